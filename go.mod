@@ -1,0 +1,3 @@
+module github.com/swarmhost/swarm
+
+go 1.26.0

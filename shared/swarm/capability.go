@@ -1,0 +1,106 @@
+package swarm
+
+import "context"
+
+// Capability names an optional interface on the wire and to people. Readers
+// keep names that they do not know.
+type Capability string
+
+// The capabilities. Each is announced by implementing the interface beside it.
+const (
+	CapBatchStatus   Capability = "batch-status"   // [BatchStatuser]
+	CapSweep         Capability = "sweep"          // [Sweeper]
+	CapOutput        Capability = "output"         // [Outputter]
+	CapWait          Capability = "wait"           // [Waiter]
+	CapFind          Capability = "find"           // [Finder]
+	CapCheck         Capability = "check"          // [Checker]
+	CapFindWorkspace Capability = "find-workspace" // [WorkspaceFinder]
+)
+
+// CapabilitiesOf returns the capabilities that a [Backend] or a [Workspace]
+// implements, in a fixed order.
+func CapabilitiesOf(plugin any) []Capability {
+	var caps []Capability
+	add := func(ok bool, c Capability) {
+		if ok {
+			caps = append(caps, c)
+		}
+	}
+	_, ok := plugin.(BatchStatuser)
+	add(ok, CapBatchStatus)
+	_, ok = plugin.(Sweeper)
+	add(ok, CapSweep)
+	_, ok = plugin.(Outputter)
+	add(ok, CapOutput)
+	_, ok = plugin.(Waiter)
+	add(ok, CapWait)
+	_, ok = plugin.(Finder)
+	add(ok, CapFind)
+	_, ok = plugin.(Checker)
+	add(ok, CapCheck)
+	_, ok = plugin.(WorkspaceFinder)
+	add(ok, CapFindWorkspace)
+	return caps
+}
+
+// MaxBatch is the largest number of handles in one call. The host splits what
+// is more.
+const MaxBatch = 500
+
+// BatchStatuser answers for many workers with one look. Without it the SDK
+// calls Status for each, concurrently.
+type BatchStatuser interface {
+	// StatusBatch returns one result for each handle, in their order. An error
+	// is returned only if none can be answered.
+	StatusBatch(ctx context.Context, hs []Handle) ([]StatusResult, error)
+}
+
+// StatusResult is the answer for one worker of a batch: a status or the error
+// that Status would have returned.
+type StatusResult struct {
+	Status Status
+	Err    error
+}
+
+// Sweeper drops what workers shared and nobody uses any more, such as an empty
+// session of a terminal multiplexer.
+type Sweeper interface {
+	// Sweep is called once after a batch of kills or removals. ended are the
+	// handles of workers that ended, running those of all workers of this
+	// backend that still run. Only what an ended worker used, no running worker
+	// uses, the backend itself made, and no one else has anything in is dropped.
+	// What is left for someone else's sake is reported, one line each, written
+	// for the user.
+	Sweep(ctx context.Context, ended, running []Handle) (warnings []string, err error)
+}
+
+// Outputter reads the output of workers, of ended ones too.
+type Outputter interface {
+	// Output calls each for every piece of output, in order, and returns when
+	// there is no more. It returns an error of each as it is. No output yet is
+	// not an error; output that is gone for ever is [ErrNotFound].
+	Output(ctx context.Context, h Handle, opts OutputOptions, each func(Output) error) error
+}
+
+// Waiter waits for the end of a worker without polling. Without it the host
+// asks for the status now and then.
+type Waiter interface {
+	// Wait returns when the state is no longer [StateRunning], with the status
+	// then.
+	Wait(ctx context.Context, h Handle) (Status, error)
+}
+
+// Finder recovers a worker after the host was killed between Spawn and the
+// record, and after the loss of the registry.
+type Finder interface {
+	// Find returns the handle of the worker that was spawned with that id,
+	// running or ended, or [ErrNotFound].
+	Find(ctx context.Context, l Lookup) (Handle, error)
+}
+
+// Checker tells whether the plugin can work at all.
+type Checker interface {
+	// Check returns nil, or an error that says what is missing and how to get
+	// it, such as [ErrUnavailable] with "tmux is not installed".
+	Check(ctx context.Context) error
+}

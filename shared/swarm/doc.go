@@ -1,0 +1,58 @@
+// Package swarm is the contract between the swarm host and the plugins that it
+// loads. It is all that the author of a plugin has to read.
+//
+// # Vocabulary
+//
+//   - A worker is one command that somebody wants to keep running: a coding
+//     agent, a shell, a dev server. It has a name, chosen by its user, and an
+//     id, chosen by the host, which is never used twice.
+//   - A backend owns workers: it starts them, knows how they are, ends them.
+//     Every backend is a plugin, a process of its own that the host starts on
+//     demand and that holds no state. It implements [Backend].
+//   - A handle is what a backend returns from Spawn: a few bytes, opaque to the
+//     host, from which any later process of the same plugin finds the worker
+//     again. The host stores it; see [Handle].
+//   - A workspace is a directory made for one worker, such as a git worktree.
+//     Workspaces are made and removed by plugins of another kind, which
+//     implement [Workspace].
+//   - A capability is an optional interface of one method, such as [Waiter]. A
+//     plugin has the capabilities that its value implements; the SDK finds them
+//     by type assertion and tells the host. See [CapabilitiesOf].
+//   - A local backend runs its workers on the host's machine, as the host's
+//     user. It says so when it is served, and only then is [Spec.Local] set.
+//     Nothing else in this package assumes a local process, a local file, or
+//     that the worker is near.
+//
+// # Life of a worker
+//
+// The host writes a record with the new id, then calls Spawn, then writes the
+// handle into the record. From then on it calls Status and Kill with the
+// handle, from many processes and at the same time, in any order. When the host
+// was killed between Spawn and the record, it asks [Finder] for the worker with
+// that id. A plugin is killed without warning whenever its host goes: whatever
+// has to outlive a call belongs to the backend's engine, to a keeper process
+// such as swarm-shim, or to the handle.
+//
+// # Concurrency, contexts, errors
+//
+// All methods may be called at the same time. All obey their context: when it
+// ends they return its error soon, and what they were doing either happens
+// whole or is undone. Errors are wrapped sentinels of this package wherever one
+// fits; the SDK carries a sentinel and the text of its error over the wire, so
+// that [errors.Is] answers the same on both sides. Text is written for the
+// user: lower case, what failed and what to do, no stack of prefixes.
+//
+// # Versions
+//
+// [ContractVersion] counts incompatible changes of this package. Adding a field
+// or a capability is compatible: a zero value always means what its absence
+// meant before. An enumeration value that the reader does not know reads as its
+// zero value, which is always the cautious one.
+//
+// The package imports the standard library only. It is imported by everything;
+// it imports nothing of swarm.
+package swarm
+
+// ContractVersion is the version of this contract. A host and a plugin work
+// together only if theirs are equal.
+const ContractVersion = 1

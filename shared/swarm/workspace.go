@@ -1,0 +1,102 @@
+package swarm
+
+import "context"
+
+// Workspace makes and removes directories for workers. It is the one interface
+// that a workspace plugin has to implement.
+//
+// Work is never lost: whatever a workspace holds that exists nowhere else keeps
+// it from being removed, and so does any doubt.
+type Workspace interface {
+	// Create makes the workspace. On any error nothing is left behind. Bad
+	// input (not a repository, a branch that is in use, a path that is taken)
+	// is [ErrInvalidSpec].
+	Create(ctx context.Context, spec WorkspaceSpec) (WorkspaceRef, error)
+
+	// Inspect tells what Remove would do. It changes nothing. A workspace that
+	// is gone already is Missing, not an error.
+	Inspect(ctx context.Context, ref WorkspaceRef, opts RemoveOptions) (WorkspaceState, error)
+
+	// Remove removes the workspace, exactly the recorded path and nothing else,
+	// or keeps it and says why; keeping is a result, not an error. A workspace
+	// that is gone already is removed. With an error nothing of the user's was
+	// removed.
+	Remove(ctx context.Context, ref WorkspaceRef, opts RemoveOptions) (RemoveResult, error)
+}
+
+// WorkspaceFinder is a capability of a workspace plugin: it recovers a
+// workspace after the host was killed between Create and the record.
+type WorkspaceFinder interface {
+	// FindWorkspace returns the workspace that Create made from spec, or
+	// [ErrNotFound].
+	FindWorkspace(ctx context.Context, spec WorkspaceSpec) (WorkspaceRef, error)
+}
+
+// WorkspaceSpec says what to make.
+type WorkspaceSpec struct {
+	// ID and Name are the worker's, as in [Spec].
+	ID, Name string
+	// Base is a directory in what the workspace is made of, such as a
+	// repository; absolute.
+	Base string
+	// Branch is the branch to check out, made if it does not exist. Empty: Name.
+	Branch string
+	// Parent is the directory to make the workspace in, absolute or relative to
+	// the parent of the base. Empty: the plugin's default.
+	Parent string
+}
+
+// WorkspaceRef identifies a workspace. The host stores it.
+type WorkspaceRef struct {
+	// ID is the id of the worker that it was made for.
+	ID string
+	// Name is the name of that worker; rescued work is filed under it.
+	Name string
+	// Path is the directory, absolute.
+	Path string
+	// Branch is what was checked out when it was made.
+	Branch string
+	// Base is what it was made of, such as the main working tree of the
+	// repository; absolute.
+	Base string
+}
+
+// RemoveOptions say how to remove a workspace.
+type RemoveOptions struct {
+	// Force removes a workspace with uncommitted changes, which are saved first.
+	Force bool
+	// Ignore are processes that may live inside: the caller itself.
+	Ignore []int
+}
+
+// WorkspaceState says how a workspace is.
+type WorkspaceState struct {
+	// Missing says that it is gone.
+	Missing bool
+	// Kept is why Remove would keep it; nil if it would remove it.
+	Kept *Kept
+}
+
+// Kept is why a workspace was not removed.
+type Kept struct {
+	// Reason is one line, such as "worktree has 2 uncommitted change(s)".
+	Reason string
+	// Forceable says that RemoveOptions.Force would remove it.
+	Forceable bool
+}
+
+// RemoveResult says what Remove did.
+type RemoveResult struct {
+	// Kept is set if it was not removed.
+	Kept *Kept
+	// Rescues are the places where work was saved before it was removed.
+	Rescues []Rescue
+}
+
+// Rescue is work that was saved.
+type Rescue struct {
+	// Ref names it, such as a git ref.
+	Ref string
+	// Command is the shell command that brings it back.
+	Command string
+}

@@ -65,8 +65,6 @@ type WorkspaceRef struct {
 type RemoveOptions struct {
 	// Force removes a workspace with uncommitted changes, which are saved first.
 	Force bool
-	// Ignore are processes that may live inside: the caller itself.
-	Ignore []int
 }
 
 // WorkspaceState says how a workspace is.

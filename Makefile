@@ -1,0 +1,55 @@
+# swarm: a plugin-based host for workers. `make help` lists the targets.
+
+SHELL   := /bin/bash
+GO      ?= go
+TOOL    := $(GO) tool -modfile=.ci/tools/go.mod
+TAGS    := grpcnotrace
+LDFLAGS := -s -w
+BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
+
+.PHONY: build install demo test check lint tidy generated darwin generate bench clean help
+.DEFAULT_GOAL := build
+
+build: ## build swarm, its shim and its plugins into ./bin
+	$(GO) build $(BUILD) -o bin/ ./cmd/...
+
+install: ## install all of them side by side into GOBIN
+	$(GO) install $(BUILD) ./cmd/...
+	@bin=$$($(GO) env GOBIN); bin=$${bin:-$$($(GO) env GOPATH)/bin}; echo "installed into $$bin"; \
+	  case ":$$PATH:" in *":$$bin:"*) ;; *) echo "add it to your PATH: export PATH=\"$$bin:\$$PATH\"";; esac
+
+demo: ## install what is missing, build, and run the main job in a scratch directory
+	@.ci/setup git tmux
+	@$(MAKE) --no-print-directory build
+	@.ci/demo bin
+
+test: ## install what is missing, then run all tests with the race detector
+	@.ci/setup git tmux cc
+	CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 15m ./...
+
+check: lint generated tidy darwin test ## all that CI checks
+
+lint: ## golangci-lint, with the layer rules of the design
+	$(TOOL) golangci-lint run ./...
+
+generated: ## the committed generated code is what the .proto files say
+	.ci/generate --check
+
+tidy: ## go.mod and go.sum are tidy
+	$(GO) mod tidy -diff
+
+darwin: ## the code compiles for darwin
+	GOOS=darwin $(GO) vet -tags $(TAGS) ./...
+
+generate: ## write the generated code again
+	.ci/generate
+
+bench: ## measure against the floor and peers, side by side in one run
+	@.ci/setup git tmux
+	@$(GO) run ./.ci/bench
+
+clean: ## remove what build made
+	rm -rf bin
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

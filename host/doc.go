@@ -1,0 +1,30 @@
+// Package host is the core of swarm: it keeps the registry of workers, finds the
+// backend that owns each of them, and routes what is asked for to it. It knows
+// no backend by name; all of them are plugins.
+//
+// # Use
+//
+// [Open] gives a [Host] for one state directory; a process opens one, asks, and
+// closes it. Nothing runs in between: plugins are started when a call needs
+// them, all that it needs at the same time, and end with [Host.Close]. The
+// registry is opened by the first call that needs it, so that [Host.Doctor]
+// works when it is damaged.
+//
+// Methods may be called at the same time. Callbacks are called one at a time,
+// from the goroutine of the call that they were given to or from one that it
+// waits for; they must not call the Host.
+//
+// # What is stored and what is asked
+//
+// The registry says what was started and how it ended. Whether a worker that is
+// not known to have ended still lives is never stored: every read asks its
+// backend. [Host.Workers], [Host.Wait] and [Host.Logs] write nothing.
+//
+// # Locks
+//
+// Each worker has a lock file which is held for a transition: a spawn, a removal,
+// a recovery. It is never held while a worker is given time to end.
+//
+// The package is imported by cmd/swarm. It imports shared/swarm, shared/plugin,
+// shared/shim/rundir and its own sub-packages, and neither config nor plugins.
+package host

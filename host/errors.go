@@ -1,0 +1,76 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// The errors of the host. Those of the contract, such as
+// [swarm.ErrInvalidSpec], come through as they are.
+var (
+	// ErrNotFound: no such worker; always a [NotFoundError].
+	ErrNotFound = errors.New("worker not found")
+	// ErrExists: a worker of that name is in the registry, running or not.
+	ErrExists = errors.New("worker already exists")
+	// ErrNoSelection: neither a name nor all workers were asked for.
+	ErrNoSelection = errors.New("must specify worker name or --all")
+	// ErrRunning: what was asked for needs a worker that has ended.
+	ErrRunning = errors.New("worker is running")
+)
+
+// NotFoundError names a worker that is not in the registry.
+type NotFoundError struct{ Name string }
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("worker '%s' not found", e.Name) }
+
+// Is makes it an [ErrNotFound].
+func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
+
+// existsError names a worker that is in the registry already.
+type existsError struct{ name string }
+
+func (e *existsError) Error() string        { return fmt.Sprintf("worker '%s' already exists", e.name) }
+func (e *existsError) Is(target error) bool { return target == ErrExists }
+
+// runningError names a worker that can't be cleaned.
+type runningError struct{ name string }
+
+func (e *runningError) Error() string {
+	return fmt.Sprintf("cannot clean running worker '%s'", e.name)
+}
+func (e *runningError) Is(target error) bool { return target == ErrRunning }
+
+// survivorsError says what is left of a worker after a kill.
+type survivorsError struct {
+	name      string
+	survivors []swarm.Process
+	hint      string
+}
+
+func (e *survivorsError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cannot kill '%s': still alive", e.name)
+	if len(e.survivors) > 0 {
+		b.WriteString(": ")
+		b.WriteString(processes(e.survivors))
+	}
+	b.WriteString(e.hint)
+	return b.String()
+}
+func (e *survivorsError) Is(target error) bool { return target == swarm.ErrSurvivors }
+
+// processes lists ps for a person: "sleep (pid 12), npm (pid 13)".
+func processes(ps []swarm.Process) string {
+	parts := make([]string, len(ps))
+	for i, p := range ps {
+		name := p.Name
+		if name == "" {
+			name = "process"
+		}
+		parts[i] = fmt.Sprintf("%s (pid %d)", name, p.PID)
+	}
+	return strings.Join(parts, ", ")
+}

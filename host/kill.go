@@ -1,0 +1,73 @@
+package host
+
+import (
+	"context"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// KillRequest says how to kill. Its zero value follows each worker's policy.
+type KillRequest struct {
+	// Signal, Grace and Force take the place of what the workers' policies say;
+	// empty or nil: the policy's.
+	Signal string
+	Grace  *time.Duration
+	Force  *bool
+	// RemoveWorkspace removes the workspace of each worker after it ended.
+	RemoveWorkspace bool
+	// ForceDirty removes a workspace with uncommitted changes too, which are
+	// saved before.
+	ForceDirty bool
+
+	// Progress is told what happens, as it happens; nil: nobody.
+	Progress func(KillEvent)
+	// Done is called with each outcome in the order of the selection, each as
+	// soon as it and all before it are known; nil: nobody.
+	Done func(KillOutcome)
+	// Warn is called with what is said of no worker in particular, after the last
+	// Done; nil: nobody.
+	Warn func(Warning)
+	// Answer is called once with all outcomes, last of all, when everything is
+	// recorded. A worker that the caller itself runs in is told to end only
+	// after it returned: what has to be said must be written by then, since
+	// Kill may never return.
+	Answer func([]KillOutcome)
+}
+
+// KillEvent tells that a kill began or that it is done.
+type KillEvent struct {
+	// Worker is the worker's name.
+	Worker string
+	// Done is false when the kill of this worker begins, true when it is over,
+	// one way or the other.
+	Done bool
+	// Deadline is when its grace is over.
+	Deadline time.Time
+}
+
+// KillOutcome says what came of the kill of one worker.
+type KillOutcome struct {
+	// Worker is as it is now.
+	Worker Worker
+	// Result says what the backend did. It is zero if the worker had been
+	// stopped before.
+	Result swarm.KillResult
+	// Err is nil if nothing of the worker is left. Its text names the worker.
+	Err error
+	// Warnings are about this worker's workspace.
+	Warnings []Warning
+	// Notices are one line each that the user should see, such as how to bring
+	// back work that was saved from a workspace.
+	Notices []string
+	// WorkspaceRemoved says that there was a workspace and that it was removed.
+	WorkspaceRemoved bool
+}
+
+// Kill ends the selected workers, all at the same time. An unknown name is an
+// [ErrNotFound], and nothing was touched then. Whatever happens to one worker
+// afterwards is in its outcome and does not stop the others; outcomes are in the
+// order of the selection.
+func (h *Host) Kill(ctx context.Context, sel Selection, req KillRequest) ([]KillOutcome, error) {
+	return nil, errTODO
+}

@@ -1,0 +1,51 @@
+package host
+
+import (
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Options say where a [Host] finds what it needs.
+type Options struct {
+	// Dir is the state directory, absolute. It is made when something has to be
+	// written.
+	Dir string
+	// Logger gets what is only of interest in a search for errors; nil: nothing.
+	Logger hclog.Logger
+	// Env is the caller's environment, KEY=VALUE. Local workers get it, less what
+	// a worker must not have.
+	Env []string
+	// Executable is the path of swarm itself: plugins and the shim are looked
+	// for beside it, then in ../libexec/swarm, then, plugins only, in the
+	// plugins folder of Dir, then in the PATH of Env.
+	Executable string
+	// Plugins are settings of plugins by name.
+	Plugins map[string]PluginConfig
+	// Kill is the kill policy of workers that are spawned without one; nil:
+	// [DefaultKill].
+	Kill *swarm.KillOptions
+	// OutputLimit is how many bytes of output to keep of workers that are
+	// spawned without a limit; 0: the backend's default.
+	OutputLimit int64
+}
+
+// PluginConfig are the settings of one plugin.
+type PluginConfig struct {
+	// Command starts the plugin; empty: it is looked for by its name.
+	Command []string
+	// SHA256 is the hash that the executable must have, in hex; empty: any.
+	SHA256 string
+	// MTLS says to encrypt the connection.
+	MTLS bool
+	// Config is the plugin's own table. Its values are those that encoding/json
+	// can write.
+	Config map[string]any
+}
+
+// DefaultKill returns the kill policy that holds when nobody says otherwise: the
+// backend's own gentle way, to the whole tree, then by force after
+// [swarm.DefaultGrace].
+func DefaultKill() swarm.KillOptions {
+	return swarm.KillOptions{Grace: swarm.DefaultGrace, Force: true, Mode: swarm.KillTree}
+}

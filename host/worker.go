@@ -1,0 +1,80 @@
+package host
+
+import (
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// WorkerStatus is how a worker is, in one word.
+type WorkerStatus string
+
+// The statuses of a worker.
+const (
+	// StatusStarting: its spawn is under way, or was interrupted.
+	StatusStarting WorkerStatus = "starting"
+	// StatusRunning: something of it is alive and kept.
+	StatusRunning WorkerStatus = "running"
+	// StatusStopped: nothing of it is left.
+	StatusStopped WorkerStatus = "stopped"
+	// StatusLost: its keeper is gone and its exit will never be known. What is
+	// alive of it nevertheless is in Worker.Survivors.
+	StatusLost WorkerStatus = "lost"
+	// StatusUnknown: its backend can't be asked; Worker.Reason says why.
+	StatusUnknown WorkerStatus = "unknown"
+)
+
+// Worker is what is known of a worker at one moment.
+type Worker struct {
+	ID, Name string
+	Status   WorkerStatus
+	// Reason is one line about the status, or empty.
+	Reason  string
+	Backend string
+	// PID is the main process, 0 if there is none or it is not known. It is for
+	// people.
+	PID     int
+	Command []string
+	Dir     string
+	// Env is what the user gave at the spawn.
+	Env  []string
+	Tags []string
+	// Created is when it was asked for. Started and Ended are when its main
+	// process began and ended; zero if not known.
+	Created, Started, Ended time.Time
+	// Exit is set for a stopped worker whose exit is known.
+	Exit  *swarm.Exit
+	Where swarm.Where
+	// Workspace is nil if it has none, or has none any more.
+	Workspace *swarm.WorkspaceRef
+	// Retain is its retention policy, "until-clean" by default.
+	Retain string
+	// Survivors are the processes of a lost worker that are still alive.
+	Survivors []swarm.Process
+}
+
+// Gone reports whether nothing of the worker is left.
+func (w Worker) Gone() bool {
+	return w.Status == StatusStopped || w.Status == StatusLost && len(w.Survivors) == 0
+}
+
+// Selection says which workers are meant. With All or Tag set, Names is empty;
+// the order is then that of the names' creation.
+type Selection struct {
+	// Names are names or ids, exact; a worker that is named twice is selected
+	// once.
+	Names []string
+	// All selects every worker.
+	All bool
+	// Tag selects the workers that carry this tag.
+	Tag string
+}
+
+// Warning is something that the user should know and that did not make the call
+// fail.
+type Warning struct {
+	// Text is one line.
+	Text string
+	// Hint is what to do about it, one line, or empty.
+	Hint string
+}

@@ -1,5 +1,7 @@
 package rundir
 
+import "github.com/swarmhost/swarm/shared/shim/proc"
+
 // The files of a run directory.
 const (
 	WorkerFile = "worker.json"
@@ -56,13 +58,7 @@ type Status struct {
 
 // Identity names one process for ever: its pid may be used again, but not with
 // the same start time since the same boot.
-type Identity struct {
-	PID int `json:"pid"`
-	// Start is when it started, in the kernel's own unit.
-	Start uint64 `json:"start"`
-	// Boot is the id of the boot that Start counts from.
-	Boot string `json:"boot"`
-}
+type Identity = proc.Identity
 
 // Launch is the content of the launch file.
 type Launch struct {

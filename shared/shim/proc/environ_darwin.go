@@ -1,0 +1,30 @@
+package proc
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"golang.org/x/sys/unix"
+)
+
+// Getenv returns a variable of the environment that a process was started with,
+// and whether it is there. It is not if the process is gone, or someone else's.
+func Getenv(pid int, name string) (string, bool) {
+	// kern.procargs2: the number of arguments, the path of the program, padding,
+	// the arguments, the environment, all ended by NUL.
+	b, err := unix.SysctlRaw("kern.procargs2", pid)
+	if err != nil || len(b) < 4 {
+		return "", false
+	}
+	args := binary.LittleEndian.Uint32(b)
+	_, rest, _ := bytes.Cut(b[4:], []byte{0})
+	rest = bytes.TrimLeft(rest, "\x00")
+	for range args {
+		_, rest, _ = bytes.Cut(rest, []byte{0})
+	}
+	l := lookup{name: name}
+	if l.feed(rest) {
+		return string(l.value), true
+	}
+	return "", false
+}

@@ -1,0 +1,60 @@
+package proc
+
+import (
+	"errors"
+	"syscall"
+)
+
+// ErrGone means that a process is not there any more: it has ended, or its pid
+// is now someone else's.
+var ErrGone = errors.New("no such process")
+
+// Identity names one process for ever: its pid may be used again, but not with
+// the same start time since the same boot. The zero value names nobody.
+type Identity struct {
+	PID int `json:"pid"`
+	// Start is when it started, in the kernel's own unit.
+	Start uint64 `json:"start"`
+	// Boot is the id of the boot that Start counts from.
+	Boot string `json:"boot"`
+}
+
+// Identify returns the identity of the process that has this pid now, or an
+// error that is [ErrGone].
+func Identify(pid int) (Identity, error) {
+	p, err := Read(pid)
+	if err != nil {
+		return Identity{}, err
+	}
+	return p.Identity, nil
+}
+
+// Alive says whether this very process is there and has not ended.
+func (id Identity) Alive() bool {
+	if !id.ofThisBoot() {
+		return false
+	}
+	p, err := Read(id.PID)
+	if err != nil {
+		// Only what is proven gone is gone: a full table of files is no proof.
+		return !errors.Is(err, ErrGone)
+	}
+	return p.Start == id.Start && !p.Ended
+}
+
+// Signal sends sig to this very process. The error is [ErrGone] if it has ended,
+// and syscall.EPERM if it belongs to someone else; nobody was signalled then.
+// Signal 0 only checks.
+func (id Identity) Signal(sig syscall.Signal) error {
+	if !id.ofThisBoot() || id.PID <= 0 {
+		return ErrGone
+	}
+	return signal(id, sig)
+}
+
+// ofThisBoot also lets an identity without a boot id pass, which a system that
+// can't tell its boot gives.
+func (id Identity) ofThisBoot() bool {
+	boot, err := BootID()
+	return err != nil || id.Boot == "" || id.Boot == boot
+}

@@ -1,0 +1,81 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Verified says that a signal can't reach another process than the one meant.
+// Here the identity is checked right before, but there is nothing to hold it by.
+const Verified = false
+
+// zombie is SZOMB of sys/proc.h.
+const zombie = 5
+
+// BootID returns the id of the current boot.
+var BootID = sync.OnceValues(func() (string, error) { return unix.Sysctl("kern.bootsessionuuid") })
+
+// Read returns the process that has this pid now. The error is [ErrGone] if
+// there is none.
+func Read(pid int) (Process, error) {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if errors.Is(err, unix.EIO) || errors.Is(err, unix.ESRCH) {
+		// x/sys answers EIO when the kernel has no such process.
+		return Process{}, ErrGone
+	}
+	if err != nil {
+		return Process{}, os.NewSyscallError("sysctl", err)
+	}
+	return ofKinfo(k), nil
+}
+
+func ofKinfo(k *unix.KinfoProc) Process {
+	var p Process
+	p.PID = int(k.Proc.P_pid)
+	start := k.Proc.P_starttime
+	p.Start = uint64(start.Sec)*1e6 + uint64(start.Usec)
+	p.Boot, _ = BootID()
+	name, _, _ := bytes.Cut(k.Proc.P_comm[:], []byte{0})
+	p.Name = string(name)
+	p.Parent, p.Group = int(k.Eproc.Ppid), int(k.Eproc.Pgid)
+	p.Session, _ = unix.Getsid(p.PID)
+	p.State = '?'
+	if k.Proc.P_stat == zombie {
+		p.State, p.Ended = 'Z', true
+	}
+	return p
+}
+
+func signal(id Identity, sig syscall.Signal) error {
+	p, err := Read(id.PID)
+	if err != nil {
+		return err
+	}
+	if p.Start != id.Start || p.Ended {
+		return ErrGone
+	}
+	err = unix.Kill(id.PID, sig)
+	if errors.Is(err, unix.ESRCH) {
+		return ErrGone
+	}
+	return err
+}
+
+func all() ([]int, error) {
+	ks, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+	if err != nil {
+		return nil, os.NewSyscallError("sysctl", err)
+	}
+	pids := make([]int, 0, len(ks))
+	for i := range ks {
+		pids = append(pids, int(ks[i].Proc.P_pid))
+	}
+	return pids, nil
+}
+
+func lister() func(int) []int { return familyOf() }

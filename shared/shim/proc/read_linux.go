@@ -1,0 +1,129 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Verified says that a signal can't reach another process than the one meant.
+const Verified = true
+
+// BootID returns the id of the current boot.
+var BootID = sync.OnceValues(func() (string, error) {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(b)), err
+})
+
+// Read returns the process that has this pid now. The error is [ErrGone] if
+// there is none.
+func Read(pid int) (Process, error) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	var buf [1024]byte
+	n, err := readSome(dir+"/stat", buf[:])
+	if err != nil {
+		return Process{}, gone(err)
+	}
+	p, ok := parseStat(buf[:n])
+	if !ok {
+		return Process{}, errors.New("cannot read " + dir + "/stat")
+	}
+	p.Boot, _ = BootID()
+	if p.State == 'Z' {
+		// A main thread may end before the others: then this looks like a zombie
+		// and is alive.
+		tasks, _ := os.ReadDir(dir + "/task")
+		p.Ended = len(tasks) <= 1
+	}
+	return p, nil
+}
+
+// parseStat reads a line of proc_pid_stat(5). The name is in parentheses and may
+// itself hold any byte, parentheses too.
+func parseStat(line []byte) (Process, bool) {
+	open, end := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
+	if open < 1 || end < open {
+		return Process{}, false
+	}
+	// From field 3, the state, on.
+	fields := strings.Fields(string(line[end+1:]))
+	if len(fields) < 20 || len(fields[0]) != 1 {
+		return Process{}, false
+	}
+	p := Process{Name: string(line[open+1 : end]), State: fields[0][0]}
+	p.Ended = p.State == 'X' || p.State == 'x'
+	ok := true
+	number := func(s string) int {
+		n, err := strconv.Atoi(s)
+		ok = ok && err == nil
+		return n
+	}
+	p.PID = number(string(bytes.TrimSpace(line[:open])))
+	p.Parent, p.Group, p.Session = number(fields[1]), number(fields[2]), number(fields[3])
+	var err error
+	p.Start, err = strconv.ParseUint(fields[19], 10, 64)
+	return p, ok && err == nil
+}
+
+func readSome(name string, buf []byte) (int, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	return f.Read(buf)
+}
+
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+		return ErrGone
+	}
+	return err
+}
+
+func signal(id Identity, sig syscall.Signal) error {
+	// Open first, check then: what the descriptor names can't change any more.
+	fd, err := unix.PidfdOpen(id.PID, 0)
+	switch {
+	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.EINVAL):
+		return ErrGone
+	case err != nil:
+		return os.NewSyscallError("pidfd_open", err)
+	}
+	defer unix.Close(fd)
+	p, err := Read(id.PID)
+	if err != nil {
+		return err
+	}
+	if p.Start != id.Start || p.Ended {
+		return ErrGone
+	}
+	err = unix.PidfdSendSignal(fd, sig, nil, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return ErrGone
+	}
+	return err
+}
+
+func all() ([]int, error) {
+	d, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, err
+}

@@ -1,0 +1,108 @@
+package rundir
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// The kinds of an answer.
+const (
+	AnswerAccepted  = "accepted"
+	AnswerEnded     = "ended"
+	AnswerSurvivors = "survivors"
+	AnswerOK        = "ok"
+	AnswerError     = "error"
+)
+
+// Answer is one line of an answer on the control socket.
+type Answer struct {
+	// Kind is one of the kinds.
+	Kind string
+	// Forced says that the grace was not enough; for ended and survivors.
+	Forced bool
+	// Already says that the worker had ended before; for ended.
+	Already bool
+	// Signal is the first signal that was sent, empty if none was.
+	Signal string
+	// Survivors are who is still alive; for survivors.
+	Survivors []Survivor
+	// Text is for the user; for error.
+	Text string
+}
+
+// Survivor is a process that is still alive after a kill.
+type Survivor struct {
+	PID int
+	// Name is the kernel's, every byte but [A-Za-z0-9._-] made '_'.
+	Name string
+}
+
+// String returns the answer as its line, without the newline.
+func (a Answer) String() string {
+	switch a.Kind {
+	case AnswerEnded:
+		return "ended forced=" + flag(a.Forced) + " already=" + flag(a.Already) + " signal=" + a.Signal
+	case AnswerSurvivors:
+		line := "survivors forced=" + flag(a.Forced) + " signal=" + a.Signal
+		for _, s := range a.Survivors {
+			line += " " + strconv.Itoa(s.PID) + ":" + plain(s.Name)
+		}
+		return line
+	case AnswerError:
+		return "error " + strings.ReplaceAll(a.Text, "\n", " ")
+	default:
+		return a.Kind
+	}
+}
+
+// ParseAnswer reads a line that was written by [Answer.String]. Fields that it
+// does not know it leaves out: a newer shim may say more.
+func ParseAnswer(line string) (Answer, error) {
+	kind, rest, _ := strings.Cut(line, " ")
+	a := Answer{Kind: kind}
+	switch kind {
+	case AnswerAccepted, AnswerOK:
+		return a, nil
+	case AnswerError:
+		a.Text = rest
+		return a, nil
+	case AnswerEnded, AnswerSurvivors:
+	default:
+		return Answer{}, errors.New("unknown answer from the shim")
+	}
+	for word := range strings.FieldsSeq(rest) {
+		if key, value, ok := strings.Cut(word, "="); ok {
+			switch key {
+			case "forced":
+				a.Forced, _ = parseFlag(value)
+			case "already":
+				a.Already, _ = parseFlag(value)
+			case "signal":
+				a.Signal = value
+			}
+			continue
+		}
+		number, name, _ := strings.Cut(word, ":")
+		pid, err := strconv.Atoi(number)
+		if err != nil || kind != AnswerSurvivors {
+			return Answer{}, errors.New("damaged answer from the shim")
+		}
+		a.Survivors = append(a.Survivors, Survivor{PID: pid, Name: name})
+	}
+	return a, nil
+}
+
+// plain makes a process's name one word of plain letters. A name without any
+// letter left still needs one, to be seen.
+func plain(name string) string {
+	if name == "" {
+		return "_"
+	}
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, name)
+}

@@ -1,0 +1,87 @@
+package rundir
+
+import "strconv"
+
+// EncodeStatus returns the content of status.json: one object, and a newline.
+// It is what encoding/json would write of s, except that what is not UTF-8 in a
+// text becomes the replacement character.
+func EncodeStatus(s Status) []byte {
+	o := object{b: make([]byte, 0, 512)}
+	o.open()
+	o.number("version", int64(s.Version))
+	o.text("id", s.ID)
+	o.text("state", s.State)
+	o.identity("shim", s.Shim)
+	o.identity("main", s.Main)
+	o.number("session", int64(s.Session))
+	o.number("started_ns", s.StartedNS)
+	o.number("ended_ns", s.EndedNS)
+	o.number("code", int64(s.Code))
+	o.text("signal", s.Signal)
+	o.text("cause", s.Cause)
+	o.text("reason", s.Reason)
+	o.key("forced")
+	o.b = strconv.AppendBool(o.b, s.Forced)
+	o.number("dropped_bytes", s.DroppedBytes)
+	o.number("dropped_lines", s.DroppedLines)
+	o.close()
+	return append(o.b, '\n')
+}
+
+// object appends the members of JSON objects.
+type object struct {
+	b     []byte
+	comma bool
+}
+
+func (o *object) open() {
+	o.b = append(o.b, '{')
+	o.comma = false
+}
+
+func (o *object) close() {
+	o.b = append(o.b, '}')
+	o.comma = true
+}
+
+func (o *object) key(name string) {
+	if o.comma {
+		o.b = append(o.b, ',')
+	}
+	o.comma = true
+	o.b = append(o.b, '"')
+	o.b = append(o.b, name...)
+	o.b = append(o.b, '"', ':')
+}
+
+func (o *object) number(name string, n int64) {
+	o.key(name)
+	o.b = strconv.AppendInt(o.b, n, 10)
+}
+
+func (o *object) identity(name string, id Identity) {
+	o.key(name)
+	o.open()
+	o.number("pid", int64(id.PID))
+	o.key("start")
+	o.b = strconv.AppendUint(o.b, id.Start, 10)
+	o.text("boot", id.Boot)
+	o.close()
+}
+
+func (o *object) text(name, s string) {
+	const hex = "0123456789abcdef"
+	o.key(name)
+	o.b = append(o.b, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			o.b = append(o.b, '\\', byte(r))
+		case r < ' ':
+			o.b = append(o.b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		default:
+			o.b = append(o.b, string(r)...)
+		}
+	}
+	o.b = append(o.b, '"')
+}

@@ -1,0 +1,228 @@
+package catalog
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Prefix is what the file name of every plugin begins with.
+const Prefix = "swarm-plugin-"
+
+// Options say where to look.
+type Options struct {
+	// Dir is the state directory.
+	Dir string
+	// Executable is the path of swarm itself; empty: nothing is looked for beside
+	// it.
+	Executable string
+	// Env is the caller's environment, for its PATH.
+	Env []string
+	// Plugins are the config entries by name.
+	Plugins map[string]Config
+}
+
+// Config are the settings of one plugin.
+type Config struct {
+	// Command starts the plugin; empty: it is looked for by its name. A program
+	// without a slash is looked for in PATH.
+	Command []string
+	// SHA256 is the hash that the executable must have, in hex; empty: any.
+	SHA256 string
+	// MTLS says to encrypt the connection.
+	MTLS bool
+	// Config is the plugin's own table; nil: none.
+	Config map[string]any
+}
+
+// Entry is one plugin and how to start it. It can be stored and used again
+// without a catalog.
+type Entry struct {
+	// Name is what users call it.
+	Name string
+	// Command is its argv. Command[0] is an absolute path.
+	Command []string
+	// SHA256, MTLS and Config are as in its [Config].
+	SHA256 string
+	MTLS   bool
+	Config map[string]any
+	// Configured says that Command comes from a config entry.
+	Configured bool
+}
+
+// Path is the executable.
+func (e Entry) Path() string {
+	if len(e.Command) == 0 {
+		return ""
+	}
+	return e.Command[0]
+}
+
+// Catalog finds plugins by name.
+type Catalog struct {
+	opts Options
+}
+
+// New returns a catalog. It looks at no file.
+func New(o Options) *Catalog { return &Catalog{opts: o} }
+
+// ValidName reports whether name can be a plugin's: lower-case letters, digits
+// and hyphens, not beginning with a hyphen.
+func ValidName(name string) bool {
+	if name == "" || len(name) > 64 || name[0] == '-' {
+		return false
+	}
+	for i := range len(name) {
+		c := name[i]
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// Find returns the plugin of that name. Errors: [NotFoundError], [UnsafeError],
+// [MissingError].
+func (c *Catalog) Find(name string) (Entry, error) {
+	if !ValidName(name) {
+		return Entry{}, &NotFoundError{Name: name, Known: c.Names()}
+	}
+	e, ok := c.find(name)
+	if !ok {
+		return Entry{}, &NotFoundError{Name: name, Known: c.Names(), Looked: c.dirs()}
+	}
+	return e, e.Check()
+}
+
+// Found is a plugin of a list.
+type Found struct {
+	Entry Entry
+	// Err is why it can't be used, as from [Catalog.Find]; nil if it can.
+	Err error
+}
+
+// List returns all plugins, sorted by name.
+func (c *Catalog) List() []Found {
+	var list []Found
+	for _, name := range c.Names() {
+		e, err := c.Find(name)
+		e.Name = name
+		list = append(list, Found{Entry: e, Err: err})
+	}
+	return list
+}
+
+// Names returns the names of all plugins, sorted.
+func (c *Catalog) Names() []string {
+	var names []string
+	for name, conf := range c.opts.Plugins {
+		if len(conf.Command) > 0 && ValidName(name) {
+			names = append(names, name)
+		}
+	}
+	for _, dir := range c.dirs() {
+		// A directory of PATH that can't be read holds no plugins for this user.
+		files, _ := os.ReadDir(dir)
+		for _, f := range files {
+			name, ok := strings.CutPrefix(f.Name(), Prefix)
+			if ok && ValidName(name) && isExecutable(filepath.Join(dir, f.Name())) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (c *Catalog) find(name string) (Entry, bool) {
+	conf := c.opts.Plugins[name]
+	e := Entry{Name: name, SHA256: conf.SHA256, MTLS: conf.MTLS, Config: conf.Config}
+	if len(conf.Command) > 0 {
+		e.Command = slices.Clone(conf.Command)
+		e.Configured = true
+		if !strings.ContainsRune(e.Command[0], filepath.Separator) {
+			if path, ok := lookup(c.path(), e.Command[0]); ok {
+				e.Command[0] = path
+			}
+		}
+		return e, true
+	}
+	path, ok := lookup(c.dirs(), Prefix+name)
+	if !ok {
+		return e, false
+	}
+	e.Command = []string{path}
+	return e, true
+}
+
+// Beside returns the path of a program that is installed with swarm: beside the
+// executable or in ../libexec/swarm. Errors: [MissingError], [UnsafeError].
+func (c *Catalog) Beside(program string) (string, error) {
+	path, ok := lookup(c.installed(), program)
+	if !ok {
+		return "", &MissingError{Path: program, Looked: c.installed()}
+	}
+	return path, check(path)
+}
+
+func (c *Catalog) dirs() []string {
+	dirs := c.installed()
+	if c.opts.Dir != "" {
+		dirs = append(dirs, filepath.Join(c.opts.Dir, "plugins"))
+	}
+	return unique(append(dirs, c.path()...))
+}
+
+// installed are the directories that swarm was installed in.
+func (c *Catalog) installed() []string {
+	if c.opts.Executable == "" {
+		return nil
+	}
+	dirs := []string{filepath.Dir(c.opts.Executable)}
+	if real, err := filepath.EvalSymlinks(c.opts.Executable); err == nil {
+		dirs = append(dirs, filepath.Dir(real))
+	}
+	for _, dir := range slices.Clone(dirs) {
+		dirs = append(dirs, filepath.Join(filepath.Dir(dir), "libexec", "swarm"))
+	}
+	return unique(dirs)
+}
+
+// path are the absolute directories of PATH.
+func (c *Catalog) path() []string {
+	var dirs []string
+	for i := len(c.opts.Env) - 1; i >= 0; i-- {
+		value, ok := strings.CutPrefix(c.opts.Env[i], "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(value) {
+			if filepath.IsAbs(dir) {
+				dirs = append(dirs, filepath.Clean(dir))
+			}
+		}
+		break
+	}
+	return dirs
+}
+
+func lookup(dirs []string, file string) (string, bool) {
+	for _, dir := range dirs {
+		if path := filepath.Join(dir, file); isExecutable(path) {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// unique drops what comes a second time.
+func unique(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,77 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// NotFoundError says that there is no plugin of that name.
+type NotFoundError struct {
+	Name string
+	// Known are the names that there are.
+	Known []string
+	// Looked are the directories that were looked in; none if the name itself is
+	// impossible.
+	Looked []string
+}
+
+func (e *NotFoundError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "no such backend '%s'", e.Name)
+	switch {
+	case e.Looked == nil:
+		b.WriteString(": names are lower-case letters, digits and hyphens")
+	case len(e.Known) > 0:
+		b.WriteString("; known: " + strings.Join(e.Known, ", "))
+	}
+	if len(e.Looked) > 0 {
+		fmt.Fprintf(&b, " (looked for %s%s in %s)", Prefix, e.Name, strings.Join(e.Looked, ", "))
+	}
+	return b.String()
+}
+
+// MissingError says that a program which should be there is not, or is none.
+type MissingError struct {
+	// Name is the plugin; empty for other programs.
+	Name string
+	// Path is where it should be.
+	Path string
+	// Configured says that Path comes from a config entry.
+	Configured bool
+	// Looked are the directories that were looked in; nil if Path is absolute.
+	Looked []string
+
+	relative bool
+	err      error
+}
+
+func (e *MissingError) Error() string {
+	var b strings.Builder
+	if e.Name != "" {
+		fmt.Fprintf(&b, "plugin '%s': ", e.Name)
+	}
+	what := e.Path
+	if e.Configured {
+		what += " (from the config)"
+	}
+	switch {
+	case e.relative && e.Configured:
+		fmt.Fprintf(&b, "%s is neither in PATH nor an absolute path", what)
+	case e.relative:
+		fmt.Fprintf(&b, "%q is not an absolute path", what)
+	case e.Looked != nil:
+		fmt.Fprintf(&b, "no %s in %s", what, strings.Join(e.Looked, ", "))
+	case e.err == nil || errors.Is(e.err, fs.ErrNotExist):
+		fmt.Fprintf(&b, "%s does not exist", what)
+	case errors.Is(e.err, fs.ErrPermission):
+		fmt.Fprintf(&b, "%s: permission denied", what)
+	default:
+		fmt.Fprintf(&b, "%s: %v", what, e.err)
+	}
+	return b.String()
+}
+
+// Unwrap returns why the program can't be used.
+func (e *MissingError) Unwrap() error { return e.err }

@@ -1,0 +1,179 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Tx is one change of the registry, good within [Registry.Change] only.
+type Tx struct{ tx *sql.Tx }
+
+// Change runs change in one transaction. What change returns is returned, and
+// nothing was changed if it is an error.
+func (r *Registry) Change(ctx context.Context, change func(context.Context, *Tx) error) error {
+	tx, err := r.db.BeginTx(ctx, nil)
+	if err != nil {
+		return explain(r.path, err)
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	if err := change(ctx, &Tx{tx: tx}); err != nil {
+		return explain(r.path, err)
+	}
+	return explain(r.path, tx.Commit())
+}
+
+const placeholders = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+
+// Insert adds a record: [ErrExists] if there is one of its name.
+func (t *Tx) Insert(ctx context.Context, rec *Record) error {
+	values, err := rec.values()
+	if err != nil {
+		return fmt.Errorf("write the record of '%s': %w", rec.Name, err)
+	}
+	_, err = t.tx.ExecContext(ctx, "INSERT INTO workers ("+columns+") VALUES ("+placeholders+")", values...)
+	var se *sqlite.Error
+	if errors.As(err, &se) && se.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
+		return fmt.Errorf("'%s': %w", rec.Name, ErrExists)
+	}
+	return err
+}
+
+// Update reads the record with that id, lets change work on it, and writes it
+// back: [ErrNotFound] if there is none.
+func (t *Tx) Update(ctx context.Context, id string, change func(*Record) error) error {
+	var r row
+	err := t.tx.QueryRowContext(ctx, "SELECT "+columns+" FROM workers WHERE id = ?", id).Scan(r.targets()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("%s: %w", id, ErrNotFound)
+	}
+	if err == nil {
+		err = r.decode()
+	}
+	if err == nil {
+		err = change(&r.Record)
+	}
+	if err != nil {
+		return err
+	}
+	values, err := r.values()
+	if err != nil {
+		return fmt.Errorf("write the record of '%s': %w", r.Name, err)
+	}
+	_, err = t.tx.ExecContext(ctx, "UPDATE workers SET ("+columns+") = ("+placeholders+") WHERE id = ?", append(values, id)...)
+	return err
+}
+
+// Delete removes the record with that id, if there is one.
+func (t *Tx) Delete(ctx context.Context, id string) error {
+	_, err := t.tx.ExecContext(ctx, "DELETE FROM workers WHERE id = ?", id)
+	return err
+}
+
+// Query says which records to read. Its zero value means all.
+type Query struct {
+	// Names are names or ids.
+	Names []string
+	// State is the only state to read; empty: all.
+	State State
+	// Backend is the only backend to read; empty: all.
+	Backend string
+}
+
+// where returns the condition of a query and its arguments.
+func (q Query) where() (string, []any) {
+	var conds []string
+	var args []any
+	if len(q.Names) > 0 {
+		marks := strings.TrimSuffix(strings.Repeat("?, ", len(q.Names)), ", ")
+		conds = append(conds, fmt.Sprintf("(name IN (%s) OR id IN (%s))", marks, marks))
+		for range 2 {
+			for _, n := range q.Names {
+				args = append(args, n)
+			}
+		}
+	}
+	if q.State != "" {
+		// A literal, so that SQLite can use the index on the interrupted spawns.
+		conds = append(conds, fmt.Sprintf("state = '%s'", q.State))
+	}
+	if q.Backend != "" {
+		conds, args = append(conds, "backend = ?"), append(args, q.Backend)
+	}
+	if len(conds) == 0 {
+		return "", nil
+	}
+	return " WHERE " + strings.Join(conds, " AND "), args
+}
+
+// Read returns records in the order of their insertion. A record that can't be
+// read is left out and named in warnings.
+func (r *Registry) Read(ctx context.Context, q Query) (recs []Record, warnings []string, err error) {
+	recs, warnings, err = read(ctx, r.db, q)
+	return recs, warnings, explain(r.path, err)
+}
+
+// Read is as [Registry.Read], within the change.
+func (t *Tx) Read(ctx context.Context, q Query) (recs []Record, warnings []string, err error) {
+	return read(ctx, t.tx, q)
+}
+
+func read(ctx context.Context, q querier, query Query) (recs []Record, warnings []string, err error) {
+	where, args := query.where()
+	rows, err := q.QueryContext(ctx, "SELECT "+columns+" FROM workers"+where+" ORDER BY seq", args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var r row
+		err := rows.Scan(r.targets()...)
+		if err == nil {
+			err = r.decode()
+		}
+		if err != nil {
+			name := r.Name
+			if name == "" {
+				name = "?"
+			}
+			warnings = append(warnings, fmt.Sprintf("cannot read the record of '%s': %v", name, err))
+			continue
+		}
+		recs = append(recs, r.Record)
+	}
+	return recs, warnings, rows.Err()
+}
+
+// Names returns the names of all workers, in the order of their insertion.
+func (r *Registry) Names(ctx context.Context) (names []string, err error) {
+	rows, err := r.db.QueryContext(ctx, "SELECT name FROM workers ORDER BY seq")
+	if err != nil {
+		return nil, explain(r.path, err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, explain(r.path, err)
+		}
+		names = append(names, name)
+	}
+	return names, explain(r.path, rows.Err())
+}
+
+// Check looks at the whole file for damage and returns what it finds.
+func (r *Registry) Check(ctx context.Context) error {
+	var result string
+	if err := r.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
+		return explain(r.path, err)
+	}
+	if result != "ok" {
+		return fmt.Errorf("%w: %s: %s", ErrDamaged, r.path, result)
+	}
+	return nil
+}

@@ -1,0 +1,24 @@
+// Package registry keeps the records of all workers of one state directory in
+// one SQLite file: what was asked for, which backend owns it, its handle, how it
+// ended.
+//
+// The registry does not say whether a worker lives. A record is starting from
+// its insertion until its spawn is done, then running until its end is known,
+// then stopped; "running" only means that nobody has recorded an end.
+//
+// # Concurrency
+//
+// Any number of processes use the file at the same time. Every change is one
+// immediate transaction, which waits for its turn: deferred ones fail at once
+// when two of them want to write. A change reads what it is about to change in
+// the same transaction, see [Registry.Change].
+//
+// # Damage
+//
+// A file that can't be read is [ErrDamaged], and one that is gone while run
+// directories exist is [ErrMissing]: the registry never starts anew over the
+// workers of an old one. A single record that can't be read is left out and
+// reported. A file written by a newer swarm is [ErrNewer] and is not touched.
+//
+// The package is imported by host, and is the only one that imports a database.
+package registry

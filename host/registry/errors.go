@@ -1,0 +1,62 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// The errors of the registry.
+var (
+	// ErrExists: a record of that name is there already.
+	ErrExists = errors.New("a record of that name exists")
+	// ErrNotFound: there is no such record.
+	ErrNotFound = errors.New("no such record")
+	// ErrDamaged: the database can't be read.
+	ErrDamaged = errors.New("the database is damaged")
+	// ErrMissing: the database is gone, its workers are not.
+	ErrMissing = errors.New("the database is missing")
+	// ErrNewer: the database was written by a newer swarm.
+	ErrNewer = errors.New("this state directory was written by a newer swarm")
+	// ErrReadOnly: the file or its file system can't be written.
+	ErrReadOnly = errors.New("the database can't be written")
+	// ErrFull: the disk is full.
+	ErrFull = errors.New("no space left for the database")
+	// ErrBusy: another process kept the database locked for too long.
+	ErrBusy = errors.New("the database is busy")
+)
+
+const doctorHint = "run 'swarm doctor' to see what is wrong, 'swarm doctor --rebuild' to mend it"
+
+// explain puts what SQLite says into the words of this package. It keeps err in
+// the chain, and returns what is none of SQLite's as it is.
+func explain(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w: %w", ErrReadOnly, err)
+	}
+	var se *sqlite.Error
+	if !errors.As(err, &se) {
+		return err
+	}
+	// The low byte is the primary code.
+	switch se.Code() & 0xff {
+	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
+		return fmt.Errorf("%w: %s: %w; %s", ErrDamaged, path, err, doctorHint)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return fmt.Errorf("%w: %s: %w", ErrReadOnly, path, err)
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%w: %s: %w", ErrFull, path, err)
+	case sqlite3.SQLITE_IOERR:
+		return fmt.Errorf("read or write %s: %w; %s", path, err, doctorHint)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("%w: %s: %w", ErrBusy, path, err)
+	default:
+		return err
+	}
+}

@@ -1,0 +1,217 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+
+	_ "modernc.org/sqlite" // the driver named "sqlite"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// File is the name of the database in the state directory.
+const File = "swarm.db"
+
+// workersDir is where the run directories are, in the state directory.
+const workersDir = "workers"
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Schema is the version of the database's schema that this package writes.
+const Schema = 1
+
+// Registry is an open database.
+type Registry struct {
+	db   *sql.DB
+	path string
+}
+
+// Open opens the registry in the state directory dir for reading and writing,
+// and makes or migrates it where it has to.
+func Open(ctx context.Context, dir string) (*Registry, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the state directory: %w", err)
+	}
+	path := filepath.Join(dir, File)
+	// SQLite makes files with the mode of the umask; the first to come decides.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrReadOnly, err)
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	r, err := open(path, url.Values{"_pragma": {"synchronous=NORMAL"}})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.migrate(ctx, dir); err != nil {
+		return nil, errors.Join(explain(path, err), r.Close())
+	}
+	return r, nil
+}
+
+// OpenReadOnly opens the registry in dir for reading. It writes nothing and
+// works where nothing can be written. A registry that was never made is
+// [fs.ErrNotExist].
+func OpenReadOnly(ctx context.Context, dir string) (*Registry, error) {
+	path := filepath.Join(dir, File)
+	for attempt := 0; ; attempt++ {
+		r, err := openReadOnly(ctx, path)
+		if err == nil {
+			return r, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) || !hasWorkers(dir) {
+			return nil, err
+		}
+		// The first spawn ever may have come in between.
+		if attempt > 0 {
+			return nil, missing(path)
+		}
+	}
+}
+
+func openReadOnly(ctx context.Context, path string) (*Registry, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	r, err := open(path, url.Values{"mode": {"ro"}})
+	if err != nil {
+		return nil, err
+	}
+	version, err := userVersion(ctx, r.db)
+	if errors.Is(explain(path, err), ErrReadOnly) {
+		// SQLite can't make the index of the log where nothing can be written.
+		// Then nobody else writes either, and the file can be read as it is.
+		err = errors.Join(r.Close())
+		if err == nil {
+			r, err = open(path, url.Values{"mode": {"ro"}, "immutable": {"1"}})
+		}
+		if err == nil {
+			version, err = userVersion(ctx, r.db)
+		}
+	}
+	switch {
+	case err != nil:
+		err = explain(path, err)
+	case version > Schema:
+		err = newer(path, version)
+	case version == 0:
+		err = fmt.Errorf("%s is empty: %w", path, fs.ErrNotExist)
+	case version < Schema:
+		// An older schema is read after it was migrated, which is a change.
+		err = errors.Join(r.Close())
+		if err == nil {
+			return Open(ctx, filepath.Dir(path))
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+func open(path string, query url.Values) (*Registry, error) {
+	query.Set("_busy_timeout", "10000")
+	query.Set("_txlock", "immediate")
+	dsn := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	// Several connections of one process would only wait for each other.
+	db.SetMaxOpenConns(1)
+	return &Registry{db: db, path: path}, nil
+}
+
+// Close closes the database.
+func (r *Registry) Close() error { return r.db.Close() }
+
+// migrate brings the schema to [Schema]. The common case costs one read.
+func (r *Registry) migrate(ctx context.Context, dir string) error {
+	version, err := userVersion(ctx, r.db)
+	if err != nil || version == Schema {
+		return err
+	}
+	if version > Schema {
+		return newer(r.path, version)
+	}
+	// It can't be set in a transaction, and stays in the file.
+	if _, err := r.db.ExecContext(ctx, "PRAGMA journal_mode=WAL"); err != nil {
+		return err
+	}
+	tx, err := r.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	// Somebody else may have been quicker.
+	if version, err = userVersion(ctx, tx); err != nil {
+		return err
+	}
+	if version > Schema {
+		return newer(r.path, version)
+	}
+	if version == 0 && hasWorkers(dir) {
+		return missing(r.path)
+	}
+	scripts, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return err
+	}
+	slices.Sort(scripts)
+	for _, name := range scripts[version:] {
+		script, err := migrations.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, string(script)); err != nil {
+			return fmt.Errorf("migrate %s with %s: %w", r.path, name, err)
+		}
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version=%d", Schema)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// querier is a database or a transaction.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+func userVersion(ctx context.Context, q querier) (int, error) {
+	var version int
+	err := q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	return version, err
+}
+
+func newer(path string, version int) error {
+	return fmt.Errorf("%w: %s has schema %d, this swarm knows up to %d; install that swarm again, or set SWARM_DIR to another directory",
+		ErrNewer, path, version, Schema)
+}
+
+func missing(path string) error {
+	return fmt.Errorf("%w: %s is gone or empty, but there are run directories of workers; %s", ErrMissing, path, doctorHint)
+}
+
+// hasWorkers reports whether there are run directories, which nobody makes
+// before there is a database.
+func hasWorkers(dir string) bool {
+	entries, err := os.ReadDir(filepath.Join(dir, workersDir))
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		_, err := os.Stat(filepath.Join(dir, workersDir, e.Name(), rundir.WorkerFile))
+		return err == nil
+	})
+}

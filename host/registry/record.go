@@ -1,0 +1,174 @@
+package registry
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// State is what the registry says of a worker.
+type State string
+
+// The states of a record.
+const (
+	// Starting: the spawn is not over, or was interrupted.
+	Starting State = "starting"
+	// Running: the worker was started and no end is recorded.
+	Running State = "running"
+	// Stopped: nothing of the worker is left, or it never began.
+	Stopped State = "stopped"
+)
+
+// The steps of a spawn, in their order: what may have been made.
+const (
+	StepRecord    = ""
+	StepWorkspace = "workspace"
+	StepBackend   = "backend"
+	// StepKilling: the worker was told to end and nobody waited for it.
+	StepKilling = "killing"
+)
+
+// Record is all that is remembered of one worker.
+type Record struct {
+	Spec
+
+	State State
+	// Step is what is under way.
+	Step      string
+	Workspace *swarm.WorkspaceRef
+	Handle    swarm.Handle
+	Place     swarm.Where
+	PID       int
+	Started   time.Time
+	// Exit is nil if it is not known.
+	Exit *swarm.Exit
+	// Reason says in one line why it is as it is, or nothing.
+	Reason string
+}
+
+// Spec is what was asked for. It does not change, and it is what a run
+// directory's worker.json holds.
+type Spec struct {
+	ID          string            `json:"id"`
+	Name        string            `json:"name"`
+	Backend     string            `json:"backend"`
+	Plugin      *Plugin           `json:"plugin,omitempty"`
+	Command     []string          `json:"command"`
+	Dir         string            `json:"dir"`
+	Env         []string          `json:"env,omitempty"`
+	Tags        []string          `json:"tags,omitempty"`
+	Options     map[string]string `json:"options,omitempty"`
+	Kill        swarm.KillOptions `json:"kill"`
+	OutputLimit int64             `json:"output_limit,omitempty"`
+	Retain      string            `json:"retain,omitempty"`
+	Owner       string            `json:"owner,omitempty"`
+	Team        string            `json:"team,omitempty"`
+	Ask         *WorkspaceAsk     `json:"workspace_ask,omitempty"`
+	Created     time.Time         `json:"created"`
+}
+
+// Plugin is how a config file said that a plugin is to be started; it is kept
+// so that no config file is needed to end its workers.
+type Plugin struct {
+	Command []string       `json:"command,omitempty"`
+	SHA256  string         `json:"sha256,omitempty"`
+	MTLS    bool           `json:"mtls,omitempty"`
+	Config  map[string]any `json:"config,omitempty"`
+}
+
+// WorkspaceAsk is what workspace was asked for, and of which plugin.
+type WorkspaceAsk struct {
+	Plugin string  `json:"plugin"`
+	Config *Plugin `json:"config,omitempty"`
+	Base   string  `json:"base"`
+	Branch string  `json:"branch,omitempty"`
+	Parent string  `json:"parent,omitempty"`
+}
+
+// columns are those of a record, in the order of fields and scan.
+const columns = `id, name, state, step, backend, plugin, command, dir, env, tags, options, kill_policy,
+	output_limit, retain, owner, team, workspace_ask, workspace, handle_version, handle, place, pid,
+	created_ns, started_ns, exit_code, exit_signal, exit_cause, exit_reason, ended_ns, reason`
+
+// row is a record as it is stored.
+type row struct {
+	Record
+	plugin, command, env, tags, options, kill, ask, workspace, place string
+	created, started, ended                                          int64
+	code                                                             *int
+	exit                                                             swarm.Exit
+}
+
+// targets are the places that a row is scanned into.
+func (r *row) targets() []any {
+	return []any{
+		&r.ID, &r.Name, &r.State, &r.Step, &r.Backend, &r.plugin, &r.command, &r.Dir, &r.env, &r.tags, &r.options, &r.kill,
+		&r.OutputLimit, &r.Retain, &r.Owner, &r.Team, &r.ask, &r.workspace, &r.Handle.Version, &r.Handle.Data, &r.place, &r.PID,
+		&r.created, &r.started, &r.code, &r.exit.Signal, &r.exit.Cause, &r.exit.Reason, &r.ended, &r.Reason,
+	}
+}
+
+// decode fills in the record from what was scanned.
+func (r *row) decode() error {
+	for _, f := range []struct {
+		text string
+		into any
+	}{
+		{r.plugin, &r.Plugin}, {r.command, &r.Command}, {r.env, &r.Env}, {r.tags, &r.Tags}, {r.options, &r.Options},
+		{r.kill, &r.Spec.Kill}, {r.ask, &r.Ask}, {r.workspace, &r.Workspace}, {r.place, &r.Place},
+	} {
+		if f.text == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(f.text), f.into); err != nil {
+			return err
+		}
+	}
+	r.Created, r.Started = when(r.created), when(r.started)
+	if r.code != nil {
+		r.exit.Code, r.exit.Time = *r.code, when(r.ended)
+		r.Exit = &r.exit
+	}
+	return nil
+}
+
+// values are what is stored of a record, in the order of columns.
+func (r *Record) values() ([]any, error) {
+	var err error
+	text := func(v any, empty bool) string {
+		if empty || err != nil {
+			return ""
+		}
+		var b []byte
+		b, err = json.Marshal(v)
+		return string(b)
+	}
+	exit, code := swarm.Exit{}, (*int)(nil)
+	if r.Exit != nil {
+		exit, code = *r.Exit, &r.Exit.Code
+	}
+	place := r.Place.Kind == "" && r.Place.Name == "" && len(r.Place.Parts) == 0
+	values := []any{
+		r.ID, r.Name, string(r.State), r.Step, r.Backend, text(r.Plugin, r.Plugin == nil), text(r.Command, false), r.Dir,
+		text(r.Env, len(r.Env) == 0), text(r.Tags, len(r.Tags) == 0), text(r.Options, len(r.Options) == 0), text(r.Spec.Kill, false),
+		r.OutputLimit, r.Retain, r.Owner, r.Team, text(r.Ask, r.Ask == nil), text(r.Workspace, r.Workspace == nil),
+		r.Handle.Version, r.Handle.Data, text(r.Place, place), r.PID,
+		nanos(r.Created), nanos(r.Started), code, exit.Signal, string(exit.Cause), exit.Reason, nanos(exit.Time), r.Reason,
+	}
+	return values, err
+}
+
+func when(ns int64) time.Time {
+	if ns == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, ns)
+}
+
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}

@@ -1,0 +1,27 @@
+// Package plugin carries the contract of
+// [github.com/swarmhost/swarm/shared/swarm] over a process boundary.
+//
+// The author of a plugin calls [Serve] from main and reads nothing else here:
+//
+//	func main() {
+//		plugin.Serve(plugin.Options{
+//			Name:    "process",
+//			Version: "1.0.0",
+//			Local:   true,
+//			Backend: func(ctx context.Context, env plugin.Env) (swarm.Backend, error) {
+//				return process.New(env.Logger), nil
+//			},
+//		})
+//	}
+//
+// The binary is named swarm-plugin-<name>. Package
+// [github.com/swarmhost/swarm/shared/plugin/plugintest] tests it against the
+// contract.
+//
+// A host starts the binary with hashicorp/go-plugin, given [Handshake] and
+// [Plugins], and hands what it dispensed to [Connect].
+//
+// The package is imported by the mains of plugins and by the host's launcher. It
+// imports nothing of swarm but the contract, and lets neither protobuf nor gRPC
+// into its API.
+package plugin

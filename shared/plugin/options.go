@@ -1,0 +1,39 @@
+package plugin
+
+import (
+	"context"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Options say what a plugin is. Exactly one of Backend and Workspace is set.
+type Options struct {
+	// Name is the plugin's name, as in swarm-plugin-<name>; valid by
+	// [swarm.ValidName].
+	Name string
+	// Version is the plugin's own version, for people. Empty: unknown.
+	Version string
+	// Local says that the backend runs its workers on the host's machine, as the
+	// host's user. Only then is it told [swarm.Local], which holds the caller's
+	// whole environment.
+	Local bool
+	// Backend makes the backend. It is called at most once, before the first
+	// call that needs it and after the settings have come. Its error is the
+	// answer to every call; wrap [swarm.ErrInvalidConfig] or
+	// [swarm.ErrUnavailable] where they fit. ctx ends when the plugin has to
+	// leave, and stays valid until then.
+	Backend func(ctx context.Context, env Env) (swarm.Backend, error)
+	// Workspace makes the workspace plugin, as Backend makes the backend.
+	Workspace func(ctx context.Context, env Env) (swarm.Workspace, error)
+}
+
+// Env is what a plugin gets from its host.
+type Env struct {
+	// Logger writes to the host's log. Do not log handles, values of
+	// environments, or what users type. Never nil.
+	Logger hclog.Logger
+	// Config holds the plugin's settings.
+	Config Config
+}

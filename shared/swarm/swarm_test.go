@@ -1,0 +1,87 @@
+package swarm_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func TestValidName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"a": true, "0": true, "w1": true, "v1.2": true, "A_b-c.d": true,
+		strings.Repeat("a", 64): true,
+		"":                      false, ".": false, "-x": false, "_x": false, "a b": false, "a/b": false,
+		"a:b": false, "a\n": false, "é": false, "..": false, strings.Repeat("a", 65): false,
+	} {
+		if got := swarm.ValidName(name); got != want {
+			t.Errorf("ValidName(%q) = %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestParseSignal(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"SIGTERM": "SIGTERM", "term": "SIGTERM", "Int": "SIGINT", "9": "SIGKILL", "sigusr1": "SIGUSR1",
+	} {
+		got, err := swarm.ParseSignal(in)
+		if err != nil || got != want {
+			t.Errorf("ParseSignal(%q) = %q, %v, want %q", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"", "SIG", "0", "-9", "99", "TERM ", "SIGSIGTERM", "10"} {
+		if got, err := swarm.ParseSignal(in); !errors.Is(err, swarm.ErrInvalidSpec) {
+			t.Errorf("ParseSignal(%q) = %q, %v, want ErrInvalidSpec", in, got, err)
+		}
+	}
+}
+
+func TestEnviron(t *testing.T) {
+	t.Parallel()
+	spec := swarm.Spec{
+		Env:   []string{"A=2", "C=3", "broken", "=x", "D=a=b"},
+		Local: &swarm.Local{HostEnv: []string{"A=1", "B=1", "A=0"}},
+	}
+	want := []string{"A=2", "B=1", "C=3", "D=a=b"}
+	if diff := cmp.Diff(want, spec.Environ()); diff != "" {
+		t.Error(diff)
+	}
+	spec.Local = nil
+	if diff := cmp.Diff([]string{"A=2", "C=3", "D=a=b"}, spec.Environ()); diff != "" {
+		t.Error("without Local:", diff)
+	}
+}
+
+type waiter struct{ swarm.Backend }
+
+func (waiter) Wait(context.Context, swarm.Handle) (swarm.Status, error) {
+	return swarm.Status{}, nil
+}
+
+func TestCapabilitiesOf(t *testing.T) {
+	t.Parallel()
+	if got := swarm.CapabilitiesOf(struct{ swarm.Backend }{}); got != nil {
+		t.Errorf("a backend without capabilities has %v", got)
+	}
+	if diff := cmp.Diff([]swarm.Capability{swarm.CapWait}, swarm.CapabilitiesOf(waiter{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStateString(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[swarm.State]string{
+		swarm.StateRunning: "running", swarm.StateExited: "exited", swarm.StateLost: "lost",
+		swarm.StateUnknown: "unknown", 99: "unknown",
+	} {
+		if got := s.String(); got != want {
+			t.Errorf("State(%d) = %q, want %q", s, got, want)
+		}
+	}
+}

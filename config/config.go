@@ -1,0 +1,67 @@
+package config
+
+import "time"
+
+// Config is what all files together say, on top of [Default].
+type Config struct {
+	Defaults Defaults
+	Kill     Kill
+	Log      Log
+	// Plugins holds the tables [plugins.NAME].
+	Plugins map[string]Plugin
+}
+
+// Defaults are what spawn uses where no flag says otherwise.
+type Defaults struct {
+	// Backend is the name of a backend plugin.
+	Backend string
+	// Session is the tmux session; empty: one of swarm's own.
+	Session string
+	// TmuxSocket is the name of a tmux server (tmux -L); empty: the default one.
+	TmuxSocket string
+	// WorktreeDir is where worktrees are made, absolute or relative to the
+	// parent of the repository; empty: <repository>-worktrees beside it.
+	WorktreeDir string
+	// Tags are given to every worker.
+	Tags []string
+}
+
+// Kill is the kill policy of new workers.
+type Kill struct {
+	// Signal is the first signal; empty: the backend's own gentle way.
+	Signal string
+	// Timeout is the grace.
+	Timeout time.Duration
+	// Force says to end with SIGKILL what is alive after the grace.
+	Force bool
+	// Mode is "tree" or "main".
+	Mode string
+}
+
+// Log says how much output to keep.
+type Log struct {
+	// Limit is in bytes for each worker.
+	Limit int64
+}
+
+// Plugin is what a file says about one plugin.
+type Plugin struct {
+	// Command starts the plugin; nil: the plugin is found by its name.
+	Command []string
+	// SHA256 is the hash that the executable must have, in hexadecimal; empty:
+	// it is not checked.
+	SHA256 string
+	// MTLS turns on mutual TLS between swarm and the plugin.
+	MTLS bool
+	// Config is the plugin's own table.
+	Config map[string]any
+}
+
+// Default returns the values that hold where no file says otherwise.
+func Default() Config {
+	return Config{
+		Defaults: Defaults{Backend: "process"},
+		Kill:     Kill{Timeout: 5 * time.Second, Force: true, Mode: "tree"},
+		Log:      Log{Limit: 64 << 20},
+	}
+}

@@ -1,0 +1,15 @@
+// Package config reads swarm's configuration files: the user's
+// (~/.config/swarm/config.toml) and the project's (swarm.toml, found upwards
+// from the working directory).
+//
+// It is strict. A key that nobody knows and a value of the wrong type are
+// problems, and [Load] reports all problems of all files at once, each with
+// file, line, column, key and, where there is one, the key that was probably
+// meant. What is right in a file with problems is still returned, so that a
+// command which must not fail because of a config, such as kill, can go on.
+//
+// Only cmd/swarm imports it and turns a [Config] into what the host wants;
+// it imports nothing of swarm itself. To look at one value needs no context and
+// no plugin: whether a signal or a backend exists is for the caller to say, see
+// [Checks].
+package config

@@ -1,0 +1,115 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestExampleHoldsTheDefaults(t *testing.T) {
+	t.Parallel()
+	l, err := Load(Options{User: write(t, "config.toml", Example())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Default(), l.Config); diff != "" {
+		t.Errorf("the example changes something (-want +got):\n%s", diff)
+	}
+}
+
+// commented are the lines of the example that show a key without setting it.
+var commented = regexp.MustCompile(`(?m)^# ((\[plugins\.example\])|[a-z_0-9]+ = .*)$`)
+
+func TestExampleShowsEveryKey(t *testing.T) {
+	t.Parallel()
+	path := write(t, "config.toml", commented.ReplaceAllString(Example(), "$1"))
+	l, err := Load(Options{User: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range fields() {
+		if _, set := l.Origins[f.key]; !set {
+			t.Errorf("%s is not in the example", f.key)
+		}
+	}
+	for _, f := range pluginFields() {
+		if _, set := l.Origins["plugins.example."+f.key]; !set {
+			t.Errorf("plugins.NAME.%s is not in the example", f.key)
+		}
+	}
+}
+
+// A field of the structs that no key sets would be a setting that nobody has.
+func TestEveryStructFieldHasAKey(t *testing.T) {
+	t.Parallel()
+	if got, want := len(fields()), leaves(reflect.TypeFor[Config]())-1; got != want {
+		t.Errorf("%d keys for %d fields of Config", got, want)
+	}
+	if got, want := len(pluginFields()), leaves(reflect.TypeFor[Plugin]()); got != want {
+		t.Errorf("%d keys for %d fields of Plugin", got, want)
+	}
+}
+
+func leaves(typ reflect.Type) int {
+	n := 0
+	for i := range typ.NumField() {
+		if f := typ.Field(i); f.Type.Kind() == reflect.Struct {
+			n += leaves(f.Type)
+		} else {
+			n++
+		}
+	}
+	return n
+}
+
+func TestWriteExample(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a", "b", "config.toml")
+	if err := WriteExample(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteExample(path); !errors.Is(err, ErrExists) {
+		t.Errorf("error %v, want ErrExists", err)
+	}
+	if got, err := os.ReadFile(path); string(got) != "mine" {
+		t.Errorf("the user's file is now %q, %v", got, err)
+	}
+}
+
+func TestValuesAreTOML(t *testing.T) {
+	t.Parallel()
+	path := write(t, "config.toml", `
+defaults.tags = ["a\"b", "ü\u0001"]
+defaults.session = "s p"
+[plugins.x]
+command = "/bin/x"
+config = { "a b" = [1, 2.5, true], c = [{ d = 2020-01-02 }], e = {} }
+[[plugins.y.config.z]]
+v = 1
+`)
+	first, err := Load(Options{User: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown string
+	for _, v := range first.Values() {
+		shown += v.Key + " = " + v.Value + "\n"
+	}
+	second, err := Load(Options{User: write(t, "config.toml", shown)})
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, shown)
+	}
+	for i, v := range second.Values() {
+		if want := first.Values()[i]; v.Key != want.Key || v.Value != want.Value {
+			t.Errorf("%s = %s became %s = %s", want.Key, want.Value, v.Key, v.Value)
+		}
+	}
+}

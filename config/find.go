@@ -1,0 +1,40 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// ProjectFile is the name of a project's file.
+const ProjectFile = "swarm.toml"
+
+// UserFile returns the path of the user's file, whether or not it exists; empty
+// if neither XDG_CONFIG_HOME nor HOME is set. As the XDG specification says, a
+// relative XDG_CONFIG_HOME is ignored.
+func UserFile(getenv func(string) string) string {
+	dir := getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		home := getenv("HOME")
+		if !filepath.IsAbs(home) {
+			return ""
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "swarm", "config.toml")
+}
+
+// FindProject returns the path of the nearest project's file in dir or above;
+// empty if there is none. dir is absolute.
+func FindProject(dir string) string {
+	for {
+		path := filepath.Join(dir, ProjectFile)
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			return path
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}

@@ -1,0 +1,167 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxFile bounds what is read, whatever a project calls swarm.toml.
+const maxFile = 1 << 20
+
+// Options say what to load.
+type Options struct {
+	// User and Project are paths of files, absolute; empty: none. A file that
+	// does not exist is as an empty one.
+	User, Project string
+	// Home takes the place of a leading ~ in paths.
+	Home string
+	// Trusted reports whether the project's file, with this content, may name
+	// plugins; nil: it may not.
+	Trusted func(path string, content []byte) bool
+	// Checks look at values that are of the right type.
+	Checks Checks
+}
+
+// Loaded is what the files say.
+type Loaded struct {
+	Config Config
+	// Origins tells where a key was set; a key that is not in it has its
+	// default.
+	Origins map[string]Position
+	// Ignored are the plugin tables of a project's file that is not trusted.
+	Ignored []Position
+}
+
+// Load reads the files; the project's takes precedence, key by key. The error is
+// a [Problems] with all that is wrong in them; what is right is in Loaded, which
+// is never nil.
+func Load(o Options) (*Loaded, error) {
+	l := &Loaded{Config: Default(), Origins: map[string]Position{}}
+	var problems Problems
+	for _, path := range []string{o.User, o.Project} {
+		if path == "" {
+			continue
+		}
+		content, err := read(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			problems = append(problems, Problem{At: Position{File: path}, Text: err.Error()})
+			continue
+		}
+		use := path == o.User || o.Trusted != nil && o.Trusted(path, content)
+		problems = append(problems, l.add(path, string(content), use, o)...)
+	}
+	if problems == nil {
+		return l, nil
+	}
+	return l, problems
+}
+
+// add reads one file on top of what is there.
+func (l *Loaded) add(path, src string, withPlugins bool, o Options) Problems {
+	own := Config{}
+	d := decoder{file: path, src: src, into: &own, origins: map[string]Position{}, checks: o.Checks}
+	d.decode()
+	if !withPlugins {
+		l.ignore(&own, d.origins)
+	}
+	for _, f := range fields() {
+		if at, set := d.origins[f.key]; set {
+			f.copy(&l.Config, &own)
+			l.Origins[f.key] = at
+		}
+	}
+	for name, p := range own.Plugins {
+		into := l.Config.Plugins[name]
+		for _, f := range pluginFields() {
+			key := pluginKey(name, f.key)
+			if at, set := d.origins[key]; set {
+				f.copy(&into, &p)
+				l.Origins[key] = at
+			}
+		}
+		if _, set := d.origins[pluginKey(name, "command")]; set {
+			into.Command = slices.Clone(p.Command)
+			into.Command[0] = program(into.Command[0], filepath.Dir(path), o.Home)
+		}
+		if l.Config.Plugins == nil {
+			l.Config.Plugins = map[string]Plugin{}
+		}
+		l.Config.Plugins[name] = into
+	}
+	l.Config.Defaults.WorktreeDir = expandHome(l.Config.Defaults.WorktreeDir, o.Home)
+	return d.problems
+}
+
+// ignore takes the plugins out of a file that is not trusted.
+func (l *Loaded) ignore(c *Config, origins map[string]Position) {
+	for _, name := range sortedKeys(c.Plugins) {
+		for _, f := range pluginFields() {
+			if at, set := origins[pluginKey(name, f.key)]; set {
+				l.Ignored = append(l.Ignored, at)
+				break
+			}
+		}
+	}
+	c.Plugins = nil
+}
+
+func pluginKey(name, key string) string { return joined([]string{"plugins", name, key}) }
+
+// program returns a plugin's executable: a bare name is left to the PATH, any
+// other path is relative to the file that names it, not to where swarm runs.
+func program(name, dir, home string) string {
+	name = expandHome(name, home)
+	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
+		return filepath.Join(dir, name)
+	}
+	return name
+}
+
+func expandHome(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
+		return filepath.Join(home, rest)
+	}
+	return path
+}
+
+// read reads a regular file; opening a FIFO, for one, would never return.
+func read(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, cause(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, cause(err)
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, cause(err)
+	}
+	if len(content) > maxFile {
+		return nil, fmt.Errorf("larger than %s", FormatSize(maxFile))
+	}
+	return content, nil
+}
+
+// cause leaves out the path, which the position of the problem tells.
+func cause(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
+}

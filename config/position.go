@@ -1,0 +1,145 @@
+package config
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// spot is where a key and its value are, as offsets. The key of a table is in
+// its brackets; it has no value.
+type spot struct{ key, value int }
+
+// spots returns the spot of every key of a document, in order, those of inline
+// tables included: the order of [toml.MetaData.Keys], which knows the keys but
+// not their places. src has been parsed already, so it is valid.
+func spots(src string) []spot {
+	s := scanner{src: src}
+	for s.blanks(); s.at < len(src); s.blanks() {
+		if src[s.at] != '[' {
+			s.pair()
+			continue
+		}
+		for s.at < len(src) && (src[s.at] == '[' || src[s.at] == ' ' || src[s.at] == '\t') {
+			s.at++
+		}
+		s.found = append(s.found, spot{key: s.at, value: s.at})
+		s.key("]")
+		s.line()
+	}
+	return s.found
+}
+
+type scanner struct {
+	src   string
+	at    int
+	found []spot
+}
+
+// pair reads key = value.
+func (s *scanner) pair() {
+	i := len(s.found)
+	s.found = append(s.found, spot{key: s.at})
+	s.key("=")
+	s.at++
+	s.blanks()
+	s.found[i].value = s.at
+	s.value()
+}
+
+// key goes to the first of the bytes in end that is outside of quotes.
+func (s *scanner) key(end string) {
+	for s.at < len(s.src) && strings.IndexByte(end, s.src[s.at]) < 0 {
+		if c := s.src[s.at]; c == '"' || c == '\'' {
+			s.quoted()
+			continue
+		}
+		s.at++
+	}
+}
+
+// value goes behind a value of any kind.
+func (s *scanner) value() {
+	if s.at >= len(s.src) {
+		return
+	}
+	switch s.src[s.at] {
+	case '"', '\'':
+		s.quoted()
+	case '[':
+		s.list(']', s.value)
+	case '{':
+		s.list('}', s.pair)
+	default:
+		s.at += strings.IndexAny(s.src[s.at:]+"\n", ",]}#\r\n")
+	}
+}
+
+// list goes behind an array or an inline table, whose elements item reads.
+func (s *scanner) list(end byte, item func()) {
+	s.at++
+	for s.at < len(s.src) {
+		s.blanks()
+		switch {
+		case s.at >= len(s.src):
+			return
+		case s.src[s.at] == end:
+			s.at++
+			return
+		case s.src[s.at] == ',':
+			s.at++
+		default:
+			item()
+		}
+	}
+}
+
+// quoted goes behind a string, of one line or of several.
+func (s *scanner) quoted() {
+	quote := s.src[s.at : s.at+1]
+	long := strings.HasPrefix(s.src[s.at:], strings.Repeat(quote, 3))
+	if long {
+		quote = strings.Repeat(quote, 3)
+	}
+	s.at += len(quote)
+	for s.at < len(s.src) && !strings.HasPrefix(s.src[s.at:], quote) {
+		if s.src[s.at] == '\\' && quote[0] == '"' {
+			s.at++
+		}
+		s.at++
+	}
+	s.at = min(s.at+len(quote), len(s.src))
+	// A string of several lines may end with up to two quotes of its own.
+	for long && s.at < len(s.src) && s.src[s.at] == quote[0] {
+		s.at++
+	}
+}
+
+// blanks goes to what comes next, over white space, newlines and comments.
+func (s *scanner) blanks() {
+	for s.at < len(s.src) {
+		switch s.src[s.at] {
+		case ' ', '\t', '\r', '\n':
+			s.at++
+		case '#':
+			s.line()
+		default:
+			return
+		}
+	}
+}
+
+// line goes to the end of the line.
+func (s *scanner) line() {
+	s.at += strings.IndexByte(s.src[s.at:]+"\n", '\n')
+}
+
+// position turns an offset into line and column.
+func position(file, src string, at int) Position {
+	before := src[:min(at, len(src))]
+	start := strings.LastIndexByte(before, '\n') + 1
+	return Position{
+		File:   file,
+		Line:   strings.Count(before, "\n") + 1,
+		Column: utf8.RuneCountInString(before[start:]) + 1,
+	}
+}

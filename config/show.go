@@ -1,0 +1,104 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func showText(s string) string {
+	if s == "" {
+		return ""
+	}
+	return quote(s)
+}
+
+func showTexts(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return inlineList(list)
+}
+
+func showDuration(d time.Duration) string { return quote(FormatDuration(d)) }
+
+func showSize(n int64) string { return quote(FormatSize(n)) }
+
+func showTable(t map[string]any) string {
+	if t == nil {
+		return ""
+	}
+	return inline(t)
+}
+
+// inline writes any decoded value in one line of TOML.
+func inline(v any) string {
+	switch v := v.(type) {
+	case string:
+		return quote(v)
+	case time.Time:
+		return v.Format(time.RFC3339Nano)
+	case map[string]any:
+		pairs := make([]string, 0, len(v))
+		for _, k := range sortedKeys(v) {
+			pairs = append(pairs, bare(k)+" = "+inline(v[k]))
+		}
+		return "{" + strings.Join(pairs, ", ") + "}"
+	case []map[string]any:
+		return inlineList(v)
+	case []any:
+		return inlineList(v)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+func inlineList[V any](vs []V) string {
+	items := make([]string, len(vs))
+	for i, v := range vs {
+		items[i] = inline(v)
+	}
+	return "[" + strings.Join(items, ", ") + "]"
+}
+
+// quote writes a basic string; of Go's escapes, TOML does not know all.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// bare returns one part of a key, quoted if it has to be.
+func bare(part string) string {
+	for _, r := range part {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		if !letter && r != '_' && r != '-' {
+			return quote(part)
+		}
+	}
+	if part == "" {
+		return `""`
+	}
+	return part
+}
+
+func quoteWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = strconv.Quote(w)
+	}
+	return strings.Join(quoted, " or ")
+}

@@ -1,0 +1,96 @@
+package config
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Trust remembers which projects' files may name plugins, by path and hash: a
+// file that was changed, or that another clone brought to another place, is not
+// trusted.
+type Trust struct {
+	// Path is the file in which it is remembered, one line for each project:
+	// the hash and the quoted path.
+	Path string
+}
+
+// Has reports whether path is trusted with this content. What can't be read is
+// not.
+func (t Trust) Has(path string, content []byte) bool {
+	entries, err := t.entries()
+	return err == nil && entries[path] == digest(content)
+}
+
+// Add reads path, trusts it as it is now, and returns what it says, so that what
+// is shown to the user is what is trusted.
+func (t Trust) Add(path string) (content []byte, err error) {
+	if content, err = read(path); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return content, t.change(func(entries map[string]string) { entries[path] = digest(content) })
+}
+
+// Remove trusts path no longer.
+func (t Trust) Remove(path string) error {
+	return t.change(func(entries map[string]string) { delete(entries, path) })
+}
+
+func digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+func (t Trust) entries() (map[string]string, error) {
+	entries := map[string]string{}
+	content, err := os.ReadFile(t.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return entries, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(bytes.NewReader(content))
+	for lines.Scan() {
+		sum, quoted, _ := strings.Cut(lines.Text(), " ")
+		if path, err := strconv.Unquote(quoted); err == nil {
+			entries[path] = sum
+		}
+	}
+	return entries, lines.Err()
+}
+
+// change replaces the file as a whole, so that a reader never sees a part.
+func (t Trust) change(edit func(map[string]string)) error {
+	entries, err := t.entries()
+	if err != nil {
+		return err
+	}
+	edit(entries)
+	var b bytes.Buffer
+	for _, path := range sortedKeys(entries) {
+		fmt.Fprintf(&b, "%s %s\n", entries[path], strconv.Quote(path))
+	}
+	dir := filepath.Dir(t.Path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(dir, ".trust-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(b.Bytes())
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), t.Path)
+}

@@ -1,0 +1,62 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestTrustFollowsTheContent(t *testing.T) {
+	t.Parallel()
+	store := Trust{Path: filepath.Join(t.TempDir(), "state", "trusted")}
+	path := write(t, "swarm toml\nwith a newline", "[plugins.x]\n")
+	if store.Has(path, []byte("[plugins.x]\n")) {
+		t.Error("trusted before anybody said so")
+	}
+	content, err := store.Add(path)
+	if err != nil || !store.Has(path, content) {
+		t.Fatalf("not trusted after Add: %v", err)
+	}
+	if store.Has(path, append(content, '#')) {
+		t.Error("another content is trusted")
+	}
+	if store.Has(filepath.Join(filepath.Dir(path), "other"), content) {
+		t.Error("another path is trusted")
+	}
+	if err := store.Remove(path); err != nil || store.Has(path, content) {
+		t.Errorf("trusted after Remove: %v", err)
+	}
+	if info, err := os.Stat(store.Path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
+	}
+}
+
+func TestFindProject(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	deep := filepath.Join(root, "a", "b")
+	if err := os.MkdirAll(filepath.Join(deep, ProjectFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	want := filepath.Join(root, ProjectFile)
+	if err := os.WriteFile(want, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := FindProject(deep); got != want {
+		t.Errorf("found %q, want %q: a directory of that name is none", got, want)
+	}
+}
+
+func TestUserFile(t *testing.T) {
+	t.Parallel()
+	for want, env := range map[string]map[string]string{
+		"/x/swarm/config.toml":          {"XDG_CONFIG_HOME": "/x", "HOME": "/h"},
+		"/h/.config/swarm/config.toml":  {"XDG_CONFIG_HOME": "relative", "HOME": "/h"},
+		"/h2/.config/swarm/config.toml": {"HOME": "/h2"},
+		"":                              {},
+	} {
+		if got := UserFile(func(k string) string { return env[k] }); got != want {
+			t.Errorf("%v: %q, want %q", env, got, want)
+		}
+	}
+}

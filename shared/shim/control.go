@@ -1,0 +1,77 @@
+package shim
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// errNoAnswer means that no shim listens, or that it left before it answered.
+var errNoAnswer = errors.New("the worker's keeper does not answer")
+
+// call is one request on a control socket.
+type call struct {
+	conn  net.Conn
+	lines *bufio.Scanner
+	stop  func() bool
+}
+
+// ask connects to the shim of a run directory and sends it a request. The error
+// is errNoAnswer if there is none.
+func ask(ctx context.Context, dir string, r rundir.Request) (*call, error) {
+	conn, err := dial(ctx, dir)
+	if err != nil {
+		return nil, noAnswer(ctx, err)
+	}
+	c := &call{conn: conn, lines: bufio.NewScanner(conn)}
+	c.stop = context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(0, 1)) })
+	if _, err := conn.Write([]byte(r.String() + "\n")); err != nil {
+		c.close()
+		return nil, noAnswer(ctx, err)
+	}
+	return c, nil
+}
+
+// answer returns the next line of the answer, for the context that ask was given.
+// What the shim says against the request is an error.
+func (c *call) answer(ctx context.Context) (rundir.Answer, error) {
+	if !c.lines.Scan() {
+		return rundir.Answer{}, noAnswer(ctx, c.lines.Err())
+	}
+	a, err := rundir.ParseAnswer(c.lines.Text())
+	if err != nil {
+		return a, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
+	}
+	if a.Kind == rundir.AnswerError {
+		return a, fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, a.Text)
+	}
+	return a, nil
+}
+
+func (c *call) close() {
+	c.stop()
+	// Nothing was written that could still be lost.
+	_ = c.conn.Close()
+}
+
+// noAnswer makes an error of a connection one of the contract. A nil error is an
+// end of file.
+func noAnswer(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil:
+		return errNoAnswer
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: %w", swarm.ErrPermission, err)
+	default:
+		return fmt.Errorf("%w: %w", errNoAnswer, err)
+	}
+}

@@ -1,0 +1,71 @@
+package shim
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// errNoFacts means that there is no status.json: no shim got as far as starting
+// the worker, or the run directory is gone.
+var errNoFacts = errors.New("no status of the worker")
+
+// readFacts reads the shim's record of the worker with that id.
+func readFacts(dir, id string) (rundir.Status, error) {
+	var st rundir.Status
+	b, err := os.ReadFile(filepath.Join(dir, rundir.StatusFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return st, errNoFacts
+	case errors.Is(err, fs.ErrPermission):
+		return st, fmt.Errorf("%w: %w", swarm.ErrPermission, err)
+	case err != nil:
+		return st, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
+	}
+	if err := json.Unmarshal(b, &st); err != nil {
+		return st, fmt.Errorf("%w: %s in %s is damaged: %w", swarm.ErrUnavailable, rundir.StatusFile, dir, err)
+	}
+	if st.Version > rundir.StatusVersion {
+		return st, fmt.Errorf("%w: %s in %s is of version %d, which a newer swarm wrote",
+			swarm.ErrUnavailable, rundir.StatusFile, dir, st.Version)
+	}
+	if st.ID != id {
+		return st, fmt.Errorf("%w: %s belongs to worker %s, not %s", swarm.ErrStaleHandle, dir, st.ID, id)
+	}
+	return st, nil
+}
+
+// runningOf and endedOf say what the record says; whether a worker that is
+// recorded as running really runs is not theirs to decide.
+func runningOf(st rundir.Status) swarm.Status {
+	return swarm.Status{State: swarm.StateRunning, PID: st.Main.PID, Started: timeOf(st.StartedNS)}
+}
+
+func endedOf(st rundir.Status) swarm.Status {
+	return swarm.Status{
+		State:   swarm.StateExited,
+		PID:     st.Main.PID,
+		Started: timeOf(st.StartedNS),
+		Exit: &swarm.Exit{
+			Code:   st.Code,
+			Signal: st.Signal,
+			Cause:  swarm.Cause(st.Cause),
+			Reason: st.Reason,
+			Time:   timeOf(st.EndedNS),
+		},
+	}
+}
+
+func timeOf(ns int64) time.Time {
+	if ns == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, ns)
+}

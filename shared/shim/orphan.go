@@ -1,0 +1,120 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// rounds bounds the looks for processes that fork faster than they are ended.
+const rounds = 100
+
+// forceLimit is how long to wait for processes that were sent SIGKILL: the kernel
+// takes its time with large ones, and those that hang in it never end.
+const forceLimit = 5 * time.Second
+
+// killOrphans ends what a lost worker left behind. Nobody owns these processes
+// any more, so each is looked up, proven and signalled by its identity.
+func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillOptions) (swarm.KillResult, error) {
+	sig := proc.SignalNumber(o.Signal)
+	if sig == 0 {
+		return swarm.KillResult{}, fmt.Errorf("%w: this system has no %s", swarm.ErrInvalidSpec, o.Signal)
+	}
+	var r swarm.KillResult
+	lost := func() (swarm.KillResult, error) {
+		r.Status = new(Look).lost(st, id)
+		r.Survivors = r.Status.Survivors
+		if len(r.Survivors) > 0 {
+			return r, survived(r.Survivors)
+		}
+		return r, nil
+	}
+	if bootedSince(st) {
+		r.AlreadyEnded = true
+		return lost()
+	}
+	found := takeCensus().orphans(st, id)
+	if len(found) == 0 {
+		r.AlreadyEnded = true
+		return lost()
+	}
+	r.Signal = o.Signal
+	mainOnly := o.Mode == swarm.KillMain && st.Main.Alive()
+	for _, p := range found {
+		if !mainOnly || p.Identity == st.Main {
+			send(p, sig)
+		}
+	}
+	if err := awaitAll(ctx, found, o.Grace); err != nil {
+		return r, err
+	}
+	left := takeCensus().orphans(st, id)
+	if len(left) == 0 || !o.Force {
+		return lost()
+	}
+	r.Forced = true
+	for range rounds {
+		// Stopped first, so that none forks while its siblings are ended.
+		for _, p := range left {
+			send(p, syscall.SIGSTOP)
+		}
+		for _, p := range left {
+			send(p, syscall.SIGKILL)
+		}
+		if err := awaitAll(ctx, left, forceLimit); err != nil {
+			return r, err
+		}
+		again := takeCensus().orphans(st, id)
+		if len(again) == 0 || same(left, again) {
+			break
+		}
+		left = again
+	}
+	return lost()
+}
+
+// send signals a process if it is still the one that was proven. One that is
+// stopped sees a signal only once it goes on.
+func send(p proc.Process, sig syscall.Signal) {
+	// Who is gone needs none, and who may not be signalled is a survivor.
+	if p.Signal(sig) == nil && p.State == 'T' && sig != syscall.SIGSTOP && sig != syscall.SIGKILL {
+		_ = p.Signal(syscall.SIGCONT)
+	}
+}
+
+// awaitAll returns when all have ended or the time is over, and with an error
+// only if the context ended.
+func awaitAll(ctx context.Context, ps []proc.Process, limit time.Duration) error {
+	bounded, cancel := context.WithTimeout(ctx, max(limit, 0))
+	defer cancel()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var failed error
+	for _, p := range ps {
+		wg.Go(func() {
+			err := awaitEnd(bounded, p.Identity)
+			if err != nil && !errors.Is(err, bounded.Err()) {
+				mu.Lock()
+				failed = errors.Join(failed, err)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return failed
+}
+
+func same(a, b []proc.Process) bool {
+	return slices.EqualFunc(a, b, func(a, b proc.Process) bool { return a.Identity == b.Identity })
+}

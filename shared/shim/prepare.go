@@ -1,0 +1,118 @@
+package shim
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Starting is a shim that is being started by somebody else, such as the server
+// of a terminal multiplexer. It is made by [Prepare].
+type Starting struct {
+	dir   string
+	ready *os.File
+}
+
+// Prepare writes what a shim needs into the run directory. Whoever starts the
+// shim then gives it the directory as its only argument and [swarm.EnvKeeper],
+// with the worker's id, in its environment. A directory that a shim was started
+// in before is [swarm.ErrExists].
+//
+// The caller waits for the outcome with Wait, and calls Close in any case.
+func Prepare(dir string, l rundir.Launch) (*Starting, error) {
+	if _, err := os.Lstat(filepath.Join(dir, rundir.StatusFile)); err == nil {
+		return nil, fmt.Errorf("%w: worker %s", swarm.ErrExists, l.ID)
+	}
+	name := filepath.Join(dir, rundir.ReadyFIFO)
+	switch err := unix.Mkfifo(name, 0o600); {
+	case errors.Is(err, fs.ErrExist):
+		return nil, fmt.Errorf("%w: worker %s is being started", swarm.ErrExists, l.ID)
+	case err != nil:
+		return nil, &fs.PathError{Op: "mkfifo", Path: name, Err: err}
+	}
+	s := &Starting{dir: dir}
+	err := s.open(name)
+	if err == nil {
+		err = writeLaunch(dir, l)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// open opens the FIFO for writing too: opening for reading alone would block, or
+// read end of file, for as long as there is no writer.
+func (s *Starting) open(name string) (err error) {
+	s.ready, err = os.OpenFile(name, os.O_RDWR, 0)
+	return err
+}
+
+// writeLaunch writes the one file with secrets in it: whoever could read a
+// process's environment may read it, and nobody else.
+func writeLaunch(dir string, l rundir.Launch) error {
+	b, err := rundir.EncodeLaunch(l)
+	if err != nil {
+		return fmt.Errorf("%w: %w", swarm.ErrInvalidSpec, err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, rundir.LaunchFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
+}
+
+// Wait returns once the worker runs. What the shim says against it is
+// [swarm.ErrInvalidSpec]; otherwise the error is the context's cause. The shim
+// itself writes nothing if it can't be executed or is killed: whoever started it
+// has to end the context then.
+func (s *Starting) Wait(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		// An empty line, to wake the reader up.
+		_, _ = s.ready.WriteString("\n")
+	})
+	defer stop()
+	line, err := bufio.NewReader(s.ready).ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("wait for the shim: %w", err)
+	}
+	line = strings.TrimSuffix(line, "\n")
+	if line == "ok" {
+		return nil
+	}
+	if text, ok := strings.CutPrefix(line, "error "); ok {
+		return fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, text)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("the shim answered %q", line)
+}
+
+// Close removes what Prepare made and no shim has taken.
+func (s *Starting) Close() error {
+	errs := []error{
+		os.Remove(filepath.Join(s.dir, rundir.ReadyFIFO)),
+		os.Remove(filepath.Join(s.dir, rundir.LaunchFile)),
+	}
+	if s.ready != nil {
+		errs = append(errs, s.ready.Close())
+	}
+	for i, err := range errs {
+		if errors.Is(err, fs.ErrNotExist) {
+			errs[i] = nil
+		}
+	}
+	return errors.Join(errs...)
+}

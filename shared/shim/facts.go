@@ -19,6 +19,14 @@ var errNoFacts = errors.New("no status of the worker")
 
 // readFacts reads the shim's record of the worker with that id.
 func readFacts(dir, id string) (rundir.Status, error) {
+	st, err := readRecord(dir)
+	if err == nil && st.ID != id {
+		return st, fmt.Errorf("%w: %s belongs to worker %s, not %s", swarm.ErrStaleHandle, dir, st.ID, id)
+	}
+	return st, err
+}
+
+func readRecord(dir string) (rundir.Status, error) {
 	var st rundir.Status
 	b, err := os.ReadFile(filepath.Join(dir, rundir.StatusFile))
 	switch {
@@ -35,9 +43,6 @@ func readFacts(dir, id string) (rundir.Status, error) {
 	if st.Version > rundir.StatusVersion {
 		return st, fmt.Errorf("%w: %s in %s is of version %d, which a newer swarm wrote",
 			swarm.ErrUnavailable, rundir.StatusFile, dir, st.Version)
-	}
-	if st.ID != id {
-		return st, fmt.Errorf("%w: %s belongs to worker %s, not %s", swarm.ErrStaleHandle, dir, st.ID, id)
 	}
 	return st, nil
 }

@@ -1,0 +1,84 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Output reads the log of a worker, see [swarm.Outputter]. A directory that is
+// gone is [swarm.ErrNotFound].
+func Output(ctx context.Context, dir string, o swarm.OutputOptions, each func(swarm.Output) error) error {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: the output went with %s", swarm.ErrNotFound, dir)
+	}
+	r := &reader{dir: dir, opts: o, each: each}
+	defer r.close()
+	if o.Follow {
+		return r.follow(ctx)
+	}
+	if err := r.begin(); err != nil {
+		return err
+	}
+	return r.drain(ctx, r.over())
+}
+
+// follow reads until the worker has ended and its last output was read.
+func (r *reader) follow(ctx context.Context) error {
+	// The watch comes before the first look, so that nothing happens unseen
+	// between the two.
+	w, err := newWatch(r.dir)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	var owned sync.WaitGroup
+	defer owned.Wait()
+	watching, cancel := context.WithCancel(ctx)
+	defer cancel()
+	blind := make(chan error, 1)
+	owned.Go(func() {
+		defer w.wake()
+		// A shim that is killed changes nothing in the directory.
+		if st, err := readRecord(r.dir); err == nil {
+			if err := awaitEnd(watching, st.Shim); err != nil {
+				blind <- err
+			}
+		}
+	})
+	if err := r.begin(); err != nil {
+		return err
+	}
+	for {
+		// What the worker wrote was written before its end: so this comes first.
+		over := r.over()
+		if err := r.drain(ctx, over); err != nil || over {
+			return err
+		}
+		grown, err := r.extend()
+		if err != nil {
+			return err
+		}
+		if grown {
+			continue
+		}
+		w.wait()
+		select {
+		case err := <-blind:
+			return err
+		default:
+		}
+	}
+}
+
+// over says whether nothing more can be written.
+func (r *reader) over() bool {
+	st, err := readRecord(r.dir)
+	return err != nil || st.State == rundir.StateEnded || !st.Shim.Alive()
+}

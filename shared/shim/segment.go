@@ -1,0 +1,96 @@
+package shim
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// openSegments opens the files of a log, oldest first. The shim may rename them
+// meanwhile: they are opened newest first, so that a rotation shows one of them
+// twice rather than hides one, and again if there was one.
+func openSegments(dir string) ([]*os.File, error) {
+	for {
+		files, err := openOnce(dir)
+		if err != nil {
+			return nil, err
+		}
+		if len(files) == 0 || isNewest(dir, files[len(files)-1]) {
+			return files, nil
+		}
+		closeAll(files)
+	}
+}
+
+func openOnce(dir string) ([]*os.File, error) {
+	var files []*os.File
+	for i := range rundir.Segments {
+		f, err := os.Open(segment(dir, i))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			closeAll(files)
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	slices.Reverse(files)
+	return files, nil
+}
+
+// openAfter opens the files that are newer than the given one: all, if that is
+// not kept any more.
+func openAfter(dir string, f *os.File) ([]*os.File, error) {
+	files, err := openSegments(dir)
+	if err != nil {
+		return nil, err
+	}
+	for i, g := range files {
+		if sameFile(f, g) {
+			closeAll(files[:i+1])
+			return files[i+1:], nil
+		}
+	}
+	return files, nil
+}
+
+// isNewest says whether f is the file that the shim writes to. While it rotates
+// there is none, and then the last one that was is still the newest.
+func isNewest(dir string, f *os.File) bool {
+	newest, err := os.Stat(segment(dir, 0))
+	if err != nil {
+		return true
+	}
+	info, err := f.Stat()
+	return err == nil && os.SameFile(info, newest)
+}
+
+func sameFile(f, g *os.File) bool {
+	a, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	b, err := g.Stat()
+	return err == nil && os.SameFile(a, b)
+}
+
+func segment(dir string, i int) string {
+	name := filepath.Join(dir, rundir.LogFile)
+	if i > 0 {
+		name += "." + strconv.Itoa(i)
+	}
+	return name
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		// They were only read.
+		_ = f.Close()
+	}
+}

@@ -1,0 +1,18 @@
+// Package launch starts plugins and ends them. Each is a process of its own that
+// lives as long as the [Set] it belongs to.
+//
+// What go-plugin leaves open is closed here:
+//
+//   - A plugin notices the death of its host by a pipe whose write end only the
+//     host has, however the host died.
+//   - It gets the caller's environment without the variables of other go-plugin
+//     hosts, no standard input, no terminal, and a private directory for its
+//     socket, which goes with it.
+//   - Ending it takes a bounded time: it is killed, since plugins hold no state,
+//     and asked first only if a call was given up that it may still be undoing.
+//     Processes that inherited its standard error hold up nothing.
+//   - A failed start is one of the typed errors of this package, in one line.
+//
+// The package is imported by host. It is the only one of the host that imports
+// go-plugin.
+package launch

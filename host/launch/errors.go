@@ -1,0 +1,204 @@
+package launch
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// StartError is any of the errors below: the plugin of that name can't be used.
+type StartError interface {
+	error
+	Plugin() string
+}
+
+type named struct{ name string }
+
+// Plugin returns the name of the plugin.
+func (n named) Plugin() string { return n.name }
+
+// ExecError means that the operating system would not run the file.
+type ExecError struct {
+	named
+	Path string
+	Err  error
+}
+
+func (e *ExecError) Error() string {
+	reason := e.Err.Error()
+	if errno, ok := e.Err.(syscall.Errno); ok {
+		reason = errno.Error()
+		if errno == syscall.ENOEXEC {
+			reason = "not a program for this machine"
+		}
+	}
+	return fmt.Sprintf("plugin '%s': cannot run %s: %s", e.name, e.Path, reason)
+}
+
+// Unwrap returns the error of the operating system.
+func (e *ExecError) Unwrap() error { return e.Err }
+
+// HandshakeError means that the first line a plugin printed was not the one by
+// which a plugin makes itself known.
+type HandshakeError struct {
+	named
+	// Line is what it printed.
+	Line string
+}
+
+func (e *HandshakeError) Error() string {
+	if fields := strings.Split(e.Line, "|"); isHandshake(e.Line) {
+		return fmt.Sprintf("plugin '%s' speaks version %s of the plugin protocol over %s, this swarm speaks version %d over grpc",
+			e.name, fields[1], protocolOf(fields), plugin.Handshake().ProtocolVersion)
+	}
+	return fmt.Sprintf("plugin '%s' printed %q before its handshake; a plugin must not write to stdout", e.name, e.Line)
+}
+
+// isHandshake reports whether a line has the form of go-plugin's handshake.
+func isHandshake(line string) bool {
+	fields := strings.Split(line, "|")
+	return len(fields) >= 4 && fields[0] == "1" && (fields[2] == "unix" || fields[2] == "tcp")
+}
+
+// isOurs reports whether it is one that this host can talk to.
+func isOurs(line string) bool {
+	fields := strings.Split(line, "|")
+	return fields[1] == strconv.FormatUint(uint64(plugin.Handshake().ProtocolVersion), 10) && protocolOf(fields) == "grpc"
+}
+
+func protocolOf(fields []string) string {
+	if len(fields) > 4 {
+		return fields[4]
+	}
+	return "netrpc"
+}
+
+// TimeoutError means that a plugin was not ready in time. It was killed.
+type TimeoutError struct {
+	named
+	After time.Duration
+	// Stderr is the last line that it wrote to its standard error, or empty.
+	Stderr string
+}
+
+func (e *TimeoutError) Error() string {
+	return fmt.Sprintf("plugin '%s' was not ready after %v%s", e.name, e.After, said(e.Stderr))
+}
+
+// CrashError means that a plugin ended by itself.
+type CrashError struct {
+	named
+	// State says how: "exit status 3", "signal: killed".
+	State string
+	// Stderr is the last line that it wrote to its standard error, or empty.
+	Stderr string
+	// Serving says that it had been started before.
+	Serving bool
+}
+
+func (e *CrashError) Error() string {
+	when := "when it was started"
+	if e.Serving {
+		when = "in a call"
+	}
+	return fmt.Sprintf("plugin '%s' crashed %s (%s)%s", e.name, when, e.State, said(e.Stderr))
+}
+
+// Is makes the crash of a plugin in a call a [plugin.ErrPluginGone].
+func (e *CrashError) Is(target error) bool { return e.Serving && target == plugin.ErrPluginGone }
+
+// PinError means that the executable is not the one whose hash was recorded.
+type PinError struct {
+	named
+	Path string
+	// Want and Got are SHA-256 hashes in hex.
+	Want, Got string
+}
+
+func (e *PinError) Error() string {
+	return fmt.Sprintf("plugin '%s': %s has the sha256 %s, the config wants %s", e.name, e.Path, e.Got, e.Want)
+}
+
+// KindError means that a plugin is not of the kind that is needed.
+type KindError struct {
+	named
+	Want, Got plugin.Kind
+}
+
+func (e *KindError) Error() string {
+	return fmt.Sprintf("plugin '%s' is a %s plugin, not a %s plugin", e.name, e.Got, e.Want)
+}
+
+// CheckKind returns a [KindError] if the plugin is of another kind.
+func CheckKind(name string, c *plugin.Client, want plugin.Kind) error {
+	if got := c.Info().Kind; got != want {
+		return &KindError{named{name}, want, got}
+	}
+	return nil
+}
+
+// ConfigError means that a plugin does not take its settings. It is a
+// [swarm.ErrInvalidConfig].
+type ConfigError struct {
+	named
+	Err error
+}
+
+func (e *ConfigError) Error() string {
+	text := strings.TrimPrefix(e.Err.Error(), swarm.ErrInvalidConfig.Error()+": ")
+	return fmt.Sprintf("plugin '%s': invalid config: %s", e.name, text)
+}
+
+// Unwrap returns the error of the plugin.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// said quotes the last words of a plugin.
+func said(line string) string {
+	if line == "" {
+		return ""
+	}
+	return ": " + line
+}
+
+// lastWords is the one line of a plugin's standard error that tells most about
+// its end.
+func lastWords(stderr []byte) string {
+	var last string
+	for line := range bytes.Lines(stderr) {
+		text := strings.TrimSpace(string(line))
+		if text == "" {
+			continue
+		}
+		// What follows a panic is its stack.
+		if strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ") {
+			return text
+		}
+		last = text
+	}
+	var entry struct {
+		Message string `json:"@message"`
+		Error   string `json:"error"`
+	}
+	if json.Unmarshal([]byte(last), &entry) == nil && entry.Message != "" {
+		last = entry.Message
+		if entry.Error != "" {
+			last += ": " + entry.Error
+		}
+	}
+	return last
+}
+
+func exitText(st *os.ProcessState) string {
+	if st == nil {
+		return "unknown exit"
+	}
+	return st.String()
+}

@@ -1,0 +1,196 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/plugin"
+)
+
+// DefaultStartTimeout is how long a plugin may take to be ready.
+const DefaultStartTimeout = 10 * time.Second
+
+// Options say how to start plugins.
+type Options struct {
+	// Dir is the state directory, absolute.
+	Dir string
+	// Env is the caller's environment, which plugins get, less what is meant for
+	// others.
+	Env []string
+	// Logger gets what plugins log, at level debug; nil: nothing.
+	Logger hclog.Logger
+	// StartTimeout is how long a plugin may take to be ready; 0:
+	// [DefaultStartTimeout].
+	StartTimeout time.Duration
+}
+
+// ErrClosed: the set was closed.
+var ErrClosed = errors.New("plugins were closed")
+
+// Set is a set of plugins that were started, each at most once. Its methods may
+// be called at the same time.
+type Set struct {
+	opts   Options
+	ctx    context.Context //nolint:containedctx // the lifetime of the set, ended by Close
+	cancel context.CancelFunc
+
+	mu     sync.Mutex
+	closed bool
+	slots  map[string]*slot
+	// old are the slots that a Restart replaced.
+	old     []*slot
+	sockets *socketDir
+	sweep   sync.WaitGroup
+
+	// pins is held while the file of hashes is read and written.
+	pins sync.Mutex
+}
+
+// slot is a plugin that is being started or was.
+type slot struct {
+	// done is closed when the fields below are set.
+	done   chan struct{}
+	client *plugin.Client
+	proc   *running
+	err    error
+}
+
+// New returns an empty set.
+func New(o Options) *Set {
+	if o.StartTimeout <= 0 {
+		o.StartTimeout = DefaultStartTimeout
+	}
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Set{opts: o, ctx: ctx, cancel: cancel, slots: map[string]*slot{}}
+}
+
+// Get returns the plugin, and starts it if that was not done before. Callers of
+// the same plugin share one process; the error of a failed start is returned to
+// all of them, now and later. Plugins of different names start at the same time.
+//
+// Errors: [StartError] of any kind, [catalog.MissingError],
+// [catalog.UnsafeError], [plugin.ContractError], [ErrClosed], that of ctx.
+func (s *Set) Get(ctx context.Context, e catalog.Entry) (*plugin.Client, error) {
+	return s.get(ctx, e, nil)
+}
+
+// Restart returns a new process of a plugin after the old one crashed. Of many
+// callers that saw the same crash one starts it, and all get the same client.
+func (s *Set) Restart(ctx context.Context, e catalog.Entry, old *plugin.Client) (*plugin.Client, error) {
+	return s.get(ctx, e, old)
+}
+
+func (s *Set) get(ctx context.Context, e catalog.Entry, old *plugin.Client) (*plugin.Client, error) {
+	sl, err := s.slot(e, old)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-sl.done:
+		return sl.client, sl.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// slot returns the slot of a plugin that is not old, making it if need be.
+func (s *Set) slot(e catalog.Entry, old *plugin.Client) (*slot, error) {
+	settings, err := encodeConfig(e)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, ErrClosed
+	}
+	key := identity(e, settings)
+	if sl := s.slots[key]; sl != nil && !sl.is(old) {
+		return sl, nil
+	} else if sl != nil {
+		s.old = append(s.old, sl)
+		go sl.proc.close()
+	}
+	sl := &slot{done: make(chan struct{})}
+	s.slots[key] = sl
+	go func() {
+		defer close(sl.done)
+		sl.proc, sl.client, sl.err = s.start(e, settings)
+	}()
+	return sl, nil
+}
+
+// is reports whether the slot holds that client, which is not nil.
+func (sl *slot) is(c *plugin.Client) bool {
+	if c == nil {
+		return false
+	}
+	select {
+	case <-sl.done:
+		return sl.client == c
+	default:
+		return false
+	}
+}
+
+// exitTime is how long the end of a process may lag behind that of its
+// connection.
+const exitTime = 100 * time.Millisecond
+
+// Died returns a [CrashError] that says how a client's process ended, or nil if
+// it seems to live. It is for a call that failed with [plugin.ErrPluginGone].
+func (s *Set) Died(ctx context.Context, c *plugin.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, exitTime)
+	defer cancel()
+	if p := s.owner(c); p != nil {
+		return p.died(ctx)
+	}
+	return nil
+}
+
+func (s *Set) owner(c *plugin.Client) *running {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sl := range s.all() {
+		if sl.is(c) {
+			return sl.proc
+		}
+	}
+	return nil
+}
+
+// all returns the slots of plugins that run or ran; s.mu is held.
+func (s *Set) all() []*slot { return slices.AppendSeq(slices.Clone(s.old), maps.Values(s.slots)) }
+
+// Close ends all plugins, at the same time, and returns when none is left. It
+// takes at most a fraction of a second, whatever the plugins do.
+func (s *Set) Close() {
+	s.mu.Lock()
+	s.closed = true
+	slots := s.all()
+	s.old, s.slots = nil, nil
+	s.mu.Unlock()
+
+	s.cancel()
+	var wg sync.WaitGroup
+	for _, sl := range slots {
+		wg.Go(func() {
+			<-sl.done
+			if sl.proc != nil {
+				sl.proc.close()
+			}
+		})
+	}
+	wg.Wait()
+	s.sweep.Wait()
+}

@@ -1,0 +1,45 @@
+package launch
+
+import (
+	"github.com/hashicorp/go-hclog"
+)
+
+// stderrLogger is the name under which go-plugin asks for the logger of a
+// plugin's standard error.
+const stderrLogger = "plugin-stderr"
+
+// chatter is the logger that go-plugin gets: what it says itself is dropped,
+// what the plugin logs is passed on.
+type chatter struct {
+	hclog.Logger
+	plugin hclog.Logger
+}
+
+func newChatter(to hclog.Logger, name string) hclog.Logger {
+	if !to.IsDebug() {
+		return silent{hclog.NewNullLogger()}
+	}
+	return chatter{hclog.NewNullLogger(), atDebug{to.With("plugin", name)}}
+}
+
+func (c chatter) Named(name string) hclog.Logger {
+	if name == stderrLogger {
+		return c.plugin
+	}
+	return c.Logger
+}
+
+// atDebug logs everything at debug: an error of a plugin becomes one of the host
+// by being the answer to a call.
+type atDebug struct{ hclog.Logger }
+
+func (l atDebug) Info(msg string, args ...any)  { l.Debug(msg, args...) }
+func (l atDebug) Warn(msg string, args ...any)  { l.Debug(msg, args...) }
+func (l atDebug) Error(msg string, args ...any) { l.Debug(msg, args...) }
+
+// silent is a null logger whose level says so, which saves go-plugin the reading
+// of lines that go nowhere.
+type silent struct{ hclog.Logger }
+
+func (silent) GetLevel() hclog.Level       { return hclog.Off }
+func (s silent) Named(string) hclog.Logger { return s }

@@ -1,0 +1,98 @@
+package launch
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// kept is how much of what a plugin writes is kept for error messages, and how
+// much is read of it after its end.
+const (
+	kept  = 16 << 10
+	after = 256 << 10
+)
+
+// pipe is the read end of a plugin's stdout or stderr. It ends when the plugin
+// does, even if some other process has inherited the write end.
+type pipe struct {
+	r *os.File
+	// rest is how much may still be read after the plugin's end.
+	rest int
+
+	mu sync.Mutex
+	// seen is the first, or with tail the last, that was read.
+	seen []byte
+	tail bool
+}
+
+// newPipe returns a pipe and the end of it that the plugin gets.
+func newPipe(tail bool) (*pipe, *os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	return &pipe{r: r, rest: after, tail: tail}, w, nil
+}
+
+// Read reads until the plugin has ended and what it had written was read.
+func (p *pipe) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		n, err = p.readRest(b)
+	}
+	if errors.Is(err, os.ErrClosed) {
+		err = io.EOF
+	}
+	p.keep(b[:n])
+	return n, err
+}
+
+// end says that the plugin has ended: nothing is waited for any more.
+func (p *pipe) end() { _ = p.r.SetReadDeadline(time.Unix(1, 0)) }
+
+// readRest reads what is in the pipe without waiting. The limit is for a
+// process that has inherited the other end and writes on and on.
+func (p *pipe) readRest(b []byte) (n int, err error) {
+	b = b[:min(len(b), p.rest)]
+	if len(b) == 0 {
+		return 0, io.EOF
+	}
+	conn, err := p.r.SyscallConn()
+	if err != nil {
+		return 0, io.EOF
+	}
+	// Control, not Read: that one would end at the deadline without looking.
+	if cerr := conn.Control(func(fd uintptr) { n, err = unix.Read(int(fd), b) }); cerr != nil || err != nil || n <= 0 {
+		return 0, io.EOF
+	}
+	p.rest -= n
+	return n, nil
+}
+
+func (p *pipe) keep(b []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.tail {
+		p.seen = append(p.seen, b[:min(len(b), kept-len(p.seen))]...)
+		return
+	}
+	p.seen = append(p.seen, b...)
+	if over := len(p.seen) - kept; over > 0 {
+		p.seen = append(p.seen[:0], p.seen[over:]...)
+	}
+}
+
+// kept returns what is kept of what was read.
+func (p *pipe) text() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]byte(nil), p.seen...)
+}
+
+// Close makes it an io.ReadCloser; go-plugin never calls it.
+func (p *pipe) Close() error { return p.r.Close() }

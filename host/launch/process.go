@@ -1,0 +1,161 @@
+package launch
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+
+	"github.com/swarmhost/swarm/shared/plugin"
+)
+
+// process is the process of a plugin. It is what go-plugin calls a runner.
+type process struct {
+	cmd            *exec.Cmd
+	stdout, stderr *pipe
+	// started is closed when Start is done, exited when the process is gone or
+	// was never there.
+	started, exited chan struct{}
+	// err is why it could not be started.
+	err error
+}
+
+// newProcess prepares a plugin that gets the caller's environment.
+func newProcess(argv, env []string) *process {
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it lives as long as its set, not as long as a call
+	cmd.Env = plugin.CleanEnv(env)
+	// Not the caller's: the plugin must not keep a directory busy that is to be
+	// removed.
+	cmd.Dir = "/"
+	// A session of its own: Ctrl-C and the closing of the terminal are for the
+	// host to deal with, and nothing below a plugin can ask on the terminal.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return &process{cmd: cmd, started: make(chan struct{}), exited: make(chan struct{})}
+}
+
+// Start starts the plugin.
+func (p *process) Start(context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			p.unstarted(err)
+			return
+		}
+		close(p.started)
+	}()
+	var theirs [3]*os.File
+	defer func() {
+		for _, f := range theirs {
+			if f != nil {
+				_ = f.Close()
+			}
+		}
+	}()
+	if p.stdout, theirs[0], err = newPipe(false); err != nil {
+		return err
+	}
+	if p.stderr, theirs[1], err = newPipe(true); err != nil {
+		_ = p.stdout.Close()
+		return err
+	}
+	// The host never writes to the death pipe; it has the only write end, so the
+	// read end is at its end when the host is.
+	var death *os.File
+	if theirs[2], death, err = os.Pipe(); err == nil {
+		p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1]
+		p.cmd.ExtraFiles = []*os.File{theirs[2]}
+		p.cmd.Env = append(p.cmd.Env, deathEnv)
+		if err = p.cmd.Start(); err != nil {
+			_ = death.Close()
+		}
+	}
+	if err != nil {
+		_ = p.stdout.Close()
+		_ = p.stderr.Close()
+		return err
+	}
+	go func() {
+		// The state is kept in cmd, and all that it could fail with is in there.
+		_ = p.cmd.Wait()
+		_ = death.Close()
+		p.stdout.end()
+		p.stderr.end()
+		close(p.exited)
+	}()
+	return nil
+}
+
+// unstarted notes why there will be no process, unless there is or was one.
+func (p *process) unstarted(err error) {
+	select {
+	case <-p.started:
+	default:
+		p.err = err
+		close(p.exited)
+		close(p.started)
+	}
+}
+
+// deathEnv tells the plugin which descriptor the death pipe is: ExtraFiles begin
+// after the standard ones.
+const deathEnv = "SWARM_PLUGIN_DEATH_FD=3"
+
+// Wait is called once stdout and stderr have ended.
+func (p *process) Wait(context.Context) error {
+	<-p.exited
+	if p.stdout != nil {
+		_ = p.stdout.Close()
+		_ = p.stderr.Close()
+	}
+	return nil
+}
+
+// Kill sends SIGKILL. It is safe after the end: the process is our child, and
+// os.Process knows when it was waited for.
+func (p *process) Kill(context.Context) error {
+	if p.cmd.Process != nil {
+		_ = p.cmd.Process.Kill()
+	}
+	return nil
+}
+
+// running reports whether the process was started and has not ended.
+func (p *process) running() bool {
+	select {
+	case <-p.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// Stdout is for the handshake.
+func (p *process) Stdout() io.ReadCloser { return p.stdout }
+
+// Stderr is what the plugin logs to.
+func (p *process) Stderr() io.ReadCloser { return p.stderr }
+
+// Name is how go-plugin names the logger.
+func (p *process) Name() string { return stderrLogger }
+
+// ID is the pid.
+func (p *process) ID() string {
+	if p.cmd.Process == nil {
+		return ""
+	}
+	return strconv.Itoa(p.cmd.Process.Pid)
+}
+
+// Diagnose adds nothing to go-plugin's errors: they are not shown.
+func (p *process) Diagnose(context.Context) string { return "" }
+
+// PluginToHost and HostToPlugin: an address is the same on both sides.
+func (p *process) PluginToHost(network, addr string) (string, string, error) {
+	return network, addr, nil
+}
+
+// HostToPlugin see PluginToHost.
+func (p *process) HostToPlugin(network, addr string) (string, string, error) {
+	return network, addr, nil
+}

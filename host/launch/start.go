@@ -1,0 +1,252 @@
+package launch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	goplugin "github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/go-plugin/runner"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// running is a plugin that was started.
+type running struct {
+	name   string
+	client *goplugin.Client
+	proc   *process
+	// dir is where its socket is; lock is held on it.
+	dir  string
+	lock *os.File
+	// givenUp is set when a call was left before the plugin had answered it.
+	givenUp atomic.Bool
+	closing sync.Once
+}
+
+// encodeConfig returns the settings of a plugin as JSON, nil if it has none.
+func encodeConfig(e catalog.Entry) ([]byte, error) {
+	if len(e.Config) == 0 {
+		return nil, nil
+	}
+	settings, err := json.Marshal(e.Config)
+	if err != nil {
+		return nil, &ConfigError{named{e.Name}, fmt.Errorf("%w: %w", swarm.ErrInvalidConfig, err)}
+	}
+	return settings, nil
+}
+
+// identity is equal for entries that one process can serve.
+func identity(e catalog.Entry, settings []byte) string {
+	return fmt.Sprintf("%q %q %q %v %s", e.Name, e.Command, e.SHA256, e.MTLS, settings)
+}
+
+// start starts a plugin and makes it ready. Without a process there is an error.
+func (s *Set) start(e catalog.Entry, settings []byte) (_ *running, _ *plugin.Client, err error) {
+	if err := e.Check(); err != nil {
+		return nil, nil, err
+	}
+	if err := s.checkPin(e); err != nil {
+		return nil, nil, err
+	}
+	sockets, err := s.socketDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(s.ctx, s.opts.StartTimeout, errStartTimeout)
+	defer cancel()
+	p := &running{name: e.Name}
+	defer func() {
+		if err != nil {
+			p.givenUp.Store(false) // nothing was asked of it yet that it could undo
+			p.close()
+		}
+	}()
+	p.prepare(e, s.opts, sockets)
+	// go-plugin's start knows no context: to end it, end the process.
+	stop := context.AfterFunc(ctx, func() {
+		<-p.proc.started
+		_ = p.proc.Kill(ctx)
+	})
+	defer stop()
+	dispensed, err := p.dispense()
+	if err != nil {
+		p.proc.unstarted(err)
+		return nil, nil, p.explainStart(ctx, s.opts.StartTimeout, err)
+	}
+	client, err := connect(ctx, dispensed, settings)
+	if err != nil {
+		return nil, nil, p.explainCall(ctx, s.opts.StartTimeout, err)
+	}
+	return p, client, nil
+}
+
+var errStartTimeout = errors.New("start timeout")
+
+func (p *running) prepare(e catalog.Entry, o Options, sockets *socketDir) {
+	p.proc = newProcess(e.Command, o.Env)
+	p.client = goplugin.NewClient(&goplugin.ClientConfig{
+		HandshakeConfig:  plugin.Handshake(),
+		Plugins:          plugin.Plugins(),
+		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
+		AutoMTLS:         e.MTLS,
+		SkipHostEnv:      true,
+		// The limit is our own, see start.
+		StartTimeout:     2 * o.StartTimeout,
+		Logger:           newChatter(o.Logger, e.Name),
+		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: sockets.path},
+		GRPCDialOptions: []grpc.DialOption{
+			grpc.WithDefaultCallOptions(grpc.OnFinish(p.finished)),
+		},
+		RunnerFunc: func(_ hclog.Logger, theirs *exec.Cmd, dir string) (runner.Runner, error) {
+			lock, err := hold(dir)
+			p.dir, p.lock = dir, lock
+			if err != nil {
+				return nil, err
+			}
+			p.proc.cmd.Env = append(p.proc.cmd.Env, theirs.Env...)
+			return p.proc, nil
+		},
+	})
+}
+
+// finished is told the end of every call.
+func (p *running) finished(err error) {
+	switch status.Code(err) {
+	case codes.Canceled, codes.DeadlineExceeded:
+		p.givenUp.Store(true)
+	default:
+	}
+}
+
+func (p *running) dispense() (any, error) {
+	protocol, err := p.client.Client()
+	if err != nil {
+		return nil, err
+	}
+	return protocol.Dispense(plugin.PluginName)
+}
+
+func connect(ctx context.Context, dispensed any, settings []byte) (*plugin.Client, error) {
+	if settings == nil {
+		return plugin.Connect(ctx, dispensed)
+	}
+	c, err := plugin.Connect(ctx, dispensed, plugin.ConfigFollows)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.Configure(ctx, settings)
+}
+
+// explainStart makes the error of a start one of this package's, from what was
+// seen of the process and not from the text of go-plugin's error.
+func (p *running) explainStart(ctx context.Context, limit time.Duration, err error) error {
+	n := named{p.name}
+	if p.proc.err != nil {
+		return &ExecError{n, p.proc.cmd.Path, cause(p.proc.err)}
+	}
+	if ended := p.explainEnd(ctx, limit); ended != nil {
+		return ended
+	}
+	line := firstLine(p.proc.stdout.text())
+	switch {
+	case line == "":
+		_ = p.proc.Kill(ctx)
+		<-p.proc.exited
+		return p.crash(false)
+	case !isHandshake(line) || !isOurs(line):
+		return &HandshakeError{n, line}
+	default:
+		text, _, _ := strings.Cut(err.Error(), "\n")
+		return fmt.Errorf("plugin '%s': cannot connect: %s", p.name, text)
+	}
+}
+
+// explainCall does the same for the first calls.
+func (p *running) explainCall(ctx context.Context, limit time.Duration, err error) error {
+	var contract *plugin.ContractError
+	switch {
+	case errors.As(err, &contract):
+		contract.Plugin = p.name
+		return contract
+	case errors.Is(err, swarm.ErrInvalidConfig):
+		return &ConfigError{named{p.name}, err}
+	case ctx.Err() != nil:
+		return p.explainEnd(ctx, limit)
+	case errors.Is(err, plugin.ErrPluginGone):
+		_ = p.proc.Kill(ctx)
+		<-p.proc.exited
+		return p.crash(false)
+	default:
+		return fmt.Errorf("plugin '%s': %w", p.name, err)
+	}
+}
+
+// explainEnd says why ctx has ended; nil if it has not.
+func (p *running) explainEnd(ctx context.Context, limit time.Duration) error {
+	switch {
+	case ctx.Err() == nil:
+		return nil
+	case errors.Is(context.Cause(ctx), errStartTimeout):
+		return &TimeoutError{named{p.name}, limit, lastWords(p.proc.stderr.text())}
+	default:
+		return ErrClosed
+	}
+}
+
+// crash is called after the end of the process.
+func (p *running) crash(serving bool) error {
+	return &CrashError{named{p.name}, exitText(p.proc.cmd.ProcessState), lastWords(p.proc.stderr.text()), serving}
+}
+
+// died returns why the plugin is gone, nil if it is not.
+func (p *running) died(ctx context.Context) error {
+	select {
+	case <-p.proc.exited:
+		return p.crash(true)
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+func firstLine(b []byte) string {
+	line, _, _ := strings.Cut(string(b), "\n")
+	return strings.TrimSpace(line)
+}
+
+// cause strips what package os says around an error of the system.
+func cause(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+func (s *Set) socketDir() (*socketDir, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sockets != nil {
+		return s.sockets, nil
+	}
+	d, err := openSocketDir(s.opts.Env, s.opts.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s.sockets = d
+	s.sweep.Go(d.sweep)
+	return d, nil
+}

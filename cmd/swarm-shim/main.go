@@ -1,0 +1,12 @@
+// Swarm-shim is the parent of one worker: it keeps the worker's output, its
+// process tree and its exit while nobody is asking. Plugins start it; see
+// [github.com/swarmhost/swarm/shared/shim/rundir] for how to talk to it.
+package main
+
+import (
+	"os"
+
+	"github.com/swarmhost/swarm/shared/shim/keeper"
+)
+
+func main() { os.Exit(keeper.Main(os.Args[1:])) }

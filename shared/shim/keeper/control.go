@@ -1,0 +1,188 @@
+package keeper
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+const (
+	// maxClients is how many may be connected at once.
+	maxClients = 256
+	// maxSurvivors is how many an answer names, so that it fits a socket's buffer.
+	maxSurvivors = 200
+	// patience is how long a client may take to send its request.
+	patience = 10 * time.Second
+)
+
+// control is the socket that clients connect to.
+type control struct {
+	socket *os.File
+	slots  chan struct{}
+}
+
+// request is what one client asks for.
+type request struct {
+	rundir.Request
+	from *client
+}
+
+// listen takes over the run directory's control socket and sends what is asked
+// there to requests.
+func listen(requests chan<- request) (*control, error) {
+	fd, err := socket()
+	if err != nil {
+		return nil, os.NewSyscallError("socket", err)
+	}
+	c := &control{socket: os.NewFile(uintptr(fd), rundir.Socket), slots: make(chan struct{}, maxClients)}
+	_ = os.Remove(rundir.Socket)
+	// The mode must be right from the first moment on, so no chmod.
+	mask := unix.Umask(0o177)
+	err = unix.Bind(fd, &unix.SockaddrUnix{Name: rundir.Socket})
+	unix.Umask(mask)
+	if err == nil {
+		err = unix.Listen(fd, 128)
+	}
+	if err != nil {
+		c.socket.Close()
+		return nil, os.NewSyscallError("bind "+rundir.Socket, err)
+	}
+	go c.accept(requests)
+	return c, nil
+}
+
+func (c *control) close() {
+	c.socket.Close()
+	_ = os.Remove(rundir.Socket)
+}
+
+func (c *control) accept(requests chan<- request) {
+	raw, err := c.socket.SyscallConn()
+	if err != nil {
+		return
+	}
+	for {
+		c.slots <- struct{}{}
+		fd := -1
+		var failed error
+		err := raw.Read(func(s uintptr) bool {
+			fd, failed = accept(int(s))
+			return !errors.Is(failed, unix.EAGAIN)
+		})
+		if err != nil {
+			return
+		}
+		if failed != nil || !sameUser(fd) {
+			if fd >= 0 {
+				_ = unix.Close(fd)
+			}
+			<-c.slots
+			continue
+		}
+		cl := &client{file: os.NewFile(uintptr(fd), "client")}
+		go func() {
+			cl.listen(requests)
+			<-c.slots
+		}()
+	}
+}
+
+// client is one connection.
+type client struct {
+	file *os.File
+	// left says that the other side has gone.
+	left atomic.Bool
+	// late says that it asked when the worker had ended already.
+	late bool
+}
+
+// listen reads the only request of a client, and then watches for its going.
+func (c *client) listen(requests chan<- request) {
+	_ = c.file.SetReadDeadline(time.Now().Add(patience))
+	line, err := c.line()
+	if err == nil {
+		var r rundir.Request
+		if r, err = rundir.ParseRequest(line); err == nil {
+			_ = c.file.SetReadDeadline(time.Time{})
+			requests <- request{Request: r, from: c}
+			c.watch()
+			return
+		}
+	}
+	c.last(rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()})
+}
+
+// line reads up to a newline. It reads bytes ahead and drops them: a client has
+// only one request.
+func (c *client) line() (string, error) {
+	var buf [rundir.MaxLine]byte
+	for n := 0; n < len(buf); {
+		m, err := c.file.Read(buf[n:])
+		if i := bytes.IndexByte(buf[n:n+m], '\n'); i >= 0 {
+			return string(buf[:n+i]), nil
+		}
+		n += m
+		if err != nil {
+			return "", errors.New("incomplete request")
+		}
+	}
+	return "", errors.New("request too long")
+}
+
+// watch returns when the other side has closed, or last was called. A client that
+// only shut down its sending side still reads.
+func (c *client) watch() {
+	var buf [64]byte
+	for {
+		_, err := c.file.Read(buf[:])
+		if errors.Is(err, io.EOF) && !c.hungUp() {
+			return
+		}
+		if err != nil {
+			c.left.Store(true)
+			c.file.Close()
+			return
+		}
+	}
+}
+
+func (c *client) hungUp() bool {
+	raw, err := c.file.SyscallConn()
+	if err != nil {
+		return true
+	}
+	gone := true
+	_ = raw.Control(func(fd uintptr) {
+		p := []unix.PollFd{{Fd: int32(fd)}}
+		_, _ = unix.Poll(p, 0)
+		gone = p[0].Revents&unix.POLLHUP != 0
+	})
+	return gone
+}
+
+// say sends one line. It never waits: lines are few and short, and a client that
+// does not read them must not stop the shim.
+func (c *client) say(a rundir.Answer) {
+	raw, err := c.file.SyscallConn()
+	if err != nil {
+		return
+	}
+	line := []byte(a.String() + "\n")
+	_ = raw.Write(func(fd uintptr) bool {
+		_, _ = unix.SendmsgN(int(fd), line, nil, nil, sendFlags)
+		return true
+	})
+}
+
+// last sends the last line.
+func (c *client) last(a rundir.Answer) {
+	c.say(a)
+	c.file.Close()
+}

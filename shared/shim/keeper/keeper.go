@@ -1,0 +1,169 @@
+package keeper
+
+import (
+	"os"
+	"os/signal"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// keeper is one worker and all that is known of it. Only the goroutine of run
+// touches it.
+type keeper struct {
+	launch rundir.Launch
+	status rundir.Status
+	file   *statusFile
+	log    *log
+	// outputs are the streams of the worker that are still read.
+	outputs []*output
+	term    *terminal
+	control *control
+
+	mainEnded bool
+	// over says that nothing of the worker is left; its output may be.
+	over  bool
+	kills []*kill
+	// leftover is the kill of what outlived the main process, if any did.
+	leftover *kill
+	// forcing says that SIGKILL is being sent to all there is.
+	forcing bool
+	// signalled are the processes that got the first signal of a kill, by pid and
+	// start time.
+	signalled map[int]uint64
+	// shot are those that SIGKILL was sent to, or is about to be.
+	shot    map[int]uint64
+	waiting []*client
+
+	requests chan request
+	children chan os.Signal
+	signals  chan os.Signal
+	drained  chan *output
+}
+
+func newKeeper(l rundir.Launch, self rundir.Identity) *keeper {
+	return &keeper{
+		launch: l,
+		status: rundir.Status{
+			Version: rundir.StatusVersion,
+			ID:      l.ID,
+			State:   rundir.StateRunning,
+			Shim:    self,
+		},
+		signalled: make(map[int]uint64),
+		shot:      make(map[int]uint64),
+		requests:  make(chan request),
+		children:  make(chan os.Signal, 1),
+		signals:   make(chan os.Signal, 8),
+		drained:   make(chan *output, 2),
+	}
+}
+
+// catchSignals takes over all signals that would end or stop the shim. As a side
+// effect the worker starts with their defaults, even those that whoever started
+// the shim ignored.
+func (k *keeper) catchSignals() {
+	signal.Notify(k.children, unix.SIGCHLD)
+	signal.Notify(k.signals, unix.SIGTERM, unix.SIGINT, unix.SIGQUIT, unix.SIGHUP, unix.SIGWINCH,
+		unix.SIGPIPE, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGCONT)
+}
+
+// run is the life of the worker, event by event.
+func (k *keeper) run() int {
+	timer := time.NewTimer(time.Hour)
+	for !k.over || len(k.outputs) > 0 {
+		timer.Reset(k.untilNext())
+		select {
+		case <-k.children:
+			k.reap()
+		case s := <-k.signals:
+			k.caught(s.(unix.Signal))
+		case <-k.term.closed():
+			k.hangup()
+		case r := <-k.requests:
+			k.serve(r)
+		case <-timer.C:
+			k.expire()
+		case o := <-k.drained:
+			k.forget(o)
+		case <-k.log.dropped:
+			k.saveDrops()
+		}
+		k.look()
+	}
+	return k.end()
+}
+
+// reap takes notice of all children that ended.
+func (k *keeper) reap() {
+	for {
+		var ws unix.WaitStatus
+		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || pid <= 0 {
+			return
+		}
+		delete(k.signalled, pid)
+		if pid == k.status.Main.PID && !k.mainEnded {
+			k.mainEnd(ws)
+		}
+	}
+}
+
+// mainEnd records the real end of the main process, and why: the earliest of the
+// kills that are under way, else by itself.
+func (k *keeper) mainEnd(ws unix.WaitStatus) {
+	k.mainEnded = true
+	k.status.EndedNS = time.Now().UnixNano()
+	k.status.Code = ws.ExitStatus()
+	if ws.Signaled() {
+		k.status.Code, k.status.Signal = -1, proc.SignalName(ws.Signal())
+	}
+	k.status.Cause = causeExited
+	if len(k.kills) > 0 {
+		k.status.Cause, k.status.Reason = k.kills[0].cause, k.kills[0].reason
+	}
+}
+
+// look follows up after every event: ends what outlived the main process, and
+// finds out that nothing is left.
+func (k *keeper) look() {
+	if k.over || !k.mainEnded && !k.forcing {
+		return
+	}
+	members := k.members()
+	if len(members) == 0 && k.mainEnded {
+		k.over = true
+		k.finish()
+		return
+	}
+	if k.forcing {
+		k.sweep(members)
+		return
+	}
+	k.endLeftover(members)
+}
+
+// finish lets what is left of the output come, and no more.
+func (k *keeper) finish() {
+	if k.term != nil {
+		k.term.inner.Close()
+	}
+	for _, o := range k.outputs {
+		o.finish()
+	}
+}
+
+func (k *keeper) forget(o *output) {
+	for i := range k.outputs {
+		if k.outputs[i] == o {
+			k.outputs = append(k.outputs[:i], k.outputs[i+1:]...)
+			return
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package keeper
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// The causes of an end, as in [github.com/swarmhost/swarm/shared/swarm.Cause],
+// which would link fmt.
+const (
+	causeExited   = "exited"
+	causeKilled   = "killed"
+	causeHangup   = "hangup"
+	causeShutdown = "shutdown"
+)
+
+// lastLook is how long processes may take to vanish after SIGKILL: one that
+// sleeps in the kernel does not.
+const lastLook = 5 * time.Second
+
+// kill is one attempt to end the worker.
+type kill struct {
+	cause, reason string
+	signal        string
+	deadline      time.Time
+	force         bool
+	// client is who asked and is waiting for the answer; nil if nobody is.
+	client *client
+	// forced says that the deadline is that of the last look.
+	forced bool
+	// spent says that nothing more happens at a deadline.
+	spent bool
+}
+
+// begin sends the first signal of a kill. Those before it go on: each has its own
+// deadline, and the earliest that forces ends all.
+func (k *keeper) begin(kl *kill, sig unix.Signal, mainOnly bool) {
+	k.kills = append(k.kills, kl)
+	targets := k.members()
+	if mainOnly && !k.mainEnded {
+		targets = only(targets, k.status.Main.PID)
+	}
+	if sig == unix.SIGKILL && !mainOnly {
+		k.forcing = true
+		return
+	}
+	k.signalAll(targets, sig)
+	if sig != unix.SIGSTOP && sig != unix.SIGTSTP {
+		// One that is stopped sees its signal only when it goes on.
+		k.signalAll(targets, unix.SIGCONT)
+	}
+}
+
+func (k *keeper) signalAll(targets []proc.Process, sig unix.Signal) {
+	for _, p := range targets {
+		// One that is gone, or someone else's, shows at the deadline.
+		_ = p.Signal(sig)
+		k.signalled[p.PID] = p.Start
+	}
+}
+
+// endLeftover ends what outlived the main process, unless a kill that is under
+// way says how long it may take. Whoever got a signal already gets no second one:
+// many programs take that for impatience.
+func (k *keeper) endLeftover(members []proc.Process) {
+	var fresh []proc.Process
+	for _, p := range members {
+		if k.signalled[p.PID] != p.Start {
+			fresh = append(fresh, p)
+		}
+	}
+	if len(fresh) > 0 && k.leftover == nil {
+		k.signalAll(fresh, unix.SIGTERM)
+		k.signalAll(fresh, unix.SIGCONT)
+	}
+	if k.leftover == nil && !k.underWay() {
+		k.leftover = &kill{
+			deadline: time.Now().Add(time.Duration(k.launch.GraceMS) * time.Millisecond),
+			force:    k.launch.Force,
+		}
+	}
+}
+
+// underWay says whether a kill still waits for its deadline.
+func (k *keeper) underWay() bool {
+	for _, kl := range k.kills {
+		if !kl.spent {
+			return true
+		}
+	}
+	return false
+}
+
+// untilNext is how long it is to the next deadline.
+func (k *keeper) untilNext() time.Duration {
+	next := recheck
+	for kl := range k.deadlines {
+		next = min(next, max(time.Until(kl.deadline), 0))
+	}
+	return next
+}
+
+func (k *keeper) deadlines(yield func(*kill) bool) {
+	for _, kl := range k.kills {
+		if !kl.spent && !yield(kl) {
+			return
+		}
+	}
+	if k.leftover != nil && !k.leftover.spent {
+		yield(k.leftover)
+	}
+}
+
+// expire acts on all deadlines that have passed.
+func (k *keeper) expire() {
+	now := time.Now()
+	for kl := range k.deadlines {
+		if kl.deadline.After(now) {
+			continue
+		}
+		switch {
+		case kl.force && !kl.forced:
+			kl.forced = true
+			kl.deadline = now.Add(lastLook)
+			if len(k.members()) > 0 {
+				k.forcing = true
+				k.status.Forced = true
+			}
+		default:
+			k.giveUp(kl)
+		}
+	}
+}
+
+// giveUp names who is still alive. Without force the worker goes on as if nothing
+// had been, so a later exit is its own.
+func (k *keeper) giveUp(kl *kill) {
+	kl.spent = true
+	if kl.client != nil {
+		a := rundir.Answer{Kind: rundir.AnswerSurvivors, Forced: kl.forced, Signal: kl.signal}
+		for _, p := range k.members() {
+			if len(a.Survivors) == maxSurvivors {
+				break
+			}
+			a.Survivors = append(a.Survivors, rundir.Survivor{PID: p.PID, Name: p.Name})
+		}
+		kl.client.last(a)
+	}
+	if kl.forced || k.forcing {
+		return
+	}
+	for i := range k.kills {
+		if k.kills[i] == kl {
+			k.kills = append(k.kills[:i:i], k.kills[i+1:]...)
+			break
+		}
+	}
+	if len(k.kills) == 0 {
+		clear(k.signalled)
+	}
+}
+
+// sweep kills all there is. Stopped first, none of them can fork away from under
+// the look at the tree.
+func (k *keeper) sweep(members []proc.Process) {
+	until := time.Now().Add(lastLook)
+	for time.Now().Before(until) {
+		fresh := false
+		stopGroups(members, k.shot)
+		for _, p := range members {
+			if k.shot[p.PID] == p.Start {
+				continue
+			}
+			fresh = true
+			k.shot[p.PID] = p.Start
+			_ = p.Signal(unix.SIGSTOP)
+		}
+		if !fresh {
+			break
+		}
+		k.reap()
+		members = k.members()
+	}
+	for _, p := range members {
+		_ = p.Signal(unix.SIGKILL)
+	}
+}
+
+func only(members []proc.Process, pid int) []proc.Process {
+	for _, p := range members {
+		if p.PID == pid {
+			return []proc.Process{p}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package keeper
+
+import (
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// Exit codes of the shim itself; the worker's is in its status.
+const (
+	exitDone  = 0
+	exitError = 1
+	exitUsage = 2
+)
+
+// Main keeps the worker whose run directory is the only argument, until nothing
+// of it is left, and returns the shim's own exit code.
+func Main(args []string) int {
+	if len(args) != 1 {
+		os.Stderr.WriteString("usage: swarm-shim RUN-DIRECTORY\nswarm starts this program; it is not for people.\n")
+		return exitUsage
+	}
+	// One worker needs no second processor, and each costs memory.
+	runtime.GOMAXPROCS(1)
+	if err := settle(); err != nil {
+		os.Stderr.WriteString("swarm-shim: " + err.Error() + "\n")
+		return exitError
+	}
+	if err := os.Chdir(args[0]); err != nil {
+		os.Stderr.WriteString("swarm-shim: " + err.Error() + "\n")
+		return exitError
+	}
+	// Held from now on: if the shim dies early, whoever waits reads end of file.
+	ready := openReady()
+	k, err := start()
+	if err != nil {
+		ready.say("error " + err.Error())
+		return exitError
+	}
+	ready.say("ok")
+	return k.run()
+}
+
+// start brings everything up to the running worker, or undoes it.
+func start() (_ *keeper, err error) {
+	b, err := os.ReadFile(rundir.LaunchFile)
+	if err != nil {
+		return nil, err
+	}
+	// It holds the environment, secrets and all.
+	if err := os.Remove(rundir.LaunchFile); err != nil {
+		return nil, err
+	}
+	launch, err := rundir.DecodeLaunch(b)
+	if err != nil {
+		return nil, err
+	}
+	self, err := proc.Identify(os.Getpid())
+	if err != nil {
+		return nil, err
+	}
+	k := newKeeper(launch, self)
+	defer func() {
+		if err != nil {
+			k.undo()
+		}
+	}()
+	if k.file, err = newStatusFile(); err != nil {
+		return nil, err
+	}
+	if k.log, err = openLog(launch.OutputLimit); err != nil {
+		return nil, err
+	}
+	if k.control, err = listen(k.requests); err != nil {
+		return nil, err
+	}
+	k.catchSignals()
+	k.status.StartedNS = time.Now().UnixNano()
+	if err := k.startWorker(); err != nil {
+		return nil, err
+	}
+	if err := k.file.write(k.status); err != nil {
+		// Nobody could ever learn of this worker.
+		k.abort()
+		return nil, err
+	}
+	k.launch.Env, k.launch.Command = nil, nil
+	runtime.GC()
+	return k, nil
+}

@@ -1,0 +1,82 @@
+package keeper
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// readSize is how much of a stream is read, and gets one time, at once.
+const readSize = 64 << 10
+
+// output carries one stream of the worker into the log.
+type output struct {
+	from   *os.File
+	stream stream
+	log    *log
+	// also is a terminal that gets the same bytes, nil if there is none.
+	also *os.File
+}
+
+// copy reads until the end of the stream, or until it is empty after finish.
+func (o *output) copy(done chan<- *output) {
+	buf := make([]byte, readSize)
+	for {
+		n, err := o.from.Read(buf)
+		o.put(buf[:n])
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			o.drain(buf)
+			break
+		}
+		if err != nil {
+			break
+		}
+	}
+	o.from.Close()
+	done <- o
+}
+
+func (o *output) put(b []byte) {
+	if len(b) == 0 {
+		return
+	}
+	o.log.append(o.stream, b, time.Now())
+	if o.also != nil {
+		// A terminal that is gone shows as a hangup.
+		_, _ = o.also.Write(b)
+	}
+}
+
+// finish makes copy read what is there and then stop: with nothing left of the
+// worker, whoever still holds the other end is not of it.
+func (o *output) finish() {
+	_ = o.from.SetReadDeadline(time.Now())
+	if o.also != nil {
+		// A terminal that nobody reads must not keep us.
+		_ = o.also.SetWriteDeadline(time.Now().Add(time.Second))
+	}
+}
+
+// drain reads what is in the pipe, and not more than a pipe holds, in case that a
+// stranger goes on writing.
+func (o *output) drain(buf []byte) {
+	_ = o.from.SetReadDeadline(time.Time{})
+	raw, err := o.from.SyscallConn()
+	if err != nil {
+		return
+	}
+	for left := pipeSize; left > 0; {
+		n := 0
+		err := raw.Read(func(fd uintptr) bool {
+			n, _ = unix.Read(int(fd), buf)
+			return true
+		})
+		if err != nil || n <= 0 {
+			return
+		}
+		o.put(buf[:n])
+		left -= n
+	}
+}

@@ -1,0 +1,152 @@
+package keeper
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+const (
+	// pipeSize is how much a worker may write while the shim is not scheduled.
+	pipeSize   = 1 << 20
+	getTermios = unix.TCGETS
+	setTermios = unix.TCSETS
+	sendFlags  = unix.MSG_DONTWAIT | unix.MSG_NOSIGNAL
+	// recheck is when to look at the tree without an event: every end in it is
+	// one, so this is never needed.
+	recheck = time.Hour
+)
+
+// settle makes the shim what it must be before it may start anything.
+func settle() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return os.NewSyscallError("prctl", err)
+	}
+	// Whoever starts a shim gives it a session of its own. If not, it is one of
+	// these two: a group's leader already, or this call mends it.
+	_, _ = unix.Setsid()
+	if err := closeInherited(); err != nil {
+		return err
+	}
+	return startClean()
+}
+
+// closeInherited closes what the program that started the shim let slip through:
+// all that is open across an exec has no close-on-exec flag, and all that the Go
+// runtime opened has.
+func closeInherited() error {
+	d, err := os.Open("/proc/self/fd")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	for _, name := range names {
+		fd, err := strconv.Atoi(name)
+		if err != nil || fd < 3 {
+			continue
+		}
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		if err == nil && flags&unix.FD_CLOEXEC == 0 {
+			_ = unix.Close(fd)
+		}
+	}
+	return err
+}
+
+// startClean executes the shim once more if it was started with blocked signals,
+// which the worker would inherit and which the runtime gives no way to unblock, or
+// without the marker, by which an outer shim would take it for a worker's process.
+func startClean() error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var none, now unix.Sigset_t
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, nil, &now); err != nil {
+		return os.NewSyscallError("sigprocmask", err)
+	}
+	_, marked := os.LookupEnv(envKeeper)
+	if now == none && marked {
+		return nil
+	}
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &none, nil); err != nil {
+		return os.NewSyscallError("sigprocmask", err)
+	}
+	if !marked {
+		os.Setenv(envKeeper, "1")
+	}
+	return os.NewSyscallError("exec", unix.Exec("/proc/self/exe", os.Args, os.Environ()))
+}
+
+func tree(_ rundir.Identity, skip func(proc.Process) bool) []proc.Process {
+	return proc.Tree(os.Getpid(), skip)
+}
+
+// pipe returns a pipe whose reading end the runtime can wait for and whose
+// writing end is as a worker expects it.
+func pipe() (r, w *os.File, err error) {
+	var p [2]int
+	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+		return nil, nil, os.NewSyscallError("pipe2", err)
+	}
+	// Refused when the user has many pipes: then it stays smaller.
+	_, _ = unix.FcntlInt(uintptr(p[0]), unix.F_SETPIPE_SZ, pipeSize)
+	_ = unix.SetNonblock(p[0], true)
+	return os.NewFile(uintptr(p[0]), "output"), os.NewFile(uintptr(p[1]), "output"), nil
+}
+
+func socket() (int, error) {
+	return unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+}
+
+func accept(fd int) (int, error) {
+	fd, _, err := unix.Accept4(fd, unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)
+	return fd, err
+}
+
+func sameUser(fd int) bool {
+	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	return err == nil && int(peer.Uid) == os.Geteuid()
+}
+
+// reserve takes room on the disk, so that a later write can't fail for want of it.
+func reserve(f *os.File, size int64) error {
+	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
+	if err == unix.EOPNOTSUPP || err == unix.ENOSYS {
+		_, err = f.WriteAt(make([]byte, size), 0)
+	}
+	return err
+}
+
+// reopen opens the terminal of standard input once more.
+func reopen() (*os.File, error) {
+	fd, err := unix.Open("/proc/self/fd/0", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("open terminal", err)
+	}
+	return os.NewFile(uintptr(fd), "terminal"), nil
+}
+
+func openPTY() (master, inner *os.File, err error) {
+	m, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("open /dev/ptmx", err)
+	}
+	if err := unix.IoctlSetPointerInt(m, unix.TIOCSPTLCK, 0); err != nil {
+		_ = unix.Close(m)
+		return nil, nil, os.NewSyscallError("unlockpt", err)
+	}
+	// By the descriptor, not by a path: /dev/pts may be another container's.
+	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
+	s, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(m), unix.TIOCGPTPEER, flags)
+	if errno != 0 {
+		_ = unix.Close(m)
+		return nil, nil, os.NewSyscallError("open terminal", errno)
+	}
+	return os.NewFile(uintptr(m), "terminal"), os.NewFile(s, "terminal"), nil
+}

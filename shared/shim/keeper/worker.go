@@ -1,0 +1,141 @@
+package keeper
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/proc"
+)
+
+// startWorker starts the main process, in a session of its own, with nothing of
+// the shim's but its limits and its working directory's file system.
+func (k *keeper) startWorker() error {
+	env := cleanEnv(k.launch.Env)
+	if k.launch.Terminal {
+		env = terminalEnv(env)
+	}
+	if err := checkDir(k.launch.Dir); err != nil {
+		return err
+	}
+	program, err := lookPath(k.launch.Command[0], k.launch.Dir, env)
+	if err != nil {
+		return err
+	}
+	files, err := k.streams()
+	if err != nil {
+		return err
+	}
+	attr := &syscall.ProcAttr{
+		Dir: k.launch.Dir,
+		Env: env,
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: k.term != nil, Ctty: 0},
+	}
+	for _, f := range files {
+		attr.Files = append(attr.Files, f.Fd())
+	}
+	pid, err := syscall.ForkExec(program, k.launch.Command, attr)
+	for _, f := range files {
+		if k.term == nil || f != k.term.inner {
+			f.Close()
+		}
+	}
+	if err != nil {
+		return startError(k.launch.Command[0], err)
+	}
+	k.status.Session = pid
+	k.status.Main, err = proc.Identify(pid)
+	if err != nil {
+		_ = unix.Kill(pid, unix.SIGKILL)
+		return err
+	}
+	for _, o := range k.outputs {
+		go o.copy(k.drained)
+	}
+	if k.term != nil {
+		go k.term.feed()
+	}
+	return nil
+}
+
+// streams opens what becomes the worker's standard streams, and begins to read
+// the other ends of them.
+func (k *keeper) streams() ([]*os.File, error) {
+	if k.launch.Terminal {
+		t, err := openTerminal()
+		if err != nil {
+			return nil, err
+		}
+		k.term = t
+		k.outputs = []*output{{from: t.master, stream: stdout, log: k.log, also: t.outer}}
+		return []*os.File{t.inner, t.inner, t.inner}, nil
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
+	}
+	files := []*os.File{null}
+	for _, s := range []stream{stdout, stderr} {
+		r, w, err := pipe()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, w)
+		k.outputs = append(k.outputs, &output{from: r, stream: s, log: k.log})
+	}
+	return files, nil
+}
+
+// cleanEnv leaves out the marker of keepers: a worker that had it would not be
+// ended with the worker that it was started from.
+func cleanEnv(env []string) []string {
+	var out []string
+	for _, kv := range env {
+		if !strings.HasPrefix(kv, envKeeper+"=") {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// startError says what a user can do something about.
+func startError(command string, err error) error {
+	switch {
+	case errors.Is(err, unix.E2BIG):
+		return errors.New("argument list too long")
+	case errors.Is(err, unix.ENOENT):
+		// The file is there: what is missing is the interpreter in its first line.
+		return errors.New("no such interpreter: the one that " + command + " names")
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		return errors.New("permission denied: " + command)
+	case errors.Is(err, unix.ENOEXEC):
+		return errors.New("not a program: " + command + " (a script needs a first line such as #!/bin/sh)")
+	default:
+		return errors.New("cannot start " + command + ": " + err.Error())
+	}
+}
+
+// abort ends a worker that just started and that nobody will know of.
+func (k *keeper) abort() {
+	k.forcing = true
+	k.sweep(k.members())
+}
+
+// undo removes what a start left in the run directory.
+func (k *keeper) undo() {
+	if k.control != nil {
+		k.control.close()
+	}
+	if k.term != nil {
+		k.term.restore()
+	}
+	if k.log != nil {
+		k.log.remove()
+	}
+	if k.file != nil {
+		k.file.remove()
+	}
+}

@@ -2,7 +2,12 @@ package plugin
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -10,7 +15,10 @@ import (
 // every capability of one; a capability that the plugin does not have is
 // [swarm.ErrUnsupported]. A plugin that ended in a call, or before it, is
 // [ErrPluginGone].
-type Backend struct{ client *Client }
+type Backend struct {
+	client *Client
+	rpc    pb.BackendClient
+}
 
 var (
 	_ swarm.Backend       = (*Backend)(nil)
@@ -22,64 +30,100 @@ var (
 	_ swarm.Checker       = (*Backend)(nil)
 )
 
-// Spawn implements [swarm.Backend].
+// Spawn implements [swarm.Backend]. A plugin that is not local is not sent
+// spec.Local, and a local one gets [swarm.Local.HostEnv] through [CleanEnv].
 func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, error) {
-	return swarm.Handle{}, nil
-}
-
-// Status implements [swarm.Backend].
-func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
-	return swarm.Status{}, nil
-}
-
-// StatusBatch implements [swarm.BatchStatuser], for any number of handles and
-// every backend.
-func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
-	return nil, nil
-}
-
-// Kill implements [swarm.Backend].
-func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
-	return swarm.KillResult{}, nil
-}
-
-// KillItem is one worker to end.
-type KillItem struct {
-	Handle  swarm.Handle
-	Options swarm.KillOptions
-}
-
-// KillBatch ends any number of workers at the same time. each is called as each
-// is done, in any order, never twice at the same time, with its place in items
-// and what Kill would have returned. An error of KillBatch is about the workers
-// for which each was not called; without one it was called for all.
-func (b *Backend) KillBatch(ctx context.Context, items []KillItem, each func(i int, r swarm.KillResult, err error)) error {
-	return nil
-}
-
-// Wait implements [swarm.Waiter].
-func (b *Backend) Wait(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
-	return swarm.Status{}, nil
-}
-
-// WaitBatch waits for any number of workers, as [Backend.KillBatch] ends them.
-func (b *Backend) WaitBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error {
-	return nil
-}
-
-// Output implements [swarm.Outputter].
-func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
-	return nil
+	spec.Local = b.local(spec.Local)
+	if spec.Local != nil {
+		spec.Local.HostEnv = CleanEnv(spec.Local.HostEnv)
+	}
+	resp, err := b.rpc.Spawn(ctx, wire.Spec(spec))
+	if err != nil {
+		return swarm.Handle{}, wire.FromStatus(ctx, err)
+	}
+	return b.handle(resp.GetHandle())
 }
 
 // Find implements [swarm.Finder].
 func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
-	return swarm.Handle{}, nil
+	l.Local = b.local(l.Local)
+	if l.Local != nil {
+		l.Local.HostEnv = nil
+	}
+	resp, err := b.rpc.Find(ctx, wire.Lookup(l))
+	if err != nil {
+		return swarm.Handle{}, wire.FromStatus(ctx, err)
+	}
+	return b.handle(resp.GetHandle())
+}
+
+// local returns a copy for a plugin that may have it: nobody's environment goes
+// to a machine that is not theirs.
+func (b *Backend) local(l *swarm.Local) *swarm.Local {
+	if l == nil || !b.client.info.Local {
+		return nil
+	}
+	return new(*l)
+}
+
+// handle refuses what the plugin's own SDK should have refused.
+func (b *Backend) handle(p *pb.Handle) (swarm.Handle, error) {
+	h := wire.FromHandle(p)
+	if h.IsZero() || len(h.Data) > swarm.MaxHandle {
+		return swarm.Handle{}, fmt.Errorf("%w: plugin '%s' returned one of %d bytes",
+			swarm.ErrInvalidHandle, b.client.info.Name, len(h.Data))
+	}
+	return h, nil
+}
+
+// Output implements [swarm.Outputter].
+func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the stream when each did not want more
+	stream, err := b.rpc.Output(ctx, wire.OutputRequest(h, o))
+	if err != nil {
+		return wire.FromStatus(ctx, err)
+	}
+	for {
+		resp, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return wire.FromStatus(ctx, err)
+		}
+		for _, piece := range resp.GetPieces() {
+			if err := each(wire.FromOutput(piece)); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // Sweep implements [swarm.Sweeper], for any number of handles.
 func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]string, error) {
-	return nil, nil
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := b.rpc.Sweep(ctx)
+	if err != nil {
+		return nil, wire.FromStatus(ctx, err)
+	}
+	for part := range batches(ended) {
+		// An error of Send says only that there is one; CloseAndRecv says which.
+		if stream.Send(&pb.SweepRequest{Ended: wire.Handles(part)}) != nil {
+			break
+		}
+	}
+	for part := range batches(running) {
+		if stream.Send(&pb.SweepRequest{Running: wire.Handles(part)}) != nil {
+			break
+		}
+	}
+	resp, err := stream.CloseAndRecv()
+	if err != nil {
+		return nil, wire.FromStatus(ctx, err)
+	}
+	return resp.GetWarnings(), nil
 }
 
 // Check implements [swarm.Checker].

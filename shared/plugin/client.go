@@ -2,8 +2,13 @@ package plugin
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
+	"google.golang.org/grpc"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -43,9 +48,12 @@ type ConnectOption int
 const ConfigFollows ConnectOption = 1
 
 // Client is a plugin seen from the host. Its methods may be called at the same
-// time. It owns nothing: ending the plugin is up to who started it.
+// time, but for Configure. It owns nothing: ending the plugin is up to who
+// started it.
 type Client struct {
-	info Info
+	conn   grpc.ClientConnInterface
+	plugin pb.PluginClient
+	info   Info
 }
 
 // Connect asks a plugin what it is. dispensed is what go-plugin dispensed for
@@ -53,7 +61,41 @@ type Client struct {
 // plugin that can't work, such as one with settings that are wrong, can be
 // connected to all the same: its calls say why, first of all [Client.Check].
 func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client, error) {
-	return nil, nil
+	conn, ok := dispensed.(grpc.ClientConnInterface)
+	if !ok {
+		return nil, fmt.Errorf("connect to plugin: %T is not what go-plugin dispenses for %q", dispensed, PluginName)
+	}
+	c := &Client{conn: conn, plugin: pb.NewPluginClient(conn)}
+	resp, err := c.plugin.Describe(ctx, &pb.DescribeRequest{
+		ContractVersion: swarm.ContractVersion,
+		ConfigFollows:   slices.Contains(opts, ConfigFollows),
+	})
+	if err != nil {
+		return nil, wire.FromStatus(ctx, err)
+	}
+	c.info = Info{
+		Name:         resp.GetName(),
+		Version:      resp.GetVersion(),
+		Kind:         kindOf(resp.GetKind()),
+		Contract:     int(resp.GetContractVersion()),
+		Local:        resp.GetLocal(),
+		Capabilities: wire.FromCapabilities(resp.GetCapabilities()),
+	}
+	if c.info.Contract != swarm.ContractVersion {
+		return nil, &ContractError{Plugin: c.info.Name, Host: swarm.ContractVersion, Theirs: c.info.Contract}
+	}
+	return c, nil
+}
+
+func kindOf(k pb.Kind) Kind {
+	switch k {
+	case pb.Kind_KIND_BACKEND:
+		return KindBackend
+	case pb.Kind_KIND_WORKSPACE:
+		return KindWorkspace
+	default:
+		return ""
+	}
 }
 
 // Info returns what the plugin is.
@@ -63,15 +105,35 @@ func (c *Client) Info() Info { return c.info }
 // once, and only right after Connect with [ConfigFollows]; host and plugin save
 // a round trip where there are no settings. Settings that are wrong are
 // [swarm.ErrInvalidConfig].
-func (c *Client) Configure(ctx context.Context, json []byte) error { return nil }
+func (c *Client) Configure(ctx context.Context, json []byte) error {
+	resp, err := c.plugin.Configure(ctx, &pb.ConfigureRequest{Json: json})
+	if err != nil {
+		return wire.FromStatus(ctx, err)
+	}
+	c.info.Capabilities = wire.FromCapabilities(resp.GetCapabilities())
+	return nil
+}
 
 // Check tells whether the plugin can work, see [swarm.Checker]. A plugin without
 // that capability can if it could make itself ready.
-func (c *Client) Check(ctx context.Context) error { return nil }
+func (c *Client) Check(ctx context.Context) error {
+	_, err := c.plugin.Check(ctx, &pb.CheckRequest{})
+	return wire.FromStatus(ctx, err)
+}
 
 // Backend returns the backend, or nil if the plugin is of another kind.
-func (c *Client) Backend() *Backend { return nil }
+func (c *Client) Backend() *Backend {
+	if c.info.Kind != KindBackend {
+		return nil
+	}
+	return &Backend{client: c, rpc: pb.NewBackendClient(c.conn)}
+}
 
 // Workspace returns the workspace plugin, or nil if the plugin is of another
 // kind.
-func (c *Client) Workspace() *Workspace { return nil }
+func (c *Client) Workspace() *Workspace {
+	if c.info.Kind != KindWorkspace {
+		return nil
+	}
+	return &Workspace{client: c, rpc: pb.NewWorkspaceClient(c.conn)}
+}

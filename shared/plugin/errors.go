@@ -1,15 +1,16 @@
 package plugin
 
 import (
-	"errors"
 	"fmt"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
 )
 
 // ErrPluginGone means that the plugin's process ended in the call, or before it,
 // or was closed by this host. Whether the call had an effect is not known. The
 // client is of no use any more: connect to a new process, and repeat what is
 // idempotent.
-var ErrPluginGone = errors.New("the plugin is gone")
+var ErrPluginGone = wire.ErrGone
 
 // ContractError means that a plugin was built for another version of the
 // contract than this host.

@@ -1,5 +1,20 @@
 package plugin
 
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/hashicorp/go-hclog"
+	goplugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
 // Serve serves the plugin until its host is gone. It is called from main, as the
 // last thing that main does and before anything is written to stdout.
 //
@@ -9,4 +24,63 @@ package plugin
 // plugin's own environment variables out of the way. When the host leaves, the
 // contexts of the calls under way end; what has not returned shortly after is cut
 // off.
-func Serve(o Options) { serve(o) }
+//
+// What is written to os.Stdout and os.Stderr once the plugin serves goes to the
+// host's log. SIGINT is the host's business and is ignored; SIGTERM ends the
+// plugin. Options that make no sense, and a person who runs the plugin by hand,
+// are told so, and the process exits with 1.
+func Serve(o Options) {
+	// go-plugin replaces os.Stderr; the host reads the log from the real one, and
+	// leaves out what is below its own level.
+	stderr := os.Stderr
+	p, err := o.plugin(hclog.New(&hclog.LoggerOptions{Output: stderr, JSONFormat: true, Level: hclog.Trace}))
+	if err != nil {
+		refuse(err.Error())
+	}
+	if os.Getenv(cookieKey) != cookieValue {
+		refuse(fmt.Sprintf("'%s' is a plugin of swarm (contract version %d) and does nothing by itself.\n"+
+			"Put it beside swarm or on your PATH: swarm starts it when it is needed.", o.Name, swarm.ContractVersion))
+	}
+	l := newLife(rpc.New(p))
+	l.watch()
+	goplugin.Serve(&goplugin.ServeConfig{
+		HandshakeConfig: Handshake(),
+		Plugins:         goplugin.PluginSet{PluginName: wired{server: l.server}},
+		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
+			return l.serves(grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(rpc.MaxMessage))...))
+		},
+		// What go-plugin says below a warning is about itself, in every call.
+		Logger: hclog.New(&hclog.LoggerOptions{Output: stderr, JSONFormat: true, Level: hclog.Warn}),
+	})
+	l.server.Shutdown(drainLimit)
+}
+
+// plugin checks the options.
+func (o Options) plugin(log hclog.Logger) (rpc.Plugin, error) {
+	p := rpc.Plugin{Name: o.Name, Version: o.Version, Local: o.Local, Logger: log}
+	switch {
+	case !swarm.ValidName(o.Name):
+		return p, fmt.Errorf("plugin.Options: '%s' is not a name", o.Name)
+	case (o.Backend == nil) == (o.Workspace == nil):
+		return p, fmt.Errorf("plugin.Options of '%s': exactly one of Backend and Workspace must be set", o.Name)
+	case o.Backend != nil:
+		p.Kind = pb.Kind_KIND_BACKEND
+		p.New = factory(o.Backend, log)
+	default:
+		p.Kind = pb.Kind_KIND_WORKSPACE
+		p.New = factory(o.Workspace, log)
+	}
+	return p, nil
+}
+
+// factory wraps the author's.
+func factory[T any](f func(context.Context, Env) (T, error), log hclog.Logger) func(context.Context, []byte) (any, error) {
+	return func(ctx context.Context, config []byte) (any, error) {
+		cleanOwnEnv()
+		value, err := f(ctx, Env{Logger: log, Config: Config{config}})
+		if err == nil && any(value) == nil {
+			err = errors.New("the plugin's factory returned nothing")
+		}
+		return value, err
+	}
+}

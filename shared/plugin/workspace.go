@@ -3,12 +3,17 @@ package plugin
 import (
 	"context"
 
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Workspace is a workspace plugin in another process. It implements
 // [swarm.Workspace] and every capability of one; see [Backend] for errors.
-type Workspace struct{ client *Client }
+type Workspace struct {
+	client *Client
+	rpc    pb.WorkspaceClient
+}
 
 var (
 	_ swarm.Workspace       = (*Workspace)(nil)
@@ -18,22 +23,38 @@ var (
 
 // Create implements [swarm.Workspace].
 func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {
-	return swarm.WorkspaceRef{}, nil
+	resp, err := w.rpc.Create(ctx, &pb.CreateRequest{Spec: wire.WorkspaceSpec(spec)})
+	if err != nil {
+		return swarm.WorkspaceRef{}, wire.FromStatus(ctx, err)
+	}
+	return wire.FromWorkspaceRef(resp.GetRef()), nil
 }
 
 // Inspect implements [swarm.Workspace].
 func (w *Workspace) Inspect(ctx context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.WorkspaceState, error) {
-	return swarm.WorkspaceState{}, nil
+	resp, err := w.rpc.Inspect(ctx, &pb.InspectRequest{Ref: wire.WorkspaceRef(ref), Options: wire.RemoveOptions(o)})
+	if err != nil {
+		return swarm.WorkspaceState{}, wire.FromStatus(ctx, err)
+	}
+	return wire.FromWorkspaceState(resp), nil
 }
 
 // Remove implements [swarm.Workspace].
 func (w *Workspace) Remove(ctx context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.RemoveResult, error) {
-	return swarm.RemoveResult{}, nil
+	resp, err := w.rpc.Remove(ctx, &pb.RemoveRequest{Ref: wire.WorkspaceRef(ref), Options: wire.RemoveOptions(o)})
+	if err != nil {
+		return swarm.RemoveResult{}, wire.FromStatus(ctx, err)
+	}
+	return wire.FromRemoveResult(resp), nil
 }
 
 // FindWorkspace implements [swarm.WorkspaceFinder].
 func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {
-	return swarm.WorkspaceRef{}, nil
+	resp, err := w.rpc.FindWorkspace(ctx, &pb.FindWorkspaceRequest{Spec: wire.WorkspaceSpec(spec)})
+	if err != nil {
+		return swarm.WorkspaceRef{}, wire.FromStatus(ctx, err)
+	}
+	return wire.FromWorkspaceRef(resp.GetRef()), nil
 }
 
 // Check implements [swarm.Checker].

@@ -1,0 +1,187 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"sync"
+
+	"google.golang.org/grpc"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// KillItem is one worker to end.
+type KillItem struct {
+	Handle  swarm.Handle
+	Options swarm.KillOptions
+}
+
+// Status implements [swarm.Backend].
+func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
+	results, err := b.StatusBatch(ctx, []swarm.Handle{h})
+	if err != nil {
+		return swarm.Status{}, err
+	}
+	return results[0].Status, results[0].Err
+}
+
+// StatusBatch implements [swarm.BatchStatuser], for any number of handles and
+// every backend.
+func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
+	results := make([]swarm.StatusResult, 0, len(hs))
+	for part := range batches(hs) {
+		resp, err := b.rpc.Status(ctx, &pb.StatusRequest{Handles: wire.Handles(part)})
+		if err != nil {
+			return nil, wire.FromStatus(ctx, err)
+		}
+		if got := len(resp.GetResults()); got != len(part) {
+			return nil, b.left(got, len(part))
+		}
+		for _, r := range resp.GetResults() {
+			results = append(results, wire.FromStatusResult(r))
+		}
+	}
+	return results, nil
+}
+
+// Kill implements [swarm.Backend].
+func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (result swarm.KillResult, err error) {
+	if gone := b.KillBatch(ctx, []KillItem{{h, o}}, func(_ int, r swarm.KillResult, e error) {
+		result, err = r, e
+	}); gone != nil {
+		return swarm.KillResult{}, gone
+	}
+	return result, err
+}
+
+// KillBatch ends any number of workers at the same time. each is called as each
+// is done, in any order, never twice at the same time, with its place in items
+// and what Kill would have returned. An error of KillBatch is about the workers
+// for which each was not called; without one it was called for all.
+func (b *Backend) KillBatch(ctx context.Context, items []KillItem, each func(i int, r swarm.KillResult, err error)) error {
+	return inBatches(ctx, b, items,
+		func(ctx context.Context, part []KillItem) (grpc.ServerStreamingClient[pb.KillResponse], error) {
+			req := &pb.KillRequest{Items: make([]*pb.KillItem, len(part))}
+			for i, item := range part {
+				req.Items[i] = wire.KillItem(item.Handle, item.Options)
+			}
+			return b.rpc.Kill(ctx, req)
+		},
+		func(i int, r *pb.KillResponse) {
+			each(i, wire.FromKillResult(r.GetResult()), wire.FromError(r.GetError()))
+		})
+}
+
+// Wait implements [swarm.Waiter].
+func (b *Backend) Wait(ctx context.Context, h swarm.Handle) (status swarm.Status, err error) {
+	if gone := b.WaitBatch(ctx, []swarm.Handle{h}, func(_ int, s swarm.Status, e error) {
+		status, err = s, e
+	}); gone != nil {
+		return swarm.Status{}, gone
+	}
+	return status, err
+}
+
+// WaitBatch waits for any number of workers, as [Backend.KillBatch] ends them.
+func (b *Backend) WaitBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error {
+	return inBatches(ctx, b, hs,
+		func(ctx context.Context, part []swarm.Handle) (grpc.ServerStreamingClient[pb.WaitResponse], error) {
+			return b.rpc.Wait(ctx, &pb.WaitRequest{Handles: wire.Handles(part)})
+		},
+		func(i int, r *pb.WaitResponse) {
+			if r.GetError() != nil {
+				each(i, swarm.Status{}, wire.FromError(r.GetError()))
+				return
+			}
+			each(i, wire.FromWorkerStatus(r.GetStatus()), nil)
+		})
+}
+
+// batches splits what is too much for one message.
+func batches[T any](all []T) iter.Seq[[]T] { return slices.Chunk(all, swarm.MaxBatch) }
+
+// indexed is a message about one of the workers of its request.
+type indexed[M any] interface {
+	*M
+	GetIndex() uint32
+}
+
+// inBatches opens a stream for each batch, all at the same time, and calls each
+// once for every worker.
+func inBatches[T, M any, P indexed[M]](ctx context.Context, b *Backend, all []T,
+	open func(context.Context, []T) (grpc.ServerStreamingClient[M], error), each func(i int, m P),
+) error {
+	var (
+		streams sync.WaitGroup
+		mu      sync.Mutex // held while each is called
+		errs    []error
+		at      int
+	)
+	for part := range batches(all) {
+		start := at
+		at += len(part)
+		streams.Go(func() {
+			err := follow(ctx, b, len(part), func() (grpc.ServerStreamingClient[M], error) { return open(ctx, part) },
+				func(m P) {
+					mu.Lock()
+					defer mu.Unlock()
+					each(start+int(m.GetIndex()), m)
+				})
+			mu.Lock()
+			defer mu.Unlock()
+			errs = append(errs, err)
+		})
+	}
+	streams.Wait()
+	// One cause is enough: batches that fail together fail for the same one.
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow reads a stream to its end and expects one message for each of n
+// workers.
+func follow[M any, P indexed[M]](ctx context.Context, b *Backend, n int,
+	open func() (grpc.ServerStreamingClient[M], error), each func(P),
+) error {
+	stream, err := open()
+	if err != nil {
+		return wire.FromStatus(ctx, err)
+	}
+	seen := make([]bool, n)
+	got := 0
+	for {
+		m, err := stream.Recv()
+		switch {
+		case errors.Is(err, io.EOF) && got < n:
+			return b.left(got, n)
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && got == n:
+			return nil // every worker was answered for
+		case err != nil:
+			return wire.FromStatus(ctx, err)
+		}
+		i := P(m).GetIndex()
+		if i >= uint32(n) || seen[i] {
+			continue // no worker of ours, or one that was answered for
+		}
+		seen[i] = true
+		got++
+		each(m)
+	}
+}
+
+// left is the error for a plugin that did not answer for every worker.
+func (b *Backend) left(got, n int) error {
+	return fmt.Errorf("plugin '%s' answered for %d of %d workers", b.client.info.Name, got, n)
+}

@@ -1,0 +1,111 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// undoLimit is how long the worker of a failed Spawn may take to be ended.
+const undoLimit = 10 * time.Second
+
+// backendServer serves a [swarm.Backend]; its calls for many workers are in
+// batch.go, its output in output.go.
+type backendServer struct {
+	pb.UnimplementedBackendServer
+	s *Server
+}
+
+func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.SpawnResponse, error) {
+	return call(ctx, b.s, "Spawn", func(ctx context.Context, backend swarm.Backend) (*pb.SpawnResponse, error) {
+		spec := wire.FromSpec(req)
+		switch {
+		case len(spec.Command) == 0:
+			return nil, fmt.Errorf("%w: no command", swarm.ErrInvalidSpec)
+		case !b.s.plugin.Local:
+			spec.Local = nil
+		case spec.Local == nil:
+			return nil, fmt.Errorf("%w: plugin '%s' is local and was given no run directory", swarm.ErrInvalidSpec, b.s.plugin.Name)
+		}
+		h, err := backend.Spawn(ctx, spec)
+		if err != nil {
+			return nil, err
+		}
+		// Nobody will ever learn of a worker whose handle can't be returned.
+		err = checkHandle(h)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, undo(ctx, backend, h, err)
+		}
+		return &pb.SpawnResponse{Handle: wire.Handle(h)}, nil
+	})
+}
+
+// undo ends a worker that could not be handed over because of cause.
+func undo(ctx context.Context, backend swarm.Backend, h swarm.Handle, cause error) error {
+	if h.IsZero() {
+		return cause
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+	defer cancel()
+	if _, err := backend.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true}); err != nil {
+		return fmt.Errorf("%w; the worker could not be ended: %w", cause, err)
+	}
+	return cause
+}
+
+func (b backendServer) Find(ctx context.Context, req *pb.FindRequest) (*pb.FindResponse, error) {
+	return call(ctx, b.s, "Find", func(ctx context.Context, finder swarm.Finder) (*pb.FindResponse, error) {
+		l := wire.FromLookup(req)
+		if !b.s.plugin.Local {
+			l.Local = nil
+		}
+		h, err := finder.Find(ctx, l)
+		if err == nil {
+			err = checkHandle(h)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &pb.FindResponse{Handle: wire.Handle(h)}, nil
+	})
+}
+
+func (b backendServer) Sweep(stream grpc.ClientStreamingServer[pb.SweepRequest, pb.SweepResponse]) error {
+	resp, err := call(stream.Context(), b.s, "Sweep", func(ctx context.Context, sweeper swarm.Sweeper) (*pb.SweepResponse, error) {
+		var ended, running []swarm.Handle
+		for {
+			req, err := stream.Recv()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, wire.FromStatus(ctx, err)
+			}
+			if err := checkBatch(len(req.GetEnded()) + len(req.GetRunning())); err != nil {
+				return nil, err
+			}
+			ended = append(ended, wire.FromHandles(req.GetEnded())...)
+			running = append(running, wire.FromHandles(req.GetRunning())...)
+		}
+		warnings, err := sweeper.Sweep(ctx, ended, running)
+		if err != nil {
+			return nil, err
+		}
+		return wire.SweepResponse(warnings), nil
+	})
+	if err != nil {
+		return err
+	}
+	return stream.SendAndClose(resp)
+}

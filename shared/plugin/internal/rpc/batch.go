@@ -1,0 +1,113 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"google.golang.org/grpc"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// statusLimit is how many workers are asked for their status at the same time,
+// where the backend can't do it with one look. Kills and waits have no limit but
+// that of a batch: each may take as long as a grace.
+const statusLimit = 32
+
+func (b backendServer) Status(ctx context.Context, req *pb.StatusRequest) (*pb.StatusResponse, error) {
+	return call(ctx, b.s, "Status", func(ctx context.Context, backend swarm.Backend) (*pb.StatusResponse, error) {
+		hs := wire.FromHandles(req.GetHandles())
+		if err := checkBatch(len(hs)); err != nil {
+			return nil, err
+		}
+		results, err := b.statuses(ctx, backend, hs)
+		if err != nil {
+			return nil, err
+		}
+		resp := &pb.StatusResponse{Results: make([]*pb.StatusResult, len(results))}
+		for i, r := range results {
+			resp.Results[i] = wire.StatusResult(r)
+		}
+		return resp, nil
+	})
+}
+
+// statuses asks for all at once if the backend can, else for each.
+func (b backendServer) statuses(ctx context.Context, backend swarm.Backend, hs []swarm.Handle) ([]swarm.StatusResult, error) {
+	if batch, ok := backend.(swarm.BatchStatuser); ok && len(hs) > 1 {
+		results, err := batch.StatusBatch(ctx, hs)
+		if err == nil && len(results) != len(hs) {
+			err = fmt.Errorf("plugin '%s' answered for %d of %d workers", b.s.plugin.Name, len(results), len(hs))
+		}
+		return results, err
+	}
+	results := make([]swarm.StatusResult, len(hs))
+	next := make(chan int, len(hs))
+	for i := range hs {
+		next <- i
+	}
+	close(next)
+	var workers sync.WaitGroup
+	for range min(statusLimit, len(hs)) {
+		workers.Go(func() {
+			for i := range next {
+				s, err := guard(b.s, "Status", func() (swarm.Status, error) { return backend.Status(ctx, hs[i]) })
+				results[i] = swarm.StatusResult{Status: s, Err: err}
+			}
+		})
+	}
+	workers.Wait()
+	return results, ctx.Err()
+}
+
+func (b backendServer) Kill(req *pb.KillRequest, stream grpc.ServerStreamingServer[pb.KillResponse]) error {
+	items := req.GetItems()
+	return each(b.s, "Kill", len(items), stream, func(ctx context.Context, backend swarm.Backend, i int) *pb.KillResponse {
+		resp := &pb.KillResponse{Index: uint32(i)}
+		r, err := guard(b.s, "Kill", func() (swarm.KillResult, error) {
+			return backend.Kill(ctx, wire.FromHandle(items[i].GetHandle()), wire.FromKillOptions(items[i].GetOptions()))
+		})
+		resp.Result, resp.Error = wire.KillResult(r), wire.Error(err)
+		return resp
+	})
+}
+
+func (b backendServer) Wait(req *pb.WaitRequest, stream grpc.ServerStreamingServer[pb.WaitResponse]) error {
+	hs := req.GetHandles()
+	return each(b.s, "Wait", len(hs), stream, func(ctx context.Context, waiter swarm.Waiter, i int) *pb.WaitResponse {
+		resp := &pb.WaitResponse{Index: uint32(i)}
+		st, err := guard(b.s, "Wait", func() (swarm.Status, error) {
+			return waiter.Wait(ctx, wire.FromHandle(hs[i]))
+		})
+		if err != nil {
+			resp.Error = wire.Error(err)
+		} else {
+			resp.Status = wire.WorkerStatus(st)
+		}
+		return resp
+	})
+}
+
+// each runs f for n workers at the same time and sends each result as it comes.
+// It returns when all have returned: no call outlives its stream.
+func each[T, M any](s *Server, name string, n int, stream grpc.ServerStreamingServer[M], f func(context.Context, T, int) *M) error {
+	_, err := call(stream.Context(), s, name, func(ctx context.Context, value T) (none struct{}, err error) {
+		if err := checkBatch(n); err != nil {
+			return none, err
+		}
+		results := make(chan *M, n)
+		for i := range n {
+			go func() { results <- f(ctx, value, i) }()
+		}
+		for range n {
+			if r := <-results; err == nil {
+				err = stream.Send(r)
+			}
+		}
+		return none, wire.FromStatus(ctx, err)
+	})
+	return err
+}

@@ -1,0 +1,71 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// pluginServer serves what all plugins have.
+type pluginServer struct {
+	pb.UnimplementedPluginServer
+	s *Server
+}
+
+func (p pluginServer) Describe(ctx context.Context, req *pb.DescribeRequest) (*pb.DescribeResponse, error) {
+	ctx, leave, err := p.s.enter(ctx)
+	if err != nil {
+		return nil, wire.Status(err)
+	}
+	defer leave()
+	about := p.s.plugin
+	resp := &pb.DescribeResponse{
+		Name:            about.Name,
+		Version:         about.Version,
+		Kind:            about.Kind,
+		ContractVersion: swarm.ContractVersion,
+		Local:           about.Local,
+	}
+	if req.GetConfigFollows() || req.GetContractVersion() != swarm.ContractVersion {
+		return resp, nil
+	}
+	// An error here is the answer to the calls that follow, not to this one: what
+	// the plugin is can be told all the same.
+	if value, err := p.s.prepare(ctx, nil); err == nil {
+		resp.Capabilities = wire.Capabilities(swarm.CapabilitiesOf(value))
+	}
+	return resp, nil
+}
+
+func (p pluginServer) Configure(ctx context.Context, req *pb.ConfigureRequest) (*pb.ConfigureResponse, error) {
+	ctx, leave, err := p.s.enter(ctx)
+	if err != nil {
+		return nil, wire.Status(err)
+	}
+	defer leave()
+	first := false
+	p.s.start.Do(func() {
+		first = true
+		go p.s.make(req.GetJson())
+	})
+	if !first {
+		return nil, wire.Status(fmt.Errorf("%w: settings came after the plugin was in use", swarm.ErrInvalidConfig))
+	}
+	value, err := p.s.prepare(ctx, nil)
+	if err != nil {
+		return nil, wire.Status(err)
+	}
+	return &pb.ConfigureResponse{Capabilities: wire.Capabilities(swarm.CapabilitiesOf(value))}, nil
+}
+
+func (p pluginServer) Check(ctx context.Context, _ *pb.CheckRequest) (*pb.CheckResponse, error) {
+	return call(ctx, p.s, "Check", func(ctx context.Context, value any) (*pb.CheckResponse, error) {
+		if c, ok := value.(swarm.Checker); ok {
+			return &pb.CheckResponse{}, c.Check(ctx)
+		}
+		return &pb.CheckResponse{}, nil
+	})
+}

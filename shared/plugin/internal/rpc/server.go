@@ -1,0 +1,164 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"google.golang.org/grpc"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// MaxMessage is the largest request that a plugin takes, in bytes. The largest
+// one there is, a Spawn, holds two environments, of at most 6 MiB each on Linux.
+const MaxMessage = 64 << 20
+
+// Plugin is what is served.
+type Plugin struct {
+	Name, Version string
+	Kind          pb.Kind
+	Local         bool
+	// New makes the [swarm.Backend] or [swarm.Workspace] from its settings.
+	New    func(ctx context.Context, config []byte) (any, error)
+	Logger hclog.Logger
+}
+
+// Server serves one plugin.
+type Server struct {
+	plugin Plugin
+
+	// ctx ends with the plugin, before the connection does.
+	ctx    context.Context //nolint:containedctx // the life of the plugin, not of a call
+	cancel context.CancelFunc
+
+	start sync.Once
+	ready chan struct{} // closed when value and err are set
+	value any
+	err   error
+
+	mu      sync.Mutex
+	leaving bool // no call may be added to calls any more
+	calls   sync.WaitGroup
+}
+
+// New returns a server. The plugin itself is not made before it is needed.
+func New(p Plugin) *Server {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Server{plugin: p, ctx: ctx, cancel: cancel, ready: make(chan struct{})}
+}
+
+// Register adds the plugin's services to a gRPC server.
+func (s *Server) Register(r grpc.ServiceRegistrar) {
+	pb.RegisterPluginServer(r, pluginServer{s: s})
+	switch s.plugin.Kind {
+	case pb.Kind_KIND_BACKEND:
+		pb.RegisterBackendServer(r, backendServer{s: s})
+	case pb.Kind_KIND_WORKSPACE:
+		pb.RegisterWorkspaceServer(r, workspaceServer{s: s})
+	}
+}
+
+// Shutdown ends the contexts of all calls, lets no other one in, and waits for
+// those under way, but no longer than limit.
+func (s *Server) Shutdown(limit time.Duration) {
+	s.mu.Lock()
+	s.leaving = true
+	s.mu.Unlock()
+	s.cancel()
+
+	done := make(chan struct{})
+	go func() { s.calls.Wait(); close(done) }()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+// enter begins a call. The context that it returns ends with the plugin too.
+func (s *Server) enter(ctx context.Context) (context.Context, func(), error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.leaving {
+		return nil, nil, fmt.Errorf("%w: the plugin is leaving", swarm.ErrUnavailable)
+	}
+	s.calls.Add(1)
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.ctx, cancel)
+	return ctx, func() { stop(); cancel(); s.calls.Done() }, nil
+}
+
+// prepare makes the plugin if nobody did before, and waits for it.
+func (s *Server) prepare(ctx context.Context, config []byte) (any, error) {
+	s.start.Do(func() { go s.make(config) })
+	select {
+	case <-s.ready:
+		return s.value, s.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (s *Server) make(config []byte) {
+	defer close(s.ready)
+	s.value, s.err = guard(s, "the factory", func() (any, error) { return s.plugin.New(s.ctx, config) })
+}
+
+// call runs one call of the author's value, which is a T.
+func call[T, R any](ctx context.Context, s *Server, name string, f func(context.Context, T) (R, error)) (R, error) {
+	var none R
+	ctx, leave, err := s.enter(ctx)
+	if err != nil {
+		return none, wire.Status(err)
+	}
+	defer leave()
+	value, err := s.prepare(ctx, nil)
+	if err != nil {
+		return none, wire.Status(err)
+	}
+	t, ok := value.(T)
+	if !ok {
+		return none, wire.Status(swarm.ErrUnsupported)
+	}
+	r, err := guard(s, name, func() (R, error) { return f(ctx, t) })
+	return r, wire.Status(err)
+}
+
+// guard turns a panic of f into an error.
+func guard[R any](s *Server, name string, f func() (R, error)) (r R, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.plugin.Logger.Error("plugin panicked", "plugin", s.plugin.Name, "call", name,
+				"error", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = fmt.Errorf("plugin '%s' panicked in %s: %v", s.plugin.Name, name, p)
+		}
+	}()
+	return f()
+}
+
+// checkBatch refuses what the contract does not allow.
+func checkBatch(n int) error {
+	if n > swarm.MaxBatch {
+		return fmt.Errorf("%w: %d workers in one call, at most %d", swarm.ErrInvalidSpec, n, swarm.MaxBatch)
+	}
+	return nil
+}
+
+// checkHandle refuses a handle that a host could not keep.
+func checkHandle(h swarm.Handle) error {
+	switch {
+	case h.IsZero():
+		return errors.New("the plugin returned an empty handle")
+	case len(h.Data) > swarm.MaxHandle:
+		return fmt.Errorf("the plugin returned a handle of %d bytes, at most %d", len(h.Data), swarm.MaxHandle)
+	}
+	return nil
+}

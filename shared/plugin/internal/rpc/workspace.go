@@ -1,0 +1,55 @@
+package rpc
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// workspaceServer serves a [swarm.Workspace].
+type workspaceServer struct {
+	pb.UnimplementedWorkspaceServer
+	s *Server
+}
+
+func (w workspaceServer) Create(ctx context.Context, req *pb.CreateRequest) (*pb.CreateResponse, error) {
+	return call(ctx, w.s, "Create", func(ctx context.Context, ws swarm.Workspace) (*pb.CreateResponse, error) {
+		ref, err := ws.Create(ctx, wire.FromWorkspaceSpec(req.GetSpec()))
+		if err != nil {
+			return nil, err
+		}
+		return &pb.CreateResponse{Ref: wire.WorkspaceRef(ref)}, nil
+	})
+}
+
+func (w workspaceServer) Inspect(ctx context.Context, req *pb.InspectRequest) (*pb.InspectResponse, error) {
+	return call(ctx, w.s, "Inspect", func(ctx context.Context, ws swarm.Workspace) (*pb.InspectResponse, error) {
+		st, err := ws.Inspect(ctx, wire.FromWorkspaceRef(req.GetRef()), wire.FromRemoveOptions(req.GetOptions()))
+		if err != nil {
+			return nil, err
+		}
+		return wire.WorkspaceState(st), nil
+	})
+}
+
+func (w workspaceServer) Remove(ctx context.Context, req *pb.RemoveRequest) (*pb.RemoveResponse, error) {
+	return call(ctx, w.s, "Remove", func(ctx context.Context, ws swarm.Workspace) (*pb.RemoveResponse, error) {
+		r, err := ws.Remove(ctx, wire.FromWorkspaceRef(req.GetRef()), wire.FromRemoveOptions(req.GetOptions()))
+		if err != nil {
+			return nil, err
+		}
+		return wire.RemoveResult(r), nil
+	})
+}
+
+func (w workspaceServer) FindWorkspace(ctx context.Context, req *pb.FindWorkspaceRequest) (*pb.FindWorkspaceResponse, error) {
+	return call(ctx, w.s, "FindWorkspace", func(ctx context.Context, f swarm.WorkspaceFinder) (*pb.FindWorkspaceResponse, error) {
+		ref, err := f.FindWorkspace(ctx, wire.FromWorkspaceSpec(req.GetSpec()))
+		if err != nil {
+			return nil, err
+		}
+		return &pb.FindWorkspaceResponse{Ref: wire.WorkspaceRef(ref)}, nil
+	})
+}

@@ -1,0 +1,164 @@
+// Package settings decodes the settings of a plugin strictly: what would be
+// ignored silently is an error that says what was meant.
+//
+// It is imported by [github.com/swarmhost/swarm/shared/plugin] alone.
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Decode decodes a JSON object into the struct that into points to. Nothing at
+// all, and null, are an empty object.
+func Decode(data []byte, into any) error {
+	target := reflect.TypeOf(into)
+	if target == nil || target.Kind() != reflect.Pointer || target.Elem().Kind() != reflect.Struct {
+		return fmt.Errorf("decode settings: want a pointer to a struct, got %T", into)
+	}
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 || string(data) == "null" {
+		return nil
+	}
+	if problems := unknown(data, target.Elem(), ""); len(problems) > 0 {
+		return fmt.Errorf("%w: %s", swarm.ErrInvalidConfig, strings.Join(problems, "; "))
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%w: %s", swarm.ErrInvalidConfig, explain(err))
+	}
+	return nil
+}
+
+// explain says in the user's words what encoding/json did not like.
+func explain(err error) string {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return fmt.Sprintf("want a table, got %s", wrong.Value)
+		}
+		return fmt.Sprintf("%q must be %s, not %s", wrong.Field, describe(wrong.Type), wrong.Value)
+	}
+	return err.Error()
+}
+
+func describe(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "a table"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number (" + t.String() + ")"
+	default:
+		return t.String()
+	}
+}
+
+// unknown describes the keys of data that a value of type t has no field for,
+// wherever they are, in the order of their paths.
+func unknown(data []byte, t reflect.Type, path string) []string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return nil // it decides for itself
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		return unknownFields(data, t, path)
+	case reflect.Map:
+		var table map[string]json.RawMessage
+		_ = json.Unmarshal(data, &table) // another type is for the decoder to tell
+		var problems []string
+		for _, key := range sortedKeys(table) {
+			problems = append(problems, unknown(table[key], t.Elem(), join(path, key))...)
+		}
+		return problems
+	case reflect.Slice, reflect.Array:
+		var list []json.RawMessage
+		_ = json.Unmarshal(data, &list)
+		var problems []string
+		for i, item := range list {
+			problems = append(problems, unknown(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i))...)
+		}
+		return problems
+	default:
+		return nil
+	}
+}
+
+func unknownFields(data []byte, t reflect.Type, path string) []string {
+	var table map[string]json.RawMessage
+	_ = json.Unmarshal(data, &table)
+	known := map[string]reflect.Type{}
+	fields(t, known)
+	var problems []string
+	for _, key := range sortedKeys(table) {
+		if field, ok := known[key]; ok {
+			problems = append(problems, unknown(table[key], field, join(path, key))...)
+			continue
+		}
+		problem := fmt.Sprintf("unknown key %q", join(path, key))
+		switch near := nearest(key, sortedKeys(known)); {
+		case near != "":
+			problem += fmt.Sprintf(", did you mean %q?", join(path, near))
+		case len(known) > 0:
+			problem += ", known are " + strings.Join(sortedKeys(known), ", ")
+		default:
+			problem += ", there are no settings"
+		}
+		problems = append(problems, problem)
+	}
+	return problems
+}
+
+// fields collects what encoding/json fills in.
+func fields(t reflect.Type, into map[string]reflect.Type) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		inner := f.Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		switch {
+		case name == "-":
+		case f.Anonymous && name == "" && inner.Kind() == reflect.Struct:
+			fields(inner, into)
+		case !f.IsExported():
+		case name == "":
+			into[f.Name] = f.Type
+		default:
+			into[name] = f.Type
+		}
+	}
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,58 @@
+package wire
+
+import (
+	"bytes"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// OutputRequest converts what to read.
+func OutputRequest(h swarm.Handle, o swarm.OutputOptions) *pb.OutputRequest {
+	out := &pb.OutputRequest{
+		Handle: Handle(h),
+		Since:  moment(o.Since),
+		Stream: text(string(o.Stream)),
+		Follow: o.Follow,
+	}
+	if o.Tail != nil {
+		out.Tail = new(int64(*o.Tail))
+	}
+	return out
+}
+
+// FromOutputRequest converts back.
+func FromOutputRequest(r *pb.OutputRequest) (swarm.Handle, swarm.OutputOptions) {
+	o := swarm.OutputOptions{
+		Since:  fromMoment(r.GetSince()),
+		Stream: swarm.Stream(r.GetStream()),
+		Follow: r.GetFollow(),
+	}
+	if r.Tail != nil {
+		o.Tail = new(int(r.GetTail()))
+	}
+	return FromHandle(r.GetHandle()), o
+}
+
+// Output converts a piece of output. The data is copied: it is sent after the
+// backend went on, which may use its buffer again.
+func Output(o swarm.Output) *pb.OutputPiece {
+	return &pb.OutputPiece{
+		Time:    moment(o.Time),
+		Stream:  text(string(o.Stream)),
+		Data:    bytes.Clone(o.Data),
+		Partial: o.Partial,
+		Dropped: o.Dropped,
+	}
+}
+
+// FromOutput converts back.
+func FromOutput(o *pb.OutputPiece) swarm.Output {
+	return swarm.Output{
+		Time:    fromMoment(o.GetTime()),
+		Stream:  swarm.Stream(o.GetStream()),
+		Data:    o.GetData(),
+		Partial: o.GetPartial(),
+		Dropped: o.GetDropped(),
+	}
+}

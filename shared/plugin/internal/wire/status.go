@@ -1,0 +1,139 @@
+package wire
+
+import (
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// WorkerStatus converts a status.
+func WorkerStatus(s swarm.Status) *pb.WorkerStatus {
+	return &pb.WorkerStatus{
+		State:     state(s.State),
+		Pid:       int64(s.PID),
+		Started:   moment(s.Started),
+		Exit:      exit(s.Exit),
+		Where:     where(s.Where),
+		Reason:    text(s.Reason),
+		Survivors: convert(s.Survivors, process),
+	}
+}
+
+// FromWorkerStatus converts back. An end without an exit is not believed: an
+// exit is never invented.
+func FromWorkerStatus(s *pb.WorkerStatus) swarm.Status {
+	out := swarm.Status{
+		State:     fromState(s.GetState()),
+		PID:       int(s.GetPid()),
+		Started:   fromMoment(s.GetStarted()),
+		Where:     fromWhere(s.GetWhere()),
+		Reason:    s.GetReason(),
+		Survivors: convert(s.GetSurvivors(), fromProcess),
+	}
+	switch {
+	case out.State != swarm.StateExited:
+	case s.GetExit() == nil:
+		out.State = swarm.StateUnknown
+		out.Reason = "the plugin reported an end without an exit"
+	default:
+		out.Exit = fromExit(s.GetExit())
+	}
+	return out
+}
+
+func state(s swarm.State) pb.State {
+	switch s {
+	case swarm.StateRunning:
+		return pb.State_STATE_RUNNING
+	case swarm.StateExited:
+		return pb.State_STATE_EXITED
+	case swarm.StateLost:
+		return pb.State_STATE_LOST
+	default:
+		return pb.State_STATE_UNSPECIFIED
+	}
+}
+
+func fromState(s pb.State) swarm.State {
+	switch s {
+	case pb.State_STATE_RUNNING:
+		return swarm.StateRunning
+	case pb.State_STATE_EXITED:
+		return swarm.StateExited
+	case pb.State_STATE_LOST:
+		return swarm.StateLost
+	default:
+		return swarm.StateUnknown
+	}
+}
+
+func exit(e *swarm.Exit) *pb.Exit {
+	if e == nil {
+		return nil
+	}
+	return &pb.Exit{
+		Code:   int64(e.Code),
+		Signal: text(e.Signal),
+		Cause:  text(string(e.Cause)),
+		Reason: text(e.Reason),
+		Time:   moment(e.Time),
+	}
+}
+
+func fromExit(e *pb.Exit) *swarm.Exit {
+	return &swarm.Exit{
+		Code:   int(e.GetCode()),
+		Signal: e.GetSignal(),
+		Cause:  swarm.Cause(e.GetCause()),
+		Reason: e.GetReason(),
+		Time:   fromMoment(e.GetTime()),
+	}
+}
+
+func where(w swarm.Where) *pb.Where {
+	if w.Kind == "" && w.Name == "" && len(w.Parts) == 0 {
+		return nil
+	}
+	return &pb.Where{Kind: text(w.Kind), Name: text(w.Name), Parts: textMap(w.Parts)}
+}
+
+func fromWhere(w *pb.Where) swarm.Where {
+	return swarm.Where{Kind: w.GetKind(), Name: w.GetName(), Parts: textMap(w.GetParts())}
+}
+
+// StatusResult converts the answer for one worker.
+func StatusResult(r swarm.StatusResult) *pb.StatusResult {
+	if r.Err != nil {
+		return &pb.StatusResult{Error: Error(r.Err)}
+	}
+	return &pb.StatusResult{Status: WorkerStatus(r.Status)}
+}
+
+// FromStatusResult converts back.
+func FromStatusResult(r *pb.StatusResult) swarm.StatusResult {
+	if r.GetError() != nil {
+		return swarm.StatusResult{Err: FromError(r.GetError())}
+	}
+	return swarm.StatusResult{Status: FromWorkerStatus(r.GetStatus())}
+}
+
+// KillResult converts what a kill did.
+func KillResult(r swarm.KillResult) *pb.KillResult {
+	return &pb.KillResult{
+		Status:       WorkerStatus(r.Status),
+		AlreadyEnded: r.AlreadyEnded,
+		Signal:       text(r.Signal),
+		Forced:       r.Forced,
+		Survivors:    convert(r.Survivors, process),
+	}
+}
+
+// FromKillResult converts back.
+func FromKillResult(r *pb.KillResult) swarm.KillResult {
+	return swarm.KillResult{
+		Status:       FromWorkerStatus(r.GetStatus()),
+		AlreadyEnded: r.GetAlreadyEnded(),
+		Signal:       r.GetSignal(),
+		Forced:       r.GetForced(),
+		Survivors:    convert(r.GetSurvivors(), fromProcess),
+	}
+}

@@ -1,0 +1,87 @@
+package wire
+
+import (
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// text mends a string that is not UTF-8, which a protobuf string has to be: the
+// name of a process may hold any bytes.
+func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+func texts(in []string) []string { return convert(in, text) }
+
+func textMap(in map[string]string) map[string]string {
+	if len(in) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(in))
+	for k, v := range in {
+		out[text(k)] = text(v)
+	}
+	return out
+}
+
+func byteses(in []string) [][]byte {
+	return convert(in, func(s string) []byte { return []byte(s) })
+}
+
+func strs(in [][]byte) []string {
+	return convert(in, func(b []byte) string { return string(b) })
+}
+
+// convert returns f of each, nil for none.
+func convert[A, B any](in []A, f func(A) B) []B {
+	if len(in) == 0 {
+		return nil
+	}
+	out := make([]B, len(in))
+	for i, v := range in {
+		out[i] = f(v)
+	}
+	return out
+}
+
+// moment keeps the zero time apart from 1970.
+func moment(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return timestamppb.New(t)
+}
+
+func fromMoment(t *timestamppb.Timestamp) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.AsTime()
+}
+
+// Handle converts a handle.
+func Handle(h swarm.Handle) *pb.Handle {
+	return &pb.Handle{Version: h.Version, Data: h.Data}
+}
+
+// FromHandle converts back.
+func FromHandle(h *pb.Handle) swarm.Handle {
+	return swarm.Handle{Version: h.GetVersion(), Data: h.GetData()}
+}
+
+// Handles converts handles.
+func Handles(hs []swarm.Handle) []*pb.Handle { return convert(hs, Handle) }
+
+// FromHandles converts back.
+func FromHandles(hs []*pb.Handle) []swarm.Handle { return convert(hs, FromHandle) }
+
+func process(p swarm.Process) *pb.Process {
+	return &pb.Process{Pid: int64(p.PID), Name: text(p.Name)}
+}
+
+func fromProcess(p *pb.Process) swarm.Process {
+	return swarm.Process{PID: int(p.GetPid()), Name: p.GetName()}
+}

@@ -1,0 +1,128 @@
+package plugin
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
+)
+
+const (
+	// drainLimit is how long calls under way may take to obey their context. A
+	// host gives a plugin 200 ms before it kills it.
+	drainLimit = 100 * time.Millisecond
+	// leaveLimit is when the process ends whatever the author's code does.
+	leaveLimit = 200 * time.Millisecond
+)
+
+// life ends the plugin when its host is gone.
+type life struct {
+	server  *rpc.Server
+	leaving sync.Once
+
+	mu   sync.Mutex
+	grpc *grpc.Server // nil before go-plugin made it
+}
+
+func newLife(s *rpc.Server) *life { return &life{server: s} }
+
+// serves remembers what has to be stopped.
+func (l *life) serves(g *grpc.Server) *grpc.Server {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.grpc = g
+	return g
+}
+
+// watch begins to look out for the end of the host.
+func (l *life) watch() {
+	// SIGINT goes to the whole foreground group, and the host decides what it
+	// means. SIGPIPE would end the process when it logs to a host that is gone,
+	// before it has removed its socket. Neither is ignored in the sense of the
+	// kernel, which the plugin's own children would inherit.
+	dropped := make(chan os.Signal, 1)
+	signal.Notify(dropped, syscall.SIGINT, syscall.SIGPIPE)
+
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as by nohup
+		signal.Notify(end, syscall.SIGHUP)
+	}
+	go func() {
+		for {
+			select {
+			case <-dropped:
+			case <-end:
+				go l.leave()
+			}
+		}
+	}()
+	if pipe := deathPipe(); pipe != nil {
+		go func() {
+			if hostGone(pipe) {
+				l.leave()
+			}
+		}()
+	}
+}
+
+// deathPipe returns the pipe that the host named, or nil.
+func deathPipe() *os.File {
+	fd, err := strconv.Atoi(os.Getenv(EnvDeath))
+	if err != nil || fd <= 2 {
+		return nil
+	}
+	// The plugin's children must not have it, and a read of it must not keep a
+	// thread.
+	syscall.CloseOnExec(fd)
+	if err := syscall.SetNonblock(fd, true); err != nil {
+		return nil
+	}
+	return os.NewFile(uintptr(fd), "host")
+}
+
+// hostGone waits for the end of the pipe. It reports false for what is no pipe.
+func hostGone(pipe *os.File) bool {
+	var b [1]byte
+	for {
+		if _, err := pipe.Read(b[:]); err != nil {
+			return errors.Is(err, io.EOF)
+		}
+	}
+}
+
+// leave ends the calls, then the server, which removes its socket and lets
+// [Serve] return.
+func (l *life) leave() {
+	l.leaving.Do(func() {
+		time.AfterFunc(leaveLimit, func() { exit(0) })
+		l.server.Shutdown(drainLimit)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.grpc == nil {
+			exit(0) // there is no socket yet, and nobody to make one for
+		}
+		l.grpc.Stop()
+	})
+}
+
+// refuse tells a person why this process is of no use to them, and ends it.
+func refuse(why string) {
+	fmt.Fprintln(os.Stderr, why)
+	exit(1)
+}
+
+// exit is the one place where the SDK ends a process that is not its own: the
+// main of a plugin is [Serve] and nothing else.
+func exit(code int) {
+	os.Exit(code) //nolint:forbidigo // see above
+}

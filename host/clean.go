@@ -1,7 +1,5 @@
 package host
 
-import "context"
-
 // CleanRequest says how to clean.
 type CleanRequest struct {
 	// KeepWorkspace leaves the workspaces where they are.
@@ -25,12 +23,4 @@ type CleanOutcome struct {
 	Notices []string
 	// WorkspaceRemoved is as in [KillOutcome].
 	WorkspaceRemoved bool
-}
-
-// Clean removes what is left of stopped workers: workspace, run directory,
-// record. With All or Tag it passes over workers that run; a running worker that
-// is named is an [ErrRunning] in its outcome. An unknown name is an
-// [ErrNotFound], and nothing was touched then.
-func (h *Host) Clean(ctx context.Context, sel Selection, req CleanRequest) ([]CleanOutcome, error) {
-	return nil, errTODO
 }

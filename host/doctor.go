@@ -1,7 +1,5 @@
 package host
 
-import "context"
-
 // Severity says how bad a finding is.
 type Severity string
 
@@ -25,8 +23,3 @@ type Finding struct {
 	// Mend says how to mend it; empty if there is nothing to mend.
 	Mend string
 }
-
-// Doctor looks at everything and says what is damaged or left over. It changes
-// nothing, unless rebuild is set: then a damaged database is moved aside, and
-// the registry is made again, or completed, from the run directories.
-func (h *Host) Doctor(ctx context.Context, rebuild bool) ([]Finding, error) { return nil, errTODO }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -74,3 +75,14 @@ func processes(ps []swarm.Process) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// notKind says that a plugin is not what it was named for.
+func notKind(name string, kind plugin.Kind) error {
+	return fmt.Errorf("%w: plugin '%s' is not a %s plugin", swarm.ErrInvalidSpec, name, kind)
+}
+
+// specError is a [swarm.ErrInvalidSpec] whose text is all of it.
+type specError struct{ text string }
+
+func (e *specError) Error() string        { return e.text }
+func (e *specError) Is(target error) bool { return target == swarm.ErrInvalidSpec }

@@ -3,50 +3,128 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
 
-	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/launch"
+	"github.com/swarmhost/swarm/host/registry"
 )
 
-var errTODO = errors.New("not built yet")
-
 // Host answers for the workers of one state directory.
-type Host struct{ opts Options }
+type Host struct {
+	opts    Options
+	log     hclog.Logger
+	catalog *catalog.Catalog
+	plugins starter
+
+	mu sync.Mutex
+	// reg is nil until it is needed.
+	reg      *registry.Registry
+	readOnly bool
+}
 
 // Open returns the host of a state directory. It starts no plugin and opens no
 // database yet; the caller closes it.
-func Open(ctx context.Context, o Options) (*Host, error) { return &Host{opts: o}, nil }
+func Open(_ context.Context, o Options) (*Host, error) {
+	if !filepath.IsAbs(o.Dir) {
+		return nil, fmt.Errorf("the state directory %q is not an absolute path", o.Dir)
+	}
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	plugins := make(map[string]catalog.Config, len(o.Plugins))
+	for name, p := range o.Plugins {
+		plugins[name] = catalog.Config{Command: p.Command, SHA256: p.SHA256, MTLS: p.MTLS, Config: p.Config}
+	}
+	return &Host{
+		opts:    o,
+		log:     o.Logger,
+		catalog: catalog.New(catalog.Options{Dir: o.Dir, Executable: o.Executable, Env: o.Env, Plugins: plugins}),
+		plugins: launched{launch.New(launch.Options{Dir: o.Dir, Env: o.Env, Logger: o.Logger})},
+	}, nil
+}
 
 // Close ends the plugins, within a bounded time, and closes the registry. It
 // ends no worker.
-func (h *Host) Close() error { return nil }
-
-// Workers returns the selected workers as they are now. A selection without
-// names, All and Tag means all. An unknown name is an [ErrNotFound], and nothing
-// else is returned then. Records that can't be read are left out and named in
-// warnings. A backend that can't be asked makes its own workers
-// [StatusUnknown].
-func (h *Host) Workers(ctx context.Context, sel Selection) (ws []Worker, warnings []string, err error) {
-	return nil, nil, errTODO
+func (h *Host) Close() error {
+	h.plugins.Close()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var err error
+	if h.reg != nil {
+		err, h.reg = h.reg.Close(), nil
+	}
+	return err
 }
 
-// Select returns the selected workers as recorded, without asking any backend:
-// a worker that is not known to have ended is [StatusUnknown].
-func (h *Host) Select(ctx context.Context, sel Selection) ([]Worker, error) { return nil, errTODO }
+// reading returns the registry for reads, or nil where there never was one.
+func (h *Host) reading(ctx context.Context) (*registry.Registry, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.reg != nil {
+		return h.reg, nil
+	}
+	reg, err := registry.OpenReadOnly(ctx, h.opts.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	h.reg, h.readOnly = reg, true
+	return reg, nil
+}
+
+// writing returns the registry for changes, and makes it where there never was
+// one.
+func (h *Host) writing(ctx context.Context) (*registry.Registry, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.reg != nil && !h.readOnly {
+		return h.reg, nil
+	}
+	reg, err := registry.Open(ctx, h.opts.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if h.reg != nil {
+		err = h.reg.Close()
+	}
+	h.reg, h.readOnly = reg, false
+	return reg, err
+}
+
+// changing returns the registry for changes of workers that are there, or nil
+// where there never was one. Where it can't be written it is opened for reading
+// all the same: a full disk must not stand between a user and a kill.
+func (h *Host) changing(ctx context.Context) (*registry.Registry, error) {
+	if _, err := os.Lstat(filepath.Join(h.opts.Dir, registry.File)); err != nil {
+		return h.reading(ctx)
+	}
+	reg, err := h.writing(ctx)
+	if errors.Is(err, registry.ErrReadOnly) || errors.Is(err, registry.ErrFull) {
+		h.log.Warn("the registry can't be written", "error", err)
+		return h.reading(ctx)
+	}
+	return reg, err
+}
 
 // Names returns the names of all workers in the state directory dir, for
 // completion. It starts nothing and writes nothing.
-func Names(ctx context.Context, dir string) ([]string, error) { return nil, errTODO }
-
-// CallerDir returns the state directory of the worker that the calling process
-// runs in, as its keeper proves it; empty if it runs in none.
-func CallerDir() string { return "" }
-
-// Wait calls each with every selected worker as it ends, those that have ended
-// first, and returns when the last one did. It writes nothing.
-func (h *Host) Wait(ctx context.Context, sel Selection, each func(Worker)) error { return errTODO }
-
-// Logs calls each for every piece of output of one worker, running or ended, and
-// returns an error of each as it is.
-func (h *Host) Logs(ctx context.Context, name string, o swarm.OutputOptions, each func(swarm.Output) error) error {
-	return errTODO
+func Names(ctx context.Context, dir string) (names []string, err error) {
+	reg, err := registry.OpenReadOnly(ctx, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, reg.Close()) }()
+	return reg.Names(ctx)
 }

@@ -69,5 +69,37 @@ type KillOutcome struct {
 // afterwards is in its outcome and does not stop the others; outcomes are in the
 // order of the selection.
 func (h *Host) Kill(ctx context.Context, sel Selection, req KillRequest) ([]KillOutcome, error) {
-	return nil, errTODO
+	if req.Signal != "" {
+		name, err := swarm.ParseSignal(req.Signal)
+		if err != nil {
+			return nil, err
+		}
+		req.Signal = name
+	}
+	recs, warnings, err := h.chooseNamed(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	k := newKilling(h, req, recs)
+	// Who answers for the workers of a registry that can't be read in parts.
+	for _, w := range warnings {
+		k.warn(Warning{Text: w})
+	}
+	k.run(ctx)
+	k.sweep(ctx)
+	return k.finish(ctx)
+}
+
+// options are those of the kill of one worker: its policy, then the request.
+func (req KillRequest) options(policy swarm.KillOptions) swarm.KillOptions {
+	if req.Signal != "" {
+		policy.Signal = req.Signal
+	}
+	if req.Grace != nil {
+		policy.Grace = *req.Grace
+	}
+	if req.Force != nil {
+		policy.Force = *req.Force
+	}
+	return policy
 }

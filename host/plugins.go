@@ -1,6 +1,13 @@
 package host
 
-import "context"
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// checkLimit is how long a plugin may take to say whether it can work.
+const checkLimit = 10 * time.Second
 
 // PluginStatus is what is known of one plugin.
 type PluginStatus struct {
@@ -19,4 +26,28 @@ type PluginStatus struct {
 
 // PluginList starts all plugins that can be found and tells how they are, sorted
 // by name.
-func (h *Host) PluginList(ctx context.Context) []PluginStatus { return nil }
+func (h *Host) PluginList(ctx context.Context) []PluginStatus {
+	found := h.catalog.List()
+	list := make([]PluginStatus, len(found))
+	var wg sync.WaitGroup
+	for i, f := range found {
+		s := &list[i]
+		*s = PluginStatus{Name: f.Entry.Name, Path: f.Entry.Path(), Err: f.Err}
+		if f.Err != nil {
+			continue
+		}
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, checkLimit)
+			defer cancel()
+			s.Err = h.ask(ctx, f.Entry, false, func(p *peer) error {
+				s.Kind, s.Version, s.Local = string(p.Kind), p.Version, p.Local
+				for _, c := range p.Capabilities {
+					s.Capabilities = append(s.Capabilities, string(c))
+				}
+				return p.check(ctx)
+			})
+		})
+	}
+	wg.Wait()
+	return list
+}

@@ -2,7 +2,13 @@ package host
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
 
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -43,9 +49,161 @@ type WorkspaceRequest struct {
 	Branch, Parent string
 }
 
+// Limits of what a spawn waits for when nobody ends it before.
+const (
+	startLimit     = 2 * time.Minute
+	workspaceLimit = 10 * time.Minute
+	undoLimit      = 30 * time.Second
+)
+
 // Spawn starts a worker and returns it running. On any error nothing is left of
 // what was made, and the error says the first cause. A taken name is
 // [ErrExists]; a request that can't be carried out is [swarm.ErrInvalidSpec].
-func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (Worker, error) {
-	return Worker{}, errTODO
+func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (_ Worker, err error) {
+	p, err := h.plan(req)
+	if err != nil {
+		return Worker{}, err
+	}
+	reg, err := h.writing(ctx)
+	if err != nil {
+		return Worker{}, err
+	}
+	if err := h.startPlugins(ctx, reg, p); err != nil {
+		return Worker{}, err
+	}
+	// Whoever finds the record while its lock is free knows that this process
+	// is gone.
+	unlock, err := h.lock(ctx, p.rec.ID)
+	if err != nil {
+		return Worker{}, err
+	}
+	defer unlock()
+
+	var done undo
+	defer func() { err = done.onError(ctx, h.log, err) }()
+	if err := h.make(ctx, reg, p, &done); err != nil {
+		return Worker{}, err
+	}
+	w := worker(p.rec)
+	apply(&w, p.status)
+	return w, nil
+}
+
+// make carries out a plan. What it has made is in done.
+func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *undo) error {
+	rec := &p.rec
+	err := reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return tx.Insert(ctx, rec) })
+	if errors.Is(err, registry.ErrExists) {
+		return &existsError{name: rec.Name}
+	}
+	if err != nil {
+		return err
+	}
+	done.add("record", func(ctx context.Context) error {
+		return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, rec.ID) })
+	})
+
+	if err := h.makeRunDir(rec.ID); err != nil {
+		return err
+	}
+	done.add("run directory", func(context.Context) error { return os.RemoveAll(h.runDir(rec.ID)) })
+
+	if rec.Ask != nil {
+		if err := h.makeWorkspace(ctx, p, done); err != nil {
+			return err
+		}
+		err := h.save(ctx, reg, rec.ID, func(r *registry.Record) {
+			r.Workspace, r.Dir, r.Step = rec.Workspace, rec.Dir, registry.StepBackend
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := h.writeWorkerFile(rec); err != nil {
+		return err
+	}
+	if err := h.start(ctx, p, done); err != nil {
+		return err
+	}
+	return h.save(ctx, reg, rec.ID, func(r *registry.Record) {
+		rec.State, rec.Step = registry.Running, ""
+		r.State, r.Step, r.Handle = rec.State, rec.Step, rec.Handle
+		if p.status.Err == nil {
+			r.PID, r.Started, r.Place = p.status.Status.PID, p.status.Status.Started, p.status.Status.Where
+		}
+	})
+}
+
+// save changes the record of a worker.
+func (h *Host) save(ctx context.Context, reg *registry.Registry, id string, change func(*registry.Record)) error {
+	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		return tx.Update(ctx, id, func(r *registry.Record) error {
+			change(r)
+			return nil
+		})
+	})
+}
+
+func (h *Host) makeWorkspace(ctx context.Context, p *plan, done *undo) error {
+	ctx, cancel := context.WithTimeout(ctx, workspaceLimit)
+	defer cancel()
+	rec := &p.rec
+	spec := workspaceSpec(rec)
+	ref, err := p.maker.workspace.Create(ctx, spec)
+	if err != nil {
+		if unfinished(ctx, err) {
+			done.add("workspace", func(ctx context.Context) error { return h.removeUnrecorded(ctx, p, spec) })
+		}
+		return err
+	}
+	rec.Workspace, rec.Dir = &ref, ref.Path
+	done.add("workspace", func(ctx context.Context) error { return h.removeMade(ctx, p, ref) })
+	return nil
+}
+
+// start has the backend start the worker and looks at it once.
+func (h *Host) start(ctx context.Context, p *plan, done *undo) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	rec := &p.rec
+	local, err := h.local(p.owner, rec.ID)
+	if err != nil {
+		return err
+	}
+	if local != nil {
+		local.HostEnv = h.hostEnv()
+	}
+	rec.Handle, err = p.owner.backend.Spawn(ctx, swarm.Spec{
+		ID: rec.ID, Name: rec.Name, Command: rec.Command, Dir: rec.Dir,
+		Env: h.workerEnv(rec.Env, rec.ID, rec.Name), Tags: rec.Tags, Options: rec.Options,
+		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Local: local,
+	})
+	if err != nil {
+		if unfinished(ctx, err) {
+			done.add("worker", func(ctx context.Context) error { return h.endUnrecorded(ctx, p) })
+		}
+		return h.startError(ctx, p, err)
+	}
+	done.add("worker", func(ctx context.Context) error { return h.endMade(ctx, p.owner, rec.Handle) })
+	results, err := p.owner.backend.StatusBatch(ctx, []swarm.Handle{rec.Handle})
+	if err == nil && len(results) == 1 {
+		p.status = results[0]
+	} else {
+		p.status = swarm.StatusResult{Err: fmt.Errorf("the status of the new worker: %w", err)}
+	}
+	return nil
+}
+
+// unfinished reports whether a call failed because its plugin ended in it or was
+// given up. Only then it may have left something behind.
+func unfinished(ctx context.Context, err error) bool {
+	return errors.Is(err, plugin.ErrPluginGone) || ctx.Err() != nil
+}
+
+// startError says when it was the host that gave up.
+func (h *Host) startError(ctx context.Context, p *plan, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: backend '%s' did not start the worker within %s", swarm.ErrUnavailable, p.rec.Backend, startLimit)
+	}
+	return err
 }

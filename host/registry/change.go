@@ -47,23 +47,16 @@ func (t *Tx) Insert(ctx context.Context, rec *Record) error {
 // Update reads the record with that id, lets change work on it, and writes it
 // back: [ErrNotFound] if there is none.
 func (t *Tx) Update(ctx context.Context, id string, change func(*Record) error) error {
-	var r row
-	err := t.tx.QueryRowContext(ctx, "SELECT "+columns+" FROM workers WHERE id = ?", id).Scan(r.targets()...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("%s: %w", id, ErrNotFound)
-	}
+	rec, err := get(ctx, t.tx, id)
 	if err == nil {
-		err = r.decode()
-	}
-	if err == nil {
-		err = change(&r.Record)
+		err = change(&rec)
 	}
 	if err != nil {
 		return err
 	}
-	values, err := r.values()
+	values, err := rec.values()
 	if err != nil {
-		return fmt.Errorf("write the record of '%s': %w", r.Name, err)
+		return fmt.Errorf("write the record of '%s': %w", rec.Name, err)
 	}
 	_, err = t.tx.ExecContext(ctx, "UPDATE workers SET ("+columns+") = ("+placeholders+") WHERE id = ?", append(values, id)...)
 	return err
@@ -147,6 +140,27 @@ func read(ctx context.Context, q querier, query Query) (recs []Record, warnings 
 		recs = append(recs, r.Record)
 	}
 	return recs, warnings, rows.Err()
+}
+
+// Get returns the record with that id: [ErrNotFound] if there is none.
+func (r *Registry) Get(ctx context.Context, id string) (Record, error) {
+	rec, err := get(ctx, r.db, id)
+	return rec, explain(r.path, err)
+}
+
+func get(ctx context.Context, q querier, id string) (Record, error) {
+	var r row
+	err := q.QueryRowContext(ctx, "SELECT "+columns+" FROM workers WHERE id = ?", id).Scan(r.targets()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Record{}, fmt.Errorf("%s: %w", id, ErrNotFound)
+	}
+	if err == nil {
+		err = r.decode()
+	}
+	if err != nil {
+		return Record{}, fmt.Errorf("read the record of %s: %w", id, err)
+	}
+	return r.Record, nil
 }
 
 // Names returns the names of all workers, in the order of their insertion.

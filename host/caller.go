@@ -1,0 +1,83 @@
+package host
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// CallerDir returns the state directory of the worker that the calling process
+// runs in, as its keeper proves it; empty if it runs in none.
+func CallerDir() string {
+	run := callerRunDir(os.Getppid())
+	if run == "" || filepath.Base(filepath.Dir(run)) != workersDir {
+		return ""
+	}
+	return filepath.Dir(filepath.Dir(run))
+}
+
+// callerAmong returns the place of the worker that the calling process runs in,
+// or -1.
+func (h *Host) callerAmong(recs []registry.Record) int {
+	run := callerRunDir(os.Getppid())
+	id := filepath.Base(run)
+	if run == "" {
+		// A worker whose keeper died has nobody else to prove it; taking one too
+		// many for the caller's own only makes it the last.
+		id = h.lookupEnv(swarm.EnvWorkerID)
+	} else if !sameFile(run, h.runDir(id)) {
+		return -1
+	}
+	at := indexID(recs, id)
+	if at < 0 || recs[at].State == registry.Stopped {
+		return -1
+	}
+	return at
+}
+
+// callerRunDir returns the run directory of the nearest keeper above the process
+// pid, itself included; empty if there is none. A worker that contains another
+// keeper does not contain what is below that.
+func callerRunDir(pid int) string {
+	for pid > 1 {
+		p, err := proc.Read(pid)
+		if err != nil {
+			return ""
+		}
+		if dir := keeperDir(pid); dir != "" && keeps(dir, p.Identity) {
+			return dir
+		}
+		if marker, ok := proc.Getenv(pid, swarm.EnvKeeper); ok && marker != "" {
+			return ""
+		}
+		pid = p.Parent
+	}
+	return ""
+}
+
+// keeps reports whether the process is the keeper that a run directory names.
+func keeps(dir string, id proc.Identity) bool {
+	b, err := os.ReadFile(filepath.Join(dir, rundir.StatusFile))
+	if err != nil {
+		return false
+	}
+	var s rundir.Status
+	if json.Unmarshal(b, &s) != nil {
+		return false
+	}
+	return s.Shim.PID == id.PID && s.Shim.Start == id.Start && s.Shim.Boot == id.Boot
+}
+
+func sameFile(a, b string) bool {
+	fa, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	fb, err := os.Stat(b)
+	return err == nil && os.SameFile(fa, fb)
+}

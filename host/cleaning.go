@@ -1,0 +1,124 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Clean removes what is left of stopped workers: workspace, run directory,
+// record. With All or Tag it passes over workers that run; a running worker that
+// is named is an [ErrRunning] in its outcome. An unknown name is an
+// [ErrNotFound], and nothing was touched then.
+func (h *Host) Clean(ctx context.Context, sel Selection, req CleanRequest) ([]CleanOutcome, error) {
+	recs, _, err := h.chooseNamed(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	outcomes := make([]CleanOutcome, len(recs))
+	skip := make([]bool, len(recs))
+	var wg sync.WaitGroup
+	for i, r := range recs {
+		if r.State == registry.Starting && !h.locked(r.ID) {
+			wg.Go(func() {
+				if now, err := h.settled(ctx, r); err == nil {
+					recs[i] = now
+				}
+			})
+		}
+	}
+	wg.Wait()
+	for i, w := range h.observe(ctx, recs) {
+		out := &outcomes[i]
+		out.Worker = w
+		switch {
+		case w.Gone():
+			wg.Go(func() { h.cleanOne(ctx, recs[i], req, out) })
+		case w.Status == StatusUnknown:
+			out.Err = fmt.Errorf("cannot clean worker '%s': %s", w.Name, w.Reason)
+		case w.Status == StatusStarting && w.Reason != "":
+			out.Err = fmt.Errorf("cannot clean worker '%s': its %s", w.Name, w.Reason)
+		default:
+			out.Err = &runningError{name: w.Name}
+			skip[i] = len(sel.Names) == 0
+		}
+	}
+	wg.Wait()
+	var told []CleanOutcome
+	for i, out := range outcomes {
+		if skip[i] {
+			continue
+		}
+		told = append(told, out)
+		if req.Done != nil {
+			req.Done(out)
+		}
+	}
+	return told, nil
+}
+
+// cleanOne removes what is left of one worker that has ended.
+func (h *Host) cleanOne(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
+	if err := h.cleanLocked(ctx, rec, req, out); err != nil {
+		out.Err = fmt.Errorf("cannot clean worker '%s': %w", rec.Name, err)
+	}
+}
+
+func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) error {
+	unlock, err := h.lock(ctx, rec.ID)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	reg, err := h.writing(ctx)
+	if err != nil {
+		return err
+	}
+	now, err := reread(ctx, reg, rec)
+	if errors.Is(err, ErrNotFound) {
+		return nil // somebody else has just cleaned it
+	}
+	if err != nil {
+		return err
+	}
+	if now.State != registry.Stopped {
+		// Without its run directory a worker whose end is not recorded would be
+		// lost, should this be the last that happens.
+		end := swarm.Status{State: swarm.StateLost, Started: out.Worker.Started, Where: out.Worker.Where, Exit: out.Worker.Exit, Reason: out.Worker.Reason}
+		if err := h.save(ctx, reg, rec.ID, func(r *registry.Record) { recordEnd(r, end) }); err != nil {
+			return err
+		}
+	}
+	if now.Workspace != nil && !req.KeepWorkspace {
+		h.cleanWorkspace(ctx, now, req, out)
+	}
+	if err := os.RemoveAll(h.runDir(rec.ID)); err != nil {
+		return err
+	}
+	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, rec.ID) })
+}
+
+// cleanWorkspace removes the workspace of a worker, or says why it stays; the
+// worker's record goes all the same.
+func (h *Host) cleanWorkspace(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
+	res, err := h.dropWorkspace(ctx, &rec, req.ForceDirty)
+	out.Notices = append(out.Notices, rescued(rec.Name, res.Rescues)...)
+	switch {
+	case err != nil:
+		out.Warnings = append(out.Warnings, preserving(rec.Name, err.Error()))
+	case res.Kept != nil:
+		out.Warnings = append(out.Warnings, preserving(rec.Name, res.Kept.Reason))
+	default:
+		out.WorkspaceRemoved = true
+		out.Worker.Workspace = nil
+	}
+}
+
+func preserving(name, reason string) Warning {
+	return Warning{Text: fmt.Sprintf("preserving worktree for '%s': %s", name, reason)}
+}

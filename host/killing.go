@@ -1,0 +1,204 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// killMargin is how long a backend may take beyond the grace.
+	killMargin = 20 * time.Second
+	// settleLimit is how long to wait for the spawn of a worker to be over.
+	settleLimit = 30 * time.Second
+	// recordLimit is how long the recording of what happened may take, also
+	// after the caller gave up.
+	recordLimit = 15 * time.Second
+)
+
+// killing is one call of Kill. One goroutine, that of the call, records and
+// reports; others ask the backends and send it what they hear.
+type killing struct {
+	h   *Host
+	req KillRequest
+	// recs are the selected workers, outcomes what is known of them so far.
+	recs     []registry.Record
+	outcomes []KillOutcome
+	known    []bool
+	// told is how many outcomes were given to Done.
+	told int
+	// self is the place of the worker that the caller runs in, or -1.
+	self    int
+	results chan killed
+
+	// progress guards the caller's Progress.
+	progress sync.Mutex
+}
+
+// killed is what came of one worker.
+type killed struct {
+	at  int
+	rec registry.Record
+	res swarm.KillResult
+	err error
+	// before says that it had been recorded as stopped.
+	before bool
+}
+
+func newKilling(h *Host, req KillRequest, recs []registry.Record) *killing {
+	return &killing{
+		h: h, req: req, recs: recs,
+		outcomes: make([]KillOutcome, len(recs)),
+		known:    make([]bool, len(recs)),
+		self:     h.callerAmong(recs),
+		results:  make(chan killed, len(recs)),
+	}
+}
+
+// run kills all but the caller's own worker and returns when all is recorded.
+func (k *killing) run(ctx context.Context) {
+	var asking sync.WaitGroup
+	asking.Go(func() { k.killRunning(ctx, k.recs, k.place) })
+	for i, r := range k.recs {
+		switch {
+		case i == k.self:
+		case r.State == registry.Stopped:
+			k.results <- killed{at: i, rec: r, before: true}
+		case r.State == registry.Starting:
+			asking.Go(func() { k.killStarting(ctx, i) })
+		}
+	}
+	go func() {
+		asking.Wait()
+		close(k.results)
+	}()
+	for batch := range batches(k.results) {
+		k.record(ctx, batch)
+	}
+}
+
+// batches returns what is in a channel, always all that is there at once.
+func batches[T any](c <-chan T) func(yield func([]T) bool) {
+	return func(yield func([]T) bool) {
+		for first := range c {
+			batch := []T{first}
+			for more := true; more; {
+				select {
+				case next, ok := <-c:
+					if more = ok; ok {
+						batch = append(batch, next)
+					}
+				default:
+					more = false
+				}
+			}
+			if !yield(batch) {
+				return
+			}
+		}
+	}
+}
+
+// place returns where a record is in the selection.
+func (k *killing) place(id string) int {
+	return indexID(k.recs, id)
+}
+
+// killRunning kills the workers of recs that are recorded as running.
+func (k *killing) killRunning(ctx context.Context, recs []registry.Record, place func(id string) int) {
+	gs := k.h.groups(recs, func(r registry.Record) bool { return isRunning(r) && place(r.ID) != k.self })
+	each(gs, func(g *group) { k.killGroup(ctx, g, place) })
+}
+
+// killGroup kills the workers of one backend.
+func (k *killing) killGroup(ctx context.Context, g *group, place func(id string) int) {
+	items := make([]plugin.KillItem, len(g.recs))
+	var grace time.Duration
+	for i, r := range g.recs {
+		items[i] = plugin.KillItem{Handle: r.Handle, Options: k.req.options(r.Spec.Kill)}
+		grace = max(grace, items[i].Options.Grace)
+		k.tell(KillEvent{Worker: r.Name, Deadline: time.Now().Add(items[i].Options.Grace)})
+	}
+	limited, cancel := context.WithTimeout(ctx, grace+killMargin)
+	defer cancel()
+	answered := make([]bool, len(items))
+	answer := func(i int, res swarm.KillResult, err error) {
+		answered[i] = true
+		k.tell(KillEvent{Worker: g.recs[i].Name, Done: true})
+		k.results <- killed{at: place(g.recs[i].ID), rec: g.recs[i], res: res, err: err}
+	}
+	err := g.err
+	if err == nil {
+		err = k.h.askBackend(limited, g.entry, true, func(p *peer) error { return killBatch(limited, p, items, answered, answer) })
+	}
+	if err == nil {
+		err = fmt.Errorf("%w: backend '%s' gave no answer", swarm.ErrUnavailable, g.name)
+	}
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, g.name, grace+killMargin)
+	}
+	for i := range items {
+		if !answered[i] {
+			answer(i, swarm.KillResult{}, err)
+		}
+	}
+}
+
+// killBatch asks for the kill of the items that were not answered yet. An item
+// whose answer is that the plugin is gone counts as not answered.
+func killBatch(ctx context.Context, p *peer, items []plugin.KillItem, answered []bool, answer func(int, swarm.KillResult, error)) error {
+	var open []plugin.KillItem
+	var at []int
+	for i := range items {
+		if !answered[i] {
+			open, at = append(open, items[i]), append(at, i)
+		}
+	}
+	var gone error
+	err := p.backend.KillBatch(ctx, open, func(i int, res swarm.KillResult, err error) {
+		if errors.Is(err, plugin.ErrPluginGone) {
+			gone = err
+			return
+		}
+		answer(at[i], res, err)
+	})
+	if err == nil {
+		err = gone
+	}
+	return err
+}
+
+// killStarting waits until the spawn of a worker is over, or settles it, and
+// then kills what came of it.
+func (k *killing) killStarting(ctx context.Context, at int) {
+	rec, err := k.h.settled(ctx, k.recs[at])
+	switch {
+	case err != nil:
+		k.results <- killed{at: at, rec: k.recs[at], err: err}
+	case rec.State == registry.Stopped:
+		k.results <- killed{at: at, rec: rec, before: true}
+	default:
+		k.killRunning(ctx, []registry.Record{rec}, func(string) int { return at })
+	}
+}
+
+func (k *killing) tell(e KillEvent) {
+	if k.req.Progress == nil {
+		return
+	}
+	k.progress.Lock()
+	defer k.progress.Unlock()
+	k.req.Progress(e)
+}
+
+func (k *killing) warn(w Warning) {
+	if k.req.Warn != nil {
+		k.req.Warn(w)
+	}
+}

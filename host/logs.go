@@ -1,0 +1,48 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Logs calls each for every piece of output of one worker, running or ended, and
+// returns an error of each as it is.
+func (h *Host) Logs(ctx context.Context, name string, o swarm.OutputOptions, each func(swarm.Output) error) error {
+	recs, _, err := h.choose(ctx, Selection{Names: []string{name}})
+	if err != nil {
+		return err
+	}
+	rec := recs[0]
+	if rec.Handle.IsZero() {
+		return nil // it was never started
+	}
+	e, err := h.entry(rec.Backend, rec.Plugin)
+	if err != nil {
+		return err
+	}
+	// What was shown can't be taken back: only a read that showed nothing yet is
+	// tried again.
+	var failed error
+	begun := false
+	err = h.askBackend(ctx, e, true, func(p *peer) error {
+		if begun {
+			return failed
+		}
+		failed = p.backend.Output(ctx, rec.Handle, o, func(out swarm.Output) error {
+			begun = true
+			return each(out)
+		})
+		return failed
+	})
+	switch {
+	case errors.Is(err, swarm.ErrUnsupported):
+		return fmt.Errorf("%w: backend '%s' keeps no output", swarm.ErrUnsupported, rec.Backend)
+	case errors.Is(err, swarm.ErrNotFound):
+		return fmt.Errorf("the output of '%s' is gone: %w", rec.Name, err)
+	default:
+		return err
+	}
+}

@@ -1,0 +1,137 @@
+package host
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	defaultRetain = "until-clean"
+
+	reasonLost        = "keeper died, exit unknown"
+	reasonInterrupted = "spawn was interrupted"
+)
+
+// Workers returns the selected workers as they are now. A selection without
+// names, All and Tag means all. An unknown name is an [ErrNotFound], and nothing
+// else is returned then. Records that can't be read are left out and named in
+// warnings. A backend that can't be asked makes its own workers
+// [StatusUnknown].
+func (h *Host) Workers(ctx context.Context, sel Selection) (ws []Worker, warnings []string, err error) {
+	recs, warnings, err := h.choose(ctx, sel)
+	if err != nil {
+		return nil, warnings, err
+	}
+	return h.observe(ctx, recs), warnings, nil
+}
+
+// Select returns the selected workers as recorded, without asking any backend:
+// a worker that is not known to have ended is [StatusUnknown].
+func (h *Host) Select(ctx context.Context, sel Selection) ([]Worker, error) {
+	recs, _, err := h.choose(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	ws := make([]Worker, len(recs))
+	for i, r := range recs {
+		ws[i] = worker(r)
+	}
+	return ws, nil
+}
+
+// observe tells how workers are by asking their backends, all at the same time.
+func (h *Host) observe(ctx context.Context, recs []registry.Record) []Worker {
+	ws := make([]Worker, len(recs))
+	for i, r := range recs {
+		ws[i] = worker(r)
+		if r.State == registry.Starting {
+			ws[i].Status = StatusStarting
+			if !h.locked(r.ID) {
+				ws[i].Reason = reasonInterrupted
+			}
+		}
+	}
+	each(h.groups(recs, isRunning), func(g *group) {
+		for i, s := range h.statuses(ctx, g) {
+			apply(&ws[g.at[i]], s)
+		}
+	})
+	return ws
+}
+
+func isRunning(r registry.Record) bool { return r.State == registry.Running }
+
+// worker returns a worker as its record says.
+func worker(r registry.Record) Worker {
+	w := Worker{
+		ID: r.ID, Name: r.Name, Status: StatusUnknown, Reason: r.Reason, Backend: r.Backend, PID: r.PID,
+		Command: r.Command, Dir: r.Dir, Env: r.Env, Tags: r.Tags, Created: r.Created, Started: r.Started,
+		Where: r.Place, Workspace: r.Workspace, Retain: r.Retain,
+	}
+	if r.State == registry.Stopped {
+		w.Status, w.PID = StatusStopped, 0
+		if r.Exit != nil {
+			w.Exit, w.Ended = r.Exit, r.Exit.Time
+		}
+	}
+	return w
+}
+
+// apply fills in what a backend says of a worker.
+func apply(w *Worker, r swarm.StatusResult) {
+	if r.Err != nil {
+		w.Status, w.Reason = StatusUnknown, r.Err.Error()
+		return
+	}
+	s := r.Status
+	w.Reason = s.Reason
+	if !s.Started.IsZero() {
+		w.Started = s.Started
+	}
+	if s.Where.Kind != "" {
+		w.Where = s.Where
+	}
+	switch s.State {
+	case swarm.StateRunning:
+		w.Status = StatusRunning
+		if s.PID != 0 {
+			w.PID = s.PID
+		}
+	case swarm.StateExited:
+		w.Status, w.PID, w.Exit = StatusStopped, 0, s.Exit
+		if s.Exit != nil {
+			w.Ended = s.Exit.Time
+		}
+	case swarm.StateLost:
+		w.Status, w.PID, w.Survivors = StatusLost, 0, s.Survivors
+		if w.Reason == "" {
+			w.Reason = reasonLost
+		}
+	case swarm.StateUnknown:
+		w.Status = StatusUnknown
+		if w.Reason == "" {
+			w.Reason = "the backend cannot tell"
+		}
+	}
+}
+
+// recordEnd writes into a record what a backend said of the worker's end. What
+// is recorded already stays: it was first hand.
+func recordEnd(r *registry.Record, s swarm.Status) {
+	r.Step = ""
+	if !s.Started.IsZero() {
+		r.Started = s.Started
+	}
+	if s.Where.Kind != "" {
+		r.Place = s.Where
+	}
+	if r.State == registry.Stopped && (r.Exit != nil || s.Exit == nil) {
+		return
+	}
+	r.State, r.PID, r.Exit, r.Reason = registry.Stopped, 0, s.Exit, s.Reason
+	if s.Exit == nil && r.Reason == "" {
+		r.Reason = reasonLost
+	}
+}

@@ -1,0 +1,185 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// plan is a spawn that was checked and not begun.
+type plan struct {
+	rec registry.Record
+	// backend and workspace are the plugins; workspace is zero if none was asked
+	// for.
+	backend, workspace catalog.Entry
+	// owner and maker are the plugins once they were started.
+	owner, maker *peer
+	// status is how the worker was right after its start.
+	status swarm.StatusResult
+}
+
+// plan checks a request as far as it can be without a plugin.
+func (h *Host) plan(req SpawnRequest) (*plan, error) {
+	if err := req.check(); err != nil {
+		return nil, err
+	}
+	p := &plan{}
+	var err error
+	if p.backend, err = h.catalog.Find(req.Backend); err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	p.rec = registry.Record{
+		State: registry.Starting,
+		Step:  registry.StepBackend,
+		Spec: registry.Spec{
+			ID: newID(now), Name: req.Name, Backend: req.Backend, Plugin: recordedPlugin(p.backend),
+			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: unique(req.Tags), Options: req.Options,
+			Kill: h.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain, Created: now,
+		},
+	}
+	if p.rec.OutputLimit == 0 {
+		p.rec.OutputLimit = h.opts.OutputLimit
+	}
+	if p.rec.Retain == "" {
+		p.rec.Retain = defaultRetain
+	}
+	if w := req.Workspace; w != nil {
+		if p.workspace, err = h.catalog.Find(w.Plugin); err != nil {
+			return nil, err
+		}
+		p.rec.Step = registry.StepWorkspace
+		p.rec.Ask = &registry.WorkspaceAsk{
+			Plugin: w.Plugin, Config: recordedPlugin(p.workspace), Base: p.rec.Dir, Branch: w.Branch, Parent: w.Parent,
+		}
+	}
+	return p, nil
+}
+
+func (h *Host) killPolicy(asked *swarm.KillOptions) swarm.KillOptions {
+	policy := DefaultKill()
+	switch {
+	case asked != nil:
+		policy = *asked
+	case h.opts.Kill != nil:
+		policy = *h.opts.Kill
+	}
+	// How to call it, not how the worker wants to be ended.
+	policy.Detach = false
+	return policy
+}
+
+// check refuses what can't be carried out whatever the backend.
+func (req SpawnRequest) check() error {
+	invalid := func(format string, args ...any) error {
+		return &specError{text: fmt.Sprintf(format, args...)}
+	}
+	if !swarm.ValidName(req.Name) {
+		return invalid("invalid worker name '%s': use letters, digits, '.', '_' and '-', beginning with a letter or digit, at most %d", req.Name, swarm.MaxName)
+	}
+	if len(req.Command) == 0 || req.Command[0] == "" {
+		return invalid("no command given")
+	}
+	if !filepath.IsAbs(req.Dir) {
+		return invalid("the working directory '%s' is not an absolute path", req.Dir)
+	}
+	for _, kv := range req.Env {
+		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
+			return invalid("malformed environment entry '%s': must be KEY=VALUE", kv)
+		}
+	}
+	for _, tag := range req.Tags {
+		if tag == "" || strings.ContainsFunc(tag, unicode.IsControl) {
+			return invalid("invalid tag %q: must not be empty or hold control characters", tag)
+		}
+	}
+	if k := req.Kill; k != nil && k.Signal != "" {
+		if _, err := swarm.ParseSignal(k.Signal); err != nil {
+			return err
+		}
+	}
+	if r := req.Retain; r != "" && r != defaultRetain && r != "none" {
+		if d, err := time.ParseDuration(r); err != nil || d < 0 {
+			return invalid("invalid retention '%s': must be %s, none or a duration", r, defaultRetain)
+		}
+	}
+	texts := slices.Concat(req.Command, req.Env, []string{req.Dir}, slices.Collect(maps.Values(req.Options)))
+	if slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsRune(s, 0) }) {
+		return invalid("a NUL byte in the command, the directory, the environment or an option")
+	}
+	return nil
+}
+
+// unique returns the tags without repetitions.
+func unique(tags []string) []string {
+	var out []string
+	for _, t := range tags {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// startPlugins starts the plugins of a plan at the same time, lets the backend
+// finish what a crash interrupted, and checks what needed them.
+func (h *Host) startPlugins(ctx context.Context, reg *registry.Registry, p *plan) error {
+	var wg sync.WaitGroup
+	var ownerErr, makerErr error
+	wg.Go(func() {
+		ownerErr = h.askBackend(ctx, p.backend, false, func(got *peer) error {
+			p.owner = got
+			return nil
+		})
+	})
+	if p.rec.Ask != nil {
+		wg.Go(func() {
+			makerErr = h.askWorkspace(ctx, p.workspace, false, func(got *peer) error {
+				p.maker = got
+				return nil
+			})
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(ownerErr, makerErr); err != nil {
+		return errors.Join(ownerErr, makerErr)
+	}
+	h.recoverBackend(ctx, reg, p.owner, p.rec.Backend)
+	taken, _, err := reg.Read(ctx, registry.Query{Names: []string{p.rec.Name}})
+	if err != nil {
+		return err
+	}
+	if len(taken) > 0 {
+		return &existsError{name: p.rec.Name}
+	}
+	if p.owner.Local || p.rec.Ask != nil {
+		return checkDir(p.rec.Dir)
+	}
+	return nil
+}
+
+func checkDir(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &specError{text: fmt.Sprintf("no such directory: %s", dir)}
+	case err != nil:
+		return &specError{text: err.Error()}
+	case !info.IsDir():
+		return &specError{text: fmt.Sprintf("not a directory: %s", dir)}
+	}
+	return nil
+}

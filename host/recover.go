@@ -1,0 +1,141 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// recoverLimit is how long a call may spend on what others left behind.
+const recoverLimit = 10 * time.Second
+
+// recoverBackend settles all interrupted spawns of a backend that was started
+// for another reason. What can't be settled now is left to the next one.
+func (h *Host) recoverBackend(ctx context.Context, reg *registry.Registry, p *peer, backend string) {
+	ctx, cancel := context.WithTimeout(ctx, recoverLimit)
+	defer cancel()
+	recs, _, err := reg.Read(ctx, registry.Query{State: registry.Starting, Backend: backend})
+	if err != nil {
+		h.log.Warn("interrupted spawns can't be read", "backend", backend, "error", err)
+		return
+	}
+	for _, rec := range recs {
+		unlock, err := h.tryLock(rec.ID)
+		if err == nil && unlock == nil {
+			continue // its spawn is under way
+		}
+		if err == nil {
+			err = h.settle(ctx, reg, p, rec.ID)
+			unlock()
+		}
+		if err != nil {
+			h.log.Warn("an interrupted spawn can't be settled", "worker", rec.Name, "backend", backend, "error", err)
+		}
+	}
+}
+
+// settle ends the interruption of a spawn, whose lock the caller holds: a worker
+// that its backend finds is adopted, another spawn has failed.
+func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *peer, id string) error {
+	rec, err := reg.Get(ctx, id)
+	if err != nil || rec.State != registry.Starting {
+		return ignoreNotFound(err) // its spawn was over before the lock was free
+	}
+	handle, err := h.findStarted(ctx, p, &rec)
+	if err != nil && !errors.Is(err, swarm.ErrNotFound) {
+		return err
+	}
+	found := err == nil
+	workspace := rec.Workspace
+	if rec.Ask != nil && workspace == nil {
+		e, err := h.entry(rec.Ask.Plugin, rec.Ask.Config)
+		if err != nil {
+			return err
+		}
+		if workspace, err = h.findWorkspace(ctx, e, workspaceSpec(&rec)); err != nil {
+			return err
+		}
+	}
+	h.log.Info("settling an interrupted spawn", "worker", rec.Name, "backend", rec.Backend, "found", found)
+	return h.save(ctx, reg, id, func(r *registry.Record) {
+		r.Workspace, r.Step = workspace, ""
+		if workspace != nil {
+			r.Dir = workspace.Path
+		}
+		if found {
+			r.State, r.Handle = registry.Running, handle
+			return
+		}
+		r.State, r.Reason = registry.Stopped, reasonInterrupted
+	})
+}
+
+// findStarted returns the handle of a worker whose spawn was interrupted, or
+// [swarm.ErrNotFound], after which it will never come to life.
+func (h *Host) findStarted(ctx context.Context, p *peer, rec *registry.Record) (swarm.Handle, error) {
+	if rec.Step != registry.StepBackend {
+		return swarm.Handle{}, swarm.ErrNotFound // the backend was not asked yet
+	}
+	if !p.Has(swarm.CapFind) {
+		return swarm.Handle{}, fmt.Errorf("backend '%s' cannot tell whether the worker was started: %w", rec.Backend, swarm.ErrUnsupported)
+	}
+	handle, err := h.findWorker(ctx, p, rec)
+	if !errors.Is(err, swarm.ErrNotFound) {
+		return handle, err
+	}
+	if rerr := h.dropRunDir(rec.ID); rerr != nil {
+		return handle, rerr
+	}
+	return handle, err
+}
+
+// dropRunDir removes the run directory of a worker that was not started. A
+// keeper that was started just before the crash can't go on without it; one
+// that was quicker has left its mark by now, and keeps it.
+func (h *Host) dropRunDir(id string) error {
+	dir, aside := h.runDir(id), h.runDir(id)+".interrupted"
+	if err := os.Rename(dir, aside); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	_, err := os.Lstat(filepath.Join(aside, rundir.StatusFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = os.RemoveAll(aside)
+	} else if err == nil {
+		err = errors.New("its keeper is just starting it")
+	}
+	if err != nil {
+		return errors.Join(err, os.Rename(aside, dir))
+	}
+	return nil
+}
+
+// findWorkspace asks for the workspace that was made from spec; nil if there is
+// none.
+func (h *Host) findWorkspace(ctx context.Context, e catalog.Entry, spec swarm.WorkspaceSpec) (*swarm.WorkspaceRef, error) {
+	var found *swarm.WorkspaceRef
+	err := h.askWorkspace(ctx, e, true, func(p *peer) error {
+		if !p.Has(swarm.CapFindWorkspace) {
+			return nil
+		}
+		ref, err := p.workspace.FindWorkspace(ctx, spec)
+		if err == nil {
+			found = &ref
+		}
+		return err
+	})
+	if errors.Is(err, swarm.ErrNotFound) {
+		return nil, nil
+	}
+	return found, err
+}

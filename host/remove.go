@@ -1,0 +1,96 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// removeLimit is how long the removal of one workspace may take.
+const removeLimit = 5 * time.Minute
+
+const hintForce = "use --force-dirty to remove anyway"
+
+// defaultWorkspace makes the workspaces of records that do not say who did.
+const defaultWorkspace = "worktree"
+
+// workspacePlugin returns the plugin that made the workspace of a record.
+func (h *Host) workspacePlugin(rec *registry.Record) (catalog.Entry, error) {
+	if rec.Ask == nil {
+		return h.catalog.Find(defaultWorkspace)
+	}
+	return h.entry(rec.Ask.Plugin, rec.Ask.Config)
+}
+
+// dropWorkspace removes the workspace of a worker that has ended, or says why it
+// stays.
+func (h *Host) dropWorkspace(ctx context.Context, rec *registry.Record, force bool) (swarm.RemoveResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
+	var res swarm.RemoveResult
+	e, err := h.workspacePlugin(rec)
+	if err == nil {
+		err = h.askWorkspace(ctx, e, true, func(p *peer) error {
+			var err error
+			res, err = p.workspace.Remove(ctx, *rec.Workspace, swarm.RemoveOptions{Force: force})
+			return err
+		})
+	}
+	return res, err
+}
+
+// removeWorkspace removes the workspace of a worker that was killed. Whatever
+// goes wrong is a warning.
+func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out *KillOutcome) {
+	unlock, err := k.h.lock(ctx, rec.ID)
+	if err != nil {
+		out.Warnings = append(out.Warnings, cannotRemove(rec.Name, err.Error()))
+		return
+	}
+	defer unlock()
+	res, err := k.h.dropWorkspace(ctx, &rec, k.req.ForceDirty)
+	out.Notices = append(out.Notices, rescued(rec.Name, res.Rescues)...)
+	switch {
+	case err != nil:
+		out.Warnings = append(out.Warnings, cannotRemove(rec.Name, err.Error()))
+	case res.Kept != nil:
+		w := cannotRemove(rec.Name, res.Kept.Reason)
+		if res.Kept.Forceable {
+			w.Hint = hintForce
+		}
+		out.Warnings = append(out.Warnings, w)
+	default:
+		out.WorkspaceRemoved = true
+		out.Worker.Workspace = nil
+		if err := k.forgetWorkspace(ctx, rec.ID); err != nil {
+			out.Warnings = append(out.Warnings, Warning{Text: fmt.Sprintf("cannot record the removal of the worktree for '%s': %v", rec.Name, err)})
+		}
+	}
+}
+
+func (k *killing) forgetWorkspace(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	defer cancel()
+	reg, err := k.h.writing(ctx)
+	if err != nil {
+		return err
+	}
+	return ignoreNotFound(k.h.save(ctx, reg, id, func(r *registry.Record) { r.Workspace = nil }))
+}
+
+func cannotRemove(name, reason string) Warning {
+	return Warning{Text: fmt.Sprintf("cannot remove worktree for '%s': %s", name, reason)}
+}
+
+// rescued tells where the work from a workspace was saved.
+func rescued(name string, rescues []swarm.Rescue) []string {
+	var lines []string
+	for _, r := range rescues {
+		lines = append(lines, fmt.Sprintf("saved work of '%s' as %s; bring it back with: %s", name, r.Ref, r.Command))
+	}
+	return lines
+}

@@ -1,0 +1,58 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// settled returns the record of a worker that was starting once its spawn is
+// over, and settles a spawn that was interrupted.
+func (h *Host) settled(ctx context.Context, rec registry.Record) (registry.Record, error) {
+	limited, cancel := context.WithTimeout(ctx, settleLimit)
+	defer cancel()
+	unlock, err := h.lock(limited, rec.ID)
+	if err != nil {
+		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("%w: its spawn is still under way", swarm.ErrUnavailable)
+		}
+		return rec, err
+	}
+	defer unlock()
+	reg, err := h.writing(ctx)
+	if err != nil {
+		return rec, err
+	}
+	now, err := reread(ctx, reg, rec)
+	if err != nil || now.State != registry.Starting {
+		return now, err
+	}
+	e, err := h.entry(rec.Backend, rec.Plugin)
+	if err == nil {
+		err = h.askBackend(limited, e, true, func(p *peer) error { return h.settle(limited, reg, p, rec.ID) })
+	}
+	if err != nil {
+		return rec, fmt.Errorf("its spawn was interrupted: %w", err)
+	}
+	return reread(ctx, reg, rec)
+}
+
+// reread returns a record as it is now: [NotFoundError] if it is gone, as that
+// of a spawn that failed is.
+func reread(ctx context.Context, reg *registry.Registry, rec registry.Record) (registry.Record, error) {
+	now, err := reg.Get(ctx, rec.ID)
+	if errors.Is(err, registry.ErrNotFound) {
+		return rec, &NotFoundError{Name: rec.Name}
+	}
+	return now, err
+}
+
+func ignoreNotFound(err error) error {
+	if errors.Is(err, registry.ErrNotFound) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,135 @@
+package host
+
+import (
+	"context"
+	"errors"
+
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// starter starts plugins. It is a [launch.Set] but in tests.
+type starter interface {
+	// Get returns the plugin, which it starts at the first call for that entry.
+	Get(ctx context.Context, e catalog.Entry) (*peer, error)
+	// Restart returns another process of the plugin in the place of gone, which
+	// ended.
+	Restart(ctx context.Context, e catalog.Entry, gone *peer) (*peer, error)
+	// Died says how the plugin ended; nil if it did not.
+	Died(ctx context.Context, p *peer) error
+	// Close ends all plugins, within a bounded time.
+	Close()
+}
+
+// backend is what the host asks of backends, a [plugin.Backend].
+type backend interface {
+	swarm.Backend
+	swarm.BatchStatuser
+	swarm.Sweeper
+	swarm.Outputter
+	swarm.Finder
+	KillBatch(ctx context.Context, items []plugin.KillItem, each func(i int, r swarm.KillResult, err error)) error
+	WaitBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error
+}
+
+// workspace is what the host asks of workspace plugins, a [plugin.Workspace].
+type workspace interface {
+	swarm.Workspace
+	swarm.WorkspaceFinder
+}
+
+// peer is a plugin that was started.
+type peer struct {
+	plugin.Info
+	// One of the two is set.
+	backend   backend
+	workspace workspace
+	check     func(context.Context) error
+	// client is what it was made of; nil in tests.
+	client *plugin.Client
+}
+
+// entry returns how to start a plugin of a worker: as its record says, or as
+// the catalog does where the record says nothing or its plugin was moved.
+func (h *Host) entry(name string, recorded *registry.Plugin) (catalog.Entry, error) {
+	if recorded == nil {
+		return h.catalog.Find(name)
+	}
+	if len(recorded.Command) > 0 {
+		e := catalog.Entry{Name: name, Command: recorded.Command, SHA256: recorded.SHA256, MTLS: recorded.MTLS, Config: recorded.Config, Configured: true}
+		err := e.Check()
+		var missing *catalog.MissingError
+		if !errors.As(err, &missing) {
+			return e, err
+		}
+	}
+	e, err := h.catalog.Find(name)
+	if e.Config == nil {
+		e.Config = recorded.Config
+	}
+	return e, err
+}
+
+// recordedPlugin returns what a record has to keep of a plugin's settings.
+func recordedPlugin(e catalog.Entry) *registry.Plugin {
+	if !e.Configured && len(e.Config) == 0 && e.SHA256 == "" && !e.MTLS {
+		return nil
+	}
+	p := &registry.Plugin{SHA256: e.SHA256, MTLS: e.MTLS, Config: e.Config}
+	if e.Configured {
+		p.Command = e.Command
+	}
+	return p
+}
+
+// ask starts the plugin and calls f with it. With again, f is called a second
+// time, with a new process, if the first one ended in it; f must bear that.
+func (h *Host) ask(ctx context.Context, e catalog.Entry, again bool, f func(*peer) error) error {
+	p, err := h.plugins.Get(ctx, e)
+	if err != nil {
+		return err
+	}
+	err = h.crash(ctx, p, f(p))
+	if !again || !errors.Is(err, plugin.ErrPluginGone) || ctx.Err() != nil {
+		return err
+	}
+	h.log.Warn("plugin ended in a call, trying once more", "plugin", e.Name, "error", err)
+	p, err = h.plugins.Restart(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	return h.crash(ctx, p, f(p))
+}
+
+// crash returns how a plugin ended in the place of the news that it did.
+func (h *Host) crash(ctx context.Context, p *peer, err error) error {
+	if !errors.Is(err, plugin.ErrPluginGone) {
+		return err
+	}
+	if died := h.plugins.Died(ctx, p); died != nil {
+		return died
+	}
+	return err
+}
+
+// askBackend is as ask, for a plugin that has to be a backend.
+func (h *Host) askBackend(ctx context.Context, e catalog.Entry, again bool, f func(*peer) error) error {
+	return h.ask(ctx, e, again, func(p *peer) error {
+		if p.backend == nil {
+			return notKind(e.Name, plugin.KindBackend)
+		}
+		return f(p)
+	})
+}
+
+// askWorkspace is as ask, for a plugin that has to make workspaces.
+func (h *Host) askWorkspace(ctx context.Context, e catalog.Entry, again bool, f func(*peer) error) error {
+	return h.ask(ctx, e, again, func(p *peer) error {
+		if p.workspace == nil {
+			return notKind(e.Name, plugin.KindWorkspace)
+		}
+		return f(p)
+	})
+}

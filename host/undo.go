@@ -1,0 +1,102 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// undo is what a spawn has made so far.
+type undo struct{ steps []undoStep }
+
+type undoStep struct {
+	what string
+	undo func(context.Context) error
+}
+
+func (u *undo) add(what string, f func(context.Context) error) {
+	u.steps = append(u.steps, undoStep{what, f})
+}
+
+// onError undoes everything, newest first, if err is not nil, and returns err.
+// It does so even if ctx is over. What can't be undone is said after the cause;
+// what was made before it stays then, so that it is not forgotten.
+func (u *undo) onError(ctx context.Context, log hclog.Logger, err error) error {
+	if err == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+	defer cancel()
+	for i := len(u.steps) - 1; i >= 0; i-- {
+		s := u.steps[i]
+		if uerr := s.undo(ctx); uerr != nil {
+			log.Error("undo of a spawn failed", "step", s.what, "error", uerr)
+			return fmt.Errorf("%w; and its %s could not be undone: %w", err, s.what, uerr)
+		}
+	}
+	return err
+}
+
+// endMade ends a worker that was just made.
+func (h *Host) endMade(ctx context.Context, p *peer, handle swarm.Handle) error {
+	_, err := p.backend.Kill(ctx, handle, swarm.KillOptions{Force: true})
+	return err
+}
+
+// endUnrecorded ends the worker whose spawn failed, should it be there: a plugin
+// that ended in it, or that was given up, could not undo it itself.
+func (h *Host) endUnrecorded(ctx context.Context, p *plan) error {
+	err := h.askBackend(ctx, p.backend, true, func(owner *peer) error {
+		if !owner.Has(swarm.CapFind) {
+			return nil
+		}
+		handle, err := h.findWorker(ctx, owner, &p.rec)
+		if err != nil {
+			return err
+		}
+		return h.endMade(ctx, owner, handle)
+	})
+	if errors.Is(err, swarm.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// findWorker asks a backend for the worker of a record that holds no handle.
+func (h *Host) findWorker(ctx context.Context, p *peer, rec *registry.Record) (swarm.Handle, error) {
+	local, err := h.local(p, rec.ID)
+	if err != nil {
+		return swarm.Handle{}, err
+	}
+	return p.backend.Find(ctx, swarm.Lookup{ID: rec.ID, Name: rec.Name, Options: rec.Options, Local: local})
+}
+
+func workspaceSpec(rec *registry.Record) swarm.WorkspaceSpec {
+	return swarm.WorkspaceSpec{ID: rec.ID, Name: rec.Name, Base: rec.Ask.Base, Branch: rec.Ask.Branch, Parent: rec.Ask.Parent}
+}
+
+// removeMade removes a workspace that was just made.
+func (h *Host) removeMade(ctx context.Context, p *plan, ref swarm.WorkspaceRef) error {
+	return h.askWorkspace(ctx, p.workspace, true, func(maker *peer) error {
+		res, err := maker.workspace.Remove(ctx, ref, swarm.RemoveOptions{})
+		if err == nil && res.Kept != nil {
+			err = fmt.Errorf("%s was kept: %s", ref.Path, res.Kept.Reason)
+		}
+		return err
+	})
+}
+
+// removeUnrecorded removes the workspace whose creation failed, should it be
+// there.
+func (h *Host) removeUnrecorded(ctx context.Context, p *plan, spec swarm.WorkspaceSpec) error {
+	ref, err := h.findWorkspace(ctx, p.workspace, spec)
+	if err != nil || ref == nil {
+		return err
+	}
+	return h.removeMade(ctx, p, *ref)
+}

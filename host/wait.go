@@ -1,0 +1,147 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// pollEvery is how often a backend that can't tell of an end is asked.
+const pollEvery = 500 * time.Millisecond
+
+// Wait calls each with every selected worker as it ends, those that have ended
+// first, and returns when the last one did. A worker that is lost, or whose
+// backend can't be asked, is told as such and not waited for. Wait writes
+// nothing.
+func (h *Host) Wait(ctx context.Context, sel Selection, each func(Worker)) error {
+	if len(sel.Names) == 0 && !sel.All && sel.Tag == "" {
+		return ErrNoSelection
+	}
+	recs, _, err := h.choose(ctx, sel)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan Worker)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	tell := func(w Worker) {
+		select {
+		case ended <- w:
+		case <-ctx.Done():
+		}
+	}
+	wg.Go(func() {
+		h.waitAll(ctx, recs, tell)
+		close(ended)
+	})
+	for w := range ended {
+		each(w)
+	}
+	return ctx.Err()
+}
+
+func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Worker)) {
+	var wg sync.WaitGroup
+	now := h.observe(ctx, recs)
+	for i, w := range now {
+		switch w.Status {
+		case StatusRunning:
+		case StatusStarting:
+			wg.Go(func() { h.waitStarting(ctx, recs[i], tell) })
+		case StatusStopped, StatusLost, StatusUnknown:
+			tell(w)
+		}
+	}
+	alive := func(r registry.Record) bool {
+		return now[slices.IndexFunc(recs, func(o registry.Record) bool { return o.ID == r.ID })].Status == StatusRunning
+	}
+	for _, g := range h.groups(recs, alive) {
+		wg.Go(func() { h.waitGroup(ctx, g, tell) })
+	}
+	wg.Wait()
+}
+
+// waitStarting waits for the end of a spawn, then for that of the worker.
+func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(Worker)) {
+	if h.locked(rec.ID) {
+		// The lock is free when the spawn is over, one way or the other.
+		unlock, err := h.lock(ctx, rec.ID)
+		if err != nil {
+			return
+		}
+		unlock()
+	}
+	w := worker(rec)
+	reg, err := h.reading(ctx)
+	if err == nil {
+		rec, err = reread(ctx, reg, rec)
+	}
+	switch {
+	case err != nil:
+		w.Reason = err.Error()
+		tell(w)
+	case rec.State == registry.Starting:
+		// It was interrupted; settling it would be a change.
+		w.Status, w.Reason = StatusUnknown, reasonInterrupted
+		tell(w)
+	default:
+		h.waitAll(ctx, []registry.Record{rec}, tell)
+	}
+}
+
+// waitGroup waits for the workers of one backend, which all run.
+func (h *Host) waitGroup(ctx context.Context, g *group, tell func(Worker)) {
+	told := make([]bool, len(g.recs))
+	answer := func(i int, s swarm.Status, err error) {
+		// Running is what a wait ends with that was cut short.
+		if told[i] || errors.Is(err, plugin.ErrPluginGone) || err == nil && s.State == swarm.StateRunning {
+			return
+		}
+		told[i] = true
+		w := worker(g.recs[i])
+		apply(&w, swarm.StatusResult{Status: s, Err: err})
+		tell(w)
+	}
+	for ctx.Err() == nil {
+		open := &group{name: g.name, entry: g.entry}
+		for i, r := range g.recs {
+			if !told[i] {
+				open.at, open.recs = append(open.at, i), append(open.recs, r)
+			}
+		}
+		if len(open.recs) == 0 {
+			return
+		}
+		err := h.askBackend(ctx, g.entry, true, func(p *peer) error { return h.waitBatch(ctx, p, open, answer) })
+		if err != nil && ctx.Err() == nil {
+			for i := range g.recs {
+				answer(i, swarm.Status{}, err)
+			}
+		}
+	}
+}
+
+// waitBatch waits until at least one of the workers has ended.
+func (h *Host) waitBatch(ctx context.Context, p *peer, g *group, answer func(int, swarm.Status, error)) error {
+	if p.Has(swarm.CapWait) {
+		return p.backend.WaitBatch(ctx, g.handles(), func(i int, s swarm.Status, err error) { answer(g.at[i], s, err) })
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(pollEvery):
+	}
+	results, err := p.backend.StatusBatch(ctx, g.handles())
+	for i, r := range results {
+		answer(g.at[i], r.Status, r.Err)
+	}
+	return err
+}

@@ -1,0 +1,84 @@
+package main_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// processesOf returns the living processes that have one of the directories in
+// their environment, arguments or as working directory.
+func processesOf(dirs ...string) (ps []process) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		dir := filepath.Join("/proc", e.Name())
+		environ, _ := os.ReadFile(filepath.Join(dir, "environ"))
+		cmdline, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		cwd, _ := os.Readlink(filepath.Join(dir, "cwd"))
+		if len(cmdline) == 0 {
+			continue
+		}
+		for _, d := range dirs {
+			if bytes.Contains(environ, []byte(d)) || bytes.Contains(cmdline, []byte(d)) || strings.HasPrefix(cwd, d) {
+				ps = append(ps, process{
+					pid:     pid,
+					command: strings.TrimSpace(string(bytes.ReplaceAll(cmdline, []byte{0}, []byte{' '}))),
+					keeper:  hasVar(environ, "SWARM_KEEPER"),
+					worker:  hasVar(environ, "SWARM_WORKER_ID"),
+				})
+				break
+			}
+		}
+	}
+	return ps
+}
+
+func hasVar(environ []byte, name string) bool {
+	return bytes.HasPrefix(environ, []byte(name+"=")) || bytes.Contains(environ, []byte("\x00"+name+"="))
+}
+
+// alive reports whether the process lives that wrote its pid into a file at a
+// certain time: a zombie is dead, and so is a pid that was given away since.
+func alive(pid int, written time.Time) bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return false
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if fields[0] == "Z" || fields[0] == "X" {
+		return false
+	}
+	ticks, err := strconv.ParseInt(fields[19], 10, 64)
+	if err != nil {
+		return false
+	}
+	// The kernel counts in hundredths of a second since the boot.
+	started := bootTime().Add(time.Duration(ticks) * 10 * time.Millisecond)
+	return started.Before(written.Add(2 * time.Second))
+}
+
+// bootTime is exact to a second.
+func bootTime() time.Time {
+	stat, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return time.Time{}
+	}
+	for line := range strings.Lines(string(stat)) {
+		if rest, ok := strings.CutPrefix(line, "btime "); ok {
+			if sec, err := strconv.ParseInt(strings.TrimSpace(rest), 10, 64); err == nil {
+				return time.Unix(sec, 0)
+			}
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,49 @@
+//go:build !linux
+
+package main_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// processesOf returns the living processes that have one of the directories in
+// their environment or arguments, which ps prints together.
+func processesOf(dirs ...string) (ps []process) {
+	out, err := exec.CommandContext(context.Background(), "ps", "-axwwE", "-o", "pid=,stat=,command=").Output()
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if len(fields) < 3 || strings.HasPrefix(fields[1], "Z") {
+			continue
+		}
+		pid, err := strconv.Atoi(fields[0])
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		for _, d := range dirs {
+			if strings.Contains(line, d) {
+				ps = append(ps, process{
+					pid:     pid,
+					command: strings.Join(fields[2:], " "),
+					keeper:  strings.Contains(line, " SWARM_KEEPER="),
+					worker:  strings.Contains(line, " SWARM_WORKER_ID="),
+				})
+				break
+			}
+		}
+	}
+	return ps
+}
+
+// alive reports whether the process lives; a zombie is dead.
+func alive(pid int, _ time.Time) bool {
+	out, err := exec.CommandContext(context.Background(), "ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(out)), "Z")
+}

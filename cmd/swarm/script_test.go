@@ -1,0 +1,120 @@
+// The scripts in testdata/script are black-box tests of the built programs: one
+// behaviour each, written from the documents, with real tmux, real git and real
+// plugin processes. Run one with
+//
+//	go test ./cmd/swarm -run TestScript/^kill_single_process_worker$
+//
+// Beside testscript's own commands they use those of script_command_test.go.
+// After each script everything that it started is ended, and a script that
+// passed fails if swarm left a process or a socket behind.
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// scriptLimit is how long one script may take. A script that hangs is ended
+// with a stack trace of the program that hangs.
+const scriptLimit = 100 * time.Second
+
+// bin is the directory of the programs under test.
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(buildAndRun(m))
+}
+
+func buildAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "swarm-bin-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	bin, err = filepath.EvalSymlinks(dir)
+	if err == nil {
+		err = build(bin, "../...")
+	}
+	if err == nil {
+		err = build(filepath.Join(bin, "worker"), "./testdata/worker")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+func build(out, packages string) error {
+	cmd := exec.CommandContext(context.Background(), "go", "build", "-tags", "grpcnotrace", "-o", out, packages)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build %s: %w\n%s", packages, err, text)
+	}
+	return nil
+}
+
+func TestScript(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"tmux", "git"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Fatalf("%s is needed: install it with your package manager, such as apt-get install %s", tool, tool)
+		}
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                "testdata/script",
+		Setup:              setup,
+		Cmds:               commands,
+		RequireUniqueNames: true,
+	})
+}
+
+// setup gives a script a world of its own. ROOT holds all of it and is short,
+// since tmux and others put sockets there; every process that a script starts
+// can be recognised by it.
+func setup(env *testscript.Env) error {
+	root, err := os.MkdirTemp("/tmp", "sw")
+	if err != nil {
+		return err
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return err
+	}
+	home := filepath.Join(root, "h")
+	for _, dir := range []string{home, filepath.Join(root, "t")} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	gitConfig := "[user]\n\tname = Tester\n\temail = tester@example.com\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n"
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(gitConfig), 0o600); err != nil {
+		return err
+	}
+	env.Vars = append(env.Vars,
+		"ROOT="+root,
+		"BIN="+bin,
+		"SYSPATH="+os.Getenv("PATH"),
+		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"HOME="+home,
+		"SWARM_DIR="+filepath.Join(root, "s"),
+		"TMUX_TMPDIR="+filepath.Join(root, "t"),
+		"XDG_CONFIG_HOME="+filepath.Join(home, ".config"),
+		"XDG_STATE_HOME="+filepath.Join(home, ".local/state"),
+		"XDG_CACHE_HOME="+filepath.Join(home, ".cache"),
+		"GIT_CONFIG_NOSYSTEM=1",
+		"SHELL=/bin/sh",
+		"TERM=screen",
+		"LC_ALL=C.UTF-8",
+	)
+	w := newWorld(env, root)
+	env.Values[worldKey{}] = w
+	env.Defer(w.end)
+	return nil
+}

@@ -1,0 +1,174 @@
+package main_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// world is what one script runs in: the processes and files below its root.
+type world struct {
+	t    testing.TB
+	root string
+	work string
+	env  []string
+	// tolerant says that the script leaves processes behind on purpose.
+	tolerant bool
+	watchdog *time.Timer
+}
+
+type worldKey struct{}
+
+func newWorld(env *testscript.Env, root string) *world {
+	w := &world{
+		t:    env.T().(testing.TB),
+		root: root,
+		work: env.WorkDir,
+		env:  slices.Clone(env.Vars),
+	}
+	w.watchdog = time.AfterFunc(scriptLimit, func() {
+		w.t.Errorf("the script took more than %v", scriptLimit)
+		w.signalAll(syscall.SIGQUIT, process.isSwarm)
+		w.poll(2*time.Second, func() bool { return len(w.processes(process.isSwarm)) == 0 })
+		w.signalAll(syscall.SIGKILL, nil)
+	})
+	return w
+}
+
+// poll asks until ok or until the limit is over, and returns the last answer.
+func (w *world) poll(limit time.Duration, ok func() bool) bool {
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-deadline.C:
+			return ok()
+		case <-tick.C:
+		}
+	}
+	return true
+}
+
+// processes returns those of the script that match, or all of them.
+func (w *world) processes(match func(process) bool) []process {
+	return slices.DeleteFunc(processesOf(w.root, w.work), func(p process) bool {
+		return match != nil && !match(p)
+	})
+}
+
+func (w *world) signalAll(sig syscall.Signal, match func(process) bool) {
+	for _, p := range w.processes(match) {
+		_ = syscall.Kill(p.pid, sig)
+	}
+}
+
+// end ends what the script left running. A script that passed must have left
+// nothing but workers that kill --all ends.
+func (w *world) end() {
+	w.watchdog.Stop()
+	if !w.t.Failed() && !w.tolerant {
+		w.killAll()
+		w.checkProcesses()
+		w.checkSockets()
+		w.checkSessions()
+	}
+	gone := w.poll(10*time.Second, func() bool {
+		w.signalAll(syscall.SIGKILL, nil)
+		return len(w.processes(nil)) == 0
+	})
+	if !gone {
+		w.t.Errorf("processes that can't be ended:\n%s", list(w.processes(nil)))
+	}
+	if err := os.RemoveAll(w.root); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func (w *world) killAll() {
+	if _, err := os.Stat(filepath.Join(w.root, "s")); err != nil {
+		return
+	}
+	cmd := exec.CommandContext(w.t.Context(), filepath.Join(bin, "swarm"), "kill", "--all", "--timeout", "1s")
+	cmd.Env, cmd.Dir = w.env, w.work
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Errorf("swarm kill --all after the script: %v\n%s", err, out)
+	}
+}
+
+// checkProcesses allows two seconds, which is what a plugin has whose host was
+// killed.
+func (w *world) checkProcesses() {
+	none := func() bool { return len(w.processes(process.isSwarm)) == 0 }
+	if !w.poll(2*time.Second, none) {
+		w.t.Errorf("swarm left processes behind:\n%s", list(w.processes(process.isSwarm)))
+	}
+}
+
+func (w *world) checkSockets() {
+	for _, dir := range []string{filepath.Join(w.root, "s"), filepath.Join(w.work, ".tmp")} {
+		for _, path := range sockets(dir) {
+			w.t.Errorf("swarm left a socket behind: %s", path)
+		}
+	}
+}
+
+// checkSessions looks for sessions that swarm named by itself.
+func (w *world) checkSessions() {
+	for _, socket := range sockets(filepath.Join(w.root, "t")) {
+		cmd := exec.CommandContext(w.t.Context(), "tmux", "-S", socket, "list-sessions", "-F", "#{session_name}")
+		out, err := cmd.Output()
+		if err != nil {
+			continue // a socket without a server
+		}
+		for name := range strings.Lines(string(out)) {
+			if strings.HasPrefix(name, "swarm-") {
+				w.t.Errorf("swarm left a session behind: %s", name)
+			}
+		}
+	}
+}
+
+func sockets(dir string) (paths []string) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type()&fs.ModeSocket != 0 {
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	return paths
+}
+
+// process is one that lives; a zombie does not.
+type process struct {
+	pid     int
+	command string
+	// keeper and worker say that it carries swarm's marks in its environment.
+	keeper, worker bool
+}
+
+// isSwarm says that it is a program of swarm, a worker of swarm, or something
+// that a worker started. Servers of tmux are left out: sessions tell whose they are.
+func (p process) isSwarm() bool {
+	program, _, _ := strings.Cut(p.command, " ")
+	program = filepath.Base(program)
+	return program != "tmux" && program != "tmux:" && (p.keeper || p.worker || strings.HasPrefix(program, "swarm"))
+}
+
+func list(ps []process) string {
+	var b strings.Builder
+	for _, p := range ps {
+		fmt.Fprintf(&b, "\t%d %s\n", p.pid, p.command)
+	}
+	return b.String()
+}

@@ -1,0 +1,247 @@
+// Worker is a program for the scripts to keep running and to end: each of its
+// modes is a way in which real workers are hard to end.
+//
+//	worker ignore DIR           ignores SIGTERM, SIGHUP and SIGINT; pid in DIR/pid
+//	worker record DIR           writes the signals that it gets to DIR/signals and goes on
+//	worker polite DIR D         takes D for its end after SIGTERM, then exits with 7
+//	worker ignoretree DIR       three generations that all ignore SIGTERM, SIGHUP, SIGINT
+//	worker daemon DIR           a daemon by double fork in a session of its own; the worker goes on
+//	worker leader DIR           starts a daemon and exits with 0 first
+//	worker stopped DIR          stops itself with SIGSTOP
+//	worker storm DIR N          starts processes that start processes, N in all, without end
+//	worker flood DIR            writes lines without end, the number of them to DIR/lines
+//	worker write N              writes N bytes of numbered lines
+//	worker size DIR             writes the terminal's size to DIR/size, at every change again
+//
+// DIR/pid holds the pid of the worker, DIR/pid.1 and so on those of what it
+// started, each written when that process is ready.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func main() {
+	if len(os.Args) < 3 {
+		fail("usage: worker MODE DIR [ARG]")
+	}
+	mode, dir, arg := os.Args[1], os.Args[2], ""
+	if len(os.Args) > 3 {
+		arg = os.Args[3]
+	}
+	switch mode {
+	case "ignore":
+		ignore()
+		ready(dir, "pid")
+	case "record":
+		record(dir)
+	case "polite":
+		polite(dir, arg)
+	case "ignoretree":
+		ignore()
+		generation(dir, arg)
+	case "daemon":
+		daemonise(dir)
+		ready(dir, "pid")
+	case "leader":
+		daemonise(dir)
+		os.Exit(0)
+	case "middle":
+		start(true, []*os.File{os.NewFile(3, "pipe")}, "grandchild", dir)
+		os.Exit(0)
+	case "grandchild":
+		ready(dir, "pid.1")
+		os.NewFile(3, "pipe").Close()
+	case "stopped":
+		ready(dir, "pid")
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case "storm":
+		storm(dir, arg)
+	case "flood":
+		flood(dir)
+	case "write":
+		write(dir)
+	case "size":
+		size(dir)
+	default:
+		fail("unknown mode " + mode)
+	}
+	wait()
+}
+
+func fail(text string) {
+	fmt.Fprintln(os.Stderr, "worker:", text)
+	os.Exit(2)
+}
+
+// wait returns never; an empty select would be a deadlock to the runtime.
+func wait() {
+	for range time.Tick(time.Hour) {
+	}
+}
+
+func ignore() { signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT) }
+
+// put replaces a file, so that no reader sees half of it.
+func put(dir, name, text string) {
+	tmp := filepath.Join(dir, name+".tmp"+strconv.Itoa(os.Getpid()))
+	if err := os.WriteFile(tmp, []byte(text), 0o600); err != nil {
+		fail(err.Error())
+	}
+	if err := os.Rename(tmp, filepath.Join(dir, name)); err != nil {
+		fail(err.Error())
+	}
+}
+
+func ready(dir, name string) { put(dir, name, strconv.Itoa(os.Getpid())+"\n") }
+
+// start starts this program in another mode, in a session of its own or not, with
+// files from descriptor 3 on.
+func start(session bool, files []*os.File, args ...string) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		fail(err.Error())
+	}
+	cmd := exec.Command(self, args...)
+	cmd.ExtraFiles = files
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: session}
+	if err := cmd.Start(); err != nil {
+		fail(err.Error())
+	}
+	return cmd
+}
+
+// daemonise starts a grandchild whose parent is gone, and waits until it runs:
+// then the last writing end of the pipe is closed.
+func daemonise(dir string) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		fail(err.Error())
+	}
+	middle := start(true, []*os.File{w}, "middle", dir)
+	w.Close()
+	if err := middle.Wait(); err != nil {
+		fail(err.Error())
+	}
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		fail(err.Error())
+	}
+}
+
+func record(dir string) {
+	ch := make(chan os.Signal, 16)
+	signal.Notify(ch, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGUSR1, syscall.SIGUSR2)
+	ready(dir, "pid")
+	text := ""
+	for sig := range ch {
+		text += unix.SignalName(sig.(syscall.Signal)) + "\n"
+		put(dir, "signals", text)
+	}
+}
+
+func polite(dir, arg string) {
+	d, err := time.ParseDuration(arg)
+	if err != nil {
+		fail(err.Error())
+	}
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, syscall.SIGTERM)
+	ready(dir, "pid")
+	<-ch
+	<-time.After(d)
+	put(dir, "cleaned", "yes\n")
+	os.Exit(7)
+}
+
+func generation(dir, arg string) {
+	n, _ := strconv.Atoi(arg)
+	name := "pid"
+	if n > 0 {
+		name += "." + arg
+	}
+	if n < 2 {
+		start(n == 1, nil, "ignoretree", dir, strconv.Itoa(n+1))
+	}
+	ready(dir, name)
+}
+
+// storm keeps n processes alive that keep starting others, in sessions of their
+// own: arg is how many levels are left.
+func storm(dir, arg string) {
+	n, err := strconv.Atoi(arg)
+	if err != nil {
+		fail(err.Error())
+	}
+	ready(dir, "pid")
+	slots := make(chan struct{}, n)
+	for {
+		slots <- struct{}{}
+		cmd := exec.Command("sh", "-c", "sleep 0.2 & sleep 0.1")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			<-slots
+			continue
+		}
+		go func() {
+			_ = cmd.Wait()
+			<-slots
+		}()
+	}
+}
+
+func flood(dir string) {
+	ready(dir, "pid")
+	out := bufio.NewWriter(os.Stdout)
+	last := time.Now()
+	for n := 1; ; n++ {
+		if _, err := fmt.Fprintf(out, "line %09d of a flood that fills the log with what nobody will ever read\n", n); err != nil {
+			fail(err.Error())
+		}
+		if now := time.Now(); now.Sub(last) > 50*time.Millisecond {
+			put(dir, "lines", strconv.Itoa(n)+"\n")
+			last = now
+		}
+	}
+}
+
+func write(arg string) {
+	n, err := strconv.Atoi(arg)
+	if err != nil {
+		fail(err.Error())
+	}
+	out := bufio.NewWriter(os.Stdout)
+	for i := 1; n > 0; i++ {
+		line := fmt.Sprintf("%015d", i)
+		n -= len(line) + 1
+		fmt.Fprintln(out, line)
+	}
+	if err := out.Flush(); err != nil {
+		fail(err.Error())
+	}
+	os.Exit(0)
+}
+
+func size(dir string) {
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, syscall.SIGWINCH)
+	ready(dir, "pid")
+	for {
+		ws, err := unix.IoctlGetWinsize(0, unix.TIOCGWINSZ)
+		if err != nil {
+			fail(err.Error())
+		}
+		put(dir, "size", fmt.Sprintf("%dx%d\n", ws.Col, ws.Row))
+		<-ch
+	}
+}

@@ -54,13 +54,18 @@ func Open(_ context.Context, o Options) (*Host, error) {
 // ends no worker.
 func (h *Host) Close() error {
 	h.plugins.Close()
+	return h.closeRegistry()
+}
+
+func (h *Host) closeRegistry() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var err error
-	if h.reg != nil {
-		err, h.reg = h.reg.Close(), nil
+	if h.reg == nil {
+		return nil
 	}
-	return err
+	reg := h.reg
+	h.reg = nil
+	return reg.Close()
 }
 
 // reading returns the registry for reads, or nil where there never was one.

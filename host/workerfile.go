@@ -16,6 +16,9 @@ import (
 
 const workersDir = "workers"
 
+// shimName is the program that keeps local workers.
+const shimName = "swarm-shim"
+
 // workerFileVersion is the version of worker.json. A newer one is not read.
 const workerFileVersion = 1
 
@@ -101,7 +104,7 @@ func (h *Host) local(p *peer, id string) (*swarm.Local, error) {
 	if !p.Local {
 		return nil, nil
 	}
-	shim, err := h.catalog.Beside("swarm-shim")
+	shim, err := h.catalog.Beside(shimName)
 	if err != nil {
 		return nil, err
 	}

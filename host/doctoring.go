@@ -1,0 +1,241 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// Doctor looks at everything and says what is damaged or left over. It changes
+// nothing, unless rebuild is set: then a database that is damaged or missing is
+// made again from the run directories, and the damaged one is kept beside it; a
+// good one is completed with the workers that it does not know.
+func (h *Host) Doctor(ctx context.Context, rebuild bool) ([]Finding, error) {
+	d := &doctor{h: h}
+	if rebuild {
+		if err := d.rebuild(ctx); err != nil {
+			return d.findings, err
+		}
+	}
+	d.directory()
+	recs, ok := d.database(ctx)
+	d.runDirs(recs, ok)
+	if ok {
+		d.workers(ctx, recs)
+	}
+	d.shim()
+	d.plugins(ctx)
+	return d.findings, nil
+}
+
+// doctor collects findings.
+type doctor struct {
+	h        *Host
+	findings []Finding
+}
+
+func (d *doctor) find(s Severity, subject, mend, format string, args ...any) {
+	d.findings = append(d.findings, Finding{Severity: s, Subject: subject, What: fmt.Sprintf(format, args...), Mend: mend})
+}
+
+// directory looks at the state directory and its permissions.
+func (d *doctor) directory() {
+	const subject = "state directory"
+	dir := d.h.opts.Dir
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.find(SeverityOK, subject, "", "%s does not exist yet", dir)
+		return
+	case err != nil:
+		d.find(SeverityError, subject, "see to it that it can be read", "%v", err)
+		return
+	case !info.IsDir():
+		d.find(SeverityError, subject, "move it away, or set SWARM_DIR to another directory", "%s is not a directory", dir)
+		return
+	}
+	before := len(d.findings)
+	d.private(dir, 0o700)
+	for _, name := range []string{registry.File, registry.File + "-wal", registry.File + "-shm"} {
+		d.private(filepath.Join(dir, name), 0o600)
+	}
+	d.private(filepath.Join(dir, workersDir), 0o700)
+	d.private(filepath.Join(dir, locksDir), 0o700)
+	if len(d.findings) == before {
+		d.find(SeverityOK, subject, "", "%s", dir)
+	}
+}
+
+// private finds out what others may do with a file.
+func (d *doctor) private(path string, want fs.FileMode) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		d.find(SeverityError, "permissions", "see to it that it can be read", "%v", err)
+		return
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		d.find(SeverityWarning, "permissions", fmt.Sprintf("chmod %o %s", want, path), "%s is open to others (mode %04o)", path, mode)
+	}
+}
+
+// database looks at the registry and returns its records, and whether they could
+// be read.
+func (d *doctor) database(ctx context.Context) ([]registry.Record, bool) {
+	const subject = "database"
+	path := filepath.Join(d.h.opts.Dir, registry.File)
+	reg, err := d.h.reading(ctx)
+	if err == nil && reg == nil {
+		d.find(SeverityOK, subject, "", "there is none yet")
+		return nil, true
+	}
+	var recs []registry.Record
+	var warnings []string
+	if err == nil {
+		err = reg.Check(ctx)
+	}
+	if err == nil {
+		recs, warnings, err = reg.Read(ctx, registry.Query{})
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, registry.ErrNewer):
+		d.find(SeverityError, subject, "use that swarm, or set SWARM_DIR to another directory", "%v", err)
+		return nil, false
+	case errors.Is(err, registry.ErrMissing):
+		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'", "%s is gone or empty, but there are run directories of workers", path)
+		return nil, false
+	case errors.Is(err, registry.ErrDamaged):
+		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'; the damaged file is kept beside the new one", "%s is damaged: %v", path, errors.Unwrap(err))
+		return nil, false
+	default:
+		d.find(SeverityError, subject, "see to the cause; if the file itself is at fault, run 'swarm doctor --rebuild'", "%v", err)
+		return nil, false
+	}
+	for _, w := range warnings {
+		d.find(SeverityWarning, subject, "move "+path+" aside and run 'swarm doctor --rebuild'", "%s", w)
+	}
+	if len(warnings) == 0 {
+		d.find(SeverityOK, subject, "", "%s: schema %d, %d worker(s)", path, registry.Schema, len(recs))
+	}
+	return recs, true
+}
+
+// runDirs compares run directories and records.
+func (d *doctor) runDirs(recs []registry.Record, known bool) {
+	const subject = "run directories"
+	before := len(d.findings)
+	ids, err := d.h.runDirIDs()
+	if err != nil {
+		d.find(SeverityError, subject, "see to it that it can be read", "%v", err)
+		return
+	}
+	for _, id := range ids {
+		dir := d.h.runDir(id)
+		_, err := d.h.readWorkerFile(id)
+		switch {
+		case known && indexID(recs, id) < 0 && d.h.locked(id):
+			// It is being made or removed.
+		case known && indexID(recs, id) < 0 && err != nil:
+			d.find(SeverityWarning, subject, "rm -r "+quote(dir), "%s is left over: no worker has it (%v)", dir, err)
+		case known && indexID(recs, id) < 0:
+			d.find(SeverityWarning, subject, "run 'swarm doctor --rebuild' to bring its worker back, then 'swarm clean' it", "%s is of a worker that is not in the registry", dir)
+		case errors.Is(err, fs.ErrNotExist) && d.h.locked(id):
+		case err != nil:
+			d.find(SeverityWarning, subject, "nothing to do unless the database is lost too", "%s: %v", dir, err)
+		}
+	}
+	if len(d.findings) == before {
+		d.find(SeverityOK, subject, "", "%d", len(ids))
+	}
+}
+
+// runDirIDs returns the names in the directory of run directories.
+func (h *Host) runDirIDs() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(h.opts.Dir, workersDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var ids []string
+	for _, e := range entries {
+		ids = append(ids, e.Name())
+	}
+	return ids, nil
+}
+
+// workers looks at what each worker should have.
+func (d *doctor) workers(ctx context.Context, recs []registry.Record) {
+	before := len(d.findings)
+	for i, w := range d.h.observe(ctx, recs) {
+		subject := "worker " + w.Name
+		switch {
+		case w.Status == StatusStarting && w.Reason != "":
+			d.find(SeverityWarning, subject, fmt.Sprintf("run 'swarm kill %s' and 'swarm clean %s'", w.Name, w.Name), "its %s", w.Reason)
+		case w.Status == StatusLost && len(w.Survivors) > 0:
+			d.find(SeverityWarning, subject, "run 'swarm kill "+w.Name+"'", "its keeper died; still alive: %s", processes(w.Survivors))
+		case w.Status == StatusUnknown:
+			d.find(SeverityError, subject, "see to its backend", "%s", w.Reason)
+		}
+		if recs[i].Workspace != nil {
+			if _, err := os.Stat(recs[i].Workspace.Path); errors.Is(err, fs.ErrNotExist) {
+				d.find(SeverityWarning, subject, "run 'swarm clean "+w.Name+"' when it is not needed any more", "its worktree %s is gone", recs[i].Workspace.Path)
+			}
+		}
+		if _, err := os.Stat(d.h.runDir(w.ID)); errors.Is(err, fs.ErrNotExist) && w.Status == StatusRunning {
+			d.find(SeverityWarning, subject, "run 'swarm kill "+w.Name+"'", "its run directory %s is gone; its output and its exit are lost", d.h.runDir(w.ID))
+		}
+		d.socket(w)
+	}
+	if len(d.findings) == before {
+		d.find(SeverityOK, "workers", "", "%d", len(recs))
+	}
+}
+
+// socket finds the socket that a keeper left which was killed.
+func (d *doctor) socket(w Worker) {
+	path := filepath.Join(d.h.runDir(w.ID), rundir.Socket)
+	if _, err := os.Lstat(path); err == nil && w.Gone() {
+		d.find(SeverityWarning, "worker "+w.Name, "run 'swarm clean "+w.Name+"'", "its keeper was killed and left %s", path)
+	}
+}
+
+// shim looks for the keeper of local workers.
+func (d *doctor) shim() {
+	path, err := d.h.catalog.Beside(shimName)
+	if err != nil {
+		d.find(SeverityError, "shim", "install swarm-shim beside swarm ('make install')", "%v", err)
+		return
+	}
+	d.find(SeverityOK, "shim", "", "%s", path)
+}
+
+// plugins asks every plugin whether it can work.
+func (d *doctor) plugins(ctx context.Context) {
+	backends := 0
+	for _, p := range d.h.PluginList(ctx) {
+		subject := "plugin " + p.Name
+		if p.Err != nil {
+			d.find(SeverityError, subject, "see to it, or remove "+p.Path, "%v", p.Err)
+			continue
+		}
+		if p.Kind == "backend" {
+			backends++
+		}
+		d.find(SeverityOK, subject, "", "%s %s, %s", p.Kind, p.Version, p.Path)
+	}
+	if backends == 0 {
+		d.find(SeverityError, "plugins", "install the swarm-plugin-… programs beside swarm ('make install')", "there is no backend that works")
+	}
+}
+
+// quote makes one word of the shell of a path.
+func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }

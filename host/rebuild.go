@@ -1,0 +1,158 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	subjectRebuild   = "rebuild"
+	reasonNotStarted = "found by a rebuild of the registry; its backend does not know it"
+)
+
+// rebuild makes the registry again, or completes it.
+func (d *doctor) rebuild(ctx context.Context) error {
+	reg, err := d.h.changing(ctx)
+	if err == nil && reg != nil {
+		err = reg.Check(ctx)
+	}
+	switch {
+	case err == nil && reg != nil:
+		return d.complete(ctx, reg)
+	case err == nil:
+		d.find(SeverityOK, subjectRebuild, "", "there is nothing to rebuild")
+		return nil
+	case !errors.Is(err, registry.ErrDamaged) && !errors.Is(err, registry.ErrMissing):
+		return err
+	}
+	if err := d.h.closeRegistry(); err != nil {
+		d.h.log.Warn("the damaged registry can't be closed", "error", err)
+	}
+	recs := d.found(ctx, nil)
+	aside, err := registry.SetAside(d.h.opts.Dir, time.Now())
+	if err != nil {
+		return err
+	}
+	if aside != "" {
+		d.find(SeverityOK, subjectRebuild, "", "the damaged database is kept as %s", aside)
+	}
+	if err := registry.Build(ctx, d.h.opts.Dir, recs); err != nil {
+		return fmt.Errorf("rebuild the registry: %w", err)
+	}
+	d.find(SeverityOK, subjectRebuild, "", "the registry was made again, with %d worker(s)", len(recs))
+	return nil
+}
+
+// complete adds the workers that only their run directories know.
+func (d *doctor) complete(ctx context.Context, reg *registry.Registry) error {
+	known, _, err := reg.Read(ctx, registry.Query{})
+	if err != nil {
+		return err
+	}
+	recs := d.found(ctx, known)
+	added := 0
+	for i := range recs {
+		err := reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return tx.Insert(ctx, &recs[i]) })
+		switch {
+		case errors.Is(err, registry.ErrExists):
+			d.taken(recs[i])
+		case err != nil:
+			return err
+		default:
+			added++
+		}
+	}
+	d.find(SeverityOK, subjectRebuild, "", "the database is good; %d worker(s) were added to it", added)
+	return nil
+}
+
+func (d *doctor) taken(rec registry.Record) {
+	d.find(SeverityWarning, subjectRebuild, "clean the other worker and rebuild again, or remove the directory",
+		"%s is of an older worker '%s', whose name is taken", d.h.runDir(rec.ID), rec.Name)
+}
+
+// found returns records of the workers that have a run directory and are not in
+// known, in the order of their creation.
+func (d *doctor) found(ctx context.Context, known []registry.Record) []registry.Record {
+	ids, err := d.h.runDirIDs()
+	if err != nil {
+		d.find(SeverityError, subjectRebuild, "see to it that it can be read", "%v", err)
+	}
+	var recs []registry.Record
+	for _, id := range ids {
+		if indexID(known, id) >= 0 || d.h.locked(id) {
+			continue
+		}
+		f, err := d.h.readWorkerFile(id)
+		if err != nil {
+			d.find(SeverityWarning, subjectRebuild, "", "%s is left out: %v", d.h.runDir(id), err)
+			continue
+		}
+		recs = append(recs, registry.Record{Spec: f.Spec, Workspace: f.Workspace, State: registry.Starting, Step: registry.StepBackend})
+	}
+	slices.SortFunc(recs, func(a, b registry.Record) int { return a.Created.Compare(b.Created) })
+	recs = d.newest(recs)
+	each(d.h.groups(recs, func(registry.Record) bool { return true }), func(g *group) {
+		for i := range g.recs {
+			d.h.identify(ctx, g, &recs[g.at[i]])
+		}
+	})
+	return recs
+}
+
+// newest leaves out all but the newest of workers of the same name.
+func (d *doctor) newest(recs []registry.Record) []registry.Record {
+	var out []registry.Record
+	for i, r := range recs {
+		if slices.ContainsFunc(recs[i+1:], func(o registry.Record) bool { return o.Name == r.Name }) {
+			d.taken(r)
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// identify fills in what the backend of a worker knows of it. If it can't be
+// asked, the record stays that of an interrupted spawn, which is settled when it
+// can.
+func (h *Host) identify(ctx context.Context, g *group, rec *registry.Record) {
+	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+	defer cancel()
+	err := g.err
+	if err == nil {
+		err = h.askBackend(ctx, g.entry, true, func(p *peer) error {
+			var err error
+			if rec.Handle, err = h.findWorker(ctx, p, rec); err != nil {
+				return err
+			}
+			rec.State, rec.Step = registry.Running, ""
+			results, err := p.backend.StatusBatch(ctx, []swarm.Handle{rec.Handle})
+			if err == nil && len(results) == 1 && results[0].Err == nil {
+				recordFound(rec, results[0].Status)
+			}
+			return err
+		})
+	}
+	switch {
+	case errors.Is(err, swarm.ErrNotFound):
+		rec.State, rec.Step, rec.Reason = registry.Stopped, "", reasonNotStarted
+	case err != nil:
+		h.log.Warn("the backend of a worker can't be asked", "worker", rec.Name, "backend", rec.Backend, "error", err)
+	}
+}
+
+// recordFound writes into a record what a backend said of a worker that it
+// found.
+func recordFound(rec *registry.Record, s swarm.Status) {
+	rec.PID, rec.Started, rec.Place = s.PID, s.Started, s.Where
+	if s.State == swarm.StateExited {
+		recordEnd(rec, s)
+	}
+}

@@ -1,0 +1,68 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+
+// SetAside renames the database in dir, so that it can be looked at later, and
+// returns its new path; empty if there was none.
+func SetAside(dir string, now time.Time) (string, error) {
+	path := filepath.Join(dir, File)
+	aside := fmt.Sprintf("%s.damaged-%s", path, now.UTC().Format("20060102T150405Z"))
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		aside = fmt.Sprintf("%s.damaged-%s-%d", path, now.UTC().Format("20060102T150405Z"), n)
+	}
+	moved := ""
+	// The log goes first: a database without it is only older, while a log beside
+	// another database would be taken for its own.
+	for _, suffix := range []string{"-shm", "-wal", ""} {
+		err := os.Rename(path+suffix, aside+suffix)
+		switch {
+		case err == nil:
+			moved = aside
+		case !errors.Is(err, fs.ErrNotExist):
+			return moved, fmt.Errorf("move the damaged database aside: %w", err)
+		}
+	}
+	return moved, nil
+}
+
+// Build makes a database of recs in dir, where there is none. It appears whole
+// or not at all.
+func Build(ctx context.Context, dir string, recs []Record) (err error) {
+	tmp, err := os.MkdirTemp(dir, "rebuild-")
+	if err != nil {
+		return fmt.Errorf("make a new database: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	r, err := Open(ctx, tmp)
+	if err != nil {
+		return err
+	}
+	err = r.Change(ctx, func(ctx context.Context, tx *Tx) error {
+		for i := range recs {
+			if err := tx.Insert(ctx, &recs[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	// The last one to close a database writes its log back and removes it.
+	if err := errors.Join(err, r.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(filepath.Join(tmp, File), filepath.Join(dir, File)); err != nil {
+		return fmt.Errorf("put the new database in place: %w", err)
+	}
+	return nil
+}

@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-
 // SetAside renames the database in dir, so that it can be looked at later, and
 // returns its new path; empty if there was none.
 func SetAside(dir string, now time.Time) (string, error) {

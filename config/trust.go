@@ -30,13 +30,13 @@ func (t Trust) Has(path string, content []byte) bool {
 	return err == nil && entries[path] == digest(content)
 }
 
-// Add reads path, trusts it as it is now, and returns what it says, so that what
-// is shown to the user is what is trusted.
-func (t Trust) Add(path string) (content []byte, err error) {
-	if content, err = read(path); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+// Add trusts path as it is now.
+func (t Trust) Add(path string) error {
+	content, err := read(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	return content, t.change(func(entries map[string]string) { entries[path] = digest(content) })
+	return t.change(func(entries map[string]string) { entries[path] = digest(content) })
 }
 
 // Remove trusts path no longer.

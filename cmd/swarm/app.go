@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// app is what every verb works with: the streams and the environment of one
+// call. Fields are set once, before a verb runs.
+type app struct {
+	out *output
+	err io.Writer
+	env []string
+	// errWidth is the width of the terminal that stderr is, 0 if it is none.
+	errWidth func() int
+}
+
+func newApp(stdout, stderr *os.File, env []string) *app {
+	return &app{
+		out: &output{w: stdout},
+		err: stderr,
+		env: env,
+		errWidth: func() int {
+			width, _, err := term.GetSize(int(stderr.Fd()))
+			if err != nil {
+				return 0
+			}
+			return width
+		},
+	}
+}
+
+// main runs the verb that args name and returns the exit code.
+func (a *app) main(args []string) int {
+	cobra.EnableCommandSorting = false // help lists the verbs in the order of their use
+	ctx, stop, caught := interruptible()
+	defer stop()
+	root := newRoot(a)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if code := caught(); code != 0 && ctx.Err() != nil {
+		return code
+	}
+	return a.report(cmd, err)
+}
+
+// interruptible returns a context that ends with the first SIGINT or SIGTERM;
+// the second one ends the process as usual. caught returns the exit code that
+// tells of the signal, 0 if there was none.
+func interruptible() (ctx context.Context, stop func(), caught func() int) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		// Who started swarm with nohup, or in the background of a script, wants it
+		// to be left alone.
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
+	go func() {
+		select {
+		case s := <-signals:
+			signal.Stop(signals)
+			cancel(signalError{s.(syscall.Signal)})
+		case <-ctx.Done():
+		}
+	}()
+	stop = func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
+	return ctx, stop, func() int {
+		if s, ok := context.Cause(ctx).(signalError); ok {
+			return 128 + int(s.Signal)
+		}
+		return 0
+	}
+}
+
+// signalError is why the context of a call ended.
+type signalError struct{ syscall.Signal }
+
+func (e signalError) Error() string { return e.Signal.String() }
+
+// getenv returns the last value of a variable, as the environment has it.
+func (a *app) getenv(key string) string {
+	for i := len(a.env) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(a.env[i], key+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// logger is nil unless SWARM_LOG asks for more than a user wants to read.
+func (a *app) logger() hclog.Logger {
+	level := hclog.LevelFromString(a.getenv("SWARM_LOG"))
+	if level == hclog.NoLevel {
+		return nil
+	}
+	return hclog.New(&hclog.LoggerOptions{Name: "swarm", Level: level, Output: a.err})
+}
+
+// output is stdout. The first error is kept, so that a full disk becomes an exit
+// code although nobody looks at single writes.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.w.Write(p)
+	o.err = err
+	return n, err
+}
+
+// printf writes data for the user or the next program.
+func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, args...) }
+
+// warn tells what went wrong without making the call fail.
+func (a *app) warn(text, hint string) {
+	fmt.Fprintf(a.err, "swarm: warning: %s\n", text)
+	a.hint(hint)
+}
+
+// hint tells what to do about the line before; empty: nothing.
+func (a *app) hint(text string) {
+	if text != "" {
+		fmt.Fprintf(a.err, "swarm: %s\n", text)
+	}
+}
+
+// finishWriting makes the verb go on when nobody reads its output any more: what
+// it does to workers must not depend on that. The signal is caught, not ignored,
+// because plugins and workers would inherit that.
+func finishWriting() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/config"
+)
+
+func newConfig(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show, check and make config files",
+		Long: `swarm reads ~/.config/swarm/config.toml, then the nearest swarm.toml in this
+directory or above it, then flags; what is later takes precedence. Commands for
+workers that exist already (ls, status, wait, logs, kill, clean) never read the
+project's file.`,
+		RunE: unknownVerb,
+		Args: cobra.ArbitraryArgs,
+	}
+	for _, verb := range []*cobra.Command{
+		newConfigPath(a), newConfigCheck(a), newConfigShow(a), newConfigInit(a), newConfigTrust(a),
+	} {
+		verb.DisableFlagsInUseLine = true
+		cmd.AddCommand(verb)
+	}
+	return cmd
+}
+
+func newConfigPath(a *app) *cobra.Command {
+	var json bool
+	cmd := &cobra.Command{
+		Use:   "path",
+		Short: "Print the paths of the config files",
+		Args:  arguments(0, 0, ""),
+		RunE:  func(*cobra.Command, []string) error { return a.configPath(json) },
+	}
+	cmd.Flags().BoolVar(&json, "json", false, "print them as JSON")
+	return cmd
+}
+
+// fileJSON is one config file.
+type fileJSON struct {
+	Kind    string `json:"kind"`
+	Path    string `json:"path"`
+	Exists  bool   `json:"exists"`
+	Trusted bool   `json:"trusted"`
+}
+
+func (a *app) configPath(json bool) error {
+	files, err := a.configFiles()
+	if err != nil {
+		return err
+	}
+	if json {
+		return a.printJSON(files)
+	}
+	for _, f := range files {
+		remark := ""
+		switch {
+		case !f.Exists:
+			remark = " (does not exist)"
+		case !f.Trusted:
+			remark = " (not trusted: its plugins are not used)"
+		}
+		a.printf("%-8s %s%s\n", f.Kind, f.Path, remark)
+	}
+	return nil
+}
+
+func (a *app) configFiles() ([]fileJSON, error) {
+	project, err := projectFile()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := a.stateDir()
+	if err != nil {
+		return nil, err
+	}
+	files := []fileJSON{}
+	if user := config.UserFile(a.getenv); user != "" {
+		_, err := os.Stat(user)
+		files = append(files, fileJSON{Kind: "user", Path: user, Exists: err == nil, Trusted: true})
+	}
+	if project != "" {
+		content, err := os.ReadFile(project)
+		trusted := err == nil && trustStore(dir).Has(project, content)
+		files = append(files, fileJSON{Kind: "project", Path: project, Exists: true, Trusted: trusted})
+	}
+	return files, nil
+}
+
+func newConfigCheck(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Find all mistakes in the config files, or in FILE",
+		Long: `Print every mistake in the config files: unknown keys and what was probably meant,
+wrong types and values, each with file, line and column.
+
+Exit code: 0 if there is none, 1 if there are some.`,
+		Example: `  swarm config check
+  swarm config check ./swarm.toml`,
+		Args: arguments(0, 1, ""),
+		RunE: func(_ *cobra.Command, args []string) error { return a.configCheck(args) },
+	}
+}
+
+func (a *app) configCheck(args []string) error {
+	if len(args) == 0 {
+		if _, err := a.loadAll(); err != nil {
+			return err
+		}
+		a.printf("no problems\n")
+		return nil
+	}
+	path, err := filepath.Abs(args[0])
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", args[0], cause(err))
+	}
+	if _, err := config.Load(config.Options{User: path, Home: a.getenv("HOME"), Checks: checks()}); err != nil {
+		return err
+	}
+	a.printf("no problems\n")
+	return nil
+}
+
+func newConfigShow(a *app) *cobra.Command {
+	var json bool
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Print the settings that hold here, and where they come from",
+		Args:  arguments(0, 0, ""),
+		RunE:  func(*cobra.Command, []string) error { return a.configShow(json) },
+	}
+	cmd.Flags().BoolVar(&json, "json", false, "print them as JSON")
+	return cmd
+}
+
+// valueJSON is one setting; source is null for a default.
+type valueJSON struct {
+	Key    string  `json:"key"`
+	Value  string  `json:"value"`
+	Source *string `json:"source"`
+}
+
+func (a *app) configShow(json bool) error {
+	loaded, err := a.loadAll()
+	if err != nil {
+		return err
+	}
+	a.warnUntrusted(loaded)
+	values := []valueJSON{}
+	var rows [][]string
+	for _, v := range loaded.Values() {
+		j := valueJSON{Key: v.Key, Value: v.Value}
+		remark := "# default"
+		if v.Origin != nil {
+			j.Source = orNull(v.Origin.String())
+			remark = "# " + v.Origin.String()
+		}
+		values = append(values, j)
+		rows = append(rows, []string{v.Key + " = " + v.Value, remark})
+	}
+	if json {
+		return a.printJSON(values)
+	}
+	a.printTable(nil, rows)
+	return nil
+}

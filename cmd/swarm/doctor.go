@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+)
+
+type doctorOptions struct{ rebuild, json bool }
+
+func newDoctor(a *app) *cobra.Command {
+	o := &doctorOptions{}
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Find what is damaged or left over, and say how to mend it",
+		Long: `Look at the state directory, the registry, the plugins, what they need, and the
+config files. Nothing is changed, unless --rebuild is given: it makes the registry
+again from what every worker keeps about itself; a damaged one is moved aside.
+
+Exit code: 0 if all is well, 1 if anything was found.`,
+		Example: `  swarm doctor
+  swarm doctor --rebuild`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), o) },
+	}
+	cmd.Flags().BoolVar(&o.rebuild, "rebuild", false, "make the registry again from the run directories")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the findings as JSON")
+	return cmd
+}
+
+func (a *app) doctor(ctx context.Context, o *doctorOptions) error {
+	loaded, findings, err := a.configFindings()
+	if err != nil {
+		return err
+	}
+	h, err := a.open(ctx, loaded.Config)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	of, err := h.Doctor(ctx, o.rebuild)
+	if err != nil {
+		return err
+	}
+	findings = append(of, findings...)
+	if o.json {
+		err = a.printJSON(findingsJSON(findings))
+	} else {
+		a.printFindings(findings)
+	}
+	for _, f := range findings {
+		if f.Severity != host.SeverityOK && err == nil {
+			return failed
+		}
+	}
+	return err
+}
+
+// configFindings are the doctor's about the config files; a damaged one does not
+// keep it from looking at the rest.
+func (a *app) configFindings() (*config.Loaded, []host.Finding, error) {
+	loaded, err := a.loadAll()
+	var problems config.Problems
+	if err != nil && !errors.As(err, &problems) {
+		return nil, nil, err
+	}
+	var findings []host.Finding
+	for _, p := range problems {
+		findings = append(findings, host.Finding{
+			Severity: host.SeverityError, Subject: "config", What: p.Error(), Mend: "edit the file",
+		})
+	}
+	for _, at := range loaded.Ignored {
+		findings = append(findings, host.Finding{
+			Severity: host.SeverityWarning, Subject: "config", What: at.String() + ": plugin is not used: the file is not trusted",
+			Mend: "read it, then run 'swarm config trust'",
+		})
+	}
+	if len(findings) == 0 {
+		findings = append(findings, host.Finding{Severity: host.SeverityOK, Subject: "config", What: "no problems"})
+	}
+	return loaded, findings, nil
+}
+
+func (a *app) printFindings(findings []host.Finding) {
+	for _, f := range findings {
+		a.printf("%-8s %s: %s\n", f.Severity, f.Subject, f.What)
+		if f.Mend != "" {
+			a.printf("%-8s mend: %s\n", "", f.Mend)
+		}
+	}
+}
+
+// findingJSON is one finding of the doctor.
+type findingJSON struct {
+	Severity string  `json:"severity"`
+	Subject  string  `json:"subject"`
+	What     string  `json:"what"`
+	Mend     *string `json:"mend"`
+}
+
+func findingsJSON(findings []host.Finding) []findingJSON {
+	list := make([]findingJSON, len(findings))
+	for i, f := range findings {
+		list[i] = findingJSON{Severity: string(f.Severity), Subject: f.Subject, What: f.What, Mend: orNull(f.Mend)}
+	}
+	return list
+}

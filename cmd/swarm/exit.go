@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// The exit codes that are the same for all verbs.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// usageError is a command line that makes no sense.
+type usageError struct{ text, hint string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) error {
+	return &usageError{text: fmt.Sprintf(format, args...)}
+}
+
+// codeError ends the call with a code of its own. Without err all has been said.
+type codeError struct {
+	code int
+	err  error
+}
+
+func (e *codeError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *codeError) Unwrap() error { return e.err }
+
+// failed ends the call with 1 after everything has been said.
+var failed = &codeError{code: exitFailed}
+
+// hintError adds what to do about err.
+type hintError struct {
+	error
+	hint string
+}
+
+func (e *hintError) Unwrap() error { return e.error }
+
+// report tells what went wrong and returns the exit code: the one map from
+// errors to messages and codes.
+func (a *app) report(cmd *cobra.Command, err error) int {
+	if err == nil && a.out.err != nil {
+		err = fmt.Errorf("cannot write the output: %w", cause(a.out.err))
+	}
+	var code *codeError
+	var usage *usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &usage):
+		a.fail(usage)
+		hint := usage.hint
+		if hint == "" {
+			hint = fmt.Sprintf("run '%s --help' for usage", cmd.CommandPath())
+		}
+		a.hint(hint)
+		return exitUsage
+	case errors.As(err, &code):
+		if code.err != nil {
+			a.fail(code.err)
+		}
+		return code.code
+	default:
+		a.fail(err)
+		return exitFailed
+	}
+}
+
+// fail prints one error line for err, or one for each of several.
+func (a *app) fail(err error) {
+	var problems config.Problems
+	if errors.As(err, &problems) {
+		for _, p := range problems {
+			fmt.Fprintf(a.err, "swarm: error: %s\n", p.Error())
+		}
+		return
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok && isJoin(err, joined.Unwrap()) {
+		for _, err := range joined.Unwrap() {
+			a.fail(err)
+		}
+		return
+	}
+	fmt.Fprintf(a.err, "swarm: error: %s\n", message(err))
+	var hint *hintError
+	if errors.As(err, &hint) {
+		a.hint(hint.hint)
+	}
+}
+
+// isJoin tells an error of [errors.Join], which has no text of its own, from one
+// that wraps several.
+func isJoin(err error, parts []error) bool { return err.Error() == errors.Join(parts...).Error() }
+
+// message is the text of err for a person. The sentinels that say no more than
+// the text after them are left out.
+func message(err error) string {
+	text := strings.TrimSpace(err.Error())
+	for _, sentinel := range []error{swarm.ErrInvalidSpec, swarm.ErrUnavailable} {
+		if errors.Is(err, sentinel) {
+			text = strings.TrimPrefix(text, sentinel.Error()+": ")
+		}
+	}
+	return strings.ReplaceAll(text, "\n", "; ")
+}
+
+// cause leaves out the operation and the path of a file system error.
+func cause(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
+}
+
+// flagError turns an error of the flag parser into a usage error.
+func flagError(_ *cobra.Command, err error) error {
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		return usagef("invalid value '%s' for --%s: %s", invalid.GetValue(), invalid.GetFlag().Name, message(invalid.Unwrap()))
+	}
+	return usagef("%s", err)
+}
+
+// arguments checks the number of arguments: between least and most, or any
+// number from least on if most is negative. what names them in the message.
+func arguments(least, most int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usagef("missing argument: %s", what)
+		case most >= 0 && len(args) > most:
+			return usagef("unexpected argument '%s'", args[most])
+		}
+		return nil
+	}
+}

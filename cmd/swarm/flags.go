@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// durationFlag is a duration as people write it; nil: not given.
+type durationFlag struct{ d *time.Duration }
+
+func (f *durationFlag) Set(s string) error {
+	d, err := config.ParseDuration(s)
+	f.d = &d
+	return err
+}
+func (f *durationFlag) Type() string { return "duration" }
+func (f *durationFlag) String() string {
+	if f.d == nil {
+		return ""
+	}
+	return config.FormatDuration(*f.d)
+}
+
+// sizeFlag is a number of bytes; 0: not given.
+type sizeFlag int64
+
+func (f *sizeFlag) Set(s string) error {
+	n, err := config.ParseSize(s)
+	*f = sizeFlag(n)
+	return err
+}
+func (f *sizeFlag) Type() string   { return "size" }
+func (f *sizeFlag) String() string { return "" }
+
+// signalFlag is the full name of a signal; empty: not given.
+type signalFlag string
+
+func (f *signalFlag) Set(s string) error {
+	name, err := swarm.ParseSignal(s)
+	*f = signalFlag(name)
+	return err
+}
+func (f *signalFlag) Type() string   { return "signal" }
+func (f *signalFlag) String() string { return string(*f) }
+
+// choiceFlag is one of a few words.
+type choiceFlag struct {
+	value string
+	words []string
+}
+
+func (f *choiceFlag) Set(s string) error {
+	if !slices.Contains(f.words, s) {
+		return errors.New("expected one of " + strings.Join(f.words, ", "))
+	}
+	f.value = s
+	return nil
+}
+func (f *choiceFlag) Type() string   { return "word" }
+func (f *choiceFlag) String() string { return f.value }
+
+// choice adds a flag with completion. A value that can't be set is one that the
+// flag can't be declared with, which the first test of the verb finds.
+func choice(cmd *cobra.Command, name, usage, value string, words ...string) *choiceFlag {
+	f := &choiceFlag{value: value, words: words}
+	cmd.Flags().Var(f, name, usage+": "+strings.Join(words, ", "))
+	completeWith(cmd, name, words...)
+	return f
+}
+
+// selection are the arguments and flags that name workers.
+type selection struct {
+	all bool
+	tag string
+}
+
+func (s *selection) addTo(cmd *cobra.Command, a *app) {
+	cmd.Flags().BoolVar(&s.all, "all", false, "all workers")
+	cmd.Flags().StringVar(&s.tag, "tag", "", "the workers with this tag")
+	cmd.ValidArgsFunction = a.completeWorkers
+}
+
+// of returns what is selected; names are taken once each.
+func (s *selection) of(cmd *cobra.Command, names []string) (host.Selection, error) {
+	byTag := cmd.Flags().Changed("tag")
+	switch {
+	case len(names) > 0 && (s.all || byTag):
+		return host.Selection{}, usagef("worker names and --all or --tag exclude each other")
+	case s.all && byTag:
+		return host.Selection{}, usagef("--all and --tag exclude each other")
+	case byTag && s.tag == "":
+		return host.Selection{}, usagef("--tag is empty")
+	case len(names) == 0 && !s.all && !byTag:
+		return host.Selection{}, host.ErrNoSelection
+	}
+	var once []string
+	for _, name := range names {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return host.Selection{Names: once, All: s.all, Tag: s.tag}, nil
+}

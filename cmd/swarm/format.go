@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// formatAge is a duration in its largest unit, as people say it.
+func formatAge(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(d.Hours())/24)
+	}
+}
+
+// processList names processes for people.
+func processList(ps []swarm.Process) string {
+	names := make([]string, len(ps))
+	for i, p := range ps {
+		names[i] = fmt.Sprintf("%s (pid %d)", orText(p.Name, "process"), p.PID)
+	}
+	return strings.Join(names, " ")
+}
+
+// printTable aligns the columns of rows below header, two spaces apart, without
+// blanks at the ends of lines. Without rows it prints nothing; header may be nil.
+func (a *app) printTable(header []string, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	if header != nil {
+		rows = append([][]string{header}, rows...)
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell)
+			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+		}
+		b.WriteString(strings.TrimRight(line.String(), " "))
+		b.WriteByte('\n')
+	}
+	a.printf("%s", b.String())
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// workerJSON is a worker as docs/worker.schema.json describes it. Fields are
+// only ever added, at the end.
+type workerJSON struct {
+	Name         string        `json:"name"`
+	ID           string        `json:"id"`
+	Status       string        `json:"status"`
+	Backend      string        `json:"backend"`
+	PID          *int          `json:"pid"`
+	Cmd          []string      `json:"cmd"`
+	Cwd          *string       `json:"cwd"`
+	Tags         []string      `json:"tags"`
+	Started      *string       `json:"started"`
+	Ended        *string       `json:"ended"`
+	Exit         *exitJSON     `json:"exit"`
+	Tmux         *tmuxJSON     `json:"tmux"`
+	Worktree     *worktreeJSON `json:"worktree"`
+	Retain       string        `json:"retain"`
+	Owner        *string       `json:"owner"`
+	Team         *string       `json:"team"`
+	Ralph        *string       `json:"ralph"`
+	StatusReason *string       `json:"status_reason"`
+	Survivors    []processJSON `json:"survivors"`
+}
+
+type exitJSON struct {
+	Code   *int    `json:"code"`
+	Signal *string `json:"signal"`
+	Reason *string `json:"reason"`
+}
+
+type tmuxJSON struct {
+	Session string  `json:"session"`
+	Window  string  `json:"window"`
+	Socket  *string `json:"socket"`
+}
+
+type worktreeJSON struct {
+	Path     string  `json:"path"`
+	Branch   *string `json:"branch"`
+	BaseRepo string  `json:"base_repo"`
+}
+
+type processJSON struct {
+	PID  int     `json:"pid"`
+	Name *string `json:"name"`
+}
+
+func workerJSONOf(w host.Worker) workerJSON {
+	j := workerJSON{
+		Name:         w.Name,
+		ID:           w.ID,
+		Status:       string(w.Status),
+		Backend:      w.Backend,
+		PID:          orNull(w.PID),
+		Cmd:          append([]string{}, w.Command...),
+		Cwd:          orNull(w.Dir),
+		Tags:         append([]string{}, w.Tags...),
+		Started:      timeJSON(w.Started),
+		Ended:        timeJSON(w.Ended),
+		Tmux:         tmuxJSONOf(w.Where),
+		Retain:       w.Retain,
+		StatusReason: orNull(w.Reason),
+		Survivors:    processesJSON(w.Survivors),
+	}
+	if w.Exit != nil {
+		j.Exit = exitJSONOf(*w.Exit)
+	}
+	if w.Workspace != nil {
+		j.Worktree = &worktreeJSON{Path: w.Workspace.Path, Branch: orNull(w.Workspace.Branch), BaseRepo: w.Workspace.Base}
+	}
+	return j
+}
+
+// exitJSONOf leaves the code of a signalled worker null: -1 would be invented.
+func exitJSONOf(e swarm.Exit) *exitJSON {
+	j := &exitJSON{Signal: orNull(e.Signal), Reason: orNull(string(e.Cause))}
+	if e.Signal == "" && e.Code >= 0 {
+		j.Code = &e.Code
+	}
+	return j
+}
+
+func tmuxJSONOf(w swarm.Where) *tmuxJSON {
+	session, window := w.Parts["session"], w.Parts["window"]
+	if session == "" || window == "" {
+		return nil
+	}
+	return &tmuxJSON{Session: session, Window: window, Socket: orNull(w.Parts["socket"])}
+}
+
+func processesJSON(ps []swarm.Process) []processJSON {
+	list := make([]processJSON, len(ps))
+	for i, p := range ps {
+		list[i] = processJSON{PID: p.PID, Name: orNull(p.Name)}
+	}
+	return list
+}
+
+func workersJSON(ws []host.Worker) []workerJSON {
+	list := make([]workerJSON, len(ws))
+	for i, w := range ws {
+		list[i] = workerJSONOf(w)
+	}
+	return list
+}
+
+// orNull is null for the zero value.
+func orNull[V comparable](v V) *V {
+	var zero V
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func timeJSON(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	return orNull(t.UTC().Format(time.RFC3339Nano))
+}
+
+// printJSON is all that a verb with --json writes to stdout.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

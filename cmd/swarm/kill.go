@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+type killOptions struct {
+	selection
+	signal     signalFlag
+	timeout    durationFlag
+	noForce    bool
+	rmWorktree bool
+	forceDirty bool
+	json       bool
+}
+
+func newKill(a *app) *cobra.Command {
+	o := &killOptions{}
+	cmd := &cobra.Command{
+		Use:   "kill NAME... | --all | --tag TAG",
+		Short: "End workers and all that they started",
+		Long: `End workers, all at the same time. "killed NAME" means that nothing of it is left:
+neither its main process, nor children, nor daemons that it started. What can't
+be ended is named, and the exit code is 1.
+
+A worker gets its gentle signal (SIGTERM, or the close of its window), then its
+grace (5 seconds), then SIGKILL, unless it was spawned with another policy. If
+this call is interrupted, the kill goes on.
+
+With --rm-worktree its git worktree is removed afterwards, unless work would be
+lost. --force-dirty removes it with uncommitted changes too; they are saved
+before, and the command that brings them back is printed. No branch is ever
+deleted.`,
+		Example: `  swarm kill agent
+  swarm kill --all
+  swarm kill --tag login --rm-worktree
+  swarm kill server --signal INT --timeout 1m --no-force`,
+		ValidArgsFunction: a.completeWorkers,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sel, err := o.of(cmd, args)
+			if err != nil {
+				return err
+			}
+			return a.kill(cmd.Context(), sel, o)
+		},
+	}
+	o.addTo(cmd, a)
+	f := cmd.Flags()
+	f.Var(&o.signal, "signal", "first signal, in place of the workers' own")
+	f.Var(&o.timeout, "timeout", "how long they may take to end, in place of their own")
+	f.BoolVar(&o.noForce, "no-force", false, "no SIGKILL: what is still alive then goes on")
+	f.BoolVar(&o.rmWorktree, "rm-worktree", false, "then remove their git worktrees")
+	f.BoolVar(&o.forceDirty, "force-dirty", false, "remove worktrees with uncommitted changes too, after saving them")
+	f.BoolVar(&o.json, "json", false, "print the results as JSON")
+	completeWith(cmd, "signal", swarm.Signals()...)
+	return cmd
+}
+
+func (a *app) kill(ctx context.Context, sel host.Selection, o *killOptions) error {
+	finishWriting()
+	return a.withHost(ctx, func(h *host.Host) error {
+		k := killer{app: a, json: o.json, progress: newProgress(a.err, a.errWidth)}
+		request := host.KillRequest{
+			Signal:          string(o.signal),
+			Grace:           o.timeout.d,
+			RemoveWorkspace: o.rmWorktree,
+			ForceDirty:      o.forceDirty,
+			Progress:        k.progress.event,
+			Done:            k.done,
+			Warn:            func(w host.Warning) { k.progress.aside(func() { a.warn(w.Text, w.Hint) }) },
+			Answer:          k.answer,
+		}
+		if o.noForce {
+			force := false
+			request.Force = &force
+		}
+		_, err := h.Kill(ctx, sel, request)
+		k.progress.stop()
+		if ctx.Err() != nil {
+			k.interrupted()
+		}
+		if err == nil && k.failed {
+			return failed
+		}
+		return err
+	})
+}
+
+// killer tells of the outcomes of one kill as they come.
+type killer struct {
+	*app
+	json     bool
+	progress *progress
+	failed   bool
+}
+
+func (k *killer) done(o host.KillOutcome) {
+	if interruption(o.Err) {
+		return
+	}
+	k.progress.aside(func() {
+		if o.Err != nil {
+			k.failed = true
+			k.fail(o.Err)
+		} else if !k.json {
+			k.printf("killed %s\n", o.Worker.Name)
+		}
+		k.remarks(o.Warnings, o.Notices)
+	})
+}
+
+// answer is the last that is said: the caller may be one of those that end now.
+func (k *killer) answer(outcomes []host.KillOutcome) {
+	k.progress.stop()
+	if !k.json {
+		return
+	}
+	results := make([]killJSON, len(outcomes))
+	for i, o := range outcomes {
+		results[i] = killJSONOf(o)
+	}
+	if err := k.printJSON(results); err != nil {
+		k.failed = true
+	}
+}
+
+// interrupted tells what the call does not wait for any more.
+func (k *killer) interrupted() {
+	names := k.progress.pending()
+	if len(names) == 0 {
+		return
+	}
+	fmt.Fprintf(k.err, "swarm: interrupted, but the kill goes on: %s\n", strings.Join(names, ", "))
+	k.hint(fmt.Sprintf("'swarm wait %s' waits for it", strings.Join(names, " ")))
+}
+
+// interruption says that the call was ended, not that something failed.
+func interruption(err error) bool { return errors.Is(err, context.Canceled) }
+
+// remarks prints what kill and clean say about a workspace.
+func (a *app) remarks(warnings []host.Warning, notices []string) {
+	for _, w := range warnings {
+		a.warn(w.Text, w.Hint)
+	}
+	for _, notice := range notices {
+		a.hint(notice)
+	}
+}
+
+// killJSON is the result for one worker.
+type killJSON struct {
+	Name            string        `json:"name"`
+	ID              string        `json:"id"`
+	Status          string        `json:"status"`
+	Killed          bool          `json:"killed"`
+	AlreadyStopped  bool          `json:"already_stopped"`
+	Signal          *string       `json:"signal"`
+	Forced          bool          `json:"forced"`
+	Exit            *exitJSON     `json:"exit"`
+	Survivors       []processJSON `json:"survivors"`
+	WorktreeRemoved bool          `json:"worktree_removed"`
+	Warnings        []string      `json:"warnings"`
+	Notices         []string      `json:"notices"`
+	Error           *string       `json:"error"`
+}
+
+func killJSONOf(o host.KillOutcome) killJSON {
+	j := killJSON{
+		Name:            o.Worker.Name,
+		ID:              o.Worker.ID,
+		Status:          string(o.Worker.Status),
+		Killed:          o.Err == nil,
+		AlreadyStopped:  o.Err == nil && (o.Result.AlreadyEnded || o.Result.Status.State == swarm.StateUnknown),
+		Signal:          orNull(o.Result.Signal),
+		Forced:          o.Result.Forced,
+		Survivors:       processesJSON(o.Result.Survivors),
+		WorktreeRemoved: o.WorkspaceRemoved,
+		Warnings:        warningTexts(o.Warnings),
+		Notices:         append([]string{}, o.Notices...),
+		Error:           errorJSON(o.Err),
+	}
+	if o.Worker.Exit != nil {
+		j.Exit = exitJSONOf(*o.Worker.Exit)
+	}
+	return j
+}
+
+func warningTexts(ws []host.Warning) []string {
+	texts := make([]string, len(ws))
+	for i, w := range ws {
+		texts[i] = w.Text
+	}
+	return texts
+}
+
+func errorJSON(err error) *string {
+	if err == nil {
+		return nil
+	}
+	text := message(err)
+	return &text
+}

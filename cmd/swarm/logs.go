@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+type logsOptions struct {
+	follow     bool
+	lines      int
+	since      durationFlag
+	stream     *choiceFlag
+	timestamps bool
+	plain      bool
+}
+
+func newLogs(a *app) *cobra.Command {
+	o := &logsOptions{}
+	cmd := &cobra.Command{
+		Use:   "logs NAME",
+		Short: "Print the output of a worker",
+		Long: `Print what a worker wrote, byte for byte, whether it runs or has ended. Output is
+kept up to a limit (64 MiB); what was dropped is said on stderr. A worker is never
+blocked or ended by its log.`,
+		Example: `  swarm logs build
+  swarm logs build --follow --lines 20
+  swarm logs agent --plain | less
+  swarm logs server --stream stderr --since 10m --timestamps`,
+		Args:              arguments(1, 1, "name of a worker"),
+		ValidArgsFunction: a.completeOneWorker,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.lines < -1 || o.lines == -1 && cmd.Flags().Changed("lines") {
+				return usagef("invalid value '%d' for --lines: expected a number from 0", o.lines)
+			}
+			return a.logs(cmd.Context(), args[0], o)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&o.follow, "follow", "f", false, "go on with new output until the worker ends")
+	f.IntVarP(&o.lines, "lines", "n", -1, "begin with the last N lines")
+	f.Lookup("lines").DefValue = ""
+	f.Var(&o.since, "since", "only what was written in this time until now")
+	o.stream = choice(cmd, "stream", "only one stream", "", string(swarm.Stdout), string(swarm.Stderr))
+	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it was written")
+	f.BoolVar(&o.plain, "plain", false, "leave out terminal sequences (colours, cursor movement)")
+	return cmd
+}
+
+func (a *app) logs(ctx context.Context, name string, o *logsOptions) error {
+	options := swarm.OutputOptions{Stream: swarm.Stream(o.stream.value), Follow: o.follow}
+	if o.lines >= 0 {
+		options.Tail = &o.lines
+	}
+	if o.since.d != nil {
+		options.Since = time.Now().Add(-*o.since.d)
+	}
+	return a.withHost(ctx, func(h *host.Host) error {
+		p := logPrinter{app: a, timestamps: o.timestamps, plain: o.plain}
+		return h.Logs(ctx, name, options, p.print)
+	})
+}
+
+// logPrinter puts the pieces of a worker's output together again.
+type logPrinter struct {
+	*app
+	timestamps, plain bool
+	// open is the stream whose line has no end yet.
+	open    swarm.Stream
+	plainer map[swarm.Stream]*plainText
+}
+
+func (p *logPrinter) print(o swarm.Output) error {
+	if o.Dropped > 0 {
+		p.warn(fmt.Sprintf("%d bytes of older output are no longer kept", o.Dropped), "")
+	}
+	line := make([]byte, 0, len(o.Data)+40)
+	if p.timestamps && p.open != o.Stream {
+		if p.open != "" {
+			line = append(line, '\n')
+		}
+		line = o.Time.Local().AppendFormat(line, "2006-01-02T15:04:05.000Z07:00 ")
+	}
+	data := o.Data
+	if p.plain {
+		data = p.plainOf(o.Stream).strip(data, !o.Partial)
+	}
+	line = append(line, data...)
+	p.open = o.Stream
+	if !o.Partial {
+		line = append(line, '\n')
+		p.open = ""
+	}
+	_, err := p.out.Write(line)
+	return err
+}
+
+func (p *logPrinter) plainOf(stream swarm.Stream) *plainText {
+	if p.plainer == nil {
+		p.plainer = map[swarm.Stream]*plainText{}
+	}
+	if p.plainer[stream] == nil {
+		p.plainer[stream] = &plainText{}
+	}
+	return p.plainer[stream]
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+type lsOptions struct {
+	format, status *choiceFlag
+	json           bool
+	tag            string
+}
+
+func newLs(a *app) *cobra.Command {
+	o := &lsOptions{}
+	cmd := &cobra.Command{
+		Use:     "ls [flags]",
+		Aliases: []string{"list"},
+		Short:   "List workers",
+		Long: `List all workers, those that ended too until they are cleaned. What is shown is
+what was found out now; nothing is changed. A backend that can't be reached
+makes its own workers "unknown" and no others.`,
+		Example: `  swarm ls
+  swarm ls --status running --tag login
+  swarm ls --format names | xargs swarm wait
+  swarm ls --json | jq -r '.[] | select(.exit.code != 0) | .name'`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.ls(cmd.Context(), o) },
+	}
+	o.format = choice(cmd, "format", "how to print", "table", "table", "json", "names")
+	o.status = choice(cmd, "status", "only workers with this status", "all",
+		"all", "starting", "running", "stopped", "lost", "unknown")
+	cmd.Flags().BoolVar(&o.json, "json", false, "the same as --format json")
+	cmd.Flags().StringVar(&o.tag, "tag", "", "only workers with this tag")
+	return cmd
+}
+
+func (a *app) ls(ctx context.Context, o *lsOptions) error {
+	return a.withHost(ctx, func(h *host.Host) error {
+		workers, warnings, err := h.Workers(ctx, host.Selection{All: o.tag == "", Tag: o.tag})
+		if err != nil {
+			return err
+		}
+		for _, text := range warnings {
+			a.warn(text, "")
+		}
+		if o.status.value != "all" {
+			workers = slices.DeleteFunc(workers, func(w host.Worker) bool { return string(w.Status) != o.status.value })
+		}
+		if o.json {
+			o.format.value = "json"
+		}
+		switch o.format.value {
+		case "json":
+			return a.printJSON(workersJSON(workers))
+		case "names":
+			for _, w := range workers {
+				a.printf("%s\n", w.Name)
+			}
+		default:
+			a.printTable(lsHeader, lsRows(workers, time.Now()))
+		}
+		return nil
+	})
+}
+
+var lsHeader = []string{"NAME", "STATUS", "PID/WINDOW", "STARTED", "WORKTREE", "TAG"}
+
+func lsRows(workers []host.Worker, now time.Time) [][]string {
+	rows := make([][]string, len(workers))
+	for i, w := range workers {
+		rows[i] = []string{
+			w.Name, string(w.Status), orDash(pidOrWindow(w)), orDash(startedAgo(w, now)),
+			orDash(worktreePath(w)), orDash(strings.Join(w.Tags, ",")),
+		}
+	}
+	return rows
+}
+
+// pidOrWindow is where a living worker is; of one that is gone the number may be
+// another process's by now.
+func pidOrWindow(w host.Worker) string {
+	switch {
+	case w.Gone():
+		return ""
+	case w.Where.Name != "":
+		return w.Where.Name
+	case w.PID != 0:
+		return strconv.Itoa(w.PID)
+	default:
+		return ""
+	}
+}
+
+func startedAgo(w host.Worker, now time.Time) string {
+	if w.Started.IsZero() {
+		return ""
+	}
+	return formatAge(now.Sub(w.Started)) + " ago"
+}
+
+func worktreePath(w host.Worker) string {
+	if w.Workspace == nil {
+		return ""
+	}
+	return w.Workspace.Path
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// stateDir returns the state directory, absolute: $SWARM_DIR, else that of the
+// worker which the caller runs in, else ~/.swarm.
+func (a *app) stateDir() (string, error) {
+	if dir := a.getenv(swarm.EnvDir); dir != "" {
+		return filepath.Abs(dir)
+	}
+	if dir := host.CallerDir(); dir != "" {
+		return dir, nil
+	}
+	home := a.getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return "", errors.New("cannot tell the state directory: neither SWARM_DIR nor HOME is set")
+	}
+	return filepath.Join(home, ".swarm"), nil
+}
+
+// open returns the host with the settings of cfg; the caller closes it.
+func (a *app) open(ctx context.Context, cfg config.Config) (*host.Host, error) {
+	dir, err := a.stateDir()
+	if err != nil {
+		return nil, err
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("cannot tell where swarm is installed: %w", err)
+	}
+	plugins := make(map[string]host.PluginConfig, len(cfg.Plugins))
+	for name, p := range cfg.Plugins {
+		plugins[name] = host.PluginConfig(p)
+	}
+	policy := killPolicy(cfg.Kill)
+	return host.Open(ctx, host.Options{
+		Dir:         dir,
+		Logger:      a.logger(),
+		Env:         a.env,
+		Executable:  executable,
+		Plugins:     plugins,
+		Kill:        &policy,
+		OutputLimit: cfg.Log.Limit,
+	})
+}
+
+func killPolicy(k config.Kill) swarm.KillOptions {
+	o := swarm.KillOptions{Signal: k.Signal, Grace: k.Timeout, Force: k.Force}
+	if k.Mode == swarm.KillMain.String() {
+		o.Mode = swarm.KillMain
+	}
+	// The config may say "term"; a check has seen that it is a signal.
+	if name, err := swarm.ParseSignal(k.Signal); err == nil {
+		o.Signal = name
+	}
+	return o
+}
+
+// withHost runs f with a host for a verb that works on workers which are there:
+// its settings are in their records, and nothing that is wrong in a config file
+// may stand between a user and them. So the project's file is not even looked
+// at, and a damaged user's file is a warning.
+func (a *app) withHost(ctx context.Context, f func(*host.Host) error) error {
+	loaded, err := config.Load(config.Options{
+		User:   config.UserFile(a.getenv),
+		Home:   a.getenv("HOME"),
+		Checks: checks(),
+	})
+	var problems config.Problems
+	if errors.As(err, &problems) {
+		a.warn(fmt.Sprintf("%s (%d problem(s) in this file)", problems[0], len(problems)),
+			"run 'swarm config check' to see all of them")
+	}
+	h, err := a.open(ctx, loaded.Config)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(h), h.Close())
+}
+
+// loadAll reads the user's and the project's file.
+func (a *app) loadAll() (*config.Loaded, error) {
+	project, err := projectFile()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := a.stateDir()
+	if err != nil {
+		return nil, err
+	}
+	return config.Load(config.Options{
+		User:    config.UserFile(a.getenv),
+		Project: project,
+		Home:    a.getenv("HOME"),
+		Trusted: trustStore(dir).Has,
+		Checks:  checks(),
+	})
+}
+
+func trustStore(stateDir string) config.Trust {
+	return config.Trust{Path: filepath.Join(stateDir, "trusted")}
+}
+
+// projectFile returns the path of the project's file, or "".
+func projectFile() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("cannot tell the working directory: %w", err)
+	}
+	return config.FindProject(dir), nil
+}
+
+// checks are what the config package can't know.
+func checks() config.Checks {
+	return config.Checks{
+		"kill.signal": func(s string) error {
+			if s == "" {
+				return nil
+			}
+			if _, err := swarm.ParseSignal(s); err != nil {
+				return errors.New(message(err))
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// The groups in which help lists the verbs.
+const (
+	groupWorkers = "workers"
+	groupSystem  = "system"
+)
+
+func newRoot(a *app) *cobra.Command {
+	var version bool
+	root := &cobra.Command{
+		Use:   "swarm",
+		Short: "Keep workers running, and end them for good",
+		Long: `swarm keeps workers running after the terminal is gone: coding agents, shells,
+dev servers, any command, in tmux windows or as background processes, each in a
+git worktree of its own if you like. It knows how each of them is, and when it
+ends one, nothing of it is left.`,
+		Example: `  swarm spawn --name build -- make watch
+  swarm spawn --name agent --tmux --worktree -- claude
+  swarm ls
+  swarm logs build --follow
+  swarm kill agent --rm-worktree`,
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if version {
+				a.printf("%s\n", readBuild())
+				return nil
+			}
+			return unknownVerb(cmd, args)
+		},
+	}
+	root.Flags().BoolVar(&version, "version", false, "print the version")
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetFlagErrorFunc(flagError)
+	root.SetUsageTemplate(usageTemplate)
+	root.AddGroup(
+		&cobra.Group{ID: groupWorkers, Title: "Workers:"},
+		&cobra.Group{ID: groupSystem, Title: "Setup:"},
+	)
+	root.SetHelpCommandGroupID(groupSystem)
+	add(root, groupWorkers, newSpawn(a), newLs(a), newStatus(a), newLogs(a), newWait(a), newKill(a), newClean(a))
+	add(root, groupSystem, newConfig(a), newPlugin(a), newDoctor(a), newCompletion(a), newVersion(a))
+	return root
+}
+
+func add(root *cobra.Command, group string, verbs ...*cobra.Command) {
+	for _, verb := range verbs {
+		verb.GroupID = group
+		verb.DisableFlagsInUseLine = true
+		root.AddCommand(verb)
+	}
+}
+
+// unknownVerb is what a command does that only has verbs below it.
+func unknownVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	err := &usageError{text: fmt.Sprintf("unknown command '%s'", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "swarm "))}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		err.hint = fmt.Sprintf("did you mean '%s %s'?", cmd.CommandPath(), near[0])
+	}
+	return err
+}
+
+// usageTemplate is cobra's, in the order in which one reads it.
+const usageTemplate = `Usage:
+  {{.UseLine}}{{if .HasAvailableSubCommands}} COMMAND{{end}}
+{{- if .HasExample}}
+
+Examples:
+{{.Example}}
+{{- end}}
+{{- if .HasAvailableSubCommands}}
+{{- range $group := .Groups}}
+
+{{.Title}}
+{{- range $.Commands}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}
+{{- end}}{{end}}{{end}}
+{{- if not .AllChildCommandsHaveGroup}}
+
+Commands:
+{{- range .Commands}}{{if and (eq .GroupID "") .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}
+{{- end}}{{end}}{{end}}
+{{- end}}
+{{- if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
+{{- end}}
+{{- if .HasAvailableSubCommands}}
+
+Run '{{.CommandPath}} COMMAND --help' for more about a command.
+{{- end}}
+`

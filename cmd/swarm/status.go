@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// The exit codes of status beside 0 for a running worker.
+const (
+	statusStopped  = 1
+	statusNotFound = 2
+	statusUnclear  = 3
+)
+
+type statusOptions struct{ json bool }
+
+func newStatus(a *app) *cobra.Command {
+	o := &statusOptions{}
+	cmd := &cobra.Command{
+		Use:   "status NAME",
+		Short: "Tell how a worker is",
+		Long: `Tell in one line how a worker is. It is found out now, from the worker itself;
+nothing is changed. An exit code is the real one or none: if it will never be
+known, the worker is "lost".
+
+Exit code: 0 running, 1 ended, 2 no such worker, 3 anything else (starting,
+unknown, or lost with processes that are still alive).`,
+		Example: `  swarm status build
+  swarm status build > /dev/null || swarm spawn --name build2 -- make watch
+  swarm status build --json | jq .exit.code`,
+		Args:              arguments(1, 1, "name of a worker"),
+		ValidArgsFunction: a.completeOneWorker,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.status(cmd.Context(), args[0], o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the worker as JSON")
+	return cmd
+}
+
+func (a *app) status(ctx context.Context, name string, o *statusOptions) error {
+	return a.withHost(ctx, func(h *host.Host) error {
+		workers, warnings, err := h.Workers(ctx, host.Selection{Names: []string{name}})
+		if errors.Is(err, host.ErrNotFound) {
+			return &codeError{code: statusNotFound, err: err}
+		}
+		if err != nil {
+			return &codeError{code: statusUnclear, err: err}
+		}
+		for _, text := range warnings {
+			a.warn(text, "")
+		}
+		if len(workers) == 0 {
+			return &codeError{code: statusUnclear}
+		}
+		w := workers[0]
+		if o.json {
+			err = a.printJSON(workerJSONOf(w))
+		} else {
+			a.printf("%s\n", statusLine(w, time.Now()))
+		}
+		if code := statusCode(w); err == nil && code != 0 {
+			return &codeError{code: code}
+		}
+		return err
+	})
+}
+
+func statusCode(w host.Worker) int {
+	switch {
+	case w.Status == host.StatusRunning:
+		return 0
+	case w.Gone():
+		return statusStopped
+	default:
+		return statusUnclear
+	}
+}
+
+// statusLine is "NAME: STATUS (facts)".
+func statusLine(w host.Worker, now time.Time) string {
+	var facts []string
+	add := func(format string, args ...any) { facts = append(facts, fmt.Sprintf(format, args...)) }
+	addPlace := func() {
+		if w.Where.Name != "" {
+			add("%s %s", w.Where.Kind, w.Where.Name)
+		} else if w.PID != 0 {
+			add("pid %d", w.PID)
+		}
+	}
+	addWorktree := func() {
+		if w.Workspace != nil {
+			add("worktree %s", w.Workspace.Path)
+		}
+	}
+	switch w.Status {
+	case host.StatusRunning:
+		addPlace()
+		addWorktree()
+		if !w.Started.IsZero() {
+			add("uptime %s", formatAge(now.Sub(w.Started)))
+		}
+	case host.StatusStopped:
+		add("%s", exitText(w))
+		addWorktree()
+		if !w.Started.IsZero() && !w.Ended.IsZero() {
+			add("ran %s", formatAge(w.Ended.Sub(w.Started)))
+		}
+	case host.StatusLost:
+		add("%s", orText(w.Reason, "keeper died"))
+		add("exit unknown")
+		if len(w.Survivors) > 0 {
+			add("still alive: %s", processList(w.Survivors))
+		}
+		addWorktree()
+	case host.StatusStarting:
+		add("for %s", formatAge(now.Sub(w.Created)))
+		addWorktree()
+	default:
+		add("%s", orText(w.Reason, "its backend can't be asked"))
+		addWorktree()
+	}
+	return fmt.Sprintf("%s: %s (%s)", w.Name, w.Status, strings.Join(facts, ", "))
+}
+
+// exitText is "exit 3" or "killed SIGKILL".
+func exitText(w host.Worker) string {
+	switch {
+	case w.Exit == nil:
+		return orText(w.Reason, "exit unknown")
+	case w.Exit.Signal != "":
+		return "killed " + w.Exit.Signal
+	case w.Exit.Code < 0:
+		return orText(w.Exit.Reason, "never started")
+	default:
+		return fmt.Sprintf("exit %d", w.Exit.Code)
+	}
+}
+
+func orText(s, instead string) string {
+	if s == "" {
+		return instead
+	}
+	return s
+}

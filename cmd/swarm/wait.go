@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+)
+
+// The exit codes of wait beside those of the workers.
+const (
+	waitTimeout = 124
+	waitUnknown = 125
+)
+
+type waitOptions struct {
+	selection
+	timeout durationFlag
+	json    bool
+}
+
+func newWait(a *app) *cobra.Command {
+	o := &waitOptions{}
+	cmd := &cobra.Command{
+		Use:   "wait NAME... | --all",
+		Short: "Wait until workers end",
+		Long: `Wait until all of the given workers have ended, and print each as it does.
+Workers that ended before count. Nothing is polled and nothing is changed.
+
+Exit code: of one worker, its own: 128+N if signal N ended it, 125 if that can't
+be known. Of several, 0 if all exited with 0, else 1. 124 if the time is over.`,
+		Example: `  swarm wait build && echo done
+  swarm wait test lint --timeout 10m
+  swarm wait --all`,
+		ValidArgsFunction: a.completeWorkers,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sel, err := o.of(cmd, args)
+			if err != nil {
+				return err
+			}
+			return a.wait(cmd.Context(), sel, o)
+		},
+	}
+	o.addTo(cmd, a)
+	cmd.Flags().Var(&o.timeout, "timeout", "how long to wait at most")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the workers as JSON when all have ended")
+	return cmd
+}
+
+var errWaitOver = errors.New("the time is over")
+
+func (a *app) wait(ctx context.Context, sel host.Selection, o *waitOptions) error {
+	return a.withHost(ctx, func(h *host.Host) error {
+		waiting := ctx
+		if o.timeout.d != nil {
+			var cancel context.CancelFunc
+			waiting, cancel = context.WithTimeoutCause(ctx, *o.timeout.d, errWaitOver)
+			defer cancel()
+		}
+		var ended []host.Worker
+		err := h.Wait(waiting, sel, func(w host.Worker) {
+			ended = append(ended, w)
+			if !o.json {
+				a.printEnd(w)
+			}
+		})
+		over := errors.Is(context.Cause(waiting), errWaitOver) && err != nil
+		if err != nil && !over {
+			return err
+		}
+		if o.json {
+			if err := a.printJSON(workersJSON(ended)); err != nil {
+				return err
+			}
+		}
+		if over {
+			return &codeError{waitTimeout, fmt.Errorf("%w after %s", errWaitOver, config.FormatDuration(*o.timeout.d))}
+		}
+		if code := waitCode(ended); code != 0 {
+			return &codeError{code: code}
+		}
+		return nil
+	})
+}
+
+func (a *app) printEnd(w host.Worker) {
+	switch w.Status {
+	case host.StatusStopped:
+		a.printf("%s: exited\n", w.Name)
+	case host.StatusUnknown:
+		a.printf("%s: unknown\n", w.Name)
+		a.warn(fmt.Sprintf("cannot tell how '%s' is: %s", w.Name, orText(w.Reason, "its backend can't be asked")), "")
+	default:
+		a.printf("%s: %s\n", w.Name, w.Status)
+	}
+}
+
+// waitCode is the exit code of the one worker, or what holds for all of them.
+func waitCode(ws []host.Worker) int {
+	if len(ws) == 1 {
+		return exitCode(ws[0])
+	}
+	for _, w := range ws {
+		if exitCode(w) != 0 {
+			return exitFailed
+		}
+	}
+	return 0
+}
+
+// exitCode is the worker's as a shell would have it.
+func exitCode(w host.Worker) int {
+	if w.Status != host.StatusStopped || w.Exit == nil {
+		return waitUnknown
+	}
+	if w.Exit.Signal != "" {
+		if n := unix.SignalNum(w.Exit.Signal); n != 0 {
+			return 128 + int(n)
+		}
+		return waitUnknown
+	}
+	if w.Exit.Code < 0 {
+		return waitUnknown
+	}
+	return w.Exit.Code
+}

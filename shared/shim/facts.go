@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -73,4 +74,11 @@ func timeOf(ns int64) time.Time {
 		return time.Time{}
 	}
 	return time.Unix(0, ns)
+}
+
+// Find returns the shim that was started for the worker with that id in a run
+// directory, alive or not, and whether there was one.
+func Find(dir, id string) (proc.Identity, bool) {
+	st, err := readFacts(dir, id)
+	return st.Shim, err == nil
 }

@@ -161,3 +161,6 @@ func survived(ps []swarm.Process) error {
 	}
 	return fmt.Errorf("%w: %s (pid %d)%s", swarm.ErrSurvivors, ps[0].Name, ps[0].PID, more)
 }
+
+// Accepted says that a shim has taken the kill on.
+func (k *Killing) Accepted() bool { return k.call != nil }

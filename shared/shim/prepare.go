@@ -9,18 +9,27 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+// undoLimit is how long a shim may take to leave when its start is undone.
+const undoLimit = 8 * time.Second
+
+// errLeft is why waiting for a shim ends that left without a word.
+var errLeft = fmt.Errorf("%w: swarm-shim ended before it started the worker", swarm.ErrUnavailable)
+
 // Starting is a shim that is being started by somebody else, such as the server
 // of a terminal multiplexer. It is made by [Prepare].
 type Starting struct {
-	dir   string
-	ready *os.File
+	dir, id string
+	ready   *os.File
 }
 
 // Prepare writes what a shim needs into the run directory. Whoever starts the
@@ -28,7 +37,7 @@ type Starting struct {
 // with the worker's id, in its environment. A directory that a shim was started
 // in before is [swarm.ErrExists].
 //
-// The caller waits for the outcome with Wait, and calls Close in any case.
+// The caller waits for the outcome with Watch, and calls Close in any case.
 func Prepare(dir string, l rundir.Launch) (*Starting, error) {
 	if _, err := os.Lstat(filepath.Join(dir, rundir.StatusFile)); err == nil {
 		return nil, fmt.Errorf("%w: worker %s", swarm.ErrExists, l.ID)
@@ -40,7 +49,7 @@ func Prepare(dir string, l rundir.Launch) (*Starting, error) {
 	case err != nil:
 		return nil, &fs.PathError{Op: "mkfifo", Path: name, Err: err}
 	}
-	s := &Starting{dir: dir}
+	s := &Starting{dir: dir, id: l.ID}
 	err := s.open(name)
 	if err == nil {
 		err = writeLaunch(dir, l)
@@ -73,13 +82,28 @@ func writeLaunch(dir string, l rundir.Launch) error {
 	return errors.Join(err, f.Close())
 }
 
-// Wait returns once the worker runs. What the shim says against it is
-// [swarm.ErrInvalidSpec]; otherwise the error is the context's cause. The shim
-// itself writes nothing if it can't be executed or is killed: whoever started it
-// has to end the context then.
-func (s *Starting) Wait(ctx context.Context) error {
+// Watch returns nil once the worker runs. With an error nothing of shim and worker
+// is left: what the shim says against the launch is [swarm.ErrInvalidSpec], a shim
+// that left without a word is [swarm.ErrUnavailable], or else it is the context's.
+func (s *Starting) Watch(ctx context.Context, shim proc.Identity) error {
+	waiting, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		if awaitEnd(waiting, shim) == nil {
+			cancel(errLeft)
+		}
+	}()
+	err := s.wait(waiting)
+	if err != nil {
+		s.undo(ctx, shim)
+	}
+	return err
+}
+
+// wait reads what the shim says.
+func (s *Starting) wait(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
-		// An empty line, to wake the reader up.
+		// An empty line wakes the reader up, behind what the shim wrote before.
 		_, _ = s.ready.WriteString("\n")
 	})
 	defer stop()
@@ -97,7 +121,27 @@ func (s *Starting) Wait(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("the shim answered %q", line)
+	return fmt.Errorf("%w: swarm-shim said %q", swarm.ErrUnavailable, line)
+}
+
+// undo ends a shim that was not seen to start its worker, and a worker that it
+// may have started all the same.
+func (s *Starting) undo(ctx context.Context, shim proc.Identity) {
+	ctx = context.WithoutCancel(ctx)
+	// A shim that has not come so far finds nothing to start.
+	_ = os.Remove(filepath.Join(s.dir, rundir.LaunchFile))
+	// The order to leave is for one that does not listen yet.
+	_ = shim.Signal(syscall.SIGTERM)
+	bounded, cancel := context.WithTimeout(ctx, undoLimit)
+	defer cancel()
+	now := swarm.KillOptions{Signal: "SIGKILL", Force: true}
+	_, _ = Kill(bounded, s.dir, s.id, now)
+	if awaitEnd(bounded, shim) == nil {
+		return
+	}
+	_ = shim.Signal(syscall.SIGKILL)
+	_ = awaitEnd(ctx, shim)
+	_, _ = Kill(ctx, s.dir, s.id, now)
 }
 
 // Close removes what Prepare made and no shim has taken.

@@ -2,19 +2,15 @@ package shim
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
-	"time"
 
+	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-// errLeft is why waiting for a shim ends that left without a word.
-var errLeft = errors.New("swarm-shim ended before the worker was started")
 
 // Start starts a shim of its own session, which shares no descriptor and no
 // environment with the caller, and returns once the worker runs. With an error
@@ -43,36 +39,15 @@ func Start(ctx context.Context, shimPath, dir string, l rundir.Launch) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%w: start swarm-shim: %w", swarm.ErrUnavailable, err)
 	}
-	waiting, cancel := context.WithCancelCause(ctx)
-	left := make(chan struct{})
+	pid := cmd.Process.Pid
+	id, err := proc.Identify(pid)
 	go func() {
 		// How it ended is in the run directory. The wait is so that no zombie is
 		// left for as long as this process lives.
 		_ = cmd.Wait()
-		close(left)
-		cancel(errLeft)
 	}()
-	err = starting.Wait(waiting)
 	if err != nil {
-		undo(ctx, cmd.Process, left, dir, l)
+		return fmt.Errorf("%w: swarm-shim (pid %d): %w", swarm.ErrUnavailable, pid, err)
 	}
-	return err
-}
-
-// undo ends a shim that was not seen to start its worker, and a worker that it
-// may have started all the same.
-func undo(ctx context.Context, shim *os.Process, left <-chan struct{}, dir string, l rundir.Launch) {
-	const margin = 2 * time.Second
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(l.GraceMS)*time.Millisecond+margin)
-	defer cancel()
-	// The order to leave is for a shim which does not listen yet.
-	_ = shim.Signal(syscall.SIGTERM)
-	_, _ = Kill(ctx, dir, l.ID, swarm.KillOptions{Signal: "SIGKILL", Force: true})
-	select {
-	case <-left:
-	case <-ctx.Done():
-		_ = shim.Kill()
-		<-left
-		_, _ = Kill(context.WithoutCancel(ctx), dir, l.ID, swarm.KillOptions{Signal: "SIGKILL", Force: true})
-	}
+	return starting.Watch(ctx, id)
 }

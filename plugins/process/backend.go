@@ -1,0 +1,81 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Backend implements [swarm.Backend] and the capabilities asserted below. All
+// its methods may be called at the same time.
+type Backend struct {
+	log hclog.Logger
+}
+
+var (
+	_ swarm.Backend       = (*Backend)(nil)
+	_ swarm.BatchStatuser = (*Backend)(nil)
+	_ swarm.Outputter     = (*Backend)(nil)
+	_ swarm.Waiter        = (*Backend)(nil)
+	_ swarm.Finder        = (*Backend)(nil)
+	_ swarm.Checker       = (*Backend)(nil)
+)
+
+// New returns the backend. It logs to log, which must not be nil.
+func New(log hclog.Logger) *Backend { return &Backend{log: log} }
+
+// Spawn starts a shim, which starts the worker.
+func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, error) {
+	if err := validate(spec); err != nil {
+		return swarm.Handle{}, err
+	}
+	h, err := handle{ID: spec.ID, Dir: spec.Local.RunDir}.encode()
+	if err != nil {
+		return swarm.Handle{}, err
+	}
+	if err := shim.Start(ctx, spec.Local.Shim, spec.Local.RunDir, shim.LaunchOf(spec)); err != nil {
+		return swarm.Handle{}, err
+	}
+	b.log.Debug("worker started", "worker", spec.ID)
+	return h, nil
+}
+
+func validate(spec swarm.Spec) error {
+	switch {
+	case spec.Local == nil:
+		return fmt.Errorf("%w: the process backend runs on the host's machine only", swarm.ErrInvalidSpec)
+	case len(spec.Command) == 0:
+		return fmt.Errorf("%w: no command", swarm.ErrInvalidSpec)
+	case len(spec.Options) > 0:
+		unknown := slices.Sorted(maps.Keys(spec.Options))
+		return fmt.Errorf("%w: the process backend has no option %q", swarm.ErrInvalidSpec, unknown[0])
+	}
+	return nil
+}
+
+// Find returns the worker of a run directory that a shim was started in.
+func (b *Backend) Find(_ context.Context, l swarm.Lookup) (swarm.Handle, error) {
+	if l.Local == nil {
+		return swarm.Handle{}, fmt.Errorf("%w: process worker %s", swarm.ErrNotFound, l.ID)
+	}
+	if _, ok := shim.Find(l.Local.RunDir, l.ID); !ok {
+		return swarm.Handle{}, fmt.Errorf("%w: process worker %s", swarm.ErrNotFound, l.ID)
+	}
+	return handle{ID: l.ID, Dir: l.Local.RunDir}.encode()
+}
+
+// Check tells whether processes can be told from each other here.
+func (b *Backend) Check(context.Context) error {
+	if _, err := proc.Identify(os.Getpid()); err != nil {
+		return fmt.Errorf("%w: this system does not show its processes (is /proc mounted?): %w", swarm.ErrUnavailable, err)
+	}
+	return nil
+}

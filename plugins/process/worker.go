@@ -1,0 +1,61 @@
+package process
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Status tells how the worker is.
+func (b *Backend) Status(_ context.Context, raw swarm.Handle) (swarm.Status, error) {
+	return status(new(shim.Look), raw)
+}
+
+// StatusBatch looks at the machine once for all.
+func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm.StatusResult, error) {
+	look := new(shim.Look)
+	results := make([]swarm.StatusResult, len(raws))
+	for i, raw := range raws {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		results[i].Status, results[i].Err = status(look, raw)
+	}
+	return results, nil
+}
+
+func status(look *shim.Look, raw swarm.Handle) (swarm.Status, error) {
+	h, err := decode(raw)
+	if err != nil {
+		return swarm.Status{}, err
+	}
+	return look.Status(h.Dir, h.ID)
+}
+
+// Kill ends the worker, with SIGTERM if no signal was asked for.
+func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
+	h, err := decode(raw)
+	if err != nil {
+		return swarm.KillResult{}, err
+	}
+	return shim.Kill(ctx, h.Dir, h.ID, o)
+}
+
+// Wait returns when the worker no longer runs.
+func (b *Backend) Wait(ctx context.Context, raw swarm.Handle) (swarm.Status, error) {
+	h, err := decode(raw)
+	if err != nil {
+		return swarm.Status{}, err
+	}
+	return shim.Wait(ctx, h.Dir, h.ID)
+}
+
+// Output reads what the worker wrote.
+func (b *Backend) Output(ctx context.Context, raw swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
+	h, err := decode(raw)
+	if err != nil {
+		return err
+	}
+	return shim.Output(ctx, h.Dir, o, each)
+}

@@ -1,0 +1,80 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Backend implements [swarm.Backend] and the capabilities asserted below. All
+// its methods may be called at the same time.
+type Backend struct {
+	log hclog.Logger
+}
+
+var (
+	_ swarm.Backend       = (*Backend)(nil)
+	_ swarm.BatchStatuser = (*Backend)(nil)
+	_ swarm.Sweeper       = (*Backend)(nil)
+	_ swarm.Outputter     = (*Backend)(nil)
+	_ swarm.Waiter        = (*Backend)(nil)
+	_ swarm.Finder        = (*Backend)(nil)
+	_ swarm.Checker       = (*Backend)(nil)
+)
+
+// New returns the backend. It logs to log, which must not be nil.
+func New(log hclog.Logger) *Backend { return &Backend{log: log} }
+
+// Wait returns when the worker no longer runs.
+func (b *Backend) Wait(ctx context.Context, raw swarm.Handle) (swarm.Status, error) {
+	h, err := decode(raw)
+	if err != nil {
+		return swarm.Status{}, err
+	}
+	s, err := shim.Wait(ctx, h.Dir, h.ID)
+	s.Where = h.where(h.Session, h.Name)
+	return s, err
+}
+
+// Output reads what the worker wrote to its terminal.
+func (b *Backend) Output(ctx context.Context, raw swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
+	h, err := decode(raw)
+	if err != nil {
+		return err
+	}
+	return shim.Output(ctx, h.Dir, o, each)
+}
+
+// Find returns the worker of a run directory that a shim was started in. What
+// tmux does not know any more is not in the handle.
+func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
+	if l.Local == nil {
+		return swarm.Handle{}, fmt.Errorf("%w: tmux worker %s", swarm.ErrNotFound, l.ID)
+	}
+	keeper, ok := shim.Find(l.Local.RunDir, l.ID)
+	if !ok {
+		return swarm.Handle{}, fmt.Errorf("%w: tmux worker %s", swarm.ErrNotFound, l.ID)
+	}
+	t, err := targetOf(l.Options, l.Local.StateDir)
+	if err != nil {
+		return swarm.Handle{}, err
+	}
+	h := handle{ID: l.ID, Dir: l.Local.RunDir, Name: l.Name, Label: t.label, Session: t.session}
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	// A worker without a window can do without tmux, too.
+	panes, err := server{label: t.label, socket: socketOf(keeper)}.panes(ctx)
+	if err != nil {
+		b.log.Debug("tmux can't be asked for a window", "worker", l.ID, "error", err)
+	}
+	for _, p := range panes {
+		if p.worker == l.ID {
+			h.Socket, h.Session, h.Window, h.Pane = p.socket, p.sessionName, p.window, p.id
+		}
+	}
+	return h.encode()
+}

@@ -1,0 +1,104 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// drainLimit is how long a tmux that has ended may still hold its output open,
+// which happens if a server was started that did not let go of it.
+const drainLimit = 2 * time.Second
+
+// server is a tmux server, running or not: by the path of its socket or, before
+// that is known, by the name that users give to tmux -L.
+type server struct {
+	label, socket string
+	// env is the environment to run tmux in, nil for this process's own. A server
+	// that tmux starts keeps it.
+	env []string
+}
+
+// failure is what tmux said when it refused.
+type failure struct{ text string }
+
+func (f failure) Error() string { return "tmux: " + f.text }
+
+// run is the one place that runs tmux. It returns what tmux wrote, also with an
+// error, for a list of commands may have been carried out in part. The error is
+// a failure if tmux refused, else [swarm.ErrUnavailable] or the context's.
+//
+// Arguments are given as they are: run keeps tmux from taking a semicolon at the
+// end of one for the end of a command.
+func (s server) run(ctx context.Context, commands ...[]string) (string, error) {
+	// -u: names come in UTF-8, whatever the locale of a client.
+	args := []string{"-u"}
+	switch {
+	case s.socket != "":
+		args = append(args, "-S", s.socket)
+	case s.label != "":
+		args = append(args, "-L", s.label)
+	}
+	for i, command := range commands {
+		if i > 0 {
+			args = append(args, ";")
+		}
+		for _, arg := range command {
+			if before, ok := strings.CutSuffix(arg, ";"); ok {
+				arg = before + `\;`
+			}
+			args = append(args, arg)
+		}
+	}
+	cmd := exec.CommandContext(ctx, "tmux", args...)
+	// A server keeps the directory that it was started in busy.
+	cmd.Dir = "/"
+	cmd.Env = s.env
+	if cmd.Env == nil {
+		cmd.Env = os.Environ()
+	}
+	// Inside of tmux, TMUX would choose that server.
+	cmd.Env = without(cmd.Env, "TMUX", "TMUX_PANE")
+	cmd.WaitDelay = drainLimit
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	return out.String(), refusal(ctx, err, said.String())
+}
+
+func refusal(ctx context.Context, err error, said string) error {
+	var exit *exec.ExitError
+	switch {
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, exec.ErrNotFound):
+		return fmt.Errorf("%w: tmux is not installed: install it with your system's package manager, as in apt install tmux or brew install tmux",
+			swarm.ErrUnavailable)
+	case errors.As(err, &exit):
+		line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+		if line == "" {
+			line = exit.String()
+		}
+		return failure{text: line}
+	default:
+		return fmt.Errorf("%w: run tmux: %w", swarm.ErrUnavailable, err)
+	}
+}
+
+// without returns env without some variables.
+func without(env []string, names ...string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(names, name)
+	})
+}

@@ -1,0 +1,49 @@
+package tmux
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// lookLimit is how long tmux may take to say where windows are, which is only
+// for people to see.
+const lookLimit = 2 * time.Second
+
+// pane is a pane of any window of a server.
+type pane struct {
+	id, window, session, sessionName, windowName, socket string
+	// worker is the window's worker's id, empty if it is not ours.
+	worker string
+	// dead says that its process has ended and that it is only still shown.
+	dead bool
+	// made says that its session was made by this backend.
+	made bool
+}
+
+// paneFormat has no field before the last one that could hold a colon but the
+// socket's path, which is why that stands by itself.
+const paneFormat = "#{pane_id}:#{window_id}:#{session_id}:#{pane_dead}:#{" + optMadeSession + "}:#{" + optWorkerID + "}:#{session_name}:#{window_name}"
+
+// panes lists all panes of a server. A window that is linked into two sessions is
+// listed in both.
+func (s server) panes(ctx context.Context) ([]pane, error) {
+	out, err := s.run(ctx, []string{"list-panes", "-a", "-F", paneFormat}, []string{"display-message", "-p", "#{socket_path}"})
+	if err != nil {
+		return nil, err
+	}
+	var panes []pane
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	socket := lines[len(lines)-1]
+	for _, line := range lines[:len(lines)-1] {
+		f := strings.SplitN(line, ":", 8)
+		if len(f) < 8 {
+			continue
+		}
+		panes = append(panes, pane{
+			id: f[0], window: f[1], session: f[2], dead: f[3] == "1", made: f[4] != "", worker: f[5],
+			sessionName: f[6], windowName: f[7], socket: socket,
+		})
+	}
+	return panes, nil
+}

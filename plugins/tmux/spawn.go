@@ -1,0 +1,142 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// attempts bounds how often a session may come and go between two looks.
+	attempts = 5
+	// abandonLimit bounds how long it may take to undo a start.
+	abandonLimit = 10 * time.Second
+)
+
+// Spawn opens a window whose process is a shim, which starts the worker.
+func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, err error) {
+	if spec.Local == nil || len(spec.Command) == 0 {
+		return swarm.Handle{}, fmt.Errorf("%w: the tmux backend needs a command, on the host's machine", swarm.ErrInvalidSpec)
+	}
+	t, err := targetOf(spec.Options, spec.Local.StateDir)
+	if err != nil {
+		return swarm.Handle{}, err
+	}
+	if err := shim.CloseOnExec(); err != nil {
+		return swarm.Handle{}, err
+	}
+	launch := shim.LaunchOf(spec)
+	launch.Terminal = true
+	starting, err := shim.Prepare(spec.Local.RunDir, launch)
+	if err != nil {
+		return swarm.Handle{}, err
+	}
+	// What it can't remove goes with the directory, which is the host's.
+	defer starting.Close()
+
+	srv := server{label: t.label, env: serverEnv(spec.Local.HostEnv)}
+	w, err := b.open(ctx, srv, t, spec)
+	h := handle{
+		ID: spec.ID, Dir: spec.Local.RunDir, Name: spec.Name,
+		Label: t.label, Socket: w.socket, Session: w.session, Window: w.id, Pane: w.pane,
+	}
+	defer func() {
+		if err != nil {
+			// A shim that comes late finds nothing to start.
+			starting.Close()
+			b.abandon(ctx, srv, h)
+		}
+	}()
+	if err != nil {
+		return swarm.Handle{}, err
+	}
+	if err := newEnough(w.version); err != nil {
+		return swarm.Handle{}, err
+	}
+	if err := starting.Watch(ctx, w.keeper()); err != nil {
+		return swarm.Handle{}, err
+	}
+	b.log.Debug("worker started", "worker", spec.ID, "pid", w.pid)
+	return h.encode()
+}
+
+// open opens the worker's window, in the session if it exists, else with it.
+// Others may open and close windows at the same time, so it tries both in turn.
+func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spec) (opened, error) {
+	o := opening{target: t, spec: spec}
+	var refused error
+	for range attempts {
+		for _, made := range []bool{false, true} {
+			out, err := srv.run(ctx, o.commands(made)...)
+			w, ok := parseOpened(out)
+			w.made = made
+			if !ok {
+				var f failure
+				if err == nil || !errors.As(err, &f) {
+					return w, err
+				}
+				refused = err
+				continue
+			}
+			if err != nil {
+				// A hook of the user's renamed or moved something in between.
+				b.mark(ctx, srv, o, w)
+			}
+			return w, nil
+		}
+	}
+	if err := b.Check(ctx); err != nil {
+		return opened{}, err
+	}
+	return opened{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, refused)
+}
+
+// mark sets the window up by its id, where it could not be by its name.
+func (b *Backend) mark(ctx context.Context, srv server, o opening, w opened) {
+	commands := o.setUp(w.id)
+	if w.made {
+		commands = append(o.setUpSession(w.sessionID), commands...)
+	}
+	// Its process may have ended before remain-on-exit was off.
+	commands = append(commands, []string{"if-shell", "-F", "-t", w.pane, "#{pane_dead}", "kill-pane -t " + w.pane})
+	if _, err := srv.run(ctx, commands...); err != nil {
+		b.log.Debug("window was gone before it was set up", "worker", o.spec.ID, "error", err)
+	}
+}
+
+// abandon leaves nothing of a worker that did not come to be.
+func (b *Backend) abandon(ctx context.Context, srv server, h handle) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonLimit)
+	defer cancel()
+	if h.Window != "" {
+		b.close(ctx, h, anyway)
+	} else if panes, err := srv.panes(ctx); err == nil {
+		// What tmux was told before it was cut off may have happened all the same.
+		for _, p := range panes {
+			if p.worker == h.ID {
+				h.Window, h.Socket = p.window, p.socket
+				b.close(ctx, h, anyway)
+			}
+		}
+	}
+	// Most often there is nothing to kill, and no way to say what would be left.
+	_, _ = shim.Kill(ctx, h.Dir, h.ID, swarm.KillOptions{Signal: "SIGKILL", Force: true})
+}
+
+// serverEnv is the environment for a server that has to be started: the caller's,
+// as if the user had started it, but nothing of the worker which the caller may
+// be. It is marked as a keeper, so that it is not part of that worker.
+func serverEnv(caller []string) []string {
+	env := make([]string, 0, len(caller)+1)
+	for _, kv := range caller {
+		if !strings.HasPrefix(kv, "SWARM_") {
+			env = append(env, kv)
+		}
+	}
+	return append(env, swarm.EnvKeeper+"=tmux")
+}

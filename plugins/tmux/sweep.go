@@ -1,0 +1,77 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Sweep closes the sessions that ended workers used, no running worker uses and
+// this backend made, unless there is something of someone else's in them. A
+// session goes with its last window, so what is closed is what ended workers left
+// open; a worker that is started in the session meanwhile keeps it.
+func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]string, error) {
+	type place struct{ socket, session string }
+	used := make(map[place]bool)
+	for _, raw := range running {
+		if h, err := decode(raw); err == nil {
+			used[place{h.Socket, h.Session}] = true
+		}
+	}
+	left := make(map[place][]handle)
+	var order []place
+	for _, raw := range ended {
+		h, err := decode(raw)
+		p := place{h.Socket, h.Session}
+		if err != nil || h.Window == "" || used[p] {
+			continue
+		}
+		if left[p] == nil {
+			order = append(order, p)
+		}
+		left[p] = append(left[p], h)
+	}
+	var warnings []string
+	listed := make(map[string][]pane)
+	for _, p := range order {
+		panes, ok := listed[p.socket]
+		if !ok {
+			// A server that is gone took its sessions with it.
+			panes, _ = left[p][0].server().panes(ctx)
+			listed[p.socket] = panes
+		}
+		if err := ctx.Err(); err != nil {
+			return warnings, err
+		}
+		if b.sweep(ctx, inSession(panes, p.session), left[p]) {
+			warnings = append(warnings, fmt.Sprintf("tmux session '%s' was kept: it has windows that are not swarm's", p.session))
+		}
+	}
+	return warnings, nil
+}
+
+// sweep closes the panes that ended workers left in a session, or says that it
+// has to be kept for someone else's.
+func (b *Backend) sweep(ctx context.Context, panes []pane, ended []handle) (kept bool) {
+	if len(panes) == 0 || !panes[0].made {
+		return false
+	}
+	var leftovers []handle
+	for _, p := range panes {
+		i := slices.IndexFunc(ended, func(h handle) bool { return h.ID == p.worker && h.Pane == p.id && h.Window == p.window })
+		if i < 0 {
+			return true
+		}
+		leftovers = append(leftovers, ended[i])
+	}
+	for _, h := range leftovers {
+		b.close(ctx, h, ifDead)
+	}
+	return false
+}
+
+func inSession(panes []pane, name string) []pane {
+	return slices.DeleteFunc(slices.Clone(panes), func(p pane) bool { return p.sessionName != name })
+}

@@ -1,0 +1,64 @@
+package tmux
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// The options of a worker.
+const (
+	optSession = "session"
+	optSocket  = "socket"
+)
+
+// target is where to start a worker.
+type target struct {
+	// session is a session's name, and label that of the server's socket, empty
+	// for tmux's default.
+	session, label string
+}
+
+// targetOf reads the options of a worker. Two state directories have different
+// sessions unless their user says otherwise.
+func targetOf(options map[string]string, stateDir string) (target, error) {
+	for _, key := range slices.Sorted(maps.Keys(options)) {
+		if key != optSession && key != optSocket {
+			return target{}, fmt.Errorf("%w: the tmux backend has no option %q (it has %s and %s)",
+				swarm.ErrInvalidSpec, key, optSession, optSocket)
+		}
+	}
+	t := target{session: options[optSession], label: options[optSocket]}
+	if t.session == "" {
+		sum := sha256.Sum256([]byte(stateDir))
+		t.session = "swarm-" + hex.EncodeToString(sum[:4])
+	}
+	if !validSession(t.session) {
+		return target{}, fmt.Errorf("%w: %q can't be a tmux session's name here: use letters, digits, spaces, '-' and '_'",
+			swarm.ErrInvalidSpec, t.session)
+	}
+	if strings.Contains(t.label, "/") {
+		return target{}, fmt.Errorf("%w: %q is a path; a tmux socket is given by its name, as to tmux -L", swarm.ErrInvalidSpec, t.label)
+	}
+	return t, nil
+}
+
+// validSession leaves out what tmux changes in a name ('.', ':'), expands ('#',
+// '%'), or reads as something else than a name at the beginning of a target.
+func validSession(name string) bool {
+	for i, r := range name {
+		if i == 0 && strings.ContainsRune("$@=-+!{~ ", r) {
+			return false
+		}
+		if !unicode.IsPrint(r) || strings.ContainsRune(`.:#%;\`, r) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 128
+}

@@ -1,0 +1,122 @@
+package tmux
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// The user options by which this backend knows its windows and sessions.
+const (
+	optWorkerID    = "@swarm_id"
+	optMadeSession = "@swarm_session"
+)
+
+// opening is a window to be opened.
+type opening struct {
+	target target
+	spec   swarm.Spec
+}
+
+// commands returns what opens the window and sets it up, in one go: tmux does
+// nothing else in between, so a worker that ends at once does so in a window that
+// is already as it has to be. With make, the session is made too, and the window
+// is its first one.
+//
+// A new window in the background is not the current one, and its id is not known
+// before the end. So for a moment its name is one that no other window has.
+func (o opening) commands(makeSession bool) [][]string {
+	session, name := "="+o.target.session+":", "swarm-"+o.spec.ID
+	window := session + "=" + name
+	if !makeSession {
+		open := []string{"new-window", "-d", "-t", session, "-n", name, "-P", "-F", openedFormat, "--"}
+		return append([][]string{append(open, o.keeper()...)}, o.setUp(window)...)
+	}
+	open := []string{
+		"new-session", "-d", "-s", o.target.session, "-n", name, "-P", "-F", openedFormat,
+		// Windows that a user opens in the session begin there.
+		"-c", literal(o.spec.Dir), "--",
+	}
+	commands := append([][]string{append(open, o.keeper()...)}, o.setUpSession(session)...)
+	return append(commands, o.setUp(window)...)
+}
+
+// keeper is the command of the pane. With more than one argument tmux runs it
+// without a shell. The marker is set by env, since what tmux is told to set for a
+// session stays in that session.
+func (o opening) keeper() []string {
+	return []string{"/usr/bin/env", swarm.EnvKeeper + "=" + o.spec.ID, o.spec.Local.Shim, o.spec.Local.RunDir}
+}
+
+// setUp makes a window the worker's, whatever the user's configuration says.
+func (o opening) setUp(window string) [][]string {
+	return [][]string{
+		{"set-option", "-w", "-t", window, optWorkerID, o.spec.ID},
+		{"set-option", "-w", "-t", window, "remain-on-exit", "off"},
+		{"set-option", "-w", "-t", window, "automatic-rename", "off"},
+		{"set-option", "-w", "-t", window, "allow-rename", "off"},
+		// The last one: from here on the window has another name.
+		{"rename-window", "-t", window, o.spec.Name},
+	}
+}
+
+// setUpSession makes a session ours, and one that lives without a client. The
+// mark of the server's first process is not for the windows that users open.
+func (o opening) setUpSession(session string) [][]string {
+	return [][]string{
+		{"set-environment", "-gu", swarm.EnvKeeper},
+		{"set-option", "-t", session, optMadeSession, "1"},
+		{"set-option", "-t", session, "destroy-unattached", "off"},
+		{"set-option", "-s", "exit-unattached", "off"},
+	}
+}
+
+// literal keeps tmux from expanding a text, first as a time, then as a format.
+func literal(s string) string {
+	return strings.NewReplacer("%", "%%", "#", "##").Replace(s)
+}
+
+// opened is what tmux says of a window that it opened.
+type opened struct {
+	version, id, pane, session, sessionID, socket string
+	// server and pid are the processes of the server and of the pane.
+	server, pid int
+	// made says that the session was made with it.
+	made bool
+}
+
+// openedFormat has no field before the last one that could hold a colon.
+const openedFormat = "#{version}:#{pid}:#{pane_pid}:#{window_id}:#{pane_id}:#{session_id}:#{session_name}:#{socket_path}"
+
+func parseOpened(out string) (opened, bool) {
+	line, _, _ := strings.Cut(out, "\n")
+	f := strings.SplitN(line, ":", 8)
+	if len(f) < 8 {
+		return opened{}, false
+	}
+	server, err := strconv.Atoi(f[1])
+	if err != nil {
+		return opened{}, false
+	}
+	pid, err := strconv.Atoi(f[2])
+	if err != nil {
+		return opened{}, false
+	}
+	return opened{
+		version: f[0], server: server, pid: pid, id: f[3], pane: f[4],
+		sessionID: f[5], session: f[6], socket: filepath.Clean(f[7]),
+	}, true
+}
+
+// keeper returns the identity of the pane's process: of nobody, if it has ended
+// already.
+func (w opened) keeper() proc.Identity {
+	p, err := proc.Read(w.pid)
+	if err != nil || p.Parent != w.server {
+		return proc.Identity{}
+	}
+	return p.Identity
+}

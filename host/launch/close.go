@@ -14,17 +14,13 @@ const askTime = 200 * time.Millisecond
 func (p *running) close() { p.closing.Do(p.end) }
 
 func (p *running) end() {
-	var asked <-chan struct{}
 	if p.proc.running() && p.givenUp.Load() {
-		asked = p.ask()
+		p.ask()
 	}
 	_ = p.proc.Kill(context.Background())
 	<-p.proc.exited
 	// With the process gone this only cleans up: connection and goroutines.
 	p.client.Kill()
-	if asked != nil {
-		<-asked
-	}
 	if p.dir != "" {
 		_ = os.RemoveAll(p.dir)
 	}
@@ -34,19 +30,14 @@ func (p *running) end() {
 }
 
 // ask gives the plugin a moment to finish what it is doing and to leave by
-// itself. A plugin that is stopped or hangs does not answer. The channel is
-// closed some time after the end of the process.
-func (p *running) ask() <-chan struct{} {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		p.client.Kill()
-	}()
+// itself. It is asked through the death pipe, which no call can block. A plugin
+// that is stopped or hangs does not answer.
+func (p *running) ask() {
+	p.proc.leave()
 	limit := time.NewTimer(askTime)
 	defer limit.Stop()
 	select {
 	case <-p.proc.exited:
 	case <-limit.C:
 	}
-	return done
 }

@@ -15,6 +15,9 @@ import (
 type process struct {
 	cmd            *exec.Cmd
 	stdout, stderr *pipe
+	// death is the write end of the death pipe. Nothing is ever written: the
+	// plugin's end is at its end when this one is closed or its host is gone.
+	death *os.File
 	// started is closed when Start is done, exited when the process is gone or
 	// was never there.
 	started, exited chan struct{}
@@ -59,15 +62,12 @@ func (p *process) Start(context.Context) (err error) {
 		_ = p.stdout.Close()
 		return err
 	}
-	// The host never writes to the death pipe; it has the only write end, so the
-	// read end is at its end when the host is.
-	var death *os.File
-	if theirs[2], death, err = os.Pipe(); err == nil {
+	if theirs[2], p.death, err = os.Pipe(); err == nil {
 		p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1]
 		p.cmd.ExtraFiles = []*os.File{theirs[2]}
 		p.cmd.Env = append(p.cmd.Env, deathEnv)
 		if err = p.cmd.Start(); err != nil {
-			_ = death.Close()
+			_ = p.death.Close()
 		}
 	}
 	if err != nil {
@@ -78,7 +78,7 @@ func (p *process) Start(context.Context) (err error) {
 	go func() {
 		// The state is kept in cmd, and all that it could fail with is in there.
 		_ = p.cmd.Wait()
-		_ = death.Close()
+		_ = p.death.Close()
 		p.stdout.end()
 		p.stderr.end()
 		close(p.exited)
@@ -119,6 +119,9 @@ func (p *process) Kill(context.Context) error {
 	}
 	return nil
 }
+
+// leave tells the plugin that it is not needed any more.
+func (p *process) leave() { _ = p.death.Close() }
 
 // running reports whether the process was started and has not ended.
 func (p *process) running() bool {

@@ -1,0 +1,73 @@
+package launch
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/swarmhost/swarm/host/catalog"
+)
+
+func TestPin(t *testing.T) {
+	t.Parallel()
+	s := newSet(t)
+	path := filepath.Join(t.TempDir(), "swarm-plugin-x")
+	write := func(text string) string {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256([]byte(text))
+		return hex.EncodeToString(sum[:])
+	}
+	want := write("one")
+	e := catalog.Entry{Name: "x", Command: []string{path}, SHA256: want}
+	if err := s.checkPin(e); err != nil {
+		t.Fatal(err)
+	}
+	cache := filepath.Join(s.opts.Dir, pinFile)
+	info, err := os.Stat(cache)
+	if err != nil || info.Mode() != fs.FileMode(0o600) {
+		t.Fatalf("cache: %v, %v", info, err)
+	}
+
+	// The second look goes by what is remembered: forge it to see.
+	known := s.readPins()
+	forged := known[path]
+	forged.SHA256 = "00"
+	forge, err := json.Marshal(map[string]pinned{path: forged})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(cache, forge, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var pin *PinError
+	if err := s.checkPin(e); !errors.As(err, &pin) || pin.Got != "00" || pin.Want != want {
+		t.Errorf("the file was hashed again although it did not change: %v", err)
+	}
+
+	got := write("two")
+	if err := s.checkPin(e); !errors.As(err, &pin) || pin.Got != got {
+		t.Errorf("a file of the same size that was changed: %v", err)
+	}
+	want = write("one")
+	if err := s.checkPin(e); err != nil {
+		t.Errorf("changed back: %v", err)
+	}
+	if err := os.WriteFile(cache, []byte("{damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.checkPin(e); err != nil {
+		t.Errorf("with a damaged cache: %v", err)
+	}
+	left, err := filepath.Glob(cache + ".*")
+	if err != nil || len(left) > 0 {
+		t.Errorf("temporary files left: %v, %v", left, err)
+	}
+}

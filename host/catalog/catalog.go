@@ -207,13 +207,21 @@ func (c *Catalog) path() []string {
 	return dirs
 }
 
-func lookup(dirs []string, file string) (string, bool) {
+// lookup returns the first executable of that name, and if there is none the
+// first file, so that its owner is told what it lacks.
+func lookup(dirs []string, name string) (path string, ok bool) {
 	for _, dir := range dirs {
-		if path := filepath.Join(dir, file); isExecutable(path) {
-			return path, true
+		candidate := filepath.Join(dir, name)
+		info, err := os.Stat(candidate)
+		switch {
+		case err != nil || !info.Mode().IsRegular():
+		case info.Mode()&0o111 != 0:
+			return candidate, true
+		case path == "":
+			path = candidate
 		}
 	}
-	return "", false
+	return path, path != ""
 }
 
 // unique drops what comes a second time.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -122,13 +123,15 @@ func (c *client) listen(requests chan<- request) {
 // line reads up to a newline. It reads bytes ahead and drops them: a client has
 // only one request.
 func (c *client) line() (string, error) {
-	var buf [rundir.MaxLine]byte
-	for n := 0; n < len(buf); {
-		m, err := c.file.Read(buf[n:])
-		if i := bytes.IndexByte(buf[n:n+m], '\n'); i >= 0 {
-			return string(buf[:n+i]), nil
+	// Most requests are this short.
+	buf := make([]byte, 0, 128)
+	for len(buf) < rundir.MaxLine {
+		buf = slices.Grow(buf, 1)
+		n, err := c.file.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if i := bytes.IndexByte(buf, '\n'); i >= 0 && i < rundir.MaxLine {
+			return string(buf[:i]), nil
 		}
-		n += m
 		if err != nil {
 			return "", errors.New("incomplete request")
 		}

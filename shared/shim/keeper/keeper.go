@@ -37,6 +37,8 @@ type keeper struct {
 	// shot are those that SIGKILL was sent to, or is about to be.
 	shot    map[int]uint64
 	waiting []*client
+	// served counts requests.
+	served int
 
 	requests chan request
 	children chan os.Signal

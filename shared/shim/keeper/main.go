@@ -88,6 +88,5 @@ func start() (_ *keeper, err error) {
 		return nil, err
 	}
 	k.launch.Env, k.launch.Command = nil, nil
-	runtime.GC()
 	return k, nil
 }

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"time"
 
@@ -11,8 +12,15 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
+// tidyEvery is after how many requests their garbage goes. Left to itself the
+// runtime first lets a heap grow to 4 MiB, several times what the shim needs.
+const tidyEvery = 64
+
 // serve does what a client asks for, or lets it wait for the end.
 func (k *keeper) serve(r request) {
+	if k.served++; k.served%tidyEvery == 0 {
+		runtime.GC()
+	}
 	var sig unix.Signal
 	if r.Signal != "" {
 		if sig = proc.SignalNumber(r.Signal); sig == 0 {

@@ -80,7 +80,11 @@ func startClean() error {
 	if !marked {
 		os.Setenv(envKeeper, "1")
 	}
-	return os.NewSyscallError("exec", unix.Exec("/proc/self/exe", os.Args, os.Environ()))
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return os.NewSyscallError("exec", unix.Exec(self, os.Args, os.Environ()))
 }
 
 func tree(_ rundir.Identity, skip func(proc.Process) bool) []proc.Process {

@@ -52,33 +52,64 @@ func parseStat(line []byte) (Process, bool) {
 	if open < 1 || end < open {
 		return Process{}, false
 	}
-	// From field 3, the state, on.
-	fields := strings.Fields(string(line[end+1:]))
-	if len(fields) < 20 || len(fields[0]) != 1 {
-		return Process{}, false
-	}
-	p := Process{Name: string(line[open+1 : end]), State: fields[0][0]}
-	p.Ended = p.State == 'X' || p.State == 'x'
+	p := Process{Name: string(line[open+1 : end])}
 	ok := true
-	number := func(s string) int {
-		n, err := strconv.Atoi(s)
+	number := func(b []byte) int {
+		n, err := strconv.Atoi(string(b))
 		ok = ok && err == nil
 		return n
 	}
-	p.PID = number(string(bytes.TrimSpace(line[:open])))
-	p.Parent, p.Group, p.Session = number(fields[1]), number(fields[2]), number(fields[3])
-	var err error
-	p.Start, err = strconv.ParseUint(fields[19], 10, 64)
-	return p, ok && err == nil
+	p.PID = number(bytes.TrimSpace(line[:open]))
+	rest := bytes.TrimSpace(line[end+1:])
+	for field := 3; len(rest) > 0; field++ {
+		var text []byte
+		text, rest, _ = bytes.Cut(rest, []byte{' '})
+		switch field {
+		case 3:
+			p.State, ok = text[0], len(text) == 1
+			p.Ended = p.State == 'X' || p.State == 'x'
+		case 4:
+			p.Parent = number(text)
+		case 5:
+			p.Group = number(text)
+		case 6:
+			p.Session = number(text)
+		case 22:
+			var err error
+			p.Start, err = strconv.ParseUint(string(text), 10, 64)
+			return p, ok && err == nil
+		}
+	}
+	return Process{}, false
 }
 
+// readSome fills buf from a file of /proc. Unlike package os it leaves no garbage:
+// a shim reads many of them, and its heap is to stay small.
 func readSome(name string, buf []byte) (int, error) {
-	f, err := os.Open(name)
+	fd, err := open(name)
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close()
-	return f.Read(buf)
+	defer unix.Close(fd)
+	return read(fd, buf)
+}
+
+func open(name string) (int, error) {
+	for {
+		fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != unix.EINTR {
+			return fd, err
+		}
+	}
+}
+
+func read(fd int, buf []byte) (int, error) {
+	for {
+		n, err := unix.Read(fd, buf)
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
 }
 
 func gone(err error) error {

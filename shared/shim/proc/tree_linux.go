@@ -3,8 +3,9 @@ package proc
 import (
 	"os"
 	"strconv"
-	"strings"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // hasChildren says whether the kernel was built with CONFIG_PROC_CHILDREN.
@@ -26,6 +27,14 @@ func lister() func(int) []int {
 // and one of them those that a subreaper took over.
 func children(pid int) []int {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task"
+	var st unix.Stat_t
+	if err := unix.Stat(dir, &st); err != nil {
+		return nil
+	}
+	// Most processes have one thread, which is named as they are.
+	if st.Nlink == 3 {
+		return appendChildren(nil, dir+"/"+strconv.Itoa(pid)+"/children")
+	}
 	d, err := os.Open(dir)
 	if err != nil {
 		return nil
@@ -34,12 +43,30 @@ func children(pid int) []int {
 	tasks, _ := d.Readdirnames(-1)
 	var pids []int
 	for _, task := range tasks {
-		list, _ := os.ReadFile(dir + "/" + task + "/children")
-		for field := range strings.FieldsSeq(string(list)) {
-			if pid, err := strconv.Atoi(field); err == nil {
-				pids = append(pids, pid)
+		pids = appendChildren(pids, dir+"/"+task+"/children")
+	}
+	return pids
+}
+
+// appendChildren reads a list of pids, each followed by a space, of any length.
+func appendChildren(pids []int, name string) []int {
+	fd, err := open(name)
+	if err != nil {
+		return pids
+	}
+	defer unix.Close(fd)
+	var buf [1024]byte
+	for pid := 0; ; {
+		n, err := read(fd, buf[:])
+		if err != nil || n == 0 {
+			return pids
+		}
+		for _, b := range buf[:n] {
+			if b >= '0' && b <= '9' {
+				pid = pid*10 + int(b-'0')
+			} else if pid > 0 {
+				pids, pid = append(pids, pid), 0
 			}
 		}
 	}
-	return pids
 }

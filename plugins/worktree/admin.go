@@ -1,0 +1,71 @@
+package worktree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// markerFile, in a worktree's administrative directory, holds the id of the
+// worker that the worktree was made for. It goes with the worktree, and moves
+// with it.
+const markerFile = "swarm-worker"
+
+// admin is the administrative directory of a linked worktree, as described in
+// gitrepository-layout(5).
+type admin struct {
+	// dir is the directory, worktree the path that it says it belongs to.
+	dir, worktree string
+	// id is the worker's; empty if swarm did not make this worktree.
+	id string
+}
+
+// admins returns the administrative directories of all linked worktrees.
+func (r *repo) admins() ([]admin, error) {
+	top := filepath.Join(r.common, "worktrees")
+	entries, err := os.ReadDir(top)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []admin
+	for _, e := range entries {
+		a := admin{dir: filepath.Join(top, e.Name())}
+		dotGit, err := firstLine(filepath.Join(a.dir, "gitdir"))
+		if err != nil || dotGit == "" {
+			// Half made or damaged; git leaves such entries out as well.
+			continue
+		}
+		if !filepath.IsAbs(dotGit) {
+			dotGit = filepath.Join(a.dir, dotGit)
+		}
+		a.worktree = filepath.Dir(dotGit)
+		a.id, err = firstLine(filepath.Join(a.dir, markerFile))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// mark writes the worker's id.
+func (a admin) mark(id string) error {
+	f, err := os.OpenFile(filepath.Join(a.dir, markerFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("mark worktree: %w", err)
+	}
+	_, err = f.WriteString(id + "\n")
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// firstLine returns the content of a file of one line.
+func firstLine(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	return strings.TrimSuffix(string(b), "\n"), err
+}

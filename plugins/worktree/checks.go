@@ -1,0 +1,209 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// ignoredLimit is how many bytes of ignored files outside of ignored directories
+// are rescued without being asked to.
+const ignoredLimit = 10 << 20
+
+// checks are what can keep a worktree, in the order in which they are reported:
+// first what no flag overrides.
+var checks = []func(*tree, context.Context) (*swarm.Kept, error){
+	(*tree).lock,
+	(*tree).operation,
+	(*tree).inhabitants,
+	(*tree).readIndex,
+	(*tree).submoduleWork,
+	(*tree).repositories,
+	(*tree).changes,
+	(*tree).hiddenChanges,
+	(*tree).largeIgnored,
+}
+
+// inspect finds the worktree and runs the checks. A check that fails keeps the
+// worktree. With neither an error nor a reason the tree can be removed.
+func (w *Workspace) inspect(ctx context.Context, r *repo, ref swarm.WorkspaceRef, opts swarm.RemoveOptions) (*tree, *swarm.Kept, error) {
+	t, kept, err := r.find(ctx, ref)
+	if err == nil && kept == nil && !t.missing {
+		for _, check := range checks {
+			if kept, err = check(t, ctx); err != nil || kept != nil && !(kept.Forceable && opts.Force) {
+				break
+			}
+			kept = nil
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case err != nil:
+		return nil, keep("it cannot be inspected: %s", reason(err)), nil
+	}
+	return t, kept, nil
+}
+
+// lastLook repeats, right before the removal, what is cheap to repeat, and
+// compares everything else with what the checks saw.
+func (t *tree) lastLook(ctx context.Context) (*swarm.Kept, error) {
+	now, err := take(t)
+	if err == nil && now.sum != t.snapshot.sum {
+		return keep("something in it changed while it was being removed"), nil
+	}
+	var kept *swarm.Kept
+	if err == nil {
+		kept, err = t.inhabitants(ctx)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return keep("it cannot be inspected: %s", reason(err)), nil
+	}
+	return kept, nil
+}
+
+func (t *tree) lock(context.Context) (*swarm.Kept, error) {
+	switch {
+	case t.locked == nil:
+		return nil, nil
+	case *t.locked == "":
+		return keep("worktree is locked"), nil
+	}
+	return keep("worktree is locked: %s", *t.locked), nil
+}
+
+// operations are the files in an administrative directory which say that
+// something is half done, see gitrepository-layout(5) and git-status's
+// wt-status.c.
+var operations = []struct{ file, name string }{
+	{"rebase-apply/applying", "git am"},
+	{"rebase-apply", "a rebase"},
+	{"rebase-merge", "a rebase"},
+	{"MERGE_HEAD", "a merge"},
+	{"CHERRY_PICK_HEAD", "a cherry-pick"},
+	{"REVERT_HEAD", "a revert"},
+	{"sequencer", "a cherry-pick or revert"},
+	{"BISECT_LOG", "a bisect"},
+	{"BISECT_START", "a bisect"},
+	{"NOTES_MERGE_PARTIAL", "a merge of notes"},
+	{"index.lock", "a git command"},
+	{"HEAD.lock", "a git command"},
+}
+
+// operation reports what is half done.
+func (t *tree) operation(context.Context) (*swarm.Kept, error) {
+	return operationIn(t.admin.dir, "%s is in progress")
+}
+
+func operationIn(gitDir, format string) (*swarm.Kept, error) {
+	for _, o := range operations {
+		_, err := os.Lstat(filepath.Join(gitDir, o.file))
+		if err == nil {
+			return keep(format, o.name), nil
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// inhabitants reports processes that live in the worktree.
+func (t *tree) inhabitants(ctx context.Context) (*swarm.Kept, error) {
+	ps, err := livingIn(ctx, t.ref.Path)
+	if err != nil || len(ps) == 0 {
+		return nil, err
+	}
+	var names []string
+	for _, p := range ps {
+		names = append(names, fmt.Sprintf("%s (pid %d)", p.Name, p.PID))
+	}
+	const shown = 3
+	if more := len(names) - shown; more > 0 {
+		names = append(names[:shown], fmt.Sprintf("%d more", more))
+	}
+	return keep("in use by %s", strings.Join(names, ", ")), nil
+}
+
+// repositories reports other repositories in the worktree: git shows those that
+// are untracked, but not those in ignored directories.
+func (t *tree) repositories(context.Context) (*swarm.Kept, error) {
+	for _, r := range t.snapshot.repositories {
+		if !slices.Contains(t.own, r) {
+			return keep("it contains another git repository: %s", quote(filepath.Dir(r))), nil
+		}
+	}
+	return nil, nil
+}
+
+// changes reports what is not committed.
+func (t *tree) changes(ctx context.Context) (*swarm.Kept, error) {
+	s, err := readStatus(ctx, t.git)
+	if err != nil {
+		return nil, err
+	}
+	t.untracked, t.ignored, t.dirty = s.untracked, s.ignored, s.lines > 0
+	for _, path := range s.untracked {
+		if strings.HasSuffix(path, "/") {
+			return keep("it contains another git repository: %s", quote(path)), nil
+		}
+	}
+	if s.lines == 0 {
+		return nil, nil
+	}
+	return forceable("worktree has %d uncommitted change(s)", s.lines), nil
+}
+
+// hiddenChanges reports changes of files that git was told not to look at.
+func (t *tree) hiddenChanges(ctx context.Context) (*swarm.Kept, error) {
+	if !slices.ContainsFunc(t.index, indexEntry.hidden) {
+		return nil, nil
+	}
+	n := 0
+	err := t.withIndex(ctx, func(g git) error {
+		changed, err := t.unhide(ctx, g)
+		for _, c := range changed {
+			if slices.ContainsFunc(t.index, func(e indexEntry) bool { return e.path == c.path && e.hidden() }) {
+				n++
+			}
+		}
+		return err
+	})
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	t.dirty = true
+	return forceable("worktree has %d change(s) in files marked assume-unchanged or skip-worktree", n), nil
+}
+
+// largeIgnored reports more ignored files than are saved without asking.
+func (t *tree) largeIgnored(context.Context) (*swarm.Kept, error) {
+	var size int64
+	for _, path := range t.ignored {
+		info, err := os.Lstat(filepath.Join(t.ref.Path, path))
+		if err != nil {
+			return nil, err
+		}
+		size += info.Size()
+	}
+	if size <= ignoredLimit {
+		return nil, nil
+	}
+	return forceable("worktree has %d MiB of ignored files outside of ignored directories", (size+1<<20-1)>>20), nil
+}
+
+// forceable says why a worktree stays unless the user forces its removal.
+func forceable(format string, args ...any) *swarm.Kept {
+	k := keep(format, args...)
+	k.Forceable = true
+	return k
+}

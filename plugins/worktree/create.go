@@ -1,0 +1,237 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// undoLimit bounds the undoing of what failed, which goes on after the caller
+// gave up.
+const undoLimit = 30 * time.Second
+
+// Create implements [swarm.Workspace].
+func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swarm.WorkspaceRef, err error) {
+	if spec.ID == "" || !swarm.ValidName(spec.Name) || !filepath.IsAbs(spec.Base) {
+		return swarm.WorkspaceRef{}, invalid("a worktree needs an id, a name and an absolute base")
+	}
+	r, err := openRepo(ctx, w.git, spec.Base)
+	if err != nil {
+		return swarm.WorkspaceRef{}, err
+	}
+	unlock, err := r.lock(ctx)
+	if err != nil {
+		return swarm.WorkspaceRef{}, err
+	}
+	defer unlock()
+
+	var done undo
+	defer func() {
+		if err != nil {
+			undoing, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+			defer cancel()
+			err = errors.Join(err, done.all(undoing))
+		}
+	}()
+	branch := branchOf(spec)
+	start, err := w.startOf(ctx, r, spec.Base, branch)
+	if err != nil {
+		return swarm.WorkspaceRef{}, err
+	}
+	path, err := w.makeRoom(ctx, r, spec, &done)
+	if err != nil {
+		return swarm.WorkspaceRef{}, err
+	}
+	if start != "" {
+		if err := r.makeBranch(ctx, branch, start, &done); err != nil {
+			return swarm.WorkspaceRef{}, err
+		}
+	}
+	if err := r.checkOut(ctx, spec.ID, path, branch, &done); err != nil {
+		return swarm.WorkspaceRef{}, err
+	}
+	return swarm.WorkspaceRef{ID: spec.ID, Name: spec.Name, Path: path, Branch: branch, Base: r.main}, nil
+}
+
+// branchOf returns the branch that spec asks for.
+func branchOf(spec swarm.WorkspaceSpec) string {
+	if spec.Branch != "" {
+		return spec.Branch
+	}
+	return spec.Name
+}
+
+// startOf returns the commit to make the branch at, empty if the branch exists
+// and can be used.
+func (w *Workspace) startOf(ctx context.Context, r *repo, base, branch string) (string, error) {
+	// The answer differs from the question for shorthands such as @{-1}.
+	if full, err := r.git.line(ctx, "check-ref-format", "--branch", branch); err != nil || full != branch {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		return "", invalid("'%s' is not a valid branch name", branch)
+	}
+	exists, err := r.git.ask(ctx, "show-ref", "--verify", "--quiet", "refs/heads/"+branch)
+	if err != nil {
+		return "", err
+	}
+	if exists {
+		trees, err := r.worktrees(ctx)
+		if err != nil {
+			return "", err
+		}
+		for _, t := range trees {
+			if t.branch == branch {
+				return "", invalid("branch '%s' is already checked out at %s", branch, t.path)
+			}
+		}
+		return "", nil
+	}
+	// Where the caller stands, which may be another worktree than the main one.
+	start, err := w.git.at(base).line(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+	var failed *gitError
+	if errors.As(err, &failed) {
+		return "", invalid("repository %s has no commit yet, and a worktree needs one", r.main)
+	}
+	return start, err
+}
+
+// makeRoom returns the path of the new worktree, whose parent exists then.
+func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceSpec, done *undo) (string, error) {
+	beside, name := filepath.Split(r.main)
+	parent := filepath.Join(beside, name+"-worktrees")
+	if filepath.IsAbs(spec.Parent) {
+		parent = filepath.Clean(spec.Parent)
+	} else if spec.Parent != "" {
+		parent = filepath.Join(beside, spec.Parent)
+	}
+	if err := done.mkdirAll(parent); err != nil {
+		return "", invalid("make directory for worktrees: %w", err)
+	}
+	parent, err := filepath.EvalSymlinks(parent)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(parent, spec.Name)
+	if err := free(path); err != nil {
+		return "", err
+	}
+	return path, w.clearStale(ctx, r, path)
+}
+
+// free returns nil if a worktree can be made at path.
+func free(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return err
+		}
+		if len(entries) == 0 {
+			return nil
+		}
+	}
+	return invalid("%s already exists", path)
+}
+
+// clearStale forgets a worktree of an earlier worker that was at path and whose
+// directory is gone: git refuses to use the path before.
+func (w *Workspace) clearStale(ctx context.Context, r *repo, path string) error {
+	admins, err := r.admins()
+	if err != nil {
+		return err
+	}
+	for _, a := range admins {
+		if a.worktree != path {
+			continue
+		}
+		if a.id == "" {
+			return invalid("git still lists a worktree at %s, which is gone; see 'git worktree prune'", path)
+		}
+		old := swarm.WorkspaceRef{ID: a.id, Name: filepath.Base(path), Path: path, Base: r.main}
+		res, err := w.removeLocked(ctx, r, old, swarm.RemoveOptions{})
+		if err != nil {
+			return err
+		}
+		if res.Kept != nil {
+			return invalid("an earlier worktree at %s is in the way: %s", path, res.Kept.Reason)
+		}
+	}
+	return nil
+}
+
+// makeBranch makes a branch that does not exist. It fails if somebody else was
+// faster, so that only what it made is undone.
+func (r *repo) makeBranch(ctx context.Context, branch, start string, done *undo) error {
+	name := "refs/heads/" + branch
+	// All zeros, as long as a hash of this repository: must not exist.
+	never := zeros(start)
+	done.add(func(ctx context.Context) error {
+		// Cancelled git may have made it or not. A user's own commits stay: the
+		// hash is compared.
+		exists, err := r.git.ask(ctx, "show-ref", "--verify", "--quiet", name)
+		if err != nil || !exists {
+			return err
+		}
+		_, err = r.git.run(ctx, "update-ref", "-d", name, start)
+		return err
+	})
+	_, err := r.git.run(ctx, "update-ref", "-m", "branch: created by swarm", name, start, never)
+	var failed *gitError
+	if errors.As(err, &failed) {
+		done.drop()
+		return invalid("cannot make branch '%s': %w", branch, err)
+	}
+	return err
+}
+
+// checkOut makes the worktree.
+func (r *repo) checkOut(ctx context.Context, id, path, branch string, done *undo) error {
+	done.add(func(ctx context.Context) error { return r.forget(ctx, path) })
+	// The mark comes before the files, so that a worktree whose making was cut
+	// short is found by its id.
+	if _, err := r.git.run(ctx, "worktree", "add", "--quiet", "--no-checkout", path, branch); err != nil {
+		var failed *gitError
+		if errors.As(err, &failed) {
+			return invalid("cannot make worktree %s: %w", path, err)
+		}
+		return err
+	}
+	inside := r.git.at(path)
+	dir, err := inside.line(ctx, "rev-parse", "--absolute-git-dir")
+	if err != nil {
+		return err
+	}
+	if err := (admin{dir: dir}).mark(id); err != nil {
+		return err
+	}
+	_, err = inside.run(ctx, "reset", "--hard", "--quiet", "--no-recurse-submodules")
+	return err
+}
+
+// forget removes a worktree that was being made. Nobody but git has been in it.
+func (r *repo) forget(ctx context.Context, path string) error {
+	trees, err := r.worktrees(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range trees[1:] {
+		if t.path == path {
+			// Twice: git locks a worktree while it makes it.
+			_, err := r.git.run(ctx, "worktree", "remove", "--force", "--force", path)
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+// Package worktree makes git worktrees for workers, and removes them without
+// ever losing work. It implements [swarm.Workspace]; swarm-plugin-worktree
+// serves it, and nothing else imports it.
+//
+// # What counts as work
+//
+// A worktree is removed only when everything in it exists somewhere else too:
+// in a commit that a ref of the repository reaches, or in a rescue, which is a
+// ref under refs/swarm/rescue/<name>/<time> that Remove made. Anything that
+// can't be inspected, and anything that changes while it is being inspected,
+// keeps the worktree. The checks are listed in one place, see checks.
+//
+// Ignored directories (dependencies, build output) are the one exception: what
+// is in them goes, unless it is a git repository. Ignored files elsewhere, such
+// as .env, are rescued. More than [ignoredLimit] of them keeps the worktree;
+// RemoveOptions.Force rescues them whatever their size.
+//
+// # How it is removed
+//
+// By "git worktree remove" of the exact recorded path, run in the repository
+// that the ref names, under a lock that all swarm processes share. No file is
+// removed in any other way, and no branch that existed before.
+//
+// A ref is believed only if the repository has a linked worktree at its path
+// whose administrative directory carries the worker's id, which Create wrote
+// there. A worktree that the user made at the same path is not touched.
+//
+// # Git
+//
+// Hooks, fsmonitor and automatic maintenance are off in every call, and the
+// GIT_ variables of the caller are not passed on, except those that only say
+// where configuration and programs are. Clean and smudge filters of the
+// repository do run, because a checkout is wrong without them.
+package worktree

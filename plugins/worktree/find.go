@@ -1,0 +1,37 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// FindWorkspace implements [swarm.WorkspaceFinder].
+func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {
+	r, err := openRepo(ctx, w.git, spec.Base)
+	if errors.Is(err, swarm.ErrInvalidSpec) {
+		return swarm.WorkspaceRef{}, fmt.Errorf("worktree of '%s': %w: %w", spec.Name, swarm.ErrNotFound, err)
+	}
+	if err != nil {
+		return swarm.WorkspaceRef{}, err
+	}
+	// A Create of the same worker may still be running in a plugin that lost its
+	// host.
+	unlock, err := r.lock(ctx)
+	if err != nil {
+		return swarm.WorkspaceRef{}, err
+	}
+	defer unlock()
+	admins, err := r.admins()
+	if err != nil {
+		return swarm.WorkspaceRef{}, err
+	}
+	for _, a := range admins {
+		if spec.ID != "" && a.id == spec.ID {
+			return swarm.WorkspaceRef{ID: spec.ID, Name: spec.Name, Path: a.worktree, Branch: branchOf(spec), Base: r.main}, nil
+		}
+	}
+	return swarm.WorkspaceRef{}, fmt.Errorf("worktree of '%s': %w", spec.Name, swarm.ErrNotFound)
+}

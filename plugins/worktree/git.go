@@ -1,0 +1,172 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// git runs git, and is the only one that does. It is a value: at and with
+// return changed copies.
+type git struct {
+	bin string
+	dir string
+	env []string
+}
+
+// gitError is a git that ran and failed.
+type gitError struct {
+	verb   string
+	code   int
+	stderr string
+}
+
+func (e *gitError) Error() string {
+	text := ""
+	for line := range strings.Lines(e.stderr) {
+		// Hints follow the error; the first fatal or error line says what is wrong.
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") {
+			_, text, _ = strings.Cut(line, ": ")
+			break
+		}
+		text = line
+	}
+	if text == "" {
+		text = fmt.Sprintf("exit status %d", e.code)
+	}
+	return "git " + e.verb + ": " + text
+}
+
+// settings make git independent of what a user or a repository configured,
+// wherever it could hide a change, run a program of theirs, or leave a process
+// behind.
+var settings = []string{
+	"core.hooksPath=/dev/null",
+	"core.fsmonitor=false",
+	"core.untrackedCache=false",
+	"core.checkStat=default",
+	"core.trustctime=true",
+	"core.splitIndex=false",
+	"gc.auto=0",
+	"maintenance.auto=false",
+	"submodule.recurse=false",
+	"status.showUntrackedFiles=normal",
+	// What a rescue holds has to be on the disk before the worktree goes.
+	"core.fsync=all",
+	"core.fsyncMethod=fsync",
+}
+
+// passedOn are the variables of git that a call inherits: they say where things
+// are, none of them says which repository to work on.
+var passedOn = []string{
+	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
+	"GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+}
+
+func (g git) at(dir string) git {
+	g.dir = dir
+	return g
+}
+
+func (g git) with(env ...string) git {
+	g.env = append(slices.Clip(g.env), env...)
+	return g
+}
+
+// environ returns the environment of a call.
+func (g git) environ() []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		switch {
+		// Git trusts PWD to name its working directory.
+		case name == "PWD", name == "OLDPWD", name == "LC_ALL", name == "LANGUAGE":
+		case strings.HasPrefix(name, "GIT_") && !slices.Contains(passedOn, name):
+		default:
+			env = append(env, kv)
+		}
+	}
+	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_LITERAL_PATHSPECS=1")
+	return append(env, g.env...)
+}
+
+// run returns what git printed.
+func (g git) run(ctx context.Context, args ...string) (string, error) {
+	return g.feed(ctx, nil, args...)
+}
+
+// feed is run with input.
+func (g git) feed(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
+	argv := make([]string, 0, 2*len(settings)+len(args))
+	for _, s := range settings {
+		argv = append(argv, "-c", s)
+	}
+	cmd := exec.CommandContext(ctx, g.bin, append(argv, args...)...)
+	cmd.Dir, cmd.Env = g.dir, g.environ()
+	// On SIGTERM git removes its lock files and a worktree that is half made.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
+	err := cmd.Run()
+	if err == nil {
+		return stdout.String(), nil
+	}
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("git %s: %w", args[0], ctx.Err())
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return "", &gitError{verb: args[0], code: exit.ExitCode(), stderr: stderr.String()}
+	}
+	return "", fmt.Errorf("git %s: %w", args[0], err)
+}
+
+// line is run for an answer of one line.
+func (g git) line(ctx context.Context, args ...string) (string, error) {
+	out, err := g.run(ctx, args...)
+	return strings.TrimSuffix(out, "\n"), err
+}
+
+// list is run for an answer of NUL-terminated fields.
+func (g git) list(ctx context.Context, args ...string) ([]string, error) {
+	out, err := g.run(ctx, args...)
+	return fields(out), err
+}
+
+// fields splits what git prints with -z.
+func fields(out string) []string {
+	if out == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+}
+
+// input makes of strings what git reads with -z --stdin.
+func input(ss []string) io.Reader {
+	var b strings.Builder
+	for _, s := range ss {
+		b.WriteString(s)
+		b.WriteByte(0)
+	}
+	return strings.NewReader(b.String())
+}
+
+// ask is run for a question that git answers with exit code 0 or 1.
+func (g git) ask(ctx context.Context, args ...string) (bool, error) {
+	_, err := g.run(ctx, args...)
+	var failed *gitError
+	if errors.As(err, &failed) && failed.code == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,48 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// livingIn returns the processes that have their working directory in dir, but
+// for this plugin and its host. The system tells it only through lsof.
+func livingIn(ctx context.Context, dir string) ([]swarm.Process, error) {
+	cmd := exec.CommandContext(ctx, "/usr/sbin/lsof", "-w", "-n", "-P", "-d", "cwd", "-F", "pcn")
+	var stdout bytes.Buffer
+	cmd.Stdout = &stdout
+	err := cmd.Run()
+	// It exits with 1 when there is a process that it may not look into.
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || stdout.Len() == 0) {
+		return nil, err
+	}
+	var found []swarm.Process
+	var p swarm.Process
+	for line := range strings.Lines(stdout.String()) {
+		kind, value := line[0], strings.TrimSuffix(line[1:], "\n")
+		switch kind {
+		case 'p':
+			pid, err := strconv.Atoi(value)
+			if err != nil {
+				return nil, err
+			}
+			p = swarm.Process{PID: pid}
+		case 'c':
+			p.Name = value
+		case 'n':
+			inside := value == dir || strings.HasPrefix(value, dir+"/")
+			if inside && p.PID != os.Getpid() && p.PID != os.Getppid() {
+				found = append(found, p)
+			}
+		}
+	}
+	return found, nil
+}

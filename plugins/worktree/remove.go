@@ -1,0 +1,140 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// removalLimit bounds "git worktree remove", which is not cut short when the
+// caller gives up: half a worktree helps nobody.
+const removalLimit = 10 * time.Minute
+
+// Inspect implements [swarm.Workspace].
+func (w *Workspace) Inspect(ctx context.Context, ref swarm.WorkspaceRef, opts swarm.RemoveOptions) (swarm.WorkspaceState, error) {
+	r, unlock, kept, err := w.openBase(ctx, ref)
+	if err != nil || kept != nil || r == nil {
+		return swarm.WorkspaceState{Kept: kept, Missing: kept == nil && err == nil}, err
+	}
+	defer unlock()
+	t, kept, err := w.inspect(ctx, r, ref, opts)
+	if err != nil {
+		return swarm.WorkspaceState{}, err
+	}
+	return swarm.WorkspaceState{Kept: kept, Missing: kept == nil && t.missing}, nil
+}
+
+// Remove implements [swarm.Workspace].
+func (w *Workspace) Remove(ctx context.Context, ref swarm.WorkspaceRef, opts swarm.RemoveOptions) (swarm.RemoveResult, error) {
+	r, unlock, kept, err := w.openBase(ctx, ref)
+	if err != nil || kept != nil || r == nil {
+		return swarm.RemoveResult{Kept: kept}, err
+	}
+	defer unlock()
+	return w.removeLocked(ctx, r, ref, opts)
+}
+
+// openBase opens and locks the repository that ref names. Without a repository,
+// a reason or an error, there is nothing to remove.
+func (w *Workspace) openBase(ctx context.Context, ref swarm.WorkspaceRef) (*repo, func(), *swarm.Kept, error) {
+	r, err := openRepo(ctx, w.git, ref.Base)
+	if err == nil && r.main != ref.Base {
+		err = fmt.Errorf("%s is not the main working tree of a repository", ref.Base)
+	}
+	var unlock func()
+	if err == nil {
+		unlock, err = r.lock(ctx)
+	}
+	if err == nil {
+		return r, unlock, nil, nil
+	}
+	if ctx.Err() != nil {
+		return nil, nil, nil, ctx.Err()
+	}
+	if _, gone := os.Lstat(ref.Path); errors.Is(gone, fs.ErrNotExist) {
+		return nil, nil, nil, nil
+	}
+	return nil, nil, keep("its repository cannot be used: %s", reason(err)), nil
+}
+
+// removeLocked is Remove under the repository's lock.
+func (w *Workspace) removeLocked(ctx context.Context, r *repo, ref swarm.WorkspaceRef, opts swarm.RemoveOptions) (swarm.RemoveResult, error) {
+	t, kept, err := w.inspect(ctx, r, ref, opts)
+	if err != nil || kept != nil {
+		return swarm.RemoveResult{Kept: kept}, err
+	}
+	if t.missing {
+		return t.forget(ctx)
+	}
+	rescues, err := t.save(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return swarm.RemoveResult{}, ctx.Err()
+		}
+		return swarm.RemoveResult{Kept: keep("cannot save what is in it: %s", reason(err))}, nil
+	}
+	if w.beforeRemoval != nil {
+		w.beforeRemoval()
+	}
+	if kept, err := t.lastLook(ctx); err != nil || kept != nil {
+		return swarm.RemoveResult{Kept: kept}, errors.Join(err, rescues.drop(ctx))
+	}
+	if err := t.remove(ctx); err != nil {
+		// The rescues stay: git may have removed a part.
+		return swarm.RemoveResult{Rescues: rescues.list}, err
+	}
+	w.log.Debug("worktree removed", "rescues", len(rescues.list))
+	return swarm.RemoveResult{Rescues: rescues.list}, nil
+}
+
+// remove runs the one command that removes anything.
+func (t *tree) remove(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalLimit)
+	defer cancel()
+	args := []string{"worktree", "remove"}
+	if t.dirty || t.submodules {
+		// Without it git looks once more, by its own rules; but it refuses any
+		// worktree with submodules.
+		args = append(args, "--force")
+	}
+	if _, err := t.repo.git.run(ctx, append(args, t.ref.Path)...); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(t.ref.Path); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("git removed the worktree, but %s is still there", t.ref.Path)
+	}
+	return nil
+}
+
+// forget makes git forget a worktree whose directory is gone, if nothing is in
+// its administrative directory that exists nowhere else. What is left, git
+// forgets by itself after some months.
+func (t *tree) forget(ctx context.Context) (swarm.RemoveResult, error) {
+	if t.admin.dir == "" || t.locked != nil {
+		return swarm.RemoveResult{}, nil
+	}
+	if kept, err := t.operation(ctx); kept != nil || err != nil {
+		return swarm.RemoveResult{}, ctx.Err()
+	}
+	if _, err := os.Lstat(t.admin.dir + "/modules"); err == nil {
+		return swarm.RemoveResult{}, nil
+	}
+	if same, err := t.git.ask(ctx, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", "HEAD", "--"); err != nil || !same {
+		return swarm.RemoveResult{}, ctx.Err()
+	}
+	rescues, err := t.save(ctx)
+	if err != nil {
+		return swarm.RemoveResult{}, ctx.Err()
+	}
+	return swarm.RemoveResult{Rescues: rescues.list}, t.remove(ctx)
+}
+
+// keep says why a worktree stays, whatever the user's flags.
+func keep(format string, args ...any) *swarm.Kept {
+	return &swarm.Kept{Reason: oneLine(fmt.Sprintf(format, args...))}
+}

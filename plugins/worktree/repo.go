@@ -1,0 +1,142 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+var errNotRepository = invalid("not in a git repository (required for --worktree)")
+
+// invalid returns an error that is [swarm.ErrInvalidSpec].
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{swarm.ErrInvalidSpec}, args...)...)
+}
+
+// repo is a repository that has a main working tree.
+type repo struct {
+	// git runs in the main working tree.
+	git git
+	// main is the main working tree, common the directory that all working
+	// trees share. Both are absolute and free of symbolic links.
+	main, common string
+}
+
+// openRepo finds the repository that dir is in: in its main working tree, in a
+// linked one, or anywhere below.
+func openRepo(ctx context.Context, g git, dir string) (*repo, error) {
+	if info, err := os.Stat(dir); err != nil {
+		return nil, invalid("no directory %s", dir)
+	} else if !info.IsDir() {
+		return nil, invalid("%s is not a directory", dir)
+	}
+	g = g.at(dir)
+	common, err := g.line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return nil, notRepository(dir, err)
+	}
+	own, err := g.line(ctx, "rev-parse", "--absolute-git-dir")
+	if err != nil {
+		return nil, err
+	}
+	if common, err = filepath.EvalSymlinks(common); err != nil {
+		return nil, err
+	}
+	if own, err = filepath.EvalSymlinks(own); err != nil {
+		return nil, err
+	}
+	bare, err := g.line(ctx, "--git-dir="+common, "config", "--type=bool", "--default=false", "core.bare")
+	if err != nil {
+		return nil, err
+	}
+	if bare == "true" {
+		return nil, invalid("repository %s is bare, and worktrees need one with a working tree", common)
+	}
+	// For a repository whose git directory is elsewhere (a submodule, or
+	// --separate-git-dir) git lists that directory as the main working tree.
+	main := filepath.Dir(common)
+	if own == common {
+		if top, err := g.line(ctx, "rev-parse", "--show-toplevel"); err == nil {
+			main = top
+		}
+	}
+	if main, err = filepath.EvalSymlinks(main); err != nil {
+		return nil, err
+	}
+	r := &repo{git: g.at(main), main: main, common: common}
+	top, err := r.git.line(ctx, "rev-parse", "--show-toplevel")
+	if err != nil || top != main {
+		return nil, invalid("cannot tell where the main working tree of %s is; run this in it", common)
+	}
+	return r, nil
+}
+
+// notRepository tells a directory outside of any repository from a repository
+// that git refuses to use.
+func notRepository(dir string, err error) error {
+	var failed *gitError
+	if !errors.As(err, &failed) {
+		return err
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return invalid("cannot use the git repository %s: %w", at, failed)
+		}
+		if at == filepath.Dir(at) {
+			return errNotRepository
+		}
+	}
+}
+
+// lock keeps all other swarm processes from making or removing worktrees of
+// this repository. The file is never removed: somebody may be waiting for it.
+func (r *repo) lock(ctx context.Context) (unlock func(), err error) {
+	l := flock.New(filepath.Join(r.common, "swarm.lock"))
+	if _, err := l.TryLockContext(ctx, 5*time.Millisecond); err != nil {
+		return nil, fmt.Errorf("lock repository: %w", err)
+	}
+	return func() { _ = l.Close() }, nil
+}
+
+// listed is one working tree as git lists it.
+type listed struct {
+	path, head, branch string
+	locked             *string
+}
+
+// worktrees lists the working trees, the main one first.
+func (r *repo) worktrees(ctx context.Context) ([]listed, error) {
+	fields, err := r.git.list(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil, err
+	}
+	var trees []listed
+	for _, f := range fields {
+		key, value, _ := strings.Cut(f, " ")
+		if key == "worktree" {
+			trees = append(trees, listed{path: value})
+			continue
+		}
+		if len(trees) == 0 {
+			return nil, errors.New("cannot read the list of worktrees")
+		}
+		t := &trees[len(trees)-1]
+		switch key {
+		case "HEAD":
+			t.head = value
+		case "branch":
+			t.branch = strings.TrimPrefix(value, "refs/heads/")
+		case "locked":
+			t.locked = &value
+		}
+	}
+	return trees, nil
+}

@@ -1,0 +1,142 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// rescues are the refs that one removal made.
+type rescues struct {
+	repo *repo
+	// prefix is what their names have in common.
+	prefix string
+	list   []swarm.Rescue
+	hashes []string
+}
+
+// save makes rescue refs for all that exists only in this worktree, if the
+// checks let it pass.
+func (t *tree) save(ctx context.Context) (_ *rescues, err error) {
+	r := &rescues{repo: t.repo, prefix: "refs/swarm/rescue/" + refName(t.ref.Name) + "/" + time.Now().UTC().Format("20060102T150405.000Z")}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.drop(ctx))
+		}
+	}()
+	tips, err := t.orphans(ctx)
+	if err != nil {
+		return r, err
+	}
+	if t.dirty || len(t.ignored) > 0 {
+		c, err := t.commit(ctx)
+		if err != nil {
+			return r, err
+		}
+		if err := r.add(ctx, c.hash, func(ref string) string { return t.restore(ref, c) }); err != nil {
+			return r, err
+		}
+		// The rescue has it as its parent.
+		tips = slices.DeleteFunc(tips, func(tip string) bool { return tip == t.head })
+	}
+	for _, tip := range tips {
+		err := r.add(ctx, tip, func(ref string) string {
+			if tip == t.head && t.branch == "" {
+				return shell("git", "-C", t.ref.Base, "worktree", "add", "--detach", t.ref.Path, ref)
+			}
+			return shell("git", "-C", t.ref.Base, "branch", "rescued-"+tip[:12], ref)
+		})
+		if err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// add makes a ref that did not exist.
+func (r *rescues) add(ctx context.Context, hash string, command func(ref string) string) error {
+	ref := r.prefix
+	if n := len(r.list); n > 0 {
+		ref = fmt.Sprintf("%s-%d", r.prefix, n+1)
+	}
+	if _, err := r.repo.git.run(ctx, "update-ref", ref, hash, zeros(hash)); err != nil {
+		return err
+	}
+	r.list = append(r.list, swarm.Rescue{Ref: ref, Command: command(ref)})
+	r.hashes = append(r.hashes, hash)
+	return nil
+}
+
+// drop deletes the refs again: nothing was removed.
+func (r *rescues) drop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+	defer cancel()
+	var errs []error
+	for i, rescue := range r.list {
+		_, err := r.repo.git.run(ctx, "update-ref", "-d", rescue.Ref, r.hashes[i])
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// refName makes a part of a ref of a worker's name.
+func refName(name string) string {
+	if strings.Contains(name, "..") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, ".lock") {
+		return strings.ReplaceAll(name, ".", "-")
+	}
+	return name
+}
+
+// orphans returns commits that go with the worktree unless they get a ref: its
+// detached HEAD, where its HEAD was before, and its refs/worktree. What the
+// reflog of a branch has, such as the commits before an amend, stays anyway.
+func (t *tree) orphans(ctx context.Context) ([]string, error) {
+	candidates, err := t.git.run(ctx, "log", "--walk-reflogs", "--format=%H", "HEAD", "--")
+	var failed *gitError
+	if errors.As(err, &failed) && t.head == "" {
+		// There is no HEAD before the first commit.
+		candidates, err = "", nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	refs, err := t.git.run(ctx, "for-each-ref", "--format=%(objectname)", "refs/worktree/")
+	if err != nil {
+		return nil, err
+	}
+	logged, err := t.repo.git.run(ctx, "log", "--walk-reflogs", "--format=^%H", "--branches", "--")
+	if err != nil {
+		return nil, err
+	}
+	var in strings.Builder
+	in.WriteString(candidates + refs + logged)
+	if t.head != "" {
+		in.WriteString(t.head + "\n")
+	}
+	// Refs of single worktrees do not count: they go like this one's.
+	out, err := t.repo.git.feed(ctx, strings.NewReader(in.String()), "rev-list", "--ignore-missing", "--parents", "--stdin", "--not",
+		"--exclude=refs/bisect/*", "--exclude=refs/worktree/*", "--exclude=refs/rewritten/*", "--glob=refs/*")
+	if err != nil {
+		return nil, err
+	}
+	var commits, tips []string
+	parents := make(map[string]bool)
+	for line := range strings.Lines(out) {
+		words := strings.Fields(line)
+		commits = append(commits, words[0])
+		for _, p := range words[1:] {
+			parents[p] = true
+		}
+	}
+	for _, c := range commits {
+		if !parents[c] {
+			tips = append(tips, c)
+		}
+	}
+	return tips, nil
+}

@@ -1,0 +1,59 @@
+package worktree
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// restore returns the command that makes the worktree again as it was: the
+// files, and the index, so that what was staged is staged. HEAD is where it was;
+// if its branch did not move since then, it is checked out too.
+func (t *tree) restore(ref string, c commit) string {
+	base, path := shellQuote(t.ref.Base), shellQuote(t.ref.Path)
+	start := ref
+	if t.head != "" {
+		start = t.head
+	}
+	steps := []string{
+		fmt.Sprintf("git -C %s worktree add --detach --no-checkout %s %s", base, path, start),
+		fmt.Sprintf("git -C %s read-tree --reset -u %s", path, ref),
+	}
+	if c.archived {
+		steps = append(steps, fmt.Sprintf("git -C %s cat-file blob %s^%d:files.tar | tar -xf - -C %s", path, ref, c.exact, path))
+	}
+	if c.conflicts {
+		steps = append(steps, fmt.Sprintf(`git -C %s cat-file blob %s^%d:index > "$(git -C %s rev-parse --absolute-git-dir)/index"`, path, ref, c.exact, path))
+	} else {
+		steps = append(steps, fmt.Sprintf("git -C %s read-tree %s^%d", path, ref, c.index))
+	}
+	switch {
+	case t.branch == "":
+	case t.head == "":
+		steps = append(steps, fmt.Sprintf("git -C %s symbolic-ref HEAD %s", path, word("refs/heads/"+t.branch)))
+	case !c.conflicts:
+		// Refused by git, and harmless, if the branch is in use elsewhere or has
+		// other changes of the same files.
+		steps = append(steps, fmt.Sprintf("git -C %s switch --quiet %s", path, word(t.branch)))
+	}
+	return strings.Join(steps, " && ")
+}
+
+// shell makes a command of words.
+func shell(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = word(w)
+	}
+	return strings.Join(quoted, " ")
+}
+
+var plain = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
+
+// word quotes what needs it.
+func word(s string) string {
+	if plain.MatchString(s) {
+		return s
+	}
+	return shellQuote(s)
+}

@@ -1,0 +1,105 @@
+package worktree
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// snapshot tells whether anything in a worktree changed between two looks.
+type snapshot struct {
+	sum [sha256.Size]byte
+	// repositories are the .git of all repositories in the worktree but its own,
+	// relative to it. A bare repository counts as if it had one.
+	repositories []string
+}
+
+// take looks at every file of a worktree and of its administrative directory. It
+// reads no contents: the kernel changes the ctime of a file with every write.
+func take(t *tree) (snapshot, error) {
+	var s snapshot
+	sum := sha256.New()
+	root, err := lstat(t.ref.Path)
+	if err != nil {
+		return s, err
+	}
+	if err := s.add(sum, root.Dev, t.ref.Path, ""); err != nil {
+		return s, err
+	}
+	// Submodules keep their repositories here, on no other device.
+	if err := new(snapshot).addTree(sum, t.admin.dir); err != nil {
+		return s, err
+	}
+	sum.Sum(s.sum[:0])
+	return s, nil
+}
+
+func (s *snapshot) addTree(sum hash.Hash, dir string) error {
+	st, err := lstat(dir)
+	if err != nil {
+		return err
+	}
+	return s.add(sum, st.Dev, dir, "")
+}
+
+// add adds what is in the directory rel of root.
+func (s *snapshot) add(sum hash.Hash, dev any, root, rel string) error {
+	entries, err := os.ReadDir(filepath.Join(root, rel))
+	if err != nil {
+		return err
+	}
+	bare := 0
+	for _, e := range entries {
+		name := filepath.Join(rel, e.Name())
+		st, err := lstat(filepath.Join(root, name))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%q %o %d %d %d.%d %d.%d\n", name, st.Mode, st.Ino, st.Size,
+			st.Mtim.Sec, st.Mtim.Nsec, st.Ctim.Sec, st.Ctim.Nsec)
+		switch e.Name() {
+		case ".git":
+			if rel != "" {
+				s.repositories = append(s.repositories, name)
+			}
+		case "HEAD", "objects", "refs":
+			bare++
+		}
+		if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+			continue
+		}
+		if any(st.Dev) != dev {
+			return fmt.Errorf("something is mounted on %s", quote(name))
+		}
+		if err := s.add(sum, dev, root, name); err != nil {
+			return err
+		}
+	}
+	// The three without which git does not take a directory for a repository.
+	if bare == 3 && filepath.Base(rel) != ".git" {
+		s.repositories = append(s.repositories, filepath.Join(rel, ".git"))
+	}
+	return nil
+}
+
+func lstat(path string) (unix.Stat_t, error) {
+	var st unix.Stat_t
+	for {
+		err := unix.Lstat(path, &st)
+		if err == nil {
+			return st, nil
+		}
+		if !errors.Is(err, unix.EINTR) {
+			return st, &os.PathError{Op: "lstat", Path: path, Err: err}
+		}
+	}
+}
+
+// isNotDirectory reports whether a path goes through something that is a file.
+func isNotDirectory(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

@@ -1,0 +1,154 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// submoduleWork reports anything in a submodule that its remote does not have.
+// The repositories of a linked worktree's submodules go with the worktree.
+func (t *tree) submoduleWork(ctx context.Context) (*swarm.Kept, error) {
+	kept, err := t.populated(ctx, t.index, t.ref.Path, "")
+	if kept != nil || err != nil {
+		return kept, err
+	}
+	modules := filepath.Join(t.admin.dir, "modules")
+	if _, err := os.Lstat(modules); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	t.submodules = true
+	return t.stored(ctx, modules)
+}
+
+// populated looks at the submodules that index names, in the working tree dir,
+// which is rel in the worktree.
+func (t *tree) populated(ctx context.Context, index []indexEntry, dir, rel string) (*swarm.Kept, error) {
+	for _, e := range index {
+		if !e.submodule() {
+			continue
+		}
+		t.submodules = true
+		name := filepath.Join(rel, e.path)
+		sub := filepath.Join(dir, e.path)
+		entries, err := os.ReadDir(sub)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Lstat(filepath.Join(sub, ".git")); errors.Is(err, fs.ErrNotExist) {
+			return keep("submodule %s has files of its own", quote(name)), nil
+		} else if err != nil {
+			return nil, err
+		}
+		t.own = append(t.own, filepath.Join(name, ".git"))
+		if kept, err := t.submodule(ctx, e, sub, name); kept != nil || err != nil {
+			return kept, err
+		}
+	}
+	return nil, nil
+}
+
+// submodule looks at one populated submodule and at those below it.
+func (t *tree) submodule(ctx context.Context, e indexEntry, dir, name string) (*swarm.Kept, error) {
+	g := t.repo.git.at(dir)
+	if top, err := g.line(ctx, "rev-parse", "--show-toplevel"); err != nil {
+		return nil, err
+	} else if top != dir {
+		return keep("submodule %s is damaged", quote(name)), nil
+	}
+	gitDir, err := g.line(ctx, "rev-parse", "--absolute-git-dir")
+	if err != nil {
+		return nil, err
+	}
+	if kept, err := operationIn(gitDir, "in submodule "+strings.ReplaceAll(quote(name), "%", "%%")+" %s is in progress"); kept != nil || err != nil {
+		return kept, err
+	}
+	head, err := g.line(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+	if err != nil {
+		return nil, err
+	}
+	if head != e.hash {
+		return keep("submodule %s is at another commit", quote(name)), nil
+	}
+	s, err := readStatus(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	if s.lines > 0 {
+		return keep("submodule %s has %d uncommitted change(s)", quote(name), s.lines), nil
+	}
+	if len(s.ignored) > 0 {
+		return keep("submodule %s has ignored files", quote(name)), nil
+	}
+	index, err := lsFiles(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range index {
+		if e.hidden() {
+			return keep("submodule %s has files marked assume-unchanged or skip-worktree", quote(name)), nil
+		}
+	}
+	if kept, err := unpushed(ctx, g, quote(name)); kept != nil || err != nil {
+		return kept, err
+	}
+	return t.populated(ctx, index, dir, name)
+}
+
+// stored looks at the repositories of submodules, those too that are not checked
+// out any more.
+func (t *tree) stored(ctx context.Context, modules string) (kept *swarm.Kept, err error) {
+	err = filepath.WalkDir(modules, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if d.Name() == "objects" || d.Name() == "refs" {
+			return fs.SkipDir
+		}
+		if _, err := os.Lstat(filepath.Join(path, "HEAD")); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if _, err := os.Lstat(filepath.Join(path, "objects")); err != nil {
+			return nil // logs/HEAD
+		}
+		name := strings.TrimPrefix(path, modules+"/")
+		// Without a working tree git does not mind where core.worktree points.
+		g := t.repo.git.at(path).with("GIT_DIR="+path, "GIT_WORK_TREE="+path)
+		kept, err = unpushed(ctx, g, quote(name))
+		if kept != nil {
+			return fs.SkipAll
+		}
+		return err
+	})
+	return kept, err
+}
+
+// unpushed reports commits and stashes that no remote has, as far as is known
+// here.
+func unpushed(ctx context.Context, g git, name string) (*swarm.Kept, error) {
+	stash, err := g.ask(ctx, "show-ref", "--verify", "--quiet", "refs/stash")
+	if err != nil {
+		return nil, err
+	}
+	if stash {
+		return keep("submodule %s has a stash", name), nil
+	}
+	commit, err := g.line(ctx, "rev-list", "--max-count=1", "--all", "--reflog", "HEAD", "--not", "--remotes")
+	if err != nil {
+		return nil, err
+	}
+	if commit != "" {
+		return keep("submodule %s has commits that were not pushed", name), nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,58 @@
+package worktree
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// reason is the text of an error inside a sentence.
+func reason(err error) string {
+	text := err.Error()
+	if errors.Is(err, swarm.ErrInvalidSpec) {
+		text = strings.TrimPrefix(text, swarm.ErrInvalidSpec.Error()+": ")
+	}
+	return oneLine(text)
+}
+
+// oneLine keeps a file's name from breaking a message.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// quote makes a path from the worktree readable in a message.
+func quote(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(path)
+	}
+	return "'" + strings.TrimSuffix(path, "/") + "'"
+}
+
+// shellQuote makes one word of the shell of any path.
+func shellQuote(s string) string {
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		// One line in any case; dash has no such quotes, the others do.
+		var b strings.Builder
+		for i := range len(s) {
+			switch c := s[i]; {
+			case c < ' ' || c == 0x7f:
+				b.WriteString("\\" + strconv.FormatInt(int64(c)|0o1000, 8)[1:])
+			case c == '\'' || c == '\\':
+				b.WriteByte('\\')
+				fallthrough
+			default:
+				b.WriteByte(c)
+			}
+		}
+		return "$'" + b.String() + "'"
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

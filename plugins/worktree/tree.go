@@ -1,0 +1,153 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// tree is a linked worktree that is proven to be the one that a ref names, and
+// what the checks found out about it.
+type tree struct {
+	repo  *repo
+	ref   swarm.WorkspaceRef
+	admin admin
+	// git runs in the worktree, on exactly this administrative directory.
+	git git
+	// missing says that the directory is gone. The admin is empty then if git
+	// does not know the worktree any more either.
+	missing bool
+	locked  *string
+	// head is the commit that is checked out, empty before the first one; branch
+	// is empty if HEAD is detached.
+	head, branch string
+
+	snapshot   snapshot
+	index      []indexEntry
+	submodules bool     // git refuses to remove it without --force
+	own        []string // the .git of populated submodules
+	dirty      bool     // something is not committed
+	untracked  []string
+	ignored    []string // files, outside of ignored directories
+}
+
+// find returns the worktree that ref names, or why it can't be that one.
+func (r *repo) find(ctx context.Context, ref swarm.WorkspaceRef) (*tree, *swarm.Kept, error) {
+	t := &tree{repo: r, ref: ref}
+	admins, err := r.admins()
+	if err != nil {
+		return nil, nil, err
+	}
+	var moved string
+	for _, a := range admins {
+		switch {
+		case a.worktree == ref.Path:
+			t.admin = a
+		case a.id == ref.ID:
+			moved = a.worktree
+		}
+	}
+	info, err := os.Lstat(ref.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(moved); moved != "" && err == nil {
+			return nil, keep("it was moved to %s", moved), nil
+		}
+		if t.admin.id != ref.ID {
+			t.admin = admin{}
+		}
+		t.missing = true
+	case err != nil:
+		return nil, nil, err
+	case ref.Path == r.main:
+		return nil, keep("it is the main working tree of a repository"), nil
+	case !info.IsDir():
+		return nil, keep("%s is not a directory any more", ref.Path), nil
+	case t.admin.dir == "":
+		return nil, keep("%s is not a worktree of %s any more", ref.Path, r.main), nil
+	case ref.ID == "" || t.admin.id != ref.ID:
+		return nil, keep("the worktree at %s was not made for this worker", ref.Path), nil
+	default:
+		if kept, err := t.pointsBack(); kept != nil || err != nil {
+			return nil, kept, err
+		}
+		// Before anything else is read, so that the last look sees every change
+		// since then.
+		if t.snapshot, err = take(t); err != nil {
+			return nil, nil, err
+		}
+	}
+	if t.admin.dir == "" {
+		return t, nil, nil
+	}
+	return t, nil, t.open(ctx)
+}
+
+// pointsBack checks that the directory belongs to the administrative directory
+// that says so.
+func (t *tree) pointsBack() (*swarm.Kept, error) {
+	real, err := filepath.EvalSymlinks(t.ref.Path)
+	if err != nil {
+		return nil, err
+	}
+	if real != t.ref.Path {
+		return keep("%s is reached through a symbolic link now", t.ref.Path), nil
+	}
+	dotGit := filepath.Join(t.ref.Path, ".git")
+	info, err := os.Lstat(dotGit)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return keep("%s is another repository now", t.ref.Path), nil
+	}
+	text, err := firstLine(dotGit)
+	if err != nil {
+		return nil, err
+	}
+	dir, ok := strings.CutPrefix(text, "gitdir: ")
+	if !ok {
+		return keep("%s is damaged", dotGit), nil
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(t.ref.Path, dir)
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	if dir != t.admin.dir {
+		return keep("%s belongs to another repository now", t.ref.Path), nil
+	}
+	return nil, nil
+}
+
+// open reads what git knows about the worktree.
+func (t *tree) open(ctx context.Context) error {
+	t.git = t.repo.git.with("GIT_DIR="+t.admin.dir, "GIT_WORK_TREE="+t.ref.Path)
+	if !t.missing {
+		t.git = t.git.at(t.ref.Path)
+	}
+	trees, err := t.repo.worktrees(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range trees[1:] {
+		if l.path == t.ref.Path {
+			t.locked, t.branch = l.locked, l.branch
+			head, err := t.git.line(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+			var failed *gitError
+			if errors.As(err, &failed) && t.branch != "" {
+				// Before its first commit; or a broken ref, which status reports.
+				return nil
+			}
+			t.head = head
+			return err
+		}
+	}
+	return errors.New("git does not list it")
+}

@@ -1,0 +1,454 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// fakeWorker is a worker of a fake backend: a file, so that several processes
+// see the same ones.
+type fakeWorker struct {
+	ID        string
+	Spec      swarm.Spec
+	State     swarm.State
+	Exit      *swarm.Exit
+	Survivors []swarm.Process
+}
+
+// fakeBackend is a backend whose workers are files in a directory. Hooks that
+// are nil do nothing.
+type fakeBackend struct {
+	dir string
+
+	// beforeSpawn and afterSpawn surround the making of the worker.
+	beforeSpawn, afterSpawn func(context.Context, swarm.Spec) error
+	beforeStatus            func(context.Context) error
+	// onKill takes the place of the kill.
+	onKill func(context.Context, fakeWorker, swarm.KillOptions) (swarm.KillResult, error)
+
+	mu sync.Mutex
+	// kills are the options of all kills by the worker's name.
+	kills map[string][]swarm.KillOptions
+	// sweeps are the names that Sweep was called with.
+	sweeps []sweepCall
+}
+
+type sweepCall struct{ Ended, Running []string }
+
+func newFakeBackend(dir string) *fakeBackend {
+	return &fakeBackend{dir: dir, kills: map[string][]swarm.KillOptions{}}
+}
+
+func (b *fakeBackend) path(id string) string { return filepath.Join(b.dir, id) }
+
+func (b *fakeBackend) read(h swarm.Handle) (fakeWorker, error) {
+	var w fakeWorker
+	raw, err := os.ReadFile(b.path(string(h.Data)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return w, swarm.ErrNotFound
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &w)
+	}
+	return w, err
+}
+
+func (b *fakeBackend) write(w fakeWorker) error {
+	raw, err := json.Marshal(w)
+	if err != nil {
+		return err
+	}
+	return writeFile(b.path(w.ID), raw)
+}
+
+// end lets the worker of that name end by itself.
+func (b *fakeBackend) end(t *testing.T, name string, exit swarm.Exit) {
+	t.Helper()
+	b.change(t, name, func(w *fakeWorker) { w.State, w.Exit = swarm.StateExited, &exit })
+}
+
+func (b *fakeBackend) change(t *testing.T, name string, f func(*fakeWorker)) {
+	t.Helper()
+	for _, w := range b.all(t) {
+		if w.Spec.Name == name {
+			f(&w)
+			if err := b.write(w); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatalf("no fake worker %s", name)
+}
+
+func (b *fakeBackend) all(t *testing.T) []fakeWorker {
+	t.Helper()
+	entries, err := os.ReadDir(b.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ws []fakeWorker
+	for _, e := range entries {
+		w, err := b.read(swarm.Handle{Data: []byte(e.Name())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ws = append(ws, w)
+	}
+	return ws
+}
+
+// alive are the names of the workers that run.
+func (b *fakeBackend) alive(t *testing.T) []string {
+	t.Helper()
+	names := []string{}
+	for _, w := range b.all(t) {
+		if w.State == swarm.StateRunning {
+			names = append(names, w.Spec.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (b *fakeBackend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, error) {
+	if b.beforeSpawn != nil {
+		if err := b.beforeSpawn(ctx, spec); err != nil {
+			return swarm.Handle{}, err
+		}
+	}
+	if err := b.write(fakeWorker{ID: spec.ID, Spec: spec, State: swarm.StateRunning}); err != nil {
+		return swarm.Handle{}, err
+	}
+	if b.afterSpawn != nil {
+		if err := b.afterSpawn(ctx, spec); err != nil {
+			return swarm.Handle{}, err
+		}
+	}
+	return swarm.Handle{Version: 1, Data: []byte(spec.ID)}, nil
+}
+
+func (b *fakeBackend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
+	if b.beforeStatus != nil {
+		if err := b.beforeStatus(ctx); err != nil {
+			return swarm.Status{}, err
+		}
+	}
+	w, err := b.read(h)
+	if err != nil {
+		return swarm.Status{}, err
+	}
+	s := swarm.Status{State: w.State, Exit: w.Exit, Survivors: w.Survivors}
+	if w.State == swarm.StateRunning {
+		s.PID = 4242
+	}
+	return s, nil
+}
+
+func (b *fakeBackend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
+	out := make([]swarm.StatusResult, len(hs))
+	for i, h := range hs {
+		out[i].Status, out[i].Err = b.Status(ctx, h)
+		if errors.Is(out[i].Err, plugin.ErrPluginGone) {
+			return nil, out[i].Err
+		}
+	}
+	return out, nil
+}
+
+func (b *fakeBackend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
+	w, err := b.read(h)
+	if err != nil {
+		return swarm.KillResult{}, err
+	}
+	b.mu.Lock()
+	b.kills[w.Spec.Name] = append(b.kills[w.Spec.Name], o)
+	b.mu.Unlock()
+	if b.onKill != nil {
+		if r, err := b.onKill(ctx, w, o); err != nil || r.Status.State != swarm.StateUnknown {
+			return r, err
+		}
+	}
+	if w.State == swarm.StateRunning {
+		w.State = swarm.StateExited
+		w.Exit = &swarm.Exit{Code: -1, Signal: "SIGTERM", Cause: swarm.CauseKilled, Time: time.Unix(1700000000, 0)}
+	}
+	w.Survivors = nil
+	return swarm.KillResult{Status: swarm.Status{State: w.State, Exit: w.Exit}}, b.write(w)
+}
+
+func (b *fakeBackend) KillBatch(ctx context.Context, items []plugin.KillItem, each func(int, swarm.KillResult, error)) error {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var gone error
+	for i, item := range items {
+		wg.Go(func() {
+			r, err := b.Kill(ctx, item.Handle, item.Options)
+			mu.Lock()
+			defer mu.Unlock()
+			if errors.Is(err, plugin.ErrPluginGone) {
+				gone = err
+				return
+			}
+			each(i, r, err)
+		})
+	}
+	wg.Wait()
+	return gone
+}
+
+func (b *fakeBackend) WaitBatch(ctx context.Context, hs []swarm.Handle, each func(int, swarm.Status, error)) error {
+	return swarm.ErrUnsupported
+}
+
+func (b *fakeBackend) Sweep(_ context.Context, ended, running []swarm.Handle) ([]string, error) {
+	names := func(hs []swarm.Handle) []string {
+		out := []string{}
+		for _, h := range hs {
+			w, err := b.read(h)
+			if err != nil {
+				w.Spec.Name = fmt.Sprint(err)
+			}
+			out = append(out, w.Spec.Name)
+		}
+		slices.Sort(out)
+		return out
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sweeps = append(b.sweeps, sweepCall{names(ended), names(running)})
+	return []string{"session s stays"}, nil
+}
+
+func (b *fakeBackend) Output(_ context.Context, h swarm.Handle, _ swarm.OutputOptions, each func(swarm.Output) error) error {
+	return each(swarm.Output{Data: []byte("output of " + string(h.Data))})
+}
+
+func (b *fakeBackend) Find(_ context.Context, l swarm.Lookup) (swarm.Handle, error) {
+	h := swarm.Handle{Version: 1, Data: []byte(l.ID)}
+	_, err := b.read(h)
+	return h, err
+}
+
+// fakeWorkspace makes plain directories in dir.
+type fakeWorkspace struct {
+	dir string
+	// afterCreate runs when the directory is there.
+	afterCreate func(context.Context) error
+	kept        *swarm.Kept
+	rescues     []swarm.Rescue
+}
+
+func (f *fakeWorkspace) ref(spec swarm.WorkspaceSpec) swarm.WorkspaceRef {
+	return swarm.WorkspaceRef{ID: spec.ID, Name: spec.Name, Path: filepath.Join(f.dir, spec.Name), Branch: spec.Branch, Base: spec.Base}
+}
+
+func (f *fakeWorkspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {
+	ref := f.ref(spec)
+	if err := os.Mkdir(ref.Path, 0o700); err != nil {
+		return ref, err
+	}
+	if f.afterCreate != nil {
+		if err := f.afterCreate(ctx); err != nil {
+			return ref, err
+		}
+	}
+	return ref, nil
+}
+
+func (f *fakeWorkspace) Inspect(context.Context, swarm.WorkspaceRef, swarm.RemoveOptions) (swarm.WorkspaceState, error) {
+	return swarm.WorkspaceState{Kept: f.kept}, nil
+}
+
+func (f *fakeWorkspace) Remove(_ context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.RemoveResult, error) {
+	if f.kept != nil && (!o.Force || !f.kept.Forceable) {
+		return swarm.RemoveResult{Kept: f.kept}, nil
+	}
+	return swarm.RemoveResult{Rescues: f.rescues}, os.RemoveAll(ref.Path)
+}
+
+func (f *fakeWorkspace) FindWorkspace(_ context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {
+	ref := f.ref(spec)
+	if _, err := os.Stat(ref.Path); err != nil {
+		return ref, swarm.ErrNotFound
+	}
+	return ref, nil
+}
+
+// fakePlugins starts fakes.
+type fakePlugins struct {
+	mu       sync.Mutex
+	peers    map[string]*peer
+	errs     map[string]error
+	started  map[string]int
+	restarts map[string]int
+}
+
+func (f *fakePlugins) Get(_ context.Context, e catalog.Entry) (*peer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.started[e.Name]++
+	if err := f.errs[e.Name]; err != nil {
+		return nil, err
+	}
+	return f.peers[e.Name], nil
+}
+
+func (f *fakePlugins) Restart(_ context.Context, e catalog.Entry, _ *peer) (*peer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.restarts[e.Name]++
+	return f.peers[e.Name], nil
+}
+
+func (f *fakePlugins) Died(context.Context, *peer) error { return nil }
+func (f *fakePlugins) Close()                            {}
+
+// rig is a host on fakes: backends one and two, workspaces worktree.
+type rig struct {
+	*Host
+	one, two *fakeBackend
+	tree     *fakeWorkspace
+	plugins  *fakePlugins
+	// root holds everything, cwd is a directory to work in.
+	root, cwd string
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	return rigIn(t, t.TempDir())
+}
+
+// rigIn makes a host of what is in root, another one of the same state directory
+// if there was one.
+func rigIn(t testing.TB, root string) *rig {
+	t.Helper()
+	r := &rig{root: root, cwd: filepath.Join(root, "cwd")}
+	for _, dir := range []string{"one", "two", "trees", "cwd", "bin"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"swarm", shimName, "swarm-plugin-one", "swarm-plugin-two", "swarm-plugin-worktree"} {
+		if err := os.WriteFile(filepath.Join(root, "bin", name), nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := Open(t.Context(), Options{
+		Dir:        filepath.Join(root, "state"),
+		Executable: filepath.Join(root, "bin", "swarm"),
+		Env:        []string{"HOME=/home/me", "SWARM_TOKEN=secret", "SWARM_WORKER_ID=outer", "PLUGIN_MIN_PORT=1", "PLUGIN_MINE=2"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r.Host = h
+	r.one, r.two = newFakeBackend(filepath.Join(root, "one")), newFakeBackend(filepath.Join(root, "two"))
+	r.tree = &fakeWorkspace{dir: filepath.Join(root, "trees")}
+	ok := func(context.Context) error { return nil }
+	caps := []swarm.Capability{swarm.CapFind, swarm.CapSweep, swarm.CapOutput, swarm.CapFindWorkspace}
+	r.plugins = &fakePlugins{
+		peers: map[string]*peer{
+			"one":      {Info: plugin.Info{Name: "one", Kind: plugin.KindBackend, Local: true, Capabilities: caps}, backend: r.one, check: ok},
+			"two":      {Info: plugin.Info{Name: "two", Kind: plugin.KindBackend, Capabilities: caps}, backend: r.two, check: ok},
+			"worktree": {Info: plugin.Info{Name: "worktree", Kind: plugin.KindWorkspace, Capabilities: caps}, workspace: r.tree, check: ok},
+		},
+		errs: map[string]error{}, started: map[string]int{}, restarts: map[string]int{},
+	}
+	h.plugins = r.plugins
+	return r
+}
+
+// request is a spawn that works.
+func (r *rig) request(name, backend string) SpawnRequest {
+	return SpawnRequest{Name: name, Backend: backend, Command: []string{"sleep", "9"}, Dir: r.cwd}
+}
+
+func (r *rig) spawn(t *testing.T, name, backend string, change ...func(*SpawnRequest)) Worker {
+	t.Helper()
+	req := r.request(name, backend)
+	for _, f := range change {
+		f(&req)
+	}
+	w, err := r.Spawn(t.Context(), req)
+	if err != nil {
+		t.Fatalf("spawn %s: %v", name, err)
+	}
+	return w
+}
+
+func withTree(req *SpawnRequest) { req.Workspace = &WorkspaceRequest{Plugin: "worktree"} }
+
+// get returns a worker as it is now.
+func (r *rig) get(t *testing.T, name string) Worker {
+	t.Helper()
+	ws, _, err := r.Workers(t.Context(), Selection{Names: []string{name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ws[0]
+}
+
+// summary maps names to statuses.
+func summary(ws []Worker) map[string]WorkerStatus {
+	m := map[string]WorkerStatus{}
+	for _, w := range ws {
+		m[w.Name] = w.Status
+	}
+	return m
+}
+
+func (r *rig) summary(t *testing.T) map[string]WorkerStatus {
+	t.Helper()
+	ws, _, err := r.Workers(t.Context(), Selection{All: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return summary(ws)
+}
+
+// leftovers are what a spawn must not leave: records, run directories,
+// workspaces, workers.
+func (r *rig) leftovers(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	names, err := Names(t.Context(), r.opts.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range names {
+		found = append(found, "record "+n)
+	}
+	for _, dir := range []string{r.runDir(""), r.tree.dir} {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			found = append(found, filepath.Join(filepath.Base(dir), e.Name()))
+		}
+	}
+	for _, name := range append(r.one.alive(t), r.two.alive(t)...) {
+		found = append(found, "worker "+name)
+	}
+	return found
+}

@@ -1,0 +1,24 @@
+// Package plugintest tests a plugin against the contract of
+// [github.com/swarmhost/swarm/shared/swarm]. Every case names the rule that it
+// checks, so that a failure reads as the sentence of the contract that was
+// broken.
+//
+// An author calls it from an ordinary test:
+//
+//	func TestContract(t *testing.T) {
+//		plugintest.Run(t, plugintest.Backend{
+//			New: func(t plugintest.T) swarm.Backend { return process.New(hclog.NewNullLogger()) },
+//			Local: true,
+//			Shim:  shim,
+//		})
+//	}
+//
+// [Run] tests the value itself and then the same value behind the wire, in one
+// process. [RunBinary] tests a built plugin, started as a host starts it.
+// [RunWorkspace] and [RunWorkspaceBinary] do the same for plugins of that kind.
+//
+// Package [github.com/swarmhost/swarm/shared/plugin/plugintest/fake] has a
+// backend in memory that passes, for tests of hosts.
+//
+// It is imported by tests only.
+package plugintest

@@ -1,0 +1,132 @@
+package fake
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Backend is a backend on an [Engine], with every capability.
+type Backend struct{ engine *Engine }
+
+var (
+	_ swarm.Backend       = (*Backend)(nil)
+	_ swarm.BatchStatuser = (*Backend)(nil)
+	_ swarm.Sweeper       = (*Backend)(nil)
+	_ swarm.Outputter     = (*Backend)(nil)
+	_ swarm.Waiter        = (*Backend)(nil)
+	_ swarm.Finder        = (*Backend)(nil)
+	_ swarm.Checker       = (*Backend)(nil)
+)
+
+// The format of a handle: the id of the worker after a prefix.
+const (
+	handleVersion = 1
+	handlePrefix  = "fake:"
+)
+
+// Spawn implements [swarm.Backend].
+func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, error) {
+	if err := ctx.Err(); err != nil {
+		return swarm.Handle{}, err
+	}
+	run, ok := programs[spec.Command[0]]
+	if !ok {
+		return swarm.Handle{}, fmt.Errorf("%w: command not found: %s", swarm.ErrInvalidSpec, spec.Command[0])
+	}
+	for key := range spec.Options {
+		return swarm.Handle{}, fmt.Errorf("%w: unknown option %q", swarm.ErrInvalidSpec, key)
+	}
+	w := &worker{spec: spec, started: time.Now(), done: make(chan struct{}), changed: make(chan struct{})}
+	if err := b.engine.add(w); err != nil {
+		return swarm.Handle{}, err
+	}
+	run(w)
+	return handle(spec.ID), nil
+}
+
+func (e *Engine) add(w *worker) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, taken := e.workers[w.spec.ID]; taken {
+		return fmt.Errorf("worker %s: %w", w.spec.ID, swarm.ErrExists)
+	}
+	e.pids++
+	w.pid = e.pids
+	e.workers[w.spec.ID] = w
+	return nil
+}
+
+func handle(id string) swarm.Handle {
+	return swarm.Handle{Version: handleVersion, Data: []byte(handlePrefix + id)}
+}
+
+// worker returns the worker of a handle.
+func (b *Backend) worker(h swarm.Handle) (*worker, error) {
+	id, ok := strings.CutPrefix(string(h.Data), handlePrefix)
+	if h.Version != handleVersion || !ok {
+		return nil, fmt.Errorf("%w of version %d", swarm.ErrInvalidHandle, h.Version)
+	}
+	return b.find(id)
+}
+
+func (b *Backend) find(id string) (*worker, error) {
+	b.engine.mu.Lock()
+	defer b.engine.mu.Unlock()
+	w, ok := b.engine.workers[id]
+	if !ok {
+		return nil, fmt.Errorf("worker %q: %w", id, swarm.ErrNotFound)
+	}
+	return w, nil
+}
+
+// Status implements [swarm.Backend].
+func (b *Backend) Status(_ context.Context, h swarm.Handle) (swarm.Status, error) {
+	w, err := b.worker(h)
+	if err != nil {
+		return swarm.Status{}, err
+	}
+	return w.status(), nil
+}
+
+// StatusBatch implements [swarm.BatchStatuser].
+func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
+	results := make([]swarm.StatusResult, len(hs))
+	for i, h := range hs {
+		results[i].Status, results[i].Err = b.Status(ctx, h)
+	}
+	return results, nil
+}
+
+// Find implements [swarm.Finder].
+func (b *Backend) Find(_ context.Context, l swarm.Lookup) (swarm.Handle, error) {
+	if _, err := b.find(l.ID); err != nil {
+		return swarm.Handle{}, err
+	}
+	return handle(l.ID), nil
+}
+
+// Sweep implements [swarm.Sweeper]. Workers of the engine share nothing.
+func (b *Backend) Sweep(context.Context, []swarm.Handle, []swarm.Handle) ([]string, error) {
+	return nil, nil
+}
+
+// Check implements [swarm.Checker].
+func (b *Backend) Check(context.Context) error { return nil }
+
+// Wait implements [swarm.Waiter].
+func (b *Backend) Wait(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
+	w, err := b.worker(h)
+	if err != nil {
+		return swarm.Status{}, err
+	}
+	select {
+	case <-w.done:
+		return w.status(), nil
+	case <-ctx.Done():
+		return swarm.Status{}, ctx.Err()
+	}
+}

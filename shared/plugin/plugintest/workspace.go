@@ -1,0 +1,126 @@
+package plugintest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Workspace says how to test a workspace plugin.
+type Workspace struct {
+	// New returns the plugin as a new process would have it.
+	New func(t T) swarm.Workspace
+	// Base makes what workspaces are made of, such as a repository, and returns
+	// its directory, absolute.
+	Base func(t T) string
+}
+
+// WorkspaceBinary says how to test a built workspace plugin. The fields that it
+// shares with [Binary] and [Workspace] mean the same.
+type WorkspaceBinary struct {
+	Path   string
+	Args   []string
+	Config []byte
+	Env    []string
+	Base   func(t T) string
+}
+
+// RunWorkspace tests a workspace plugin: the value itself in the subtests
+// "direct", and behind the wire in the subtests "grpc".
+func RunWorkspace(t *testing.T, w Workspace) {
+	t.Helper()
+	t.Run("direct", func(t *testing.T) { runWorkspaceCases(t, w.Base, w.direct) })
+	t.Run("grpc", func(t *testing.T) { runWorkspaceCases(t, w.Base, w.wired) })
+}
+
+// RunWorkspaceBinary tests a built plugin, which it starts anew for every case.
+func RunWorkspaceBinary(t *testing.T, b WorkspaceBinary) {
+	t.Helper()
+	runWorkspaceCases(t, b.Base, func(t T) workspaceSubject {
+		t.Helper()
+		c := start(t, b.Path, b.Args, b.Env, b.Config)
+		if c.Workspace() == nil {
+			t.Fatalf("plugin '%s' is of the kind %q", c.Info().Name, c.Info().Kind)
+		}
+		return workspaceSubject{c.Workspace(), c.Info().Capabilities}
+	})
+}
+
+// workspaceSubject is a workspace plugin and what it says that it can do.
+type workspaceSubject struct {
+	swarm.Workspace
+	caps []swarm.Capability
+}
+
+func (s workspaceSubject) has(c swarm.Capability) bool { return c == "" || slices.Contains(s.caps, c) }
+
+func (w Workspace) direct(t T) workspaceSubject {
+	ws := w.New(t)
+	return workspaceSubject{ws, swarm.CapabilitiesOf(ws)}
+}
+
+func (w Workspace) wired(t T) workspaceSubject {
+	t.Helper()
+	c := connect(t, rpc.Plugin{
+		Name: "under-test",
+		Kind: pb.Kind_KIND_WORKSPACE,
+		New:  func(context.Context, []byte) (any, error) { return w.New(t), nil },
+	})
+	return workspaceSubject{c.Workspace(), c.Info().Capabilities}
+}
+
+// workspaceCase checks one rule of the contract.
+type workspaceCase struct {
+	name, rule string
+	needs      swarm.Capability
+	run        func(k *workspaceKit)
+}
+
+func runWorkspaceCases(t *testing.T, base func(T) string, open func(T) workspaceSubject) {
+	t.Helper()
+	probe := open(t)
+	for _, c := range workspaceCases() {
+		if !probe.has(c.needs) {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.check(t, base, open)
+		})
+	}
+}
+
+// check runs the case.
+func (c workspaceCase) check(t T, base func(T) string, open func(T) workspaceSubject) {
+	t.Helper()
+	k := &workspaceKit{T: t, rule: c.rule, ctx: t.Context(), open: open, base: base(t)}
+	k.workspaceSubject = open(t)
+	c.run(k)
+}
+
+// workspaceKit is what a case works with.
+type workspaceKit struct {
+	T
+	workspaceSubject
+	rule string
+	ctx  context.Context //nolint:containedctx // of the test, ends with it
+	open func(T) workspaceSubject
+	base string
+}
+
+// broken reports that the rule is broken, and goes on.
+func (k *workspaceKit) broken(format string, args ...any) {
+	k.Helper()
+	k.Errorf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, args...))
+}
+
+// fatal reports that the rule is broken, and ends the case.
+func (k *workspaceKit) fatal(format string, args ...any) {
+	k.Helper()
+	k.Fatalf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,279 @@
+package plugintest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func workspaceCases() []workspaceCase {
+	return []workspaceCase{
+		{
+			name: "create",
+			rule: "Create makes a directory and returns all that is needed to remove it",
+			run: func(k *workspaceKit) {
+				spec := k.newSpec()
+				ref := k.create(spec)
+				if ref.ID != spec.ID || ref.Name != spec.Name || ref.Branch == "" || !filepath.IsAbs(ref.Path) || !filepath.IsAbs(ref.Base) {
+					k.broken("from %+v it made %+v", spec, ref)
+				}
+				if !isDir(ref.Path) {
+					k.broken("there is no directory %s", ref.Path)
+				}
+			},
+		},
+		{
+			name: "create-of-nothing",
+			rule: "Create from a base that is none is ErrInvalidSpec and leaves nothing behind",
+			run: func(k *workspaceKit) {
+				spec := k.newSpec()
+				spec.Base = k.TempDir()
+				spec.Parent = filepath.Join(k.TempDir(), "parent")
+				_, err := k.Create(k.ctx, spec)
+				if !errors.Is(err, swarm.ErrInvalidSpec) {
+					k.broken("want ErrInvalidSpec, got %v", err)
+				}
+				if isDir(filepath.Join(spec.Parent, spec.Name)) {
+					k.broken("a directory was left behind")
+				}
+			},
+		},
+		{
+			name: "create-twice",
+			rule: "Create where a workspace is already is ErrInvalidSpec and leaves that one alone",
+			run: func(k *workspaceKit) {
+				spec := k.newSpec()
+				ref := k.create(spec)
+				k.write(ref)
+				again := spec
+				again.ID += "x"
+				if _, err := k.Create(k.ctx, again); !errors.Is(err, swarm.ErrInvalidSpec) {
+					k.broken("want ErrInvalidSpec, got %v", err)
+				}
+				k.wantWork(ref)
+			},
+		},
+		{
+			name: "create-cancelled",
+			rule: "Create with a context that has ended returns its error and leaves nothing behind",
+			run: func(k *workspaceKit) {
+				ctx, cancel := context.WithCancel(k.ctx)
+				cancel()
+				spec := k.newSpec()
+				if _, err := k.Create(ctx, spec); !errors.Is(err, context.Canceled) {
+					k.broken("got %v", err)
+				}
+				k.create(spec) // nothing is in the way
+			},
+		},
+		{
+			name: "create-many-at-once",
+			rule: "all methods may be called at the same time: 20 workspaces of one base are made and removed together",
+			run: func(k *workspaceKit) {
+				errs := make([]error, 20)
+				together(len(errs), func(i int) {
+					var ref swarm.WorkspaceRef
+					if ref, errs[i] = k.Create(k.ctx, k.newSpec()); errs[i] != nil {
+						return
+					}
+					var r swarm.RemoveResult
+					if r, errs[i] = k.Remove(k.ctx, ref, swarm.RemoveOptions{}); r.Kept != nil {
+						errs[i] = errors.New(r.Kept.Reason)
+					}
+				})
+				if err := errors.Join(errs...); err != nil {
+					k.broken("%v", err)
+				}
+			},
+		},
+		{
+			name: "inspect-changes-nothing",
+			rule: "Inspect tells what Remove would do and changes nothing",
+			run: func(k *workspaceKit) {
+				ref := k.create(k.newSpec())
+				if st := k.inspect(ref); st.Missing || st.Kept != nil {
+					k.broken("a new workspace: %+v", st)
+				}
+				k.write(ref)
+				first, again := k.inspect(ref), k.inspect(ref)
+				if first.Missing || first.Kept == nil || first.Kept.Reason == "" || !first.Kept.Forceable {
+					k.broken("a workspace with work in it: %+v", first)
+				}
+				if !reflect.DeepEqual(first, again) {
+					k.broken("first %+v, then %+v", first, again)
+				}
+				k.wantWork(ref)
+			},
+		},
+		{
+			name: "remove",
+			rule: "Remove removes the recorded directory and nothing else, and is idempotent",
+			run: func(k *workspaceKit) {
+				ref, other := k.create(k.newSpec()), k.create(k.newSpec())
+				for range 2 {
+					if r := k.remove(ref, swarm.RemoveOptions{}); r.Kept != nil {
+						k.broken("it was kept: %s", r.Kept.Reason)
+					}
+				}
+				if exists(ref.Path) {
+					k.broken("%s is still there", ref.Path)
+				}
+				if st := k.inspect(ref); !st.Missing {
+					k.broken("Inspect of what is gone: %+v", st)
+				}
+				if !isDir(other.Path) || !isDir(k.base) {
+					k.broken("another workspace, or the base, is gone too")
+				}
+			},
+		},
+		{
+			name: "remove-keeps-work",
+			rule: "work that exists nowhere else keeps a workspace from being removed; that is a result, not an error",
+			run: func(k *workspaceKit) {
+				ref := k.create(k.newSpec())
+				k.write(ref)
+				r := k.remove(ref, swarm.RemoveOptions{})
+				if r.Kept == nil || r.Kept.Reason == "" || !r.Kept.Forceable {
+					k.broken("got %+v", r.Kept)
+				}
+				k.wantWork(ref)
+			},
+		},
+		{
+			name: "remove-forced",
+			rule: "with Force, work is saved where a command brings it back, then the workspace is removed",
+			run: func(k *workspaceKit) {
+				ref := k.create(k.newSpec())
+				k.write(ref)
+				r := k.remove(ref, swarm.RemoveOptions{Force: true})
+				if r.Kept != nil || exists(ref.Path) {
+					k.broken("it was kept: %+v", r.Kept)
+				}
+				if len(r.Rescues) == 0 || r.Rescues[0].Ref == "" || r.Rescues[0].Command == "" {
+					k.broken("the work was saved at %+v", r.Rescues)
+				}
+			},
+		},
+		{
+			name: "remove-what-is-none",
+			rule: "a directory that is no workspace is not removed, whatever the reference says",
+			run: func(k *workspaceKit) {
+				ref := k.create(k.newSpec())
+				ref.Path = k.TempDir()
+				k.write(ref)
+				for _, force := range []bool{false, true} {
+					_, _ = k.Remove(k.ctx, ref, swarm.RemoveOptions{Force: force}) // whatever it says
+				}
+				k.wantWork(ref)
+			},
+		},
+		{
+			name: "workspace-outlives-the-plugin",
+			rule: "a reference works in a new process of the plugin: a plugin holds no state",
+			run: func(k *workspaceKit) {
+				ref := k.create(k.newSpec())
+				r, err := k.open(k.T).Remove(k.ctx, ref, swarm.RemoveOptions{})
+				if err != nil || r.Kept != nil || exists(ref.Path) {
+					k.broken("Remove by a new process: %+v, %v", r.Kept, err)
+				}
+			},
+		},
+		{
+			name: "find-workspace", needs: swarm.CapFindWorkspace,
+			rule: "FindWorkspace returns what Create made, or ErrNotFound",
+			run: func(k *workspaceKit) {
+				spec := k.newSpec()
+				ref := k.create(spec)
+				finder := k.open(k.T).Workspace.(swarm.WorkspaceFinder)
+				if got, err := finder.FindWorkspace(k.ctx, spec); err != nil || got != ref {
+					k.broken("made %+v, found %+v, error %v", ref, got, err)
+				}
+				if _, err := finder.FindWorkspace(k.ctx, k.newSpec()); !errors.Is(err, swarm.ErrNotFound) {
+					k.broken("what was never made: want ErrNotFound, got %v", err)
+				}
+			},
+		},
+		{
+			name: "check", needs: swarm.CapCheck,
+			rule: "Check returns nil where the plugin works",
+			run: func(k *workspaceKit) {
+				if err := k.Workspace.(swarm.Checker).Check(k.ctx); err != nil {
+					k.broken("%v", err)
+				}
+			},
+		},
+	}
+}
+
+// newSpec returns the spec of a new workspace.
+func (k *workspaceKit) newSpec() swarm.WorkspaceSpec {
+	n := ids.Add(1)
+	return swarm.WorkspaceSpec{
+		ID:   fmt.Sprintf("plugintest-%d-%06d", os.Getpid(), n),
+		Name: fmt.Sprintf("w%d", n),
+		Base: k.base,
+	}
+}
+
+func (k *workspaceKit) create(spec swarm.WorkspaceSpec) swarm.WorkspaceRef {
+	k.Helper()
+	ref, err := k.Create(k.ctx, spec)
+	if err != nil {
+		k.fatal("Create: %v", err)
+	}
+	return ref
+}
+
+func (k *workspaceKit) inspect(ref swarm.WorkspaceRef) swarm.WorkspaceState {
+	k.Helper()
+	st, err := k.Inspect(k.ctx, ref, swarm.RemoveOptions{})
+	if err != nil {
+		k.fatal("Inspect: %v", err)
+	}
+	return st
+}
+
+func (k *workspaceKit) remove(ref swarm.WorkspaceRef, o swarm.RemoveOptions) swarm.RemoveResult {
+	k.Helper()
+	r, err := k.Remove(k.ctx, ref, o)
+	if err != nil {
+		k.fatal("Remove: %v", err)
+	}
+	return r
+}
+
+const (
+	workFile = "plugintest.txt"
+	workText = "this exists nowhere else\n"
+)
+
+// write does work in the workspace.
+func (k *workspaceKit) write(ref swarm.WorkspaceRef) {
+	k.Helper()
+	if err := os.WriteFile(filepath.Join(ref.Path, workFile), []byte(workText), 0o600); err != nil {
+		k.fatal("work in the workspace: %v", err)
+	}
+}
+
+// wantWork checks that the work is there.
+func (k *workspaceKit) wantWork(ref swarm.WorkspaceRef) {
+	k.Helper()
+	if got, err := os.ReadFile(filepath.Join(ref.Path, workFile)); err != nil || string(got) != workText {
+		k.broken("the work is lost: %v", err)
+	}
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -37,6 +37,8 @@ type keeper struct {
 	// shot are those that SIGKILL was sent to, or is about to be.
 	shot    map[int]uint64
 	waiting []*client
+	// blind says that the last look at the tree did not see all of it.
+	blind bool
 	// served counts requests.
 	served int
 
@@ -138,8 +140,9 @@ func (k *keeper) look() {
 	if k.over || !k.mainEnded && !k.forcing {
 		return
 	}
-	members := k.members()
-	if len(members) == 0 && k.mainEnded {
+	members, err := k.members()
+	k.blind = err != nil
+	if len(members) == 0 && k.mainEnded && !k.blind {
 		k.over = true
 		k.finish()
 		return

@@ -40,7 +40,7 @@ type kill struct {
 // deadline, and the earliest that forces ends all.
 func (k *keeper) begin(kl *kill, sig unix.Signal, mainOnly bool) {
 	k.kills = append(k.kills, kl)
-	targets := k.members()
+	targets, _ := k.members()
 	if mainOnly && !k.mainEnded {
 		targets = only(targets, k.status.Main.PID)
 	}
@@ -98,6 +98,10 @@ func (k *keeper) underWay() bool {
 // untilNext is how long it is to the next deadline.
 func (k *keeper) untilNext() time.Duration {
 	next := recheck
+	if k.blind {
+		// No event tells when files can be opened again.
+		next = 100 * time.Millisecond
+	}
 	for kl := range k.deadlines {
 		next = min(next, max(time.Until(kl.deadline), 0))
 	}
@@ -117,22 +121,23 @@ func (k *keeper) deadlines(yield func(*kill) bool) {
 
 // expire acts on all deadlines that have passed.
 func (k *keeper) expire() {
+	if members, err := k.members(); err == nil && len(members) == 0 {
+		// The end is there, only its signal is not.
+		k.reap()
+		return
+	}
 	now := time.Now()
 	for kl := range k.deadlines {
 		if kl.deadline.After(now) {
 			continue
 		}
-		switch {
-		case kl.force && !kl.forced:
-			kl.forced = true
-			kl.deadline = now.Add(lastLook)
-			if len(k.members()) > 0 {
-				k.forcing = true
-				k.status.Forced = true
-			}
-		default:
+		if !kl.force || kl.forced {
 			k.giveUp(kl)
+			continue
 		}
+		kl.forced = true
+		kl.deadline = now.Add(lastLook)
+		k.forcing, k.status.Forced = true, true
 	}
 }
 
@@ -142,7 +147,8 @@ func (k *keeper) giveUp(kl *kill) {
 	kl.spent = true
 	if kl.client != nil {
 		a := rundir.Answer{Kind: rundir.AnswerSurvivors, Forced: kl.forced, Signal: kl.signal}
-		for _, p := range k.members() {
+		members, _ := k.members()
+		for _, p := range members {
 			if len(a.Survivors) == maxSurvivors {
 				break
 			}
@@ -183,7 +189,7 @@ func (k *keeper) sweep(members []proc.Process) {
 			break
 		}
 		k.reap()
-		members = k.members()
+		members, _ = k.members()
 	}
 	for _, p := range members {
 		_ = p.Signal(unix.SIGKILL)

@@ -62,7 +62,10 @@ func (k *keeper) wait(c *client) {
 
 // signal sends a signal that is not meant to end the worker.
 func (k *keeper) signal(sig unix.Signal, mainOnly bool) error {
-	targets := k.members()
+	targets, err := k.members()
+	if err != nil {
+		return err
+	}
 	if mainOnly {
 		targets = only(targets, k.status.Main.PID)
 	}

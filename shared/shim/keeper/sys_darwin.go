@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"errors"
 	"os"
 	"strconv"
 	"time"
@@ -54,16 +55,20 @@ func closeInherited() error {
 
 // tree is what is below the shim, and who left it but not the main process's
 // session or group.
-func tree(main rundir.Identity, skip func(proc.Process) bool) []proc.Process {
-	below := proc.Tree(os.Getpid(), skip)
+func tree(main rundir.Identity, skip func(proc.Process) (bool, error)) ([]proc.Process, error) {
+	below, err := proc.Tree(os.Getpid(), skip)
 	known := make(map[int]bool)
 	for _, p := range below {
 		known[p.PID] = true
 	}
-	strays, _ := proc.Find(func(p proc.Process) bool {
-		return !known[p.PID] && p.Start >= main.Start && (p.Group == main.PID || p.Session == main.PID) && !skip(p)
+	strays, findErr := proc.Find(func(p proc.Process) bool {
+		if known[p.PID] || p.Start < main.Start || p.Group != main.PID && p.Session != main.PID {
+			return false
+		}
+		skipped, skipErr := skip(p)
+		return !skipped && skipErr == nil
 	})
-	return append(below, strays...)
+	return append(below, strays...), errors.Join(err, findErr)
 }
 
 func pipe() (r, w *os.File, err error) {

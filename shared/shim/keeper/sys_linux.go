@@ -87,7 +87,7 @@ func startClean() error {
 	return os.NewSyscallError("exec", unix.Exec(self, os.Args, os.Environ()))
 }
 
-func tree(_ rundir.Identity, skip func(proc.Process) bool) []proc.Process {
+func tree(_ rundir.Identity, skip func(proc.Process) (bool, error)) ([]proc.Process, error) {
 	return proc.Tree(os.Getpid(), skip)
 }
 

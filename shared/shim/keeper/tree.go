@@ -12,16 +12,17 @@ import (
 const envKeeper = "SWARM_KEEPER"
 
 // members returns all living processes of the worker: what is below the shim
-// except for other keepers and what is below those.
-func (k *keeper) members() []proc.Process {
+// except for other keepers and what is below those. With an error there may be
+// more.
+func (k *keeper) members() ([]proc.Process, error) {
 	main := k.status.Main
-	return tree(main, func(p proc.Process) bool {
+	return tree(main, func(p proc.Process) (bool, error) {
 		// Whatever the main process was told to be, it is what we keep.
 		if p.Identity == main {
-			return false
+			return false, nil
 		}
-		_, marked := proc.Getenv(p.PID, envKeeper)
-		return marked
+		_, marked, err := proc.LookupEnv(p.PID, envKeeper)
+		return marked, err
 	})
 }
 

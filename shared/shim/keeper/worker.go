@@ -121,7 +121,8 @@ func startError(command string, err error) error {
 // abort ends a worker that just started and that nobody will know of.
 func (k *keeper) abort() {
 	k.forcing = true
-	k.sweep(k.members())
+	members, _ := k.members()
+	k.sweep(members)
 }
 
 // undo removes what a start left in the run directory.

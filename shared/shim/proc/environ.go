@@ -1,5 +1,11 @@
 package proc
 
+// Getenv is [LookupEnv] for those who take what they can't read for not there.
+func Getenv(pid int, name string) (string, bool) {
+	value, ok, err := LookupEnv(pid, name)
+	return value, ok && err == nil
+}
+
 // lookup finds a variable in a stream of NUL-terminated entries without holding
 // more of it than the value: environments can be megabytes long.
 type lookup struct {

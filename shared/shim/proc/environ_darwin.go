@@ -7,14 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Getenv returns a variable of the environment that a process was started with,
-// and whether it is there. It is not if the process is gone, or someone else's.
-func Getenv(pid int, name string) (string, bool) {
+// LookupEnv returns a variable of the environment that a process was started
+// with, and whether it is there. It is not if the process is gone, or someone
+// else's; with an error, nobody knows.
+func LookupEnv(pid int, name string) (value string, ok bool, err error) {
 	// kern.procargs2: the number of arguments, the path of the program, padding,
 	// the arguments, the environment, all ended by NUL.
 	b, err := unix.SysctlRaw("kern.procargs2", pid)
 	if err != nil || len(b) < 4 {
-		return "", false
+		return "", false, nil
 	}
 	args := binary.LittleEndian.Uint32(b)
 	_, rest, _ := bytes.Cut(b[4:], []byte{0})
@@ -24,7 +25,7 @@ func Getenv(pid int, name string) (string, bool) {
 	}
 	l := lookup{name: name}
 	if l.feed(rest) {
-		return string(l.value), true
+		return string(l.value), true, nil
 	}
-	return "", false
+	return "", false, nil
 }

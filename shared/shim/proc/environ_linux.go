@@ -1,17 +1,20 @@
 package proc
 
 import (
+	"errors"
+	"io/fs"
 	"strconv"
 
 	"golang.org/x/sys/unix"
 )
 
-// Getenv returns a variable of the environment that a process was started with,
-// and whether it is there. It is not if the process is gone, or someone else's.
-func Getenv(pid int, name string) (string, bool) {
+// LookupEnv returns a variable of the environment that a process was started
+// with, and whether it is there. It is not if the process is gone, or someone
+// else's; with an error, nobody knows.
+func LookupEnv(pid int, name string) (value string, ok bool, err error) {
 	fd, err := open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return "", false
+		return "", false, unreadable(err)
 	}
 	defer unix.Close(fd)
 	l := lookup{name: name}
@@ -19,10 +22,18 @@ func Getenv(pid int, name string) (string, bool) {
 	for {
 		n, err := read(fd, buf[:])
 		if err != nil || n == 0 {
-			return string(l.value), l.found
+			return string(l.value), l.found, unreadable(err)
 		}
 		if l.feed(buf[:n]) {
-			return string(l.value), true
+			return string(l.value), true, nil
 		}
 	}
+}
+
+// unreadable drops the errors that are an answer.
+func unreadable(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	return err
 }

@@ -1,13 +1,23 @@
 package proc
 
+import "errors"
+
 // familyOf looks at all processes once and lists children from that.
-func familyOf() func(int) []int {
+func familyOf() (func(int) ([]int, error), error) {
 	family := make(map[int][]int)
-	pids, _ := all()
+	list := func(pid int) ([]int, error) { return family[pid], nil }
+	pids, err := all()
+	if err != nil {
+		return list, err
+	}
 	for _, pid := range pids {
-		if p, err := Read(pid); err == nil {
+		p, readErr := Read(pid)
+		switch {
+		case readErr == nil:
 			family[p.Parent] = append(family[p.Parent], pid)
+		case !errors.Is(readErr, ErrGone):
+			err = readErr
 		}
 	}
-	return func(pid int) []int { return family[pid] }
+	return list, err
 }

@@ -1,5 +1,7 @@
 package proc
 
+import "errors"
+
 // Process is one process as it was when it was read.
 type Process struct {
 	Identity
@@ -33,36 +35,63 @@ func Find(match func(Process) bool) ([]Process, error) {
 // Tree returns the living processes below root, each before its children. What
 // skip returns true for is left out, with all below it. Every one of them was
 // proven to descend from root: one that forks, ends or moves meanwhile may be
-// missing, so whoever needs them all looks until nothing new turns up.
-func Tree(root int, skip func(Process) bool) []Process {
+// missing, so whoever needs them all looks until nothing new turns up. With an
+// error, such as of too many open files, others may be missing too.
+func Tree(root int, skip func(Process) (bool, error)) ([]Process, error) {
+	w := walk{root: root, skip: skip}
 	parent, err := Read(root)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	return appendTree(nil, parent, root, lister(), skip)
+	w.list, w.err = lister()
+	w.below(parent)
+	return w.tree, w.err
 }
 
-func appendTree(tree []Process, parent Process, root int, list func(int) []int, skip func(Process) bool) []Process {
+// walk is one look at a tree.
+type walk struct {
+	root int
+	list func(pid int) ([]int, error)
+	skip func(Process) (bool, error)
+	tree []Process
+	err  error
+}
+
+func (w *walk) below(parent Process) {
+	pids, err := w.list(parent.PID)
+	w.note(err)
 	var children []Process
-	for _, pid := range list(parent.PID) {
+	for _, pid := range pids {
 		p, err := Read(pid)
-		if err != nil || p.Parent != parent.PID && p.Parent != root {
-			continue
+		w.note(err)
+		if err == nil && (p.Parent == parent.PID || p.Parent == w.root) {
+			children = append(children, p)
 		}
-		children = append(children, p)
 	}
 	// The list came from a pid. Only if that is still the same process are those
 	// who call it their parent proven to be its children.
 	again, err := Read(parent.PID)
+	w.note(err)
 	same := err == nil && again.Start == parent.Start
 	for _, p := range children {
-		if !same && p.Parent != root || skip(p) {
+		if !same && p.Parent != w.root {
+			continue
+		}
+		skip, err := w.skip(p)
+		w.note(err)
+		if skip || err != nil {
 			continue
 		}
 		if !p.Ended {
-			tree = append(tree, p)
+			w.tree = append(w.tree, p)
 		}
-		tree = appendTree(tree, p, root, list, skip)
+		w.below(p)
 	}
-	return tree
+}
+
+// note remembers what was not seen although it was there.
+func (w *walk) note(err error) {
+	if err != nil && !errors.Is(err, ErrGone) {
+		w.err = err
+	}
 }

@@ -78,4 +78,4 @@ func all() ([]int, error) {
 	return pids, nil
 }
 
-func lister() func(int) []int { return familyOf() }
+func lister() (func(int) ([]int, error), error) { return familyOf() }

@@ -72,6 +72,8 @@ func (b *fakeBackend) write(w fakeWorker) error {
 	if err != nil {
 		return err
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	return writeFile(b.path(w.ID), raw)
 }
 

@@ -42,6 +42,9 @@ func Open(ctx context.Context, dir string) (*Registry, error) {
 		return nil, fmt.Errorf("make the state directory: %w", err)
 	}
 	path := filepath.Join(dir, File)
+	if !exists(path) && hasWorkers(dir) && !exists(path) { // the first spawn ever may be under way
+		return nil, missing(path)
+	}
 	// SQLite makes files with the mode of the umask; the first to come decides.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -204,6 +207,11 @@ func newer(path string, version int) error {
 
 func missing(path string) error {
 	return fmt.Errorf("%w: %s is gone or empty, but there are run directories of workers; %s", ErrMissing, path, doctorHint)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // hasWorkers reports whether there are run directories, which nobody makes

@@ -1,0 +1,170 @@
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// problems are the findings that are not good, "subject: what".
+func problems(t *testing.T, r *rig, rebuild bool) []string {
+	t.Helper()
+	findings, err := r.Doctor(t.Context(), rebuild)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, f := range findings {
+		if f.Severity == SeverityOK {
+			continue
+		}
+		out = append(out, strings.ReplaceAll(f.Subject+": "+f.What, r.root, ""))
+		if f.Mend == "" {
+			t.Errorf("%s: %s: no word on how to mend it", f.Subject, f.What)
+		}
+	}
+	return out
+}
+
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	if got := problems(t, r, false); got != nil {
+		t.Errorf("without a state directory: %q", got)
+	}
+	if _, err := os.Stat(r.opts.Dir); err == nil {
+		t.Error("the doctor made a state directory")
+	}
+	tree := r.spawn(t, "tree", "one", withTree)
+	if got := problems(t, r, false); got != nil {
+		t.Errorf("all is well: %q", got)
+	}
+	lost := r.spawn(t, "lost", "one")
+	r.spawn(t, "far", "two")
+	r.one.change(t, "lost", func(w *fakeWorker) { w.State, w.Survivors = swarm.StateLost, []swarm.Process{{PID: 5, Name: "x"}} })
+	r.plugins.errs["two"] = swarm.ErrUnavailable
+	for _, err := range []error{
+		os.RemoveAll(tree.Workspace.Path),
+		os.RemoveAll(r.runDir(tree.ID)),
+		os.Remove(filepath.Join(r.runDir(lost.ID), rundir.WorkerFile)),
+		os.Mkdir(r.runDir("stray"), 0o700),
+		os.Chmod(r.opts.Dir, 0o755),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		"permissions: /state is open to others (mode 0755)",
+		"run directories: /state/workers/" + lost.ID + ": open /state/workers/" + lost.ID + "/worker.json: no such file or directory",
+		"run directories: /state/workers/stray is left over: no worker has it (open /state/workers/stray/worker.json: no such file or directory)",
+		"worker tree: its worktree /trees/tree is gone",
+		"worker tree: its run directory /state/workers/" + tree.ID + " is gone; its output and its exit are lost",
+		"worker lost: its keeper died; still alive: x (pid 5)",
+		"worker far: unavailable",
+		"plugin two: unavailable",
+	}
+	if diff := cmp.Diff(want, problems(t, r, false)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(path string) error{
+		"deleted":     os.Remove,
+		"truncated":   func(path string) error { return os.Truncate(path, 5000) },
+		"emptied":     func(path string) error { return os.Truncate(path, 0) },
+		"overwritten": func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("garbage ", 4096)), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.spawn(t, "runs", "one", withTree, func(q *SpawnRequest) { q.Tags, q.Env = []string{"t"}, []string{"A=1"} })
+			r.spawn(t, "far", "two")
+			r.spawn(t, "ended", "one")
+			r.kill(t, Selection{Names: []string{"ended"}}, KillRequest{})
+			before, _, err := r.Workers(t.Context(), Selection{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.closeRegistry(); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(r.opts.Dir, registry.File)
+			for _, suffix := range []string{"-wal", "-shm"} {
+				_ = os.Remove(path + suffix) // where there is one
+			}
+			if err := damage(path); err != nil {
+				t.Fatal(err)
+			}
+			for what, err := range map[string]error{
+				"status": second(r.Workers(t.Context(), Selection{})),
+				"kill":   first(r.Kill(t.Context(), Selection{Names: []string{"runs"}}, KillRequest{})),
+				"spawn":  first(r.Spawn(t.Context(), r.request("new", "one"))),
+			} {
+				if err == nil || !strings.Contains(err.Error(), "swarm doctor") {
+					t.Errorf("%s: %v; want an error that names the doctor", what, err)
+				}
+			}
+			if got := problems(t, r, false); len(got) != 1 || !strings.HasPrefix(got[0], "database: ") {
+				t.Errorf("problems %q, want one of the database", got)
+			}
+			if got := problems(t, r, true); got != nil {
+				t.Errorf("problems after the rebuild: %q", got)
+			}
+			after, _, err := r.Workers(t.Context(), Selection{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range before {
+				// A rebuilt record has its time from a file, and no wall clock.
+				before[i].Created = time.Unix(0, before[i].Created.UnixNano())
+			}
+			if diff := cmp.Diff(before, after); diff != "" {
+				t.Errorf("workers (-before +after):\n%s", diff)
+			}
+			aside, err := filepath.Glob(path + ".damaged-*")
+			if err != nil || (len(aside) == 0) != (name == "deleted") {
+				t.Errorf("kept aside: %v, %v", aside, err)
+			}
+		})
+	}
+}
+
+func first[T any](_ T, err error) error        { return err }
+func second[T, U any](_ T, _ U, e error) error { return e }
+
+// A good database is completed, and nothing else is done to it.
+func TestRebuildCompletes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "keeps", "one")
+	forgotten := r.spawn(t, "forgotten", "one")
+	reg, err := r.writing(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	remove := func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, forgotten.ID) }
+	if err := reg.Change(t.Context(), remove); err != nil {
+		t.Fatal(err)
+	}
+	if got := problems(t, r, false); len(got) != 1 || !strings.Contains(got[0], "not in the registry") {
+		t.Errorf("problems %q", got)
+	}
+	if got := problems(t, r, true); got != nil {
+		t.Errorf("problems after the rebuild: %q", got)
+	}
+	if diff := cmp.Diff(map[string]WorkerStatus{"keeps": StatusRunning, "forgotten": StatusRunning}, r.summary(t)); diff != "" {
+		t.Errorf("workers (-want +got):\n%s", diff)
+	}
+}

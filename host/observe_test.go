@@ -1,0 +1,202 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func TestWorkers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	if ws, _, err := r.Workers(t.Context(), Selection{}); err != nil || len(ws) != 0 {
+		t.Errorf("without a state directory: %v, %v", ws, err)
+	}
+	if names, err := Names(t.Context(), r.opts.Dir); err != nil || names != nil {
+		t.Errorf("names without a state directory: %v, %v", names, err)
+	}
+	r.spawn(t, "runs", "one")
+	r.spawn(t, "far", "two")
+	r.spawn(t, "ended", "one")
+	r.spawn(t, "lost", "one")
+	r.one.end(t, "ended", swarm.Exit{Code: 3, Cause: swarm.CauseExited, Time: time.Unix(1700000000, 0)})
+	r.one.change(t, "lost", func(w *fakeWorker) { w.State = swarm.StateLost })
+	r.plugins.errs["two"] = errors.New("no such cluster")
+
+	ws, warnings, err := r.Workers(t.Context(), Selection{})
+	if err != nil || warnings != nil {
+		t.Fatal(err, warnings)
+	}
+	var got []string
+	for _, w := range ws {
+		got = append(got, w.Name+" "+string(w.Status)+" "+w.Reason)
+	}
+	want := []string{"runs running ", "far unknown no such cluster", "ended stopped ", "lost lost " + reasonLost}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("workers (-want +got):\n%s", diff)
+	}
+	if ws[2].Exit == nil || ws[2].Exit.Code != 3 || ws[2].Ended.Unix() != 1700000000 || ws[2].PID != 0 {
+		t.Errorf("ended: %+v", ws[2])
+	}
+	if names, err := Names(t.Context(), r.opts.Dir); err != nil || !slices.Equal(names, []string{"runs", "far", "ended", "lost"}) {
+		t.Errorf("names %v, %v", names, err)
+	}
+	if _, _, err := r.Workers(t.Context(), Selection{Names: []string{"run"}}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a prefix of a name: %v", err)
+	}
+}
+
+// A backend that hangs costs only its own workers their status.
+func TestHungBackend(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "w1", "one")
+	r.spawn(t, "w2", "two")
+	r.two.beforeStatus = func(ctx context.Context) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(200*time.Millisecond))
+	defer cancel()
+	ws, _, err := r.Workers(ctx, Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]WorkerStatus{"w1": StatusRunning, "w2": StatusUnknown}, summary(ws)); diff != "" {
+		t.Errorf("workers (-want +got):\n%s", diff)
+	}
+}
+
+func TestStatusAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "w1", "one")
+	calls := 0
+	r.one.beforeStatus = func(context.Context) error {
+		if calls++; calls == 1 {
+			return plugin.ErrPluginGone
+		}
+		return nil
+	}
+	if w := r.get(t, "w1"); w.Status != StatusRunning || calls != 2 || r.plugins.restarts["one"] != 1 {
+		t.Errorf("%s after %d calls and %d restarts", w.Status, calls, r.plugins.restarts["one"])
+	}
+	r.one.beforeStatus = func(context.Context) error { return plugin.ErrPluginGone }
+	if w := r.get(t, "w1"); w.Status != StatusUnknown || w.Reason == "" {
+		t.Errorf("a plugin that always ends: %s (%s)", w.Status, w.Reason)
+	}
+}
+
+// Reading writes nothing, whatever it finds.
+func TestReadOnly(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "w1", "one")
+	r.one.end(t, "w1", swarm.Exit{Time: time.Unix(1700000000, 0)})
+	other := rigIn(t, r.root)
+	other.get(t, "w1")
+	if !other.readOnly {
+		t.Error("the registry was opened for changes")
+	}
+	reg, err := r.reading(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	recs, _, err := reg.Read(t.Context(), registry.Query{})
+	if err != nil || recs[0].State != registry.Running {
+		t.Errorf("the record is %s, %v; want it untouched", recs[0].State, err)
+	}
+}
+
+// What a worker's record keeps of its plugin is used, not what the config of
+// the day says.
+func TestRecordedPlugin(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "w1", "one")
+	reg, err := r.writing(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := &registry.Plugin{Command: []string{"/gone/swarm-plugin-one"}, Config: map[string]any{"region": "x"}}
+	if e, err := r.entry("one", moved); err != nil || !strings.HasPrefix(e.Path(), r.root) || e.Config["region"] != "x" {
+		t.Errorf("a plugin that was moved: %+v, %v", e, err)
+	}
+	path := r.root + "/bin/swarm-plugin-two"
+	if e, err := r.entry("one", &registry.Plugin{Command: []string{path, "-x"}}); err != nil || !slices.Equal(e.Command, []string{path, "-x"}) {
+		t.Errorf("a recorded command: %+v, %v", e, err)
+	}
+	if err := r.save(t.Context(), reg, r.get(t, "w1").ID, func(rec *registry.Record) { rec.Plugin = moved }); err != nil {
+		t.Fatal(err)
+	}
+	r.spawn(t, "w2", "one")
+	if diff := cmp.Diff(map[string]WorkerStatus{"w1": StatusRunning, "w2": StatusRunning}, r.summary(t)); diff != "" {
+		t.Errorf("workers (-want +got):\n%s", diff)
+	}
+}
+
+func TestWait(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "w1", "one")
+	r.spawn(t, "w2", "two")
+	r.spawn(t, "w3", "two")
+	exit := swarm.Exit{Code: 3, Cause: swarm.CauseExited, Time: time.Unix(1700000000, 0)}
+	r.one.end(t, "w1", exit)
+	var got []string
+	err := r.Wait(t.Context(), Selection{All: true}, func(w Worker) {
+		got = append(got, w.Name+" "+string(w.Status))
+		switch w.Name {
+		case "w1":
+			r.two.end(t, "w3", exit)
+		case "w3":
+			r.two.change(t, "w2", func(w *fakeWorker) { w.State = swarm.StateLost })
+		}
+	})
+	if diff := cmp.Diff([]string{"w1 stopped", "w3 stopped", "w2 lost"}, got); err != nil || diff != "" {
+		t.Errorf("%v; told (-want +got):\n%s", err, diff)
+	}
+	r.spawn(t, "w4", "one")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := r.Wait(ctx, Selection{Names: []string{"w4"}}, func(w Worker) { t.Errorf("told %s", w.Name) }); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a wait that is given up: %v", err)
+	}
+}
+
+func TestLogs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	w := r.spawn(t, "w1", "one")
+	read := func() (string, error) {
+		var b strings.Builder
+		err := r.Logs(t.Context(), "w1", swarm.OutputOptions{}, func(o swarm.Output) error {
+			b.Write(o.Data)
+			return nil
+		})
+		return b.String(), err
+	}
+	if text, err := read(); err != nil || text != "output of "+w.ID {
+		t.Errorf("running: %q, %v", text, err)
+	}
+	r.kill(t, Selection{All: true}, KillRequest{})
+	if text, err := read(); err != nil || text != "output of "+w.ID {
+		t.Errorf("stopped: %q, %v", text, err)
+	}
+	boom := errors.New("boom")
+	if err := r.Logs(t.Context(), "w1", swarm.OutputOptions{}, func(swarm.Output) error { return boom }); !errors.Is(err, boom) {
+		t.Errorf("an error of the reader: %v", err)
+	}
+	if err := r.Logs(t.Context(), "ghost", swarm.OutputOptions{}, nil); !errors.Is(err, ErrNotFound) {
+		t.Errorf("an unknown worker: %v", err)
+	}
+}

@@ -43,10 +43,9 @@ func newKit(t T, c testCase, s settings, open opener) *kit {
 		s.command = Shell
 	}
 	k := &kit{T: t, rule: c.rule, settings: s, open: open, ctx: t.Context()}
-	if s.local {
+	if k.subject = open(t); k.subject.local {
 		k.state = t.TempDir()
 	}
-	k.subject = open(t)
 	return k
 }
 

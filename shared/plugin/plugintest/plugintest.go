@@ -67,14 +67,13 @@ func RunBinary(t *testing.T, b Binary) {
 
 // settings are what the cases need to know, whatever the way to the backend.
 type settings struct {
-	local   bool
 	shim    string
 	spec    func(t T, spec *swarm.Spec)
 	command func(s Script) []string
 }
 
 func (b Backend) settings() settings {
-	return settings{local: b.Local, shim: b.Shim, spec: b.Spec, command: b.Command}
+	return settings{shim: b.Shim, spec: b.Spec, command: b.Command}
 }
 
 // subject is a backend and what it says that it can do.

@@ -56,17 +56,13 @@ func (r *reader) follow(ctx context.Context) error {
 		return err
 	}
 	for {
-		// What the worker wrote was written before its end: so this comes first.
+		// The order matters: what the worker wrote was written before its end.
 		over := r.over()
+		if err := r.extend(); err != nil {
+			return err
+		}
 		if err := r.drain(ctx, over); err != nil || over {
 			return err
-		}
-		grown, err := r.extend()
-		if err != nil {
-			return err
-		}
-		if grown {
-			continue
 		}
 		w.wait()
 		select {

@@ -84,8 +84,8 @@ func (r *reader) drain(ctx context.Context, over bool) error {
 	return nil
 }
 
-// extend opens what the shim began since, and says whether there is any.
-func (r *reader) extend() (bool, error) {
+// extend opens what the shim began since.
+func (r *reader) extend() error {
 	var files []*os.File
 	var err error
 	if len(r.files) == 0 {
@@ -94,7 +94,7 @@ func (r *reader) extend() (bool, error) {
 		files, err = openAfter(r.dir, newest)
 	}
 	r.files = append(r.files, files...)
-	return len(files) > 0, err
+	return err
 }
 
 // take splits what was read into lines.

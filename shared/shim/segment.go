@@ -12,8 +12,9 @@ import (
 )
 
 // openSegments opens the files of a log, oldest first. The shim may rename them
-// meanwhile: they are opened newest first, so that a rotation shows one of them
-// twice rather than hides one, and again if there was one.
+// meanwhile, each only to an older place. So they are opened newest first: then a
+// rotation shows one of them twice, and hides none. After more than one, the
+// newest is another one, and the look is taken again.
 func openSegments(dir string) ([]*os.File, error) {
 	for {
 		files, err := openOnce(dir)
@@ -31,14 +32,16 @@ func openOnce(dir string) ([]*os.File, error) {
 	var files []*os.File
 	for i := range rundir.Segments {
 		f, err := os.Open(segment(dir, i))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
 			closeAll(files)
 			return nil, err
+		case len(files) > 0 && sameFile(f, files[len(files)-1]):
+			closeAll([]*os.File{f})
+		default:
+			files = append(files, f)
 		}
-		files = append(files, f)
 	}
 	slices.Reverse(files)
 	return files, nil
@@ -60,15 +63,19 @@ func openAfter(dir string, f *os.File) ([]*os.File, error) {
 	return files, nil
 }
 
-// isNewest says whether f is the file that the shim writes to. While it rotates
-// there is none, and then the last one that was is still the newest.
+// isNewest says whether f is the newest file of a log. That is the one which the
+// shim writes to, but for a moment in each rotation.
 func isNewest(dir string, f *os.File) bool {
-	newest, err := os.Stat(segment(dir, 0))
-	if err != nil {
-		return true
+	for i := range rundir.Segments {
+		newest, err := os.Stat(segment(dir, i))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		info, statErr := f.Stat()
+		return err == nil && statErr == nil && os.SameFile(info, newest)
 	}
-	info, err := f.Stat()
-	return err == nil && os.SameFile(info, newest)
+	// All are gone, so none is newer.
+	return true
 }
 
 func sameFile(f, g *os.File) bool {

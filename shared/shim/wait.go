@@ -53,8 +53,14 @@ func Signal(ctx context.Context, dir, signal string) error {
 		defer c.close()
 		_, err = c.answer(ctx)
 	}
-	if errors.Is(err, errNoAnswer) {
-		return fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
+	if err != nil && ctx.Err() == nil && ended(dir) {
+		return fmt.Errorf("%w: the worker's process has ended", swarm.ErrNotFound)
 	}
 	return err
+}
+
+// ended says whether there is no main process to signal.
+func ended(dir string) bool {
+	st, err := readRecord(dir)
+	return err != nil || st.EndedNS != 0 || !st.Main.Alive()
 }

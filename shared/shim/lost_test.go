@@ -1,0 +1,163 @@
+package shim_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func TestLost(t *testing.T) {
+	t.Parallel()
+	// One in the session without the id, one with the id outside of it, and the
+	// child of that one with neither.
+	w := start(t, "sh", "-c", `
+		env -i sleep 901 &
+		setsid sh -c 'env -i setsid sleep 902 & exec sleep 903' &
+		echo ready; exec sleep 904`)
+	w.firstLine()
+	eventually(t, "all are there", func() bool { return len(namesOf(w)) == 4 })
+	w.loseShim()
+	s := w.status()
+	if s.State != swarm.StateLost || s.Reason != "keeper died, exit unknown" || s.PID == 0 {
+		t.Errorf("status %+v", s)
+	}
+	if len(s.Survivors) != 4 {
+		t.Errorf("survivors %v", s.Survivors)
+	}
+	if err := shim.Output(t.Context(), w.dir, swarm.OutputOptions{Follow: true}, func(swarm.Output) error { return nil }); err != nil {
+		t.Errorf("output does not end: %v", err)
+	}
+	r := w.kill(gently)
+	if r.Status.State != swarm.StateLost || len(r.Status.Survivors) > 0 || r.Signal != "SIGTERM" || r.Forced {
+		t.Errorf("result %+v", r)
+	}
+	if left := namesOf(w); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if r := w.kill(gently); !r.AlreadyEnded || r.Status.State != swarm.StateLost {
+		t.Errorf("a second kill: %+v", r)
+	}
+}
+
+// namesOf are the sleepers of TestLost that live.
+func namesOf(w *worker) []int {
+	w.t.Helper()
+	var pids []int
+	st := w.facts()
+	found, err := proc.Find(func(p proc.Process) bool { return p.Name == "sleep" && p.Start >= st.Shim.Start })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, p := range found {
+		line, _ := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/cmdline")
+		switch string(line) {
+		case "sleep\x00901\x00", "sleep\x00902\x00", "sleep\x00903\x00", "sleep\x00904\x00":
+			pids = append(pids, p.PID)
+		}
+	}
+	return pids
+}
+
+func TestLostStubborn(t *testing.T) {
+	t.Parallel()
+	w := start(t, "sh", "-c", stubborn)
+	w.firstLine()
+	w.loseShim()
+	r, err := shim.Kill(t.Context(), w.dir, w.id, swarm.KillOptions{Grace: 50 * time.Millisecond})
+	if !errors.Is(err, swarm.ErrSurvivors) || len(r.Survivors) < 3 || r.Status.State != swarm.StateLost {
+		t.Errorf("without force: %+v, %v", r, err)
+	}
+	r = w.kill(swarm.KillOptions{Grace: 50 * time.Millisecond, Force: true})
+	if !r.Forced || len(r.Survivors) > 0 {
+		t.Errorf("with force: %+v", r)
+	}
+	if left := w.carriers(); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// TestLostLeavesInnerKeeper has a worker that started another one, and loses the
+// shim of the outer one.
+func TestLostLeavesInnerKeeper(t *testing.T) {
+	t.Parallel()
+	inner := newWorker(t)
+	inner.end()
+	outer := newWorker(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := outer.launch("sh", "-c", `"$0" || exit; echo ready; exec sleep 999`, self)
+	l.Env = append(l.Env, envStart+"="+inner.id, envDir+"="+inner.dir, envShim+"="+shimPath)
+	if err := outer.start(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	if got := outer.firstLine(); got != "ready" {
+		t.Fatalf("the inner worker was not started: %s", got)
+	}
+	outer.loseShim()
+	outer.kill(gently)
+	if s := inner.status(); s.State != swarm.StateRunning {
+		t.Errorf("the inner worker: %+v", s)
+	}
+	if left := outer.carriers(); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// TestRecycledPID has records that name pids which are now someone else's: as
+// shim, as main process, and as the session.
+func TestRecycledPID(t *testing.T) {
+	t.Parallel()
+	bystander := exec.CommandContext(t.Context(), "setsid", "-w", "sleep", "999")
+	bystander.Env = []string{"PATH=" + os.Getenv("PATH")}
+	if err := bystander.Start(); err != nil {
+		t.Fatal(err)
+	}
+	now, err := proc.Identify(bystander.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := now
+	before.Start--
+	otherBoot := now
+	otherBoot.Boot = "00000000-0000-0000-0000-000000000000"
+	for name, recorded := range map[string]proc.Identity{"start time": before, "boot": otherBoot} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorker(t)
+			b, err := json.Marshal(rundir.Status{
+				Version: rundir.StatusVersion, ID: w.id, State: rundir.StateRunning,
+				Shim: recorded, Main: recorded, Session: recorded.PID, StartedNS: 1,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(w.dir, rundir.StatusFile), b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if s := w.status(); s.State != swarm.StateLost || len(s.Survivors) > 0 {
+				t.Errorf("status %+v", s)
+			}
+			if r := w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true}); !r.AlreadyEnded {
+				t.Errorf("result %+v", r)
+			}
+		})
+	}
+	if !now.Alive() {
+		t.Error("the bystander was killed")
+	}
+	if err := bystander.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = bystander.Wait()
+}

@@ -1,0 +1,53 @@
+package shim_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// shimPath is the real shim, built for these tests.
+var shimPath string
+
+// With these in its environment the test binary only starts a worker, see
+// [worker.startElsewhere].
+const (
+	envStart = "SHIM_TEST_START"
+	envDir   = "SHIM_TEST_DIR"
+	envShim  = "SHIM_TEST_SHIM"
+)
+
+func TestMain(m *testing.M) {
+	code := 1
+	defer func() { os.Exit(code) }()
+	if id := os.Getenv(envStart); id != "" {
+		l := rundir.Launch{ID: id, Command: []string{"sleep", "999"}, Dir: "/", Force: true}
+		l.Env = swarm.MergeEnv(append(os.Environ(), swarm.EnvWorkerID+"="+id))
+		if err := shim.Start(context.Background(), os.Getenv(envShim), os.Getenv(envDir), l); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return
+		}
+		code = 0
+		return
+	}
+	dir, err := os.MkdirTemp("", "swarm-shim-test")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	shimPath = filepath.Join(dir, "swarm-shim")
+	build := exec.Command("go", "build", "-o", shimPath, "github.com/swarmhost/swarm/cmd/swarm-shim")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the shim: %v\n%s", err, out)
+		return
+	}
+	code = m.Run()
+}

@@ -1,0 +1,147 @@
+package shim_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func TestStart(t *testing.T) {
+	t.Parallel()
+	w := start(t, "sh", "-c", "echo hello; exec sleep 999")
+	s := w.status()
+	if s.State != swarm.StateRunning || s.PID == 0 || time.Since(s.Started) > time.Minute {
+		t.Errorf("status %+v", s)
+	}
+	if got := w.firstLine(); got != "hello" {
+		t.Errorf("first line %q", got)
+	}
+	for _, name := range []string{rundir.LaunchFile, rundir.ReadyFIFO} {
+		if _, err := os.Lstat(filepath.Join(w.dir, name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left: %v", name, err)
+		}
+	}
+	err := shim.Start(t.Context(), shimPath, w.dir, w.launch("true"))
+	if !errors.Is(err, swarm.ErrExists) {
+		t.Errorf("a second start: %v", err)
+	}
+}
+
+// TestStartSharesNothing looks at what the shim has of the process that started
+// it: no descriptor, no session, and no environment.
+func TestStartSharesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	r, inherited, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	w.startElsewhere(inherited)
+	inherited.Close()
+
+	// Nobody holds the other end, though that process was given it for its own.
+	if err := r.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := r.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the pipe is still held: %d, %v", n, err)
+	}
+	st := w.facts()
+	p, err := proc.Read(st.Shim.PID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Session != p.PID {
+		t.Errorf("the shim is in session %d", p.Session)
+	}
+	if got, _ := proc.Getenv(p.PID, swarm.EnvKeeper); got != w.id {
+		t.Errorf("%s=%q", swarm.EnvKeeper, got)
+	}
+	if _, ok := proc.Getenv(p.PID, "HOME"); ok {
+		t.Error("the shim has the caller's environment")
+	}
+	if _, ok := proc.Getenv(st.Main.PID, swarm.EnvKeeper); ok {
+		t.Error("the worker has the keeper's marker")
+	}
+	if s := w.status(); s.State != swarm.StateRunning {
+		t.Errorf("the worker did not outlive who started it: %+v", s)
+	}
+}
+
+func TestStartRefused(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(*rundir.Launch){
+		"no such command":   func(l *rundir.Launch) { l.Command = []string{"swarm-no-such-command"} },
+		"no such directory": func(l *rundir.Launch) { l.Dir = "/swarm/no/such/directory" },
+		"zero byte":         func(l *rundir.Launch) { l.Command = []string{"echo", "a\x00b"} },
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorker(t)
+			l := w.launch("sleep", "999")
+			change(&l)
+			err := w.start(t.Context(), l)
+			if !errors.Is(err, swarm.ErrInvalidSpec) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v", err)
+			}
+			for _, name := range []string{rundir.LaunchFile, rundir.ReadyFIFO, rundir.Socket} {
+				if _, err := os.Lstat(filepath.Join(w.dir, name)); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("%s is left: %v", name, err)
+				}
+			}
+		})
+	}
+}
+
+func TestStartWithoutShim(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	err := shim.Start(t.Context(), "/swarm/no/such/shim", w.dir, w.launch("true"))
+	if !errors.Is(err, swarm.ErrUnavailable) {
+		t.Errorf("no such file: %v", err)
+	}
+	// A program that is no shim ends without a word.
+	err = shim.Start(t.Context(), "/bin/true", w.dir, w.launch("true"))
+	if !errors.Is(err, swarm.ErrUnavailable) {
+		t.Errorf("not a shim: %v", err)
+	}
+}
+
+// TestStartCancelled ends the context at all stages of a start.
+func TestStartCancelled(t *testing.T) {
+	t.Parallel()
+	for i := range 30 {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			t.Parallel()
+			w := newWorker(t)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*500*time.Microsecond)
+			defer cancel()
+			err := w.start(ctx, w.launch("sh", "-c", "trap '' TERM HUP; sleep 999 & setsid sleep 999; sleep 999"))
+			if err == nil {
+				return
+			}
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v", err)
+			}
+			if left := w.carriers(); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+			if st, err := shim.Status(w.dir, w.id); err != nil || st.State == swarm.StateRunning {
+				t.Errorf("status %+v, %v", st, err)
+			}
+		})
+	}
+}

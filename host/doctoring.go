@@ -68,6 +68,15 @@ func (d *doctor) directory() {
 	}
 	d.private(filepath.Join(dir, workersDir), 0o700)
 	d.private(filepath.Join(dir, locksDir), 0o700)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		d.find(SeverityError, subject, "see to it that it can be read", "%v", err)
+	}
+	for _, e := range entries {
+		if path := filepath.Join(dir, e.Name()); strings.HasPrefix(e.Name(), registry.BuildPrefix) {
+			d.find(SeverityWarning, subject, "rm -r "+quote(path), "%s is left over from the making of a database", path)
+		}
+	}
 	if len(d.findings) == before {
 		d.find(SeverityOK, subject, "", "%s", dir)
 	}

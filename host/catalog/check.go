@@ -26,11 +26,13 @@ func (e Entry) Check() error {
 }
 
 func check(path string) error {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return &MissingError{Path: path, err: err}
+	real := path
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if real, err = filepath.EvalSymlinks(path); err == nil {
+			info, err = os.Stat(real)
+		}
 	}
-	info, err := os.Stat(real)
 	if err != nil {
 		return &MissingError{Path: path, err: err}
 	}

@@ -2,7 +2,9 @@ package launch
 
 import (
 	"context"
+	"errors"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -18,15 +20,40 @@ func (p *running) end() {
 		p.ask()
 	}
 	_ = p.proc.Kill(context.Background())
-	<-p.proc.exited
-	// With the process gone this only cleans up: connection and goroutines.
+	// The system takes longer to end it than we to clean up after it.
+	p.removeSocket()
+	// This closes the connection and waits for the end of process and goroutines.
 	p.client.Kill()
-	if p.dir != "" {
+	<-p.proc.exited
+}
+
+// removeSocket removes the directory of the plugin's socket, with the socket.
+func (p *running) removeSocket() {
+	if p.dir == "" {
+		return
+	}
+	if err := p.socketGone(); err != nil {
 		_ = os.RemoveAll(p.dir)
 	}
 	if p.lock != nil {
 		_ = p.lock.Close()
 	}
+}
+
+// socketGone is the short way for a plugin that has nothing but its socket
+// there.
+func (p *running) socketGone() error {
+	if reattach := p.client.ReattachConfig(); reattach != nil {
+		// The address is what the plugin said: nothing elsewhere is removed.
+		socket := reattach.Addr.String()
+		if filepath.Dir(socket) != p.dir {
+			return errors.New("the socket is elsewhere")
+		}
+		if err := os.Remove(socket); err != nil {
+			return err
+		}
+	}
+	return os.Remove(p.dir)
 }
 
 // ask gives the plugin a moment to finish what it is doing and to leave by

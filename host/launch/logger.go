@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"io"
+
 	"github.com/hashicorp/go-hclog"
 )
 
@@ -13,6 +15,14 @@ const stderrLogger = "plugin-stderr"
 type chatter struct {
 	hclog.Logger
 	plugin hclog.Logger
+}
+
+// output is where goes what the plugin's code prints while it serves.
+func output(to hclog.Logger, name string) io.Writer {
+	if !to.IsDebug() {
+		return io.Discard
+	}
+	return to.With("plugin", name).StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug})
 }
 
 func newChatter(to hclog.Logger, name string) hclog.Logger {

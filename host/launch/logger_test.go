@@ -1,33 +1,55 @@
 package launch
 
 import (
-	"bytes"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func TestLogOfPluginsIsForDebugging(t *testing.T) {
 	t.Parallel()
 	for _, level := range []hclog.Level{hclog.Debug, hclog.Info} {
-		var log bytes.Buffer
+		var log log
 		o := options(t)
 		o.Logger = hclog.New(&hclog.LoggerOptions{Output: &log, Level: level})
 		s := New(o)
 		t.Cleanup(s.Close)
-		get(t, s, entry("serve"))
-		s.Close()
-		want := 0
+		c := get(t, s, entry("serve"))
+		if _, err := c.Backend().Status(t.Context(), swarm.Handle{Version: 1}); err != nil {
+			t.Fatal(err)
+		}
 		if level == hclog.Debug {
-			want = 1
+			eventually(t, "what it logs and prints is in the log", bound, func() bool {
+				return strings.Contains(log.String(), "[DEBUG] logged by the plugin: plugin=test") &&
+					strings.Contains(log.String(), "[DEBUG] printed while serving: plugin=test")
+			})
 		}
-		lines := strings.Count(log.String(), "\n")
-		if lines != want {
-			t.Errorf("at level %v there are %d lines, want %d:\n%s", level, lines, want, &log)
-		}
-		if want == 1 && (!strings.Contains(log.String(), "[DEBUG] logged by the plugin") || !strings.Contains(log.String(), "plugin=test")) {
-			t.Errorf("log: %s", &log)
+		s.Close()
+		want := map[hclog.Level]int{hclog.Debug: 2}[level]
+		if lines := strings.Count(log.String(), "\n"); lines != want {
+			t.Errorf("at level %v there are %d lines, want %d:\n%s", level, lines, want, log.String())
 		}
 	}
+}
+
+// log is what was logged.
+type log struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *log) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }

@@ -98,6 +98,7 @@ var errStartTimeout = errors.New("start timeout")
 
 func (p *running) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 	p.proc = newProcess(e.Command, o.Env)
+	printed := output(o.Logger, e.Name)
 	p.client = goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  plugin.Handshake(),
 		Plugins:          plugin.Plugins(),
@@ -107,6 +108,8 @@ func (p *running) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 		// The limit is our own, see start.
 		StartTimeout:     2 * o.StartTimeout,
 		Logger:           newChatter(o.Logger, e.Name),
+		SyncStdout:       printed,
+		SyncStderr:       printed,
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: sockets.path},
 		GRPCDialOptions: []grpc.DialOption{
 			grpc.WithDefaultCallOptions(grpc.OnFinish(p.finished)),

@@ -42,17 +42,22 @@ func Open(ctx context.Context, dir string) (*Registry, error) {
 		return nil, fmt.Errorf("make the state directory: %w", err)
 	}
 	path := filepath.Join(dir, File)
-	if !exists(path) && hasWorkers(dir) && !exists(path) { // the first spawn ever may be under way
-		return nil, missing(path)
+	if !exists(path) {
+		if hasWorkers(dir) && !exists(path) { // the first spawn ever may be under way
+			return nil, missing(path)
+		}
+		// Of several that come first one wins.
+		if err := Build(ctx, dir, nil); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, explain(path, err)
+		}
 	}
-	// SQLite makes files with the mode of the umask; the first to come decides.
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrReadOnly, err)
-	}
-	if err := f.Close(); err != nil {
-		return nil, err
-	}
+	return openInPlace(ctx, dir)
+}
+
+// openInPlace opens a database that is there, or an empty file that is to be
+// one.
+func openInPlace(ctx context.Context, dir string) (*Registry, error) {
+	path := filepath.Join(dir, File)
 	r, err := open(path, url.Values{"_pragma": {"synchronous=NORMAL"}})
 	if err != nil {
 		return nil, err
@@ -148,7 +153,8 @@ func (r *Registry) migrate(ctx context.Context, dir string) error {
 	if version > Schema {
 		return newer(r.path, version)
 	}
-	// It can't be set in a transaction, and stays in the file.
+	// It can't be set in a transaction, and stays in the file. Nobody waits for
+	// the lock that it needs; so new databases are made where nobody sees them.
 	if _, err := r.db.ExecContext(ctx, "PRAGMA journal_mode=WAL"); err != nil {
 		return err
 	}

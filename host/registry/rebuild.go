@@ -36,15 +36,23 @@ func SetAside(dir string, now time.Time) (string, error) {
 	return moved, nil
 }
 
-// Build makes a database of recs in dir, where there is none. It appears whole
-// or not at all.
+// BuildPrefix begins the names of directories in which databases are made.
+const BuildPrefix = "new-database-"
+
+// Build makes a database of recs in dir, where there is none: [fs.ErrExist] if there
+// is one. It appears whole or not at all.
 func Build(ctx context.Context, dir string, recs []Record) (err error) {
-	tmp, err := os.MkdirTemp(dir, "rebuild-")
+	tmp, err := os.MkdirTemp(dir, BuildPrefix)
 	if err != nil {
 		return fmt.Errorf("make a new database: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	r, err := Open(ctx, tmp)
+	// SQLite gives all its files the mode of the first one, which it would make
+	// with that of the umask.
+	if err := os.WriteFile(filepath.Join(tmp, File), nil, 0o600); err != nil {
+		return fmt.Errorf("make a new database: %w", err)
+	}
+	r, err := openInPlace(ctx, tmp)
 	if err != nil {
 		return err
 	}

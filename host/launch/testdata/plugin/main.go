@@ -83,6 +83,7 @@ func (b *backend) Status(_ context.Context, h swarm.Handle) (swarm.Status, error
 		fmt.Fprintln(os.NewFile(2, "stderr"), "fatal error: a wire came loose")
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
+	fmt.Println("printed while serving")
 	return swarm.Status{State: swarm.StateRunning, PID: os.Getpid()}, nil
 }
 

@@ -16,15 +16,15 @@ import (
 // untracked and the saved ignored files. Its parents are
 //
 //	head   what was checked out, unless that was before the first commit
-//	index  a commit of the index
-//	exact  a commit of what trees can't express, if there is any: as files.tar
-//	       the saved files that git converts when it checks them out, and, if
-//	       there were conflicts, as index the index itself and as stage1 to
-//	       stage3 what it refers to
+//	index  a commit of the index, without conflicts
+//	exact  a commit of what those two can't express: as index the index itself,
+//	       with conflicts and marks; as stage1 to stage3 what its conflicts refer
+//	       to; as files.tar the saved files that git converts when it checks them
+//	       out, byte for byte
 type commit struct {
 	hash string
-	// index and exact are the numbers of those parents, counted from 1.
-	index, exact        int
+	// exact is the number of that parent, counted from 1.
+	exact               int
 	conflicts, archived bool
 }
 
@@ -47,18 +47,16 @@ func (t *tree) commit(ctx context.Context) (c commit, err error) {
 	if parents, err = t.addParent(ctx, parents, index, "index"); err != nil {
 		return c, err
 	}
-	c.index = len(parents)
 
 	work, saved, err := t.workTree(ctx)
 	if err != nil {
 		return c, err
 	}
-	var exact []string
-	if c.conflicts = slices.ContainsFunc(t.index, func(e indexEntry) bool { return e.stage != "0" }); c.conflicts {
-		if exact, err = t.conflictEntries(ctx); err != nil {
-			return c, err
-		}
+	exact, err := t.exactIndex(ctx)
+	if err != nil {
+		return c, err
 	}
+	c.conflicts = len(exact) > 1
 	converted, err := t.converted(ctx, saved)
 	if err != nil {
 		return c, err
@@ -70,16 +68,14 @@ func (t *tree) commit(ctx context.Context) (c commit, err error) {
 		}
 		exact = append(exact, "100644 blob "+blob+"\tfiles.tar")
 	}
-	if len(exact) > 0 {
-		made, err := t.git.feed(ctx, input(exact), "mktree", "-z")
-		if err != nil {
-			return c, err
-		}
-		if parents, err = t.addParent(ctx, parents, strings.TrimSpace(made), "what a tree cannot express"); err != nil {
-			return c, err
-		}
-		c.exact = len(parents)
+	made, err := t.git.feed(ctx, input(exact), "mktree", "-z")
+	if err != nil {
+		return c, err
 	}
+	if parents, err = t.addParent(ctx, parents, strings.TrimSpace(made), "what a tree cannot express"); err != nil {
+		return c, err
+	}
+	c.exact = len(parents)
 	c.hash, err = t.commitTree(ctx, work, parents, "working tree")
 	return c, err
 }
@@ -145,9 +141,9 @@ func (t *tree) workTree(ctx context.Context) (hash string, saved []string, err e
 	return hash, saved, err
 }
 
-// conflictEntries returns the entries of a tree that holds the index itself and
-// all that its conflicts refer to.
-func (t *tree) conflictEntries(ctx context.Context) ([]string, error) {
+// exactIndex returns the entries of a tree that holds the index itself and, in
+// more entries, what its conflicts refer to.
+func (t *tree) exactIndex(ctx context.Context) ([]string, error) {
 	var entries []string
 	err := t.withIndex(ctx, func(g git) error {
 		file, _ := strings.CutPrefix(g.env[len(g.env)-1], "GIT_INDEX_FILE=")

@@ -39,11 +39,11 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 		}
 	}()
 	branch := branchOf(spec)
-	start, err := w.startOf(ctx, r, spec.Base, branch)
+	path, err := w.makeRoom(ctx, r, spec, &done)
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
-	path, err := w.makeRoom(ctx, r, spec, &done)
+	start, err := w.startOf(ctx, r, spec.Base, branch)
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
@@ -111,7 +111,7 @@ func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceS
 		parent = filepath.Join(beside, spec.Parent)
 	}
 	if err := done.mkdirAll(parent); err != nil {
-		return "", invalid("make directory for worktrees: %w", err)
+		return "", invalid("cannot make a directory for worktrees: %w", err)
 	}
 	parent, err := filepath.EvalSymlinks(parent)
 	if err != nil {
@@ -175,23 +175,31 @@ func (w *Workspace) clearStale(ctx context.Context, r *repo, path string) error 
 // faster, so that only what it made is undone.
 func (r *repo) makeBranch(ctx context.Context, branch, start string, done *undo) error {
 	name := "refs/heads/" + branch
-	// All zeros, as long as a hash of this repository: must not exist.
-	never := zeros(start)
+	if err := whole(ctx, r.git, "update-ref", "-m", "branch: created by swarm", name, start, zeros(start)); err != nil {
+		return refused(err, "cannot make branch '%s'", branch)
+	}
 	done.add(func(ctx context.Context) error {
-		// Cancelled git may have made it or not. A user's own commits stay: the
-		// hash is compared.
-		exists, err := r.git.ask(ctx, "show-ref", "--verify", "--quiet", name)
-		if err != nil || !exists {
-			return err
-		}
-		_, err = r.git.run(ctx, "update-ref", "-d", name, start)
+		// Somebody's own commits stay: git compares the hash.
+		_, err := r.git.run(ctx, "update-ref", "-d", name, start)
 		return err
 	})
-	_, err := r.git.run(ctx, "update-ref", "-m", "branch: created by swarm", name, start, never)
+	return ctx.Err()
+}
+
+// whole runs what takes milliseconds and is not cut short: git that is ended in
+// the middle of it leaves children behind which go on writing.
+func whole(ctx context.Context, g git, args ...string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+	defer cancel()
+	_, err := g.run(ctx, args...)
+	return err
+}
+
+// refused makes of what git says no to an error of the user's.
+func refused(err error, format string, args ...any) error {
 	var failed *gitError
 	if errors.As(err, &failed) {
-		done.drop()
-		return invalid("cannot make branch '%s': %w", branch, err)
+		return invalid(format+": %w", append(args, err)...)
 	}
 	return err
 }
@@ -201,12 +209,8 @@ func (r *repo) checkOut(ctx context.Context, id, path, branch string, done *undo
 	done.add(func(ctx context.Context) error { return r.forget(ctx, path) })
 	// The mark comes before the files, so that a worktree whose making was cut
 	// short is found by its id.
-	if _, err := r.git.run(ctx, "worktree", "add", "--quiet", "--no-checkout", path, branch); err != nil {
-		var failed *gitError
-		if errors.As(err, &failed) {
-			return invalid("cannot make worktree %s: %w", path, err)
-		}
-		return err
+	if err := whole(ctx, r.git, "worktree", "add", "--quiet", "--no-checkout", path, branch); err != nil {
+		return refused(err, "cannot make worktree %s", path)
 	}
 	inside := r.git.at(path)
 	dir, err := inside.line(ctx, "rev-parse", "--absolute-git-dir")

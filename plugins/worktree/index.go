@@ -58,8 +58,9 @@ func (t *tree) withIndex(ctx context.Context, use func(git) error) error {
 			return err
 		}
 		g := t.git.with("GIT_INDEX_FILE=" + file)
-		// A copy of a split index would depend on a file that goes with the worktree.
-		if _, err := g.run(ctx, "update-index", "--no-split-index"); err != nil {
+		// Written anew, so that it has no part in a file that goes with the worktree
+		// and trusts neither fsmonitor nor the cache of untracked files.
+		if _, err := g.run(ctx, "update-index", "--no-split-index", "--force-write-index"); err != nil {
 			return err
 		}
 		return use(g)

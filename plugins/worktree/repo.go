@@ -73,6 +73,9 @@ func openRepo(ctx context.Context, g git, dir string) (*repo, error) {
 	}
 	r := &repo{git: g.at(main), main: main, common: common}
 	top, err := r.git.line(ctx, "rev-parse", "--show-toplevel")
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil || top != main {
 		return nil, invalid("cannot tell where the main working tree of %s is; run this in it", common)
 	}

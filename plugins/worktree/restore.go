@@ -22,11 +22,7 @@ func (t *tree) restore(ref string, c commit) string {
 	if c.archived {
 		steps = append(steps, fmt.Sprintf("git -C %s cat-file blob %s^%d:files.tar | tar -xf - -C %s", path, ref, c.exact, path))
 	}
-	if c.conflicts {
-		steps = append(steps, fmt.Sprintf(`git -C %s cat-file blob %s^%d:index > "$(git -C %s rev-parse --absolute-git-dir)/index"`, path, ref, c.exact, path))
-	} else {
-		steps = append(steps, fmt.Sprintf("git -C %s read-tree %s^%d", path, ref, c.index))
-	}
+	steps = append(steps, fmt.Sprintf(`git -C %s cat-file blob %s^%d:index > "$(git -C %s rev-parse --absolute-git-dir)/index"`, path, ref, c.exact, path))
 	switch {
 	case t.branch == "":
 	case t.head == "":

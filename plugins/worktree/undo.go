@@ -14,9 +14,6 @@ type undo struct{ steps []func(context.Context) error }
 
 func (u *undo) add(step func(context.Context) error) { u.steps = append(u.steps, step) }
 
-// drop forgets the newest step: it did nothing.
-func (u *undo) drop() { u.steps = u.steps[:len(u.steps)-1] }
-
 // all takes everything back, newest first.
 func (u *undo) all(ctx context.Context) error {
 	var errs []error

@@ -5,8 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,7 +18,7 @@ const eventually = 20 * time.Second
 // commands are what the scripts have beside testscript's own.
 //
 //	exits N prog args…           run it; it must exit with exactly N
-//	until COND…                  wait until the condition holds, see condition
+//	until COND…                  wait until the condition holds, see query
 //	within D COND…              the same within a bound of its own
 //	[!] holds COND…              the condition holds now
 //	capture VAR prog args…       run it, put its trimmed output into VAR
@@ -30,7 +28,7 @@ const eventually = 20 * time.Second
 //	signal NAME FILE|PID|/RE/    send a signal: to the pid in a file, to a pid, or
 //	                             to the script's processes whose command line matches
 //	[!] json FILE PATH VALUE     compare a value, such as `json stdout 0.name w1`;
-//	                             a last element # is a length
+//	                             a last element len is a length
 //	jsonenv VAR FILE PATH        put a value into VAR
 //	edit FILE RE TEXT            replace all matches, of which there must be one
 //	poke FILE OFFSET BYTES       overwrite bytes; OFFSET "end" cuts the file to BYTES bytes
@@ -87,101 +85,34 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 
 func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, !neg && len(args) >= 2, "until COND args…")
-	if !worldOf(ts).poll(eventually, func() bool { return condition(ts, args) }) {
-		ts.Fatalf("did not happen in %v", eventually)
-	}
+	wait(ts, eventually, args)
 }
 
 func cmdWithin(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, !neg && len(args) >= 3, "within D COND args…")
 	limit, err := time.ParseDuration(args[0])
 	ts.Check(err)
-	if !worldOf(ts).poll(limit, func() bool { return condition(ts, args[1:]) }) {
+	wait(ts, limit, args[1:])
+}
+
+func wait(ts *testscript.TestScript, limit time.Duration, args []string) {
+	w := worldOf(ts)
+	query := newQuery(ts)
+	ok := w.poll(limit, func() bool { return query.holds(args) })
+	query.show()
+	if !ok {
 		ts.Fatalf("did not happen in %v", limit)
 	}
 }
 
 func cmdHolds(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, len(args) >= 1, "[!] holds COND args…")
-	if condition(ts, args) == neg {
-		ts.Fatalf("%s: %t", strings.Join(args, " "), !neg != true)
+	query := newQuery(ts)
+	ok := query.holds(args)
+	query.show()
+	if ok == neg {
+		ts.Fatalf("%s: %t", strings.Join(args, " "), ok)
 	}
-}
-
-// condition answers one of
-//
-//	file F…             all of them exist
-//	nofile F…           none of them exists
-//	grep RE F           the file matches
-//	exit N prog args…   the program exits with N
-//	stdout RE prog…     the program's output matches; it may fail
-//	alive F…            the processes live whose pids are in the files
-//	dead F…             none of them lives; a zombie is dead
-//	running RE          a process of the script has such a command line
-//	norunning RE        none has
-//	quiet               no process of swarm is there, no keeper, no worker
-func condition(ts *testscript.TestScript, args []string) bool {
-	w := worldOf(ts)
-	kind, args := args[0], args[1:]
-	switch kind {
-	case "file", "nofile":
-		return !slices.ContainsFunc(args, func(f string) bool {
-			_, err := os.Lstat(ts.MkAbs(f))
-			return (err == nil) != (kind == "file")
-		})
-	case "grep":
-		text, err := os.ReadFile(ts.MkAbs(args[1]))
-		return err == nil && pattern(ts, args[0]).Match(text)
-	case "exit":
-		return strconv.Itoa(run(ts, args[1:])) == args[0]
-	case "stdout":
-		run(ts, args[1:])
-		return pattern(ts, args[0]).MatchString(ts.ReadFile("stdout"))
-	case "alive", "dead":
-		return !slices.ContainsFunc(args, func(f string) bool {
-			pid, written := pidFile(ts, f)
-			return pid == 0 || alive(pid, written) != (kind == "alive")
-		})
-	case "running", "norunning":
-		re := pattern(ts, args[0])
-		found := w.processes(func(p process) bool { return re.MatchString(p.command) })
-		return (len(found) > 0) == (kind == "running")
-	case "quiet":
-		left := w.processes(process.isSwarm)
-		if len(left) > 0 {
-			ts.Logf("still there:\n%s", list(left))
-		}
-		return len(left) == 0
-	default:
-		ts.Fatalf("unknown condition %q", kind)
-		return false
-	}
-}
-
-func pattern(ts *testscript.TestScript, re string) *regexp.Regexp {
-	r, err := regexp.Compile("(?m)" + re)
-	ts.Check(err)
-	return r
-}
-
-// pidFile reads a pid and when it was written; a number stands for itself. The
-// pid is 0 as long as the file is not there or not complete.
-func pidFile(ts *testscript.TestScript, file string) (int, time.Time) {
-	if pid, err := strconv.Atoi(file); err == nil {
-		return pid, time.Now()
-	}
-	file = ts.MkAbs(file)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0, time.Time{}
-	}
-	info, err := os.Stat(file)
-	ts.Check(err)
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil || !strings.HasSuffix(string(text), "\n") {
-		return 0, time.Time{}
-	}
-	return pid, info.ModTime()
 }
 
 func cmdCapture(ts *testscript.TestScript, neg bool, args []string) {

@@ -4,18 +4,20 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// processesOf returns the living processes that have one of the directories in
-// their environment, arguments or as working directory.
-func processesOf(dirs ...string) (ps []process) {
+// processesOf returns the living processes that have the directory in their
+// environment, their arguments, or as working directory.
+func processesOf(root string) (ps []process) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
+	mention := regexp.MustCompile(regexp.QuoteMeta(root) + `([/\x00]|$)`)
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil || pid == os.Getpid() {
@@ -25,20 +27,15 @@ func processesOf(dirs ...string) (ps []process) {
 		environ, _ := os.ReadFile(filepath.Join(dir, "environ"))
 		cmdline, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
 		cwd, _ := os.Readlink(filepath.Join(dir, "cwd"))
-		if len(cmdline) == 0 {
+		if len(cmdline) == 0 || !(mention.Match(environ) || mention.Match(cmdline) || mention.MatchString(cwd)) {
 			continue
 		}
-		for _, d := range dirs {
-			if bytes.Contains(environ, []byte(d)) || bytes.Contains(cmdline, []byte(d)) || strings.HasPrefix(cwd, d) {
-				ps = append(ps, process{
-					pid:     pid,
-					command: strings.TrimSpace(string(bytes.ReplaceAll(cmdline, []byte{0}, []byte{' '}))),
-					keeper:  hasVar(environ, "SWARM_KEEPER"),
-					worker:  hasVar(environ, "SWARM_WORKER_ID"),
-				})
-				break
-			}
-		}
+		ps = append(ps, process{
+			pid:     pid,
+			command: strings.TrimSpace(string(bytes.ReplaceAll(cmdline, []byte{0}, []byte{' '}))),
+			keeper:  hasVar(environ, "SWARM_KEEPER"),
+			worker:  hasVar(environ, "SWARM_WORKER_ID"),
+		})
 	}
 	return ps
 }

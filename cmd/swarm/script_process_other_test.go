@@ -6,18 +6,20 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// processesOf returns the living processes that have one of the directories in
-// their environment or arguments, which ps prints together.
-func processesOf(dirs ...string) (ps []process) {
+// processesOf returns the living processes that have the directory in their
+// environment or arguments, which ps prints together.
+func processesOf(root string) (ps []process) {
 	out, err := exec.CommandContext(context.Background(), "ps", "-axwwE", "-o", "pid=,stat=,command=").Output()
 	if err != nil {
 		return nil
 	}
+	mention := regexp.MustCompile(regexp.QuoteMeta(root) + `([/ ]|$)`)
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
 		if len(fields) < 3 || strings.HasPrefix(fields[1], "Z") {
@@ -27,16 +29,13 @@ func processesOf(dirs ...string) (ps []process) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		for _, d := range dirs {
-			if strings.Contains(line, d) {
-				ps = append(ps, process{
-					pid:     pid,
-					command: strings.Join(fields[2:], " "),
-					keeper:  strings.Contains(line, " SWARM_KEEPER="),
-					worker:  strings.Contains(line, " SWARM_WORKER_ID="),
-				})
-				break
-			}
+		if mention.MatchString(line) {
+			ps = append(ps, process{
+				pid:     pid,
+				command: strings.Join(fields[2:], " "),
+				keeper:  strings.Contains(line, " SWARM_KEEPER="),
+				worker:  strings.Contains(line, " SWARM_WORKER_ID="),
+			})
 		}
 	}
 	return ps

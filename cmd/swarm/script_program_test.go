@@ -2,11 +2,11 @@ package main_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -18,47 +18,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// start starts a program as exec does, with its output in out.
-func start(ts *testscript.TestScript, out *bytes.Buffer, args []string) (*exec.Cmd, error) {
-	path := args[0]
-	if !strings.Contains(path, "/") {
-		for dir := range strings.SplitSeq(ts.Getenv("PATH"), string(os.PathListSeparator)) {
-			if _, err := os.Stat(dir + "/" + path); err == nil {
-				path = dir + "/" + path
-				break
-			}
-		}
-	}
-	cmd := exec.CommandContext(worldOf(ts).t.Context(), path, args[1:]...)
-	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = environ(ts)
-	cmd.Stdout, cmd.Stderr = out, out
-	return cmd, cmd.Start()
-}
-
-// environ is the script's environment, which testscript has no accessor for.
-func environ(ts *testscript.TestScript) []string {
-	ts.Check(ts.Exec("env", "-0"))
-	return strings.Split(strings.TrimSuffix(ts.ReadFile("stdout"), "\x00"), "\x00")
-}
-
 func cmdParallel(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, !neg && len(args) >= 2, "parallel N prog args…")
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	outs, errs := make([]bytes.Buffer, n), make([]error, n)
+	env := environ(ts)
 	var wg sync.WaitGroup
 	for i := range n {
 		line := make([]string, 0, len(args))
 		for _, a := range args[1:] {
 			line = append(line, strings.ReplaceAll(a, "{}", strconv.Itoa(i+1)))
 		}
-		cmd, err := start(ts, &outs[i], line)
-		if err != nil {
-			errs[i] = err
-			continue
-		}
-		wg.Go(func() { errs[i] = cmd.Wait() })
+		cmd := program(worldOf(ts).t.Context(), ts, env, line)
+		cmd.Stdout, cmd.Stderr = &outs[i], &outs[i]
+		wg.Go(func() { errs[i] = cmd.Run() })
 	}
 	wg.Wait()
 	for i := range n {
@@ -74,12 +48,12 @@ func cmdKillAfter(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, !neg && len(args) >= 2, "killafter D prog args…")
 	after, err := time.ParseDuration(args[0])
 	ts.Check(err)
+	ctx, cancel := context.WithTimeout(worldOf(ts).t.Context(), after)
+	defer cancel()
 	var out bytes.Buffer
-	cmd, err := start(ts, &out, args[1:])
-	ts.Check(err)
-	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
-	err = cmd.Wait()
-	timer.Stop()
+	cmd := program(ctx, ts, environ(ts), args[1:])
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err = cmd.Run()
 	_, _ = out.WriteTo(ts.Stdout())
 	ts.Logf("ended: %v", err)
 }
@@ -134,7 +108,7 @@ func lookup(ts *testscript.TestScript, file, path string) string {
 	for key := range strings.SplitSeq(path, ".") {
 		switch v := value.(type) {
 		case []any:
-			if key == "#" {
+			if key == "len" {
 				return strconv.Itoa(len(v))
 			}
 			i, err := strconv.Atoi(key)
@@ -143,7 +117,7 @@ func lookup(ts *testscript.TestScript, file, path string) string {
 			}
 			value = v[i]
 		case map[string]any:
-			if key == "#" {
+			if key == "len" {
 				return strconv.Itoa(len(v))
 			}
 			next, ok := v[key]

@@ -11,10 +11,13 @@ package main_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -50,7 +53,23 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	flag.Parse()
+	if err := moreParallel(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
+}
+
+// moreParallel runs more scripts at once than there are processors, unless the
+// user said how many: most of them wait for something.
+func moreParallel() error {
+	set := false
+	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "test.parallel" })
+	if set {
+		return nil
+	}
+	return flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
 }
 
 func build(out, packages string) error {
@@ -88,7 +107,7 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	home := filepath.Join(root, "h")
-	for _, dir := range []string{home, filepath.Join(root, "t")} {
+	for _, dir := range []string{home, filepath.Join(root, "t"), filepath.Join(root, "tmp")} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return err
 		}
@@ -104,6 +123,7 @@ func setup(env *testscript.Env) error {
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"HOME="+home,
 		"SWARM_DIR="+filepath.Join(root, "s"),
+		"TMPDIR="+filepath.Join(root, "tmp"),
 		"TMUX_TMPDIR="+filepath.Join(root, "t"),
 		"XDG_CONFIG_HOME="+filepath.Join(home, ".config"),
 		"XDG_STATE_HOME="+filepath.Join(home, ".local/state"),

@@ -62,7 +62,7 @@ func (w *world) poll(limit time.Duration, ok func() bool) bool {
 
 // processes returns those of the script that match, or all of them.
 func (w *world) processes(match func(process) bool) []process {
-	return slices.DeleteFunc(processesOf(w.root, w.work), func(p process) bool {
+	return slices.DeleteFunc(processesOf(w.root), func(p process) bool {
 		return match != nil && !match(p)
 	})
 }
@@ -78,7 +78,7 @@ func (w *world) signalAll(sig syscall.Signal, match func(process) bool) {
 func (w *world) end() {
 	w.watchdog.Stop()
 	if !w.t.Failed() && !w.tolerant {
-		w.killAll()
+		w.killAndClean()
 		w.checkProcesses()
 		w.checkSockets()
 		w.checkSessions()
@@ -95,14 +95,20 @@ func (w *world) end() {
 	}
 }
 
-func (w *world) killAll() {
+func (w *world) killAndClean() {
 	if _, err := os.Stat(filepath.Join(w.root, "s")); err != nil {
 		return
 	}
-	cmd := exec.CommandContext(w.t.Context(), filepath.Join(bin, "swarm"), "kill", "--all", "--timeout", "1s")
-	cmd.Env, cmd.Dir = w.env, w.work
-	if out, err := cmd.CombinedOutput(); err != nil {
-		w.t.Errorf("swarm kill --all after the script: %v\n%s", err, out)
+	for _, args := range [][]string{{"kill", "--all", "--timeout", "1s"}, {"clean", "--all", "--no-rm-worktree"}} {
+		cmd := exec.CommandContext(w.t.Context(), filepath.Join(bin, "swarm"), args...)
+		cmd.Env, cmd.Dir = w.env, w.work
+		if out, err := cmd.CombinedOutput(); err != nil {
+			w.t.Errorf("swarm %s after the script: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	left, _ := os.ReadDir(filepath.Join(w.root, "s", "workers"))
+	for _, d := range left {
+		w.t.Errorf("swarm left a run directory behind: %s", d.Name())
 	}
 }
 
@@ -116,7 +122,7 @@ func (w *world) checkProcesses() {
 }
 
 func (w *world) checkSockets() {
-	for _, dir := range []string{filepath.Join(w.root, "s"), filepath.Join(w.work, ".tmp")} {
+	for _, dir := range []string{filepath.Join(w.root, "s"), filepath.Join(w.root, "tmp")} {
 		for _, path := range sockets(dir) {
 			w.t.Errorf("swarm left a socket behind: %s", path)
 		}

@@ -51,7 +51,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 func validate(spec swarm.Spec) error {
 	switch {
 	case spec.Local == nil:
-		return fmt.Errorf("%w: the process backend runs on the host's machine only", swarm.ErrInvalidSpec)
+		return fmt.Errorf("%w: the process backend runs workers on this machine only", swarm.ErrInvalidSpec)
 	case len(spec.Command) == 0:
 		return fmt.Errorf("%w: no command", swarm.ErrInvalidSpec)
 	case len(spec.Options) > 0:

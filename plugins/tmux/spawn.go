@@ -36,7 +36,6 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	// What it can't remove goes with the directory, which is the host's.
 	defer starting.Close()
 
 	srv := server{label: t.label, env: serverEnv(spec.Local.HostEnv)}

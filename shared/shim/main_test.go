@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		return
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	shimPath = filepath.Join(dir, "swarm-shim")
 	build := exec.Command("go", "build", "-o", shimPath, "github.com/swarmhost/swarm/cmd/swarm-shim")
 	if out, err := build.CombinedOutput(); err != nil {

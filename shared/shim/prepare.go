@@ -55,7 +55,8 @@ func Prepare(dir string, l rundir.Launch) (*Starting, error) {
 		err = writeLaunch(dir, l)
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
+		s.Close()
+		return nil, err
 	}
 	return s, nil
 }
@@ -144,19 +145,12 @@ func (s *Starting) undo(ctx context.Context, shim proc.Identity) {
 	_, _ = Kill(ctx, s.dir, s.id, now)
 }
 
-// Close removes what Prepare made and no shim has taken.
-func (s *Starting) Close() error {
-	errs := []error{
-		os.Remove(filepath.Join(s.dir, rundir.ReadyFIFO)),
-		os.Remove(filepath.Join(s.dir, rundir.LaunchFile)),
-	}
+// Close removes what Prepare made and no shim has taken. What it can't remove goes
+// with the run directory.
+func (s *Starting) Close() {
+	_ = os.Remove(filepath.Join(s.dir, rundir.ReadyFIFO))
+	_ = os.Remove(filepath.Join(s.dir, rundir.LaunchFile))
 	if s.ready != nil {
-		errs = append(errs, s.ready.Close())
+		_ = s.ready.Close()
 	}
-	for i, err := range errs {
-		if errors.Is(err, fs.ErrNotExist) {
-			errs[i] = nil
-		}
-	}
-	return errors.Join(errs...)
 }

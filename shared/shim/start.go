@@ -27,8 +27,6 @@ func Start(ctx context.Context, shimPath, dir string, l rundir.Launch) error {
 	if err != nil {
 		return err
 	}
-	// Errors of this are those of files in a directory which the caller is about
-	// to drop, or which nobody reads any more.
 	defer starting.Close()
 
 	// The shim outlives this call and this process.

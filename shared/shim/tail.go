@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -25,8 +26,8 @@ func tailPlace(files []*os.File, n int, stream swarm.Stream) (place, error) {
 	at := place{}
 	lines := 0
 	seen := make(map[swarm.Stream]bool)
-	for i := len(files) - 1; i >= 0; i-- {
-		found, err := backwards(files[i], func(begin, end int64, line []byte) bool {
+	for i, f := range slices.Backward(files) {
+		found, err := backwards(f, func(begin, end int64, line []byte) bool {
 			r, ok := parseRecord(line)
 			if !ok || stream != "" && r.stream != stream {
 				return true

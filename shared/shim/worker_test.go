@@ -3,6 +3,7 @@ package shim_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -135,20 +136,6 @@ func (w *worker) loseShim() {
 	eventually(w.t, "the shim is gone", func() bool { return !st.Shim.Alive() })
 }
 
-// output reads the log as lines of text.
-func (w *worker) output(o swarm.OutputOptions) []string {
-	w.t.Helper()
-	var lines []string
-	err := shim.Output(w.t.Context(), w.dir, o, func(out swarm.Output) error {
-		lines = append(lines, string(out.Data))
-		return nil
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return lines
-}
-
 // firstLine waits until the worker has written something, and returns it.
 func (w *worker) firstLine() string {
 	w.t.Helper()
@@ -159,7 +146,7 @@ func (w *worker) firstLine() string {
 		line = string(o.Data)
 		return errEnough
 	})
-	if err != errEnough {
+	if !errors.Is(err, errEnough) {
 		w.t.Fatalf("no first line: %v", err)
 	}
 	return line

@@ -1,0 +1,88 @@
+package process_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/plugins/process"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	plugintest.Run(t, plugintest.Backend{
+		New:   func(plugintest.T) swarm.Backend { return process.New(hclog.NewNullLogger()) },
+		Local: true,
+		Shim:  shimPath,
+	})
+}
+
+func TestBinary(t *testing.T) {
+	t.Parallel()
+	plugintest.RunBinary(t, plugintest.Binary{Path: pluginPath, Shim: shimPath})
+}
+
+func specOf(t *testing.T, command ...string) swarm.Spec {
+	t.Helper()
+	state := t.TempDir()
+	spec := swarm.Spec{
+		ID: "id-1", Name: "worker", Command: command, Dir: state,
+		Kill:  swarm.KillOptions{Grace: time.Second, Force: true},
+		Local: &swarm.Local{RunDir: filepath.Join(state, "run"), StateDir: state, Shim: shimPath, HostEnv: os.Environ()},
+	}
+	if err := os.Mkdir(spec.Local.RunDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+func TestInvalidSpec(t *testing.T) {
+	t.Parallel()
+	b := process.New(hclog.NewNullLogger())
+	for name, test := range map[string]struct {
+		change func(*swarm.Spec)
+		text   string
+	}{
+		"option":     {func(s *swarm.Spec) { s.Options = map[string]string{"session": "x"} }, `no option "session"`},
+		"no command": {func(s *swarm.Spec) { s.Command = nil }, "no command"},
+		"not local":  {func(s *swarm.Spec) { s.Local = nil }, "this machine"},
+		"long path": {func(s *swarm.Spec) {
+			s.Local.RunDir = "/" + strings.Repeat("x", swarm.MaxHandle)
+		}, "too long"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := specOf(t, "true")
+			test.change(&spec)
+			_, err := b.Spawn(t.Context(), spec)
+			if !errors.Is(err, swarm.ErrInvalidSpec) || !strings.Contains(err.Error(), test.text) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// TestHandleStays reads a handle of the first version, as a registry has it.
+func TestHandleStays(t *testing.T) {
+	t.Parallel()
+	b := process.New(hclog.NewNullLogger())
+	spec := specOf(t, "sh", "-c", "exit 3")
+	h, err := b.Spawn(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"id":"id-1","dir":"` + spec.Local.RunDir + `"}`; h.Version != 1 || string(h.Data) != want {
+		t.Errorf("handle %d %s", h.Version, h.Data)
+	}
+	s, err := b.Wait(t.Context(), h)
+	if err != nil || s.Exit == nil || s.Exit.Code != 3 {
+		t.Errorf("status %+v, %v", s, err)
+	}
+}

@@ -1,0 +1,31 @@
+package process_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// The real programs, built for these tests.
+var shimPath, pluginPath string
+
+func TestMain(m *testing.M) {
+	code := 1
+	defer func() { os.Exit(code) }()
+	dir, err := os.MkdirTemp("", "swarm-process-test")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	shimPath, pluginPath = filepath.Join(dir, "swarm-shim"), filepath.Join(dir, "swarm-plugin-process")
+	build := exec.Command("go", "build", "-o", dir,
+		"github.com/swarmhost/swarm/cmd/swarm-shim", "github.com/swarmhost/swarm/cmd/swarm-plugin-process")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		return
+	}
+	code = m.Run()
+}

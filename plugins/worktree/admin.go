@@ -14,6 +14,9 @@ import (
 // with it.
 const markerFile = "swarm-worker"
 
+// madeFile is beside it once Create was done.
+const madeFile = "swarm-made"
+
 // admin is the administrative directory of a linked worktree, as described in
 // gitrepository-layout(5).
 type admin struct {
@@ -21,6 +24,8 @@ type admin struct {
 	dir, worktree string
 	// id is the worker's; empty if swarm did not make this worktree.
 	id string
+	// made says that Create was done with it.
+	made bool
 }
 
 // admins returns the administrative directories of all linked worktrees.
@@ -49,18 +54,27 @@ func (r *repo) admins() ([]admin, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
+		if _, err = os.Lstat(filepath.Join(a.dir, madeFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		a.made = err == nil
 		all = append(all, a)
 	}
 	return all, nil
 }
 
 // mark writes the worker's id.
-func (a admin) mark(id string) error {
-	f, err := os.OpenFile(filepath.Join(a.dir, markerFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+func (a admin) mark(id string) error { return a.write(markerFile, id+"\n") }
+
+// done writes that the worktree is whole.
+func (a admin) done() error { return a.write(madeFile, "") }
+
+func (a admin) write(name, content string) error {
+	f, err := os.OpenFile(filepath.Join(a.dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("mark worktree: %w", err)
 	}
-	_, err = f.WriteString(id + "\n")
+	_, err = f.WriteString(content)
 	return errors.Join(err, f.Sync(), f.Close())
 }
 

@@ -217,11 +217,14 @@ func (r *repo) checkOut(ctx context.Context, id, path, branch string, done *undo
 	if err != nil {
 		return err
 	}
-	if err := (admin{dir: dir}).mark(id); err != nil {
+	a := admin{dir: dir}
+	if err := a.mark(id); err != nil {
 		return err
 	}
-	_, err = inside.run(ctx, "reset", "--hard", "--quiet", "--no-recurse-submodules")
-	return err
+	if _, err := inside.run(ctx, "reset", "--hard", "--quiet", "--no-recurse-submodules"); err != nil {
+		return err
+	}
+	return a.done()
 }
 
 // forget removes a worktree that was being made. Nobody but git has been in it.

@@ -279,3 +279,40 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// TestFindHalfMade is what recovery finds when Create was killed in the middle.
+func TestFindHalfMade(t *testing.T) {
+	t.Parallel()
+	spec := swarm.WorkspaceSpec{ID: "id-w", Name: "w", Base: ""}
+	for name, c := range map[string]struct {
+		damage  func(f *fixture)
+		rescues int
+	}{
+		"no files": {func(f *fixture) {
+			f.must(f.command(f.ref.Path, "sh", "-c", "rm -r * .gitignore").Run())
+			f.must(os.Remove(filepath.Join(f.admin(), "index")))
+		}, 1},
+		"all files": {func(*fixture) {}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := withWorktree(t)
+			f.must(os.Remove(filepath.Join(f.admin(), madeFile)))
+			c.damage(f)
+			spec := spec
+			spec.Base = f.repo
+			if ref, err := newWorkspace().FindWorkspace(t.Context(), spec); !errors.Is(err, swarm.ErrNotFound) {
+				t.Errorf("FindWorkspace: %+v, %v, want ErrNotFound", ref, err)
+			}
+			if f.exists(f.ref.Path) {
+				t.Error("it is still there")
+			}
+			if refs := f.rescueRefs(); len(refs) != c.rescues {
+				t.Errorf("rescues %v, want %d", refs, c.rescues)
+			}
+			if again := f.create(spec); again != f.ref {
+				t.Errorf("made %+v, want %+v", again, f.ref)
+			}
+		})
+	}
+}

@@ -29,8 +29,17 @@ func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec)
 		return swarm.WorkspaceRef{}, err
 	}
 	for _, a := range admins {
-		if spec.ID != "" && a.id == spec.ID {
-			return swarm.WorkspaceRef{ID: spec.ID, Name: spec.Name, Path: a.worktree, Branch: branchOf(spec), Base: r.main}, nil
+		if spec.ID == "" || a.id != spec.ID {
+			continue
+		}
+		ref := swarm.WorkspaceRef{ID: spec.ID, Name: spec.Name, Path: a.worktree, Branch: branchOf(spec), Base: r.main}
+		if a.made {
+			return ref, nil
+		}
+		// Create was killed in it. Nobody was told of this worktree, so that there
+		// is nothing in it; should there be, it is rescued as usual.
+		if res, err := w.removeLocked(ctx, r, ref, swarm.RemoveOptions{Force: true}); err != nil || res.Kept != nil {
+			return ref, err
 		}
 	}
 	return swarm.WorkspaceRef{}, fmt.Errorf("worktree of '%s': %w", spec.Name, swarm.ErrNotFound)

@@ -36,6 +36,9 @@ const gitconfig = `
 	allow = always
 `
 
+// environment is what this process was started with.
+var environment = os.Environ()
+
 func TestMain(m *testing.M) {
 	if in := os.Getenv(removeEnv); in != "" {
 		if err := remove(in); err != nil {

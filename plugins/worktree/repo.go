@@ -141,5 +141,8 @@ func (r *repo) worktrees(ctx context.Context) ([]listed, error) {
 			t.locked = &value
 		}
 	}
+	if len(trees) == 0 {
+		return nil, errors.New("git lists no worktrees")
+	}
 	return trees, nil
 }

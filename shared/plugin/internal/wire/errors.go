@@ -3,7 +3,6 @@ package wire
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -123,7 +122,8 @@ func FromStatus(ctx context.Context, err error) error {
 	switch s.Code() {
 	case codes.Unavailable, codes.Canceled:
 		// Canceled, though ctx is not: the connection was closed on this side.
-		return fmt.Errorf("%w: %s", ErrGone, s.Message())
+		// gRPC's words on how it broke are of no use to anyone.
+		return ErrGone
 	case codes.Unimplemented:
 		// gRPC's own words name a method that no user has heard of.
 		return swarm.ErrUnsupported

@@ -1,0 +1,237 @@
+package plugin
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func aSpec() swarm.Spec {
+	return swarm.Spec{ID: "id", Name: "w", Command: []string{"true"}, Local: &swarm.Local{RunDir: "/run"}}
+}
+
+func TestSpawnCarriesLargeEnvironments(t *testing.T) {
+	t.Parallel()
+	spec := aSpec()
+	for i := range 6 << 10 {
+		spec.Local.HostEnv = append(spec.Local.HostEnv, fmt.Sprintf("V%d=%s", i, strings.Repeat("x", 1<<10)))
+	}
+	spec.Env = spec.Local.HostEnv
+	var got swarm.Spec
+	b := backendOf(t, stub{spawn: func(_ context.Context, s swarm.Spec) (swarm.Handle, error) {
+		got = s
+		return swarm.Handle{Version: 1, Data: []byte("h")}, nil
+	}})
+	if _, err := b.Spawn(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(spec, got); diff != "" {
+		t.Errorf("(-sent +got):\n%s", diff[:min(len(diff), 2000)])
+	}
+}
+
+func TestSpawnTellsLocalBackendsOnly(t *testing.T) {
+	t.Parallel()
+	var got *swarm.Local
+	b := stub{spawn: func(_ context.Context, s swarm.Spec) (swarm.Handle, error) {
+		got = s.Local
+		return swarm.Handle{Version: 1, Data: []byte("h")}, nil
+	}}
+	spec := aSpec()
+	spec.Local.HostEnv = []string{"A=1", "SWARM_TOKEN=secret", "PLUGIN_CLIENT_CERT=x", "PLUGIN_OTHER=mine"}
+
+	if _, err := backendOf(t, b).Spawn(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	if got == nil || !cmp.Equal(got.HostEnv, []string{"A=1", "PLUGIN_OTHER=mine"}) {
+		t.Errorf("a local backend was told %+v", got)
+	}
+	if len(spec.Local.HostEnv) != 4 {
+		t.Error("the caller's spec was changed")
+	}
+
+	remote := optionsOf(b)
+	remote.Local = false
+	if _, err := connectInside(t, remote).Backend().Spawn(t.Context(), spec); err != nil || got != nil {
+		t.Errorf("a backend that is not local was told %+v, error %v", got, err)
+	}
+
+	spec.Local = nil
+	if _, err := backendOf(t, b).Spawn(t.Context(), spec); !errors.Is(err, swarm.ErrInvalidSpec) {
+		t.Errorf("a local backend without a run directory: %v", err)
+	}
+	spec = aSpec()
+	spec.Command = nil
+	if _, err := backendOf(t, b).Spawn(t.Context(), spec); !errors.Is(err, swarm.ErrInvalidSpec) {
+		t.Errorf("no command: %v", err)
+	}
+}
+
+// TestSpawnThatCannotBeHandedOver: on an error nothing is left running, whoever
+// made the error.
+func TestSpawnThatCannotBeHandedOver(t *testing.T) {
+	t.Parallel()
+	for name, handle := range map[string]swarm.Handle{
+		"too large": {Version: 1, Data: make([]byte, swarm.MaxHandle+1)},
+		"too late":  {Version: 1, Data: []byte("h")},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		killed := make(chan swarm.KillOptions, 1)
+		b := backendOf(t, stub{
+			spawn: func(in context.Context, _ swarm.Spec) (swarm.Handle, error) {
+				if name == "too late" {
+					cancel()
+					<-in.Done()
+				}
+				return handle, nil
+			},
+			kill: func(ctx context.Context, _ swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
+				if ctx.Err() != nil {
+					t.Errorf("%s: the undo was given a context that has ended", name)
+				}
+				killed <- o
+				return swarm.KillResult{}, nil
+			},
+		})
+		if _, err := b.Spawn(ctx, aSpec()); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if o := <-killed; !o.Force {
+			t.Errorf("%s: the worker was killed with %+v", name, o)
+		}
+	}
+}
+
+// TestPanics: a panic of one call is the error of that call.
+func TestPanics(t *testing.T) {
+	t.Parallel()
+	b := backendOf(t, stub{
+		spawn: func(context.Context, swarm.Spec) (swarm.Handle, error) { panic("oh") },
+		status: func(_ context.Context, h swarm.Handle) (swarm.Status, error) {
+			if h.Version == 13 {
+				panic(errors.New("oh"))
+			}
+			return swarm.Status{State: swarm.StateRunning}, nil
+		},
+		kill: func(context.Context, swarm.Handle, swarm.KillOptions) (swarm.KillResult, error) {
+			var m map[string]int
+			m["x"] = 1
+			return swarm.KillResult{}, nil
+		},
+	})
+	if _, err := b.Spawn(t.Context(), aSpec()); err == nil || err.Error() != "plugin 'test' panicked in Spawn: oh" {
+		t.Errorf("Spawn: %v", err)
+	}
+	results, err := b.StatusBatch(t.Context(), []swarm.Handle{{Version: 1}, {Version: 13}, {Version: 2}})
+	if err != nil || results[0].Err != nil || results[1].Err == nil || results[2].Status.State != swarm.StateRunning {
+		t.Errorf("Status: %+v, %v", results, err)
+	}
+	if _, err := b.Kill(t.Context(), swarm.Handle{}, swarm.KillOptions{}); err == nil || !strings.Contains(err.Error(), "nil map") {
+		t.Errorf("Kill: %v", err)
+	}
+}
+
+func TestCapabilitiesThatAreMissing(t *testing.T) {
+	t.Parallel()
+	b := backendOf(t, stub{})
+	_, waitErr := b.Wait(t.Context(), swarm.Handle{})
+	_, findErr := b.Find(t.Context(), swarm.Lookup{})
+	_, sweepErr := b.Sweep(t.Context(), nil, nil)
+	outputErr := b.Output(t.Context(), swarm.Handle{}, swarm.OutputOptions{}, nil)
+	for _, err := range []error{waitErr, findErr, sweepErr, outputErr} {
+		if !errors.Is(err, swarm.ErrUnsupported) || err.Error() != swarm.ErrUnsupported.Error() {
+			t.Errorf("got %v", err)
+		}
+	}
+	if err := b.Check(t.Context()); err != nil {
+		t.Errorf("Check: %v", err)
+	}
+}
+
+// chatty writes from one buffer, as a scanner does.
+type chatty struct {
+	stub
+	lines int
+	err   error
+}
+
+func (c chatty) Output(_ context.Context, _ swarm.Handle, _ swarm.OutputOptions, each func(swarm.Output) error) error {
+	var text bytes.Buffer
+	for i := range c.lines {
+		fmt.Fprintf(&text, "line %d\n", i)
+	}
+	s := bufio.NewScanner(&text)
+	for s.Scan() {
+		if err := each(swarm.Output{Data: s.Bytes(), Stream: swarm.Stdout, Time: time.Unix(1, 0)}); err != nil {
+			return err
+		}
+	}
+	return c.err
+}
+
+func TestOutput(t *testing.T) {
+	t.Parallel()
+	failed := fmt.Errorf("log: %w", swarm.ErrPermission)
+	for _, end := range []error{nil, failed} {
+		b := backendOf(t, chatty{lines: 50_000, err: end})
+		n := 0
+		err := b.Output(t.Context(), swarm.Handle{}, swarm.OutputOptions{}, func(o swarm.Output) error {
+			if want := fmt.Sprintf("line %d", n); string(o.Data) != want {
+				return fmt.Errorf("got %q instead of %q", o.Data, want)
+			}
+			n++
+			return nil
+		})
+		if n != 50_000 || (err == nil) != (end == nil) || end != nil && (!errors.Is(err, swarm.ErrPermission) || err.Error() != end.Error()) {
+			t.Errorf("%d lines, error %v instead of %v", n, err, end)
+		}
+	}
+}
+
+// TestOutputToASlowReader: the backend waits for its reader instead of filling
+// the memory, and is told when the reader left.
+func TestOutputToASlowReader(t *testing.T) {
+	t.Parallel()
+	b := backendOf(t, chatty{lines: 200_000})
+	enough := errors.New("enough")
+	if err := b.Output(t.Context(), swarm.Handle{}, swarm.OutputOptions{}, func(swarm.Output) error { return enough }); err != enough { //nolint:errorlint // as it is
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestErrorsOfCalls(t *testing.T) {
+	t.Parallel()
+	sent := fmt.Errorf("%w: tmux: %s", swarm.ErrUnavailable, strings.Repeat("no server ", 20_000))
+	b := backendOf(t, stub{
+		spawn:  func(context.Context, swarm.Spec) (swarm.Handle, error) { return swarm.Handle{}, sent },
+		status: func(context.Context, swarm.Handle) (swarm.Status, error) { return swarm.Status{}, sent },
+		kill: func(context.Context, swarm.Handle, swarm.KillOptions) (swarm.KillResult, error) {
+			return swarm.KillResult{Signal: "SIGTERM", Survivors: []swarm.Process{{PID: 7, Name: "npm"}}}, errors.Join(swarm.ErrSurvivors, sent)
+		},
+	})
+	_, spawnErr := b.Spawn(t.Context(), aSpec())
+	_, statusErr := b.Status(t.Context(), swarm.Handle{})
+	for _, err := range []error{spawnErr, statusErr} {
+		if !errors.Is(err, swarm.ErrUnavailable) || err.Error() != sent.Error() {
+			t.Errorf("got %.80v", err)
+		}
+	}
+	r, err := b.Kill(t.Context(), swarm.Handle{}, swarm.KillOptions{})
+	if !errors.Is(err, swarm.ErrSurvivors) || !errors.Is(err, swarm.ErrUnavailable) {
+		t.Errorf("Kill: %.80v", err)
+	}
+	want := swarm.KillResult{Signal: "SIGTERM", Survivors: []swarm.Process{{PID: 7, Name: "npm"}}}
+	if diff := cmp.Diff(want, r); diff != "" {
+		t.Errorf("the result with an error (-want +got):\n%s", diff)
+	}
+}

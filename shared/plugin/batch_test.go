@@ -1,0 +1,249 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// numbered returns handles that say their place.
+func numbered(n int) []swarm.Handle {
+	hs := make([]swarm.Handle, n)
+	for i := range hs {
+		hs[i] = swarm.Handle{Version: 1, Data: []byte(strconv.Itoa(i))}
+	}
+	return hs
+}
+
+// more than two batches.
+const many = 2*swarm.MaxBatch + 3
+
+func TestStatusOfMany(t *testing.T) {
+	t.Parallel()
+	var now, most atomic.Int64
+	b := backendOf(t, stub{status: func(_ context.Context, h swarm.Handle) (swarm.Status, error) {
+		for n := now.Add(1); ; {
+			if old := most.Load(); n <= old || most.CompareAndSwap(old, n) {
+				break
+			}
+		}
+		defer now.Add(-1)
+		return swarm.Status{State: swarm.StateRunning, Reason: string(h.Data)}, nil
+	}})
+	results, err := b.StatusBatch(t.Context(), numbered(many))
+	if err != nil || len(results) != many {
+		t.Fatalf("%d results, error %v", len(results), err)
+	}
+	for i, r := range results {
+		if r.Err != nil || r.Status.Reason != strconv.Itoa(i) {
+			t.Fatalf("place %d: %+v", i, r)
+		}
+	}
+	if most.Load() > 64 {
+		t.Errorf("%d at the same time", most.Load())
+	}
+}
+
+// TestKillOfMany: each kill waits until all have come.
+func TestKillOfMany(t *testing.T) {
+	t.Parallel()
+	var all sync.WaitGroup
+	all.Add(many)
+	b := backendOf(t, stub{kill: func(_ context.Context, h swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
+		all.Done()
+		all.Wait()
+		return swarm.KillResult{Signal: string(h.Data) + " " + o.Signal}, nil
+	}})
+	items := make([]KillItem, many)
+	for i, h := range numbered(many) {
+		items[i] = KillItem{h, swarm.KillOptions{Signal: "S"}}
+	}
+	seen := make([]int, many)
+	err := b.KillBatch(t.Context(), items, func(i int, r swarm.KillResult, err error) {
+		seen[i]++
+		if err != nil || r.Signal != strconv.Itoa(i)+" S" {
+			t.Errorf("place %d: %+v, %v", i, r, err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range seen {
+		if n != 1 {
+			t.Fatalf("place %d was answered %d times", i, n)
+		}
+	}
+}
+
+// TestKillAnswersAsEachIsDone: a slow worker does not hold up the others.
+func TestKillAnswersAsEachIsDone(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	b := backendOf(t, stub{kill: func(_ context.Context, h swarm.Handle, _ swarm.KillOptions) (swarm.KillResult, error) {
+		if string(h.Data) == "0" {
+			<-release
+		}
+		return swarm.KillResult{}, nil
+	}})
+	var order []int
+	err := b.KillBatch(t.Context(), []KillItem{{Handle: numbered(2)[0]}, {Handle: numbered(2)[1]}},
+		func(i int, _ swarm.KillResult, _ error) {
+			if order = append(order, i); i == 1 {
+				close(release)
+			}
+		})
+	if err != nil || len(order) != 2 || order[0] != 1 {
+		t.Errorf("the order was %v, error %v", order, err)
+	}
+}
+
+func TestBatchesAreLimited(t *testing.T) {
+	t.Parallel()
+	b := backendOf(t, stub{})
+	req := &pb.StatusRequest{Handles: make([]*pb.Handle, swarm.MaxBatch+1)}
+	for i := range req.Handles {
+		req.Handles[i] = &pb.Handle{Version: 1}
+	}
+	_, err := b.rpc.Status(t.Context(), req)
+	if err == nil {
+		t.Fatal("Status of too many has no error")
+	}
+	stream, err := b.rpc.Kill(t.Context(), &pb.KillRequest{Items: make([]*pb.KillItem, swarm.MaxBatch+1)})
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	if err == nil {
+		t.Fatal("Kill of too many has no error")
+	}
+	// None is not too few.
+	if results, err := b.StatusBatch(t.Context(), nil); err != nil || len(results) != 0 {
+		t.Errorf("Status of none: %v, %v", results, err)
+	}
+	if err := b.KillBatch(t.Context(), nil, nil); err != nil {
+		t.Errorf("Kill of none: %v", err)
+	}
+}
+
+// wrongPeer answers for the wrong workers.
+type wrongPeer struct {
+	pb.UnimplementedPluginServer
+	pb.UnimplementedBackendServer
+	indexes  []uint32
+	contract uint32
+}
+
+func (w wrongPeer) Describe(context.Context, *pb.DescribeRequest) (*pb.DescribeResponse, error) {
+	return &pb.DescribeResponse{Name: "wrong", Kind: pb.Kind_KIND_BACKEND, ContractVersion: w.contract}, nil
+}
+
+func (w wrongPeer) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse, error) {
+	return &pb.StatusResponse{Results: make([]*pb.StatusResult, len(w.indexes))}, nil
+}
+
+func (w wrongPeer) Spawn(context.Context, *pb.SpawnRequest) (*pb.SpawnResponse, error) {
+	return &pb.SpawnResponse{}, nil
+}
+
+func (w wrongPeer) Kill(_ *pb.KillRequest, stream grpc.ServerStreamingServer[pb.KillResponse]) error {
+	for _, i := range w.indexes {
+		if err := stream.Send(&pb.KillResponse{Index: i}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestPeersThatAnswerWrongly(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		indexes []uint32
+		ok      bool
+	}{
+		{nil, false},
+		{[]uint32{0}, false},
+		{[]uint32{0, 0, 5, 4294967295}, false},
+		{[]uint32{1, 1, 0, 7}, true},
+	} {
+		w := wrongPeer{indexes: c.indexes, contract: swarm.ContractVersion}
+		conn := serveInside(t, func(g *grpc.Server) {
+			pb.RegisterPluginServer(g, w)
+			pb.RegisterBackendServer(g, w)
+		})
+		client, err := Connect(t.Context(), conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := client.Backend()
+		calls := 0
+		err = b.KillBatch(t.Context(), make([]KillItem, 2), func(i int, _ swarm.KillResult, _ error) { calls++ })
+		if (err == nil) != c.ok || calls > 2 {
+			t.Errorf("%v: %d calls, error %v", c.indexes, calls, err)
+		}
+		if _, err := b.StatusBatch(t.Context(), make([]swarm.Handle, 3)); err == nil {
+			t.Errorf("%v: a status for every worker out of %d", c.indexes, len(c.indexes))
+		}
+		if _, err := b.Spawn(t.Context(), aSpec()); !errors.Is(err, swarm.ErrInvalidHandle) {
+			t.Errorf("an empty handle: %v", err)
+		}
+	}
+}
+
+func TestContractVersions(t *testing.T) {
+	t.Parallel()
+	for version, text := range map[uint32]string{
+		0:  "plugin 'wrong' speaks version 0 of the plugin contract, this swarm speaks version 1: update the plugin",
+		99: "plugin 'wrong' speaks version 99 of the plugin contract, this swarm speaks version 1: update swarm",
+	} {
+		conn := serveInside(t, func(g *grpc.Server) { pb.RegisterPluginServer(g, wrongPeer{contract: version}) })
+		_, err := Connect(t.Context(), conn)
+		if e, ok := errors.AsType[*ContractError](err); !ok || e.Theirs != int(version) || e.Host != swarm.ContractVersion || e.Error() != text {
+			t.Errorf("version %d: %v", version, err)
+		}
+	}
+}
+
+// sweeper counts.
+type sweeper struct{ stub }
+
+func (sweeper) Sweep(_ context.Context, ended, running []swarm.Handle) ([]string, error) {
+	for i, h := range running {
+		if string(h.Data) != strconv.Itoa(i) {
+			return nil, errors.New("the order was lost")
+		}
+	}
+	return []string{strconv.Itoa(len(ended)), strconv.Itoa(len(running))}, nil
+}
+
+func TestSweepOfMany(t *testing.T) {
+	t.Parallel()
+	got, err := backendOf(t, sweeper{}).Sweep(t.Context(), numbered(3), numbered(many))
+	if err != nil || len(got) != 2 || got[0] != "3" || got[1] != strconv.Itoa(many) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// TestStuckCallsObeyTheCaller: the caller's context ends the call on its side,
+// whatever the plugin does.
+func TestStuckCallsObeyTheCaller(t *testing.T) {
+	t.Parallel()
+	stuck := make(chan struct{})
+	t.Cleanup(func() { close(stuck) })
+	b := backendOf(t, stub{status: func(context.Context, swarm.Handle) (swarm.Status, error) {
+		<-stuck
+		return swarm.Status{}, nil
+	}})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := b.Status(ctx, swarm.Handle{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}

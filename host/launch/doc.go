@@ -6,8 +6,8 @@
 //   - A plugin notices the death of its host by a pipe whose write end only the
 //     host has, however the host died.
 //   - It gets the caller's environment without the variables of other go-plugin
-//     hosts, no standard input, no terminal, and a private directory for its
-//     socket, which goes with it.
+//     hosts, no standard input, none of the terminal's signals, and a private
+//     directory for its socket, which goes with it.
 //   - Ending it takes a bounded time: it is killed, since plugins hold no state,
 //     and asked first only if a call was given up that it may still be undoing.
 //     Processes that inherited its standard error hold up nothing.

@@ -112,8 +112,7 @@ func configured(_ context.Context, env plugin.Env) (swarm.Backend, error) {
 func facts(path string) {
 	wd, _ := os.Getwd()
 	stdin, _ := os.Readlink("/proc/self/fd/0")
-	sid, _, _ := syscall.Syscall(syscall.SYS_GETSID, 0, 0, 0)
-	lines := append(os.Environ(), "wd="+wd, "stdin="+stdin, fmt.Sprintf("leader=%v", int(sid) == os.Getpid()))
+	lines := append(os.Environ(), "wd="+wd, "stdin="+stdin, fmt.Sprintf("leader=%v", syscall.Getpgrp() == os.Getpid()))
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
 		panic(err)
 	}

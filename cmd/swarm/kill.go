@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -100,10 +99,13 @@ type killer struct {
 	json     bool
 	progress *progress
 	failed   bool
+	// left are the workers whose end was not waited for.
+	left []string
 }
 
 func (k *killer) done(o host.KillOutcome) {
-	if interruption(o.Err) {
+	if errors.Is(o.Err, context.Canceled) {
+		k.left = append(k.left, o.Worker.Name)
 		return
 	}
 	k.progress.aside(func() {
@@ -132,18 +134,14 @@ func (k *killer) answer(outcomes []host.KillOutcome) {
 	}
 }
 
-// interrupted tells what the call does not wait for any more.
+// interrupted tells what this call does not wait for any more.
 func (k *killer) interrupted() {
-	names := k.progress.pending()
-	if len(names) == 0 {
+	if len(k.left) == 0 {
 		return
 	}
-	fmt.Fprintf(k.err, "swarm: interrupted, but the kill goes on: %s\n", strings.Join(names, ", "))
-	k.hint(fmt.Sprintf("'swarm wait %s' waits for it", strings.Join(names, " ")))
+	k.hint("interrupted; not known to have ended: " + strings.Join(k.left, ", "))
+	k.hint("a kill that was under way goes on: 'swarm status NAME' tells")
 }
-
-// interruption says that the call was ended, not that something failed.
-func interruption(err error) bool { return errors.Is(err, context.Canceled) }
 
 // remarks prints what kill and clean say about a workspace.
 func (a *app) remarks(warnings []host.Warning, notices []string) {

@@ -6,8 +6,10 @@ package main
 // zero value is ready.
 type plainText struct {
 	state plainState
-	// cr says that a carriage return came last: before a newline it is none,
-	// before text it begins a line that was written over the one before.
+	// begun says that there is text on this line.
+	begun bool
+	// cr says that a carriage return came after that: before a newline it is
+	// none, before text it begins a line that was written over the one before.
 	cr bool
 	// c2 says that 0xC2 came last, which begins a C1 control character in UTF-8.
 	c2 bool
@@ -53,12 +55,13 @@ func (p *plainText) next(out []byte, c byte) []byte {
 			p.state = ground
 		}
 	case str:
-		switch c {
-		case 0x07, 0x18, 0x1a:
+		switch {
+		case c == 0x07 || c == 0x18 || c == 0x1a || c == 0x9c && p.c2:
 			p.state = ground
-		case 0x1b:
+		case c == 0x1b:
 			p.state = strEscape
 		}
+		p.c2 = c == 0xc2
 	case strEscape:
 		// ESC \ is ST; ESC and anything else ends the string and begins anew.
 		if c == '\\' {
@@ -85,30 +88,30 @@ func afterEscape(c byte) plainState {
 }
 
 func (p *plainText) text(out []byte, c byte) []byte {
-	if p.c2 {
-		p.c2 = false
-		if c >= 0x80 && c <= 0x9f {
-			p.state = afterEscape(c - 0x40)
-			return out
-		}
-		out = append(out, 0xc2)
-	}
 	switch {
 	case c == 0x1b:
 		p.state = escape
+		return out
 	case c == '\r':
-		p.cr = len(out) > 0 || p.cr
+		p.cr = p.begun
+		return out
 	case c < 0x20 && c != '\t' && c != '\n' || c == 0x7f:
-	default:
-		if p.cr {
-			out = append(out, '\n')
-			p.cr = false
-		}
-		if c == 0xc2 {
-			p.c2 = true
-			return out
-		}
-		out = append(out, c)
+		return out
+	case p.c2 && c >= 0x80 && c <= 0x9f:
+		p.c2 = false
+		p.state = afterEscape(c - 0x40)
+		return out
 	}
-	return out
+	if p.cr {
+		out = append(out, '\n')
+		p.cr = false
+	}
+	if p.c2 {
+		out = append(out, 0xc2)
+	}
+	p.begun = c != '\n'
+	if p.c2 = c == 0xc2; p.c2 {
+		return out
+	}
+	return append(out, c)
 }

@@ -15,7 +15,7 @@ import (
 const progressDelay = 300 * time.Millisecond
 
 // progress shows on one line of a terminal which workers are still alive and how
-// long they may be. Without a terminal it only remembers who is pending.
+// long they may be. Without a terminal it shows nothing.
 type progress struct {
 	w     io.Writer
 	width func() int
@@ -73,17 +73,6 @@ func (p *progress) aside(print func()) {
 	defer p.mu.Unlock()
 	p.clear()
 	print()
-}
-
-// pending are the workers whose kill is under way.
-func (p *progress) pending() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	names := make([]string, len(p.waiting))
-	for i, e := range p.waiting {
-		names[i] = e.Worker
-	}
-	return names
 }
 
 // stop takes the line away for good; it may be called again.

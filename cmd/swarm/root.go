@@ -68,6 +68,7 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 		return cmd.Help()
 	}
 	err := &usageError{text: fmt.Sprintf("unknown command '%s'", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "swarm "))}
+	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		err.hint = fmt.Sprintf("did you mean '%s %s'?", cmd.CommandPath(), near[0])
 	}

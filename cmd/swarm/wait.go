@@ -52,7 +52,7 @@ be known. Of several, 0 if all exited with 0, else 1. 124 if the time is over.`,
 	return cmd
 }
 
-var errWaitOver = errors.New("the time is over")
+var errWaitOver = errors.New("timed out")
 
 func (a *app) wait(ctx context.Context, sel host.Selection, o *waitOptions) error {
 	return a.withHost(ctx, func(h *host.Host) error {

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// testApp is an app that writes into buffers and has no environment.
+func testApp() (a *app, stdout, stderr *bytes.Buffer) {
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	return &app{out: &output{w: stdout}, err: stderr, errWidth: func() int { return 0 }}, stdout, stderr
+}
+
+// call runs a command line as far as it gets without a host.
+func call(args ...string) (code int, stdout, stderr string) {
+	a, out, errs := testApp()
+	root := newRoot(a)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(context.Background())
+	code = a.report(cmd, err)
+	return code, out.String(), errs.String()
+}
+
+func TestWrongUsage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		code  int
+		error string
+		args  []string
+	}{
+		{2, "unknown flag: --foo\nswarm: run 'swarm --help' for usage", []string{"--foo"}},
+		{2, "unknown flag: --foo\nswarm: run 'swarm kill --help' for usage", []string{"kill", "w", "--foo"}},
+		{2, "unknown command 'kil'\nswarm: did you mean 'swarm kill'?", []string{"kil"}},
+		{2, "unknown command 'config shwo'\nswarm: did you mean 'swarm config show'?", []string{"config", "shwo"}},
+		{2, "unknown command 'frobnicate'\nswarm: run 'swarm --help' for usage", []string{"frobnicate"}},
+		{1, "must specify worker name or --all", []string{"kill"}},
+		{1, "must specify worker name or --all", []string{"clean"}},
+		{1, "must specify worker name or --all", []string{"wait"}},
+		{2, "worker names and --all or --tag exclude each other\nswarm: run 'swarm kill --help' for usage", []string{"kill", "w", "--all"}},
+		{2, "worker names and --all or --tag exclude each other\nswarm: run 'swarm kill --help' for usage", []string{"kill", "w", "--tag", "t"}},
+		{2, "--all and --tag exclude each other\nswarm: run 'swarm kill --help' for usage", []string{"kill", "--all", "--tag", "t"}},
+		{2, "--tag is empty\nswarm: run 'swarm kill --help' for usage", []string{"kill", "--tag="}},
+		{2, "invalid value 'soon' for --timeout: expected a duration such as 90, 90s, 5m or 1h30m\nswarm: run 'swarm kill --help' for usage", []string{"kill", "w", "--timeout", "soon"}},
+		{2, "invalid value '-1' for --timeout: expected a duration such as 90, 90s, 5m or 1h30m\nswarm: run 'swarm wait --help' for usage", []string{"wait", "w", "--timeout", "-1"}},
+		{2, "invalid value 'SIGNOPE' for --signal: unknown signal \"SIGNOPE\" (try SIGTERM, SIGINT, SIGHUP or SIGKILL)\nswarm: run 'swarm kill --help' for usage", []string{"kill", "w", "--signal", "SIGNOPE"}},
+		{2, "flag needs an argument: --tag\nswarm: run 'swarm kill --help' for usage", []string{"kill", "--tag"}},
+		{2, "missing argument: name of a worker\nswarm: run 'swarm status --help' for usage", []string{"status"}},
+		{2, "unexpected argument 'b'\nswarm: run 'swarm logs --help' for usage", []string{"logs", "a", "b"}},
+		{2, "invalid value 'xml' for --format: expected one of table, json, names\nswarm: run 'swarm ls --help' for usage", []string{"ls", "--format", "xml"}},
+		{2, "required flag --name not set\nswarm: run 'swarm spawn --help' for usage", []string{"spawn", "--", "true"}},
+		{1, "no command provided (use -- command...)", []string{"spawn", "--name", "w"}},
+		{1, "no command provided (use -- command...)", []string{"spawn", "--name", "w", "--"}},
+		{2, "unexpected argument 'x' before --\nswarm: run 'swarm spawn --help' for usage", []string{"spawn", "--name", "w", "x", "--", "true"}},
+		{1, "invalid env format 'X' (expected KEY=VAL)", []string{"spawn", "--name", "w", "--env", "X", "--", "true"}},
+		{1, "invalid env format '=X' (expected KEY=VAL)", []string{"spawn", "--name", "w", "--env", "=X", "--", "true"}},
+		{2, "--tmux and --backend process exclude each other\nswarm: run 'swarm spawn --help' for usage", []string{"spawn", "--name", "w", "--tmux", "--backend", "process", "--", "true"}},
+		{2, "--branch and --worktree-dir need --worktree\nswarm: run 'swarm spawn --help' for usage", []string{"spawn", "--name", "w", "--branch", "b", "--", "true"}},
+		{2, "unknown shell 'tcsh' (expected bash, zsh or fish)\nswarm: run 'swarm completion --help' for usage", []string{"completion", "tcsh"}},
+	} {
+		code, stdout, stderr := call(c.args...)
+		if want := "swarm: error: " + c.error + "\n"; code != c.code || stderr != want || stdout != "" {
+			t.Errorf("swarm %q: exit code %d, stdout %q, stderr\n%swant %d and\n%s", c.args, code, stdout, stderr, c.code, want)
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		code int
+		want string
+	}{
+		{nil, 0, ""},
+		{errors.New("a"), 1, "swarm: error: a\n"},
+		{&host.NotFoundError{Name: "ghost"}, 1, "swarm: error: worker 'ghost' not found\n"},
+		{fmt.Errorf("%w: command not found: x", swarm.ErrInvalidSpec), 1, "swarm: error: command not found: x\n"},
+		{errors.Join(errors.New("a"), errors.New("b")), 1, "swarm: error: a\nswarm: error: b\n"},
+		{errors.Join(&codeError{code: 3}, nil), 3, ""},
+		{&codeError{code: 2, err: errors.New("a")}, 2, "swarm: error: a\n"},
+		{
+			config.Problems{{At: config.Position{File: "f", Line: 1, Column: 2}, Key: "k", Text: "a"}, {At: config.Position{File: "f"}, Text: "b"}},
+			1, "swarm: error: f:1:2: k: a\nswarm: error: f: b\n",
+		},
+	} {
+		a, _, stderr := testApp()
+		if code := a.report(&cobra.Command{}, c.err); code != c.code || stderr.String() != c.want {
+			t.Errorf("%v: exit code %d and %q, want %d and %q", c.err, code, stderr, c.code, c.want)
+		}
+	}
+}
+
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	a, _, stderr := testApp()
+	a.out = &output{w: broken{}}
+	a.printf("a")
+	a.printf("b")
+	if code := a.report(&cobra.Command{}, nil); code != 1 || stderr.String() != "swarm: error: cannot write the output: short write\n" {
+		t.Errorf("exit code %d, stderr %q", code, stderr)
+	}
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+func TestSelectionTakesNamesOnce(t *testing.T) {
+	t.Parallel()
+	a, _, _ := testApp()
+	cmd := newKill(a)
+	got, err := (&selection{}).of(cmd, []string{"b", "a", "b"})
+	if diff := cmp.Diff(host.Selection{Names: []string{"b", "a"}}, got); diff != "" || err != nil {
+		t.Errorf("selection (-want +got), %v:\n%s", err, diff)
+	}
+}
+
+// Help has to be there for everything, and to say more of what is done to workers.
+func TestEveryVerbHasHelp(t *testing.T) {
+	t.Parallel()
+	a, _, _ := testApp()
+	var check func(*cobra.Command)
+	check = func(cmd *cobra.Command) {
+		if cmd.Short == "" || cmd.Parent() == cmd.Root() && cmd.GroupID == "" {
+			t.Errorf("%s: no short text or no group", cmd.CommandPath())
+		}
+		if cmd.GroupID == groupWorkers && (cmd.Long == "" || cmd.Example == "") {
+			t.Errorf("%s: no long text or no example", cmd.CommandPath())
+		}
+		for _, sub := range cmd.Commands() {
+			check(sub)
+		}
+	}
+	for _, verb := range newRoot(a).Commands() {
+		check(verb)
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func TestStatusLine(t *testing.T) {
+	t.Parallel()
+	worktree := &swarm.WorkspaceRef{Path: "/wt"}
+	window := swarm.Where{Kind: "tmux window", Name: "s:w"}
+	begun := now.Add(-2*time.Hour - 59*time.Minute)
+	ended := begun.Add(5 * time.Minute)
+	for _, c := range []struct {
+		want string
+		code int
+		w    host.Worker
+	}{
+		{"w: running (pid 123, uptime 2h)", 0, host.Worker{Status: host.StatusRunning, PID: 123, Started: begun}},
+		{
+			"w: running (tmux window s:w, worktree /wt, uptime 2h)", 0,
+			host.Worker{Status: host.StatusRunning, PID: 123, Where: window, Workspace: worktree, Started: begun},
+		},
+		{
+			"w: stopped (exit 3, ran 5m)", 1,
+			host.Worker{Status: host.StatusStopped, Where: window, Started: begun, Ended: ended, Exit: &swarm.Exit{Code: 3}},
+		},
+		{
+			"w: stopped (killed SIGKILL, worktree /wt, ran 5m)", 1,
+			host.Worker{
+				Status: host.StatusStopped, Workspace: worktree, Started: begun, Ended: ended,
+				Exit: &swarm.Exit{Code: -1, Signal: "SIGKILL"},
+			},
+		},
+		{
+			"w: stopped (command not found: x)", 1,
+			host.Worker{Status: host.StatusStopped, Exit: &swarm.Exit{Code: -1, Cause: swarm.CauseNotStarted, Reason: "command not found: x"}},
+		},
+		{"w: stopped (exit unknown)", 1, host.Worker{Status: host.StatusStopped}},
+		{"w: lost (keeper died, exit unknown)", 1, host.Worker{Status: host.StatusLost}},
+		{
+			"w: lost (keeper died, exit unknown, still alive: sleep (pid 12) npm (pid 13))", 3,
+			host.Worker{Status: host.StatusLost, Reason: "keeper died", Survivors: []swarm.Process{{PID: 12, Name: "sleep"}, {PID: 13, Name: "npm"}}},
+		},
+		{"w: starting (for 7s)", 3, host.Worker{Status: host.StatusStarting, Created: now.Add(-7 * time.Second)}},
+		{"w: unknown (no such plugin)", 3, host.Worker{Status: host.StatusUnknown, Reason: "no such plugin"}},
+	} {
+		c.w.Name = "w"
+		if got := statusLine(c.w, now); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+		if got := statusCode(c.w); got != c.code {
+			t.Errorf("%s: exit code %d, want %d", c.want, got, c.code)
+		}
+	}
+}
+
+func TestFormatAge(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0s", 59 * time.Second: "59s", 90 * time.Second: "1m", 119 * time.Minute: "1h",
+		47 * time.Hour: "47h", 50 * time.Hour: "2d", 1000 * time.Hour: "41d",
+	} {
+		if got := formatAge(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	a, out, _ := testApp()
+	a.printTable(lsHeader, lsRows([]host.Worker{
+		{Name: "ümläut", Status: host.StatusRunning, PID: 1, Started: now.Add(-time.Minute), Tags: []string{"a", "b"}},
+		{Name: "x", Status: host.StatusStopped, PID: 1, Workspace: &swarm.WorkspaceRef{Path: "/a path"}},
+		{Name: "t", Status: host.StatusLost, Survivors: []swarm.Process{{PID: 1}}, Where: swarm.Where{Name: "s:t"}},
+	}, now))
+	want := `NAME    STATUS   PID/WINDOW  STARTED  WORKTREE  TAG
+ümläut  running  1           1m ago   -         a,b
+x       stopped  -           -        /a path   -
+t       lost     s:t         -        -         -
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+	out.Reset()
+	a.printTable(lsHeader, nil)
+	if out.Len() > 0 {
+		t.Errorf("an empty table is %q, want nothing", out)
+	}
+}

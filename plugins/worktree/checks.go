@@ -36,7 +36,7 @@ func (w *Workspace) inspect(ctx context.Context, r *repo, ref swarm.WorkspaceRef
 	t, kept, err := r.find(ctx, ref)
 	if err == nil && kept == nil && !t.missing {
 		for _, check := range checks {
-			if kept, err = check(t, ctx); err != nil || kept != nil && !(kept.Forceable && opts.Force) {
+			if kept, err = check(t, ctx); err != nil || kept != nil && (!kept.Forceable || !opts.Force) {
 				break
 			}
 			kept = nil

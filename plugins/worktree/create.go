@@ -94,8 +94,7 @@ func (w *Workspace) startOf(ctx context.Context, r *repo, base, branch string) (
 	}
 	// Where the caller stands, which may be another worktree than the main one.
 	start, err := w.git.at(base).line(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
-	var failed *gitError
-	if errors.As(err, &failed) {
+	if _, ok := errors.AsType[*gitError](err); ok {
 		return "", invalid("repository %s has no commit yet, and a worktree needs one", r.main)
 	}
 	return start, err
@@ -197,8 +196,7 @@ func whole(ctx context.Context, g git, args ...string) error {
 
 // refused makes of what git says no to an error of the user's.
 func refused(err error, format string, args ...any) error {
-	var failed *gitError
-	if errors.As(err, &failed) {
+	if _, ok := errors.AsType[*gitError](err); ok {
 		return invalid(format+": %w", append(args, err)...)
 	}
 	return err

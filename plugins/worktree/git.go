@@ -125,8 +125,7 @@ func (g git) feed(ctx context.Context, stdin io.Reader, args ...string) (string,
 	if ctx.Err() != nil {
 		return "", fmt.Errorf("git %s: %w", args[0], ctx.Err())
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return "", &gitError{verb: args[0], code: exit.ExitCode(), stderr: stderr.String()}
 	}
 	return "", fmt.Errorf("git %s: %w", args[0], err)
@@ -165,8 +164,7 @@ func input(ss []string) io.Reader {
 // ask is run for a question that git answers with exit code 0 or 1.
 func (g git) ask(ctx context.Context, args ...string) (bool, error) {
 	_, err := g.run(ctx, args...)
-	var failed *gitError
-	if errors.As(err, &failed) && failed.code == 1 {
+	if failed, ok := errors.AsType[*gitError](err); ok && failed.code == 1 {
 		return false, nil
 	}
 	return err == nil, err

@@ -85,8 +85,8 @@ func openRepo(ctx context.Context, g git, dir string) (*repo, error) {
 // notRepository tells a directory outside of any repository from a repository
 // that git refuses to use.
 func notRepository(dir string, err error) error {
-	var failed *gitError
-	if !errors.As(err, &failed) {
+	failed, ok := errors.AsType[*gitError](err)
+	if !ok {
 		return err
 	}
 	for at := dir; ; at = filepath.Dir(at) {

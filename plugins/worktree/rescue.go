@@ -97,8 +97,7 @@ func refName(name string) string {
 // reflog of a branch has, such as the commits before an amend, stays anyway.
 func (t *tree) orphans(ctx context.Context) ([]string, error) {
 	candidates, err := t.git.run(ctx, "log", "--walk-reflogs", "--format=%H", "HEAD", "--")
-	var failed *gitError
-	if errors.As(err, &failed) && t.head == "" {
+	if _, ok := errors.AsType[*gitError](err); ok && t.head == "" {
 		// There is no HEAD before the first commit.
 		candidates, err = "", nil
 	}

@@ -118,7 +118,7 @@ func (t *tree) stored(ctx context.Context, modules string) (kept *swarm.Kept, er
 		} else if err != nil {
 			return err
 		}
-		if _, err := os.Lstat(filepath.Join(path, "objects")); err != nil {
+		if _, err := os.Lstat(filepath.Join(path, "objects")); errors.Is(err, fs.ErrNotExist) {
 			return nil // logs/HEAD
 		}
 		name := strings.TrimPrefix(path, modules+"/")

@@ -140,8 +140,7 @@ func (t *tree) open(ctx context.Context) error {
 		if l.path == t.ref.Path {
 			t.locked, t.branch = l.locked, l.branch
 			head, err := t.git.line(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
-			var failed *gitError
-			if errors.As(err, &failed) && t.branch != "" {
+			if _, ok := errors.AsType[*gitError](err); ok && t.branch != "" {
 				// Before its first commit; or a broken ref, which status reports.
 				return nil
 			}

@@ -192,8 +192,8 @@ func (c *Catalog) installed() []string {
 // path are the absolute directories of PATH.
 func (c *Catalog) path() []string {
 	var dirs []string
-	for i := len(c.opts.Env) - 1; i >= 0; i-- {
-		value, ok := strings.CutPrefix(c.opts.Env[i], "PATH=")
+	for _, entry := range slices.Backward(c.opts.Env) {
+		value, ok := strings.CutPrefix(entry, "PATH=")
 		if !ok {
 			continue
 		}

@@ -18,8 +18,7 @@ func (e Entry) Check() error {
 		return &MissingError{Name: e.Name, Path: path, Configured: e.Configured, relative: true}
 	}
 	err := check(path)
-	var missing *MissingError
-	if errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*MissingError](err); ok {
 		missing.Name, missing.Configured = e.Name, e.Configured
 	}
 	return err

@@ -105,7 +105,7 @@ func left(t *testing.T, d *socketDir) []string {
 
 func TestSocketDirIsShortAndPrivate(t *testing.T) {
 	t.Parallel()
-	base, err := os.MkdirTemp("", "s")
+	base, err := os.MkdirTemp("", "s") //nolint:usetesting // that of t is too long for sockets
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package launch
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -34,11 +35,8 @@ type ExecError struct {
 
 func (e *ExecError) Error() string {
 	reason := e.Err.Error()
-	if errno, ok := e.Err.(syscall.Errno); ok {
-		reason = errno.Error()
-		if errno == syscall.ENOEXEC {
-			reason = "not a program for this machine"
-		}
+	if errors.Is(e.Err, syscall.ENOEXEC) {
+		reason = "not a program for this machine"
 	}
 	return fmt.Sprintf("plugin '%s': cannot run %s: %s", e.name, e.Path, reason)
 }

@@ -31,7 +31,7 @@ type Options struct {
 	StartTimeout time.Duration
 }
 
-// ErrClosed: the set was closed.
+// ErrClosed means that the set was closed.
 var ErrClosed = errors.New("plugins were closed")
 
 // Set is a set of plugins that were started, each at most once. Its methods may

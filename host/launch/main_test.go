@@ -57,8 +57,7 @@ func script(t *testing.T, text string) catalog.Entry {
 // options are those of a set whose sockets are in a directory of this test.
 func options(t *testing.T) Options {
 	t.Helper()
-	// Not t.TempDir, whose path is too long with a long name of a test.
-	dir, err := os.MkdirTemp("", "s")
+	dir, err := os.MkdirTemp("", "s") //nolint:usetesting // that of t is too long for sockets
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func TestPin(t *testing.T) {
 	if err := s.checkPin(e); !errors.As(err, &pin) || pin.Got != got {
 		t.Errorf("a file of the same size that was changed: %v", err)
 	}
-	want = write("one")
+	write("one")
 	if err := s.checkPin(e); err != nil {
 		t.Errorf("changed back: %v", err)
 	}

@@ -180,11 +180,11 @@ func (p *running) explainStart(ctx context.Context, limit time.Duration, err err
 
 // explainCall does the same for the first calls.
 func (p *running) explainCall(ctx context.Context, limit time.Duration, err error) error {
-	var contract *plugin.ContractError
-	switch {
-	case errors.As(err, &contract):
+	if contract, ok := errors.AsType[*plugin.ContractError](err); ok {
 		contract.Plugin = p.name
 		return contract
+	}
+	switch {
 	case errors.Is(err, swarm.ErrInvalidConfig):
 		return &ConfigError{named{p.name}, err}
 	case ctx.Err() != nil:
@@ -232,8 +232,7 @@ func firstLine(b []byte) string {
 
 // cause strips what package os says around an error of the system.
 func cause(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
 		return path.Err
 	}
 	return err

@@ -161,23 +161,39 @@ func TestClosedFromOutside(t *testing.T) {
 	}
 }
 
-// TestServerIsAnother has a new server give the window's id to someone else.
+// TestServerIsAnother has a new server give the window's id to someone else, while
+// the worker is still there and after its end.
 func TestServerIsAnother(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	w := f.spawn("w", "sleep", "999")
+	w := f.newWorker("w", "sh", "-c", stubborn)
+	w.spec.Kill = swarm.KillOptions{Grace: 10 * time.Minute}
+	if err := w.start(); err != nil {
+		t.Fatal(err)
+	}
+	w.says("ready")
 	f.mustTmux("kill-server")
-	w.wait()
-	f.mustTmux("new-session", "-d", "-s", w.parts().Session, "-n", "w", "sleep 999")
+	eventually(t, "there is another server", func() bool {
+		_, err := f.tmux("new-session", "-d", "-s", w.parts().Session, "-n", "w", "sleep 999")
+		return err == nil
+	})
 	if got := f.mustTmux("list-panes", "-a", "-F", "#{window_id} #{pane_id}"); got != w.parts().Window+" "+w.parts().Pane {
 		t.Fatalf("the ids are others: %s", got)
 	}
-	w.kill(gently)
-	if _, err := f.backend.Sweep(t.Context(), []swarm.Handle{w.handle}, nil); err != nil {
-		t.Error(err)
+	if s := w.status(); s.State != swarm.StateRunning || s.Where.Parts["window"] != "w" {
+		t.Errorf("status %+v", s)
 	}
-	if got := f.windows(); len(got) != 1 {
-		t.Errorf("windows %v", got)
+	for _, ended := range []bool{false, true} {
+		r := w.kill(swarm.KillOptions{Grace: 10 * time.Millisecond, Force: true})
+		if r.Status.State != swarm.StateExited || r.AlreadyEnded != ended {
+			t.Errorf("result %+v", r)
+		}
+		if _, err := f.backend.Sweep(t.Context(), []swarm.Handle{w.handle}, nil); err != nil {
+			t.Error(err)
+		}
+		if got := f.windows(); len(got) != 1 {
+			t.Errorf("windows %v", got)
+		}
 	}
 }
 

@@ -203,6 +203,32 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
+// TestSessionComesAndGoes has workers end while others are started: with the last
+// one go the session and the server.
+func TestSessionComesAndGoes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var done sync.WaitGroup
+	for i := range 3 {
+		done.Go(func() {
+			for j := range 15 {
+				w := f.newWorker(fmt.Sprintf("w%d-%d", i, j), "sleep", "999")
+				if err := w.start(); err != nil {
+					t.Errorf("%s: %v", w.spec.Name, err)
+					return
+				}
+				if _, err := w.backend.Kill(t.Context(), w.handle, gently); err != nil {
+					t.Errorf("%s: %v", w.spec.Name, err)
+				}
+			}
+		})
+	}
+	done.Wait()
+	if got := f.windows(); len(got) > 0 {
+		t.Errorf("left: %v", got)
+	}
+}
+
 func TestSpawnRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

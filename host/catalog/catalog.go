@@ -90,7 +90,7 @@ func (c *Catalog) Find(name string) (Entry, error) {
 	}
 	e, ok := c.find(name)
 	if !ok {
-		return Entry{}, &NotFoundError{Name: name, Known: c.Names(), Looked: c.dirs()}
+		return Entry{}, &NotFoundError{Name: name, Known: c.Names(), Looked: c.places()}
 	}
 	return e, e.Check()
 }
@@ -166,12 +166,18 @@ func (c *Catalog) Beside(program string) (string, error) {
 	return path, check(path)
 }
 
-func (c *Catalog) dirs() []string {
+func (c *Catalog) dirs() []string { return unique(append(c.own(), c.path()...)) }
+
+// places are the directories as a person is told them.
+func (c *Catalog) places() []string { return append(c.own(), "PATH") }
+
+// own are the directories that are swarm's.
+func (c *Catalog) own() []string {
 	dirs := c.installed()
 	if c.opts.Dir != "" {
 		dirs = append(dirs, filepath.Join(c.opts.Dir, "plugins"))
 	}
-	return unique(append(dirs, c.path()...))
+	return dirs
 }
 
 // installed are the directories that swarm was installed in.

@@ -12,8 +12,8 @@ type NotFoundError struct {
 	Name string
 	// Known are the names that there are.
 	Known []string
-	// Looked are the directories that were looked in; none if the name itself is
-	// impossible.
+	// Looked are the places that were looked in, such as "PATH"; none if the name
+	// itself is impossible.
 	Looked []string
 }
 

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -54,6 +56,29 @@ func TestCloseOfAPluginThatStays(t *testing.T) {
 		t.Fatal("connected to a plugin of a newer contract")
 	}
 	within(t, "Close", s.Close)
+}
+
+func TestPluginThatNeverServedGoesWithItsChildren(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.StartTimeout = 300 * time.Millisecond
+	for _, ending := range []string{"echo hello; wait", "wait"} {
+		s := New(o)
+		t.Cleanup(s.Close)
+		file := filepath.Join(t.TempDir(), "pid")
+		if _, err := s.Get(t.Context(), script(t, "sleep 60 & echo $! > "+file+"; "+ending)); err == nil {
+			t.Fatal("no error")
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		child, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the child is gone", bound, func() bool { return !alive(child) })
+	}
 }
 
 func TestCloseWhileStarting(t *testing.T) {

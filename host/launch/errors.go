@@ -2,6 +2,7 @@ package launch
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,7 +80,8 @@ func protocolOf(fields []string) string {
 	return "netrpc"
 }
 
-// TimeoutError means that a plugin was not ready in time. It was killed.
+// TimeoutError means that a plugin was not ready in time. It is a
+// [context.DeadlineExceeded].
 type TimeoutError struct {
 	named
 	After time.Duration
@@ -90,6 +92,9 @@ type TimeoutError struct {
 func (e *TimeoutError) Error() string {
 	return fmt.Sprintf("plugin '%s' was not ready after %v%s", e.name, e.After, said(e.Stderr))
 }
+
+// Is makes it a [context.DeadlineExceeded].
+func (e *TimeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // CrashError means that a plugin ended by itself.
 type CrashError struct {

@@ -55,6 +55,7 @@ type Set struct {
 
 // slot is a plugin that is being started or was.
 type slot struct {
+	began time.Time
 	// done is closed when the fields below are set.
 	done   chan struct{}
 	client *plugin.Client
@@ -99,6 +100,10 @@ func (s *Set) get(ctx context.Context, e catalog.Entry, old *plugin.Client) (*pl
 	case <-sl.done:
 		return sl.client, sl.err
 	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			waited := time.Since(sl.began).Round(100 * time.Millisecond)
+			return nil, &TimeoutError{named: named{e.Name}, After: waited}
+		}
 		return nil, context.Cause(ctx)
 	}
 }
@@ -121,7 +126,7 @@ func (s *Set) slot(e catalog.Entry, old *plugin.Client) (*slot, error) {
 		s.old = append(s.old, sl)
 		go sl.proc.close()
 	}
-	sl := &slot{done: make(chan struct{})}
+	sl := &slot{began: time.Now(), done: make(chan struct{})}
 	s.slots[key] = sl
 	go func() {
 		defer close(sl.done)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -152,6 +153,12 @@ func TestGetEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Get(ctx, entry("hangs")); !errors.Is(err, context.Canceled) {
+		t.Errorf("Get = %v", err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := s.Get(ctx, entry("hangs", "too"))
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "plugin 'test' was not ready after ") {
 		t.Errorf("Get = %v", err)
 	}
 }

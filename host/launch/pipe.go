@@ -23,6 +23,9 @@ type pipe struct {
 	r *os.File
 	// rest is how much may still be read after the plugin's end.
 	rest int
+	// ended is closed when all was read.
+	ended chan struct{}
+	once  sync.Once
 
 	mu sync.Mutex
 	// seen is the first, or with tail the last, that was read.
@@ -36,7 +39,7 @@ func newPipe(tail bool) (*pipe, *os.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &pipe{r: r, rest: after, tail: tail}, w, nil
+	return &pipe{r: r, rest: after, ended: make(chan struct{}), tail: tail}, w, nil
 }
 
 // Read reads until the plugin has ended and what it had written was read.
@@ -49,6 +52,9 @@ func (p *pipe) Read(b []byte) (int, error) {
 		err = io.EOF
 	}
 	p.keep(b[:n])
+	if err != nil {
+		p.once.Do(func() { close(p.ended) })
+	}
 	return n, err
 }
 
@@ -87,7 +93,7 @@ func (p *pipe) keep(b []byte) {
 	}
 }
 
-// kept returns what is kept of what was read.
+// text returns what is kept of what was read.
 func (p *pipe) text() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,7 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync/atomic"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/plugin"
 )
@@ -23,6 +26,9 @@ type process struct {
 	started, exited chan struct{}
 	// err is why it could not be started.
 	err error
+	// ready is set once the plugin serves and may have started things that are
+	// meant to outlive it.
+	ready atomic.Bool
 }
 
 // newProcess prepares a plugin that gets the caller's environment.
@@ -113,11 +119,17 @@ func (p *process) Wait(context.Context) error {
 }
 
 // Kill sends SIGKILL. It is safe after the end: the process is our child, and
-// os.Process knows when it was waited for.
+// os.Process knows when it was waited for. A plugin that never served goes with
+// all that it started, such as the commands of a script: its process group is
+// its own, and exists as long as the process was not waited for.
 func (p *process) Kill(context.Context) error {
-	if p.cmd.Process != nil {
-		_ = p.cmd.Process.Kill()
+	if p.cmd.Process == nil || !p.running() {
+		return nil
 	}
+	if !p.ready.Load() {
+		_ = unix.Kill(-p.cmd.Process.Pid, unix.SIGKILL)
+	}
+	_ = p.cmd.Process.Kill()
 	return nil
 }
 

@@ -91,6 +91,7 @@ func (s *Set) start(e catalog.Entry, settings []byte) (_ *running, _ *plugin.Cli
 	if err != nil {
 		return nil, nil, p.explainCall(ctx, s.opts.StartTimeout, err)
 	}
+	p.proc.ready.Store(true)
 	return p, client, nil
 }
 
@@ -212,6 +213,7 @@ func (p *running) explainEnd(ctx context.Context, limit time.Duration) error {
 
 // crash is called after the end of the process.
 func (p *running) crash(serving bool) error {
+	<-p.proc.stderr.ended
 	return &CrashError{named{p.name}, exitText(p.proc.cmd.ProcessState), lastWords(p.proc.stderr.text()), serving}
 }
 

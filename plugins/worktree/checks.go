@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -25,6 +27,7 @@ var checks = []func(*tree, context.Context) (*swarm.Kept, error){
 	(*tree).readIndex,
 	(*tree).submoduleWork,
 	(*tree).repositories,
+	(*tree).removable,
 	(*tree).changes,
 	(*tree).hiddenChanges,
 	(*tree).largeIgnored,
@@ -93,7 +96,6 @@ var operations = []struct{ file, name string }{
 	{"REVERT_HEAD", "a revert"},
 	{"sequencer", "a cherry-pick or revert"},
 	{"BISECT_LOG", "a bisect"},
-	{"BISECT_START", "a bisect"},
 	{"NOTES_MERGE_PARTIAL", "a merge of notes"},
 	{"index.lock", "a git command"},
 	{"HEAD.lock", "a git command"},
@@ -145,6 +147,18 @@ func (t *tree) repositories(context.Context) (*swarm.Kept, error) {
 	return nil, nil
 }
 
+// removable reports what git could not remove: it would stop halfway.
+func (t *tree) removable(context.Context) (*swarm.Kept, error) {
+	fixed := t.snapshot.fixed
+	if parent := filepath.Dir(t.ref.Path); !writable(parent) {
+		fixed = append(fixed, parent)
+	}
+	if len(fixed) == 0 {
+		return nil, nil
+	}
+	return keep("no permission to remove what is in %s", quote(fixed[0])), nil
+}
+
 // changes reports what is not committed.
 func (t *tree) changes(ctx context.Context) (*swarm.Kept, error) {
 	s, err := readStatus(ctx, t.git)
@@ -155,6 +169,13 @@ func (t *tree) changes(ctx context.Context) (*swarm.Kept, error) {
 	for _, path := range s.untracked {
 		if strings.HasSuffix(path, "/") {
 			return keep("it contains another git repository: %s", quote(path)), nil
+		}
+	}
+	for _, path := range slices.Concat(s.untracked, s.ignored) {
+		// Of a link git reads only the link.
+		err := unix.Faccessat(unix.AT_FDCWD, filepath.Join(t.ref.Path, path), unix.R_OK, unix.AT_SYMLINK_NOFOLLOW)
+		if errors.Is(err, unix.EACCES) {
+			return keep("no permission to read %s, which is not committed", quote(path)), nil
 		}
 	}
 	if s.lines == 0 {

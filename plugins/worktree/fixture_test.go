@@ -25,6 +25,8 @@ type fixture struct {
 	// top is a directory for the test's own use, repo the repository in it.
 	top, repo string
 	ref       swarm.WorkspaceRef
+	// nobody makes removeFrom drop root's privileges.
+	nobody bool
 }
 
 // newFixture makes a repository; its name needs quoting.
@@ -201,6 +203,13 @@ func (f *fixture) removeFrom(cwd string, opts swarm.RemoveOptions) removal {
 		f.Fatal(err)
 	}
 	cmd := exec.CommandContext(f.Context(), self)
+	if f.nobody && os.Getuid() == 0 {
+		cmd.Path = filepath.Join(f.top, "self")
+		f.must(f.command("/", "cp", self, cmd.Path).Run())
+		const id = 65534
+		f.must(f.command("/", "chown", "-R", fmt.Sprint(id), filepath.Dir(f.top)).Run())
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: id, Gid: id}}
+	}
 	cmd.Dir = cwd
 	cmd.Env = append(os.Environ(), removeEnv+"="+string(in))
 	var stderr strings.Builder

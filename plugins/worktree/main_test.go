@@ -30,6 +30,8 @@ const gitconfig = `
 [user]
 	name = A U Thor
 	email = author@example.com
+[safe]
+	directory = *
 [init]
 	defaultBranch = main
 [protocol "file"]
@@ -57,7 +59,11 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(home) }()
 	config := filepath.Join(home, "gitconfig")
-	if err := os.WriteFile(config, []byte(gitconfig), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(gitconfig), 0o644); err != nil {
+		panic(err)
+	}
+	// For tests that remove as another user.
+	if err := os.Chmod(home, 0o755); err != nil {
 		panic(err)
 	}
 	for k, v := range map[string]string{

@@ -86,6 +86,9 @@ func (w *Workspace) removeLocked(ctx context.Context, r *repo, ref swarm.Workspa
 	}
 	if err := t.remove(ctx); err != nil {
 		// The rescues stay: git may have removed a part.
+		for _, r := range rescues.list {
+			err = fmt.Errorf("%w; what was in it is saved as %s", err, r.Ref)
+		}
 		return swarm.RemoveResult{Rescues: rescues.list}, err
 	}
 	w.log.Debug("worktree removed", "rescues", len(rescues.list))

@@ -222,3 +222,48 @@ func TestRemoveCancelled(t *testing.T) {
 		t.Errorf("rescues left: %v", refs)
 	}
 }
+
+// TestPermissions removes as a user who may not do all of it.
+func TestPermissions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, path   string
+		mode         os.FileMode
+		kept, forced string
+	}{
+		{"unreadable directory", "new", 0, "it cannot be inspected: open …permission denied", "it cannot be inspected: open …permission denied"},
+		{"unreadable file", "new/file", 0, "no permission to read 'new/file', which is not committed", "no permission to read 'new/file', which is not committed"},
+		{"read-only directory", "new", 0o555, "no permission to remove what is in …", "no permission to remove what is in …"},
+		{"read-only ignored directory", "build", 0o555, "no permission to remove what is in …", "no permission to remove what is in …"},
+		{"read-only parent", "..", 0o555, "no permission to remove what is in …", "no permission to remove what is in …"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := withWorktree(t)
+			f.nobody = true
+			f.write(f.ref.Path, "new/file", "new")
+			f.write(f.ref.Path, "build/out", "out")
+			if c.path == "build" {
+				f.must(os.RemoveAll(filepath.Join(f.ref.Path, "new")))
+			}
+			path := filepath.Join(f.ref.Path, c.path)
+			f.must(os.Chmod(path, c.mode))
+			for _, force := range []bool{false, true} {
+				want := c.kept
+				if force {
+					want = c.forced
+				}
+				got := f.removeFrom("/", swarm.RemoveOptions{Force: force})
+				if got.Err != "" || got.Result.Kept == nil || !matches(got.Result.Kept.Reason, want) {
+					t.Errorf("force %t: %+v, error %q, want kept because %q", force, got.Result.Kept, got.Err, want)
+				}
+			}
+			f.must(os.Chmod(path, 0o755))
+			for _, file := range []string{"tracked", "build/out", ".git"} {
+				if !f.exists(filepath.Join(f.ref.Path, file)) {
+					t.Errorf("%s is gone", file)
+				}
+			}
+		})
+	}
+}

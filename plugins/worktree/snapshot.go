@@ -18,6 +18,8 @@ type snapshot struct {
 	// repositories are the .git of all repositories in the worktree but its own,
 	// relative to it. A bare repository counts as if it had one.
 	repositories []string
+	// fixed are the directories whose files can't be removed.
+	fixed []string
 }
 
 // take looks at every file of a worktree and of its administrative directory. It
@@ -54,6 +56,9 @@ func (s *snapshot) add(sum hash.Hash, dev any, root, rel string) error {
 	if err != nil {
 		return err
 	}
+	if len(entries) > 0 && !writable(filepath.Join(root, rel)) {
+		s.fixed = append(s.fixed, filepath.Join(root, rel))
+	}
 	bare := 0
 	for _, e := range entries {
 		name := filepath.Join(rel, e.Name())
@@ -87,6 +92,9 @@ func (s *snapshot) add(sum hash.Hash, dev any, root, rel string) error {
 	}
 	return nil
 }
+
+// writable reports whether entries of a directory can be removed.
+func writable(dir string) bool { return unix.Access(dir, unix.W_OK|unix.X_OK) == nil }
 
 func lstat(path string) (unix.Stat_t, error) {
 	var st unix.Stat_t

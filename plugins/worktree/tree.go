@@ -64,8 +64,6 @@ func (r *repo) find(ctx context.Context, ref swarm.WorkspaceRef) (*tree, *swarm.
 		t.missing = true
 	case err != nil:
 		return nil, nil, err
-	case ref.Path == r.main:
-		return nil, keep("it is the main working tree of a repository"), nil
 	case !info.IsDir():
 		return nil, keep("%s is not a directory any more", ref.Path), nil
 	case t.admin.dir == "":

@@ -55,15 +55,15 @@ func (w *Workspace) inspect(ctx context.Context, r *repo, ref swarm.WorkspaceRef
 }
 
 // lastLook repeats, right before the removal, what is cheap to repeat, and
-// compares everything else with what the checks saw.
+// compares everything else with what the checks saw. Files come last: a process
+// may write and leave.
 func (t *tree) lastLook(ctx context.Context) (*swarm.Kept, error) {
-	now, err := take(t)
-	if err == nil && now.sum != t.snapshot.sum {
-		return keep("something in it changed while it was being removed"), nil
-	}
-	var kept *swarm.Kept
-	if err == nil {
-		kept, err = t.inhabitants(ctx)
+	kept, err := t.inhabitants(ctx)
+	if err == nil && kept == nil {
+		var now snapshot
+		if now, err = take(t); err == nil && now.sum != t.snapshot.sum {
+			kept = keep("something in it changed while it was being removed")
+		}
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -129,6 +130,8 @@ func TestOldCommits(t *testing.T) {
 	f.git(wt, "commit", "-q", "--amend", "-m", "amended")
 	named := strings.TrimSpace(f.git(wt, "commit-tree", "-m", "named", "HEAD^{tree}"))
 	f.git(wt, "update-ref", "refs/worktree/mine", named)
+	// A ref of another worktree keeps nothing.
+	f.git(f.repo, "update-ref", "refs/worktree/theirs", lost)
 	res, err := newWorkspace().Remove(t.Context(), f.ref, swarm.RemoveOptions{})
 	if err != nil || res.Kept != nil {
 		t.Fatalf("Remove: %+v, %v", res, err)
@@ -143,6 +146,22 @@ func TestOldCommits(t *testing.T) {
 	less := func(a, b string) bool { return a < b }
 	if diff := cmp.Diff([]string{lost, named}, saved, cmpopts.SortSlices(less)); diff != "" {
 		t.Errorf("rescued (-want +got):\n%s", diff)
+	}
+}
+
+// TestOldCommitsOfOrphan does so before the first commit of a new branch.
+func TestOldCommitsOfOrphan(t *testing.T) {
+	t.Parallel()
+	f := withWorktree(t)
+	f.git(f.ref.Path, "checkout", "-q", "--detach")
+	lost := f.commit(f.ref.Path, "tracked", "detached\n")
+	f.git(f.ref.Path, "checkout", "-q", "--orphan", "fresh")
+	res, err := newWorkspace().Remove(t.Context(), f.ref, swarm.RemoveOptions{Force: true})
+	if err != nil || res.Kept != nil || len(res.Rescues) != 2 {
+		t.Fatalf("Remove: %+v, %v, want two rescues", res, err)
+	}
+	if got := strings.TrimSpace(f.git(f.repo, "rev-parse", res.Rescues[1].Ref)); got != lost {
+		t.Errorf("rescued %s, want %s", got, lost)
 	}
 }
 
@@ -220,6 +239,24 @@ func TestRemoveCancelled(t *testing.T) {
 	}
 	if refs := f.rescueRefs(); len(refs) > 0 {
 		t.Errorf("rescues left: %v", refs)
+	}
+}
+
+// TestGitLooksToo writes when git has been started already. Without changes that
+// were saved before, git is not told to force anything.
+func TestGitLooksToo(t *testing.T) {
+	t.Parallel()
+	f := withWorktree(t)
+	late := filepath.Join(f.ref.Path, "late")
+	wrapper := filepath.Join(f.top, "git")
+	script := `case "$*" in *"worktree remove"*) echo work > ` + shellQuote(late) + `;; esac; exec git "$@"`
+	f.must(f.command(f.top, "sh", "-c", `printf '#!/bin/sh\n%s\n' "$1" > git && chmod +x git`, "sh", script).Run())
+	res, err := New(Config{Git: wrapper}, hclog.NewNullLogger()).Remove(t.Context(), f.ref, swarm.RemoveOptions{Force: true})
+	if err == nil {
+		t.Errorf("Remove: %+v, want git's error", res)
+	}
+	if b, err := os.ReadFile(late); err != nil || string(b) != "work\n" {
+		t.Errorf("what was written late: %q, %v", b, err)
 	}
 }
 

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -96,11 +99,7 @@ func refName(name string) string {
 // detached HEAD, where its HEAD was before, and its refs/worktree. What the
 // reflog of a branch has, such as the commits before an amend, stays anyway.
 func (t *tree) orphans(ctx context.Context) ([]string, error) {
-	candidates, err := t.git.run(ctx, "log", "--walk-reflogs", "--format=%H", "HEAD", "--")
-	if _, ok := errors.AsType[*gitError](err); ok && t.head == "" {
-		// There is no HEAD before the first commit.
-		candidates, err = "", nil
-	}
+	candidates, err := t.visited(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -138,4 +137,28 @@ func (t *tree) orphans(ctx context.Context) ([]string, error) {
 		}
 	}
 	return tips, nil
+}
+
+// visited returns the commits at which HEAD was, one a line.
+func (t *tree) visited(ctx context.Context) (string, error) {
+	if t.head != "" {
+		return t.git.run(ctx, "log", "--walk-reflogs", "--format=%H", "HEAD", "--")
+	}
+	// Git shows no log of a HEAD that has no commit, but there is one after
+	// "git checkout --orphan".
+	log, err := os.ReadFile(filepath.Join(t.admin.dir, "logs", "HEAD"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(log)) {
+		before, rest, _ := strings.Cut(line, " ")
+		after, _, _ := strings.Cut(rest, " ")
+		for _, hash := range []string{before, after} {
+			if hash != zeros(hash) {
+				b.WriteString(hash + "\n")
+			}
+		}
+	}
+	return b.String(), err
 }

@@ -10,7 +10,7 @@ import (
 // files, and the index, so that what was staged is staged. HEAD is where it was;
 // if its branch did not move since then, it is checked out too.
 func (t *tree) restore(ref string, c commit) string {
-	base, path := shellQuote(t.ref.Base), shellQuote(t.ref.Path)
+	base, path := word(t.ref.Base), word(t.ref.Path)
 	start := ref
 	if t.head != "" {
 		start = t.head

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -68,6 +69,9 @@ func run(o options) (err error) {
 			err = cerr
 		}
 	}()
+	if busy, err := load(); err == nil && busy > 0.5*float64(runtime.NumCPU()) {
+		fmt.Fprintf(os.Stderr, "note: the machine is busy (load %.1f on %d processors), which hits what starts more processes harder than the floor\n", busy, runtime.NumCPU())
+	}
 	var rows []row
 	for _, g := range groups {
 		if o.only != "" && !slices.Contains(strings.Split(o.only, ","), g.name) {
@@ -86,4 +90,14 @@ func run(o options) (err error) {
 		return fmt.Errorf("%d over budget", printed)
 	}
 	return nil
+}
+
+// load is the load average of the last minute, on Linux.
+func load() (average float64, err error) {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0, err
+	}
+	_, err = fmt.Sscan(string(text), &average)
+	return average, err
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 package keeper_test
 
 import (
@@ -16,6 +18,12 @@ func help() int {
 	switch os.Getenv(envHelper) {
 	case "hostile-parent":
 		return hostileParent()
+	case "disk-full":
+		if err := diskFull(os.Args[1], os.Args[2]); err != nil {
+			os.Stderr.WriteString(err.Error())
+			return 1
+		}
+		return 0
 	default:
 		return 99
 	}

@@ -22,7 +22,7 @@ const (
 	// maxText is the longest text of one record: a longer line becomes several.
 	maxText = 16 << 10
 	// batch is how much is written at once.
-	batch = 64 << 10
+	batch = 32 << 10
 	// timeLayout is RFC 3339 with always nine digits, as the CRI log format has it.
 	timeLayout = "2006-01-02T15:04:05.000000000Z07:00"
 	// header is how long what comes before the text of a record may be.

@@ -88,5 +88,6 @@ func start() (_ *keeper, err error) {
 		return nil, err
 	}
 	k.launch.Env, k.launch.Command = nil, nil
+	trim()
 	return k, nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // readSize is how much of a stream is read, and gets one time, at once.
-const readSize = 64 << 10
+const readSize = 32 << 10
 
 // output carries one stream of the worker into the log.
 type output struct {

@@ -1,0 +1,4 @@
+package keeper
+
+// trim does nothing: here the kernel maps only what is touched.
+func trim() {}

@@ -165,10 +165,10 @@ func killCases() []testCase {
 	}
 }
 
-// harsher kills a stubborn worker twice.
+// harsher kills a worker for the second time while the first Kill is under way.
 func (k *kit) harsher() {
 	k.Helper()
-	w := k.ready(Stubborn)
+	w := k.ready(Deaf)
 	ctx, cancel := k.limited()
 	defer cancel()
 	var first error
@@ -176,6 +176,9 @@ func (k *kit) harsher() {
 	patient.Go(func() {
 		_, first = k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace, Force: true})
 	})
+	if got := w.hear(); got != "heard" {
+		k.Fatalf("at SIGTERM the worker said %q", got)
+	}
 	_, second := k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGKILL", Force: true})
 	patient.Wait()
 	if err := errors.Join(first, second); err != nil {

@@ -81,7 +81,9 @@ type worker struct {
 	k      *kit
 	spec   swarm.Spec
 	handle swarm.Handle
-	said   *os.File // the FIFO that a local worker says things through
+	said   *os.File // the FIFO that a local worker says things through, or nil
+	reader *bufio.Reader
+	heard  int // how many lines it has said
 }
 
 // newSpec returns the spec of a new worker.
@@ -127,7 +129,7 @@ func (w *worker) makeLocal() {
 		k.Fatalf("open FIFO: %v", err)
 	}
 	k.Cleanup(func() { _ = said.Close() })
-	w.said = said
+	w.said, w.reader = said, bufio.NewReader(said)
 	w.spec.Env = append(w.spec.Env, sayVar+"="+fifo)
 }
 
@@ -179,7 +181,7 @@ func (w *worker) hear() string {
 	w.k.Helper()
 	if w.said != nil {
 		_ = w.said.SetReadDeadline(time.Now().Add(patience))
-		line, err := bufio.NewReader(w.said).ReadString('\n')
+		line, err := w.reader.ReadString('\n')
 		if err != nil {
 			w.k.Fatalf("worker %q said nothing: %v", w.spec.Command, err)
 		}
@@ -191,17 +193,23 @@ func (w *worker) hear() string {
 	ctx, cancel := w.k.limited()
 	defer cancel()
 	var line string
-	heard := errors.New("heard")
+	n, heard := 0, errors.New("heard")
 	err := w.k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true}, func(o swarm.Output) error {
 		line += string(o.Data)
-		if o.Partial {
+		switch {
+		case o.Partial:
 			return nil
+		case n == w.heard:
+			return heard
 		}
-		return heard
+		line = ""
+		n++
+		return nil
 	})
 	if !errors.Is(err, heard) {
 		w.k.Fatalf("worker %q said nothing: %v", w.spec.Command, err)
 	}
+	w.heard++
 	return line
 }
 

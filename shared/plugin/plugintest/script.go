@@ -14,6 +14,9 @@ const (
 	// Stubborn ignores every signal that can be ignored, then says "ready" and
 	// runs until it is ended by force.
 	Stubborn Script = "stubborn"
+	// Deaf says "ready" and runs until it is ended by force; at SIGTERM it says
+	// "heard".
+	Deaf Script = "deaf"
 	// Trap ends with code 7 at SIGUSR1, says "ready" and runs.
 	Trap Script = "trap"
 	// True ends at once with code 0.
@@ -48,6 +51,7 @@ var shell = map[Script]string{
 	Sleep: say + `say ready; exec sleep 3600`,
 	// A signal that is ignored stays so in what is executed.
 	Stubborn: say + `trap '' TERM HUP INT QUIT USR1 USR2; say ready; exec sleep 3600`,
+	Deaf:     say + `trap 'say heard' TERM; say ready; ` + forever,
 	Trap:     say + `trap 'kill $!; exit 7' USR1; say ready; ` + forever,
 	True:     `exit 0`,
 	Crash:    `kill -SEGV $$`,

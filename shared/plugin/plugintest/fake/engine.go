@@ -40,12 +40,12 @@ type worker struct {
 	changed chan struct{} // closed and replaced when output or exit changed
 }
 
-// Commands are the programs that the engine has; a spec names one and gives it
-// arguments.
+// programs are what the engine can run; a spec names one.
 //
 //	sleep            says "ready" and runs until it is ended
-//	stubborn         likewise, and ignores all but SIGKILL
-//	trap             likewise, and ends with code 7 at SIGUSR1
+//	stubborn         as sleep, and ignores all but SIGKILL
+//	deaf             as stubborn, and says "heard" at SIGTERM
+//	trap             as sleep, and ends with code 7 at SIGUSR1
 //	say              says the value of PLUGINTEST_VALUE and runs
 //	true             ends with code 0
 //	crash            ends by SIGSEGV
@@ -53,6 +53,7 @@ type worker struct {
 var programs = map[string]func(*worker){
 	"sleep":    func(w *worker) { w.print("ready") },
 	"stubborn": func(w *worker) { w.print("ready") },
+	"deaf":     func(w *worker) { w.print("ready") },
 	"trap":     func(w *worker) { w.print("ready") },
 	"say":      func(w *worker) { w.print(w.variable("PLUGINTEST_VALUE")) },
 	"true":     func(w *worker) { w.end(swarm.Exit{Cause: swarm.CauseExited}) },
@@ -120,7 +121,9 @@ func (w *worker) signal(name string) {
 	switch program := w.spec.Command[0]; {
 	case name == "SIGKILL":
 		w.end(killed)
-	case program == "stubborn":
+	case program == "deaf" && name == "SIGTERM":
+		w.print("heard")
+	case program == "stubborn", program == "deaf":
 	case program == "trap" && name == "SIGUSR1":
 		w.end(swarm.Exit{Code: 7, Cause: swarm.CauseKilled})
 	default:

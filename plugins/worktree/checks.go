@@ -84,41 +84,6 @@ func (t *tree) lock(context.Context) (*swarm.Kept, error) {
 	return keep("worktree is locked: %s", *t.locked), nil
 }
 
-// operations are the files in an administrative directory which say that
-// something is half done, see gitrepository-layout(5) and git-status's
-// wt-status.c.
-var operations = []struct{ file, name string }{
-	{"rebase-apply/applying", "git am"},
-	{"rebase-apply", "a rebase"},
-	{"rebase-merge", "a rebase"},
-	{"MERGE_HEAD", "a merge"},
-	{"CHERRY_PICK_HEAD", "a cherry-pick"},
-	{"REVERT_HEAD", "a revert"},
-	{"sequencer", "a cherry-pick or revert"},
-	{"BISECT_LOG", "a bisect"},
-	{"NOTES_MERGE_PARTIAL", "a merge of notes"},
-	{"index.lock", "a git command"},
-	{"HEAD.lock", "a git command"},
-}
-
-// operation reports what is half done.
-func (t *tree) operation(context.Context) (*swarm.Kept, error) {
-	return operationIn(t.admin.dir, "%s is in progress")
-}
-
-func operationIn(gitDir, format string) (*swarm.Kept, error) {
-	for _, o := range operations {
-		_, err := os.Lstat(filepath.Join(gitDir, o.file))
-		if err == nil {
-			return keep(format, o.name), nil
-		}
-		if !errors.Is(err, os.ErrNotExist) {
-			return nil, err
-		}
-	}
-	return nil, nil
-}
-
 // inhabitants reports processes that live in the worktree.
 func (t *tree) inhabitants(ctx context.Context) (*swarm.Kept, error) {
 	ps, err := livingIn(ctx, t.ref.Path)

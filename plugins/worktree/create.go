@@ -58,48 +58,6 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 	return swarm.WorkspaceRef{ID: spec.ID, Name: spec.Name, Path: path, Branch: branch, Base: r.main}, nil
 }
 
-// branchOf returns the branch that spec asks for.
-func branchOf(spec swarm.WorkspaceSpec) string {
-	if spec.Branch != "" {
-		return spec.Branch
-	}
-	return spec.Name
-}
-
-// startOf returns the commit to make the branch at, empty if the branch exists
-// and can be used.
-func (w *Workspace) startOf(ctx context.Context, r *repo, base, branch string) (string, error) {
-	// The answer differs from the question for shorthands such as @{-1}.
-	if full, err := r.git.line(ctx, "check-ref-format", "--branch", branch); err != nil || full != branch {
-		if ctx.Err() != nil {
-			return "", ctx.Err()
-		}
-		return "", invalid("'%s' is not a valid branch name", branch)
-	}
-	exists, err := r.git.ask(ctx, "show-ref", "--verify", "--quiet", "refs/heads/"+branch)
-	if err != nil {
-		return "", err
-	}
-	if exists {
-		trees, err := r.worktrees(ctx)
-		if err != nil {
-			return "", err
-		}
-		for _, t := range trees {
-			if t.branch == branch {
-				return "", invalid("branch '%s' is already checked out at %s", branch, t.path)
-			}
-		}
-		return "", nil
-	}
-	// Where the caller stands, which may be another worktree than the main one.
-	start, err := w.git.at(base).line(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
-	if _, ok := errors.AsType[*gitError](err); ok {
-		return "", invalid("repository %s has no commit yet, and a worktree needs one", r.main)
-	}
-	return start, err
-}
-
 // makeRoom returns the path of the new worktree, whose parent exists then.
 func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceSpec, done *undo) (string, error) {
 	beside, name := filepath.Split(r.main)
@@ -168,38 +126,6 @@ func (w *Workspace) clearStale(ctx context.Context, r *repo, path string) error 
 		}
 	}
 	return nil
-}
-
-// makeBranch makes a branch that does not exist. It fails if somebody else was
-// faster, so that only what it made is undone.
-func (r *repo) makeBranch(ctx context.Context, branch, start string, done *undo) error {
-	name := "refs/heads/" + branch
-	if err := whole(ctx, r.git, "update-ref", "-m", "branch: created by swarm", name, start, zeros(start)); err != nil {
-		return refused(err, "cannot make branch '%s'", branch)
-	}
-	done.add(func(ctx context.Context) error {
-		// Somebody's own commits stay: git compares the hash.
-		_, err := r.git.run(ctx, "update-ref", "-d", name, start)
-		return err
-	})
-	return ctx.Err()
-}
-
-// whole runs what takes milliseconds and is not cut short: git that is ended in
-// the middle of it leaves children behind which go on writing.
-func whole(ctx context.Context, g git, args ...string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
-	defer cancel()
-	_, err := g.run(ctx, args...)
-	return err
-}
-
-// refused makes of what git says no to an error of the user's.
-func refused(err error, format string, args ...any) error {
-	if _, ok := errors.AsType[*gitError](err); ok {
-		return invalid(format+": %w", append(args, err)...)
-	}
-	return err
 }
 
 // checkOut makes the worktree.

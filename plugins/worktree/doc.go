@@ -18,8 +18,9 @@
 // # How it is removed
 //
 // By "git worktree remove" of the exact recorded path, run in the repository
-// that the ref names, under a lock that all swarm processes share. No file is
-// removed in any other way, and no branch that existed before.
+// that the ref names, under a lock that all swarm processes share (swarm.lock in
+// the common git directory, which stays). No file is removed in any other way,
+// and no branch, but one that a failed Create has just made.
 //
 // A ref is believed only if the repository has a linked worktree at its path
 // whose administrative directory carries the worker's id, which Create wrote

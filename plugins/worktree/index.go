@@ -100,12 +100,8 @@ type change struct {
 // unhide makes git look at all files again, in a copy of the index, and returns
 // those that differ from it. A file outside of a sparse checkout is not missing.
 func (t *tree) unhide(ctx context.Context, g git) ([]change, error) {
-	var assumed, skipped []string
+	var skipped []string
 	for _, e := range t.index {
-		if !e.hidden() {
-			continue
-		}
-		assumed = append(assumed, e.path)
 		if !e.skipped() {
 			continue
 		}
@@ -116,13 +112,11 @@ func (t *tree) unhide(ctx context.Context, g git) ([]change, error) {
 			return nil, err
 		}
 	}
-	if _, err := g.feed(ctx, input(assumed), "update-index", "--no-assume-unchanged", "-z", "--stdin"); err != nil {
-		return nil, err
-	}
 	if _, err := g.feed(ctx, input(skipped), "update-index", "--no-skip-worktree", "-z", "--stdin"); err != nil {
 		return nil, err
 	}
-	// Exit code 1: some files differ.
+	// This looks at files that are assumed to be unchanged as well. Exit code 1:
+	// some files differ.
 	if _, err := g.ask(ctx, "update-index", "-q", "--unmerged", "--really-refresh"); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -113,6 +114,18 @@ var states = []state{
 		f.commit(wt, "tracked", "committed\n")
 		f.fails(wt, "stash", "pop")
 		f.write(wt, "tracked", "half resolved\n")
+	}},
+	{name: "conflict of what is nowhere else", detaches: true, kept: "worktree has 1 uncommitted change(s)", rescues: 1, make: func(f *fixture, wt string) {
+		var info strings.Builder
+		for i, text := range []string{"base", "ours", "theirs"} {
+			f.write(f.top, "blob", text)
+			hash := strings.TrimSpace(f.git(wt, "hash-object", "-w", filepath.Join(f.top, "blob")))
+			fmt.Fprintf(&info, "100644 %s %d\ttracked\n", hash, i+1)
+		}
+		f.git(wt, "rm", "-q", "--cached", "tracked")
+		cmd := f.command(wt, "git", "update-index", "--index-info")
+		cmd.Stdin = strings.NewReader(info.String())
+		f.must(cmd.Run())
 	}},
 	{name: "converted by attributes", kept: "worktree has 3 uncommitted change(s)", rescues: 1, make: func(f *fixture, wt string) {
 		f.git(f.repo, "config", "filter.lossy.clean", "head -c 3")
@@ -444,6 +457,8 @@ func TestRescue(t *testing.T) {
 					f.git(wt, "status", "--porcelain=v2", "--branch", "-uall", "--ignored"),
 					f.git(wt, "ls-files", "--stage"),
 					f.git(wt, "diff", "--cached", "--binary"),
+					// All that the index refers to is there.
+					f.git(wt, "fsck", "--no-dangling", "--no-progress"),
 				}
 			}
 			before := look()

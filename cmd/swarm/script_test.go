@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -52,6 +53,11 @@ func buildAndRun(m *testing.M) int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
+	}
+	// A shell starts background jobs with SIGINT ignored, which the scripts' programs
+	// would inherit. What is caught is not.
+	if signal.Ignored(os.Interrupt) {
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	}
 	flag.Parse()
 	if err := moreParallel(); err != nil {

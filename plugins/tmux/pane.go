@@ -21,8 +21,8 @@ type pane struct {
 	made bool
 }
 
-// paneFormat has no field before the last one that could hold a colon but the
-// socket's path, which is why that stands by itself.
+// paneFormat has no field before the last one that could hold a colon. The path of
+// the socket could, too, and is the same for all.
 const paneFormat = "#{pane_id}:#{window_id}:#{session_id}:#{pane_dead}:#{" + optMadeSession + "}:#{" + optWorkerID + "}:#{session_name}:#{window_name}"
 
 // panes lists all panes of a server. A window that is linked into two sessions is

@@ -153,6 +153,34 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// TestSocketDirectory has a caller with another directory for sockets than those
+// who come later.
+func TestSocketDirectory(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	dir := filepath.Join(t.TempDir(), "a: b")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f.env = append(slices.Clone(f.env), "TMUX_TMPDIR="+dir)
+	w := f.spawn("w", "sleep", "999")
+	f.mustTmux("rename-window", "-t", w.parts().Window, "renamed")
+	if got := w.parts().Socket; !strings.HasPrefix(got, dir+"/") {
+		t.Errorf("socket %s", got)
+	}
+	if got := w.status().Where.Parts["window"]; got != "renamed" {
+		t.Errorf("window %q", got)
+	}
+	lookup := swarm.Lookup{ID: w.spec.ID, Name: "w", Options: w.spec.Options, Local: w.spec.Local}
+	if h, err := f.backend.Find(t.Context(), lookup); err != nil || !cmp.Equal(h, w.handle) {
+		t.Errorf("found %s, %v", h.Data, err)
+	}
+	w.kill(gently)
+	if got := f.windows(); len(got) > 0 {
+		t.Errorf("left: %v", got)
+	}
+}
+
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -61,6 +61,8 @@ func Ask(ctx context.Context, dir, id string, o swarm.KillOptions) (*Killing, er
 	case st.State == rundir.StateEnded || !st.Shim.Alive():
 		return k, nil
 	}
+	// A keeper that somebody has stopped would never answer.
+	_ = st.Shim.Signal(syscall.SIGCONT)
 	k.call, err = accepted(ctx, dir, o)
 	if errors.Is(err, errNoAnswer) {
 		err = k.leave(ctx, st)

@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -124,6 +126,21 @@ func TestKillInvalidSignal(t *testing.T) {
 	_, err := shim.Kill(t.Context(), w.dir, w.id, swarm.KillOptions{Signal: "KILL force=1"})
 	if !errors.Is(err, swarm.ErrInvalidSpec) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestKillStopped has somebody stop the worker and its keeper.
+func TestKillStopped(t *testing.T) {
+	t.Parallel()
+	w := start(t, "sleep", "999")
+	st := w.facts()
+	for _, id := range []proc.Identity{st.Main, st.Shim} {
+		if err := id.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := w.kill(gently); r.Status.State != swarm.StateExited || r.Forced {
+		t.Errorf("result %+v", r)
 	}
 }
 

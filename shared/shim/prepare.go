@@ -141,8 +141,10 @@ func (s *Starting) undo(ctx context.Context, shim proc.Identity) {
 		return
 	}
 	_ = shim.Signal(syscall.SIGKILL)
-	_ = awaitEnd(ctx, shim)
-	_, _ = Kill(ctx, s.dir, s.id, now)
+	last, cancel := context.WithTimeout(ctx, undoLimit)
+	defer cancel()
+	_ = awaitEnd(last, shim)
+	_, _ = Kill(last, s.dir, s.id, now)
 }
 
 // Close removes what Prepare made and no shim has taken. What it can't remove goes

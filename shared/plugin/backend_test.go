@@ -123,10 +123,8 @@ func TestPanics(t *testing.T) {
 			}
 			return swarm.Status{State: swarm.StateRunning}, nil
 		},
-		kill: func(context.Context, swarm.Handle, swarm.KillOptions) (swarm.KillResult, error) {
-			var m map[string]int
-			m["x"] = 1
-			return swarm.KillResult{}, nil
+		kill: func(_ context.Context, h swarm.Handle, _ swarm.KillOptions) (swarm.KillResult, error) {
+			return swarm.KillResult{Signal: string(h.Data[7])}, nil
 		},
 	})
 	if _, err := b.Spawn(t.Context(), aSpec()); err == nil || err.Error() != "plugin 'test' panicked in Spawn: oh" {
@@ -136,7 +134,7 @@ func TestPanics(t *testing.T) {
 	if err != nil || results[0].Err != nil || results[1].Err == nil || results[2].Status.State != swarm.StateRunning {
 		t.Errorf("Status: %+v, %v", results, err)
 	}
-	if _, err := b.Kill(t.Context(), swarm.Handle{}, swarm.KillOptions{}); err == nil || !strings.Contains(err.Error(), "nil map") {
+	if _, err := b.Kill(t.Context(), swarm.Handle{}, swarm.KillOptions{}); err == nil || !strings.Contains(err.Error(), "index out of range") {
 		t.Errorf("Kill: %v", err)
 	}
 }

@@ -110,7 +110,7 @@ func TestBatchesAreLimited(t *testing.T) {
 	t.Parallel()
 	b := backendOf(t, stub{})
 	req := &pb.StatusRequest{Handles: make([]*pb.Handle, swarm.MaxBatch+1)}
-	for i := range req.Handles {
+	for i := range req.GetHandles() {
 		req.Handles[i] = &pb.Handle{Version: 1}
 	}
 	_, err := b.rpc.Status(t.Context(), req)

@@ -53,7 +53,7 @@ func (b *buffer) String() string {
 
 func startPlugin(t *testing.T) *process {
 	t.Helper()
-	sockets, err := os.MkdirTemp("", "swarm") // the path of a socket must be short
+	sockets, err := os.MkdirTemp("", "swarm") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}

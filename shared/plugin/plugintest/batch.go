@@ -2,6 +2,7 @@ package plugintest
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -44,11 +45,11 @@ func batchCases() []testCase {
 }
 
 // kindOf returns what matters of an error in a status.
-func kindOf(err error) error {
+func kindOf(err error) string {
 	for _, kind := range []error{swarm.ErrInvalidHandle, swarm.ErrStaleHandle, swarm.ErrNotFound, swarm.ErrUnavailable} {
 		if errors.Is(err, kind) {
-			return kind
+			return kind.Error()
 		}
 	}
-	return err
+	return fmt.Sprint(err)
 }

@@ -43,7 +43,7 @@ func newKit(t T, c testCase, s settings, open opener) *kit {
 		s.command = Shell
 	}
 	k := &kit{T: t, rule: c.rule, settings: s, open: open, ctx: t.Context()}
-	if k.subject = open(t); k.subject.local {
+	if k.subject = open(t); k.local {
 		k.state = t.TempDir()
 	}
 	return k
@@ -98,7 +98,7 @@ func (k *kit) newSpec(s Script) *worker {
 		Env:     []string{sayVar + "="},
 		Kill:    swarm.KillOptions{Grace: shortGrace, Force: true},
 	}}
-	if k.subject.local {
+	if k.local {
 		w.makeLocal()
 	}
 	if k.settings.spec != nil {

@@ -3,6 +3,7 @@ package plugintest
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
 	"sync"
 
@@ -62,9 +63,7 @@ func spawnCases() []testCase {
 			run: func(k *kit) {
 				w := k.newSpec(Sleep)
 				options := map[string]string{"plugintest-no-such-option": "x"}
-				for key, value := range w.spec.Options {
-					options[key] = value
-				}
+				maps.Copy(options, w.spec.Options)
 				w.spec.Options = options
 				w.refused("an unknown option")
 			},

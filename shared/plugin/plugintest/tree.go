@@ -64,7 +64,7 @@ func treeCases() []testCase {
 func (w *worker) pids() []int {
 	w.k.Helper()
 	var pids []int
-	for _, field := range strings.Fields(w.hear()) {
+	for field := range strings.FieldsSeq(w.hear()) {
 		pid, err := strconv.Atoi(field)
 		if err != nil {
 			w.k.Fatalf("pid of a process in a tree: %v", err)

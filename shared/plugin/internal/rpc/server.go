@@ -57,12 +57,11 @@ func New(p Plugin) *Server {
 // Register adds the plugin's services to a gRPC server.
 func (s *Server) Register(r grpc.ServiceRegistrar) {
 	pb.RegisterPluginServer(r, pluginServer{s: s})
-	switch s.plugin.Kind {
-	case pb.Kind_KIND_BACKEND:
-		pb.RegisterBackendServer(r, backendServer{s: s})
-	case pb.Kind_KIND_WORKSPACE:
+	if s.plugin.Kind == pb.Kind_KIND_WORKSPACE {
 		pb.RegisterWorkspaceServer(r, workspaceServer{s: s})
+		return
 	}
+	pb.RegisterBackendServer(r, backendServer{s: s})
 }
 
 // Shutdown ends the contexts of all calls, lets no other one in, and waits for

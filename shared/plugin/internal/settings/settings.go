@@ -127,8 +127,7 @@ func unknownFields(data []byte, t reflect.Type, path string) []string {
 
 // fields collects what encoding/json fills in.
 func fields(t reflect.Type, into map[string]reflect.Type) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		inner := f.Type
 		if inner.Kind() == reflect.Pointer {

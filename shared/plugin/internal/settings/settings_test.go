@@ -28,7 +28,7 @@ type config struct {
 	Anyway  map[string]any   `json:"anyway"`
 	Strict  bool             `json:"strict"`
 	Plain   float64
-	hidden  string
+	hidden  string //nolint:unused // encoding/json can't see it, and so settings must not
 	Skipped string `json:"-"`
 }
 

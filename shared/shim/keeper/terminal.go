@@ -23,8 +23,8 @@ type terminal struct {
 
 // openTerminal makes the inner terminal like the outer one and turns the outer
 // one into a mere line to it.
-func openTerminal() (t *terminal, err error) {
-	t = &terminal{hungup: make(chan struct{})}
+func openTerminal() (_ *terminal, err error) {
+	t := &terminal{hungup: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			t.restore()

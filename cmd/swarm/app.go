@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -47,7 +48,7 @@ func (a *app) main(args []string) int {
 	root := newRoot(a)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	if code := caught(); code != 0 && ctx.Err() != nil {
+	if code := caught(); code != 0 && errors.Is(err, context.Canceled) {
 		return code
 	}
 	return a.report(cmd, err)

@@ -78,30 +78,3 @@ func (a *app) clean(ctx context.Context, sel host.Selection, o *cleanOptions) er
 		return nil
 	})
 }
-
-// cleanJSON is the result for one worker.
-type cleanJSON struct {
-	Name            string   `json:"name"`
-	ID              string   `json:"id"`
-	Cleaned         bool     `json:"cleaned"`
-	WorktreeRemoved bool     `json:"worktree_removed"`
-	Warnings        []string `json:"warnings"`
-	Notices         []string `json:"notices"`
-	Error           *string  `json:"error"`
-}
-
-func cleanJSONOf(outcomes []host.CleanOutcome) []cleanJSON {
-	list := make([]cleanJSON, len(outcomes))
-	for i, o := range outcomes {
-		list[i] = cleanJSON{
-			Name:            o.Worker.Name,
-			ID:              o.Worker.ID,
-			Cleaned:         o.Err == nil,
-			WorktreeRemoved: o.WorkspaceRemoved,
-			Warnings:        warningTexts(o.Warnings),
-			Notices:         append([]string{}, o.Notices...),
-			Error:           errorJSON(o.Err),
-		}
-	}
-	return list
-}

@@ -112,7 +112,7 @@ Exit code: 0 if there is none, 1 if there are some.`,
 
 func (a *app) configCheck(args []string) error {
 	if len(args) == 0 {
-		if _, err := a.loadAll(); err != nil {
+		if _, err := a.loadProject(); err != nil {
 			return err
 		}
 		a.printf("no problems\n")
@@ -137,8 +137,10 @@ func newConfigShow(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Print the settings that hold here, and where they come from",
-		Args:  arguments(0, 0, ""),
-		RunE:  func(*cobra.Command, []string) error { return a.configShow(json) },
+		Long: `Print every setting that holds in this directory, as TOML, and where it was set.
+Mistakes in the files are told as "swarm config check" does.`,
+		Args: arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error { return a.configShow(json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print them as JSON")
 	return cmd
@@ -152,11 +154,10 @@ type valueJSON struct {
 }
 
 func (a *app) configShow(json bool) error {
-	loaded, err := a.loadAll()
-	if err != nil {
-		return err
+	loaded, damaged := a.loadProject()
+	if loaded == nil {
+		return damaged
 	}
-	a.warnUntrusted(loaded)
 	values := []valueJSON{}
 	var rows [][]string
 	for _, v := range loaded.Values() {
@@ -170,8 +171,8 @@ func (a *app) configShow(json bool) error {
 		rows = append(rows, []string{v.Key + " = " + v.Value, remark})
 	}
 	if json {
-		return a.printJSON(values)
+		return errors.Join(a.printJSON(values), damaged)
 	}
 	a.printTable(nil, rows)
-	return nil
+	return damaged
 }

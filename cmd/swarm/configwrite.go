@@ -84,7 +84,7 @@ func (a *app) configTrust(revoke bool) error {
 	}
 	a.printf("trusted: %s\n", path)
 	loaded, err := a.loadAll()
-	if err != nil {
+	if loaded == nil {
 		return err
 	}
 	for _, v := range loaded.Values() {
@@ -92,5 +92,5 @@ func (a *app) configTrust(revoke bool) error {
 			a.printf("  %s = %s\n", v.Key, v.Value)
 		}
 	}
-	return nil
+	return err
 }

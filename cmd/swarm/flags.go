@@ -64,14 +64,13 @@ func (f *choiceFlag) Set(s string) error {
 	f.value = s
 	return nil
 }
-func (f *choiceFlag) Type() string   { return "word" }
+func (f *choiceFlag) Type() string   { return strings.Join(f.words, "|") }
 func (f *choiceFlag) String() string { return f.value }
 
-// choice adds a flag with completion. A value that can't be set is one that the
-// flag can't be declared with, which the first test of the verb finds.
+// choice adds a flag with completion.
 func choice(cmd *cobra.Command, name, usage, value string, words ...string) *choiceFlag {
 	f := &choiceFlag{value: value, words: words}
-	cmd.Flags().Var(f, name, usage+": "+strings.Join(words, ", "))
+	cmd.Flags().Var(f, name, usage)
 	completeWith(cmd, name, words...)
 	return f
 }
@@ -84,7 +83,7 @@ type selection struct {
 
 func (s *selection) addTo(cmd *cobra.Command, a *app) {
 	cmd.Flags().BoolVar(&s.all, "all", false, "all workers")
-	cmd.Flags().StringVar(&s.tag, "tag", "", "the workers with this tag")
+	cmd.Flags().StringVar(&s.tag, "tag", "", "the workers with this `TAG`")
 	cmd.ValidArgsFunction = a.completeWorkers
 }
 

@@ -83,13 +83,16 @@ func (a *app) kill(ctx context.Context, sel host.Selection, o *killOptions) erro
 		}
 		_, err := h.Kill(ctx, sel, request)
 		k.progress.stop()
-		if ctx.Err() != nil {
+		switch {
+		case err != nil:
+			return err
+		case k.left != nil:
 			k.interrupted()
-		}
-		if err == nil && k.failed {
+			return context.Canceled
+		case k.failed:
 			return failed
 		}
-		return err
+		return nil
 	})
 }
 
@@ -136,73 +139,6 @@ func (k *killer) answer(outcomes []host.KillOutcome) {
 
 // interrupted tells what this call does not wait for any more.
 func (k *killer) interrupted() {
-	if len(k.left) == 0 {
-		return
-	}
 	k.hint("interrupted; not known to have ended: " + strings.Join(k.left, ", "))
 	k.hint("a kill that was under way goes on: 'swarm status NAME' tells")
-}
-
-// remarks prints what kill and clean say about a workspace.
-func (a *app) remarks(warnings []host.Warning, notices []string) {
-	for _, w := range warnings {
-		a.warn(w.Text, w.Hint)
-	}
-	for _, notice := range notices {
-		a.hint(notice)
-	}
-}
-
-// killJSON is the result for one worker.
-type killJSON struct {
-	Name            string        `json:"name"`
-	ID              string        `json:"id"`
-	Status          string        `json:"status"`
-	Killed          bool          `json:"killed"`
-	AlreadyStopped  bool          `json:"already_stopped"`
-	Signal          *string       `json:"signal"`
-	Forced          bool          `json:"forced"`
-	Exit            *exitJSON     `json:"exit"`
-	Survivors       []processJSON `json:"survivors"`
-	WorktreeRemoved bool          `json:"worktree_removed"`
-	Warnings        []string      `json:"warnings"`
-	Notices         []string      `json:"notices"`
-	Error           *string       `json:"error"`
-}
-
-func killJSONOf(o host.KillOutcome) killJSON {
-	j := killJSON{
-		Name:            o.Worker.Name,
-		ID:              o.Worker.ID,
-		Status:          string(o.Worker.Status),
-		Killed:          o.Err == nil,
-		AlreadyStopped:  o.Err == nil && (o.Result.AlreadyEnded || o.Result.Status.State == swarm.StateUnknown),
-		Signal:          orNull(o.Result.Signal),
-		Forced:          o.Result.Forced,
-		Survivors:       processesJSON(o.Result.Survivors),
-		WorktreeRemoved: o.WorkspaceRemoved,
-		Warnings:        warningTexts(o.Warnings),
-		Notices:         append([]string{}, o.Notices...),
-		Error:           errorJSON(o.Err),
-	}
-	if o.Worker.Exit != nil {
-		j.Exit = exitJSONOf(*o.Worker.Exit)
-	}
-	return j
-}
-
-func warningTexts(ws []host.Warning) []string {
-	texts := make([]string, len(ws))
-	for i, w := range ws {
-		texts[i] = w.Text
-	}
-	return texts
-}
-
-func errorJSON(err error) *string {
-	if err == nil {
-		return nil
-	}
-	text := message(err)
-	return &text
 }

@@ -43,7 +43,7 @@ blocked or ended by its log.`,
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on with new output until the worker ends")
-	f.IntVarP(&o.lines, "lines", "n", -1, "begin with the last N lines")
+	f.IntVarP(&o.lines, "lines", "n", -1, "begin with the last `N` lines")
 	f.Lookup("lines").DefValue = ""
 	f.Var(&o.since, "since", "only what was written in this time until now")
 	o.stream = choice(cmd, "stream", "only one stream", "", string(swarm.Stdout), string(swarm.Stderr))

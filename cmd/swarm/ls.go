@@ -38,7 +38,7 @@ makes its own workers "unknown" and no others.`,
 	o.status = choice(cmd, "status", "only workers with this status", "all",
 		"all", "starting", "running", "stopped", "lost", "unknown")
 	cmd.Flags().BoolVar(&o.json, "json", false, "the same as --format json")
-	cmd.Flags().StringVar(&o.tag, "tag", "", "only workers with this tag")
+	cmd.Flags().StringVar(&o.tag, "tag", "", "only workers with this `TAG`")
 	return cmd
 }
 

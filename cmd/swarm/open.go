@@ -9,6 +9,7 @@ import (
 
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -88,7 +89,8 @@ func (a *app) withHost(ctx context.Context, f func(*host.Host) error) error {
 	return errors.Join(f(h), h.Close())
 }
 
-// loadAll reads the user's and the project's file.
+// loadAll reads the user's and the project's file. What is right in them is
+// returned with an error too, which is then a [config.Problems].
 func (a *app) loadAll() (*config.Loaded, error) {
 	project, err := projectFile()
 	if err != nil {
@@ -98,13 +100,59 @@ func (a *app) loadAll() (*config.Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	return config.Load(config.Options{
+	loaded, err := config.Load(config.Options{
 		User:    config.UserFile(a.getenv),
 		Project: project,
 		Home:    a.getenv("HOME"),
 		Trusted: trustStore(dir).Has,
 		Checks:  checks(),
 	})
+	var problems config.Problems
+	if err != nil && !errors.As(err, &problems) {
+		return nil, err
+	}
+	if p := a.backendProblem(loaded, dir); p != nil {
+		problems = append(problems, *p)
+	}
+	if problems == nil {
+		return loaded, nil
+	}
+	return loaded, problems
+}
+
+// loadProject is loadAll, with a warning about what is left out of a file that is
+// not trusted; what is missing for it may be the reason of an error.
+func (a *app) loadProject() (*config.Loaded, error) {
+	loaded, err := a.loadAll()
+	if loaded != nil && len(loaded.Ignored) > 0 {
+		a.warn(fmt.Sprintf("%s: plugins of this file are not used: it is not trusted", loaded.Ignored[0]),
+			"read it, then run 'swarm config trust' to use them")
+	}
+	return loaded, err
+}
+
+// backendProblem is a default backend that does not exist, with the place where
+// it was set; the host only knows the name.
+func (a *app) backendProblem(loaded *config.Loaded, dir string) *config.Problem {
+	const key = "defaults.backend"
+	at, set := loaded.Origins[key]
+	if !set {
+		return nil
+	}
+	plugins := make(map[string]catalog.Config, len(loaded.Config.Plugins))
+	for name, p := range loaded.Config.Plugins {
+		plugins[name] = catalog.Config(p)
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return nil // opening the host will say so
+	}
+	known := catalog.New(catalog.Options{Dir: dir, Executable: executable, Env: a.env, Plugins: plugins})
+	var missing *catalog.NotFoundError
+	if _, err := known.Find(loaded.Config.Defaults.Backend); !errors.As(err, &missing) {
+		return nil // what is there and does not work is not the config's mistake
+	}
+	return &config.Problem{At: at, Key: key, Text: missing.Error()}
 }
 
 func trustStore(stateDir string) config.Trust {

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 )
 
@@ -30,7 +32,7 @@ func newPluginList(a *app) *cobra.Command {
 swarm-plugin-NAME beside swarm, in ../libexec/swarm, in the plugins folder of the
 state directory, or in the PATH; or it is named in a config file.`,
 		Example: `  swarm plugin list
-  swarm plugin list --json | jq -r '.[] | select(.error) | .name'`,
+  swarm plugin list --json | jq -r '.[] | select(.health != "ok") | .name'`,
 		DisableFlagsInUseLine: true,
 		Args:                  arguments(0, 0, ""),
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return a.pluginList(cmd.Context(), json) },
@@ -40,11 +42,14 @@ state directory, or in the PATH; or it is named in a config file.`,
 }
 
 func (a *app) pluginList(ctx context.Context, json bool) error {
-	loaded, err := a.loadAll()
-	if err != nil {
+	loaded, err := a.loadProject()
+	var problems config.Problems
+	if err != nil && !errors.As(err, &problems) {
 		return err
 	}
-	a.warnUntrusted(loaded)
+	for _, p := range problems {
+		a.warn(p.Error(), "") // the list may be what one needs to mend it
+	}
 	h, err := a.open(ctx, loaded.Config)
 	if err != nil {
 		return err
@@ -56,16 +61,20 @@ func (a *app) pluginList(ctx context.Context, json bool) error {
 	}
 	var rows [][]string
 	for _, p := range plugins {
-		health := "ok"
-		if p.Err != nil {
-			health = message(p.Err)
-		}
 		rows = append(rows, []string{
-			p.Name, orDash(p.Kind), orDash(p.Version), orDash(strings.Join(p.Capabilities, ",")), health, orDash(p.Path),
+			p.Name, orDash(p.Kind), orDash(p.Version), orDash(strings.Join(p.Capabilities, ",")), health(p), orDash(p.Path),
 		})
 	}
 	a.printTable([]string{"NAME", "KIND", "VERSION", "CAPABILITIES", "HEALTH", "PATH"}, rows)
 	return nil
+}
+
+// health is "ok", or why a plugin does not work.
+func health(p host.PluginStatus) string {
+	if p.Err != nil {
+		return message(p.Err)
+	}
+	return "ok"
 }
 
 // pluginJSON is one plugin.
@@ -76,7 +85,7 @@ type pluginJSON struct {
 	Path         *string  `json:"path"`
 	Capabilities []string `json:"capabilities"`
 	Local        bool     `json:"local"`
-	Error        *string  `json:"error"`
+	Health       string   `json:"health"`
 }
 
 func pluginsJSON(plugins []host.PluginStatus) []pluginJSON {
@@ -84,7 +93,7 @@ func pluginsJSON(plugins []host.PluginStatus) []pluginJSON {
 	for i, p := range plugins {
 		list[i] = pluginJSON{
 			Name: p.Name, Kind: orNull(p.Kind), Version: orNull(p.Version), Path: orNull(p.Path),
-			Capabilities: append([]string{}, p.Capabilities...), Local: p.Local, Error: errorJSON(p.Err),
+			Capabilities: append([]string{}, p.Capabilities...), Local: p.Local, Health: health(p),
 		}
 	}
 	return list

@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -35,8 +32,9 @@ type spawnOptions struct {
 	command                        []string
 }
 
-func newSpawn(a *app) *cobra.Command {
-	o := &spawnOptions{}
+func newSpawn(a *app) *cobra.Command { return newSpawnWith(a, &spawnOptions{}) }
+
+func newSpawnWith(a *app, o *spawnOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "spawn --name NAME [flags] -- COMMAND [ARG...]",
 		Short: "Start a worker",
@@ -58,18 +56,18 @@ nothing is left behind.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.name, "name", "", "name of the worker; required")
+	f.StringVar(&o.name, "name", "", "`NAME` of the worker; required")
 	f.BoolVar(&o.tmux, "tmux", false, "run in a tmux window; the same as --backend tmux")
-	f.StringVar(&o.backend, "backend", "", "plugin that owns the worker")
-	f.StringVar(&o.session, "session", "", "tmux session for the window")
-	f.StringVar(&o.socket, "tmux-socket", "", "tmux server, as in tmux -L")
+	f.StringVar(&o.backend, "backend", "", "`PLUGIN` that owns the worker (default: process)")
+	f.StringVar(&o.session, "session", "", "tmux `SESSION` for the window (default: one of swarm's own)")
+	f.StringVar(&o.socket, "tmux-socket", "", "`NAME` of the tmux server, as in tmux -L")
 	f.BoolVar(&o.worktree, "worktree", false, "run in a new git worktree of the repository")
-	f.StringVar(&o.branch, "branch", "", "branch of the worktree (default: the name)")
-	f.StringVar(&o.worktreeDir, "worktree-dir", "", "where to make the worktree (default: beside the repository)")
-	f.StringArrayVar(&o.tags, "tag", nil, "tag the worker; may be repeated")
-	f.StringArrayVar(&o.env, "env", nil, "set a variable, KEY=VAL; may be repeated")
-	f.StringArrayVar(&o.options, "option", nil, "set an option of the backend, KEY=VAL; may be repeated")
-	f.StringVar(&o.cwd, "cwd", "", "working directory (default: this one)")
+	f.StringVar(&o.branch, "branch", "", "`BRANCH` of the worktree (default: the name)")
+	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to make the worktree in (default: REPOSITORY-worktrees beside it)")
+	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` for the worker; may be repeated")
+	f.StringArrayVar(&o.env, "env", nil, "variable for the worker, `KEY=VAL`; may be repeated")
+	f.StringArrayVar(&o.options, "option", nil, "option of the backend, `KEY=VAL`; may be repeated")
+	f.StringVar(&o.cwd, "cwd", "", "working directory `DIR` (default: this one)")
 	f.Var(&o.killSignal, "kill-signal", "first signal when it is killed (default: the backend's gentle way)")
 	f.Var(&o.killTimeout, "kill-timeout", "how long it may then take to end (default: 5s)")
 	o.killMode = choice(cmd, "kill-mode", "who gets the first signal", "", "tree", "main")
@@ -122,102 +120,12 @@ func keyValue(entry string) (key, value string, err error) {
 	return key, value, nil
 }
 
-// request adds what the config says to what the flags say.
-func (o *spawnOptions) request(cfg config.Config) (host.SpawnRequest, error) {
-	r := host.SpawnRequest{
-		Name:        o.name,
-		Backend:     o.backend,
-		Command:     o.command,
-		Env:         o.env,
-		Options:     map[string]string{},
-		OutputLimit: int64(o.logLimit),
-	}
-	if r.Backend == "" {
-		r.Backend = cfg.Defaults.Backend
-	}
-	for _, tag := range append(cfg.Defaults.Tags, o.tags...) {
-		if !contains(r.Tags, tag) {
-			r.Tags = append(r.Tags, tag)
-		}
-	}
-	if r.Backend == backendTmux {
-		setUnlessEmpty(r.Options, "session", cfg.Defaults.Session, o.session)
-		setUnlessEmpty(r.Options, "socket", cfg.Defaults.TmuxSocket, o.socket)
-	} else if o.session != "" || o.socket != "" {
-		return r, usagef("--session and --tmux-socket need --tmux")
-	}
-	for _, entry := range o.options {
-		key, value, err := keyValue(entry)
-		if err != nil {
-			return r, err
-		}
-		r.Options[key] = value
-	}
-	if o.worktree {
-		r.Workspace = &host.WorkspaceRequest{Plugin: workspaceWorktree, Branch: o.branch, Parent: cfg.Defaults.WorktreeDir}
-		if o.worktreeDir != "" {
-			r.Workspace.Parent = o.worktreeDir
-		}
-	}
-	o.setPolicy(&r, cfg.Kill)
-	var err error
-	r.Dir, err = workingDir(o.cwd)
-	return r, err
-}
-
-func (o *spawnOptions) setPolicy(r *host.SpawnRequest, k config.Kill) {
-	policy := killPolicy(k)
-	if o.killSignal != "" {
-		policy.Signal = string(o.killSignal)
-	}
-	if o.killTimeout.d != nil {
-		policy.Grace = *o.killTimeout.d
-	}
-	switch o.killMode.value {
-	case swarm.KillMain.String():
-		policy.Mode = swarm.KillMain
-	case swarm.KillTree.String():
-		policy.Mode = swarm.KillTree
-	}
-	r.Kill = &policy
-}
-
-func setUnlessEmpty(m map[string]string, key string, values ...string) {
-	for _, value := range values {
-		if value != "" {
-			m[key] = value
-		}
-	}
-}
-
-func contains(list []string, s string) bool {
-	for _, have := range list {
-		if have == s {
-			return true
-		}
-	}
-	return false
-}
-
-// workingDir is absolute, so that it means the same to a plugin.
-func workingDir(cwd string) (string, error) {
-	if filepath.IsAbs(cwd) {
-		return filepath.Clean(cwd), nil
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("cannot tell the working directory: %w; use --cwd", err)
-	}
-	return filepath.Join(dir, cwd), nil
-}
-
 func (a *app) spawn(ctx context.Context, o *spawnOptions) error {
 	finishWriting()
-	loaded, err := a.loadAll()
+	loaded, err := a.loadProject()
 	if err != nil {
 		return err
 	}
-	a.warnUntrusted(loaded)
 	request, err := o.request(loaded.Config)
 	if err != nil {
 		return err
@@ -248,13 +156,4 @@ func spawnedWhere(w host.Worker) string {
 	default:
 		return ""
 	}
-}
-
-// warnUntrusted tells of plugin tables that were left out.
-func (a *app) warnUntrusted(loaded *config.Loaded) {
-	if len(loaded.Ignored) == 0 {
-		return
-	}
-	a.warn(fmt.Sprintf("%s: plugins of this file are not used: it is not trusted", loaded.Ignored[0]),
-		"read it, then run 'swarm config trust' to use them")
 }

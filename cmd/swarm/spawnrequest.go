@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// request adds what the config says to what the flags say.
+func (o *spawnOptions) request(cfg config.Config) (host.SpawnRequest, error) {
+	r := host.SpawnRequest{
+		Name:        o.name,
+		Backend:     o.backend,
+		Command:     o.command,
+		Env:         o.env,
+		Options:     map[string]string{},
+		OutputLimit: int64(o.logLimit),
+	}
+	if r.Backend == "" {
+		r.Backend = cfg.Defaults.Backend
+	}
+	for _, tag := range append(cfg.Defaults.Tags, o.tags...) {
+		if !slices.Contains(r.Tags, tag) {
+			r.Tags = append(r.Tags, tag)
+		}
+	}
+	if r.Backend == backendTmux {
+		setUnlessEmpty(r.Options, "session", cfg.Defaults.Session, o.session)
+		setUnlessEmpty(r.Options, "socket", cfg.Defaults.TmuxSocket, o.socket)
+	} else if o.session != "" || o.socket != "" {
+		return r, usagef("--session and --tmux-socket need --tmux")
+	}
+	for _, entry := range o.options {
+		key, value, err := keyValue(entry)
+		if err != nil {
+			return r, err
+		}
+		r.Options[key] = value
+	}
+	if o.worktree {
+		r.Workspace = &host.WorkspaceRequest{Plugin: workspaceWorktree, Branch: o.branch, Parent: cfg.Defaults.WorktreeDir}
+		if o.worktreeDir != "" {
+			r.Workspace.Parent = o.worktreeDir
+		}
+	}
+	o.setPolicy(&r, cfg.Kill)
+	var err error
+	r.Dir, err = workingDir(o.cwd)
+	return r, err
+}
+
+func (o *spawnOptions) setPolicy(r *host.SpawnRequest, k config.Kill) {
+	policy := killPolicy(k)
+	if o.killSignal != "" {
+		policy.Signal = string(o.killSignal)
+	}
+	if o.killTimeout.d != nil {
+		policy.Grace = *o.killTimeout.d
+	}
+	switch o.killMode.value {
+	case swarm.KillMain.String():
+		policy.Mode = swarm.KillMain
+	case swarm.KillTree.String():
+		policy.Mode = swarm.KillTree
+	}
+	r.Kill = &policy
+}
+
+func setUnlessEmpty(m map[string]string, key string, values ...string) {
+	for _, value := range values {
+		if value != "" {
+			m[key] = value
+		}
+	}
+}
+
+// workingDir is absolute, so that it means the same to a plugin.
+func workingDir(cwd string) (string, error) {
+	if filepath.IsAbs(cwd) {
+		return filepath.Clean(cwd), nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("cannot tell the working directory: %w; use --cwd", err)
+	}
+	return filepath.Join(dir, cwd), nil
+}

@@ -16,11 +16,13 @@ import (
 
 const (
 	// maxClients is how many may be connected at once.
-	maxClients = 256
+	maxClients = 1000
 	// maxSurvivors is how many an answer names, so that it fits a socket's buffer.
 	maxSurvivors = 200
 	// patience is how long a client may take to send its request.
 	patience = 10 * time.Second
+	// breather is how long to wait for what no event tells of: room for files.
+	breather = 100 * time.Millisecond
 )
 
 // control is the socket that clients connect to.
@@ -80,10 +82,14 @@ func (c *control) accept(requests chan<- request) {
 		if err != nil {
 			return
 		}
-		if failed != nil || !sameUser(fd) {
-			if fd >= 0 {
-				_ = unix.Close(fd)
-			}
+		if failed != nil {
+			// Too many files: the client stays in the queue.
+			<-time.After(breather)
+			<-c.slots
+			continue
+		}
+		if !sameUser(fd) {
+			_ = unix.Close(fd)
 			<-c.slots
 			continue
 		}

@@ -75,7 +75,7 @@ func diskFull(shim, dir string) error {
 	if err := unix.Mount("swarm", dir, "tmpfs", 0, "size=256k"); err != nil {
 		return err
 	}
-	l := launch(`cat /dev/zero > filler 2>/dev/null; i=0; while [ $((i=i+1)) -le 10000 ]; do echo "line $i"; done; exit 3`)
+	l := launch(`until [ -e status.json ]; do sleep 0.01; done; cat /dev/zero > filler 2>/dev/null; i=0; while [ $((i=i+1)) -le 10000 ]; do echo "line $i"; done; exit 3`)
 	l.ID, l.Dir = "w1", dir
 	l.Env = []string{"PATH=" + os.Getenv("PATH")}
 	b, err := rundir.EncodeLaunch(l)

@@ -37,6 +37,10 @@ type keeper struct {
 	// shot are those that SIGKILL was sent to, or is about to be.
 	shot    map[int]uint64
 	waiting []*client
+	// unsaved says that output was dropped since the status was written, saved when
+	// that was.
+	unsaved bool
+	saved   time.Time
 	// blind says that the last look at the tree did not see all of it.
 	blind bool
 	// served counts requests.
@@ -45,6 +49,7 @@ type keeper struct {
 	requests chan request
 	children chan os.Signal
 	signals  chan os.Signal
+	resized  chan os.Signal
 	drained  chan *output
 }
 
@@ -62,6 +67,7 @@ func newKeeper(l rundir.Launch, self rundir.Identity) *keeper {
 		requests:  make(chan request),
 		children:  make(chan os.Signal, 1),
 		signals:   make(chan os.Signal, 8),
+		resized:   make(chan os.Signal, 1),
 		drained:   make(chan *output, 2),
 	}
 }
@@ -71,8 +77,10 @@ func newKeeper(l rundir.Launch, self rundir.Identity) *keeper {
 // the shim ignored.
 func (k *keeper) catchSignals() {
 	signal.Notify(k.children, unix.SIGCHLD)
-	signal.Notify(k.signals, unix.SIGTERM, unix.SIGINT, unix.SIGQUIT, unix.SIGHUP, unix.SIGWINCH,
-		unix.SIGPIPE, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGCONT)
+	signal.Notify(k.signals, unix.SIGTERM, unix.SIGINT, unix.SIGQUIT, unix.SIGHUP)
+	signal.Notify(k.resized, unix.SIGWINCH)
+	// These only have to be caught.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGCONT)
 }
 
 // run is the life of the worker, event by event.
@@ -85,6 +93,10 @@ func (k *keeper) run() int {
 			k.reap()
 		case s := <-k.signals:
 			k.caught(s.(unix.Signal))
+		case <-k.resized:
+			if k.term != nil {
+				k.term.resize()
+			}
 		case <-k.term.closed():
 			k.hangup()
 		case r := <-k.requests:
@@ -94,8 +106,9 @@ func (k *keeper) run() int {
 		case o := <-k.drained:
 			k.forget(o)
 		case <-k.log.dropped:
-			k.saveDrops()
+			k.unsaved = true
 		}
+		k.saveDrops()
 		k.look()
 	}
 	return k.end()
@@ -113,6 +126,7 @@ func (k *keeper) reap() {
 			return
 		}
 		delete(k.signalled, pid)
+		delete(k.shot, pid)
 		if pid == k.status.Main.PID && !k.mainEnded {
 			k.mainEnd(ws)
 		}

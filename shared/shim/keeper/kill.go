@@ -97,10 +97,15 @@ func (k *keeper) underWay() bool {
 
 // untilNext is how long it is to the next deadline.
 func (k *keeper) untilNext() time.Duration {
-	next := recheck
+	next := time.Hour
+	if k.mainEnded || k.forcing {
+		next = recheck
+	}
 	if k.blind {
-		// No event tells when files can be opened again.
-		next = 100 * time.Millisecond
+		next = breather
+	}
+	if k.unsaved {
+		next = min(next, max(saveEvery-time.Since(k.saved), 0))
 	}
 	for kl := range k.deadlines {
 		next = min(next, max(time.Until(kl.deadline), 0))

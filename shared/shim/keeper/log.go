@@ -123,8 +123,11 @@ func (l *log) flush() {
 	if len(l.buf) == 0 {
 		return
 	}
-	var err error = os.ErrClosed
-	if l.file != nil {
+	var err error
+	if l.file == nil {
+		l.file, err = createLog()
+	}
+	if err == nil {
 		_, err = l.file.WriteAt(l.buf, l.size)
 	}
 	if err == nil {

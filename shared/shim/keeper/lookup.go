@@ -14,6 +14,9 @@ import (
 const defaultPath = "/usr/local/bin:/usr/bin:/bin"
 
 func checkDir(dir string) error {
+	if !strings.HasPrefix(dir, "/") {
+		return errors.New("not an absolute directory: " + dir)
+	}
 	fi, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -92,10 +92,6 @@ func (k *keeper) caught(sig unix.Signal) {
 		k.shutdown(sig)
 	case unix.SIGTERM, unix.SIGINT, unix.SIGQUIT:
 		k.shutdown(sig)
-	case unix.SIGWINCH:
-		if k.term != nil {
-			k.term.resize()
-		}
 	}
 }
 

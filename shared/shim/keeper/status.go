@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"os"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
@@ -71,7 +72,15 @@ func (s *statusFile) remove() {
 	_ = os.Remove(rundir.StatusFile)
 }
 
+// saveEvery is how often a worker that writes without end may cost a new status.
+const saveEvery = time.Second
+
+// saveDrops tells in the status what was dropped since it was written last.
 func (k *keeper) saveDrops() {
+	if !k.unsaved || time.Since(k.saved) < saveEvery {
+		return
+	}
+	k.unsaved, k.saved = false, time.Now()
 	v := k.log.drops()
 	k.status.DroppedBytes, k.status.DroppedLines = v.bytes, v.lines
 	// What can't be said now is said at the end.

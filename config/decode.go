@@ -47,8 +47,7 @@ func (d *decoder) decode() {
 func (d *decoder) damaged(err error) {
 	at := Position{File: d.file, Line: 1, Column: 1}
 	text := err.Error()
-	var parse toml.ParseError
-	if errors.As(err, &parse) {
+	if parse, ok := errors.AsType[toml.ParseError](err); ok {
 		at = position(d.file, d.src, parse.Position.Start)
 		text = parse.Message
 	}

@@ -15,7 +15,7 @@ var example string
 // Example returns a commented file that shows every key and changes nothing.
 func Example() string { return example }
 
-// ErrExists: there is a file already, and it is the user's.
+// ErrExists says that there is a file already, and it is the user's.
 var ErrExists = errors.New("already exists")
 
 // WriteExample writes [Example] to path, together with the directories above it.

@@ -57,8 +57,8 @@ func TestEveryStructFieldHasAKey(t *testing.T) {
 
 func leaves(typ reflect.Type) int {
 	n := 0
-	for i := range typ.NumField() {
-		if f := typ.Field(i); f.Type.Kind() == reflect.Struct {
+	for f := range typ.Fields() {
+		if f.Type.Kind() == reflect.Struct {
 			n += leaves(f.Type)
 		} else {
 			n++

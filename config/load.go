@@ -159,8 +159,7 @@ func read(path string) ([]byte, error) {
 
 // cause leaves out the path, which the position of the problem tells.
 func cause(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathErr.Err
 	}
 	return err

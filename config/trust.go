@@ -87,10 +87,12 @@ func (t Trust) change(edit func(map[string]string)) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp.Name())
 	_, err = temp.Write(b.Bytes())
-	if err = errors.Join(err, temp.Close()); err != nil {
-		return err
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), t.Path)
 	}
-	return os.Rename(temp.Name(), t.Path)
+	if err != nil {
+		return errors.Join(err, os.Remove(temp.Name()))
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -80,7 +81,7 @@ func interruptible() (ctx context.Context, stop func(), caught func() int) {
 		cancel(nil)
 	}
 	return ctx, stop, func() int {
-		if s, ok := context.Cause(ctx).(signalError); ok {
+		if s, ok := errors.AsType[signalError](context.Cause(ctx)); ok {
 			return 128 + int(s.Signal)
 		}
 		return 0
@@ -90,12 +91,12 @@ func interruptible() (ctx context.Context, stop func(), caught func() int) {
 // signalError is why the context of a call ended.
 type signalError struct{ syscall.Signal }
 
-func (e signalError) Error() string { return e.Signal.String() }
+func (e signalError) Error() string { return e.String() }
 
 // getenv returns the last value of a variable, as the environment has it.
 func (a *app) getenv(key string) string {
-	for i := len(a.env) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(a.env[i], key+"="); ok {
+	for _, entry := range slices.Backward(a.env) {
+		if value, ok := strings.CutPrefix(entry, key+"="); ok {
 			return value
 		}
 	}

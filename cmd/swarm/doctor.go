@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -37,27 +38,24 @@ func (a *app) doctor(ctx context.Context, o *doctorOptions) error {
 	if err != nil {
 		return err
 	}
-	h, err := a.open(ctx, loaded.Config)
-	if err != nil {
-		return err
-	}
-	defer h.Close()
-	of, err := h.Doctor(ctx, o.rebuild)
-	if err != nil {
-		return err
-	}
-	findings = append(of, findings...)
-	if o.json {
-		err = a.printJSON(findingsJSON(findings))
-	} else {
-		a.printFindings(findings)
-	}
-	for _, f := range findings {
-		if f.Severity != host.SeverityOK && err == nil {
+	return a.with(ctx, loaded.Config, func(h *host.Host) error {
+		found, err := h.Doctor(ctx, o.rebuild)
+		if err != nil {
+			return err
+		}
+		findings := append(found, findings...)
+		if o.json {
+			if err := a.printJSON(findingsJSON(findings)); err != nil {
+				return err
+			}
+		} else {
+			a.printFindings(findings)
+		}
+		if slices.ContainsFunc(findings, func(f host.Finding) bool { return f.Severity != host.SeverityOK }) {
 			return failed
 		}
-	}
-	return err
+		return nil
+	})
 }
 
 // configFindings are the doctor's about the config files; a damaged one does not

@@ -86,8 +86,7 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 
 // fail prints one error line for err, or one for each of several.
 func (a *app) fail(err error) {
-	var problems config.Problems
-	if errors.As(err, &problems) {
+	if problems, ok := errors.AsType[config.Problems](err); ok {
 		for _, p := range problems {
 			fmt.Fprintf(a.err, "swarm: error: %s\n", p.Error())
 		}
@@ -100,8 +99,7 @@ func (a *app) fail(err error) {
 		return
 	}
 	fmt.Fprintf(a.err, "swarm: error: %s\n", message(err))
-	var hint *hintError
-	if errors.As(err, &hint) {
+	if hint, ok := errors.AsType[*hintError](err); ok {
 		a.hint(hint.hint)
 	}
 }
@@ -124,8 +122,7 @@ func message(err error) string {
 
 // cause leaves out the operation and the path of a file system error.
 func cause(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathErr.Err
 	}
 	return err
@@ -136,8 +133,7 @@ func flagError(_ *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
-	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return usagef("invalid value '%s' for --%s: %s", invalid.GetValue(), invalid.GetFlag().Name, message(invalid.Unwrap()))
 	}
 	return usagef("%s", err)

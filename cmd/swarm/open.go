@@ -29,22 +29,22 @@ func (a *app) stateDir() (string, error) {
 	return filepath.Join(home, ".swarm"), nil
 }
 
-// open returns the host with the settings of cfg; the caller closes it.
-func (a *app) open(ctx context.Context, cfg config.Config) (*host.Host, error) {
+// with runs f with a host that has the settings of cfg.
+func (a *app) with(ctx context.Context, cfg config.Config, f func(*host.Host) error) error {
 	dir, err := a.stateDir()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	executable, err := os.Executable()
+	executable, err := executable()
 	if err != nil {
-		return nil, fmt.Errorf("cannot tell where swarm is installed: %w", err)
+		return err
 	}
 	plugins := make(map[string]host.PluginConfig, len(cfg.Plugins))
 	for name, p := range cfg.Plugins {
 		plugins[name] = host.PluginConfig(p)
 	}
 	policy := killPolicy(cfg.Kill)
-	return host.Open(ctx, host.Options{
+	h, err := host.Open(ctx, host.Options{
 		Dir:         dir,
 		Logger:      a.logger(),
 		Env:         a.env,
@@ -53,6 +53,18 @@ func (a *app) open(ctx context.Context, cfg config.Config) (*host.Host, error) {
 		Kill:        &policy,
 		OutputLimit: cfg.Log.Limit,
 	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(h), h.Close())
+}
+
+func executable() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("cannot tell where swarm is installed: %w", err)
+	}
+	return path, nil
 }
 
 func killPolicy(k config.Kill) swarm.KillOptions {
@@ -77,16 +89,11 @@ func (a *app) withHost(ctx context.Context, f func(*host.Host) error) error {
 		Home:   a.getenv("HOME"),
 		Checks: checks(),
 	})
-	var problems config.Problems
-	if errors.As(err, &problems) {
+	if problems, ok := errors.AsType[config.Problems](err); ok {
 		a.warn(fmt.Sprintf("%s (%d problem(s) in this file)", problems[0], len(problems)),
 			"run 'swarm config check' to see all of them")
 	}
-	h, err := a.open(ctx, loaded.Config)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f(h), h.Close())
+	return a.with(ctx, loaded.Config, f)
 }
 
 // loadAll reads the user's and the project's file. What is right in them is
@@ -111,7 +118,11 @@ func (a *app) loadAll() (*config.Loaded, error) {
 	if err != nil && !errors.As(err, &problems) {
 		return nil, err
 	}
-	if p := a.backendProblem(loaded, dir); p != nil {
+	p, err := a.backendProblem(loaded, dir)
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
 		problems = append(problems, *p)
 	}
 	if problems == nil {
@@ -133,26 +144,27 @@ func (a *app) loadProject() (*config.Loaded, error) {
 
 // backendProblem is a default backend that does not exist, with the place where
 // it was set; the host only knows the name.
-func (a *app) backendProblem(loaded *config.Loaded, dir string) *config.Problem {
+func (a *app) backendProblem(loaded *config.Loaded, dir string) (*config.Problem, error) {
 	const key = "defaults.backend"
 	at, set := loaded.Origins[key]
 	if !set {
-		return nil
+		return nil, nil
 	}
 	plugins := make(map[string]catalog.Config, len(loaded.Config.Plugins))
 	for name, p := range loaded.Config.Plugins {
 		plugins[name] = catalog.Config(p)
 	}
-	executable, err := os.Executable()
+	executable, err := executable()
 	if err != nil {
-		return nil // opening the host will say so
+		return nil, err
 	}
 	known := catalog.New(catalog.Options{Dir: dir, Executable: executable, Env: a.env, Plugins: plugins})
 	var missing *catalog.NotFoundError
-	if _, err := known.Find(loaded.Config.Defaults.Backend); !errors.As(err, &missing) {
-		return nil // what is there and does not work is not the config's mistake
+	if _, err := known.Find(loaded.Config.Defaults.Backend); errors.As(err, &missing) {
+		return &config.Problem{At: at, Key: key, Text: missing.Error()}, nil
 	}
-	return &config.Problem{At: at, Key: key, Text: missing.Error()}
+	// A plugin that is there and does not work is not the config's mistake.
+	return nil, nil
 }
 
 func trustStore(stateDir string) config.Trust {

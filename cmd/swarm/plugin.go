@@ -50,15 +50,17 @@ func (a *app) pluginList(ctx context.Context, json bool) error {
 	for _, p := range problems {
 		a.warn(p.Error(), "") // the list may be what one needs to mend it
 	}
-	h, err := a.open(ctx, loaded.Config)
-	if err != nil {
-		return err
-	}
-	defer h.Close()
-	plugins := h.PluginList(ctx)
-	if json {
-		return a.printJSON(pluginsJSON(plugins))
-	}
+	return a.with(ctx, loaded.Config, func(h *host.Host) error {
+		plugins := h.PluginList(ctx)
+		if json {
+			return a.printJSON(pluginsJSON(plugins))
+		}
+		a.printPlugins(plugins)
+		return nil
+	})
+}
+
+func (a *app) printPlugins(plugins []host.PluginStatus) {
 	var rows [][]string
 	for _, p := range plugins {
 		rows = append(rows, []string{
@@ -66,7 +68,6 @@ func (a *app) pluginList(ctx context.Context, json bool) error {
 		})
 	}
 	a.printTable([]string{"NAME", "KIND", "VERSION", "CAPABILITIES", "HEALTH", "PATH"}, rows)
-	return nil
 }
 
 // health is "ok", or why a plugin does not work.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -104,10 +105,8 @@ func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("invalid env format '%s' (expected KEY=VAL)", entry)
 		}
 	}
-	for _, tag := range o.tags {
-		if tag == "" {
-			return usagef("--tag is empty")
-		}
+	if slices.Contains(o.tags, "") {
+		return usagef("--tag is empty")
 	}
 	return nil
 }
@@ -130,20 +129,17 @@ func (a *app) spawn(ctx context.Context, o *spawnOptions) error {
 	if err != nil {
 		return err
 	}
-	h, err := a.open(ctx, loaded.Config)
-	if err != nil {
-		return err
-	}
-	defer h.Close()
-	worker, err := h.Spawn(ctx, request)
-	if err != nil {
-		return err
-	}
-	if o.json {
-		return a.printJSON(workerJSONOf(worker))
-	}
-	a.printf("spawned %s%s\n", worker.Name, spawnedWhere(worker))
-	return nil
+	return a.with(ctx, loaded.Config, func(h *host.Host) error {
+		worker, err := h.Spawn(ctx, request)
+		if err != nil {
+			return err
+		}
+		if o.json {
+			return a.printJSON(workerJSONOf(worker))
+		}
+		a.printf("spawned %s%s\n", worker.Name, spawnedWhere(worker))
+		return nil
+	})
 }
 
 // spawnedWhere tells where a new worker is: its window, or its process.

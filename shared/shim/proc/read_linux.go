@@ -66,7 +66,7 @@ func parseStat(line []byte) (Process, bool) {
 		text, rest, _ = bytes.Cut(rest, []byte{' '})
 		switch field {
 		case 3:
-			p.State, ok = text[0], len(text) == 1
+			p.State, ok = text[0], ok && len(text) == 1
 			p.Ended = p.State == 'X' || p.State == 'x'
 		case 4:
 			p.Parent = number(text)

@@ -1,0 +1,106 @@
+package rundir_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+var full = rundir.Launch{
+	ID:          "w1",
+	Command:     []string{"sh", "-c", "echo a\nb=c", "", "\xff"},
+	Dir:         "/a dir/with=odd\nname",
+	Env:         []string{"A=", "B=x=y", "C=line\nline", "end=no"},
+	Terminal:    true,
+	GraceMS:     5000,
+	Force:       true,
+	MainOnly:    true,
+	OutputLimit: 1 << 20,
+}
+
+func TestLaunchRoundTrip(t *testing.T) {
+	t.Parallel()
+	for _, want := range []rundir.Launch{full, {Command: []string{""}}} {
+		b, err := rundir.EncodeLaunch(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := rundir.DecodeLaunch(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// A launch file is whole or refused: half an environment is no environment.
+func TestDamagedLaunch(t *testing.T) {
+	t.Parallel()
+	b, err := rundir.EncodeLaunch(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range b {
+		if got, err := rundir.DecodeLaunch(b[:n]); err == nil {
+			t.Fatalf("the first %d bytes are read as %+v", n, got)
+		}
+	}
+	for _, s := range []string{"x", "id=a\x00", "color=red\x00"} {
+		if _, err := rundir.DecodeLaunch(append(bytes.Clone(b), s...)); err == nil {
+			t.Errorf("with %q at the end it is still read", s)
+		}
+	}
+	for _, s := range []string{
+		"swarm-launch=2\x00id=w\x00arg=a\x00end=\x00",
+		"swarm-launch=1\x00id=w\x00end=\x00",
+		"swarm-launch=1\x00arg=a\x00color=red\x00end=\x00",
+		"swarm-launch=1\x00arg=a\x00force=2\x00end=\x00",
+		"swarm-launch=1\x00arg=a\x00grace=soon\x00end=\x00",
+	} {
+		if got, err := rundir.DecodeLaunch([]byte(s)); err == nil {
+			t.Errorf("%q is read as %+v", s, got)
+		}
+	}
+}
+
+func TestLaunchRefusesNUL(t *testing.T) {
+	t.Parallel()
+	for _, l := range []rundir.Launch{
+		{Command: []string{"a\x00end="}},
+		{Command: []string{"a"}, Dir: "\x00"},
+		{Command: []string{"a"}, Env: []string{"A=\x00arg=b"}},
+		{Command: []string{"a"}, ID: "\x00"},
+	} {
+		if b, err := rundir.EncodeLaunch(l); err == nil {
+			t.Errorf("%+v is written as %q", l, b)
+		}
+	}
+}
+
+func FuzzDecodeLaunch(f *testing.F) {
+	b, err := rundir.EncodeLaunch(full)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add([]byte("swarm-launch=1\x00arg=a\x00end=\x00"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		l, err := rundir.DecodeLaunch(b)
+		if err != nil {
+			return
+		}
+		again, err := rundir.EncodeLaunch(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := rundir.DecodeLaunch(again)
+		if diff := cmp.Diff(l, got); err != nil || diff != "" {
+			t.Errorf("%v %s", err, diff)
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package rundir_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]rundir.Request{
+		"kill signal=SIGTERM grace=5000 force=1 mode=tree": {Verb: "kill", Signal: "SIGTERM", GraceMS: 5000, Force: true},
+		"kill signal=SIGINT grace=0 force=0 mode=main":     {Verb: "kill", Signal: "SIGINT", MainOnly: true},
+		"signal signal=SIGUSR1 mode=main":                  {Verb: "signal", Signal: "SIGUSR1", MainOnly: true},
+		"wait":                                             {Verb: "wait"},
+	} {
+		got, err := rundir.ParseRequest(line)
+		if err != nil {
+			t.Errorf("%q: %v", line, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: %s", line, diff)
+		}
+		if got := want.String(); got != line {
+			t.Errorf("written %q, want %q", got, line)
+		}
+	}
+	if got := (rundir.Request{Verb: "kill", Signal: "SIGTERM", GraceMS: -5}).String(); !strings.Contains(got, "grace=0 ") {
+		t.Errorf("a negative grace is written %q", got)
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]rundir.Answer{
+		"accepted": {Kind: "accepted"},
+		"ok":       {Kind: "ok"},
+		"ended forced=0 already=0 signal=SIGTERM":             {Kind: "ended", Signal: "SIGTERM"},
+		"ended forced=1 already=1 signal=":                    {Kind: "ended", Forced: true, Already: true},
+		"survivors forced=0 signal=SIGTERM 123:sleep 124:npm": {Kind: "survivors", Signal: "SIGTERM", Survivors: []rundir.Survivor{{123, "sleep"}, {124, "npm"}}},
+		"survivors forced=1 signal=SIGINT 7:_ 8:a.b_c-d":      {Kind: "survivors", Forced: true, Signal: "SIGINT", Survivors: []rundir.Survivor{{7, "_"}, {8, "a.b_c-d"}}},
+		"error no such thing: forced=1":                       {Kind: "error", Text: "no such thing: forced=1"},
+	} {
+		got, err := rundir.ParseAnswer(line)
+		if err != nil {
+			t.Errorf("%q: %v", line, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: %s", line, diff)
+		}
+		if got := want.String(); got != line {
+			t.Errorf("written %q, want %q", got, line)
+		}
+	}
+}
+
+// What a process calls itself can't break a line.
+func TestSurvivorsName(t *testing.T) {
+	t.Parallel()
+	a := rundir.Answer{Kind: "survivors", Survivors: []rundir.Survivor{{1, ""}, {2, "a b\nended:\xff(é)"}}}
+	if got, want := a.String(), "survivors forced=0 signal= 1:_ 2:a_b_ended______"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if _, err := rundir.ParseAnswer(a.String()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUnknownAnswers(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"", "done", "ended 1:sleep", "survivors x:y"} {
+		if a, err := rundir.ParseAnswer(line); err == nil {
+			t.Errorf("%q is read as %+v", line, a)
+		}
+	}
+	if _, err := rundir.ParseAnswer("ended forced=0 already=0 signal=SIGTERM color=red"); err != nil {
+		t.Errorf("a newer shim's answer: %v", err)
+	}
+}
+
+func FuzzRequest(f *testing.F) {
+	f.Add("kill signal=SIGTERM grace=5000 force=1 mode=tree")
+	f.Add("signal signal=SIGUSR1 mode=main")
+	f.Fuzz(func(t *testing.T, line string) {
+		r, err := rundir.ParseRequest(line)
+		if err != nil {
+			return
+		}
+		again, err := rundir.ParseRequest(r.String())
+		if err != nil || again != r {
+			t.Errorf("%q is %+v, then %+v, %v", line, r, again, err)
+		}
+	})
+}

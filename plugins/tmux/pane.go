@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -13,6 +14,8 @@ const lookLimit = 2 * time.Second
 // pane is a pane of any window of a server.
 type pane struct {
 	id, window, session, sessionName, windowName, socket string
+	// server and pid are the processes of the server and of the pane.
+	server, pid int
 	// worker is the window's worker's id, empty if it is not ours.
 	worker string
 	// dead says that its process has ended and that it is only still shown.
@@ -23,7 +26,7 @@ type pane struct {
 
 // paneFormat has no field before the last one that could hold a colon. The path of
 // the socket could, too, and is the same for all.
-const paneFormat = "#{pane_id}:#{window_id}:#{session_id}:#{pane_dead}:#{" + optMadeSession + "}:#{" + optWorkerID + "}:#{session_name}:#{window_name}"
+const paneFormat = "#{pid}:#{pane_pid}:#{pane_id}:#{window_id}:#{session_id}:#{pane_dead}:#{" + optMadeSession + "}:#{" + optWorkerID + "}:#{session_name}:#{window_name}"
 
 // panes lists all panes of a server. A window that is linked into two sessions is
 // listed in both.
@@ -36,14 +39,18 @@ func (s server) panes(ctx context.Context) ([]pane, error) {
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 	socket := lines[len(lines)-1]
 	for _, line := range lines[:len(lines)-1] {
-		f := strings.SplitN(line, ":", 8)
-		if len(f) < 8 {
+		f := strings.SplitN(line, ":", 10)
+		if len(f) < 10 {
 			continue
 		}
-		panes = append(panes, pane{
-			id: f[0], window: f[1], session: f[2], dead: f[3] == "1", made: f[4] != "", worker: f[5],
-			sessionName: f[6], windowName: f[7], socket: socket,
-		})
+		p := pane{
+			id: f[2], window: f[3], session: f[4], dead: f[5] == "1", made: f[6] != "", worker: f[7],
+			sessionName: f[8], windowName: f[9], socket: socket,
+		}
+		// What is no number is 0, which is nobody.
+		p.server, _ = strconv.Atoi(f[0])
+		p.pid, _ = strconv.Atoi(f[1])
+		panes = append(panes, p)
 	}
 	return panes, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -46,18 +47,17 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	}
 	defer func() {
 		if err != nil {
-			// A shim that comes late finds nothing to start.
-			starting.Close()
-			b.abandon(ctx, srv, h)
+			b.abandon(ctx, srv, starting, h, w.keeper())
 		}
 	}()
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	if err := newEnough(w.version); err != nil {
-		return swarm.Handle{}, err
+	err = starting.Watch(ctx, w.keeper())
+	if old := newEnough(w.version); old != nil {
+		err = old
 	}
-	if err := starting.Watch(ctx, w.keeper()); err != nil {
+	if err != nil {
 		return swarm.Handle{}, err
 	}
 	b.log.Debug("worker started", "worker", spec.ID, "pid", w.pid)
@@ -76,8 +76,11 @@ func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spe
 			w.made = made
 			if !ok {
 				var f failure
-				if err == nil || !errors.As(err, &f) {
-					return w, err
+				switch {
+				case err == nil:
+					return opened{}, fmt.Errorf("%w: tmux did not say where the window is", swarm.ErrUnavailable)
+				case !errors.As(err, &f):
+					return opened{}, err
 				}
 				refused = err
 				continue
@@ -109,22 +112,28 @@ func (b *Backend) mark(ctx context.Context, srv server, o opening, w opened) {
 }
 
 // abandon leaves nothing of a worker that did not come to be.
-func (b *Backend) abandon(ctx context.Context, srv server, h handle) {
+func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starting, h handle, keeper proc.Identity) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonLimit)
 	defer cancel()
+	// A shim that comes late finds nothing to start.
+	starting.Close()
 	if h.Window != "" {
 		b.close(ctx, h, anyway)
-	} else if panes, err := srv.panes(ctx); err == nil {
-		// What tmux was told before it was cut off may have happened all the same.
-		for _, p := range panes {
-			if p.worker == h.ID {
-				h.Window, h.Socket = p.window, p.socket
-				b.close(ctx, h, anyway)
-			}
+		starting.Abandon(ctx, keeper)
+		return
+	}
+	// What tmux was told before it was cut off may have happened all the same.
+	panes, err := srv.panes(ctx)
+	if err != nil {
+		return
+	}
+	for _, p := range panes {
+		if p.worker == h.ID {
+			h.Window, h.Socket = p.window, p.socket
+			b.close(ctx, h, anyway)
+			starting.Abandon(ctx, keeperOf(p.server, p.pid))
 		}
 	}
-	// Most often there is nothing to kill, and no way to say what would be left.
-	_, _ = shim.Kill(ctx, h.Dir, h.ID, swarm.KillOptions{Signal: "SIGKILL", Force: true})
 }
 
 // serverEnv is the environment for a server that has to be started: the caller's,

@@ -111,11 +111,14 @@ func parseOpened(out string) (opened, bool) {
 	}, true
 }
 
-// keeper returns the identity of the pane's process: of nobody, if it has ended
-// already.
-func (w opened) keeper() proc.Identity {
-	p, err := proc.Read(w.pid)
-	if err != nil || p.Parent != w.server {
+// keeper returns the identity of the pane's process.
+func (w opened) keeper() proc.Identity { return keeperOf(w.server, w.pid) }
+
+// keeperOf returns the identity of a process that a server said to have started:
+// of nobody, if it has ended since.
+func keeperOf(server, pid int) proc.Identity {
+	p, err := proc.Read(pid)
+	if err != nil || p.Parent != server {
 		return proc.Identity{}
 	}
 	return p.Identity

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -24,6 +25,9 @@ const undoLimit = 8 * time.Second
 
 // errLeft is why waiting for a shim ends that left without a word.
 var errLeft = fmt.Errorf("%w: swarm-shim ended before it started the worker", swarm.ErrUnavailable)
+
+// atOnce ends a worker that nobody has seen yet.
+var atOnce = swarm.KillOptions{Signal: "SIGKILL", Force: true}
 
 // Starting is a shim that is being started by somebody else, such as the server
 // of a terminal multiplexer. It is made by [Prepare].
@@ -96,7 +100,7 @@ func (s *Starting) Watch(ctx context.Context, shim proc.Identity) error {
 	}()
 	err := s.wait(waiting)
 	if err != nil {
-		s.undo(ctx, shim)
+		s.Abandon(ctx, shim)
 	}
 	return err
 }
@@ -125,18 +129,18 @@ func (s *Starting) wait(ctx context.Context) error {
 	return fmt.Errorf("%w: swarm-shim said %q", swarm.ErrUnavailable, line)
 }
 
-// undo ends a shim that was not seen to start its worker, and a worker that it
-// may have started all the same.
-func (s *Starting) undo(ctx context.Context, shim proc.Identity) {
+// Abandon ends a shim that was not seen to start its worker, and a worker that it
+// may have started all the same, and returns when both are gone. It goes on if the
+// context ends, but not for ever.
+func (s *Starting) Abandon(ctx context.Context, shim proc.Identity) {
 	ctx = context.WithoutCancel(ctx)
+	bounded, cancel := context.WithTimeout(ctx, undoLimit)
+	defer cancel()
 	// A shim that has not come so far finds nothing to start.
 	_ = os.Remove(filepath.Join(s.dir, rundir.LaunchFile))
 	// The order to leave is for one that does not listen yet.
 	_ = shim.Signal(syscall.SIGTERM)
-	bounded, cancel := context.WithTimeout(ctx, undoLimit)
-	defer cancel()
-	now := swarm.KillOptions{Signal: "SIGKILL", Force: true}
-	_, _ = Kill(bounded, s.dir, s.id, now)
+	s.killStarted(bounded, shim)
 	if awaitEnd(bounded, shim) == nil {
 		return
 	}
@@ -144,7 +148,32 @@ func (s *Starting) undo(ctx context.Context, shim proc.Identity) {
 	last, cancel := context.WithTimeout(ctx, undoLimit)
 	defer cancel()
 	_ = awaitEnd(last, shim)
-	_, _ = Kill(last, s.dir, s.id, now)
+	_, _ = Kill(last, s.dir, s.id, atOnce)
+}
+
+// killStarted kills the worker as soon as the shim has started it, or returns when
+// the shim has left before.
+func (s *Starting) killStarted(ctx context.Context, shim proc.Identity) {
+	w, err := newWatch(s.dir)
+	if err != nil {
+		return
+	}
+	defer w.close()
+	var owned sync.WaitGroup
+	defer owned.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	owned.Go(func() {
+		_ = awaitEnd(ctx, shim)
+		w.wake()
+	})
+	for shim.Alive() && ctx.Err() == nil {
+		if _, ok := Find(s.dir, s.id); ok {
+			_, _ = Kill(ctx, s.dir, s.id, atOnce)
+			return
+		}
+		w.wait()
+	}
 }
 
 // Close removes what Prepare made and no shim has taken. What it can't remove goes

@@ -18,11 +18,14 @@ func (b Binary) settings() settings {
 // open starts the plugin as a host does.
 func (b Binary) open(t T) subject {
 	t.Helper()
-	return remote(t, start(t, b.Path, b.Args, b.Env, b.Config))
+	c, crash := start(t, b.Path, b.Args, b.Env, b.Config)
+	s := remote(t, c)
+	s.crash = crash
+	return s
 }
 
-// start starts a plugin that ends with the test.
-func start(t T, path string, args, env []string, config []byte) *plugin.Client {
+// start starts a plugin that ends with the test, or when it is crashed.
+func start(t T, path string, args, env []string, config []byte) (c *plugin.Client, crash func()) {
 	t.Helper()
 	if env == nil {
 		env = os.Environ()
@@ -63,11 +66,10 @@ func start(t T, path string, args, env []string, config []byte) *plugin.Client {
 	if err != nil {
 		t.Fatalf("start the plugin: %v", err)
 	}
-	c, err := dial(t, raw, config)
-	if err != nil {
+	if c, err = dial(t, raw, config); err != nil {
 		t.Fatalf("connect to the plugin: %v", err)
 	}
-	return c
+	return c, func() { _ = cmd.Process.Kill() }
 }
 
 func dial(t T, raw any, config []byte) (*plugin.Client, error) {

@@ -151,16 +151,17 @@ func (w *worker) start() {
 	w.started(h)
 }
 
-// started takes note of the handle.
+// started takes note of the handle, and sees to the end of the worker through
+// the process of the plugin that is open now.
 func (w *worker) started(h swarm.Handle) {
-	k := w.k
+	k, s := w.k, w.k.subject
 	w.handle = h
 	k.Cleanup(func() {
 		// The context of a test has ended when its clean-up runs.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(k.ctx), patience)
 		defer cancel()
-		_, err := k.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience})
-		if err != nil {
+		_, err := s.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience})
+		if err != nil && !errors.Is(err, plugin.ErrPluginGone) { // which a case did, and called started again
 			k.Errorf("clean up worker %s: %v", w.spec.ID, err)
 		}
 	})

@@ -81,6 +81,7 @@ type subject struct {
 	swarm.Backend
 	caps  []swarm.Capability
 	local bool
+	crash func() // kills the plugin's process; nil if it has none of its own
 }
 
 func (s subject) has(c swarm.Capability) bool { return c == "" || slices.Contains(s.caps, c) }
@@ -102,12 +103,14 @@ type testCase struct {
 	needs swarm.Capability
 	// local says that the rule is about processes of this machine.
 	local bool
+	// crash says that the rule is about the death of the plugin's process.
+	crash bool
 	run   func(k *kit)
 }
 
 func backendCases() []testCase {
 	return slices.Concat(spawnCases(), statusCases(), handleCases(), killCases(), treeCases(),
-		batchCases(), waitCases(), outputCases(), findCases(), sweepCases())
+		batchCases(), waitCases(), outputCases(), findCases(), sweepCases(), crashCases())
 }
 
 func runCases(t *testing.T, s settings, open opener) {
@@ -125,7 +128,9 @@ func runCases(t *testing.T, s settings, open opener) {
 }
 
 // applies reports whether the rule says anything about the backend.
-func (c testCase) applies(s subject) bool { return s.has(c.needs) && (s.local || !c.local) }
+func (c testCase) applies(s subject) bool {
+	return s.has(c.needs) && (s.local || !c.local) && (s.crash != nil || !c.crash)
+}
 
 // check runs the case.
 func (c testCase) check(t T, s settings, open opener) {

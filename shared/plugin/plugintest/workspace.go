@@ -43,7 +43,7 @@ func RunWorkspaceBinary(t *testing.T, b WorkspaceBinary) {
 	t.Helper()
 	runWorkspaceCases(t, b.Base, func(t T) workspaceSubject {
 		t.Helper()
-		c := start(t, b.Path, b.Args, b.Env, b.Config)
+		c, _ := start(t, b.Path, b.Args, b.Env, b.Config)
 		if c.Workspace() == nil {
 			t.Fatalf("plugin '%s' is of the kind %q", c.Info().Name, c.Info().Kind)
 		}

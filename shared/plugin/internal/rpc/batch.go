@@ -42,6 +42,9 @@ func (b backendServer) statuses(ctx context.Context, backend swarm.Backend, hs [
 		if err == nil && len(results) != len(hs) {
 			err = fmt.Errorf("plugin '%s' answered for %d of %d workers", b.s.plugin.Name, len(results), len(hs))
 		}
+		if err == nil {
+			err = ctx.Err()
+		}
 		return results, err
 	}
 	results := make([]swarm.StatusResult, len(hs))
@@ -103,7 +106,12 @@ func each[T, M any](s *Server, name string, n int, stream grpc.ServerStreamingSe
 			go func() { results <- f(ctx, value, i) }()
 		}
 		for range n {
-			if r := <-results; err == nil {
+			r := <-results
+			// What ends now was cut off; another process of the plugin will tell.
+			if err == nil && s.ctx.Err() != nil {
+				err = context.Canceled
+			}
+			if err == nil {
 				err = stream.Send(r)
 			}
 		}

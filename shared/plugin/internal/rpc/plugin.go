@@ -18,7 +18,7 @@ type pluginServer struct {
 func (p pluginServer) Describe(ctx context.Context, req *pb.DescribeRequest) (*pb.DescribeResponse, error) {
 	ctx, leave, err := p.s.enter(ctx)
 	if err != nil {
-		return nil, wire.Status(err)
+		return nil, err
 	}
 	defer leave()
 	about := p.s.plugin
@@ -43,7 +43,7 @@ func (p pluginServer) Describe(ctx context.Context, req *pb.DescribeRequest) (*p
 func (p pluginServer) Configure(ctx context.Context, req *pb.ConfigureRequest) (*pb.ConfigureResponse, error) {
 	ctx, leave, err := p.s.enter(ctx)
 	if err != nil {
-		return nil, wire.Status(err)
+		return nil, err
 	}
 	defer leave()
 	first := false
@@ -56,7 +56,7 @@ func (p pluginServer) Configure(ctx context.Context, req *pb.ConfigureRequest) (
 	}
 	value, err := p.s.prepare(ctx, nil)
 	if err != nil {
-		return nil, wire.Status(err)
+		return nil, p.s.wired(err)
 	}
 	return &pb.ConfigureResponse{Capabilities: wire.Capabilities(swarm.CapabilitiesOf(value))}, nil
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
@@ -82,12 +84,25 @@ func (s *Server) Shutdown(limit time.Duration) {
 	}
 }
 
-// enter begins a call. The context that it returns ends with the plugin too.
+// errLeaving is what a host reads as: this process is gone, ask another one.
+var errLeaving = status.Error(codes.Unavailable, "the plugin is leaving")
+
+// wired converts the error of a call. A call that was cut off because the plugin
+// leaves was not cancelled by its caller, and must not look so.
+func (s *Server) wired(err error) error {
+	if s.ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return errLeaving
+	}
+	return wire.Status(err)
+}
+
+// enter begins a call. The context that it returns ends with the plugin too. Its
+// error is ready to be sent.
 func (s *Server) enter(ctx context.Context) (context.Context, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.leaving {
-		return nil, nil, fmt.Errorf("%w: the plugin is leaving", swarm.ErrUnavailable)
+		return nil, nil, errLeaving
 	}
 	s.calls.Add(1)
 	ctx, cancel := context.WithCancel(ctx)
@@ -116,19 +131,19 @@ func call[T, R any](ctx context.Context, s *Server, name string, f func(context.
 	var none R
 	ctx, leave, err := s.enter(ctx)
 	if err != nil {
-		return none, wire.Status(err)
+		return none, err
 	}
 	defer leave()
 	value, err := s.prepare(ctx, nil)
 	if err != nil {
-		return none, wire.Status(err)
+		return none, s.wired(err)
 	}
 	t, ok := value.(T)
 	if !ok {
 		return none, wire.Status(swarm.ErrUnsupported)
 	}
 	r, err := guard(s, name, func() (R, error) { return f(ctx, t) })
-	return r, wire.Status(err)
+	return r, s.wired(err)
 }
 
 // guard turns a panic of f into an error.

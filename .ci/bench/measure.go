@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"time"
 )
@@ -18,10 +19,24 @@ type contender struct {
 }
 
 // race runs all contenders in turn, so that whatever else the machine does hits
-// all of them, and returns their medians by name.
+// all of them, and returns their medians by name. The turns are shuffled: who
+// comes after a run of another program finds colder caches.
 func race(ctx context.Context, runs int, contenders ...contender) (map[string]time.Duration, error) {
+	shuffle := rand.New(rand.NewPCG(1, 2)) // the same turns in every run
+	return rounds(ctx, runs, contenders, func() {
+		shuffle.Shuffle(len(contenders), func(i, j int) { contenders[i], contenders[j] = contenders[j], contenders[i] })
+	})
+}
+
+// inOrder is as race, for contenders that need what the one before has left.
+func inOrder(ctx context.Context, runs int, contenders ...contender) (map[string]time.Duration, error) {
+	return rounds(ctx, runs, contenders, func() {})
+}
+
+func rounds(ctx context.Context, runs int, contenders []contender, order func()) (map[string]time.Duration, error) {
 	times := map[string][]time.Duration{}
 	for i := range runs + warmup {
+		order()
 		for _, c := range contenders {
 			if c.before != nil {
 				if err := c.before(ctx); err != nil {

@@ -88,7 +88,7 @@ func (w *world) compare(ctx context.Context, all []peer, o options) ([]row, erro
 	}
 	// A round of all: spawn, ask, kill. The order within a round makes each find
 	// what the one before has left.
-	m, err := race(ctx, max(5, o.runs/4), append(append(spawns, queries...), kills...)...)
+	m, err := inOrder(ctx, max(5, o.runs/4), append(append(spawns, queries...), kills...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -149,10 +149,14 @@ func (k *keeper) expire() {
 // giveUp names who is still alive. Without force the worker goes on as if nothing
 // had been, so a later exit is its own.
 func (k *keeper) giveUp(kl *kill) {
+	members, err := k.members()
+	if err == nil && len(members) == 0 {
+		// The last one ended just now: that is no failure.
+		return
+	}
 	kl.spent = true
 	if kl.client != nil {
 		a := rundir.Answer{Kind: rundir.AnswerSurvivors, Forced: kl.forced, Signal: kl.signal}
-		members, _ := k.members()
 		for _, p := range members {
 			if len(a.Survivors) == maxSurvivors {
 				break

@@ -249,7 +249,7 @@ func TestManyKills(t *testing.T) {
 	s.says("ready")
 	var answers []*bufio.Reader
 	for i := range 30 {
-		answers = append(answers, s.send(killLine("SIGTERM", time.Duration(100+i)*time.Millisecond, i%2 == 0)))
+		answers = append(answers, s.send(killLine("SIGTERM", time.Duration(2000+i)*time.Millisecond, i%2 == 0)))
 	}
 	ended := 0
 	for _, r := range answers {

@@ -84,6 +84,7 @@ func (k *kit) dead(pids []int) {
 	for _, pid := range pids {
 		if alive(pid) {
 			k.broken("process %d of %v is alive", pid, pids)
+			_ = syscall.Kill(pid, syscall.SIGKILL) // nothing outlives the test
 		}
 	}
 }

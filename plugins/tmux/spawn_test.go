@@ -181,6 +181,25 @@ func TestSocketDirectory(t *testing.T) {
 	}
 }
 
+// TestStrangePaths has names that tmux would expand, or take for commands.
+func TestStrangePaths(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.state = filepath.Join(f.state, strings.Repeat("long", 50), "a b", "#{pid} %H $HOME 'ü';")
+	w := f.newWorker("w", "sh", "-c", `pwd; printf '%s\n' "$@"; exec sleep 999`, "sh", "a;", ";", "#{pid}", "$HOME", "")
+	if err := w.start(); err != nil {
+		t.Fatal(err)
+	}
+	w.says("$HOME")
+	if diff := cmp.Diff([]string{f.state, "a;", ";", "#{pid}", "$HOME"}, w.lines()[:5]); diff != "" {
+		t.Error(diff)
+	}
+	if got := f.mustTmux("display-message", "-p", "-t", "="+w.parts().Session+":", "#{session_path}"); got != f.state {
+		t.Errorf("new windows begin in %s", got)
+	}
+	w.kill(gently)
+}
+
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

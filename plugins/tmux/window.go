@@ -74,10 +74,8 @@ func (o opening) setUpSession(session string) [][]string {
 	}
 }
 
-// literal keeps tmux from expanding a text, first as a time, then as a format.
-func literal(s string) string {
-	return strings.NewReplacer("%", "%%", "#", "##").Replace(s)
-}
+// literal keeps tmux from expanding a text as a format.
+func literal(s string) string { return strings.ReplaceAll(s, "#", "##") }
 
 // opened is what tmux says of a window that it opened.
 type opened struct {

@@ -66,8 +66,7 @@ func need(ts *testscript.TestScript, ok bool, usage string) {
 // run executes a program and returns its exit code, -1 for a signal.
 func run(ts *testscript.TestScript, args []string) int {
 	err := ts.Exec(args[0], args[1:]...)
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode()
 	}
 	ts.Check(err)
@@ -84,7 +83,7 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, !neg && len(args) >= 2, "until COND args…")
+	need(ts, !neg && len(args) >= 1, "until COND args…")
 	wait(ts, eventually, args)
 }
 

@@ -27,7 +27,7 @@ func processesOf(root string) (ps []process) {
 		environ, _ := os.ReadFile(filepath.Join(dir, "environ"))
 		cmdline, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
 		cwd, _ := os.Readlink(filepath.Join(dir, "cwd"))
-		if len(cmdline) == 0 || !(mention.Match(environ) || mention.Match(cmdline) || mention.MatchString(cwd)) {
+		if len(cmdline) == 0 || !mention.Match(environ) && !mention.Match(cmdline) && !mention.MatchString(cwd) {
 			continue
 		}
 		ps = append(ps, process{

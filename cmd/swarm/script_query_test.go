@@ -80,8 +80,7 @@ func (q *query) run(args []string) int {
 	cmd := program(worldOf(q.ts).t.Context(), q.ts, q.env, args)
 	cmd.Stdout, cmd.Stderr = &q.stdout, &q.stderr
 	err := cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode()
 	}
 	q.ts.Check(err)

@@ -73,7 +73,8 @@ func TestCreate(t *testing.T) {
 func TestCreateRefuses(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.git(f.repo, "branch", "a")
+	f.git(f.repo, "checkout", "-q", "-b", "a")
+	f.git(f.repo, "checkout", "-q", "main") // @{-1} is a
 	bare := filepath.Join(f.top, "bare.git")
 	f.git(f.top, "init", "-q", "--bare", bare)
 	unborn := filepath.Join(f.top, "unborn")
@@ -235,7 +236,7 @@ func TestNoHooks(t *testing.T) {
 		f.write(f.repo, ".git/hooks/"+hook, "#!/bin/sh\necho "+hook+" >> "+shellQuote(trace)+"\n")
 		f.must(os.Chmod(path, 0o755))
 	}
-	f.git(f.repo, "config", "core.fsmonitor", ".git/hooks/fsmonitor")
+	f.git(f.repo, "config", "core.fsmonitor", shellQuote(filepath.Join(f.repo, ".git/hooks/fsmonitor")))
 	f.ref = f.create(swarm.WorkspaceSpec{ID: "id-w", Name: "w", Base: f.repo})
 	f.write(f.ref.Path, "new", "new")
 	if res, err := newWorkspace().Remove(t.Context(), f.ref, swarm.RemoveOptions{Force: true}); err != nil || res.Kept != nil {

@@ -6,12 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // state is a state of a worktree, and what Remove does with it.
@@ -232,6 +228,28 @@ var states = []state{
 		f.write(sub, "code", "two\n")
 		f.git(sub, "stash", "--quiet")
 	}},
+	{name: "submodule, assume-unchanged", kept: "submodule 'vendor/lib' has files marked assume-unchanged or skip-worktree", forced: "submodule 'vendor/lib' has files marked assume-unchanged or skip-worktree", make: func(f *fixture, wt string) {
+		sub := f.submodule(wt)
+		f.git(sub, "update-index", "--assume-unchanged", "code")
+		f.write(sub, "code", "two\n")
+	}},
+	{name: "submodule, bisect", kept: "in submodule 'vendor/lib' a bisect is in progress", forced: "in submodule 'vendor/lib' a bisect is in progress", make: func(f *fixture, wt string) {
+		f.git(f.submodule(wt), "bisect", "start")
+	}},
+	{name: "submodule, damaged", kept: "submodule 'vendor/lib' is damaged", forced: "submodule 'vendor/lib' is damaged", make: func(f *fixture, wt string) {
+		dotGit := filepath.Join(f.submodule(wt), ".git")
+		f.must(os.Remove(dotGit))
+		f.must(os.Mkdir(dotGit, 0o755))
+	}},
+	{name: "submodule in a submodule", make: func(f *fixture, wt string) {
+		inner, lib := filepath.Join(f.top, "inner"), filepath.Join(f.top, "lib")
+		f.git(f.top, "init", "-q", inner)
+		f.commit(inner, "code", "one\n")
+		f.git(f.top, "init", "-q", lib)
+		f.git(lib, "submodule", "--quiet", "add", inner, "inner")
+		f.submodule(wt)
+		f.git(wt, "submodule", "--quiet", "update", "--init", "--recursive")
+	}},
 	{name: "submodule, files without a repository", kept: "submodule 'vendor/lib' has files of its own", forced: "submodule 'vendor/lib' has files of its own", make: func(f *fixture, wt string) {
 		sub := f.submodule(wt)
 		f.git(wt, "submodule", "--quiet", "deinit", "--all")
@@ -307,179 +325,4 @@ var states = []state{
 		// As unreadable as a path gets, for root too.
 		f.must(f.command(wt, "sh", "-c", `d=$(printf %0200d 0); for i in $(seq 25); do mkdir $d && cd -P $d || exit 1; done; echo lost > file`).Run())
 	}},
-}
-
-// everything has all kinds of changes at once, and names that need care.
-func everything(f *fixture, wt string) {
-	f.write(wt, "tracked", "staged\n")
-	f.git(wt, "add", "tracked")
-	f.write(wt, "tracked", "unstaged\n")
-	f.must(os.Remove(filepath.Join(wt, "other")))
-	f.must(os.Chmod(filepath.Join(wt, "run.sh"), 0o755))
-	f.must(os.Remove(filepath.Join(wt, "link")))
-	f.must(os.Symlink("no\nsuch file", filepath.Join(wt, "link")))
-	// A file takes the place of a directory, and a directory that of a file.
-	f.must(os.RemoveAll(filepath.Join(wt, "dir")))
-	f.must(os.Symlink("/etc", filepath.Join(wt, "dir")))
-	f.write(wt, "gone", "staged and gone\n")
-	f.git(wt, "add", "gone")
-	f.must(os.Remove(filepath.Join(wt, "gone")))
-	f.write(wt, "intended", "to add\n")
-	f.git(wt, "add", "--intent-to-add", "intended")
-	f.write(wt, "new\nline", "n")
-	f.write(wt, " space 'quote\" $x", "s")
-	f.write(wt, "-rf", "dash")
-	f.write(wt, "ünï/côdé", "u")
-	f.write(wt, "binary", "\x00\xff\x80\r\n")
-	f.write(wt, "empty", "")
-	f.must(os.MkdirAll(filepath.Join(wt, "emptydir"), 0o755))
-	f.write(wt, ".env", "ignored\n")
-}
-
-func (f *fixture) admin() string {
-	f.Helper()
-	return strings.TrimSpace(f.git(f.ref.Path, "rev-parse", "--absolute-git-dir"))
-}
-
-func waitFor(t *testing.T, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	limit := time.After(20 * time.Second)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatal("waited too long")
-		}
-	}
-}
-
-func TestStates(t *testing.T) {
-	t.Parallel()
-	for _, s := range states {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			for _, force := range []bool{false, true} {
-				want := s.kept
-				if force {
-					want = s.forced
-				}
-				if want != "" {
-					s.checkKept(t, force, want)
-					continue
-				}
-				for _, from := range []string{"worktree", "repository", "elsewhere"} {
-					s.checkRemoved(t, force, from)
-				}
-			}
-		})
-	}
-}
-
-// directory returns a working directory for a removal.
-func (f *fixture) directory(from string) string {
-	dir := map[string]string{"worktree": f.ref.Path, "repository": f.repo, "elsewhere": "/"}[from]
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "/" // moved away
-	}
-	return dir
-}
-
-func (s state) checkKept(t *testing.T, force bool, want string) {
-	f := withWorktree(t)
-	s.make(f, f.ref.Path)
-	whole, refs := f.manifest(f.top, "it's a repo/.git/swarm.lock"), f.git(f.repo, "for-each-ref")
-	for _, from := range []string{"worktree", "repository", "elsewhere"} {
-		got := f.removeFrom(f.directory(from), swarm.RemoveOptions{Force: force})
-		kept := got.Result.Kept
-		if got.Err != "" || kept == nil || !matches(kept.Reason, want) || kept.Forceable != s.forceable() {
-			t.Errorf("force %t, from %s: %+v, error %q; want kept because %q, forceable %t", force, from, kept, got.Err, want, s.forceable())
-		}
-		if diff := cmp.Diff(whole, f.manifest(f.top, "it's a repo/.git/swarm.lock")); diff != "" {
-			t.Fatalf("force %t, from %s: files (-before +after):\n%s", force, from, diff)
-		}
-		if diff := cmp.Diff(refs, f.git(f.repo, "for-each-ref")); diff != "" {
-			t.Errorf("force %t, from %s: refs (-before +after):\n%s", force, from, diff)
-		}
-	}
-}
-
-func (s state) checkRemoved(t *testing.T, force bool, from string) {
-	f := withWorktree(t)
-	wt := f.ref.Path
-	s.make(f, wt)
-	files, refs := f.manifest(f.repo, ".git"), f.refs()
-	got := f.removeFrom(f.directory(from), swarm.RemoveOptions{Force: force})
-	if got.Err != "" || got.Result.Kept != nil {
-		t.Fatalf("force %t, from %s: kept %+v, error %q", force, from, got.Result.Kept, got.Err)
-	}
-	if f.exists(wt) || strings.Contains(f.git(f.repo, "worktree", "list"), wt) {
-		t.Errorf("force %t, from %s: the worktree is still there", force, from)
-	}
-	if diff := cmp.Diff(files, f.manifest(f.repo, ".git")); diff != "" {
-		t.Errorf("force %t, from %s: the repository's own files (-before +after):\n%s", force, from, diff)
-	}
-	if diff := cmp.Diff(refs, f.refs()); diff != "" {
-		t.Errorf("force %t, from %s: refs (-before +after):\n%s", force, from, diff)
-	}
-	if len(got.Result.Rescues) != s.rescues || len(f.rescueRefs()) != s.rescues {
-		t.Errorf("force %t, from %s: rescues %+v, refs %v, want %d", force, from, got.Result.Rescues, f.rescueRefs(), s.rescues)
-	}
-	for _, r := range got.Result.Rescues {
-		if strings.Contains(r.Command, "\n") || !strings.Contains(r.Command, r.Ref) {
-			t.Errorf("force %t, from %s: command of %s: %q", force, from, r.Ref, r.Command)
-		}
-	}
-}
-
-// matches compares a reason with a pattern, in which … stands for anything.
-func matches(got, want string) bool {
-	before, after, open := strings.Cut(want, "…")
-	return got == want || open && strings.HasPrefix(got, before) && strings.HasSuffix(got, after)
-}
-
-// TestRescue runs the commands that Remove returned, and compares byte for byte.
-func TestRescue(t *testing.T) {
-	t.Parallel()
-	for _, s := range states {
-		if s.rescues == 0 {
-			continue
-		}
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			f := withWorktree(t)
-			wt := f.ref.Path
-			s.make(f, wt)
-			look := func() []string {
-				return []string{
-					f.manifest(wt, ".git", "build"),
-					f.git(wt, "status", "--porcelain=v2", "--branch", "-uall", "--ignored"),
-					f.git(wt, "ls-files", "--stage"),
-					f.git(wt, "diff", "--cached", "--binary"),
-					// All that the index refers to is there.
-					f.git(wt, "fsck", "--no-dangling", "--no-progress"),
-				}
-			}
-			before := look()
-			if s.detaches {
-				before[1] = strings.Replace(before[1], "branch.head w", "branch.head (detached)", 1)
-			}
-			res, err := newWorkspace().Remove(t.Context(), f.ref, swarm.RemoveOptions{Force: true})
-			if err != nil || res.Kept != nil || len(res.Rescues) != s.rescues {
-				t.Fatalf("Remove: %+v, %v", res, err)
-			}
-			// A rescue outlives any clean-up of git's.
-			f.git(f.repo, "reflog", "expire", "--expire=now", "--all")
-			f.git(f.repo, "gc", "--quiet", "--prune=now")
-			for _, r := range res.Rescues {
-				if out, err := f.command("/", "sh", "-c", r.Command).CombinedOutput(); err != nil {
-					t.Fatalf("%s: %v\n%s", r.Command, err, out)
-				}
-			}
-			if diff := cmp.Diff(before, look()); diff != "" {
-				t.Errorf("worktree (-before +after):\n%s", diff)
-			}
-		})
-	}
 }

@@ -83,9 +83,10 @@ func (k *kit) crashInSpawn(after time.Duration) {
 	}
 	if ferr != nil {
 		k.broken("Spawn returned %v, then Find %v, and the worker runs", err, ferr)
-		if h, ferr = w.find(k.subject); ferr != nil {
-			return
-		}
+		k.until("Find finds the worker that runs", func() bool {
+			h, ferr = w.find(k.subject)
+			return ferr == nil
+		})
 	}
 	w.started(h)
 	w.kill(gentle())

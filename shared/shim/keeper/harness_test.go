@@ -219,6 +219,9 @@ func (s *shim) status() rundir.Status {
 func (s *shim) end() rundir.Status {
 	s.t.Helper()
 	s.leaves()
+	if code := s.cmd.ProcessState.ExitCode(); code != 0 {
+		s.t.Errorf("the shim left with %d", code)
+	}
 	st := s.status()
 	if st.State != rundir.StateEnded {
 		s.t.Errorf("state %q after the shim left", st.State)

@@ -61,10 +61,10 @@ func (t *terminal) closed() <-chan struct{} {
 	return t.hungup
 }
 
-// feed carries what is typed to the worker.
-func (t *terminal) feed() {
+// feed carries what is typed to the worker, and closes hungup when nothing can be
+// typed any more.
+func (t *terminal) feed(hungup chan<- struct{}) {
 	buf := make([]byte, 4096)
-	hungup := t.hungup
 	for {
 		n, err := t.outer.Read(buf)
 		if n > 0 {

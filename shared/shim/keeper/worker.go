@@ -56,7 +56,7 @@ func (k *keeper) startWorker() error {
 		go o.copy(k.drained)
 	}
 	if k.term != nil {
-		go k.term.feed()
+		go k.term.feed(k.term.hungup)
 	}
 	return nil
 }

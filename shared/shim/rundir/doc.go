@@ -15,6 +15,9 @@
 //	status.json   see [Status]; written by the shim alone, replaced atomically:
 //	              once when the worker started, once when it ended, and whenever
 //	              output was dropped
+//	status.json.* what becomes status.json; the room for the last one is taken when
+//	              the worker starts, so that a full disk can't keep an end from
+//	              being recorded
 //	ctl.sock      the shim's control socket, see below; it goes with the shim
 //	output.log    the newest output; output.log.1 is older, and so on up to
 //	              [Segments]-1. Each line is in the CRI log format:

@@ -58,6 +58,8 @@ func TestWrongUsage(t *testing.T) {
 		{2, "missing argument: name of a worker\nswarm: run 'swarm status --help' for usage", []string{"status"}},
 		{2, "unexpected argument 'b'\nswarm: run 'swarm logs --help' for usage", []string{"logs", "a", "b"}},
 		{2, "invalid value 'xml' for --format: expected one of table, json, names\nswarm: run 'swarm ls --help' for usage", []string{"ls", "--format", "xml"}},
+		{2, "invalid value '-1' for --lines: expected a number from 0\nswarm: run 'swarm logs --help' for usage", []string{"logs", "w", "-n", "-1"}},
+		{2, "invalid value 'x' for --json: expected true or false\nswarm: run 'swarm ls --help' for usage", []string{"ls", "--json=x"}},
 		{2, "required flag --name not set\nswarm: run 'swarm spawn --help' for usage", []string{"spawn", "--", "true"}},
 		{1, "no command provided (use -- command...)", []string{"spawn", "--name", "w"}},
 		{1, "no command provided (use -- command...)", []string{"spawn", "--name", "w", "--"}},

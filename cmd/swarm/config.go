@@ -74,10 +74,6 @@ func (a *app) configPath(json bool) error {
 }
 
 func (a *app) configFiles() ([]fileJSON, error) {
-	project, err := projectFile()
-	if err != nil {
-		return nil, err
-	}
 	dir, err := a.stateDir()
 	if err != nil {
 		return nil, err
@@ -87,7 +83,7 @@ func (a *app) configFiles() ([]fileJSON, error) {
 		_, err := os.Stat(user)
 		files = append(files, fileJSON{Kind: "user", Path: user, Exists: err == nil, Trusted: true})
 	}
-	if project != "" {
+	if project := projectFile(); project != "" {
 		content, err := os.ReadFile(project)
 		trusted := err == nil && trustStore(dir).Has(project, content)
 		files = append(files, fileJSON{Kind: "project", Path: project, Exists: true, Trusted: trusted})

@@ -60,10 +60,7 @@ their sha256.`,
 }
 
 func (a *app) configTrust(revoke bool) error {
-	path, err := projectFile()
-	if err != nil {
-		return err
-	}
+	path := projectFile()
 	if path == "" {
 		return fmt.Errorf("no %s here or in a directory above", config.ProjectFile)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -134,7 +135,11 @@ func flagError(_ *cobra.Command, err error) error {
 		return err
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return usagef("invalid value '%s' for --%s: %s", invalid.GetValue(), invalid.GetFlag().Name, message(invalid.Unwrap()))
+		why := invalid.Unwrap()
+		if _, ok := errors.AsType[*strconv.NumError](why); ok && invalid.GetFlag().Value.Type() == "bool" {
+			why = errors.New("expected true or false")
+		}
+		return usagef("invalid value '%s' for --%s: %s", invalid.GetValue(), invalid.GetFlag().Name, message(why))
 	}
 	return usagef("%s", err)
 }

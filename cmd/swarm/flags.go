@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +28,25 @@ func (f *durationFlag) String() string {
 		return ""
 	}
 	return config.FormatDuration(*f.d)
+}
+
+// countFlag is a number from 0; nil: not given.
+type countFlag struct{ n *int }
+
+func (f *countFlag) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return errors.New("expected a number from 0")
+	}
+	f.n = &n
+	return nil
+}
+func (f *countFlag) Type() string { return "number" }
+func (f *countFlag) String() string {
+	if f.n == nil {
+		return ""
+	}
+	return strconv.Itoa(*f.n)
 }
 
 // sizeFlag is a number of bytes; 0: not given.

@@ -72,6 +72,9 @@ func workerJSONOf(w host.Worker) workerJSON {
 		StatusReason: orNull(w.Reason),
 		Survivors:    processesJSON(w.Survivors),
 	}
+	if w.Gone() {
+		j.PID = nil // another process may have it by now
+	}
 	if w.Exit != nil {
 		j.Exit = exitJSONOf(*w.Exit)
 	}

@@ -13,7 +13,7 @@ import (
 
 type logsOptions struct {
 	follow     bool
-	lines      int
+	lines      countFlag
 	since      durationFlag
 	stream     *choiceFlag
 	timestamps bool
@@ -35,16 +35,12 @@ blocked or ended by its log.`,
 		Args:              arguments(1, 1, "name of a worker"),
 		ValidArgsFunction: a.completeOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.lines < -1 || o.lines == -1 && cmd.Flags().Changed("lines") {
-				return usagef("invalid value '%d' for --lines: expected a number from 0", o.lines)
-			}
 			return a.logs(cmd.Context(), args[0], o)
 		},
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on with new output until the worker ends")
-	f.IntVarP(&o.lines, "lines", "n", -1, "begin with the last `N` lines")
-	f.Lookup("lines").DefValue = ""
+	f.VarP(&o.lines, "lines", "n", "begin with the last `N` lines")
 	f.Var(&o.since, "since", "only what was written in this time until now")
 	o.stream = choice(cmd, "stream", "only one stream", "", string(swarm.Stdout), string(swarm.Stderr))
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it was written")
@@ -53,10 +49,7 @@ blocked or ended by its log.`,
 }
 
 func (a *app) logs(ctx context.Context, name string, o *logsOptions) error {
-	options := swarm.OutputOptions{Stream: swarm.Stream(o.stream.value), Follow: o.follow}
-	if o.lines >= 0 {
-		options.Tail = &o.lines
-	}
+	options := swarm.OutputOptions{Stream: swarm.Stream(o.stream.value), Follow: o.follow, Tail: o.lines.n}
 	if o.since.d != nil {
 		options.Since = time.Now().Add(-*o.since.d)
 	}

@@ -99,17 +99,13 @@ func (a *app) withHost(ctx context.Context, f func(*host.Host) error) error {
 // loadAll reads the user's and the project's file. What is right in them is
 // returned with an error too, which is then a [config.Problems].
 func (a *app) loadAll() (*config.Loaded, error) {
-	project, err := projectFile()
-	if err != nil {
-		return nil, err
-	}
 	dir, err := a.stateDir()
 	if err != nil {
 		return nil, err
 	}
 	loaded, err := config.Load(config.Options{
 		User:    config.UserFile(a.getenv),
-		Project: project,
+		Project: projectFile(),
 		Home:    a.getenv("HOME"),
 		Trusted: trustStore(dir).Has,
 		Checks:  checks(),
@@ -171,13 +167,14 @@ func trustStore(stateDir string) config.Trust {
 	return config.Trust{Path: filepath.Join(stateDir, "trusted")}
 }
 
-// projectFile returns the path of the project's file, or "".
-func projectFile() (string, error) {
+// projectFile returns the path of the project's file, or "". In a directory that
+// was deleted there is none; who needs the directory itself will say so.
+func projectFile() string {
 	dir, err := os.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("cannot tell the working directory: %w", err)
+		return ""
 	}
-	return config.FindProject(dir), nil
+	return config.FindProject(dir)
 }
 
 // checks are what the config package can't know.

@@ -114,8 +114,7 @@ func statusLine(w host.Worker, now time.Time) string {
 			add("ran %s", formatAge(w.Ended.Sub(w.Started)))
 		}
 	case host.StatusLost:
-		add("%s", orText(w.Reason, "keeper died"))
-		add("exit unknown")
+		add("%s", orText(w.Reason, "keeper died, exit unknown"))
 		if len(w.Survivors) > 0 {
 			add("still alive: %s", processList(w.Survivors))
 		}

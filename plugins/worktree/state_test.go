@@ -6,8 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-
-
 )
 
 // state is a state of a worktree, and what Remove does with it.

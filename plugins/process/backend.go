@@ -62,12 +62,12 @@ func validate(spec swarm.Spec) error {
 }
 
 // Find returns the worker of a run directory that a shim was started in.
-func (b *Backend) Find(_ context.Context, l swarm.Lookup) (swarm.Handle, error) {
+func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
 	if l.Local == nil {
 		return swarm.Handle{}, fmt.Errorf("%w: process worker %s", swarm.ErrNotFound, l.ID)
 	}
-	if _, ok := shim.Find(l.Local.RunDir, l.ID); !ok {
-		return swarm.Handle{}, fmt.Errorf("%w: process worker %s", swarm.ErrNotFound, l.ID)
+	if _, err := shim.Recover(ctx, l.Local.RunDir, l.ID); err != nil {
+		return swarm.Handle{}, err
 	}
 	return handle{ID: l.ID, Dir: l.Local.RunDir}.encode()
 }

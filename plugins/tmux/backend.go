@@ -55,9 +55,9 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	if l.Local == nil {
 		return swarm.Handle{}, fmt.Errorf("%w: tmux worker %s", swarm.ErrNotFound, l.ID)
 	}
-	keeper, ok := shim.Find(l.Local.RunDir, l.ID)
-	if !ok {
-		return swarm.Handle{}, fmt.Errorf("%w: tmux worker %s", swarm.ErrNotFound, l.ID)
+	keeper, err := shim.Recover(ctx, l.Local.RunDir, l.ID)
+	if err != nil {
+		return swarm.Handle{}, err
 	}
 	t, err := targetOf(l.Options, l.Local.StateDir)
 	if err != nil {

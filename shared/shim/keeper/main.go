@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
@@ -46,11 +48,18 @@ func Main(args []string) int {
 
 // start brings everything up to the running worker, or undoes it.
 func start() (_ *keeper, err error) {
+	// Whoever finds the launch file taken and no status waits for this lock.
+	starting, err := lockDirectory()
+	if err != nil {
+		return nil, err
+	}
+	defer starting.Close()
 	b, err := os.ReadFile(rundir.LaunchFile)
 	if err != nil {
 		return nil, err
 	}
-	// It holds the environment, secrets and all.
+	// It holds the environment, secrets and all. Who removes it has it: nothing
+	// is started from a launch file that somebody else took back.
 	if err := os.Remove(rundir.LaunchFile); err != nil {
 		return nil, err
 	}
@@ -90,4 +99,18 @@ func start() (_ *keeper, err error) {
 	k.launch.Env, k.launch.Command = nil, nil
 	trim()
 	return k, nil
+}
+
+// lockDirectory locks the run directory until the file is closed, or the shim
+// ends.
+func lockDirectory() (*os.File, error) {
+	d, err := os.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(d.Fd()), unix.LOCK_EX); err != nil {
+		d.Close()
+		return nil, os.NewSyscallError("flock", err)
+	}
+	return d, nil
 }

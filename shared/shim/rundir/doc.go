@@ -9,7 +9,10 @@
 //
 //	worker.json   what was asked for; written by the host, once, before the start
 //	launch        what the shim needs to start the worker; written by the plugin,
-//	              read and removed by the shim, since it holds the environment
+//	              read and removed by the shim, since it holds the environment.
+//	              Who removes it has it: taken back, it starts nothing. From before
+//	              it takes the file until the worker runs, or could not be
+//	              started, the shim holds an exclusive flock on the run directory
 //	ready         a FIFO, made and removed by the plugin; the shim writes one line
 //	              into it, see below
 //	status.json   see [Status]; written by the shim alone, replaced atomically:

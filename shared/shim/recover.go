@@ -1,0 +1,65 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Recover returns the shim of a worker whose start was interrupted on this side:
+// whoever called [Start] or [Prepare] is gone. [swarm.ErrNotFound] is final: no
+// shim will start that worker any more. A start that is still under way is waited
+// for.
+func Recover(ctx context.Context, dir, id string) (proc.Identity, error) {
+	if shim, ok := Find(dir, id); ok {
+		return shim, nil
+	}
+	notFound := fmt.Errorf("%w: worker %s", swarm.ErrNotFound, id)
+	switch err := os.Remove(filepath.Join(dir, rundir.LaunchFile)); {
+	case err == nil:
+		// A shim that comes later finds nothing to start.
+		return proc.Identity{}, notFound
+	case !errors.Is(err, fs.ErrNotExist):
+		return proc.Identity{}, err
+	}
+	// There was no launch file yet, or a shim took it. That shim holds the lock
+	// until its status is written, or it is gone.
+	err := awaitUnlocked(ctx, dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return proc.Identity{}, err
+	}
+	if shim, ok := Find(dir, id); ok {
+		return shim, nil
+	}
+	return proc.Identity{}, notFound
+}
+
+// awaitUnlocked returns when nobody holds the lock on the run directory.
+func awaitUnlocked(ctx context.Context, dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	got := make(chan error, 1)
+	go func() {
+		// Closing the directory gives the lock back, also if nobody waits for it
+		// any more.
+		defer d.Close()
+		got <- os.NewSyscallError("flock", unix.Flock(int(d.Fd()), unix.LOCK_SH))
+	}()
+	select {
+	case err := <-got:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

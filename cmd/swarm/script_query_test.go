@@ -27,6 +27,7 @@ import (
 //	dead F…             none of them lives; a zombie is dead
 //	running RE          a process of the script has such a command line
 //	norunning RE        none has
+//	count N RE          N processes have
 //	quiet               no process of swarm is there, no keeper, no worker
 type query struct {
 	ts  *testscript.TestScript
@@ -64,6 +65,10 @@ func (q *query) holds(args []string) bool {
 		re := pattern(q.ts, args[0])
 		q.found = worldOf(q.ts).processes(func(p process) bool { return re.MatchString(p.command) })
 		return (len(q.found) > 0) == (kind == "running")
+	case "count":
+		re := pattern(q.ts, args[1])
+		q.found = worldOf(q.ts).processes(func(p process) bool { return re.MatchString(p.command) })
+		return strconv.Itoa(len(q.found)) == args[0]
 	case "quiet":
 		q.found = worldOf(q.ts).processes(process.isSwarm)
 		return len(q.found) == 0

@@ -42,7 +42,7 @@ func testMain(m *testing.M) int {
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	shimPath, failingPath = filepath.Join(dir, "swarm-shim"), filepath.Join(dir, "failing-shim")
 	build := func(args ...string) {
 		cmd := exec.Command("go", append([]string{"build"}, args...)...)

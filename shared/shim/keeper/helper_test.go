@@ -42,7 +42,9 @@ func hostileParent() int {
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &mask, nil); err != nil {
 		return 98
 	}
-	os.Unsetenv(envHelper)
+	if err := os.Unsetenv(envHelper); err != nil {
+		return 96
+	}
 	if err := unix.Exec(os.Args[1], os.Args[1:], os.Environ()); err != nil {
 		return 97
 	}

@@ -92,6 +92,8 @@ func (k *keeper) caught(sig unix.Signal) {
 		k.shutdown(sig)
 	case unix.SIGTERM, unix.SIGINT, unix.SIGQUIT:
 		k.shutdown(sig)
+	default:
+		// The others are caught so that they do not end the shim.
 	}
 }
 

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"strconv"
@@ -78,7 +79,9 @@ func startClean() error {
 		return os.NewSyscallError("sigprocmask", err)
 	}
 	if !marked {
-		os.Setenv(envKeeper, "1")
+		if err := os.Setenv(envKeeper, "1"); err != nil {
+			return err
+		}
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -121,7 +124,7 @@ func sameUser(fd int) bool {
 // reserve takes room on the disk, so that a later write can't fail for want of it.
 func reserve(f *os.File, size int64) error {
 	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
-	if err == unix.EOPNOTSUPP || err == unix.ENOSYS {
+	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
 		_, err = f.WriteAt(make([]byte, size), 0)
 	}
 	return err

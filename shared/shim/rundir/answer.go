@@ -44,11 +44,12 @@ func (a Answer) String() string {
 	case AnswerEnded:
 		return "ended forced=" + flag(a.Forced) + " already=" + flag(a.Already) + " signal=" + a.Signal
 	case AnswerSurvivors:
-		line := "survivors forced=" + flag(a.Forced) + " signal=" + a.Signal
+		var line strings.Builder
+		line.WriteString("survivors forced=" + flag(a.Forced) + " signal=" + a.Signal)
 		for _, s := range a.Survivors {
-			line += " " + strconv.Itoa(s.PID) + ":" + plain(s.Name)
+			line.WriteString(" " + strconv.Itoa(s.PID) + ":" + plain(s.Name))
 		}
-		return line
+		return line.String()
 	case AnswerError:
 		return "error " + strings.ReplaceAll(a.Text, "\n", " ")
 	default:
@@ -101,7 +102,9 @@ func plain(name string) string {
 	}
 	b := []byte(name)
 	for i, c := range b {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-') {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '.', c == '_', c == '-':
+		default:
 			b[i] = '_'
 		}
 	}

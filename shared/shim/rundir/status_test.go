@@ -33,8 +33,8 @@ func TestStatusIsJSON(t *testing.T) {
 
 // fill gives every field a value of its own.
 func fill(v reflect.Value, n int64) int64 {
-	for i := range v.NumField() {
-		switch f := v.Field(i); f.Kind() {
+	for _, f := range v.Fields() {
+		switch f.Kind() {
 		case reflect.Struct:
 			n = fill(f, n)
 		case reflect.String:

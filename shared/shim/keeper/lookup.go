@@ -45,7 +45,7 @@ func lookPath(command, dir string, env []string) (string, error) {
 		}
 	}
 	denied := false
-	for _, d := range strings.SplitSeq(path, ":") {
+	for d := range strings.SplitSeq(path, ":") {
 		if command == "" {
 			break
 		}

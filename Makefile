@@ -30,7 +30,7 @@ test: ## install what is missing, then run all tests with the race detector
 check: lint generated tidy darwin test ## all that CI checks
 
 lint: ## golangci-lint, with the layer rules of the design
-	$(TOOL) golangci-lint run ./...
+	$(TOOL) golangci-lint run ./... ./.ci/bench/...
 
 generated: ## the committed generated code is what the .proto files say
 	.ci/generate --check

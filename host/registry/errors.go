@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
+	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -44,14 +46,17 @@ func explain(path string, err error) error {
 	if !errors.As(err, &se) {
 		return err
 	}
+	switch se.Code() {
+	case sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMMAP,
+		sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_TRUNCATE:
+		return cannotWrite(path, err)
+	}
 	// The low byte is the primary code.
 	switch se.Code() & 0xff {
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 		return fmt.Errorf("%w: %s: %w; %s", ErrDamaged, path, err, doctorHint)
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		return fmt.Errorf("%w: %s: %w", ErrReadOnly, path, err)
-	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("%w: %s: %w", ErrFull, path, err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_FULL:
+		return cannotWrite(path, err)
 	case sqlite3.SQLITE_IOERR:
 		return fmt.Errorf("read or write %s: %w; %s", path, err, doctorHint)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
@@ -60,3 +65,16 @@ func explain(path string, err error) error {
 		return err
 	}
 }
+
+// cannotWrite tells a full disk from other reasons, which SQLite does not: what
+// it has no room for is mostly the index of its log.
+func cannotWrite(path string, err error) error {
+	var fs unix.Statfs_t
+	if unix.Statfs(filepath.Dir(path), &fs) == nil && fs.Bavail < minBlocks {
+		return fmt.Errorf("%w: %s: %w", ErrFull, path, err)
+	}
+	return fmt.Errorf("%w: %s: %w", ErrReadOnly, path, err)
+}
+
+// minBlocks is how many free blocks SQLite needs for a small change.
+const minBlocks = 32

@@ -97,10 +97,10 @@ func openReadOnly(ctx context.Context, path string) (*Registry, error) {
 		return nil, err
 	}
 	version, err := userVersion(ctx, r.db)
-	if errors.Is(explain(path, err), ErrReadOnly) {
+	if notWritable(explain(path, err)) && !hasLog(path) {
 		// SQLite can't make the index of the log where nothing can be written.
-		// Then nobody else writes either, and the file can be read as it is.
-		err = errors.Join(r.Close())
+		// Without a log the file itself is all there is.
+		err = r.Close()
 		if err == nil {
 			r, err = open(path, url.Values{"mode": {"ro"}, "immutable": {"1"}})
 		}
@@ -213,6 +213,15 @@ func newer(path string, version int) error {
 
 func missing(path string) error {
 	return fmt.Errorf("%w: %s is gone or empty, but there are run directories of workers; %s", ErrMissing, path, doctorHint)
+}
+
+func notWritable(err error) bool { return errors.Is(err, ErrReadOnly) || errors.Is(err, ErrFull) }
+
+// hasLog reports whether there are changes that are not in the database's file
+// yet.
+func hasLog(path string) bool {
+	info, err := os.Stat(path + "-wal")
+	return err == nil && info.Size() > 0
 }
 
 func exists(path string) bool {

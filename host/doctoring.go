@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
@@ -62,6 +64,9 @@ func (d *doctor) directory() {
 		return
 	}
 	before := len(d.findings)
+	if err := unix.Access(dir, unix.W_OK); err != nil {
+		d.find(SeverityError, subject, "make it writable; until then workers can be seen and killed, but nothing is recorded", "%s can't be written: %v", dir, err)
+	}
 	d.private(dir, 0o700)
 	for _, name := range []string{registry.File, registry.File + "-wal", registry.File + "-shm"} {
 		d.private(filepath.Join(dir, name), 0o600)

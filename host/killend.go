@@ -226,7 +226,7 @@ func (k *killing) finish(ctx context.Context) ([]KillOutcome, error) {
 	if out.Err != nil {
 		return k.outcomes, nil
 	}
-	opts := k.req.options(rec.Spec.Kill)
+	opts := k.req.options(rec.Kill)
 	opts.Detach = true
 	item := plugin.KillItem{Handle: rec.Handle, Options: opts}
 	limited, cancel := context.WithTimeout(ctx, killMargin)

@@ -121,7 +121,7 @@ func (k *killing) killGroup(ctx context.Context, g *group, place func(id string)
 	items := make([]plugin.KillItem, len(g.recs))
 	var grace time.Duration
 	for i, r := range g.recs {
-		items[i] = plugin.KillItem{Handle: r.Handle, Options: k.req.options(r.Spec.Kill)}
+		items[i] = plugin.KillItem{Handle: r.Handle, Options: k.req.options(r.Kill)}
 		grace = max(grace, items[i].Options.Grace)
 		k.tell(KillEvent{Worker: r.Name, Deadline: time.Now().Add(items[i].Options.Grace)})
 	}

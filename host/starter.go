@@ -60,8 +60,7 @@ func (h *Host) entry(name string, recorded *registry.Plugin) (catalog.Entry, err
 	if len(recorded.Command) > 0 {
 		e := catalog.Entry{Name: name, Command: recorded.Command, SHA256: recorded.SHA256, MTLS: recorded.MTLS, Config: recorded.Config, Configured: true}
 		err := e.Check()
-		var missing *catalog.MissingError
-		if !errors.As(err, &missing) {
+		if _, moved := errors.AsType[*catalog.MissingError](err); !moved {
 			return e, err
 		}
 	}

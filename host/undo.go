@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -32,8 +33,7 @@ func (u *undo) onError(ctx context.Context, log hclog.Logger, err error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
-	for i := len(u.steps) - 1; i >= 0; i-- {
-		s := u.steps[i]
+	for _, s := range slices.Backward(u.steps) {
 		if uerr := s.undo(ctx); uerr != nil {
 			log.Error("undo of a spawn failed", "step", s.what, "error", uerr)
 			return fmt.Errorf("%w; and its %s could not be undone: %w", err, s.what, uerr)

@@ -115,8 +115,15 @@ func (r *row) decode() error {
 		text string
 		into any
 	}{
-		{r.plugin, &r.Plugin}, {r.command, &r.Command}, {r.env, &r.Env}, {r.tags, &r.Tags}, {r.options, &r.Options},
-		{r.kill, &r.Spec.Kill}, {r.ask, &r.Ask}, {r.workspace, &r.Workspace}, {r.place, &r.Place},
+		{r.plugin, &r.Plugin},
+		{r.command, &r.Command},
+		{r.env, &r.Env},
+		{r.tags, &r.Tags},
+		{r.options, &r.Options},
+		{r.kill, &r.Kill},
+		{r.ask, &r.Ask},
+		{r.workspace, &r.Workspace},
+		{r.place, &r.Place},
 	} {
 		if f.text == "" {
 			continue
@@ -151,7 +158,7 @@ func (r *Record) values() ([]any, error) {
 	place := r.Place.Kind == "" && r.Place.Name == "" && len(r.Place.Parts) == 0
 	values := []any{
 		r.ID, r.Name, string(r.State), r.Step, r.Backend, text(r.Plugin, r.Plugin == nil), text(r.Command, false), r.Dir,
-		text(r.Env, len(r.Env) == 0), text(r.Tags, len(r.Tags) == 0), text(r.Options, len(r.Options) == 0), text(r.Spec.Kill, false),
+		text(r.Env, len(r.Env) == 0), text(r.Tags, len(r.Tags) == 0), text(r.Options, len(r.Options) == 0), text(r.Kill, false),
 		r.OutputLimit, r.Retain, r.Owner, r.Team, text(r.Ask, r.Ask == nil), text(r.Workspace, r.Workspace == nil),
 		r.Handle.Version, r.Handle.Data, text(r.Place, place), r.PID,
 		nanos(r.Created), nanos(r.Started), code, exit.Signal, string(exit.Cause), exit.Reason, nanos(exit.Time), r.Reason,

@@ -17,7 +17,11 @@ import (
 // socketDir is the directory in which each plugin has one of its own for its
 // socket. It is outside the state directory, whose path may be too long for a
 // unix socket.
-type socketDir struct{ path string }
+type socketDir struct {
+	path string
+	// empty says that nothing was in it.
+	empty bool
+}
 
 const (
 	// ownPrefix is what go-plugin's names for such directories begin with.
@@ -45,9 +49,9 @@ func openSocketDir(env []string, stateDir string) (*socketDir, error) {
 		if parent == stateDir {
 			path = filepath.Join(parent, "run")
 		}
-		err := private(path)
+		empty, err := private(path)
 		if err == nil {
-			return &socketDir{path}, nil
+			return &socketDir{path, empty}, nil
 		}
 		tried = append(tried, err.Error())
 	}
@@ -55,27 +59,28 @@ func openSocketDir(env []string, stateDir string) (*socketDir, error) {
 }
 
 // private makes the directory, or checks that it is ours alone.
-func private(path string) error {
+func private(path string) (empty bool, err error) {
 	if len(path)+below > longest {
-		return fmt.Errorf("%s is too long for a socket", path)
+		return false, fmt.Errorf("%s is too long for a socket", path)
 	}
 	if err := os.Mkdir(path, 0o700); err == nil {
-		return nil
+		return true, nil
 	} else if !os.IsExist(err) {
-		return err
+		return false, err
 	}
 	info, err := os.Lstat(path)
 	if err != nil {
-		return err
+		return false, err
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || !info.IsDir() || int(st.Uid) != os.Getuid() {
-		return fmt.Errorf("%s is not a directory of this user", path)
+		return false, fmt.Errorf("%s is not a directory of this user", path)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s is open to others (chmod 700 %s)", path, path)
+		return false, fmt.Errorf("%s is open to others (chmod 700 %s)", path, path)
 	}
-	return nil
+	// Most file systems count the directories in it as links, the others say 1.
+	return st.Nlink == 2, nil
 }
 
 // hold locks the directory of one plugin for the life of this process, which

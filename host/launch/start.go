@@ -251,6 +251,8 @@ func (s *Set) socketDir() (*socketDir, error) {
 		return nil, err
 	}
 	s.sockets = d
-	s.sweep.Go(d.sweep)
+	if !d.empty {
+		s.sweep.Go(d.sweep)
+	}
 	return d, nil
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,7 +25,7 @@ func run(path string) error {
 	client := goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  floor.Handshake,
 		Plugins:          floor.Plugins,
-		Cmd:              exec.Command(path),
+		Cmd:              exec.CommandContext(context.Background(), path),
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		Logger:           hclog.NewNullLogger(),
 	})

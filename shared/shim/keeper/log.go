@@ -189,7 +189,10 @@ func (l *log) close() {
 	if l.file == nil {
 		return
 	}
-	_ = l.file.Sync()
+	// Most workers of a crowd that is killed at once have written nothing.
+	if info, err := l.file.Stat(); err != nil || info.Size() > 0 {
+		_ = l.file.Sync()
+	}
 	l.file.Close()
 	l.file = nil
 }

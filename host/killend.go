@@ -240,7 +240,8 @@ func (k *killing) finish(ctx context.Context) ([]KillOutcome, error) {
 	if err == nil {
 		err = out.Err
 	}
-	if err != nil {
+	// The plugin runs in this worker too, and so ends with it.
+	if err != nil && !errors.Is(err, plugin.ErrPluginGone) {
 		return k.outcomes, fmt.Errorf("cannot kill '%s': %w", rec.Name, err)
 	}
 	return k.outcomes, nil

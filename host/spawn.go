@@ -86,6 +86,8 @@ func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (_ Worker, err error
 	}
 	w := worker(p.rec)
 	apply(&w, p.status)
+	// What was started, even if it has ended by now.
+	w.PID = p.status.Status.PID
 	return w, nil
 }
 

@@ -101,8 +101,10 @@ func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(
 func (h *Host) waitGroup(ctx context.Context, g *group, tell func(Worker)) {
 	told := make([]bool, len(g.recs))
 	answer := func(i int, s swarm.Status, err error) {
-		// Running is what a wait ends with that was cut short.
-		if told[i] || errors.Is(err, plugin.ErrPluginGone) || err == nil && s.State == swarm.StateRunning {
+		// Running is what a wait ends with that was cut short. So does the
+		// deadline, which the plugin may see a moment before us.
+		if told[i] || errors.Is(err, plugin.ErrPluginGone) || err == nil && s.State == swarm.StateRunning ||
+			errors.Is(err, context.DeadlineExceeded) && nearlyOver(ctx) {
 			return
 		}
 		told[i] = true
@@ -121,12 +123,23 @@ func (h *Host) waitGroup(ctx context.Context, g *group, tell func(Worker)) {
 			return
 		}
 		err := h.askBackend(ctx, g.entry, true, func(p *peer) error { return h.waitBatch(ctx, p, open, answer) })
-		if err != nil && ctx.Err() == nil {
+		if nearlyOver(ctx) {
+			<-ctx.Done()
+			return
+		}
+		if err != nil {
 			for i := range g.recs {
 				answer(i, swarm.Status{}, err)
 			}
 		}
 	}
+}
+
+// nearlyOver says whether a context has ended, or does before anything more can be
+// asked.
+func nearlyOver(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && time.Until(deadline) < 50*time.Millisecond
 }
 
 // waitBatch waits until at least one of the workers has ended.

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -102,6 +103,18 @@ func Status(err error) error {
 	return s.Err()
 }
 
+// earlier is by how much the other side may see the end of a deadline before us:
+// it has a clock of its own, and resets the stream.
+const earlier = 50 * time.Millisecond
+
+// over returns the context's error if it has one, or is about to.
+func over(ctx context.Context) error {
+	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil && time.Until(deadline) < earlier {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
+}
+
 // FromStatus converts the error that gRPC returned for a call with ctx.
 func FromStatus(ctx context.Context, err error) error {
 	if err == nil {
@@ -116,8 +129,8 @@ func FromStatus(ctx context.Context, err error) error {
 			return FromError(e)
 		}
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if err := over(ctx); err != nil {
+		return err
 	}
 	switch s.Code() {
 	case codes.Unavailable, codes.Canceled:

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"errors"
 	"os"
 	"os/signal"
 	"time"
@@ -24,6 +25,8 @@ type keeper struct {
 	control *control
 
 	mainEnded bool
+	// childless says that the kernel knew of no child at the last look.
+	childless bool
 	// over says that nothing of the worker is left; its output may be.
 	over  bool
 	kills []*kill
@@ -119,10 +122,11 @@ func (k *keeper) reap() {
 	for {
 		var ws unix.WaitStatus
 		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG, nil)
-		if err == unix.EINTR {
+		if errors.Is(err, unix.EINTR) {
 			continue
 		}
 		if err != nil || pid <= 0 {
+			k.childless = proc.Verified && errors.Is(err, unix.ECHILD)
 			return
 		}
 		delete(k.signalled, pid)
@@ -152,6 +156,12 @@ func (k *keeper) mainEnd(ws unix.WaitStatus) {
 // finds out that nothing is left.
 func (k *keeper) look() {
 	if k.over || !k.mainEnded && !k.forcing {
+		return
+	}
+	if k.mainEnded && k.childless {
+		// A subreaper without children has no descendants either.
+		k.over = true
+		k.finish()
 		return
 	}
 	members, err := k.members()

@@ -56,9 +56,18 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Wo
 		case StatusRunning:
 		case StatusStarting:
 			wg.Go(func() { h.waitStarting(ctx, recs[i], tell) })
-		case StatusStopped, StatusLost, StatusUnknown:
+		case StatusStopped, StatusLost:
 			tell(w)
+		case StatusUnknown:
+			// Out of time is no answer.
+			if !nearlyOver(ctx) {
+				tell(w)
+			}
 		}
+	}
+	if nearlyOver(ctx) {
+		<-ctx.Done()
+		return
 	}
 	alive := func(r registry.Record) bool {
 		return now[slices.IndexFunc(recs, func(o registry.Record) bool { return o.ID == r.ID })].Status == StatusRunning

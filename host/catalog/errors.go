@@ -24,7 +24,7 @@ func (e *NotFoundError) Error() string {
 	case e.Looked == nil:
 		b.WriteString(": names are lower-case letters, digits and hyphens")
 	case len(e.Known) > 0:
-		b.WriteString("; known: " + strings.Join(e.Known, ", "))
+		b.WriteString("; plugins here: " + strings.Join(e.Known, ", "))
 	}
 	if len(e.Looked) > 0 {
 		fmt.Fprintf(&b, " (looked for %s%s in %s)", Prefix, e.Name, strings.Join(e.Looked, ", "))

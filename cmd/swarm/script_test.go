@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 func buildAndRun(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "swarm-bin-")
+	dir, err := os.MkdirTemp("", "swarm-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -47,14 +47,7 @@ func buildAndRun(m *testing.M) int {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}()
-	bin, err = filepath.EvalSymlinks(dir)
-	if err == nil {
-		err = build(bin, "../...")
-	}
-	if err == nil {
-		err = build(filepath.Join(bin, "worker"), "./testdata/worker")
-	}
-	if err != nil {
+	if err := prepare(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -69,6 +62,29 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	return m.Run()
+}
+
+// prepare builds the programs, and tells testscript to work in dir, since it
+// leaves an empty directory behind when only some scripts run.
+func prepare(dir string) error {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	bin = filepath.Join(dir, "bin")
+	work := filepath.Join(dir, "work")
+	for _, d := range []string{bin, work} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			return err
+		}
+	}
+	if err := build(bin, "../..."); err != nil {
+		return err
+	}
+	if err := build(filepath.Join(bin, "worker"), "./testdata/worker"); err != nil {
+		return err
+	}
+	return os.Setenv("GOTMPDIR", work)
 }
 
 // moreParallel runs more scripts at once than there are processors, unless the

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strconv"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -35,7 +36,19 @@ func settle() error {
 	if err := closeInherited(); err != nil {
 		return err
 	}
+	unignore()
 	return startClean()
+}
+
+// unignore gives their defaults back to the signals that C libraries use among
+// themselves: the Go runtime leaves these alone, so that a worker would inherit
+// who ignored them.
+func unignore() {
+	// The kernel's struct sigaction; its zero value is SIG_DFL.
+	var def [4]uint64
+	for sig := uintptr(32); sig <= 34; sig++ {
+		_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&def)), 0, 8, 0, 0)
+	}
 }
 
 // closeInherited closes what the program that started the shim let slip through:

@@ -62,15 +62,18 @@ func callerRunDir(pid int) string {
 
 // keeps reports whether the process is the keeper that a run directory names.
 func keeps(dir string, id proc.Identity) bool {
-	b, err := os.ReadFile(filepath.Join(dir, rundir.StatusFile))
-	if err != nil {
-		return false
-	}
+	s, err := readStatus(dir)
+	return err == nil && s.Shim.PID == id.PID && s.Shim.Start == id.Start && s.Shim.Boot == id.Boot
+}
+
+// readStatus reads what a keeper wrote down.
+func readStatus(dir string) (rundir.Status, error) {
 	var s rundir.Status
-	if json.Unmarshal(b, &s) != nil {
-		return false
+	b, err := os.ReadFile(filepath.Join(dir, rundir.StatusFile))
+	if err == nil {
+		err = json.Unmarshal(b, &s)
 	}
-	return s.Shim.PID == id.PID && s.Shim.Start == id.Start && s.Shim.Boot == id.Boot
+	return s, err
 }
 
 func sameFile(a, b string) bool {

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -75,24 +79,18 @@ func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRe
 		return err
 	}
 	defer unlock()
-	reg, err := h.writing(ctx)
-	if err != nil {
-		return err
+	reg, now, err := h.recordCleaned(ctx, rec, out.Worker)
+	if errors.Is(err, registry.ErrFull) {
+		// What is removed anyway may be what fills the disk.
+		if err = h.dropOutput(rec.ID); err == nil {
+			reg, now, err = h.recordCleaned(ctx, rec, out.Worker)
+		}
 	}
-	now, err := reread(ctx, reg, rec)
 	if errors.Is(err, ErrNotFound) {
 		return nil // somebody else has just cleaned it
 	}
 	if err != nil {
 		return err
-	}
-	if now.State != registry.Stopped {
-		// Without its run directory a worker whose end is not recorded would be
-		// lost, should this be the last that happens.
-		end := swarm.Status{State: swarm.StateLost, Started: out.Worker.Started, Where: out.Worker.Where, Exit: out.Worker.Exit, Reason: out.Worker.Reason}
-		if err := h.save(ctx, reg, rec.ID, func(r *registry.Record) { recordEnd(r, end) }); err != nil {
-			return err
-		}
 	}
 	if now.Workspace != nil && !req.KeepWorkspace {
 		h.cleanWorkspace(ctx, now, req, out)
@@ -101,6 +99,37 @@ func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRe
 		return err
 	}
 	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, rec.ID) })
+}
+
+// recordCleaned records the end of a worker that is to be cleaned. Without its
+// run directory a worker whose end is not recorded would be lost, should that be
+// the last that happens.
+func (h *Host) recordCleaned(ctx context.Context, rec registry.Record, w Worker) (*registry.Registry, registry.Record, error) {
+	reg, err := h.writing(ctx)
+	if err != nil {
+		return nil, rec, err
+	}
+	now, err := reread(ctx, reg, rec)
+	if err == nil && now.State != registry.Stopped {
+		end := swarm.Status{State: swarm.StateLost, Started: w.Started, Where: w.Where, Exit: w.Exit, Reason: w.Reason}
+		err = h.save(ctx, reg, rec.ID, func(r *registry.Record) { recordEnd(r, end) })
+	}
+	return reg, now, err
+}
+
+// dropOutput removes what a worker wrote.
+func (h *Host) dropOutput(id string) error {
+	dir := h.runDir(id)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), rundir.LogFile) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
 }
 
 // cleanWorkspace removes the workspace of a worker, or says why it stays; the

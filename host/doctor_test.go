@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -166,5 +167,56 @@ func TestRebuildCompletes(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]WorkerStatus{"keeps": StatusRunning, "forgotten": StatusRunning}, r.summary(t)); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
+	}
+}
+
+func TestDoctorOnDamage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	w := r.spawn(t, "w", "one")
+	r.one.change(t, "w", func(w *fakeWorker) { w.State = swarm.StateUnknown })
+	status := filepath.Join(r.runDir(w.ID), rundir.StatusFile)
+	mend := func() string {
+		t.Helper()
+		findings, err := r.Doctor(t.Context(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range findings {
+			if f.Severity != SeverityOK {
+				return f.Mend
+			}
+		}
+		return ""
+	}
+	if got := mend(); !strings.Contains(got, "backend 'one'") {
+		t.Errorf("a backend that can't tell: %q", got)
+	}
+	if err := os.WriteFile(status, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := mend(), "rm '"+status+"', then 'swarm kill w'"; got != want {
+		t.Errorf("a damaged status: %q, want %q", got, want)
+	}
+
+	if err := errors.Join(r.Close(), os.WriteFile(filepath.Join(r.opts.Dir, registry.File), []byte(strings.Repeat("no database ", 100)), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"database: /state/swarm.db is damaged: file is not a database (26)"}
+	if diff := cmp.Diff(want, problems(t, r, false)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+func TestDoctorOnLinkedDirectory(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "w", "one")
+	real := r.opts.Dir + "-real"
+	if err := errors.Join(os.Rename(r.opts.Dir, real), os.Symlink(real, r.opts.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	if got := problems(t, r, false); got != nil {
+		t.Errorf("a private directory behind a link: %q", got)
 	}
 }

@@ -67,6 +67,9 @@ func (d *doctor) directory() {
 	if err := unix.Access(dir, unix.W_OK); err != nil {
 		d.find(SeverityError, subject, "make it writable; until then workers can be seen and killed, but nothing is recorded", "%s can't be written: %v", dir, err)
 	}
+	if registry.Full(dir) {
+		d.find(SeverityError, subject, "make room; 'swarm clean' drops what workers wrote that have ended", "the disk of %s is full", dir)
+	}
 	d.private(dir, 0o700)
 	for _, name := range []string{registry.File, registry.File + "-wal", registry.File + "-shm"} {
 		d.private(filepath.Join(dir, name), 0o600)
@@ -87,9 +90,10 @@ func (d *doctor) directory() {
 	}
 }
 
-// private finds out what others may do with a file.
+// private finds out what others may do with a file. That of a symbolic link is
+// what it leads to.
 func (d *doctor) private(path string, want fs.FileMode) {
-	info, err := os.Lstat(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
@@ -98,7 +102,7 @@ func (d *doctor) private(path string, want fs.FileMode) {
 		return
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		d.find(SeverityWarning, "permissions", fmt.Sprintf("chmod %o %s", want, path), "%s is open to others (mode %04o)", path, mode)
+		d.find(SeverityWarning, "permissions", fmt.Sprintf("chmod %o %s", want, quote(path)), "%s is open to others (mode %04o)", path, mode)
 	}
 }
 
@@ -107,6 +111,7 @@ func (d *doctor) private(path string, want fs.FileMode) {
 func (d *doctor) database(ctx context.Context) ([]registry.Record, bool) {
 	const subject = "database"
 	path := filepath.Join(d.h.opts.Dir, registry.File)
+	var damaged *registry.DamagedError
 	reg, err := d.h.reading(ctx)
 	if err == nil && reg == nil {
 		d.find(SeverityOK, subject, "", "there is none yet")
@@ -128,8 +133,8 @@ func (d *doctor) database(ctx context.Context) ([]registry.Record, bool) {
 	case errors.Is(err, registry.ErrMissing):
 		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'", "%s is gone or empty, but there are run directories of workers", path)
 		return nil, false
-	case errors.Is(err, registry.ErrDamaged):
-		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'; the damaged file is kept beside the new one", "%s is damaged: %v", path, errors.Unwrap(err))
+	case errors.As(err, &damaged):
+		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'; the damaged file is kept beside the new one", "%s is damaged: %v", path, damaged.Cause)
 		return nil, false
 	default:
 		d.find(SeverityError, subject, "see to the cause; if the file itself is at fault, run 'swarm doctor --rebuild'", "%v", err)
@@ -197,7 +202,7 @@ func (d *doctor) workers(ctx context.Context, recs []registry.Record) {
 		case w.Status == StatusLost && len(w.Survivors) > 0:
 			d.find(SeverityWarning, subject, "run 'swarm kill "+w.Name+"'", "its keeper died; still alive: %s", processes(w.Survivors))
 		case w.Status == StatusUnknown:
-			d.find(SeverityError, subject, "see to its backend", "%s", w.Reason)
+			d.find(SeverityError, subject, d.mendUnknown(w), "%s", w.Reason)
 		}
 		if recs[i].Workspace != nil {
 			if _, err := os.Stat(recs[i].Workspace.Path); errors.Is(err, fs.ErrNotExist) {
@@ -211,6 +216,21 @@ func (d *doctor) workers(ctx context.Context, recs []registry.Record) {
 	}
 	if len(d.findings) == before {
 		d.find(SeverityOK, "workers", "", "%d", len(recs))
+	}
+}
+
+// mendUnknown says how to mend that a backend can't tell how a worker is.
+func (d *doctor) mendUnknown(w Worker) string {
+	dir := d.h.runDir(w.ID)
+	_, err := readStatus(dir)
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("see to its backend '%s'; 'swarm plugin list' shows the plugins", w.Backend)
+	case errors.Is(err, fs.ErrPermission):
+		return "see to it that " + filepath.Join(dir, rundir.StatusFile) + " can be read"
+	default:
+		// Its keeper writes another one when it ends, and kill needs none.
+		return fmt.Sprintf("rm %s, then 'swarm kill %s'", quote(filepath.Join(dir, rundir.StatusFile)), w.Name)
 	}
 }
 

@@ -155,7 +155,7 @@ func (h *Host) startPlugins(ctx context.Context, reg *registry.Registry, p *plan
 	}
 	wg.Wait()
 	if err := errors.Join(ownerErr, makerErr); err != nil {
-		return errors.Join(ownerErr, makerErr)
+		return err
 	}
 	h.recoverBackend(ctx, reg, p.owner, p.rec.Backend)
 	taken, _, err := reg.Read(ctx, registry.Query{Names: []string{p.rec.Name}})

@@ -93,6 +93,9 @@ type signalError struct{ syscall.Signal }
 
 func (e signalError) Error() string { return e.String() }
 
+// Is makes it what the end of a context is, for those who return its cause.
+func (e signalError) Is(target error) bool { return target == context.Canceled }
+
 // getenv returns the last value of a variable, as the environment has it.
 func (a *app) getenv(key string) string {
 	for _, entry := range slices.Backward(a.env) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -109,8 +110,18 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	a.out = &output{w: broken{}}
 	a.printf("a")
 	a.printf("b")
-	if code := a.report(&cobra.Command{}, nil); code != 1 || stderr.String() != "swarm: error: cannot write the output: short write\n" {
-		t.Errorf("exit code %d, stderr %q", code, stderr)
+	for _, err := range []error{nil, failed, &codeError{code: 3}} {
+		stderr.Reset()
+		if code := a.report(&cobra.Command{}, err); code != 1 || stderr.String() != "swarm: error: cannot write the output: short write\n" {
+			t.Errorf("%v: exit code %d, stderr %q", err, code, stderr)
+		}
+	}
+}
+
+func TestInterruptionIsWhatEndsAContext(t *testing.T) {
+	t.Parallel()
+	if err := fmt.Errorf("wait: %w", signalError{syscall.SIGINT}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v is not %v", err, context.Canceled)
 	}
 }
 

@@ -58,10 +58,10 @@ func (e *hintError) Unwrap() error { return e.error }
 // report tells what went wrong and returns the exit code: the one map from
 // errors to messages and codes.
 func (a *app) report(cmd *cobra.Command, err error) int {
-	if err == nil && a.out.err != nil {
+	var code *codeError
+	if silent := err == nil || errors.As(err, &code) && code.err == nil; silent && a.out.err != nil {
 		err = fmt.Errorf("cannot write the output: %w", cause(a.out.err))
 	}
-	var code *codeError
 	var usage *usageError
 	switch {
 	case err == nil:

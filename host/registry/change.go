@@ -12,7 +12,11 @@ import (
 )
 
 // Tx is one change of the registry, good within [Registry.Change] only.
-type Tx struct{ tx *sql.Tx }
+type Tx struct {
+	tx *sql.Tx
+	// get and update are prepared by the first Update: a crowd's end is one change.
+	get, update *sql.Stmt
+}
 
 // Change runs change in one transaction. What change returns is returned, and
 // nothing was changed if it is an error.
@@ -47,7 +51,10 @@ func (t *Tx) Insert(ctx context.Context, rec *Record) error {
 // Update reads the record with that id, lets change work on it, and writes it
 // back: [ErrNotFound] if there is none.
 func (t *Tx) Update(ctx context.Context, id string, change func(*Record) error) error {
-	rec, err := get(ctx, t.tx, id)
+	if err := t.prepare(ctx); err != nil {
+		return err
+	}
+	rec, err := scan(t.get.QueryRowContext(ctx, id), id)
 	if err == nil {
 		err = change(&rec)
 	}
@@ -58,7 +65,18 @@ func (t *Tx) Update(ctx context.Context, id string, change func(*Record) error) 
 	if err != nil {
 		return fmt.Errorf("write the record of '%s': %w", rec.Name, err)
 	}
-	_, err = t.tx.ExecContext(ctx, "UPDATE workers SET ("+columns+") = ("+placeholders+") WHERE id = ?", append(values, id)...)
+	_, err = t.update.ExecContext(ctx, append(values, id)...)
+	return err
+}
+
+// prepare prepares the statements of Update, which end with the transaction.
+func (t *Tx) prepare(ctx context.Context) (err error) {
+	if t.get == nil {
+		t.get, err = t.tx.PrepareContext(ctx, getOne)
+	}
+	if err == nil && t.update == nil {
+		t.update, err = t.tx.PrepareContext(ctx, "UPDATE workers SET ("+columns+") = ("+placeholders+") WHERE id = ?")
+	}
 	return err
 }
 
@@ -144,13 +162,15 @@ func read(ctx context.Context, q querier, query Query) (recs []Record, warnings 
 
 // Get returns the record with that id: [ErrNotFound] if there is none.
 func (r *Registry) Get(ctx context.Context, id string) (Record, error) {
-	rec, err := get(ctx, r.db, id)
+	rec, err := scan(r.db.QueryRowContext(ctx, getOne, id), id)
 	return rec, explain(r.path, err)
 }
 
-func get(ctx context.Context, q querier, id string) (Record, error) {
+const getOne = "SELECT " + columns + " FROM workers WHERE id = ?"
+
+func scan(found *sql.Row, id string) (Record, error) {
 	var r row
-	err := q.QueryRowContext(ctx, "SELECT "+columns+" FROM workers WHERE id = ?", id).Scan(r.targets()...)
+	err := found.Scan(r.targets()...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Record{}, fmt.Errorf("%s: %w", id, ErrNotFound)
 	}
@@ -187,7 +207,7 @@ func (r *Registry) Check(ctx context.Context) error {
 		return explain(r.path, err)
 	}
 	if result != "ok" {
-		return fmt.Errorf("%w: %s: %s", ErrDamaged, r.path, result)
+		return &DamagedError{Path: r.path, Cause: errors.New(strings.ReplaceAll(result, "\n", "; "))}
 	}
 	return nil
 }

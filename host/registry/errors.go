@@ -31,6 +31,19 @@ var (
 	ErrBusy = errors.New("the database is busy")
 )
 
+// DamagedError is an [ErrDamaged] of one file.
+type DamagedError struct {
+	Path string
+	// Cause is what is wrong with it.
+	Cause error
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("%v: %s: %v; %s", ErrDamaged, e.Path, e.Cause, doctorHint)
+}
+
+func (e *DamagedError) Unwrap() []error { return []error{ErrDamaged, e.Cause} }
+
 const doctorHint = "run 'swarm doctor' to see what is wrong, 'swarm doctor --rebuild' to mend it"
 
 // explain puts what SQLite says into the words of this package. It keeps err in
@@ -54,7 +67,7 @@ func explain(path string, err error) error {
 	// The low byte is the primary code.
 	switch se.Code() & 0xff {
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("%w: %s: %w; %s", ErrDamaged, path, err, doctorHint)
+		return &DamagedError{Path: path, Cause: err}
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_FULL:
 		return cannotWrite(path, err)
 	case sqlite3.SQLITE_IOERR:
@@ -69,8 +82,7 @@ func explain(path string, err error) error {
 // cannotWrite tells a full disk from other reasons, which SQLite does not: what
 // it has no room for is mostly the index of its log.
 func cannotWrite(path string, err error) error {
-	var fs unix.Statfs_t
-	if unix.Statfs(filepath.Dir(path), &fs) == nil && fs.Bavail < minBlocks {
+	if Full(filepath.Dir(path)) {
 		return fmt.Errorf("%w: %s: %w", ErrFull, path, err)
 	}
 	return fmt.Errorf("%w: %s: %w", ErrReadOnly, path, err)
@@ -78,3 +90,10 @@ func cannotWrite(path string, err error) error {
 
 // minBlocks is how many free blocks SQLite needs for a small change.
 const minBlocks = 32
+
+// Full reports whether the disk under a state directory has no room for a
+// change.
+func Full(dir string) bool {
+	var fs unix.Statfs_t
+	return unix.Statfs(dir, &fs) == nil && fs.Bavail < minBlocks
+}

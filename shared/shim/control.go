@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"net"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -16,9 +16,15 @@ import (
 // errNoAnswer means that no shim listens, or that it left before it answered.
 var errNoAnswer = errors.New("the worker's keeper does not answer")
 
+// conn is a connection to a control socket.
+type conn interface {
+	io.ReadWriteCloser
+	SetDeadline(time.Time) error
+}
+
 // call is one request on a control socket.
 type call struct {
-	conn  net.Conn
+	conn  conn
 	lines *bufio.Scanner
 	stop  func() bool
 }
@@ -48,6 +54,9 @@ func (c *call) answer(ctx context.Context) (rundir.Answer, error) {
 	a, err := rundir.ParseAnswer(c.lines.Text())
 	if err != nil {
 		return a, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
+	}
+	if a.Kind == rundir.AnswerStale {
+		return a, fmt.Errorf("%w: the run directory is another worker's", swarm.ErrStaleHandle)
 	}
 	if a.Kind == rundir.AnswerError {
 		return a, fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, a.Text)

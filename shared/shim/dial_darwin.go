@@ -14,7 +14,7 @@ const maxSocketPath = 103
 
 // dial connects through a symbolic link in a short place where the path of the
 // socket is too long for the kernel.
-func dial(ctx context.Context, dir string) (net.Conn, error) {
+func dial(ctx context.Context, dir string) (conn, error) {
 	path := filepath.Join(dir, rundir.Socket)
 	if len(path) > maxSocketPath {
 		short, err := os.MkdirTemp("/tmp", "swarm-")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -12,6 +13,10 @@ import (
 
 // DefaultSignal is the gentle way to end a worker that has no terminal.
 const DefaultSignal = "SIGTERM"
+
+// awakeLimit is how long a shim that runs may take to accept a kill before it is
+// thought to be stopped.
+const awakeLimit = 500 * time.Millisecond
 
 // Kill ends the worker and everything it started, see [swarm.Backend]. The shim
 // does it, and goes on if the context ends, which only ends the wait. The
@@ -52,20 +57,9 @@ func Ask(ctx context.Context, dir, id string, o swarm.KillOptions) (*Killing, er
 	}
 	o.Signal = signal
 	k := &Killing{dir: dir, id: id, opts: o}
-	st, err := readFacts(dir, id)
-	switch {
-	case errors.Is(err, errNoFacts):
-		return k, nil
-	case err != nil:
-		return nil, err
-	case st.State == rundir.StateEnded || !st.Shim.Alive():
-		return k, nil
-	}
-	// A keeper that somebody has stopped would never answer.
-	_ = st.Shim.Signal(syscall.SIGCONT)
-	k.call, err = accepted(ctx, dir, o)
+	k.call, err = accepted(ctx, dir, id, o)
 	if errors.Is(err, errNoAnswer) {
-		err = k.leave(ctx, st)
+		err = k.unanswered(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -73,10 +67,25 @@ func Ask(ctx context.Context, dir, id string, o swarm.KillOptions) (*Killing, er
 	return k, nil
 }
 
+// unanswered deals with a shim that nobody reaches: most often there is none.
+func (k *Killing) unanswered(ctx context.Context) error {
+	st, err := readFacts(k.dir, k.id)
+	switch {
+	case errors.Is(err, errNoFacts):
+		return nil
+	case err != nil:
+		return err
+	case st.State == rundir.StateEnded || !st.Shim.Alive():
+		return nil
+	}
+	return k.leave(ctx, st)
+}
+
 // accepted returns once the shim has taken the kill on.
-func accepted(ctx context.Context, dir string, o swarm.KillOptions) (*call, error) {
+func accepted(ctx context.Context, dir, id string, o swarm.KillOptions) (*call, error) {
 	c, err := ask(ctx, dir, rundir.Request{
 		Verb:     rundir.VerbKill,
+		ID:       id,
 		Signal:   o.Signal,
 		GraceMS:  o.Grace.Milliseconds(),
 		Force:    o.Force,
@@ -85,6 +94,8 @@ func accepted(ctx context.Context, dir string, o swarm.KillOptions) (*call, erro
 	if err != nil {
 		return nil, err
 	}
+	late := time.AfterFunc(awakeLimit, func() { wake(dir, id) })
+	defer late.Stop()
 	if _, err := c.answer(ctx); err != nil {
 		c.close()
 		return nil, err
@@ -92,10 +103,18 @@ func accepted(ctx context.Context, dir string, o swarm.KillOptions) (*call, erro
 	return c, nil
 }
 
+// wake lets a shim go on that somebody has stopped: it would never answer.
+func wake(dir, id string) {
+	if st, err := readFacts(dir, id); err == nil {
+		_ = st.Shim.Signal(syscall.SIGCONT)
+	}
+}
+
 // leave deals with a shim that is alive and does not listen. It is about to
 // leave; or its socket was removed, and then an order from the system is the only
 // one that it takes, which ends the worker by the worker's own policy.
 func (k *Killing) leave(ctx context.Context, st rundir.Status) error {
+	_ = st.Shim.Signal(syscall.SIGCONT)
 	if k.opts.Force {
 		k.ordered = st.Shim.Signal(syscall.SIGTERM) == nil
 	}

@@ -20,7 +20,7 @@ func Wait(ctx context.Context, dir, id string) (swarm.Status, error) {
 		if err != nil {
 			continue
 		}
-		if err := askToWait(ctx, dir); err == nil {
+		if err := askToWait(ctx, dir, id); err == nil {
 			continue
 		} else if !errors.Is(err, errNoAnswer) {
 			return swarm.Status{}, err
@@ -32,8 +32,8 @@ func Wait(ctx context.Context, dir, id string) (swarm.Status, error) {
 }
 
 // askToWait returns nil once the shim said that the worker has ended.
-func askToWait(ctx context.Context, dir string) error {
-	c, err := ask(ctx, dir, rundir.Request{Verb: rundir.VerbWait})
+func askToWait(ctx context.Context, dir, id string) error {
+	c, err := ask(ctx, dir, rundir.Request{Verb: rundir.VerbWait, ID: id})
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,9 @@ type keeper struct {
 	outputs []*output
 	term    *terminal
 	control *control
+	// threads are those that the shim's children are children of, see
+	// [proc.ForkThreads].
+	threads []int
 
 	mainEnded bool
 	// childless says that the kernel knew of no child at the last look.

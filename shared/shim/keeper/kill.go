@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -56,9 +57,15 @@ func (k *keeper) begin(kl *kill, sig unix.Signal, mainOnly bool) {
 }
 
 func (k *keeper) signalAll(targets []proc.Process, sig unix.Signal) {
+	self := os.Getpid()
 	for _, p := range targets {
 		// One that is gone, or someone else's, shows at the deadline.
-		_ = p.Signal(sig)
+		if p.Parent == self {
+			// Only the shim reaps its children, so this is still the same one.
+			_ = unix.Kill(p.PID, sig)
+		} else {
+			_ = p.Signal(sig)
+		}
 		k.signalled[p.PID] = p.Start
 	}
 }

@@ -21,6 +21,10 @@ func (k *keeper) serve(r request) {
 	if k.served++; k.served%tidyEvery == 0 {
 		runtime.GC()
 	}
+	if r.ID != "" && r.ID != k.launch.ID {
+		r.from.last(rundir.Answer{Kind: rundir.AnswerStale})
+		return
+	}
 	var sig unix.Signal
 	if r.Signal != "" {
 		if sig = proc.SignalNumber(r.Signal); sig == 0 {

@@ -55,7 +55,7 @@ func closeInherited() error {
 
 // tree is what is below the shim, and who left it but not the main process's
 // session or group.
-func tree(main rundir.Identity, skip func(proc.Process) (bool, error)) ([]proc.Process, error) {
+func tree(_ []int, main rundir.Identity, skip func(proc.Process) (bool, error)) ([]proc.Process, error) {
 	below, err := proc.Tree(os.Getpid(), skip)
 	known := make(map[int]bool)
 	for _, p := range below {

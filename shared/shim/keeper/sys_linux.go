@@ -78,9 +78,8 @@ func closeInherited() error {
 // which the worker would inherit and which the runtime gives no way to unblock, or
 // without the marker, by which an outer shim would take it for a worker's process.
 func startClean() error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	var none, now unix.Sigset_t
+	// All threads have what the first one was started with.
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, nil, &now); err != nil {
 		return os.NewSyscallError("sigprocmask", err)
 	}
@@ -88,6 +87,9 @@ func startClean() error {
 	if now == none && marked {
 		return nil
 	}
+	// Not before: it would cost those that are clean a thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &none, nil); err != nil {
 		return os.NewSyscallError("sigprocmask", err)
 	}
@@ -103,8 +105,8 @@ func startClean() error {
 	return os.NewSyscallError("exec", unix.Exec(self, os.Args, os.Environ()))
 }
 
-func tree(_ rundir.Identity, skip func(proc.Process) (bool, error)) ([]proc.Process, error) {
-	return proc.Tree(os.Getpid(), skip)
+func tree(threads []int, _ rundir.Identity, skip func(proc.Process) (bool, error)) ([]proc.Process, error) {
+	return proc.Below(threads, skip)
 }
 
 // pipe returns a pipe whose reading end the runtime can wait for and whose

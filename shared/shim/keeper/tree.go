@@ -16,7 +16,7 @@ const envKeeper = "SWARM_KEEPER"
 // more.
 func (k *keeper) members() ([]proc.Process, error) {
 	main := k.status.Main
-	return tree(main, func(p proc.Process) (bool, error) {
+	return tree(k.threads, main, func(p proc.Process) (bool, error) {
 		// Whatever the main process was told to be, it is what we keep.
 		if p.Identity == main {
 			return false, nil

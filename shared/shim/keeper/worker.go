@@ -46,6 +46,7 @@ func (k *keeper) startWorker() error {
 	if err != nil {
 		return startError(k.launch.Command[0], err)
 	}
+	k.threads = proc.ForkThreads(pid)
 	k.status.Session = pid
 	k.status.Main, err = proc.Identify(pid)
 	if err != nil {

@@ -3,9 +3,9 @@ package proc
 import "errors"
 
 // familyOf looks at all processes once and lists children from that.
-func familyOf() (func(int) ([]int, error), error) {
+func familyOf() (func(Process) ([]int, error), error) {
 	family := make(map[int][]int)
-	list := func(pid int) ([]int, error) { return family[pid], nil }
+	list := func(p Process) ([]int, error) { return family[p.PID], nil }
 	pids, err := all()
 	if err != nil {
 		return list, err

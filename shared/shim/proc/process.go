@@ -1,6 +1,9 @@
 package proc
 
-import "errors"
+import (
+	"errors"
+	"os"
+)
 
 // Process is one process as it was when it was read.
 type Process struct {
@@ -11,6 +14,8 @@ type Process struct {
 	Parent, Group, Session int
 	// State is the kernel's letter for its state, such as 'R', 'S', 'T', 'D'.
 	State byte
+	// Threads is how many threads it had, 0 if that is not known.
+	Threads int
 	// Ended says that no thread of it runs any more, and that only its parent
 	// has not taken notice.
 	Ended bool
@@ -48,31 +53,57 @@ func Tree(root int, skip func(Process) (bool, error)) ([]Process, error) {
 	return w.tree, w.err
 }
 
+// Below returns what [Tree] does for the calling process itself, with less work:
+// all its children must be those of the named threads of it, see [ForkThreads].
+func Below(threads []int, skip func(Process) (bool, error)) ([]Process, error) {
+	self := os.Getpid()
+	w := walk{root: self, skip: skip}
+	w.list, w.err = lister()
+	pids, err := own(self, threads, w.list)
+	w.note(err)
+	w.add(w.read(pids, self), true)
+	return w.tree, w.err
+}
+
 // walk is one look at a tree.
 type walk struct {
 	root int
-	list func(pid int) ([]int, error)
+	list func(Process) ([]int, error)
 	skip func(Process) (bool, error)
 	tree []Process
 	err  error
 }
 
 func (w *walk) below(parent Process) {
-	pids, err := w.list(parent.PID)
+	pids, err := w.list(parent)
 	w.note(err)
-	var children []Process
-	for _, pid := range pids {
-		p, err := Read(pid)
-		w.note(err)
-		if err == nil && (p.Parent == parent.PID || p.Parent == w.root) {
-			children = append(children, p)
-		}
+	children := w.read(pids, parent.PID)
+	if len(children) == 0 {
+		return
 	}
 	// The list came from a pid. Only if that is still the same process are those
 	// who call it their parent proven to be its children.
 	again, err := Read(parent.PID)
 	w.note(err)
-	same := err == nil && again.Start == parent.Start
+	w.add(children, err == nil && again.Start == parent.Start)
+}
+
+// read returns who is a child of parent or has become one of the root.
+func (w *walk) read(pids []int, parent int) []Process {
+	var children []Process
+	for _, pid := range pids {
+		p, err := Read(pid)
+		w.note(err)
+		if err == nil && (p.Parent == parent || p.Parent == w.root) {
+			children = append(children, p)
+		}
+	}
+	return children
+}
+
+// add adds children, and what is below them. If their parent is not proven to be
+// the same as before, only those of the root are proven.
+func (w *walk) add(children []Process, same bool) {
 	for _, p := range children {
 		if !same && p.Parent != w.root {
 			continue

@@ -78,4 +78,11 @@ func all() ([]int, error) {
 	return pids, nil
 }
 
-func lister() (func(int) ([]int, error), error) { return familyOf() }
+func lister() (func(Process) ([]int, error), error) { return familyOf() }
+
+// ForkThreads is nil: here the kernel does not say which thread forked.
+func ForkThreads(int) []int { return nil }
+
+func own(self int, _ []int, list func(Process) ([]int, error)) ([]int, error) {
+	return list(Process{Identity: Identity{PID: self}})
+}

@@ -74,6 +74,8 @@ func parseStat(line []byte) (Process, bool) {
 			p.Group = number(text)
 		case 6:
 			p.Session = number(text)
+		case 20:
+			p.Threads = number(text)
 		case 22:
 			var err error
 			p.Start, err = strconv.ParseUint(string(text), 10, 64)

@@ -3,6 +3,7 @@ package proc
 import (
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -11,13 +12,13 @@ import (
 
 // hasChildren says whether the kernel was built with CONFIG_PROC_CHILDREN.
 var hasChildren = sync.OnceValue(func() bool {
-	_, err := os.Stat("/proc/thread-self/children")
-	return err == nil
+	self := os.Getpid()
+	return unix.Access(childrenOf(self, self), unix.F_OK) == nil
 })
 
 // lister returns a function that lists the children of a pid: from the kernel's
 // own list, or from one look at all processes where it keeps none.
-func lister() (func(int) ([]int, error), error) {
+func lister() (func(Process) ([]int, error), error) {
 	if hasChildren() {
 		return children, nil
 	}
@@ -26,34 +27,90 @@ func lister() (func(int) ([]int, error), error) {
 
 // children reads the lists of all threads: each has the children that it forked,
 // and one of them those that a subreaper took over.
-func children(pid int) ([]int, error) {
-	dir := "/proc/" + strconv.Itoa(pid) + "/task"
-	var st unix.Stat_t
-	if err := unix.Stat(dir, &st); err != nil {
-		return nil, gone(err)
-	}
+func children(p Process) ([]int, error) {
 	// Most processes have one thread, which is named as they are.
-	if st.Nlink == 3 {
-		return appendChildren(nil, dir+"/"+strconv.Itoa(pid)+"/children")
+	if p.Threads == 1 {
+		return appendChildren(nil, childrenOf(p.PID, p.PID))
 	}
-	d, err := os.Open(dir)
+	tasks, err := threads(p.PID)
 	if err != nil {
-		return nil, gone(err)
-	}
-	defer d.Close()
-	tasks, err := d.Readdirnames(-1)
-	if err != nil {
-		return nil, gone(err)
+		return nil, err
 	}
 	var pids []int
 	for _, task := range tasks {
 		// A thread may end meanwhile.
-		pids, err = appendChildren(pids, dir+"/"+task+"/children")
+		pids, err = appendChildren(pids, childrenOf(p.PID, task))
 		if err != nil && !errors.Is(err, ErrGone) {
 			return pids, err
 		}
 	}
 	return pids, nil
+}
+
+// threads returns the ids of the threads of a process.
+func threads(pid int) ([]int, error) {
+	d, err := os.Open("/proc/" + strconv.Itoa(pid) + "/task")
+	if err != nil {
+		return nil, gone(err)
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return nil, gone(err)
+	}
+	var tids []int
+	for _, name := range names {
+		if tid, err := strconv.Atoi(name); err == nil {
+			tids = append(tids, tid)
+		}
+	}
+	return tids, nil
+}
+
+// ForkThreads returns the threads of the calling process that its children are
+// those of, if it forked only that one: who forked it, and the first thread, which
+// gets those that a subreaper takes over. It is nil if that is not known, and then
+// the lists of all threads must be read.
+func ForkThreads(child int) []int {
+	self := os.Getpid()
+	if !hasChildren() {
+		return nil
+	}
+	tids, err := threads(self)
+	if err != nil {
+		return nil
+	}
+	for _, tid := range tids {
+		pids, err := appendChildren(nil, childrenOf(self, tid))
+		switch {
+		case err != nil || !slices.Contains(pids, child):
+		case tid == self:
+			return []int{self}
+		default:
+			return []int{self, tid}
+		}
+	}
+	return nil
+}
+
+// own lists the children of the calling process.
+func own(self int, threads []int, list func(Process) ([]int, error)) ([]int, error) {
+	if len(threads) == 0 {
+		return list(Process{Identity: Identity{PID: self}})
+	}
+	var pids []int
+	for _, tid := range threads {
+		var err error
+		if pids, err = appendChildren(pids, childrenOf(self, tid)); err != nil {
+			// A thread that ended leaves its children to another one.
+			return list(Process{Identity: Identity{PID: self}})
+		}
+	}
+	return pids, nil
+}
+
+func childrenOf(pid, tid int) string {
+	return "/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(tid) + "/children"
 }
 
 // appendChildren reads a list of pids, each followed by a space, of any length.

@@ -12,6 +12,7 @@ const (
 	AnswerEnded     = "ended"
 	AnswerSurvivors = "survivors"
 	AnswerOK        = "ok"
+	AnswerStale     = "stale"
 	AnswerError     = "error"
 )
 
@@ -63,7 +64,7 @@ func ParseAnswer(line string) (Answer, error) {
 	kind, rest, _ := strings.Cut(line, " ")
 	a := Answer{Kind: kind}
 	switch kind {
-	case AnswerAccepted, AnswerOK:
+	case AnswerAccepted, AnswerOK, AnswerStale:
 		return a, nil
 	case AnswerError:
 		a.Text = rest

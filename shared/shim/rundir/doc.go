@@ -42,7 +42,7 @@
 // answer until end of file. Fields are separated by one space, values hold no
 // space. Only processes of the same user are answered.
 //
-//	kill signal=SIGTERM grace=5000 force=1 mode=tree
+//	kill id=a1b2 signal=SIGTERM grace=5000 force=1 mode=tree
 //	    "accepted"           at once: the kill is under way, and will go on if the
 //	                         client leaves
 //	    then one of
@@ -54,10 +54,13 @@
 //	                         but [A-Za-z0-9._-] as '_'
 //	    Several kills may be under way. Each has its own grace and force; a
 //	    signal of a later one is sent at once; when one of them forces, all end.
-//	signal signal=SIGUSR1 mode=main
+//	signal id=a1b2 signal=SIGUSR1 mode=main
 //	    "ok" or "error <text>"
-//	wait
+//	wait id=a1b2
 //	    "ended"              as above
+//
+// id is the worker's that is meant, and may be left out. A shim that keeps another
+// worker answers "stale" and does nothing.
 //
 // grace is in milliseconds. Anything else is answered "error <text>". End of
 // file without an answer means that the shim is gone: look at status.json.

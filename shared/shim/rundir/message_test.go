@@ -12,10 +12,13 @@ import (
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]rundir.Request{
-		"kill signal=SIGTERM grace=5000 force=1 mode=tree": {Verb: "kill", Signal: "SIGTERM", GraceMS: 5000, Force: true},
-		"kill signal=SIGINT grace=0 force=0 mode=main":     {Verb: "kill", Signal: "SIGINT", MainOnly: true},
-		"signal signal=SIGUSR1 mode=main":                  {Verb: "signal", Signal: "SIGUSR1", MainOnly: true},
-		"wait":                                             {Verb: "wait"},
+		"kill signal=SIGTERM grace=5000 force=1 mode=tree":     {Verb: "kill", Signal: "SIGTERM", GraceMS: 5000, Force: true},
+		"kill signal=SIGINT grace=0 force=0 mode=main":         {Verb: "kill", Signal: "SIGINT", MainOnly: true},
+		"signal signal=SIGUSR1 mode=main":                      {Verb: "signal", Signal: "SIGUSR1", MainOnly: true},
+		"wait":                                                 {Verb: "wait"},
+		"kill id=a-1 signal=SIGTERM grace=0 force=0 mode=tree": {Verb: "kill", ID: "a-1", Signal: "SIGTERM"},
+		"signal id=a-1 signal=SIGHUP mode=main":                {Verb: "signal", ID: "a-1", Signal: "SIGHUP", MainOnly: true},
+		"wait id=a-1":                                          {Verb: "wait", ID: "a-1"},
 	} {
 		got, err := rundir.ParseRequest(line)
 		if err != nil {
@@ -38,6 +41,7 @@ func TestAnswers(t *testing.T) {
 	for line, want := range map[string]rundir.Answer{
 		"accepted": {Kind: "accepted"},
 		"ok":       {Kind: "ok"},
+		"stale":    {Kind: "stale"},
 		"ended forced=0 already=0 signal=SIGTERM":             {Kind: "ended", Signal: "SIGTERM"},
 		"ended forced=1 already=1 signal=":                    {Kind: "ended", Forced: true, Already: true},
 		"survivors forced=0 signal=SIGTERM 123:sleep 124:npm": {Kind: "survivors", Signal: "SIGTERM", Survivors: []rundir.Survivor{{123, "sleep"}, {124, "npm"}}},

@@ -23,6 +23,8 @@ const maxGraceMS = 365 * 24 * 3600 * 1000
 type Request struct {
 	// Verb is one of the verbs.
 	Verb string
+	// ID is the id of the worker that is meant; empty: whoever's the shim is.
+	ID string
 	// Signal is the full name of a signal; for kill and signal.
 	Signal string
 	// GraceMS and Force are for kill.
@@ -34,25 +36,30 @@ type Request struct {
 
 // String returns the request as its line, without the newline.
 func (r Request) String() string {
+	id := ""
+	if r.ID != "" {
+		id = " id=" + r.ID
+	}
 	switch r.Verb {
 	case VerbKill:
 		grace := min(max(r.GraceMS, 0), maxGraceMS)
-		return "kill signal=" + r.Signal + " grace=" + strconv.FormatInt(grace, 10) +
+		return "kill" + id + " signal=" + r.Signal + " grace=" + strconv.FormatInt(grace, 10) +
 			" force=" + flag(r.Force) + " mode=" + mode(r.MainOnly)
 	case VerbSignal:
-		return "signal signal=" + r.Signal + " mode=" + mode(r.MainOnly)
+		return "signal" + id + " signal=" + r.Signal + " mode=" + mode(r.MainOnly)
 	default:
-		return r.Verb
+		return r.Verb + id
 	}
 }
 
 // ParseRequest reads a line that was written by [Request.String]. Each field of
-// its verb must be there, once, and no other. Whether there is a signal of that
+// its verb must be there, once, and no other; the id may be missing. Whether there is a signal of that
 // name is not its business.
 func ParseRequest(line string) (Request, error) {
 	words := strings.Split(line, " ")
 	r := Request{Verb: words[0]}
-	want := map[string]bool{}
+	// What may be there, and whether it must.
+	want := map[string]bool{"id": false}
 	switch r.Verb {
 	case VerbKill:
 		want["signal"], want["grace"], want["force"], want["mode"] = true, true, true, true
@@ -64,7 +71,7 @@ func ParseRequest(line string) (Request, error) {
 	}
 	for _, word := range words[1:] {
 		key, value, _ := strings.Cut(word, "=")
-		if !want[key] {
+		if _, ok := want[key]; !ok {
 			return Request{}, errors.New("unknown or repeated field")
 		}
 		delete(want, key)
@@ -72,8 +79,10 @@ func ParseRequest(line string) (Request, error) {
 			return Request{}, errors.New("bad value of " + key)
 		}
 	}
-	if len(want) > 0 {
-		return Request{}, errors.New("missing field")
+	for _, must := range want {
+		if must {
+			return Request{}, errors.New("missing field")
+		}
 	}
 	return r, nil
 }
@@ -81,6 +90,8 @@ func ParseRequest(line string) (Request, error) {
 func (r *Request) set(key, value string) bool {
 	ok := true
 	switch key {
+	case "id":
+		r.ID, ok = value, value != ""
 	case "signal":
 		r.Signal, ok = value, value != ""
 	case "grace":

@@ -113,3 +113,23 @@ v = 1
 		}
 	}
 }
+
+func TestValuesAsData(t *testing.T) {
+	t.Parallel()
+	l, err := Load(Options{User: write(t, "config.toml", "[defaults]\ntags = [\"a\"]\n[plugins.x]\nmtls = true\nconfig = { region = \"e\\u0009u\", n = 3 }\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]any{}
+	for _, v := range l.Values() {
+		got[v.Key] = v.Data()
+	}
+	want := map[string]any{
+		"defaults.backend": "process", "defaults.tags": []any{"a"},
+		"kill.timeout": "5s", "kill.force": true, "kill.mode": "tree", "log.limit": "64MiB",
+		"plugins.x.mtls": true, "plugins.x.config": map[string]any{"region": "e\tu", "n": int64(3)},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}

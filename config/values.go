@@ -3,6 +3,8 @@ package config
 import (
 	"maps"
 	"slices"
+
+	"github.com/BurntSushi/toml"
 )
 
 // Value is one key with the value that holds, written in TOML.
@@ -10,6 +12,15 @@ type Value struct {
 	Key, Value string
 	// Origin is where it was set; nil: it is the default.
 	Origin *Position
+}
+
+// Data returns the value as encoding/json takes it.
+func (v Value) Data() any {
+	var doc struct{ V any }
+	if _, err := toml.Decode("V = "+v.Value, &doc); err != nil {
+		return v.Value // not in this package's own TOML
+	}
+	return doc.V
 }
 
 // Values returns every key that has a value, those of plugins last.

@@ -72,7 +72,11 @@ func (d *doctor) directory() {
 	}
 	d.private(dir, 0o700)
 	for _, name := range []string{registry.File, registry.File + "-wal", registry.File + "-shm"} {
-		d.private(filepath.Join(dir, name), 0o600)
+		path := filepath.Join(dir, name)
+		if err := unix.Access(path, unix.R_OK|unix.W_OK); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			d.find(SeverityError, "permissions", "chmod 600 "+quote(path), "%s can't be read and written: %v", path, err)
+		}
+		d.private(path, 0o600)
 	}
 	d.private(filepath.Join(dir, workersDir), 0o700)
 	d.private(filepath.Join(dir, locksDir), 0o700)
@@ -258,7 +262,11 @@ func (d *doctor) plugins(ctx context.Context) {
 	for _, p := range d.h.PluginList(ctx) {
 		subject := "plugin " + p.Name
 		if p.Err != nil {
-			d.find(SeverityError, subject, "see to it, or remove "+p.Path, "%v", p.Err)
+			mend := "see to it, or remove " + p.Path
+			if _, configured := d.h.opts.Plugins[p.Name]; configured {
+				mend = fmt.Sprintf("see to it, or to [plugins.%s] in the config; 'swarm config show' tells where that is", p.Name)
+			}
+			d.find(SeverityError, subject, mend, "%v", p.Err)
 			continue
 		}
 		if p.Kind == "backend" {

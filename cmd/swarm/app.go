@@ -33,8 +33,8 @@ func newApp(stdout, stderr *os.File, env []string) *app {
 		env: env,
 		errWidth: func() int {
 			width, _, err := term.GetSize(int(stderr.Fd()))
-			if err != nil {
-				return 0
+			if err == nil && width == 0 {
+				return 80 // a terminal that does not tell, such as a serial line
 			}
 			return width
 		},

@@ -92,7 +92,8 @@ func (a *app) configFiles() ([]fileJSON, error) {
 }
 
 func newConfigCheck(a *app) *cobra.Command {
-	return &cobra.Command{
+	var json bool
+	cmd := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Find all mistakes in the config files, or in FILE",
 		Long: `Print every mistake in the config files: unknown keys and what was probably meant,
@@ -102,17 +103,43 @@ Exit code: 0 if there is none, 1 if there are some.`,
 		Example: `  swarm config check
   swarm config check ./swarm.toml`,
 		Args: arguments(0, 1, ""),
-		RunE: func(_ *cobra.Command, args []string) error { return a.configCheck(args) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			err := a.configCheck(args)
+			var problems config.Problems
+			switch {
+			case json && (err == nil || errors.As(err, &problems)):
+				return errors.Join(a.printJSON(problemsJSON(problems)), err)
+			case err == nil:
+				a.printf("no problems\n")
+			}
+			return err
+		},
 	}
+	cmd.Flags().BoolVar(&json, "json", false, "print them as JSON too")
+	return cmd
+}
+
+// problemJSON is one mistake; what is not known of its place is null.
+type problemJSON struct {
+	File   string  `json:"file"`
+	Line   *int    `json:"line"`
+	Column *int    `json:"column"`
+	Key    *string `json:"key"`
+	Text   string  `json:"text"`
+}
+
+func problemsJSON(problems config.Problems) []problemJSON {
+	list := make([]problemJSON, len(problems))
+	for i, p := range problems {
+		list[i] = problemJSON{File: p.At.File, Line: orNull(p.At.Line), Column: orNull(p.At.Column), Key: orNull(p.Key), Text: p.Text}
+	}
+	return list
 }
 
 func (a *app) configCheck(args []string) error {
 	if len(args) == 0 {
-		if _, err := a.loadProject(); err != nil {
-			return err
-		}
-		a.printf("no problems\n")
-		return nil
+		_, err := a.loadProject()
+		return err
 	}
 	path, err := filepath.Abs(args[0])
 	if err != nil {
@@ -121,11 +148,8 @@ func (a *app) configCheck(args []string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", args[0], cause(err))
 	}
-	if _, err := config.Load(config.Options{User: path, Home: a.getenv("HOME"), Checks: checks()}); err != nil {
-		return err
-	}
-	a.printf("no problems\n")
-	return nil
+	_, err = config.Load(config.Options{User: path, Home: a.getenv("HOME"), Checks: checks()})
+	return err
 }
 
 func newConfigShow(a *app) *cobra.Command {
@@ -145,7 +169,7 @@ Mistakes in the files are told as "swarm config check" does.`,
 // valueJSON is one setting; source is null for a default.
 type valueJSON struct {
 	Key    string  `json:"key"`
-	Value  string  `json:"value"`
+	Value  any     `json:"value"`
 	Source *string `json:"source"`
 }
 
@@ -157,7 +181,7 @@ func (a *app) configShow(json bool) error {
 	values := []valueJSON{}
 	var rows [][]string
 	for _, v := range loaded.Values() {
-		j := valueJSON{Key: v.Key, Value: v.Value}
+		j := valueJSON{Key: v.Key, Value: v.Data()}
 		remark := "# default"
 		if v.Origin != nil {
 			j.Source = orNull(v.Origin.String())

@@ -45,7 +45,13 @@ func (o *spawnOptions) request(cfg config.Config) (host.SpawnRequest, error) {
 	if o.worktree {
 		r.Workspace = &host.WorkspaceRequest{Plugin: workspaceWorktree, Branch: o.branch, Parent: cfg.Defaults.WorktreeDir}
 		if o.worktreeDir != "" {
-			r.Workspace.Parent = o.worktreeDir
+			// As every path that is typed; that of a config file has no directory
+			// to be relative to but the repository's.
+			parent, err := workingDir(o.worktreeDir)
+			if err != nil {
+				return r, err
+			}
+			r.Workspace.Parent = parent
 		}
 	}
 	o.setPolicy(&r, cfg.Kill)
@@ -79,14 +85,14 @@ func setUnlessEmpty(m map[string]string, key string, values ...string) {
 	}
 }
 
-// workingDir is absolute, so that it means the same to a plugin.
-func workingDir(cwd string) (string, error) {
-	if filepath.IsAbs(cwd) {
-		return filepath.Clean(cwd), nil
+// workingDir makes a directory absolute, so that it means the same to a plugin.
+func workingDir(path string) (string, error) {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path), nil
 	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", fmt.Errorf("cannot tell the working directory: %w; use --cwd", err)
 	}
-	return filepath.Join(dir, cwd), nil
+	return filepath.Join(dir, path), nil
 }

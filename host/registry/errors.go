@@ -79,9 +79,13 @@ func explain(path string, err error) error {
 	}
 }
 
-// cannotWrite tells a full disk from other reasons, which SQLite does not: what
-// it has no room for is mostly the index of its log.
+// cannotWrite tells a full disk and a file that can't even be read from other
+// reasons, which SQLite does not: what it has no room for is mostly the index of
+// its log.
 func cannotWrite(path string, err error) error {
+	if denied := unix.Access(path, unix.R_OK); errors.Is(denied, fs.ErrPermission) {
+		return fmt.Errorf("cannot read %s: %w", path, denied)
+	}
 	if Full(filepath.Dir(path)) {
 		return fmt.Errorf("%w: %s: %w", ErrFull, path, err)
 	}
@@ -94,6 +98,6 @@ const minBlocks = 32
 // Full reports whether the disk under a state directory has no room for a
 // change.
 func Full(dir string) bool {
-	var fs unix.Statfs_t
-	return unix.Statfs(dir, &fs) == nil && fs.Bavail < minBlocks
+	var disk unix.Statfs_t
+	return unix.Statfs(dir, &disk) == nil && disk.Bavail < minBlocks
 }

@@ -62,6 +62,7 @@ func TestPluginsLeaveWhenTheHostIsKilled(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
+	_ = cmd.Wait() // it holds its locks until it is all gone
 	for _, pid := range pids {
 		eventually(t, fmt.Sprintf("plugin %d has left", pid), 2*time.Second, func() bool { return !alive(pid) })
 	}

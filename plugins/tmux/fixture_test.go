@@ -62,7 +62,7 @@ func (f *fixture) config(lines ...string) {
 
 // tmux runs tmux as the user would.
 func (f *fixture) tmux(args ...string) (string, error) {
-	cmd := exec.CommandContext(f.t.Context(), "tmux", append([]string{"-L", f.socket}, args...)...)
+	cmd := exec.CommandContext(f.t.Context(), "tmux", append([]string{"-u", "-L", f.socket}, args...)...)
 	cmd.Env = f.env
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSuffix(string(out), "\n"), err

@@ -263,7 +263,9 @@ func (d *doctor) plugins(ctx context.Context) {
 		subject := "plugin " + p.Name
 		if p.Err != nil {
 			mend := "see to it, or remove " + p.Path
-			if _, configured := d.h.opts.Plugins[p.Name]; configured {
+			if p.Kind != "" {
+				mend = "see to what it needs; the other plugins work without it"
+			} else if _, configured := d.h.opts.Plugins[p.Name]; configured {
 				mend = fmt.Sprintf("see to it, or to [plugins.%s] in the config; 'swarm config show' tells where that is", p.Name)
 			}
 			d.find(SeverityError, subject, mend, "%v", p.Err)

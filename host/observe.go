@@ -27,20 +27,6 @@ func (h *Host) Workers(ctx context.Context, sel Selection) (ws []Worker, warning
 	return h.observe(ctx, recs), warnings, nil
 }
 
-// Select returns the selected workers as recorded, without asking any backend:
-// a worker that is not known to have ended is [StatusUnknown].
-func (h *Host) Select(ctx context.Context, sel Selection) ([]Worker, error) {
-	recs, _, err := h.choose(ctx, sel)
-	if err != nil {
-		return nil, err
-	}
-	ws := make([]Worker, len(recs))
-	for i, r := range recs {
-		ws[i] = worker(r)
-	}
-	return ws, nil
-}
-
 // observe tells how workers are by asking their backends, all at the same time.
 func (h *Host) observe(ctx context.Context, recs []registry.Record) []Worker {
 	ws := make([]Worker, len(recs))

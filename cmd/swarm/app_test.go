@@ -90,6 +90,8 @@ func TestReport(t *testing.T) {
 		{&host.NotFoundError{Name: "ghost"}, 1, "swarm: error: worker 'ghost' not found\n"},
 		{fmt.Errorf("%w: command not found: x", swarm.ErrInvalidSpec), 1, "swarm: error: command not found: x\n"},
 		{errors.Join(errors.New("a"), errors.New("b")), 1, "swarm: error: a\nswarm: error: b\n"},
+		{wrapsNothing{}, 1, "swarm: error: a plugin's own\n"},
+		{errors.Join(wrapsNothing{}, nil), 1, "swarm: error: a plugin's own\n"},
 		{errors.Join(&codeError{code: 3}, nil), 3, ""},
 		{&codeError{code: 2, err: errors.New("a")}, 2, "swarm: error: a\n"},
 		{
@@ -103,6 +105,12 @@ func TestReport(t *testing.T) {
 		}
 	}
 }
+
+// wrapsNothing is as a plugin's error that is none of the contract's.
+type wrapsNothing struct{}
+
+func (wrapsNothing) Error() string   { return "a plugin's own" }
+func (wrapsNothing) Unwrap() []error { return nil }
 
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	t.Parallel()

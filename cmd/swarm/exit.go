@@ -107,7 +107,10 @@ func (a *app) fail(err error) {
 
 // isJoin tells an error of [errors.Join], which has no text of its own, from one
 // that wraps several.
-func isJoin(err error, parts []error) bool { return err.Error() == errors.Join(parts...).Error() }
+func isJoin(err error, parts []error) bool {
+	joined := errors.Join(parts...) // nil without parts, as of an error that wraps nothing
+	return joined != nil && err.Error() == joined.Error()
+}
 
 // message is the text of err for a person. The sentinels that say no more than
 // the text after them are left out.

@@ -130,24 +130,6 @@ func (e *PinError) Error() string {
 	return fmt.Sprintf("plugin '%s': %s has the sha256 %s, the config wants %s", e.name, e.Path, e.Got, e.Want)
 }
 
-// KindError means that a plugin is not of the kind that is needed.
-type KindError struct {
-	named
-	Want, Got plugin.Kind
-}
-
-func (e *KindError) Error() string {
-	return fmt.Sprintf("plugin '%s' is a %s plugin, not a %s plugin", e.name, e.Got, e.Want)
-}
-
-// CheckKind returns a [KindError] if the plugin is of another kind.
-func CheckKind(name string, c *plugin.Client, want plugin.Kind) error {
-	if got := c.Info().Kind; got != want {
-		return &KindError{named{name}, want, got}
-	}
-	return nil
-}
-
 // ConfigError means that a plugin does not take its settings. It is a
 // [swarm.ErrInvalidConfig].
 type ConfigError struct {

@@ -132,19 +132,6 @@ func TestConfigErrorIsOfTheContract(t *testing.T) {
 	}
 }
 
-func TestCheckKind(t *testing.T) {
-	t.Parallel()
-	s := newSet(t)
-	c := get(t, s, entry("workspace"))
-	if err := CheckKind("test", c, plugin.KindWorkspace); err != nil {
-		t.Error(err)
-	}
-	err := CheckKind("test", c, plugin.KindBackend)
-	if err == nil || err.Error() != "plugin 'test' is a workspace plugin, not a backend plugin" {
-		t.Errorf("error %v", err)
-	}
-}
-
 func TestMissingIsNotExist(t *testing.T) {
 	t.Parallel()
 	_, err := newSet(t).Get(t.Context(), catalog.Entry{Name: "test", Command: []string{"/no/such/file"}})

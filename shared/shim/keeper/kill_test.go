@@ -278,3 +278,26 @@ func TestWordsOfTheContract(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestRequestForAnother asks for a worker that is not this shim's.
+func TestRequestForAnother(t *testing.T) {
+	t.Parallel()
+	l := launch("exec sleep 999")
+	l.ID = "id-1"
+	s := start(t, l, options{})
+	for _, request := range []string{
+		"kill id=not-" + l.ID + " signal=SIGKILL grace=0 force=1 mode=tree",
+		"signal id=not-" + l.ID + " signal=SIGKILL mode=main",
+		"wait id=not-" + l.ID,
+	} {
+		if got := s.ask(request); len(got) != 1 || got[0] != "stale" {
+			t.Errorf("%q is answered %q", request, got)
+		}
+	}
+	if st := s.status(); st.State != "running" || len(s.left()) != 1 {
+		t.Errorf("status %+v", st)
+	}
+	if got := s.ask("kill id=" + l.ID + " signal=SIGTERM grace=5000 force=1 mode=tree"); len(got) != 2 || got[0] != "accepted" {
+		t.Errorf("answer %q", got)
+	}
+}

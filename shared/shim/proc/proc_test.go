@@ -176,6 +176,29 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// TestBelow looks from the threads that have the children, and from one that has
+// none and ends, whose list nobody can read then.
+func TestBelow(t *testing.T) {
+	t.Parallel()
+	id, _ := sleeper(t)
+	sees := func(threads []int) bool {
+		tree, err := proc.Below(threads, func(proc.Process) (bool, error) { return false, nil })
+		if err != nil {
+			t.Error(err)
+		}
+		return slices.ContainsFunc(tree, func(p proc.Process) bool { return p.Identity == id })
+	}
+	threads := proc.ForkThreads(id.PID)
+	for _, threads := range [][]int{nil, threads, {1 << 30}} {
+		if !sees(threads) {
+			t.Errorf("the child is not seen from the threads %v", threads)
+		}
+	}
+	if got := proc.ForkThreads(os.Getpid()); got != nil {
+		t.Errorf("who is no child was forked by the threads %v", got)
+	}
+}
+
 func TestSignalNames(t *testing.T) {
 	t.Parallel()
 	for name, sig := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGSEGV": syscall.SIGSEGV, "SIGUSR1": syscall.SIGUSR1} {

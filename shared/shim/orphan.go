@@ -29,9 +29,11 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 		return swarm.KillResult{}, fmt.Errorf("%w: this system has no %s", swarm.ErrInvalidSpec, o.Signal)
 	}
 	var r swarm.KillResult
+	var found []proc.Process
 	lost := func() (swarm.KillResult, error) {
 		r.Status = new(Look).lost(st, id)
-		r.Survivors = r.Status.Survivors
+		r.Survivors = withAlive(r.Status.Survivors, found)
+		r.Status.Survivors = r.Survivors
 		if len(r.Survivors) > 0 {
 			return r, survived(r.Survivors)
 		}
@@ -41,8 +43,12 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 		r.AlreadyEnded = true
 		return lost()
 	}
-	found := takeCensus().orphans(st, id)
-	if len(found) == 0 {
+	// What was proven once stays so: the proof may be a relative that ends first.
+	look := func() []proc.Process {
+		found = merge(found, takeCensus().orphans(st, id))
+		return found
+	}
+	if len(look()) == 0 {
 		r.AlreadyEnded = true
 		return lost()
 	}
@@ -56,7 +62,7 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 	if err := awaitAll(ctx, found, o.Grace); err != nil {
 		return r, err
 	}
-	left := takeCensus().orphans(st, id)
+	left := look()
 	if len(left) == 0 || !o.Force {
 		return lost()
 	}
@@ -72,7 +78,7 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 		if err := awaitAll(ctx, left, forceLimit); err != nil {
 			return r, err
 		}
-		again := takeCensus().orphans(st, id)
+		again := look()
 		if len(again) == 0 || same(left, again) {
 			break
 		}
@@ -113,6 +119,29 @@ func awaitAll(ctx context.Context, ps []proc.Process, limit time.Duration) error
 		return ctx.Err()
 	}
 	return failed
+}
+
+// merge returns those of known that are alive, and fresh.
+func merge(known, fresh []proc.Process) []proc.Process {
+	all := slices.Clone(fresh)
+	for _, p := range known {
+		is := func(q proc.Process) bool { return q.Identity == p.Identity }
+		if !slices.ContainsFunc(all, is) && p.Alive() {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// withAlive adds to the survivors those of known that are alive.
+func withAlive(survivors []swarm.Process, known []proc.Process) []swarm.Process {
+	for _, p := range known {
+		is := func(s swarm.Process) bool { return s.PID == p.PID }
+		if !slices.ContainsFunc(survivors, is) && p.Alive() {
+			survivors = append(survivors, swarm.Process{PID: p.PID, Name: p.Name})
+		}
+	}
+	return survivors
 }
 
 func same(a, b []proc.Process) bool {

@@ -57,6 +57,13 @@ func (h *Host) Close() error {
 	return h.closeRegistry()
 }
 
+// Leave is Close for a process that exits right after it: the plugins are killed,
+// but their end is not waited for.
+func (h *Host) Leave() error {
+	h.plugins.Leave()
+	return h.closeRegistry()
+}
+
 func (h *Host) closeRegistry() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -31,6 +31,8 @@ func (l launched) Died(ctx context.Context, p *peer) error { return l.set.Died(c
 
 func (l launched) Close() { l.set.Close() }
 
+func (l launched) Leave() { l.set.Leave() }
+
 func newPeer(c *plugin.Client) *peer {
 	p := &peer{Info: c.Info(), check: c.Check, client: c}
 	// A nil pointer in an interface is not a nil interface.

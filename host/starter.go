@@ -21,6 +21,8 @@ type starter interface {
 	Died(ctx context.Context, p *peer) error
 	// Close ends all plugins, within a bounded time.
 	Close()
+	// Leave is Close for a process that exits right after it.
+	Leave()
 }
 
 // backend is what the host asks of backends, a [plugin.Backend].

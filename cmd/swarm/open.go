@@ -56,7 +56,7 @@ func (a *app) with(ctx context.Context, cfg config.Config, f func(*host.Host) er
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(h), h.Close())
+	return errors.Join(f(h), h.Leave())
 }
 
 func executable() (string, error) {

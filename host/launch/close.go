@@ -16,15 +16,22 @@ const askTime = 200 * time.Millisecond
 func (p *running) close() { p.closing.Do(p.end) }
 
 func (p *running) end() {
+	p.kill()
+	// This closes the connection and waits for the end of process and goroutines.
+	p.client.Kill()
+	<-p.proc.exited
+}
+
+// leave kills the plugin and does not see to its end.
+func (p *running) leave() { p.closing.Do(p.kill) }
+
+func (p *running) kill() {
 	if p.proc.running() && p.givenUp.Load() {
 		p.ask()
 	}
 	_ = p.proc.Kill(context.Background())
 	// The system takes longer to end it than we to clean up after it.
 	p.removeSocket()
-	// This closes the connection and waits for the end of process and goroutines.
-	p.client.Kill()
-	<-p.proc.exited
 }
 
 // removeSocket removes the directory of the plugin's socket, with the socket.

@@ -40,6 +40,7 @@ func TestCloseOfAStoppedPlugin(t *testing.T) {
 	if err := syscall.Kill(pid(t, s, c), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, "all its threads have stopped", 2*time.Second, func() bool { return stopped(pid(t, s, c)) })
 	// A call was given up, so that Close asks it to leave.
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
@@ -146,4 +147,22 @@ func descriptors(t *testing.T) int {
 	}
 	t.Fatal("no directory of open descriptors")
 	return 0
+}
+
+// TestLeave is about the end of a command, which does not wait for that of its
+// plugins.
+func TestLeave(t *testing.T) {
+	t.Parallel()
+	s := newSet(t)
+	c := get(t, s, entry("serve"))
+	plugin := pid(t, s, c)
+	within(t, "Leave", s.Leave)
+	eventually(t, "the plugin is gone", 2*time.Second, func() bool { return !alive(plugin) })
+	sockets, err := s.socketDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dirs := left(t, sockets); len(dirs) > 0 {
+		t.Errorf("left: %v", dirs)
+	}
 }

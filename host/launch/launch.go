@@ -179,7 +179,14 @@ func (s *Set) all() []*slot { return slices.AppendSeq(slices.Clone(s.old), maps.
 
 // Close ends all plugins, at the same time, and returns when none is left. It
 // takes at most a fraction of a second, whatever the plugins do.
-func (s *Set) Close() {
+func (s *Set) Close() { s.endAll((*running).close) }
+
+// Leave is Close for a process that exits right after it: all plugins are killed
+// and cleaned up after, but the system may still be busy with their end. That
+// takes it about a millisecond, which every command would wait for.
+func (s *Set) Leave() { s.endAll((*running).leave) }
+
+func (s *Set) endAll(end func(*running)) {
 	s.mu.Lock()
 	s.closed = true
 	slots := s.all()
@@ -192,7 +199,7 @@ func (s *Set) Close() {
 		wg.Go(func() {
 			<-sl.done
 			if sl.proc != nil {
-				sl.proc.close()
+				end(sl.proc)
 			}
 		})
 	}

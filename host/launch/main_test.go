@@ -106,6 +106,18 @@ func alive(pid int) bool {
 	return after[0] != 'Z' && after[0] != 'X'
 }
 
+// stopped says whether no thread of a process runs; without /proc it is believed.
+func stopped(pid int) bool {
+	stats, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat")
+	for _, name := range stats {
+		stat, _ := os.ReadFile(name)
+		if _, after, ok := strings.Cut(string(stat), ") "); ok && after[0] != 'T' {
+			return false
+		}
+	}
+	return true
+}
+
 // eventually waits for a condition that nothing announces.
 func eventually(t *testing.T, what string, limit time.Duration, cond func() bool) {
 	t.Helper()

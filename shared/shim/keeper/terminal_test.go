@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -137,7 +139,10 @@ func TestJobControl(t *testing.T) {
 	w := openWindow(t, l)
 	w.shows("$ ")
 	w.keys("sleep 997\r")
-	w.family(2)
+	// The shell gives it the terminal before it becomes sleep.
+	w.until("the job has the terminal", func() bool {
+		return slices.ContainsFunc(w.left(), func(p proc.Process) bool { return p.Name == "sleep" })
+	})
 	w.keys("\x1a")
 	w.shows("Stopped")
 	w.keys("jobs\r")

@@ -44,8 +44,13 @@ func awaitEnd(ctx context.Context, id proc.Identity) error {
 		n, err := unix.Poll(poll, 0)
 		return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
 	})
-	if ctx.Err() != nil && id.Alive() {
+	switch {
+	case err == nil, !id.Alive():
+		// It may have ended at the very end of the context.
+		return nil
+	case ctx.Err() != nil:
 		return ctx.Err()
+	default:
+		return err
 	}
-	return err
 }

@@ -72,8 +72,26 @@ type Spec struct {
 	// OutputLimit is how many bytes of the worker's output to keep; older
 	// output is dropped first. 0: the backend's default.
 	OutputLimit int64
+	// Stdin says to keep the standard input open, for [Inputter]; needs
+	// [CapStdin]. Without it a worker that is not on a terminal reads nothing.
+	Stdin bool
+	// Restart is the worker's restart policy; needs [CapRestart].
+	Restart Restart
+	// Owner is the process at whose end the worker is killed, by its kill policy;
+	// nil: nobody. It is set for local backends only.
+	Owner *Owner
 	// Local is set for local backends only, and then always.
 	Local *Local
+}
+
+// Owner names a process of this machine for ever: its pid may be used again, but
+// not with the same start time since the same boot.
+type Owner struct {
+	PID int
+	// Start is in the unit of the operating system, such as clock ticks since the
+	// boot; Boot is the boot's id.
+	Start uint64
+	Boot  string
 }
 
 // Local is what only a backend on the host's own machine is told.

@@ -15,6 +15,22 @@ const (
 	CapFind          Capability = "find"           // [Finder]
 	CapCheck         Capability = "check"          // [Checker]
 	CapFindWorkspace Capability = "find-workspace" // [WorkspaceFinder]
+	CapInput         Capability = "input"          // [Inputter]
+	CapSignal        Capability = "signal"         // [Signaller]
+	CapScreen        Capability = "screen"         // [Screener]
+	CapAttach        Capability = "attach"         // [Attacher]
+	CapWatch         Capability = "watch"          // [Watcher]
+	CapComplete      Capability = "complete"       // [Completer]
+)
+
+// The capabilities that are fields of a [Spec]. They are announced by
+// [Announcer]; the host refuses a spawn that needs one of a backend that does not
+// announce it, except for CapOwner, which it then carries out itself as well as
+// it can.
+const (
+	CapStdin   Capability = "stdin"   // Spec.Stdin
+	CapRestart Capability = "restart" // Spec.Restart
+	CapOwner   Capability = "owner"   // Spec.Owner
 )
 
 // CapabilitiesOf returns the capabilities that a [Backend] or a [Workspace]
@@ -40,6 +56,21 @@ func CapabilitiesOf(plugin any) []Capability {
 	add(ok, CapCheck)
 	_, ok = plugin.(WorkspaceFinder)
 	add(ok, CapFindWorkspace)
+	_, ok = plugin.(Inputter)
+	add(ok, CapInput)
+	_, ok = plugin.(Signaller)
+	add(ok, CapSignal)
+	_, ok = plugin.(Screener)
+	add(ok, CapScreen)
+	_, ok = plugin.(Attacher)
+	add(ok, CapAttach)
+	_, ok = plugin.(Watcher)
+	add(ok, CapWatch)
+	_, ok = plugin.(Completer)
+	add(ok, CapComplete)
+	if a, ok := plugin.(Announcer); ok {
+		caps = append(caps, a.Announce()...)
+	}
 	return caps
 }
 
@@ -103,4 +134,34 @@ type Checker interface {
 	// Check returns nil, or an error that says what is missing and how to get
 	// it, such as [ErrUnavailable] with "tmux is not installed".
 	Check(ctx context.Context) error
+}
+
+// Announcer tells what of a [Spec] the backend can carry out beyond what every
+// backend has to.
+type Announcer interface {
+	// Announce returns some of [CapStdin], [CapRestart] and [CapOwner], the same
+	// at every call.
+	Announce() []Capability
+}
+
+// Watcher tells of changes of a worker as they happen. Without it the host asks
+// for the status now and then.
+type Watcher interface {
+	// Watch calls each with the status now, and again whenever the worker was
+	// started again, said that it is done, or no longer runs; it returns nil after
+	// that. Statuses that follow each other fast may be told as one. It returns an
+	// error of each as it is.
+	Watch(ctx context.Context, h Handle, each func(Status) error) error
+}
+
+// Completer takes note that a worker is done. Who is first wins: the worker that
+// completes, the kill, or the exit.
+type Completer interface {
+	// Complete records, durably, that the worker is done: from then on its status
+	// has the completion, and its end the cause [CauseCompleted]. It is called by
+	// the worker itself and does not wait for its end: what is still there after
+	// o.Grace is ended as by Kill with o, whoever is gone.
+	//
+	// A worker that is being killed, has completed or has ended is [ErrTooLate].
+	Complete(ctx context.Context, h Handle, summary string, o KillOptions) error
 }

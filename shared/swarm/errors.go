@@ -27,6 +27,8 @@ var (
 	ErrUnsupported = errors.New("not supported by this plugin")
 	// ErrPermission: the operating system or the engine refused.
 	ErrPermission = errors.New("permission denied")
+	// ErrTooLate: the worker is being ended, or has ended, already.
+	ErrTooLate = errors.New("too late")
 	// ErrUnavailable: the engine behind the plugin can't be reached now.
 	ErrUnavailable = errors.New("unavailable")
 )

@@ -56,6 +56,13 @@ type Status struct {
 	Reason string
 	// Survivors are the processes of a lost worker that are still alive.
 	Survivors []Process
+	// Restarts is how often the worker was started again by its restart policy,
+	// LastRestarts the newest of them, the oldest first, at most [MaxRestarts].
+	// Between two starts the worker is StateRunning with PID 0 and a Reason.
+	Restarts     int
+	LastRestarts []Restarted
+	// Completion is set once the worker said that it is done, whatever its state.
+	Completion *Completion
 }
 
 // Cause says why a worker ended, as its keeper saw it first hand. Readers keep
@@ -72,6 +79,14 @@ const (
 	CauseHangup Cause = "hangup"
 	// CauseShutdown means that the keeper was told by the system to end.
 	CauseShutdown Cause = "shutdown"
+	// CauseCompleted means that the worker said that it is done before anything
+	// else ended it; the summary is in Status.Completion.
+	CauseCompleted Cause = "completed"
+	// CauseOwner means that the worker was ended because its owner had ended.
+	CauseOwner Cause = "owner"
+	// CauseCrashLoop means that the main process ended by itself, and once too
+	// often for the budget of its restart policy.
+	CauseCrashLoop Cause = "crash-loop"
 	// CauseNotStarted means that the command could not be run at all.
 	CauseNotStarted Cause = "not-started"
 )

@@ -20,6 +20,10 @@ var (
 	ErrNoSelection = errors.New("must specify worker name or --all")
 	// ErrRunning: what was asked for needs a worker that has ended.
 	ErrRunning = errors.New("worker is running")
+	// ErrEnded: what was asked for needs a worker that runs.
+	ErrEnded = errors.New("worker is not running")
+	// ErrNotReady: the worker did not show in time that it is ready.
+	ErrNotReady = errors.New("worker is not ready")
 )
 
 // NotFoundError names a worker that is not in the registry.

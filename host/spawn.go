@@ -33,8 +33,17 @@ type SpawnRequest struct {
 	Workspace *WorkspaceRequest
 	// Kill is its kill policy; nil: that of the host's [Options].
 	Kill *swarm.KillOptions
-	// Retain is its retention policy; empty: "until-clean".
+	// Retain is its retention policy: "until-clean", "none", or a duration that
+	// the record stays after the end; empty: "until-clean".
 	Retain string
+	// Stdin keeps its standard input open, for [Host.Send].
+	Stdin bool
+	// Restart is its restart policy; the zero value: none.
+	Restart swarm.Restart
+	// Owner is the process at whose end it is killed; nil: nobody.
+	Owner *swarm.Owner
+	// Ralph says that its main process is a ralph loop.
+	Ralph bool
 	// OutputLimit is how many bytes of output to keep; 0: that of the host's
 	// [Options].
 	OutputLimit int64

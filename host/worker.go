@@ -51,6 +51,22 @@ type Worker struct {
 	Retain string
 	// Survivors are the processes of a lost worker that are still alive.
 	Survivors []swarm.Process
+	// Restart is its restart policy, Restarts how often that started it again.
+	Restart  swarm.Restart
+	Restarts int
+	// Completion is set once it said that it is done.
+	Completion *swarm.Completion
+	// Owner is the process at whose end it is killed; nil: nobody.
+	Owner *swarm.Owner
+	// Ralph says that its main process is a ralph loop.
+	Ralph bool
+	// Stdin says that its standard input is kept open.
+	Stdin bool
+	// Previous are the ids of its earlier incarnations, the oldest first.
+	Previous []string
+	// Kill is its kill policy, Options what its backend was told of it.
+	Kill    swarm.KillOptions
+	Options map[string]string
 }
 
 // Gone reports whether nothing of the worker is left.

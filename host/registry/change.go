@@ -14,8 +14,9 @@ import (
 // Tx is one change of the registry, good within [Registry.Change] only.
 type Tx struct {
 	tx *sql.Tx
-	// get and update are prepared by the first Update: a crowd's end is one change.
-	get, update *sql.Stmt
+	// The statements are prepared when they are first needed: a crowd's end is one
+	// change.
+	get, update, event *sql.Stmt
 }
 
 // Change runs change in one transaction. What change returns is returned, and
@@ -32,7 +33,8 @@ func (r *Registry) Change(ctx context.Context, change func(context.Context, *Tx)
 	return explain(r.path, tx.Commit())
 }
 
-const placeholders = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+// placeholders is one mark for each of the columns.
+var placeholders = strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
 
 // Insert adds a record: [ErrExists] if there is one of its name.
 func (t *Tx) Insert(ctx context.Context, rec *Record) error {

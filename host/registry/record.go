@@ -43,6 +43,13 @@ type Record struct {
 	Started   time.Time
 	// Exit is nil if it is not known.
 	Exit *swarm.Exit
+	// Completion is what the worker said when it was done, if it did.
+	Completion *swarm.Completion
+	// Restarts is how many of its restarts the events tell.
+	Restarts int
+	// Replaces is the record that this one is to take the place of once its spawn
+	// is done; nil otherwise.
+	Replaces *Record
 	// Reason says in one line why it is as it is, or nothing.
 	Reason string
 }
@@ -62,10 +69,15 @@ type Spec struct {
 	Kill        swarm.KillOptions `json:"kill"`
 	OutputLimit int64             `json:"output_limit,omitempty"`
 	Retain      string            `json:"retain,omitempty"`
-	Owner       string            `json:"owner,omitempty"`
+	Owner       *swarm.Owner      `json:"owner,omitempty"`
 	Team        string            `json:"team,omitempty"`
 	Ask         *WorkspaceAsk     `json:"workspace_ask,omitempty"`
-	Created     time.Time         `json:"created"`
+	Stdin       bool              `json:"stdin,omitempty"`
+	Restart     swarm.Restart     `json:"restart,omitzero"`
+	Ralph       bool              `json:"ralph,omitempty"`
+	// Previous are the ids of the incarnations before, the oldest first.
+	Previous []string  `json:"previous,omitempty"`
+	Created  time.Time `json:"created"`
 }
 
 // Plugin is how a config file said that a plugin is to be started; it is kept
@@ -89,12 +101,14 @@ type WorkspaceAsk struct {
 // columns are those of a record, in the order of fields and scan.
 const columns = `id, name, state, step, backend, plugin, command, dir, env, tags, options, kill_policy,
 	output_limit, retain, owner, team, workspace_ask, workspace, handle_version, handle, place, pid,
-	created_ns, started_ns, exit_code, exit_signal, exit_cause, exit_reason, ended_ns, reason`
+	created_ns, started_ns, exit_code, exit_signal, exit_cause, exit_reason, ended_ns, reason,
+	stdin, restart, ralph, previous, replaces, restarts, completion`
 
 // row is a record as it is stored.
 type row struct {
 	Record
 	plugin, command, env, tags, options, kill, ask, workspace, place string
+	owner, restart, previous, replaces, completion                   string
 	created, started, ended                                          int64
 	code                                                             *int
 	exit                                                             swarm.Exit
@@ -104,8 +118,9 @@ type row struct {
 func (r *row) targets() []any {
 	return []any{
 		&r.ID, &r.Name, &r.State, &r.Step, &r.Backend, &r.plugin, &r.command, &r.Dir, &r.env, &r.tags, &r.options, &r.kill,
-		&r.OutputLimit, &r.Retain, &r.Owner, &r.Team, &r.ask, &r.workspace, &r.Handle.Version, &r.Handle.Data, &r.place, &r.PID,
+		&r.OutputLimit, &r.Retain, &r.owner, &r.Team, &r.ask, &r.workspace, &r.Handle.Version, &r.Handle.Data, &r.place, &r.PID,
 		&r.created, &r.started, &r.code, &r.exit.Signal, &r.exit.Cause, &r.exit.Reason, &r.ended, &r.Reason,
+		&r.Stdin, &r.restart, &r.Ralph, &r.previous, &r.replaces, &r.Restarts, &r.completion,
 	}
 }
 
@@ -124,6 +139,11 @@ func (r *row) decode() error {
 		{r.ask, &r.Ask},
 		{r.workspace, &r.Workspace},
 		{r.place, &r.Place},
+		{r.owner, &r.Owner},
+		{r.restart, &r.Restart},
+		{r.previous, &r.Previous},
+		{r.replaces, &r.Replaces},
+		{r.completion, &r.Completion},
 	} {
 		if f.text == "" {
 			continue
@@ -159,9 +179,11 @@ func (r *Record) values() ([]any, error) {
 	values := []any{
 		r.ID, r.Name, string(r.State), r.Step, r.Backend, text(r.Plugin, r.Plugin == nil), text(r.Command, false), r.Dir,
 		text(r.Env, len(r.Env) == 0), text(r.Tags, len(r.Tags) == 0), text(r.Options, len(r.Options) == 0), text(r.Kill, false),
-		r.OutputLimit, r.Retain, r.Owner, r.Team, text(r.Ask, r.Ask == nil), text(r.Workspace, r.Workspace == nil),
+		r.OutputLimit, r.Retain, text(r.Owner, r.Owner == nil), r.Team, text(r.Ask, r.Ask == nil), text(r.Workspace, r.Workspace == nil),
 		r.Handle.Version, r.Handle.Data, text(r.Place, place), r.PID,
 		nanos(r.Created), nanos(r.Started), code, exit.Signal, string(exit.Cause), exit.Reason, nanos(exit.Time), r.Reason,
+		r.Stdin, text(r.Restart, r.Restart == swarm.Restart{}), r.Ralph, text(r.Previous, len(r.Previous) == 0),
+		text(r.Replaces, r.Replaces == nil), r.Restarts, text(r.Completion, r.Completion == nil),
 	}
 	return values, err
 }

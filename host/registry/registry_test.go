@@ -27,17 +27,39 @@ func full() Record {
 			Command: []string{"sh", "-c", "echo 'ä\n'"}, Dir: "/repo-worktrees/full",
 			Env: []string{"A=1"}, Tags: []string{"t", "u"}, Options: map[string]string{"session": "s"},
 			Kill:        swarm.KillOptions{Signal: "SIGINT", Grace: 5 * time.Second, Force: true, Mode: swarm.KillMain},
-			OutputLimit: 1 << 20, Retain: "1h0m0s", Owner: "123:456", Team: "red",
-			Ask:     &WorkspaceAsk{Plugin: "worktree", Config: &Plugin{SHA256: "cd"}, Base: "/repo", Branch: "b", Parent: "p"},
+			OutputLimit: 1 << 20, Retain: "1h0m0s", Team: "red",
+			Ask:   &WorkspaceAsk{Plugin: "worktree", Config: &Plugin{SHA256: "cd"}, Base: "/repo", Branch: "b", Parent: "p"},
+			Owner: &swarm.Owner{PID: 123, Start: 456, Boot: "b"}, Stdin: true, Ralph: true, Previous: []string{"x", "y"},
+			Restart: swarm.Restart{When: swarm.RestartAlways, MinDelay: time.Second, MaxDelay: time.Minute, Budget: 3, Window: time.Hour},
 			Created: time.Unix(1700000000, 1),
 		},
-		State: Stopped, Step: StepKilling,
+		Completion: &swarm.Completion{Summary: "done", Time: time.Unix(1700000003, 0)}, Restarts: 7,
+		Replaces: &Record{Spec: bare("old").Spec, State: Stopped, Handle: swarm.Handle{Version: 1, Data: []byte{9}}, Exit: &swarm.Exit{Code: 3}},
+		State:    Stopped, Step: StepKilling,
 		Workspace: &swarm.WorkspaceRef{ID: "1m7z0xwyhn2yfekg", Name: "full", Path: "/repo-worktrees/full", Branch: "b", Base: "/repo"},
 		Handle:    swarm.Handle{Version: 2, Data: []byte{0, 1, 255}},
 		Place:     swarm.Where{Kind: "tmux window", Name: "s:full", Parts: map[string]string{"session": "s"}},
 		PID:       42, Started: time.Unix(1700000001, 2),
 		Exit:   &swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled, Reason: "why", Time: time.Unix(1700000002, 3)},
 		Reason: "because",
+	}
+}
+
+// fullOf is full as a schema of long ago could hold it.
+func fullOf(schema int) Record {
+	rec := full()
+	if schema < 2 {
+		rec.Owner, rec.Stdin, rec.Ralph, rec.Previous, rec.Restart = nil, false, false, nil, swarm.Restart{}
+		rec.Completion, rec.Restarts, rec.Replaces = nil, 0, nil
+	}
+	return rec
+}
+
+// history is what a fixture tells.
+func history() []Event {
+	return []Event{
+		{Seq: 1, Time: time.Unix(1700000001, 2), ID: full().ID, Worker: "full", Kind: "SPAWNED", Previous: "y"},
+		{Seq: 2, Time: time.Unix(1700000002, 3), ID: full().ID, Worker: "full", Kind: "COMPLETE", Text: "done: ä", Final: true},
 	}
 }
 
@@ -218,8 +240,15 @@ func TestFixtures(t *testing.T) {
 			if err != nil {
 				t.Fatalf("schema %d, for %s: %v", schema, what, err)
 			}
-			if diff := cmp.Diff([]Record{full(), bare("bare")}, readAll(t, r)); diff != "" {
+			if diff := cmp.Diff([]Record{fullOf(schema), bare("bare")}, readAll(t, r)); diff != "" {
 				t.Errorf("schema %d, for %s (-want +got):\n%s", schema, what, diff)
+			}
+			want := history()
+			if schema < 2 {
+				want = nil
+			}
+			if diff := cmp.Diff(want, allEvents(t, r)); diff != "" {
+				t.Errorf("schema %d, for %s, events (-want +got):\n%s", schema, what, diff)
 			}
 			if err := r.Close(); err != nil {
 				t.Error(err)
@@ -235,6 +264,7 @@ func writeFixture(t *testing.T) {
 	dir := t.TempDir()
 	r := openTest(t, dir)
 	insert(t, r, full(), bare("bare"))
+	appendAll(t, r, history()...)
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}

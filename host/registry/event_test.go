@@ -1,0 +1,94 @@
+package registry
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func appendAll(t *testing.T, r *Registry, events ...Event) int {
+	t.Helper()
+	added := 0
+	err := r.Change(t.Context(), func(ctx context.Context, tx *Tx) (err error) {
+		added, err = tx.Append(ctx, events...)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return added
+}
+
+func allEvents(t *testing.T, r *Registry) []Event {
+	t.Helper()
+	events, err := r.Events(t.Context(), EventQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	r := openTest(t, t.TempDir())
+	at := func(s int64) time.Time { return time.Unix(s, 0) }
+	events := []Event{
+		{Time: at(10), ID: "1", Worker: "a", Kind: "SPAWNED"},
+		{Time: at(30), ID: "2", Worker: "b", Kind: "SPAWNED"},
+		{Time: at(20), ID: "1", Worker: "a", Kind: "EXITED", Text: "success", Final: true},
+		{Time: at(40), ID: "3", Worker: "a", Kind: "SPAWNED", Previous: "1"},
+	}
+	if n := appendAll(t, r, events...); n != 4 {
+		t.Errorf("added %d", n)
+	}
+	for i := range events {
+		events[i].Seq = int64(i + 1)
+	}
+	two, none := 2, 0
+	for what, c := range map[string]struct {
+		query EventQuery
+		want  []Event
+	}{
+		"all":             {EventQuery{}, events},
+		"by name":         {EventQuery{Worker: "a"}, []Event{events[0], events[2], events[3]}},
+		"by id":           {EventQuery{Worker: "3"}, events[3:]},
+		"since":           {EventQuery{Since: at(20)}, events[1:]},
+		"after":           {EventQuery{After: 2}, events[2:]},
+		"last":            {EventQuery{Last: &two}, events[2:]},
+		"last of one":     {EventQuery{Last: &two, Worker: "a"}, events[2:]},
+		"none":            {EventQuery{Last: &none}, nil},
+		"nobody":          {EventQuery{Worker: "c"}, nil},
+		"an ill-natured":  {EventQuery{Worker: "' OR 1=1 --"}, nil},
+		"since and after": {EventQuery{Since: at(25), After: 3}, events[3:]},
+	} {
+		got, err := r.Events(t.Context(), c.query)
+		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", what, err, diff)
+		}
+	}
+	if seq, err := r.LastEvent(t.Context()); err != nil || seq != 4 {
+		t.Errorf("last %d, %v", seq, err)
+	}
+}
+
+// A worker ends once, whoever says so; what is not its end may be told again.
+func TestOneEnd(t *testing.T) {
+	t.Parallel()
+	r := openTest(t, t.TempDir())
+	end := func(id, kind string) Event { return Event{ID: id, Worker: "a", Kind: kind, Final: true} }
+	if n := appendAll(t, r, end("1", "KILLED"), end("1", "EXITED"), end("2", "EXITED"), Event{ID: "1", Worker: "a", Kind: "CLEANED"}); n != 3 {
+		t.Errorf("added %d", n)
+	}
+	if n := appendAll(t, r, end("1", "EXITED"), end("2", "DIED")); n != 0 {
+		t.Errorf("added %d later", n)
+	}
+	var got []string
+	for _, e := range allEvents(t, r) {
+		got = append(got, e.ID+" "+e.Kind)
+	}
+	if diff := cmp.Diff([]string{"1 KILLED", "2 EXITED", "1 CLEANED"}, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
@@ -30,6 +32,13 @@ type workerJSON struct {
 	Ralph        *string       `json:"ralph"`
 	StatusReason *string       `json:"status_reason"`
 	Survivors    []processJSON `json:"survivors"`
+
+	Kill       killPolicyJSON  `json:"kill"`
+	Restart    *restartJSON    `json:"restart"`
+	Restarts   int             `json:"restarts"`
+	Completion *completionJSON `json:"completion"`
+	Previous   []string        `json:"previous"`
+	Stdin      bool            `json:"stdin"`
 }
 
 type exitJSON struct {
@@ -55,6 +64,47 @@ type processJSON struct {
 	Name *string `json:"name"`
 }
 
+// killPolicyJSON is how a worker ends when it is killed. Durations are in seconds.
+type killPolicyJSON struct {
+	Signal *string `json:"signal"`
+	Grace  float64 `json:"grace"`
+	Force  bool    `json:"force"`
+	Mode   string  `json:"mode"`
+}
+
+// restartJSON is a restart policy. Durations are in seconds.
+type restartJSON struct {
+	When     string  `json:"when"`
+	MinDelay float64 `json:"min_delay"`
+	MaxDelay float64 `json:"max_delay"`
+	Budget   int     `json:"budget"`
+	Window   float64 `json:"window"`
+}
+
+type completionJSON struct {
+	Summary *string `json:"summary"`
+	Time    *string `json:"time"`
+}
+
+// workerJSON adds what only the caller's state directory tells.
+func (a *app) workerJSON(w host.Worker) workerJSON {
+	j := workerJSONOf(w)
+	if w.Ralph {
+		if dir, err := a.stateDir(); err == nil {
+			j.Ralph = orNull(filepath.Join(dir, "ralph", w.Name))
+		}
+	}
+	return j
+}
+
+func (a *app) workersJSON(ws []host.Worker) []workerJSON {
+	list := make([]workerJSON, len(ws))
+	for i, w := range ws {
+		list[i] = a.workerJSON(w)
+	}
+	return list
+}
+
 func workerJSONOf(w host.Worker) workerJSON {
 	j := workerJSON{
 		Name:         w.Name,
@@ -71,6 +121,13 @@ func workerJSONOf(w host.Worker) workerJSON {
 		Retain:       w.Retain,
 		StatusReason: orNull(w.Reason),
 		Survivors:    processesJSON(w.Survivors),
+		Kill: killPolicyJSON{
+			Signal: orNull(w.Kill.Signal), Grace: w.Kill.Grace.Seconds(), Force: w.Kill.Force, Mode: w.Kill.Mode.String(),
+		},
+		Restart:  restartJSONOf(w.Restart),
+		Restarts: w.Restarts,
+		Previous: append([]string{}, w.Previous...),
+		Stdin:    w.Stdin,
 	}
 	if w.Gone() {
 		j.PID = nil // another process may have it by now
@@ -81,7 +138,24 @@ func workerJSONOf(w host.Worker) workerJSON {
 	if w.Workspace != nil {
 		j.Worktree = &worktreeJSON{Path: w.Workspace.Path, Branch: orNull(w.Workspace.Branch), BaseRepo: w.Workspace.Base}
 	}
+	if w.Owner != nil {
+		j.Owner = orNull(strconv.Itoa(w.Owner.PID))
+	}
+	if w.Completion != nil {
+		j.Completion = &completionJSON{Summary: orNull(w.Completion.Summary), Time: timeJSON(w.Completion.Time)}
+	}
 	return j
+}
+
+// restartJSONOf is null for a worker that ends with its main process.
+func restartJSONOf(r swarm.Restart) *restartJSON {
+	if r = r.OrDefault(); r.When == swarm.RestartNo {
+		return nil
+	}
+	return &restartJSON{
+		When: string(r.When), MinDelay: r.MinDelay.Seconds(), MaxDelay: r.MaxDelay.Seconds(),
+		Budget: r.Budget, Window: r.Window.Seconds(),
+	}
 }
 
 // exitJSONOf leaves the code of a signalled worker null: -1 would be invented.
@@ -105,14 +179,6 @@ func processesJSON(ps []swarm.Process) []processJSON {
 	list := make([]processJSON, len(ps))
 	for i, p := range ps {
 		list[i] = processJSON{PID: p.PID, Name: orNull(p.Name)}
-	}
-	return list
-}
-
-func workersJSON(ws []host.Worker) []workerJSON {
-	list := make([]workerJSON, len(ws))
-	for i, w := range ws {
-		list[i] = workerJSONOf(w)
 	}
 	return list
 }

@@ -31,6 +31,10 @@ func full() host.Worker {
 		Workspace: &swarm.WorkspaceRef{ID: "k3x9", Name: "w.1", Path: "/r-worktrees/w.1", Branch: "w.1", Base: "/r"},
 		Retain:    "until-clean",
 		Survivors: []swarm.Process{{PID: 13, Name: "sleep"}},
+		Kill:      swarm.KillOptions{Signal: "SIGINT", Grace: 1500 * time.Millisecond, Force: true, Mode: swarm.KillMain},
+		Restart:   swarm.Restart{When: swarm.RestartOnFailure, MinDelay: 100 * time.Millisecond, Budget: 3},
+		Restarts:  2, Completion: &swarm.Completion{Summary: "fixed <it>", Time: start},
+		Previous: []string{"k3x8"}, Stdin: true, Owner: &swarm.Owner{PID: 7}, Ralph: true,
 	}
 }
 
@@ -50,21 +54,27 @@ func TestWorkerJSON(t *testing.T) {
 	const want = `{"name":"w.1","id":"k3x9","status":"lost","backend":"tmux","pid":12,"cmd":["sh","-c","echo <&>"],` +
 		`"cwd":"/r-worktrees/w.1","tags":["a","b"],"started":"2026-01-02T02:04:05.006Z","ended":"2026-01-02T02:05:05.006Z",` +
 		`"exit":{"code":3,"signal":null,"reason":"exited"},"tmux":{"session":"s","window":"w.1","socket":"k"},` +
-		`"worktree":{"path":"/r-worktrees/w.1","branch":"w.1","base_repo":"/r"},"retain":"until-clean","owner":null,` +
-		`"team":null,"ralph":null,"status_reason":"keeper died","survivors":[{"pid":13,"name":"sleep"}]}`
-	if diff := cmp.Diff(want, compact(t, workerJSONOf(full()))); diff != "" {
+		`"worktree":{"path":"/r-worktrees/w.1","branch":"w.1","base_repo":"/r"},"retain":"until-clean","owner":"7",` +
+		`"team":null,"ralph":"/s/ralph/w.1","status_reason":"keeper died","survivors":[{"pid":13,"name":"sleep"}],` +
+		`"kill":{"signal":"SIGINT","grace":1.5,"force":true,"mode":"main"},` +
+		`"restart":{"when":"on-failure","min_delay":0.1,"max_delay":30,"budget":3,"window":60},"restarts":2,` +
+		`"completion":{"summary":"fixed <it>","time":"2026-01-02T02:04:05.006Z"},"previous":["k3x8"],"stdin":true}`
+	a := &app{env: []string{"SWARM_DIR=/s"}}
+	if diff := cmp.Diff(want, compact(t, a.workerJSON(full()))); diff != "" {
 		t.Errorf("full worker (-want +got):\n%s", diff)
 	}
 	const wantEmpty = `{"name":"w","id":"k3x9","status":"unknown","backend":"x","pid":null,"cmd":[],"cwd":null,"tags":[],` +
 		`"started":null,"ended":null,"exit":null,"tmux":null,"worktree":null,"retain":"until-clean","owner":null,` +
-		`"team":null,"ralph":null,"status_reason":null,"survivors":[]}`
+		`"team":null,"ralph":null,"status_reason":null,"survivors":[],` +
+		`"kill":{"signal":null,"grace":0,"force":false,"mode":"tree"},"restart":null,"restarts":0,"completion":null,` +
+		`"previous":[],"stdin":false}`
 	if diff := cmp.Diff(wantEmpty, compact(t, workerJSONOf(empty()))); diff != "" {
 		t.Errorf("empty worker (-want +got):\n%s", diff)
 	}
 	if got := compact(t, workerJSONOf(signalled()).Exit); got != `{"code":null,"signal":"SIGKILL","reason":"killed"}` {
 		t.Errorf("exit by a signal is %s", got)
 	}
-	if got := compact(t, workersJSON(nil)); got != "[]" {
+	if got := compact(t, a.workersJSON(nil)); got != "[]" {
 		t.Errorf("no workers are %s, want an array", got)
 	}
 }
@@ -93,9 +103,10 @@ func TestWorkerJSONFollowsTheSchema(t *testing.T) {
 	if err := json.Unmarshal(text, &schema); err != nil {
 		t.Fatal(err)
 	}
+	a := &app{env: []string{"SWARM_DIR=/s"}}
 	for _, w := range []host.Worker{full(), empty(), signalled()} {
 		var v map[string]any
-		if err := json.Unmarshal([]byte(compact(t, workerJSONOf(w))), &v); err != nil {
+		if err := json.Unmarshal([]byte(compact(t, a.workerJSON(w))), &v); err != nil {
 			t.Fatal(err)
 		}
 		for _, problem := range violations("worker", schema, v) {
@@ -115,7 +126,7 @@ func TestWorkerJSONFollowsTheSchema(t *testing.T) {
 func violations(path string, schema map[string]any, v any) []string {
 	var found []string
 	kind := kindOfJSON(v)
-	if !slices.Contains(words(schema["type"]), kind) {
+	if !slices.Contains(words(schema["type"]), kind) && (kind != "integer" || schema["type"] != "number") {
 		return []string{fmt.Sprintf("%s is of type %s, want %v", path, kind, schema["type"])}
 	}
 	if enum := words(schema["enum"]); enum != nil && !slices.Contains(enum, v.(string)) {

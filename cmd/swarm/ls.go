@@ -59,7 +59,7 @@ func (a *app) ls(ctx context.Context, o *lsOptions) error {
 		}
 		switch o.format.value {
 		case "json":
-			return a.printJSON(workersJSON(workers))
+			return a.printJSON(a.workersJSON(workers))
 		case "names":
 			for _, w := range workers {
 				a.printf("%s\n", w.Name)

@@ -10,6 +10,10 @@ import (
 // The groups in which help lists the verbs.
 const (
 	groupWorkers = "workers"
+	groupTalk    = "talk"
+	groupHistory = "history"
+	groupInside  = "inside"
+	groupSets    = "sets"
 	groupSystem  = "system"
 )
 
@@ -46,6 +50,10 @@ ends one, nothing of it is left.`,
 	root.SetUsageTemplate(usageTemplate)
 	root.AddGroup(
 		&cobra.Group{ID: groupWorkers, Title: "Workers:"},
+		&cobra.Group{ID: groupTalk, Title: "Talk to workers:"},
+		&cobra.Group{ID: groupHistory, Title: "History:"},
+		&cobra.Group{ID: groupInside, Title: "From inside a worker:"},
+		&cobra.Group{ID: groupSets, Title: "Loops and sets of workers:"},
 		&cobra.Group{ID: groupSystem, Title: "Setup:"},
 	)
 	root.SetHelpCommandGroupID(groupSystem)

@@ -135,7 +135,7 @@ func (a *app) spawn(ctx context.Context, o *spawnOptions) error {
 			return err
 		}
 		if o.json {
-			return a.printJSON(workerJSONOf(worker))
+			return a.printJSON(a.workerJSON(worker))
 		}
 		a.printf("spawned %s%s\n", worker.Name, spawnedWhere(worker))
 		return nil

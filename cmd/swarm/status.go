@@ -62,7 +62,7 @@ func (a *app) status(ctx context.Context, name string, o *statusOptions) error {
 		}
 		w := workers[0]
 		if o.json {
-			err = a.printJSON(workerJSONOf(w))
+			err = a.printJSON(a.workerJSON(w))
 		} else {
 			a.printf("%s\n", statusLine(w, time.Now()))
 		}

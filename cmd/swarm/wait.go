@@ -74,7 +74,7 @@ func (a *app) wait(ctx context.Context, sel host.Selection, o *waitOptions) erro
 			return err
 		}
 		if o.json {
-			if err := a.printJSON(workersJSON(ended)); err != nil {
+			if err := a.printJSON(a.workersJSON(ended)); err != nil {
 				return err
 			}
 		}

@@ -28,13 +28,21 @@ var (
 	_ swarm.Waiter        = (*Backend)(nil)
 	_ swarm.Finder        = (*Backend)(nil)
 	_ swarm.Checker       = (*Backend)(nil)
+	_ swarm.Inputter      = (*Backend)(nil)
+	_ swarm.Signaller     = (*Backend)(nil)
+	_ swarm.Screener      = (*Backend)(nil)
+	_ swarm.Attacher      = (*Backend)(nil)
+	_ swarm.Watcher       = (*Backend)(nil)
+	_ swarm.Completer     = (*Backend)(nil)
 )
 
 // Spawn implements [swarm.Backend]. A plugin that is not local is not sent
-// spec.Local, and a local one gets [swarm.Local.HostEnv] through [CleanEnv].
+// spec.Local nor spec.Owner, and a local one gets [swarm.Local.HostEnv] through [CleanEnv].
 func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, error) {
 	spec.Local = b.local(spec.Local)
-	if spec.Local != nil {
+	if spec.Local == nil {
+		spec.Owner = nil
+	} else {
 		spec.Local.HostEnv = CleanEnv(spec.Local.HostEnv)
 	}
 	resp, err := b.rpc.Spawn(ctx, wire.Spec(spec))

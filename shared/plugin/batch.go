@@ -112,8 +112,14 @@ type indexed[M any] interface {
 	GetIndex() uint32
 }
 
+// final reports whether a message is the last one about its worker.
+func final[M any](m *M) bool {
+	w, ok := any(m).(*pb.WatchResponse)
+	return !ok || w.GetLast()
+}
+
 // inBatches opens a stream for each batch, all at the same time, and calls each
-// once for every worker.
+// for every message up to the last one about each worker.
 func inBatches[T, M any, P indexed[M]](ctx context.Context, b *Backend, all []T,
 	open func(context.Context, []T) (grpc.ServerStreamingClient[M], error), each func(i int, m P),
 ) error {
@@ -148,7 +154,7 @@ func inBatches[T, M any, P indexed[M]](ctx context.Context, b *Backend, all []T,
 	return nil
 }
 
-// follow reads a stream to its end and expects one message for each of n
+// follow reads a stream to its end and expects a last message for each of n
 // workers.
 func follow[M any, P indexed[M]](ctx context.Context, b *Backend, n int,
 	open func() (grpc.ServerStreamingClient[M], error), each func(P),
@@ -175,8 +181,10 @@ func follow[M any, P indexed[M]](ctx context.Context, b *Backend, n int,
 		if i >= uint32(n) || seen[i] {
 			continue // no worker of ours, or one that was answered for
 		}
-		seen[i] = true
-		got++
+		if final((*M)(m)) {
+			seen[i] = true
+			got++
+		}
 		each(m)
 	}
 }

@@ -129,6 +129,60 @@ func (KillMode) EnumDescriptor() ([]byte, []int) {
 	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{1}
 }
 
+// InputKind says what is given to a worker. A kind that the plugin does not know
+// is INVALID_SPEC: it must not be taken for another one.
+type InputKind int32
+
+const (
+	// Text: InputRequest.data.
+	InputKind_INPUT_KIND_UNSPECIFIED InputKind = 0
+	// What the interrupt key of a terminal does; without a terminal SIGINT.
+	InputKind_INPUT_KIND_INTERRUPT InputKind = 1
+	// The end of the input.
+	InputKind_INPUT_KIND_EOF InputKind = 2
+)
+
+// Enum value maps for InputKind.
+var (
+	InputKind_name = map[int32]string{
+		0: "INPUT_KIND_UNSPECIFIED",
+		1: "INPUT_KIND_INTERRUPT",
+		2: "INPUT_KIND_EOF",
+	}
+	InputKind_value = map[string]int32{
+		"INPUT_KIND_UNSPECIFIED": 0,
+		"INPUT_KIND_INTERRUPT":   1,
+		"INPUT_KIND_EOF":         2,
+	}
+)
+
+func (x InputKind) Enum() *InputKind {
+	p := new(InputKind)
+	*p = x
+	return p
+}
+
+func (x InputKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (InputKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_swarm_plugin_v1_backend_proto_enumTypes[2].Descriptor()
+}
+
+func (InputKind) Type() protoreflect.EnumType {
+	return &file_swarm_plugin_v1_backend_proto_enumTypes[2]
+}
+
+func (x InputKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use InputKind.Descriptor instead.
+func (InputKind) EnumDescriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{2}
+}
+
 // Handle identifies a worker to its backend, which alone looks inside.
 type Handle struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -207,7 +261,14 @@ type SpawnRequest struct {
 	// How many bytes of output to keep; 0 is the backend's default.
 	OutputLimit int64 `protobuf:"varint,9,opt,name=output_limit,json=outputLimit,proto3" json:"output_limit,omitempty"`
 	// Set for local backends only, and then always.
-	Local         *Local `protobuf:"bytes,10,opt,name=local,proto3" json:"local,omitempty"`
+	Local *Local `protobuf:"bytes,10,opt,name=local,proto3" json:"local,omitempty"`
+	// Keep the standard input open, for Input. Capability "stdin".
+	Stdin bool `protobuf:"varint,11,opt,name=stdin,proto3" json:"stdin,omitempty"`
+	// When to start the command again. Capability "restart".
+	Restart *Restart `protobuf:"bytes,12,opt,name=restart,proto3" json:"restart,omitempty"`
+	// The process at whose end the worker is killed; for local backends only.
+	// Capability "owner".
+	Owner         *Owner `protobuf:"bytes,13,opt,name=owner,proto3" json:"owner,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -312,6 +373,176 @@ func (x *SpawnRequest) GetLocal() *Local {
 	return nil
 }
 
+func (x *SpawnRequest) GetStdin() bool {
+	if x != nil {
+		return x.Stdin
+	}
+	return false
+}
+
+func (x *SpawnRequest) GetRestart() *Restart {
+	if x != nil {
+		return x.Restart
+	}
+	return nil
+}
+
+func (x *SpawnRequest) GetOwner() *Owner {
+	if x != nil {
+		return x.Owner
+	}
+	return nil
+}
+
+// Restart says when a worker's command is started again after its end.
+type Restart struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "on-failure" or "always". Empty, and what a reader does not know: never.
+	When string `protobuf:"bytes,1,opt,name=when,proto3" json:"when,omitempty"`
+	// How long to wait before the first start; 1 s if not set. Each one after it
+	// waits twice as long, give or take a fifth.
+	MinDelay *durationpb.Duration `protobuf:"bytes,2,opt,name=min_delay,json=minDelay,proto3" json:"min_delay,omitempty"`
+	// The longest wait; 30 s if not set.
+	MaxDelay *durationpb.Duration `protobuf:"bytes,3,opt,name=max_delay,json=maxDelay,proto3" json:"max_delay,omitempty"`
+	// How many starts there may be within the window; 5 if 0. The end after that is
+	// the worker's end, with the cause "crash-loop".
+	Budget int64 `protobuf:"varint,4,opt,name=budget,proto3" json:"budget,omitempty"`
+	// 60 s if not set.
+	Window        *durationpb.Duration `protobuf:"bytes,5,opt,name=window,proto3" json:"window,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Restart) Reset() {
+	*x = Restart{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Restart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Restart) ProtoMessage() {}
+
+func (x *Restart) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Restart.ProtoReflect.Descriptor instead.
+func (*Restart) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Restart) GetWhen() string {
+	if x != nil {
+		return x.When
+	}
+	return ""
+}
+
+func (x *Restart) GetMinDelay() *durationpb.Duration {
+	if x != nil {
+		return x.MinDelay
+	}
+	return nil
+}
+
+func (x *Restart) GetMaxDelay() *durationpb.Duration {
+	if x != nil {
+		return x.MaxDelay
+	}
+	return nil
+}
+
+func (x *Restart) GetBudget() int64 {
+	if x != nil {
+		return x.Budget
+	}
+	return 0
+}
+
+func (x *Restart) GetWindow() *durationpb.Duration {
+	if x != nil {
+		return x.Window
+	}
+	return nil
+}
+
+// Owner names a process of the host's machine for ever.
+type Owner struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its number.
+	Pid int64 `protobuf:"varint,1,opt,name=pid,proto3" json:"pid,omitempty"`
+	// When it was started, in the unit of the operating system, such as clock ticks
+	// since the boot.
+	Start uint64 `protobuf:"varint,2,opt,name=start,proto3" json:"start,omitempty"`
+	// The id of that boot.
+	Boot          string `protobuf:"bytes,3,opt,name=boot,proto3" json:"boot,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Owner) Reset() {
+	*x = Owner{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Owner) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Owner) ProtoMessage() {}
+
+func (x *Owner) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Owner.ProtoReflect.Descriptor instead.
+func (*Owner) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Owner) GetPid() int64 {
+	if x != nil {
+		return x.Pid
+	}
+	return 0
+}
+
+func (x *Owner) GetStart() uint64 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *Owner) GetBoot() string {
+	if x != nil {
+		return x.Boot
+	}
+	return ""
+}
+
 // Local is what only a backend on the host's machine is told.
 type Local struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -329,7 +560,7 @@ type Local struct {
 
 func (x *Local) Reset() {
 	*x = Local{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -341,7 +572,7 @@ func (x *Local) String() string {
 func (*Local) ProtoMessage() {}
 
 func (x *Local) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -354,7 +585,7 @@ func (x *Local) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Local.ProtoReflect.Descriptor instead.
 func (*Local) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{2}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Local) GetRunDir() []byte {
@@ -396,7 +627,7 @@ type SpawnResponse struct {
 
 func (x *SpawnResponse) Reset() {
 	*x = SpawnResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -408,7 +639,7 @@ func (x *SpawnResponse) String() string {
 func (*SpawnResponse) ProtoMessage() {}
 
 func (x *SpawnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -421,7 +652,7 @@ func (x *SpawnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpawnResponse.ProtoReflect.Descriptor instead.
 func (*SpawnResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{3}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SpawnResponse) GetHandle() *Handle {
@@ -447,14 +678,21 @@ type WorkerStatus struct {
 	// One line for STATE_UNSPECIFIED and STATE_LOST: why.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	// The processes of a lost worker that are still alive.
-	Survivors     []*Process `protobuf:"bytes,7,rep,name=survivors,proto3" json:"survivors,omitempty"`
+	Survivors []*Process `protobuf:"bytes,7,rep,name=survivors,proto3" json:"survivors,omitempty"`
+	// How often it was started again by its restart policy. Between two starts it
+	// is STATE_RUNNING with the pid 0 and a reason.
+	Restarts int64 `protobuf:"varint,8,opt,name=restarts,proto3" json:"restarts,omitempty"`
+	// The newest restarts, at most 10, the oldest first.
+	LastRestarts []*Restarted `protobuf:"bytes,9,rep,name=last_restarts,json=lastRestarts,proto3" json:"last_restarts,omitempty"`
+	// Set once the worker said that it is done, whatever its state.
+	Completion    *Completion `protobuf:"bytes,10,opt,name=completion,proto3" json:"completion,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WorkerStatus) Reset() {
 	*x = WorkerStatus{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -466,7 +704,7 @@ func (x *WorkerStatus) String() string {
 func (*WorkerStatus) ProtoMessage() {}
 
 func (x *WorkerStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -479,7 +717,7 @@ func (x *WorkerStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerStatus.ProtoReflect.Descriptor instead.
 func (*WorkerStatus) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{4}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *WorkerStatus) GetState() State {
@@ -531,6 +769,155 @@ func (x *WorkerStatus) GetSurvivors() []*Process {
 	return nil
 }
 
+func (x *WorkerStatus) GetRestarts() int64 {
+	if x != nil {
+		return x.Restarts
+	}
+	return 0
+}
+
+func (x *WorkerStatus) GetLastRestarts() []*Restarted {
+	if x != nil {
+		return x.LastRestarts
+	}
+	return nil
+}
+
+func (x *WorkerStatus) GetCompletion() *Completion {
+	if x != nil {
+		return x.Completion
+	}
+	return nil
+}
+
+// Restarted is one restart of a worker.
+type Restarted struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Restarts of a worker are counted from 1.
+	Number int64 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	// When the main process was started again.
+	Time *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
+	// How the one before it ended, as in Exit.
+	Code int64 `protobuf:"varint,3,opt,name=code,proto3" json:"code,omitempty"`
+	// As in Exit.
+	Signal        string `protobuf:"bytes,4,opt,name=signal,proto3" json:"signal,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Restarted) Reset() {
+	*x = Restarted{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Restarted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Restarted) ProtoMessage() {}
+
+func (x *Restarted) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Restarted.ProtoReflect.Descriptor instead.
+func (*Restarted) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Restarted) GetNumber() int64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Restarted) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+func (x *Restarted) GetCode() int64 {
+	if x != nil {
+		return x.Code
+	}
+	return 0
+}
+
+func (x *Restarted) GetSignal() string {
+	if x != nil {
+		return x.Signal
+	}
+	return ""
+}
+
+// Completion is what a worker said when it was done.
+type Completion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One line of at most 1024 bytes, or empty.
+	Summary string `protobuf:"bytes,1,opt,name=summary,proto3" json:"summary,omitempty"`
+	// When it said so.
+	Time          *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Completion) Reset() {
+	*x = Completion{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Completion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Completion) ProtoMessage() {}
+
+func (x *Completion) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Completion.ProtoReflect.Descriptor instead.
+func (*Completion) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Completion) GetSummary() string {
+	if x != nil {
+		return x.Summary
+	}
+	return ""
+}
+
+func (x *Completion) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
 // Exit is how a worker ended; never invented.
 type Exit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -538,7 +925,8 @@ type Exit struct {
 	Code int64 `protobuf:"varint,1,opt,name=code,proto3" json:"code,omitempty"`
 	// The name of that signal, such as "SIGKILL".
 	Signal string `protobuf:"bytes,2,opt,name=signal,proto3" json:"signal,omitempty"`
-	// Why it ended: "exited", "killed", "hangup", "shutdown", "not-started".
+	// Why it ended: "exited", "killed", "hangup", "shutdown", "completed", "owner",
+	// "crash-loop", "not-started".
 	// Readers keep causes that they do not know.
 	Cause string `protobuf:"bytes,3,opt,name=cause,proto3" json:"cause,omitempty"`
 	// One line in addition, or empty.
@@ -551,7 +939,7 @@ type Exit struct {
 
 func (x *Exit) Reset() {
 	*x = Exit{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -563,7 +951,7 @@ func (x *Exit) String() string {
 func (*Exit) ProtoMessage() {}
 
 func (x *Exit) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -576,7 +964,7 @@ func (x *Exit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Exit.ProtoReflect.Descriptor instead.
 func (*Exit) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{5}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Exit) GetCode() int64 {
@@ -629,7 +1017,7 @@ type Where struct {
 
 func (x *Where) Reset() {
 	*x = Where{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -641,7 +1029,7 @@ func (x *Where) String() string {
 func (*Where) ProtoMessage() {}
 
 func (x *Where) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -654,7 +1042,7 @@ func (x *Where) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Where.ProtoReflect.Descriptor instead.
 func (*Where) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{6}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Where) GetKind() string {
@@ -691,7 +1079,7 @@ type Process struct {
 
 func (x *Process) Reset() {
 	*x = Process{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -703,7 +1091,7 @@ func (x *Process) String() string {
 func (*Process) ProtoMessage() {}
 
 func (x *Process) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -716,7 +1104,7 @@ func (x *Process) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Process.ProtoReflect.Descriptor instead.
 func (*Process) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{7}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Process) GetPid() int64 {
@@ -744,7 +1132,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -756,7 +1144,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -769,7 +1157,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{8}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *StatusRequest) GetHandles() []*Handle {
@@ -790,7 +1178,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -802,7 +1190,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -815,7 +1203,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{9}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *StatusResponse) GetResults() []*StatusResult {
@@ -838,7 +1226,7 @@ type StatusResult struct {
 
 func (x *StatusResult) Reset() {
 	*x = StatusResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -850,7 +1238,7 @@ func (x *StatusResult) String() string {
 func (*StatusResult) ProtoMessage() {}
 
 func (x *StatusResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -863,7 +1251,7 @@ func (x *StatusResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResult.ProtoReflect.Descriptor instead.
 func (*StatusResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{10}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *StatusResult) GetStatus() *WorkerStatus {
@@ -900,7 +1288,7 @@ type KillOptions struct {
 
 func (x *KillOptions) Reset() {
 	*x = KillOptions{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -912,7 +1300,7 @@ func (x *KillOptions) String() string {
 func (*KillOptions) ProtoMessage() {}
 
 func (x *KillOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -925,7 +1313,7 @@ func (x *KillOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillOptions.ProtoReflect.Descriptor instead.
 func (*KillOptions) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{11}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *KillOptions) GetSignal() string {
@@ -974,7 +1362,7 @@ type KillRequest struct {
 
 func (x *KillRequest) Reset() {
 	*x = KillRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -986,7 +1374,7 @@ func (x *KillRequest) String() string {
 func (*KillRequest) ProtoMessage() {}
 
 func (x *KillRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -999,7 +1387,7 @@ func (x *KillRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillRequest.ProtoReflect.Descriptor instead.
 func (*KillRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{12}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *KillRequest) GetItems() []*KillItem {
@@ -1022,7 +1410,7 @@ type KillItem struct {
 
 func (x *KillItem) Reset() {
 	*x = KillItem{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1034,7 +1422,7 @@ func (x *KillItem) String() string {
 func (*KillItem) ProtoMessage() {}
 
 func (x *KillItem) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1047,7 +1435,7 @@ func (x *KillItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillItem.ProtoReflect.Descriptor instead.
 func (*KillItem) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{13}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *KillItem) GetHandle() *Handle {
@@ -1079,7 +1467,7 @@ type KillResponse struct {
 
 func (x *KillResponse) Reset() {
 	*x = KillResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1091,7 +1479,7 @@ func (x *KillResponse) String() string {
 func (*KillResponse) ProtoMessage() {}
 
 func (x *KillResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1104,7 +1492,7 @@ func (x *KillResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResponse.ProtoReflect.Descriptor instead.
 func (*KillResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{14}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *KillResponse) GetIndex() uint32 {
@@ -1147,7 +1535,7 @@ type KillResult struct {
 
 func (x *KillResult) Reset() {
 	*x = KillResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1159,7 +1547,7 @@ func (x *KillResult) String() string {
 func (*KillResult) ProtoMessage() {}
 
 func (x *KillResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1172,7 +1560,7 @@ func (x *KillResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResult.ProtoReflect.Descriptor instead.
 func (*KillResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{15}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *KillResult) GetStatus() *WorkerStatus {
@@ -1221,7 +1609,7 @@ type WaitRequest struct {
 
 func (x *WaitRequest) Reset() {
 	*x = WaitRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1233,7 +1621,7 @@ func (x *WaitRequest) String() string {
 func (*WaitRequest) ProtoMessage() {}
 
 func (x *WaitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1246,7 +1634,7 @@ func (x *WaitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitRequest.ProtoReflect.Descriptor instead.
 func (*WaitRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{16}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *WaitRequest) GetHandles() []*Handle {
@@ -1271,7 +1659,7 @@ type WaitResponse struct {
 
 func (x *WaitResponse) Reset() {
 	*x = WaitResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1283,7 +1671,7 @@ func (x *WaitResponse) String() string {
 func (*WaitResponse) ProtoMessage() {}
 
 func (x *WaitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1296,7 +1684,7 @@ func (x *WaitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitResponse.ProtoReflect.Descriptor instead.
 func (*WaitResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{17}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *WaitResponse) GetIndex() uint32 {
@@ -1339,7 +1727,7 @@ type OutputRequest struct {
 
 func (x *OutputRequest) Reset() {
 	*x = OutputRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1351,7 +1739,7 @@ func (x *OutputRequest) String() string {
 func (*OutputRequest) ProtoMessage() {}
 
 func (x *OutputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1364,7 +1752,7 @@ func (x *OutputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputRequest.ProtoReflect.Descriptor instead.
 func (*OutputRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{18}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *OutputRequest) GetHandle() *Handle {
@@ -1413,7 +1801,7 @@ type OutputResponse struct {
 
 func (x *OutputResponse) Reset() {
 	*x = OutputResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1425,7 +1813,7 @@ func (x *OutputResponse) String() string {
 func (*OutputResponse) ProtoMessage() {}
 
 func (x *OutputResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1438,7 +1826,7 @@ func (x *OutputResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputResponse.ProtoReflect.Descriptor instead.
 func (*OutputResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{19}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *OutputResponse) GetPieces() []*OutputPiece {
@@ -1467,7 +1855,7 @@ type OutputPiece struct {
 
 func (x *OutputPiece) Reset() {
 	*x = OutputPiece{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1479,7 +1867,7 @@ func (x *OutputPiece) String() string {
 func (*OutputPiece) ProtoMessage() {}
 
 func (x *OutputPiece) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1492,7 +1880,7 @@ func (x *OutputPiece) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputPiece.ProtoReflect.Descriptor instead.
 func (*OutputPiece) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{20}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *OutputPiece) GetTime() *timestamppb.Timestamp {
@@ -1547,7 +1935,7 @@ type FindRequest struct {
 
 func (x *FindRequest) Reset() {
 	*x = FindRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1559,7 +1947,7 @@ func (x *FindRequest) String() string {
 func (*FindRequest) ProtoMessage() {}
 
 func (x *FindRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1572,7 +1960,7 @@ func (x *FindRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindRequest.ProtoReflect.Descriptor instead.
 func (*FindRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{21}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FindRequest) GetId() string {
@@ -1614,7 +2002,7 @@ type FindResponse struct {
 
 func (x *FindResponse) Reset() {
 	*x = FindResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1626,7 +2014,7 @@ func (x *FindResponse) String() string {
 func (*FindResponse) ProtoMessage() {}
 
 func (x *FindResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1639,7 +2027,7 @@ func (x *FindResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindResponse.ProtoReflect.Descriptor instead.
 func (*FindResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{22}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *FindResponse) GetHandle() *Handle {
@@ -1662,7 +2050,7 @@ type SweepRequest struct {
 
 func (x *SweepRequest) Reset() {
 	*x = SweepRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1674,7 +2062,7 @@ func (x *SweepRequest) String() string {
 func (*SweepRequest) ProtoMessage() {}
 
 func (x *SweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1687,7 +2075,7 @@ func (x *SweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepRequest.ProtoReflect.Descriptor instead.
 func (*SweepRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{23}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SweepRequest) GetEnded() []*Handle {
@@ -1715,7 +2103,7 @@ type SweepResponse struct {
 
 func (x *SweepResponse) Reset() {
 	*x = SweepResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1727,7 +2115,7 @@ func (x *SweepResponse) String() string {
 func (*SweepResponse) ProtoMessage() {}
 
 func (x *SweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1740,7 +2128,7 @@ func (x *SweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepResponse.ProtoReflect.Descriptor instead.
 func (*SweepResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{24}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SweepResponse) GetWarnings() []string {
@@ -1750,6 +2138,669 @@ func (x *SweepResponse) GetWarnings() []string {
 	return nil
 }
 
+// InputRequest gives input to a worker.
+type InputRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The worker.
+	Handle *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	// What is given.
+	Kind InputKind `protobuf:"varint,2,opt,name=kind,proto3,enum=swarm.plugin.v1.InputKind" json:"kind,omitempty"`
+	// The text: any bytes, at most 1 MiB.
+	Data []byte `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`
+	// Submit the text: the Enter key on a terminal, once the worker has read the
+	// text, else a newline.
+	Enter         bool `protobuf:"varint,4,opt,name=enter,proto3" json:"enter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InputRequest) Reset() {
+	*x = InputRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InputRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InputRequest) ProtoMessage() {}
+
+func (x *InputRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InputRequest.ProtoReflect.Descriptor instead.
+func (*InputRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *InputRequest) GetHandle() *Handle {
+	if x != nil {
+		return x.Handle
+	}
+	return nil
+}
+
+func (x *InputRequest) GetKind() InputKind {
+	if x != nil {
+		return x.Kind
+	}
+	return InputKind_INPUT_KIND_UNSPECIFIED
+}
+
+func (x *InputRequest) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *InputRequest) GetEnter() bool {
+	if x != nil {
+		return x.Enter
+	}
+	return false
+}
+
+// InputResponse says that the worker has the input.
+type InputResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// It had not read all of it when the backend stopped to look.
+	Pending       bool `protobuf:"varint,1,opt,name=pending,proto3" json:"pending,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InputResponse) Reset() {
+	*x = InputResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InputResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InputResponse) ProtoMessage() {}
+
+func (x *InputResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InputResponse.ProtoReflect.Descriptor instead.
+func (*InputResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *InputResponse) GetPending() bool {
+	if x != nil {
+		return x.Pending
+	}
+	return false
+}
+
+// SignalRequest asks for a signal.
+type SignalRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The worker.
+	Handle *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	// The signal by name, such as "SIGUSR1".
+	Signal string `protobuf:"bytes,2,opt,name=signal,proto3" json:"signal,omitempty"`
+	// Whom it goes to.
+	Mode          KillMode `protobuf:"varint,3,opt,name=mode,proto3,enum=swarm.plugin.v1.KillMode" json:"mode,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SignalRequest) Reset() {
+	*x = SignalRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SignalRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SignalRequest) ProtoMessage() {}
+
+func (x *SignalRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SignalRequest.ProtoReflect.Descriptor instead.
+func (*SignalRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *SignalRequest) GetHandle() *Handle {
+	if x != nil {
+		return x.Handle
+	}
+	return nil
+}
+
+func (x *SignalRequest) GetSignal() string {
+	if x != nil {
+		return x.Signal
+	}
+	return ""
+}
+
+func (x *SignalRequest) GetMode() KillMode {
+	if x != nil {
+		return x.Mode
+	}
+	return KillMode_KILL_MODE_UNSPECIFIED
+}
+
+// SignalResponse says that the signal was sent.
+type SignalResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SignalResponse) Reset() {
+	*x = SignalResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SignalResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SignalResponse) ProtoMessage() {}
+
+func (x *SignalResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SignalResponse.ProtoReflect.Descriptor instead.
+func (*SignalResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{32}
+}
+
+// ScreenRequest asks what a terminal shows.
+type ScreenRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The worker.
+	Handle *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	// How many of the last lines, those above the visible screen included; 0 is the
+	// visible screen.
+	Lines         int64 `protobuf:"varint,2,opt,name=lines,proto3" json:"lines,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScreenRequest) Reset() {
+	*x = ScreenRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScreenRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScreenRequest) ProtoMessage() {}
+
+func (x *ScreenRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScreenRequest.ProtoReflect.Descriptor instead.
+func (*ScreenRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ScreenRequest) GetHandle() *Handle {
+	if x != nil {
+		return x.Handle
+	}
+	return nil
+}
+
+func (x *ScreenRequest) GetLines() int64 {
+	if x != nil {
+		return x.Lines
+	}
+	return 0
+}
+
+// ScreenResponse is what a terminal shows.
+type ScreenResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its lines as text, without colours, without blanks at their ends and without
+	// empty lines at the end of the screen.
+	Lines []string `protobuf:"bytes,1,rep,name=lines,proto3" json:"lines,omitempty"`
+	// The worker has ended, and this is what its terminal showed last.
+	Taken         bool `protobuf:"varint,2,opt,name=taken,proto3" json:"taken,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScreenResponse) Reset() {
+	*x = ScreenResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScreenResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScreenResponse) ProtoMessage() {}
+
+func (x *ScreenResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScreenResponse.ProtoReflect.Descriptor instead.
+func (*ScreenResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *ScreenResponse) GetLines() []string {
+	if x != nil {
+		return x.Lines
+	}
+	return nil
+}
+
+func (x *ScreenResponse) GetTaken() bool {
+	if x != nil {
+		return x.Taken
+	}
+	return false
+}
+
+// AttachRequest asks how to take part in a worker.
+type AttachRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The worker.
+	Handle *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	// The caller's environment, KEY=VALUE. Set for local backends only.
+	Env           [][]byte `protobuf:"bytes,2,rep,name=env,proto3" json:"env,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AttachRequest) Reset() {
+	*x = AttachRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttachRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttachRequest) ProtoMessage() {}
+
+func (x *AttachRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttachRequest.ProtoReflect.Descriptor instead.
+func (*AttachRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *AttachRequest) GetHandle() *Handle {
+	if x != nil {
+		return x.Handle
+	}
+	return nil
+}
+
+func (x *AttachRequest) GetEnv() [][]byte {
+	if x != nil {
+		return x.Env
+	}
+	return nil
+}
+
+// AttachResponse is a program to be run on the person's terminal.
+type AttachResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The program and its arguments.
+	Command [][]byte `protobuf:"bytes,1,rep,name=command,proto3" json:"command,omitempty"`
+	// Names of variables that it must not have.
+	Unset         [][]byte `protobuf:"bytes,2,rep,name=unset,proto3" json:"unset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AttachResponse) Reset() {
+	*x = AttachResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttachResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttachResponse) ProtoMessage() {}
+
+func (x *AttachResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttachResponse.ProtoReflect.Descriptor instead.
+func (*AttachResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *AttachResponse) GetCommand() [][]byte {
+	if x != nil {
+		return x.Command
+	}
+	return nil
+}
+
+func (x *AttachResponse) GetUnset() [][]byte {
+	if x != nil {
+		return x.Unset
+	}
+	return nil
+}
+
+// WatchRequest asks for the changes of workers.
+type WatchRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The workers, at most 500.
+	Handles       []*Handle `protobuf:"bytes,1,rep,name=handles,proto3" json:"handles,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchRequest) Reset() {
+	*x = WatchRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchRequest) ProtoMessage() {}
+
+func (x *WatchRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
+func (*WatchRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *WatchRequest) GetHandles() []*Handle {
+	if x != nil {
+		return x.Handles
+	}
+	return nil
+}
+
+// WatchResponse tells of one worker.
+type WatchResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which: its place in WatchRequest.handles, from 0.
+	Index uint32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	// How it is; not set in the last message.
+	Status *WorkerStatus `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
+	// Nothing follows about this worker.
+	Last bool `protobuf:"varint,3,opt,name=last,proto3" json:"last,omitempty"`
+	// In the last message: why nothing follows; not set after the worker's end.
+	Error         *Error `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchResponse) Reset() {
+	*x = WatchResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchResponse) ProtoMessage() {}
+
+func (x *WatchResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
+func (*WatchResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *WatchResponse) GetIndex() uint32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *WatchResponse) GetStatus() *WorkerStatus {
+	if x != nil {
+		return x.Status
+	}
+	return nil
+}
+
+func (x *WatchResponse) GetLast() bool {
+	if x != nil {
+		return x.Last
+	}
+	return false
+}
+
+func (x *WatchResponse) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+// CompleteRequest says that a worker is done.
+type CompleteRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The worker.
+	Handle *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	// One line; what is longer than 1024 bytes is cut.
+	Summary string `protobuf:"bytes,2,opt,name=summary,proto3" json:"summary,omitempty"`
+	// How what is still there after the grace is ended.
+	Options       *KillOptions `protobuf:"bytes,3,opt,name=options,proto3" json:"options,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompleteRequest) Reset() {
+	*x = CompleteRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompleteRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompleteRequest) ProtoMessage() {}
+
+func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
+func (*CompleteRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *CompleteRequest) GetHandle() *Handle {
+	if x != nil {
+		return x.Handle
+	}
+	return nil
+}
+
+func (x *CompleteRequest) GetSummary() string {
+	if x != nil {
+		return x.Summary
+	}
+	return ""
+}
+
+func (x *CompleteRequest) GetOptions() *KillOptions {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+// CompleteResponse says that it was recorded.
+type CompleteResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompleteResponse) Reset() {
+	*x = CompleteResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompleteResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompleteResponse) ProtoMessage() {}
+
+func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
+func (*CompleteResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
+}
+
 var File_swarm_plugin_v1_backend_proto protoreflect.FileDescriptor
 
 const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
@@ -1757,7 +2808,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x1dswarm/plugin/v1/backend.proto\x12\x0fswarm.plugin.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cswarm/plugin/v1/plugin.proto\"6\n" +
 	"\x06Handle\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x12\n" +
-	"\x04data\x18\x02 \x01(\fR\x04data\"\x89\x03\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\"\x81\x04\n" +
 	"\fSpawnRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -1769,17 +2820,30 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x04kill\x18\b \x01(\v2\x1c.swarm.plugin.v1.KillOptionsR\x04kill\x12!\n" +
 	"\foutput_limit\x18\t \x01(\x03R\voutputLimit\x12,\n" +
 	"\x05local\x18\n" +
-	" \x01(\v2\x16.swarm.plugin.v1.LocalR\x05local\x1a:\n" +
+	" \x01(\v2\x16.swarm.plugin.v1.LocalR\x05local\x12\x14\n" +
+	"\x05stdin\x18\v \x01(\bR\x05stdin\x122\n" +
+	"\arestart\x18\f \x01(\v2\x18.swarm.plugin.v1.RestartR\arestart\x12,\n" +
+	"\x05owner\x18\r \x01(\v2\x16.swarm.plugin.v1.OwnerR\x05owner\x1a:\n" +
 	"\fOptionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"l\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xd8\x01\n" +
+	"\aRestart\x12\x12\n" +
+	"\x04when\x18\x01 \x01(\tR\x04when\x126\n" +
+	"\tmin_delay\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bminDelay\x126\n" +
+	"\tmax_delay\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\bmaxDelay\x12\x16\n" +
+	"\x06budget\x18\x04 \x01(\x03R\x06budget\x121\n" +
+	"\x06window\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x06window\"C\n" +
+	"\x05Owner\x12\x10\n" +
+	"\x03pid\x18\x01 \x01(\x03R\x03pid\x12\x14\n" +
+	"\x05start\x18\x02 \x01(\x04R\x05start\x12\x12\n" +
+	"\x04boot\x18\x03 \x01(\tR\x04boot\"l\n" +
 	"\x05Local\x12\x17\n" +
 	"\arun_dir\x18\x01 \x01(\fR\x06runDir\x12\x1b\n" +
 	"\tstate_dir\x18\x02 \x01(\fR\bstateDir\x12\x12\n" +
 	"\x04shim\x18\x03 \x01(\fR\x04shim\x12\x19\n" +
 	"\bhost_env\x18\x04 \x03(\fR\ahostEnv\"@\n" +
 	"\rSpawnResponse\x12/\n" +
-	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\"\xad\x02\n" +
+	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\"\xc7\x03\n" +
 	"\fWorkerStatus\x12,\n" +
 	"\x05state\x18\x01 \x01(\x0e2\x16.swarm.plugin.v1.StateR\x05state\x12\x10\n" +
 	"\x03pid\x18\x02 \x01(\x03R\x03pid\x124\n" +
@@ -1787,7 +2851,22 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x04exit\x18\x04 \x01(\v2\x15.swarm.plugin.v1.ExitR\x04exit\x12,\n" +
 	"\x05where\x18\x05 \x01(\v2\x16.swarm.plugin.v1.WhereR\x05where\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x126\n" +
-	"\tsurvivors\x18\a \x03(\v2\x18.swarm.plugin.v1.ProcessR\tsurvivors\"\x90\x01\n" +
+	"\tsurvivors\x18\a \x03(\v2\x18.swarm.plugin.v1.ProcessR\tsurvivors\x12\x1a\n" +
+	"\brestarts\x18\b \x01(\x03R\brestarts\x12?\n" +
+	"\rlast_restarts\x18\t \x03(\v2\x1a.swarm.plugin.v1.RestartedR\flastRestarts\x12;\n" +
+	"\n" +
+	"completion\x18\n" +
+	" \x01(\v2\x1b.swarm.plugin.v1.CompletionR\n" +
+	"completion\"\x7f\n" +
+	"\tRestarted\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x03R\x06number\x12.\n" +
+	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x12\n" +
+	"\x04code\x18\x03 \x01(\x03R\x04code\x12\x16\n" +
+	"\x06signal\x18\x04 \x01(\tR\x06signal\"V\n" +
+	"\n" +
+	"Completion\x12\x18\n" +
+	"\asummary\x18\x01 \x01(\tR\asummary\x12.\n" +
+	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"\x90\x01\n" +
 	"\x04Exit\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\x03R\x04code\x12\x16\n" +
 	"\x06signal\x18\x02 \x01(\tR\x06signal\x12\x14\n" +
@@ -1869,7 +2948,43 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x05ended\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\x05ended\x121\n" +
 	"\arunning\x18\x02 \x03(\v2\x17.swarm.plugin.v1.HandleR\arunning\"+\n" +
 	"\rSweepResponse\x12\x1a\n" +
-	"\bwarnings\x18\x01 \x03(\tR\bwarnings*S\n" +
+	"\bwarnings\x18\x01 \x03(\tR\bwarnings\"\x99\x01\n" +
+	"\fInputRequest\x12/\n" +
+	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12.\n" +
+	"\x04kind\x18\x02 \x01(\x0e2\x1a.swarm.plugin.v1.InputKindR\x04kind\x12\x12\n" +
+	"\x04data\x18\x03 \x01(\fR\x04data\x12\x14\n" +
+	"\x05enter\x18\x04 \x01(\bR\x05enter\")\n" +
+	"\rInputResponse\x12\x18\n" +
+	"\apending\x18\x01 \x01(\bR\apending\"\x87\x01\n" +
+	"\rSignalRequest\x12/\n" +
+	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x16\n" +
+	"\x06signal\x18\x02 \x01(\tR\x06signal\x12-\n" +
+	"\x04mode\x18\x03 \x01(\x0e2\x19.swarm.plugin.v1.KillModeR\x04mode\"\x10\n" +
+	"\x0eSignalResponse\"V\n" +
+	"\rScreenRequest\x12/\n" +
+	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x14\n" +
+	"\x05lines\x18\x02 \x01(\x03R\x05lines\"<\n" +
+	"\x0eScreenResponse\x12\x14\n" +
+	"\x05lines\x18\x01 \x03(\tR\x05lines\x12\x14\n" +
+	"\x05taken\x18\x02 \x01(\bR\x05taken\"R\n" +
+	"\rAttachRequest\x12/\n" +
+	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x10\n" +
+	"\x03env\x18\x02 \x03(\fR\x03env\"@\n" +
+	"\x0eAttachResponse\x12\x18\n" +
+	"\acommand\x18\x01 \x03(\fR\acommand\x12\x14\n" +
+	"\x05unset\x18\x02 \x03(\fR\x05unset\"A\n" +
+	"\fWatchRequest\x121\n" +
+	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\"\x9e\x01\n" +
+	"\rWatchResponse\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\rR\x05index\x125\n" +
+	"\x06status\x18\x02 \x01(\v2\x1d.swarm.plugin.v1.WorkerStatusR\x06status\x12\x12\n" +
+	"\x04last\x18\x03 \x01(\bR\x04last\x12,\n" +
+	"\x05error\x18\x04 \x01(\v2\x16.swarm.plugin.v1.ErrorR\x05error\"\x94\x01\n" +
+	"\x0fCompleteRequest\x12/\n" +
+	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x18\n" +
+	"\asummary\x18\x02 \x01(\tR\asummary\x126\n" +
+	"\aoptions\x18\x03 \x01(\v2\x1c.swarm.plugin.v1.KillOptionsR\aoptions\"\x12\n" +
+	"\x10CompleteResponse*S\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSTATE_RUNNING\x10\x01\x12\x10\n" +
@@ -1878,7 +2993,11 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"STATE_LOST\x10\x03*9\n" +
 	"\bKillMode\x12\x19\n" +
 	"\x15KILL_MODE_UNSPECIFIED\x10\x00\x12\x12\n" +
-	"\x0eKILL_MODE_MAIN\x10\x012\x86\x04\n" +
+	"\x0eKILL_MODE_MAIN\x10\x01*U\n" +
+	"\tInputKind\x12\x1a\n" +
+	"\x16INPUT_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14INPUT_KIND_INTERRUPT\x10\x01\x12\x12\n" +
+	"\x0eINPUT_KIND_EOF\x10\x022\xca\a\n" +
 	"\aBackend\x12F\n" +
 	"\x05Spawn\x12\x1d.swarm.plugin.v1.SpawnRequest\x1a\x1e.swarm.plugin.v1.SpawnResponse\x12I\n" +
 	"\x06Status\x12\x1e.swarm.plugin.v1.StatusRequest\x1a\x1f.swarm.plugin.v1.StatusResponse\x12E\n" +
@@ -1886,7 +3005,13 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x04Wait\x12\x1c.swarm.plugin.v1.WaitRequest\x1a\x1d.swarm.plugin.v1.WaitResponse0\x01\x12K\n" +
 	"\x06Output\x12\x1e.swarm.plugin.v1.OutputRequest\x1a\x1f.swarm.plugin.v1.OutputResponse0\x01\x12C\n" +
 	"\x04Find\x12\x1c.swarm.plugin.v1.FindRequest\x1a\x1d.swarm.plugin.v1.FindResponse\x12H\n" +
-	"\x05Sweep\x12\x1d.swarm.plugin.v1.SweepRequest\x1a\x1e.swarm.plugin.v1.SweepResponse(\x01B6Z4github.com/swarmhost/swarm/shared/plugin/internal/pbb\x06proto3"
+	"\x05Sweep\x12\x1d.swarm.plugin.v1.SweepRequest\x1a\x1e.swarm.plugin.v1.SweepResponse(\x01\x12F\n" +
+	"\x05Input\x12\x1d.swarm.plugin.v1.InputRequest\x1a\x1e.swarm.plugin.v1.InputResponse\x12I\n" +
+	"\x06Signal\x12\x1e.swarm.plugin.v1.SignalRequest\x1a\x1f.swarm.plugin.v1.SignalResponse\x12I\n" +
+	"\x06Screen\x12\x1e.swarm.plugin.v1.ScreenRequest\x1a\x1f.swarm.plugin.v1.ScreenResponse\x12I\n" +
+	"\x06Attach\x12\x1e.swarm.plugin.v1.AttachRequest\x1a\x1f.swarm.plugin.v1.AttachResponse\x12H\n" +
+	"\x05Watch\x12\x1d.swarm.plugin.v1.WatchRequest\x1a\x1e.swarm.plugin.v1.WatchResponse0\x01\x12O\n" +
+	"\bComplete\x12 .swarm.plugin.v1.CompleteRequest\x1a!.swarm.plugin.v1.CompleteResponseB6Z4github.com/swarmhost/swarm/shared/plugin/internal/pbb\x06proto3"
 
 var (
 	file_swarm_plugin_v1_backend_proto_rawDescOnce sync.Once
@@ -1900,99 +3025,148 @@ func file_swarm_plugin_v1_backend_proto_rawDescGZIP() []byte {
 	return file_swarm_plugin_v1_backend_proto_rawDescData
 }
 
-var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(State)(0),                    // 0: swarm.plugin.v1.State
 	(KillMode)(0),                 // 1: swarm.plugin.v1.KillMode
-	(*Handle)(nil),                // 2: swarm.plugin.v1.Handle
-	(*SpawnRequest)(nil),          // 3: swarm.plugin.v1.SpawnRequest
-	(*Local)(nil),                 // 4: swarm.plugin.v1.Local
-	(*SpawnResponse)(nil),         // 5: swarm.plugin.v1.SpawnResponse
-	(*WorkerStatus)(nil),          // 6: swarm.plugin.v1.WorkerStatus
-	(*Exit)(nil),                  // 7: swarm.plugin.v1.Exit
-	(*Where)(nil),                 // 8: swarm.plugin.v1.Where
-	(*Process)(nil),               // 9: swarm.plugin.v1.Process
-	(*StatusRequest)(nil),         // 10: swarm.plugin.v1.StatusRequest
-	(*StatusResponse)(nil),        // 11: swarm.plugin.v1.StatusResponse
-	(*StatusResult)(nil),          // 12: swarm.plugin.v1.StatusResult
-	(*KillOptions)(nil),           // 13: swarm.plugin.v1.KillOptions
-	(*KillRequest)(nil),           // 14: swarm.plugin.v1.KillRequest
-	(*KillItem)(nil),              // 15: swarm.plugin.v1.KillItem
-	(*KillResponse)(nil),          // 16: swarm.plugin.v1.KillResponse
-	(*KillResult)(nil),            // 17: swarm.plugin.v1.KillResult
-	(*WaitRequest)(nil),           // 18: swarm.plugin.v1.WaitRequest
-	(*WaitResponse)(nil),          // 19: swarm.plugin.v1.WaitResponse
-	(*OutputRequest)(nil),         // 20: swarm.plugin.v1.OutputRequest
-	(*OutputResponse)(nil),        // 21: swarm.plugin.v1.OutputResponse
-	(*OutputPiece)(nil),           // 22: swarm.plugin.v1.OutputPiece
-	(*FindRequest)(nil),           // 23: swarm.plugin.v1.FindRequest
-	(*FindResponse)(nil),          // 24: swarm.plugin.v1.FindResponse
-	(*SweepRequest)(nil),          // 25: swarm.plugin.v1.SweepRequest
-	(*SweepResponse)(nil),         // 26: swarm.plugin.v1.SweepResponse
-	nil,                           // 27: swarm.plugin.v1.SpawnRequest.OptionsEntry
-	nil,                           // 28: swarm.plugin.v1.Where.PartsEntry
-	nil,                           // 29: swarm.plugin.v1.FindRequest.OptionsEntry
-	(*timestamppb.Timestamp)(nil), // 30: google.protobuf.Timestamp
-	(*Error)(nil),                 // 31: swarm.plugin.v1.Error
-	(*durationpb.Duration)(nil),   // 32: google.protobuf.Duration
+	(InputKind)(0),                // 2: swarm.plugin.v1.InputKind
+	(*Handle)(nil),                // 3: swarm.plugin.v1.Handle
+	(*SpawnRequest)(nil),          // 4: swarm.plugin.v1.SpawnRequest
+	(*Restart)(nil),               // 5: swarm.plugin.v1.Restart
+	(*Owner)(nil),                 // 6: swarm.plugin.v1.Owner
+	(*Local)(nil),                 // 7: swarm.plugin.v1.Local
+	(*SpawnResponse)(nil),         // 8: swarm.plugin.v1.SpawnResponse
+	(*WorkerStatus)(nil),          // 9: swarm.plugin.v1.WorkerStatus
+	(*Restarted)(nil),             // 10: swarm.plugin.v1.Restarted
+	(*Completion)(nil),            // 11: swarm.plugin.v1.Completion
+	(*Exit)(nil),                  // 12: swarm.plugin.v1.Exit
+	(*Where)(nil),                 // 13: swarm.plugin.v1.Where
+	(*Process)(nil),               // 14: swarm.plugin.v1.Process
+	(*StatusRequest)(nil),         // 15: swarm.plugin.v1.StatusRequest
+	(*StatusResponse)(nil),        // 16: swarm.plugin.v1.StatusResponse
+	(*StatusResult)(nil),          // 17: swarm.plugin.v1.StatusResult
+	(*KillOptions)(nil),           // 18: swarm.plugin.v1.KillOptions
+	(*KillRequest)(nil),           // 19: swarm.plugin.v1.KillRequest
+	(*KillItem)(nil),              // 20: swarm.plugin.v1.KillItem
+	(*KillResponse)(nil),          // 21: swarm.plugin.v1.KillResponse
+	(*KillResult)(nil),            // 22: swarm.plugin.v1.KillResult
+	(*WaitRequest)(nil),           // 23: swarm.plugin.v1.WaitRequest
+	(*WaitResponse)(nil),          // 24: swarm.plugin.v1.WaitResponse
+	(*OutputRequest)(nil),         // 25: swarm.plugin.v1.OutputRequest
+	(*OutputResponse)(nil),        // 26: swarm.plugin.v1.OutputResponse
+	(*OutputPiece)(nil),           // 27: swarm.plugin.v1.OutputPiece
+	(*FindRequest)(nil),           // 28: swarm.plugin.v1.FindRequest
+	(*FindResponse)(nil),          // 29: swarm.plugin.v1.FindResponse
+	(*SweepRequest)(nil),          // 30: swarm.plugin.v1.SweepRequest
+	(*SweepResponse)(nil),         // 31: swarm.plugin.v1.SweepResponse
+	(*InputRequest)(nil),          // 32: swarm.plugin.v1.InputRequest
+	(*InputResponse)(nil),         // 33: swarm.plugin.v1.InputResponse
+	(*SignalRequest)(nil),         // 34: swarm.plugin.v1.SignalRequest
+	(*SignalResponse)(nil),        // 35: swarm.plugin.v1.SignalResponse
+	(*ScreenRequest)(nil),         // 36: swarm.plugin.v1.ScreenRequest
+	(*ScreenResponse)(nil),        // 37: swarm.plugin.v1.ScreenResponse
+	(*AttachRequest)(nil),         // 38: swarm.plugin.v1.AttachRequest
+	(*AttachResponse)(nil),        // 39: swarm.plugin.v1.AttachResponse
+	(*WatchRequest)(nil),          // 40: swarm.plugin.v1.WatchRequest
+	(*WatchResponse)(nil),         // 41: swarm.plugin.v1.WatchResponse
+	(*CompleteRequest)(nil),       // 42: swarm.plugin.v1.CompleteRequest
+	(*CompleteResponse)(nil),      // 43: swarm.plugin.v1.CompleteResponse
+	nil,                           // 44: swarm.plugin.v1.SpawnRequest.OptionsEntry
+	nil,                           // 45: swarm.plugin.v1.Where.PartsEntry
+	nil,                           // 46: swarm.plugin.v1.FindRequest.OptionsEntry
+	(*durationpb.Duration)(nil),   // 47: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 48: google.protobuf.Timestamp
+	(*Error)(nil),                 // 49: swarm.plugin.v1.Error
 }
 var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
-	27, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
-	13, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
-	4,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
-	2,  // 3: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
-	0,  // 4: swarm.plugin.v1.WorkerStatus.state:type_name -> swarm.plugin.v1.State
-	30, // 5: swarm.plugin.v1.WorkerStatus.started:type_name -> google.protobuf.Timestamp
-	7,  // 6: swarm.plugin.v1.WorkerStatus.exit:type_name -> swarm.plugin.v1.Exit
-	8,  // 7: swarm.plugin.v1.WorkerStatus.where:type_name -> swarm.plugin.v1.Where
-	9,  // 8: swarm.plugin.v1.WorkerStatus.survivors:type_name -> swarm.plugin.v1.Process
-	30, // 9: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
-	28, // 10: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
-	2,  // 11: swarm.plugin.v1.StatusRequest.handles:type_name -> swarm.plugin.v1.Handle
-	12, // 12: swarm.plugin.v1.StatusResponse.results:type_name -> swarm.plugin.v1.StatusResult
-	6,  // 13: swarm.plugin.v1.StatusResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	31, // 14: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
-	32, // 15: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
-	1,  // 16: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
-	15, // 17: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
-	2,  // 18: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
-	13, // 19: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
-	17, // 20: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
-	31, // 21: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
-	6,  // 22: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	9,  // 23: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
-	2,  // 24: swarm.plugin.v1.WaitRequest.handles:type_name -> swarm.plugin.v1.Handle
-	6,  // 25: swarm.plugin.v1.WaitResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	31, // 26: swarm.plugin.v1.WaitResponse.error:type_name -> swarm.plugin.v1.Error
-	2,  // 27: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	30, // 28: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
-	22, // 29: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
-	30, // 30: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
-	29, // 31: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
-	4,  // 32: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
-	2,  // 33: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
-	2,  // 34: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
-	2,  // 35: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
-	3,  // 36: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
-	10, // 37: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
-	14, // 38: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
-	18, // 39: swarm.plugin.v1.Backend.Wait:input_type -> swarm.plugin.v1.WaitRequest
-	20, // 40: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
-	23, // 41: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
-	25, // 42: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
-	5,  // 43: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
-	11, // 44: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
-	16, // 45: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
-	19, // 46: swarm.plugin.v1.Backend.Wait:output_type -> swarm.plugin.v1.WaitResponse
-	21, // 47: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
-	24, // 48: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
-	26, // 49: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
-	43, // [43:50] is the sub-list for method output_type
-	36, // [36:43] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	44, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
+	18, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
+	7,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
+	5,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
+	6,  // 4: swarm.plugin.v1.SpawnRequest.owner:type_name -> swarm.plugin.v1.Owner
+	47, // 5: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
+	47, // 6: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
+	47, // 7: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
+	3,  // 8: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
+	0,  // 9: swarm.plugin.v1.WorkerStatus.state:type_name -> swarm.plugin.v1.State
+	48, // 10: swarm.plugin.v1.WorkerStatus.started:type_name -> google.protobuf.Timestamp
+	12, // 11: swarm.plugin.v1.WorkerStatus.exit:type_name -> swarm.plugin.v1.Exit
+	13, // 12: swarm.plugin.v1.WorkerStatus.where:type_name -> swarm.plugin.v1.Where
+	14, // 13: swarm.plugin.v1.WorkerStatus.survivors:type_name -> swarm.plugin.v1.Process
+	10, // 14: swarm.plugin.v1.WorkerStatus.last_restarts:type_name -> swarm.plugin.v1.Restarted
+	11, // 15: swarm.plugin.v1.WorkerStatus.completion:type_name -> swarm.plugin.v1.Completion
+	48, // 16: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
+	48, // 17: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
+	48, // 18: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
+	45, // 19: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
+	3,  // 20: swarm.plugin.v1.StatusRequest.handles:type_name -> swarm.plugin.v1.Handle
+	17, // 21: swarm.plugin.v1.StatusResponse.results:type_name -> swarm.plugin.v1.StatusResult
+	9,  // 22: swarm.plugin.v1.StatusResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	49, // 23: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
+	47, // 24: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
+	1,  // 25: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
+	20, // 26: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
+	3,  // 27: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
+	18, // 28: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
+	22, // 29: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
+	49, // 30: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
+	9,  // 31: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	14, // 32: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
+	3,  // 33: swarm.plugin.v1.WaitRequest.handles:type_name -> swarm.plugin.v1.Handle
+	9,  // 34: swarm.plugin.v1.WaitResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	49, // 35: swarm.plugin.v1.WaitResponse.error:type_name -> swarm.plugin.v1.Error
+	3,  // 36: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	48, // 37: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
+	27, // 38: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
+	48, // 39: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
+	46, // 40: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
+	7,  // 41: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
+	3,  // 42: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 43: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
+	3,  // 44: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
+	3,  // 45: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	2,  // 46: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
+	3,  // 47: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
+	1,  // 48: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
+	3,  // 49: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 50: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 51: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
+	9,  // 52: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	49, // 53: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
+	3,  // 54: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
+	18, // 55: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
+	4,  // 56: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
+	15, // 57: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
+	19, // 58: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
+	23, // 59: swarm.plugin.v1.Backend.Wait:input_type -> swarm.plugin.v1.WaitRequest
+	25, // 60: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
+	28, // 61: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
+	30, // 62: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
+	32, // 63: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
+	34, // 64: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
+	36, // 65: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
+	38, // 66: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
+	40, // 67: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
+	42, // 68: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
+	8,  // 69: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
+	16, // 70: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
+	21, // 71: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
+	24, // 72: swarm.plugin.v1.Backend.Wait:output_type -> swarm.plugin.v1.WaitResponse
+	26, // 73: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
+	29, // 74: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
+	31, // 75: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
+	33, // 76: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
+	35, // 77: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
+	37, // 78: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
+	39, // 79: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
+	41, // 80: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
+	43, // 81: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
+	69, // [69:82] is the sub-list for method output_type
+	56, // [56:69] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_backend_proto_init() }
@@ -2001,14 +3175,14 @@ func file_swarm_plugin_v1_backend_proto_init() {
 		return
 	}
 	file_swarm_plugin_v1_plugin_proto_init()
-	file_swarm_plugin_v1_backend_proto_msgTypes[18].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[22].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_backend_proto_rawDesc), len(file_swarm_plugin_v1_backend_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   28,
+			NumEnums:      3,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,13 +19,19 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Backend_Spawn_FullMethodName  = "/swarm.plugin.v1.Backend/Spawn"
-	Backend_Status_FullMethodName = "/swarm.plugin.v1.Backend/Status"
-	Backend_Kill_FullMethodName   = "/swarm.plugin.v1.Backend/Kill"
-	Backend_Wait_FullMethodName   = "/swarm.plugin.v1.Backend/Wait"
-	Backend_Output_FullMethodName = "/swarm.plugin.v1.Backend/Output"
-	Backend_Find_FullMethodName   = "/swarm.plugin.v1.Backend/Find"
-	Backend_Sweep_FullMethodName  = "/swarm.plugin.v1.Backend/Sweep"
+	Backend_Spawn_FullMethodName    = "/swarm.plugin.v1.Backend/Spawn"
+	Backend_Status_FullMethodName   = "/swarm.plugin.v1.Backend/Status"
+	Backend_Kill_FullMethodName     = "/swarm.plugin.v1.Backend/Kill"
+	Backend_Wait_FullMethodName     = "/swarm.plugin.v1.Backend/Wait"
+	Backend_Output_FullMethodName   = "/swarm.plugin.v1.Backend/Output"
+	Backend_Find_FullMethodName     = "/swarm.plugin.v1.Backend/Find"
+	Backend_Sweep_FullMethodName    = "/swarm.plugin.v1.Backend/Sweep"
+	Backend_Input_FullMethodName    = "/swarm.plugin.v1.Backend/Input"
+	Backend_Signal_FullMethodName   = "/swarm.plugin.v1.Backend/Signal"
+	Backend_Screen_FullMethodName   = "/swarm.plugin.v1.Backend/Screen"
+	Backend_Attach_FullMethodName   = "/swarm.plugin.v1.Backend/Attach"
+	Backend_Watch_FullMethodName    = "/swarm.plugin.v1.Backend/Watch"
+	Backend_Complete_FullMethodName = "/swarm.plugin.v1.Backend/Complete"
 )
 
 // BackendClient is the client API for Backend service.
@@ -55,6 +61,26 @@ type BackendClient interface {
 	// Sweep drops what ended workers shared and no running worker uses. The
 	// handles come in as many messages as it takes. Capability "sweep".
 	Sweep(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[SweepRequest, SweepResponse], error)
+	// Input gives input to a worker, whole and unchanged. It is never repeated.
+	// Capability "input".
+	Input(ctx context.Context, in *InputRequest, opts ...grpc.CallOption) (*InputResponse, error)
+	// Signal sends a worker a signal that is not meant to end it. It is never
+	// repeated. Capability "signal".
+	Signal(ctx context.Context, in *SignalRequest, opts ...grpc.CallOption) (*SignalResponse, error)
+	// Screen tells what the terminal of a worker shows, of an ended one too.
+	// Capability "screen".
+	Screen(ctx context.Context, in *ScreenRequest, opts ...grpc.CallOption) (*ScreenResponse, error)
+	// Attach tells how to connect a person's terminal with a worker, and changes
+	// nothing. Capability "attach".
+	Attach(ctx context.Context, in *AttachRequest, opts ...grpc.CallOption) (*AttachResponse, error)
+	// Watch sends the status of each worker, at once and again whenever it was
+	// started again, said that it is done, or no longer runs; after that one last
+	// message. Capability "watch".
+	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
+	// Complete records that a worker is done, and does not wait for its end. Who is
+	// too late (the worker is being killed, has completed or has ended) is
+	// TOO_LATE. Capability "complete".
+	Complete(ctx context.Context, in *CompleteRequest, opts ...grpc.CallOption) (*CompleteResponse, error)
 }
 
 type backendClient struct {
@@ -165,6 +191,75 @@ func (c *backendClient) Sweep(ctx context.Context, opts ...grpc.CallOption) (grp
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Backend_SweepClient = grpc.ClientStreamingClient[SweepRequest, SweepResponse]
 
+func (c *backendClient) Input(ctx context.Context, in *InputRequest, opts ...grpc.CallOption) (*InputResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(InputResponse)
+	err := c.cc.Invoke(ctx, Backend_Input_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *backendClient) Signal(ctx context.Context, in *SignalRequest, opts ...grpc.CallOption) (*SignalResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SignalResponse)
+	err := c.cc.Invoke(ctx, Backend_Signal_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *backendClient) Screen(ctx context.Context, in *ScreenRequest, opts ...grpc.CallOption) (*ScreenResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ScreenResponse)
+	err := c.cc.Invoke(ctx, Backend_Screen_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *backendClient) Attach(ctx context.Context, in *AttachRequest, opts ...grpc.CallOption) (*AttachResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AttachResponse)
+	err := c.cc.Invoke(ctx, Backend_Attach_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *backendClient) Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Backend_ServiceDesc.Streams[4], Backend_Watch_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchRequest, WatchResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Backend_WatchClient = grpc.ServerStreamingClient[WatchResponse]
+
+func (c *backendClient) Complete(ctx context.Context, in *CompleteRequest, opts ...grpc.CallOption) (*CompleteResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CompleteResponse)
+	err := c.cc.Invoke(ctx, Backend_Complete_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // BackendServer is the server API for Backend service.
 // All implementations must embed UnimplementedBackendServer
 // for forward compatibility.
@@ -192,6 +287,26 @@ type BackendServer interface {
 	// Sweep drops what ended workers shared and no running worker uses. The
 	// handles come in as many messages as it takes. Capability "sweep".
 	Sweep(grpc.ClientStreamingServer[SweepRequest, SweepResponse]) error
+	// Input gives input to a worker, whole and unchanged. It is never repeated.
+	// Capability "input".
+	Input(context.Context, *InputRequest) (*InputResponse, error)
+	// Signal sends a worker a signal that is not meant to end it. It is never
+	// repeated. Capability "signal".
+	Signal(context.Context, *SignalRequest) (*SignalResponse, error)
+	// Screen tells what the terminal of a worker shows, of an ended one too.
+	// Capability "screen".
+	Screen(context.Context, *ScreenRequest) (*ScreenResponse, error)
+	// Attach tells how to connect a person's terminal with a worker, and changes
+	// nothing. Capability "attach".
+	Attach(context.Context, *AttachRequest) (*AttachResponse, error)
+	// Watch sends the status of each worker, at once and again whenever it was
+	// started again, said that it is done, or no longer runs; after that one last
+	// message. Capability "watch".
+	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
+	// Complete records that a worker is done, and does not wait for its end. Who is
+	// too late (the worker is being killed, has completed or has ended) is
+	// TOO_LATE. Capability "complete".
+	Complete(context.Context, *CompleteRequest) (*CompleteResponse, error)
 	mustEmbedUnimplementedBackendServer()
 }
 
@@ -222,6 +337,24 @@ func (UnimplementedBackendServer) Find(context.Context, *FindRequest) (*FindResp
 }
 func (UnimplementedBackendServer) Sweep(grpc.ClientStreamingServer[SweepRequest, SweepResponse]) error {
 	return status.Error(codes.Unimplemented, "method Sweep not implemented")
+}
+func (UnimplementedBackendServer) Input(context.Context, *InputRequest) (*InputResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Input not implemented")
+}
+func (UnimplementedBackendServer) Signal(context.Context, *SignalRequest) (*SignalResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Signal not implemented")
+}
+func (UnimplementedBackendServer) Screen(context.Context, *ScreenRequest) (*ScreenResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Screen not implemented")
+}
+func (UnimplementedBackendServer) Attach(context.Context, *AttachRequest) (*AttachResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Attach not implemented")
+}
+func (UnimplementedBackendServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error {
+	return status.Error(codes.Unimplemented, "method Watch not implemented")
+}
+func (UnimplementedBackendServer) Complete(context.Context, *CompleteRequest) (*CompleteResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Complete not implemented")
 }
 func (UnimplementedBackendServer) mustEmbedUnimplementedBackendServer() {}
 func (UnimplementedBackendServer) testEmbeddedByValue()                 {}
@@ -338,6 +471,107 @@ func _Backend_Sweep_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Backend_SweepServer = grpc.ClientStreamingServer[SweepRequest, SweepResponse]
 
+func _Backend_Input_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(InputRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BackendServer).Input(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Backend_Input_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BackendServer).Input(ctx, req.(*InputRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Backend_Signal_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SignalRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BackendServer).Signal(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Backend_Signal_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BackendServer).Signal(ctx, req.(*SignalRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Backend_Screen_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ScreenRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BackendServer).Screen(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Backend_Screen_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BackendServer).Screen(ctx, req.(*ScreenRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Backend_Attach_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AttachRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BackendServer).Attach(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Backend_Attach_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BackendServer).Attach(ctx, req.(*AttachRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Backend_Watch_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(BackendServer).Watch(m, &grpc.GenericServerStream[WatchRequest, WatchResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Backend_WatchServer = grpc.ServerStreamingServer[WatchResponse]
+
+func _Backend_Complete_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CompleteRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BackendServer).Complete(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Backend_Complete_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BackendServer).Complete(ctx, req.(*CompleteRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Backend_ServiceDesc is the grpc.ServiceDesc for Backend service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -356,6 +590,26 @@ var Backend_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Find",
 			Handler:    _Backend_Find_Handler,
+		},
+		{
+			MethodName: "Input",
+			Handler:    _Backend_Input_Handler,
+		},
+		{
+			MethodName: "Signal",
+			Handler:    _Backend_Signal_Handler,
+		},
+		{
+			MethodName: "Screen",
+			Handler:    _Backend_Screen_Handler,
+		},
+		{
+			MethodName: "Attach",
+			Handler:    _Backend_Attach_Handler,
+		},
+		{
+			MethodName: "Complete",
+			Handler:    _Backend_Complete_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{
@@ -378,6 +632,11 @@ var Backend_ServiceDesc = grpc.ServiceDesc{
 			StreamName:    "Sweep",
 			Handler:       _Backend_Sweep_Handler,
 			ClientStreams: true,
+		},
+		{
+			StreamName:    "Watch",
+			Handler:       _Backend_Watch_Handler,
+			ServerStreams: true,
 		},
 	},
 	Metadata: "swarm/plugin/v1/backend.proto",

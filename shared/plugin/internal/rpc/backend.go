@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc"
@@ -31,9 +32,12 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 		case len(spec.Command) == 0:
 			return nil, fmt.Errorf("%w: no command", swarm.ErrInvalidSpec)
 		case !b.s.plugin.Local:
-			spec.Local = nil
+			spec.Local, spec.Owner = nil, nil
 		case spec.Local == nil:
 			return nil, fmt.Errorf("%w: plugin '%s' is local and was given no run directory", swarm.ErrInvalidSpec, b.s.plugin.Name)
+		}
+		if err := b.carries(backend, spec); err != nil {
+			return nil, err
 		}
 		h, err := backend.Spawn(ctx, spec)
 		if err != nil {
@@ -49,6 +53,21 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 		}
 		return &pb.SpawnResponse{Handle: wire.Handle(h)}, nil
 	})
+}
+
+// carries refuses what the backend would leave out. Who is the owner is the
+// host's to see to then.
+func (b backendServer) carries(backend swarm.Backend, spec swarm.Spec) error {
+	caps := swarm.CapabilitiesOf(backend)
+	for capability, needed := range map[swarm.Capability]bool{
+		swarm.CapStdin:   spec.Stdin,
+		swarm.CapRestart: spec.Restart.When != swarm.RestartNo,
+	} {
+		if needed && !slices.Contains(caps, capability) {
+			return fmt.Errorf("%w: %s", swarm.ErrUnsupported, capability)
+		}
+	}
+	return nil
 }
 
 // undo ends a worker that could not be handed over because of cause.

@@ -94,9 +94,15 @@ func (b backendServer) Wait(req *pb.WaitRequest, stream grpc.ServerStreamingServ
 	})
 }
 
+// results is where the results of many calls are sent.
+type results[M any] interface {
+	Context() context.Context
+	Send(*M) error
+}
+
 // each runs f for n workers at the same time and sends each result as it comes.
 // It returns when all have returned: no call outlives its stream.
-func each[T, M any](s *Server, name string, n int, stream grpc.ServerStreamingServer[M], f func(context.Context, T, int) *M) error {
+func each[T, M any](s *Server, name string, n int, stream results[M], f func(context.Context, T, int) *M) error {
 	_, err := call(stream.Context(), s, name, func(ctx context.Context, value T) (none struct{}, err error) {
 		if err := checkBatch(n); err != nil {
 			return none, err

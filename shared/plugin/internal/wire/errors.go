@@ -32,6 +32,7 @@ var table = []struct {
 	{swarm.ErrSurvivors, "SURVIVORS", codes.FailedPrecondition},
 	{swarm.ErrUnsupported, "UNSUPPORTED", codes.Unimplemented},
 	{swarm.ErrPermission, "PERMISSION", codes.PermissionDenied},
+	{swarm.ErrTooLate, "TOO_LATE", codes.FailedPrecondition},
 	{swarm.ErrUnavailable, "UNAVAILABLE", codes.Unavailable},
 	{context.Canceled, "CANCELED", codes.Canceled},
 	{context.DeadlineExceeded, "DEADLINE", codes.DeadlineExceeded},

@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"google.golang.org/protobuf/types/known/durationpb"
-
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -20,6 +18,9 @@ func Spec(s swarm.Spec) *pb.SpawnRequest {
 		Kill:        KillOptions(s.Kill),
 		OutputLimit: s.OutputLimit,
 		Local:       local(s.Local),
+		Stdin:       s.Stdin,
+		Restart:     restart(s.Restart),
+		Owner:       owner(s.Owner),
 	}
 }
 
@@ -36,6 +37,9 @@ func FromSpec(s *pb.SpawnRequest) swarm.Spec {
 		Kill:        FromKillOptions(s.GetKill()),
 		OutputLimit: s.GetOutputLimit(),
 		Local:       fromLocal(s.GetLocal()),
+		Stdin:       s.GetStdin(),
+		Restart:     fromRestart(s.GetRestart()),
+		Owner:       fromOwner(s.GetOwner()),
 	}
 }
 
@@ -85,24 +89,36 @@ func FromLookup(l *pb.FindRequest) swarm.Lookup {
 
 // KillOptions converts kill options.
 func KillOptions(o swarm.KillOptions) *pb.KillOptions {
-	out := &pb.KillOptions{Signal: text(o.Signal), Force: o.Force, Detach: o.Detach}
-	if o.Grace != 0 {
-		out.Grace = durationpb.New(o.Grace)
+	return &pb.KillOptions{
+		Signal: text(o.Signal),
+		Grace:  span(o.Grace),
+		Force:  o.Force,
+		Mode:   mode(o.Mode),
+		Detach: o.Detach,
 	}
-	if o.Mode == swarm.KillMain {
-		out.Mode = pb.KillMode_KILL_MODE_MAIN
-	}
-	return out
 }
 
 // FromKillOptions converts back.
 func FromKillOptions(o *pb.KillOptions) swarm.KillOptions {
-	out := swarm.KillOptions{Signal: o.GetSignal(), Force: o.GetForce(), Detach: o.GetDetach()}
-	if o.GetGrace() != nil {
-		out.Grace = o.GetGrace().AsDuration()
+	return swarm.KillOptions{
+		Signal: o.GetSignal(),
+		Grace:  o.GetGrace().AsDuration(),
+		Force:  o.GetForce(),
+		Mode:   fromMode(o.GetMode()),
+		Detach: o.GetDetach(),
 	}
-	if o.GetMode() == pb.KillMode_KILL_MODE_MAIN {
-		out.Mode = swarm.KillMain
+}
+
+func mode(m swarm.KillMode) pb.KillMode {
+	if m == swarm.KillMain {
+		return pb.KillMode_KILL_MODE_MAIN
 	}
-	return out
+	return pb.KillMode_KILL_MODE_UNSPECIFIED
+}
+
+func fromMode(m pb.KillMode) swarm.KillMode {
+	if m == pb.KillMode_KILL_MODE_MAIN {
+		return swarm.KillMain
+	}
+	return swarm.KillTree
 }

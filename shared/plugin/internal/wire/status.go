@@ -15,6 +15,10 @@ func WorkerStatus(s swarm.Status) *pb.WorkerStatus {
 		Where:     where(s.Where),
 		Reason:    text(s.Reason),
 		Survivors: convert(s.Survivors, process),
+
+		Restarts:     int64(s.Restarts),
+		LastRestarts: convert(newest(s.LastRestarts), restarted),
+		Completion:   completion(s.Completion),
 	}
 }
 
@@ -28,6 +32,10 @@ func FromWorkerStatus(s *pb.WorkerStatus) swarm.Status {
 		Where:     fromWhere(s.GetWhere()),
 		Reason:    s.GetReason(),
 		Survivors: convert(s.GetSurvivors(), fromProcess),
+
+		Restarts:     int(s.GetRestarts()),
+		LastRestarts: convert(newest(s.GetLastRestarts()), fromRestarted),
+		Completion:   fromCompletion(s.GetCompletion()),
 	}
 	switch {
 	case out.State != swarm.StateExited:

@@ -3,7 +3,9 @@ package wire
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
@@ -13,6 +15,17 @@ import (
 // text mends a string that is not UTF-8, which a protobuf string has to be: the
 // name of a process may hold any bytes.
 func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// cut returns the beginning of s, at most n bytes of whole characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
 
 func texts(in []string) []string { return convert(in, text) }
 
@@ -60,6 +73,14 @@ func fromMoment(t *timestamppb.Timestamp) time.Time {
 		return time.Time{}
 	}
 	return t.AsTime()
+}
+
+// span is nil for none.
+func span(d time.Duration) *durationpb.Duration {
+	if d == 0 {
+		return nil
+	}
+	return durationpb.New(d)
 }
 
 // Handle converts a handle.

@@ -1,10 +1,13 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
@@ -26,6 +29,12 @@ func fill(v reflect.Value, n *int) {
 		return
 	case swarm.KillMode:
 		v.Set(reflect.ValueOf(swarm.KillMain))
+		return
+	case swarm.InputKind:
+		v.Set(reflect.ValueOf(swarm.InputEOF))
+		return
+	case swarm.RestartWhen:
+		v.Set(reflect.ValueOf(swarm.RestartAlways))
 		return
 	}
 	switch v.Kind() {
@@ -51,7 +60,7 @@ func fill(v reflect.Value, n *int) {
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(*n))
-	case reflect.Uint8, reflect.Uint32:
+	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
 		v.SetUint(uint64(*n % 256))
 	default:
 		panic("no value for " + v.Type().String())
@@ -88,6 +97,20 @@ func TestValuesCross(t *testing.T) {
 	crosses(t, WorkerStatus, FromWorkerStatus)
 	crosses(t, KillResult, FromKillResult)
 	crosses(t, Output, FromOutput)
+	crosses(t, Screen, FromScreen)
+	crosses(t, Attachment, FromAttachment)
+	crosses(t,
+		func(in swarm.Input) *pb.InputRequest { r, _ := InputRequest(swarm.Handle{}, in); return r },
+		func(r *pb.InputRequest) swarm.Input { _, in, _ := FromInputRequest(r); return in })
+	crosses(t,
+		func(o swarm.SignalOptions) *pb.SignalRequest { return SignalRequest(swarm.Handle{}, o) },
+		func(r *pb.SignalRequest) swarm.SignalOptions { _, o := FromSignalRequest(r); return o })
+	crosses(t,
+		func(o swarm.AttachOptions) *pb.AttachRequest { return AttachRequest(swarm.Handle{}, o) },
+		func(r *pb.AttachRequest) swarm.AttachOptions { _, o := FromAttachRequest(r); return o })
+	crosses(t,
+		func(o swarm.KillOptions) *pb.CompleteRequest { return CompleteRequest(swarm.Handle{}, "done", o) },
+		func(r *pb.CompleteRequest) swarm.KillOptions { _, _, o := FromCompleteRequest(r); return o })
 	crosses(t, WorkspaceSpec, FromWorkspaceSpec)
 	crosses(t, WorkspaceRef, FromWorkspaceRef)
 	crosses(t, WorkspaceState, FromWorkspaceState)
@@ -140,6 +163,12 @@ func TestNewerPeers(t *testing.T) {
 	if o := FromKillOptions(&pb.KillOptions{Mode: 99}); o.Mode != swarm.KillTree {
 		t.Errorf("an unknown mode: %+v", o)
 	}
+	if r := fromRestart(&pb.Restart{When: "on-full-moon"}); r.When != swarm.RestartNo {
+		t.Errorf("an unknown restart policy: %+v", r)
+	}
+	if _, in, err := FromInputRequest(&pb.InputRequest{Kind: 99}); !errors.Is(err, swarm.ErrInvalidSpec) {
+		t.Errorf("an unknown kind of input: %+v, %v", in, err)
+	}
 	caps := FromCapabilities([]string{"wait", "fly"})
 	if diff := cmp.Diff([]swarm.Capability{swarm.CapWait, "fly"}, caps); diff != "" {
 		t.Errorf("an unknown capability (-want +got):\n%s", diff)
@@ -152,6 +181,33 @@ func TestNewerPeers(t *testing.T) {
 	var h pb.Handle
 	if err := proto.Unmarshal(append(data, 0xf8, 0x3f, 0x01), &h); err != nil || FromHandle(&h).Version != 1 {
 		t.Errorf("an unknown field: %v, %v", &h, err)
+	}
+}
+
+func TestWhatIsTooMuchIsCut(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", swarm.MaxSummary)
+	_, summary, _ := FromCompleteRequest(CompleteRequest(swarm.Handle{}, "x"+long, swarm.KillOptions{}))
+	if want := "x" + long[:swarm.MaxSummary-2]; summary != want {
+		t.Errorf("a summary of %d bytes, want %d", len(summary), len(want))
+	}
+	var st swarm.Status
+	for i := range 3 * swarm.MaxRestarts {
+		st.LastRestarts = append(st.LastRestarts, swarm.Restarted{Number: i + 1})
+	}
+	got := FromWorkerStatus(WorkerStatus(st)).LastRestarts
+	if diff := cmp.Diff(st.LastRestarts[2*swarm.MaxRestarts:], got); diff != "" {
+		t.Errorf("restarts (-want +got):\n%s", diff)
+	}
+	large := swarm.Input{Data: make([]byte, swarm.MaxInput+1)}
+	if _, err := InputRequest(swarm.Handle{}, large); !errors.Is(err, swarm.ErrInvalidSpec) {
+		t.Errorf("an input that is too large: %v", err)
+	}
+	if _, _, err := FromInputRequest(&pb.InputRequest{Data: large.Data}); !errors.Is(err, swarm.ErrInvalidSpec) {
+		t.Errorf("a request that is too large: %v", err)
+	}
+	if _, err := InputRequest(swarm.Handle{}, swarm.Input{Kind: 99}); !errors.Is(err, swarm.ErrInvalidSpec) {
+		t.Errorf("a kind that nobody knows: %v", err)
 	}
 }
 
@@ -177,6 +233,8 @@ func FuzzConversions(f *testing.F) {
 		again(t, data, KillResult, FromKillResult)
 		again(t, data, StatusResult, FromStatusResult)
 		again(t, data, Output, FromOutput)
+		again(t, data, Screen, FromScreen)
+		again(t, data, Attachment, FromAttachment)
 		again(t, data, WorkspaceSpec, FromWorkspaceSpec)
 		again(t, data, WorkspaceRef, FromWorkspaceRef)
 		again(t, data, WorkspaceState, FromWorkspaceState)
@@ -185,6 +243,16 @@ func FuzzConversions(f *testing.F) {
 		var out pb.OutputRequest
 		if proto.Unmarshal(data, &out) == nil {
 			FromOutputRequest(&out)
+		}
+		var in pb.InputRequest
+		if proto.Unmarshal(data, &in) == nil {
+			_, _, _ = FromInputRequest(&in)
+		}
+		var done pb.CompleteRequest
+		if proto.Unmarshal(data, &done) == nil {
+			if _, summary, _ := FromCompleteRequest(&done); len(summary) > swarm.MaxSummary || !utf8.ValidString(summary) {
+				t.Errorf("a summary of %d bytes: %q", len(summary), summary)
+			}
 		}
 	})
 }

@@ -1,0 +1,63 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Input implements [swarm.Inputter].
+func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (swarm.InputResult, error) {
+	req, err := wire.InputRequest(h, in)
+	if err != nil {
+		return swarm.InputResult{}, err
+	}
+	resp, err := b.rpc.Input(ctx, req)
+	if err != nil {
+		return swarm.InputResult{}, wire.FromStatus(ctx, err)
+	}
+	return swarm.InputResult{Pending: resp.GetPending()}, nil
+}
+
+// Signal implements [swarm.Signaller].
+func (b *Backend) Signal(ctx context.Context, h swarm.Handle, o swarm.SignalOptions) error {
+	_, err := b.rpc.Signal(ctx, wire.SignalRequest(h, o))
+	return wire.FromStatus(ctx, err)
+}
+
+// Screen implements [swarm.Screener].
+func (b *Backend) Screen(ctx context.Context, h swarm.Handle, o swarm.ScreenOptions) (swarm.Screen, error) {
+	resp, err := b.rpc.Screen(ctx, &pb.ScreenRequest{Handle: wire.Handle(h), Lines: int64(o.Lines)})
+	if err != nil {
+		return swarm.Screen{}, wire.FromStatus(ctx, err)
+	}
+	return wire.FromScreen(resp), nil
+}
+
+// Attach implements [swarm.Attacher]. A plugin that is not local is not sent
+// o.Env, and a local one gets it through [CleanEnv].
+func (b *Backend) Attach(ctx context.Context, h swarm.Handle, o swarm.AttachOptions) (swarm.Attachment, error) {
+	if b.client.info.Local {
+		o.Env = CleanEnv(o.Env)
+	} else {
+		o.Env = nil
+	}
+	resp, err := b.rpc.Attach(ctx, wire.AttachRequest(h, o))
+	if err != nil {
+		return swarm.Attachment{}, wire.FromStatus(ctx, err)
+	}
+	a := wire.FromAttachment(resp)
+	if len(a.Command) == 0 {
+		return swarm.Attachment{}, fmt.Errorf("plugin '%s' returned no command to attach with", b.client.info.Name)
+	}
+	return a, nil
+}
+
+// Complete implements [swarm.Completer]. A summary that is too long is cut.
+func (b *Backend) Complete(ctx context.Context, h swarm.Handle, summary string, o swarm.KillOptions) error {
+	_, err := b.rpc.Complete(ctx, wire.CompleteRequest(h, summary, o))
+	return wire.FromStatus(ctx, err)
+}

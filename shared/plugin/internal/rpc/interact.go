@@ -1,0 +1,65 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func (b backendServer) Input(ctx context.Context, req *pb.InputRequest) (*pb.InputResponse, error) {
+	return call(ctx, b.s, "Input", func(ctx context.Context, inputter swarm.Inputter) (*pb.InputResponse, error) {
+		h, in, err := wire.FromInputRequest(req)
+		if err != nil {
+			return nil, err
+		}
+		r, err := inputter.Input(ctx, h, in)
+		if err != nil {
+			return nil, err
+		}
+		return &pb.InputResponse{Pending: r.Pending}, nil
+	})
+}
+
+func (b backendServer) Signal(ctx context.Context, req *pb.SignalRequest) (*pb.SignalResponse, error) {
+	return call(ctx, b.s, "Signal", func(ctx context.Context, signaller swarm.Signaller) (*pb.SignalResponse, error) {
+		h, o := wire.FromSignalRequest(req)
+		return &pb.SignalResponse{}, signaller.Signal(ctx, h, o)
+	})
+}
+
+func (b backendServer) Screen(ctx context.Context, req *pb.ScreenRequest) (*pb.ScreenResponse, error) {
+	return call(ctx, b.s, "Screen", func(ctx context.Context, screener swarm.Screener) (*pb.ScreenResponse, error) {
+		s, err := screener.Screen(ctx, wire.FromHandle(req.GetHandle()), swarm.ScreenOptions{Lines: int(max(req.GetLines(), 0))})
+		if err != nil {
+			return nil, err
+		}
+		return wire.Screen(s), nil
+	})
+}
+
+func (b backendServer) Attach(ctx context.Context, req *pb.AttachRequest) (*pb.AttachResponse, error) {
+	return call(ctx, b.s, "Attach", func(ctx context.Context, attacher swarm.Attacher) (*pb.AttachResponse, error) {
+		h, o := wire.FromAttachRequest(req)
+		if !b.s.plugin.Local {
+			o.Env = nil
+		}
+		a, err := attacher.Attach(ctx, h, o)
+		if err == nil && len(a.Command) == 0 {
+			err = fmt.Errorf("plugin '%s' returned no command to attach with", b.s.plugin.Name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return wire.Attachment(a), nil
+	})
+}
+
+func (b backendServer) Complete(ctx context.Context, req *pb.CompleteRequest) (*pb.CompleteResponse, error) {
+	return call(ctx, b.s, "Complete", func(ctx context.Context, completer swarm.Completer) (*pb.CompleteResponse, error) {
+		h, summary, o := wire.FromCompleteRequest(req)
+		return &pb.CompleteResponse{}, completer.Complete(ctx, h, summary, o)
+	})
+}

@@ -1,0 +1,96 @@
+package wire
+
+import (
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func restart(r swarm.Restart) *pb.Restart {
+	if r == (swarm.Restart{}) {
+		return nil
+	}
+	return &pb.Restart{
+		When:     text(string(r.When)),
+		MinDelay: span(r.MinDelay),
+		MaxDelay: span(r.MaxDelay),
+		Budget:   int64(r.Budget),
+		Window:   span(r.Window),
+	}
+}
+
+func fromRestart(r *pb.Restart) swarm.Restart {
+	return swarm.Restart{
+		When:     fromWhen(r.GetWhen()),
+		MinDelay: r.GetMinDelay().AsDuration(),
+		MaxDelay: r.GetMaxDelay().AsDuration(),
+		Budget:   int(r.GetBudget()),
+		Window:   r.GetWindow().AsDuration(),
+	}
+}
+
+// fromWhen takes what it does not know for the cautious one.
+func fromWhen(s string) swarm.RestartWhen {
+	switch when := swarm.RestartWhen(s); when {
+	case swarm.RestartOnFailure, swarm.RestartAlways:
+		return when
+	default:
+		return swarm.RestartNo
+	}
+}
+
+func owner(o *swarm.Owner) *pb.Owner {
+	if o == nil {
+		return nil
+	}
+	return &pb.Owner{Pid: int64(o.PID), Start: o.Start, Boot: text(o.Boot)}
+}
+
+func fromOwner(o *pb.Owner) *swarm.Owner {
+	if o == nil {
+		return nil
+	}
+	return &swarm.Owner{PID: int(o.GetPid()), Start: o.GetStart(), Boot: o.GetBoot()}
+}
+
+// newest returns as many restarts as a status may tell.
+func newest[T any](restarts []T) []T {
+	return restarts[max(0, len(restarts)-swarm.MaxRestarts):]
+}
+
+func restarted(r swarm.Restarted) *pb.Restarted {
+	return &pb.Restarted{Number: int64(r.Number), Time: moment(r.Time), Code: int64(r.Code), Signal: text(r.Signal)}
+}
+
+func fromRestarted(r *pb.Restarted) swarm.Restarted {
+	return swarm.Restarted{
+		Number: int(r.GetNumber()),
+		Time:   fromMoment(r.GetTime()),
+		Code:   int(r.GetCode()),
+		Signal: r.GetSignal(),
+	}
+}
+
+func completion(c *swarm.Completion) *pb.Completion {
+	if c == nil {
+		return nil
+	}
+	return &pb.Completion{Summary: text(c.Summary), Time: moment(c.Time)}
+}
+
+func fromCompletion(c *pb.Completion) *swarm.Completion {
+	if c == nil {
+		return nil
+	}
+	return &swarm.Completion{Summary: c.GetSummary(), Time: fromMoment(c.GetTime())}
+}
+
+// CompleteRequest converts what a worker says when it is done. What is too long
+// is cut.
+func CompleteRequest(h swarm.Handle, summary string, o swarm.KillOptions) *pb.CompleteRequest {
+	return &pb.CompleteRequest{Handle: Handle(h), Summary: cut(text(summary), swarm.MaxSummary), Options: KillOptions(o)}
+}
+
+// FromCompleteRequest converts back.
+func FromCompleteRequest(r *pb.CompleteRequest) (h swarm.Handle, summary string, o swarm.KillOptions) {
+	return FromHandle(r.GetHandle()), cut(r.GetSummary(), swarm.MaxSummary), FromKillOptions(r.GetOptions())
+}

@@ -1,0 +1,36 @@
+package wire
+
+import (
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Screen converts what a terminal shows.
+func Screen(s swarm.Screen) *pb.ScreenResponse {
+	return &pb.ScreenResponse{Lines: texts(s.Lines), Taken: s.Taken}
+}
+
+// FromScreen converts back.
+func FromScreen(r *pb.ScreenResponse) swarm.Screen {
+	return swarm.Screen{Lines: texts(r.GetLines()), Taken: r.GetTaken()}
+}
+
+// AttachRequest converts what is known of the terminal to attach.
+func AttachRequest(h swarm.Handle, o swarm.AttachOptions) *pb.AttachRequest {
+	return &pb.AttachRequest{Handle: Handle(h), Env: byteses(o.Env)}
+}
+
+// FromAttachRequest converts back.
+func FromAttachRequest(r *pb.AttachRequest) (swarm.Handle, swarm.AttachOptions) {
+	return FromHandle(r.GetHandle()), swarm.AttachOptions{Env: strs(r.GetEnv())}
+}
+
+// Attachment converts how to attach.
+func Attachment(a swarm.Attachment) *pb.AttachResponse {
+	return &pb.AttachResponse{Command: byteses(a.Command), Unset: byteses(a.Unset)}
+}
+
+// FromAttachment converts back.
+func FromAttachment(r *pb.AttachResponse) swarm.Attachment {
+	return swarm.Attachment{Command: strs(r.GetCommand()), Unset: strs(r.GetUnset())}
+}

@@ -1,0 +1,55 @@
+package plugin
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Watch implements [swarm.Watcher].
+func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Status) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var ended error // as each or the plugin said
+	gone := b.WatchBatch(ctx, []swarm.Handle{h}, func(_ int, s swarm.Status, err error) {
+		switch {
+		case ended != nil:
+		case err != nil:
+			ended = err
+		default:
+			ended = each(s)
+		}
+		if ended != nil {
+			cancel()
+		}
+	})
+	if ended != nil {
+		return ended
+	}
+	return gone
+}
+
+// WatchBatch watches any number of workers at the same time. each is called with
+// the place in hs and the status of each worker, at once and again at every
+// change, never twice at the same time. The watch of a worker is over with a
+// status that is exited or lost, and with an error; WatchBatch returns when that
+// of each is. An error of WatchBatch is about the workers whose watch is not over.
+// To stop earlier, end ctx.
+func (b *Backend) WatchBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error {
+	return inBatches(ctx, b, hs,
+		func(ctx context.Context, part []swarm.Handle) (grpc.ServerStreamingClient[pb.WatchResponse], error) {
+			return b.rpc.Watch(ctx, &pb.WatchRequest{Handles: wire.Handles(part)})
+		},
+		func(i int, r *pb.WatchResponse) {
+			switch {
+			case r.GetError() != nil:
+				each(i, swarm.Status{}, wire.FromError(r.GetError()))
+			case !r.GetLast():
+				each(i, wire.FromWorkerStatus(r.GetStatus()), nil)
+			}
+		})
+}

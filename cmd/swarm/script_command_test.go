@@ -34,6 +34,9 @@ const eventually = 20 * time.Second
 //	poke FILE OFFSET BYTES       overwrite bytes; OFFSET "end" cuts the file to BYTES bytes
 //	repo DIR                     make a git repository with a commit
 //	mode MODE FILE…              the permissions are exactly these
+//	finals WORKER TEXT…          the worker's final events are exactly these, in this order
+//	[!] idle D MAX RE            the processes whose command line matches take at most
+//	                             MAX of processor time, all together, within D
 //	tolerant                     what is left at the end is on purpose
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"exits":     cmdExits,
@@ -51,6 +54,8 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"poke":      cmdPoke,
 	"repo":      cmdRepo,
 	"mode":      cmdMode,
+	"finals":    cmdFinals,
+	"idle":      cmdIdle,
 	"tolerant":  cmdTolerant,
 }
 

@@ -79,3 +79,22 @@ func bootTime() time.Time {
 	}
 	return time.Time{}
 }
+
+// cpuTime is what a process took of the processors so far, 0 if it is gone. The
+// kernel counts in hundredths of a second.
+func cpuTime(pid int) time.Duration {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	user, err := strconv.Atoi(fields[11])
+	if err != nil {
+		return 0
+	}
+	system, err := strconv.Atoi(fields[12])
+	if err != nil {
+		return 0
+	}
+	return time.Duration(user+system) * 10 * time.Millisecond
+}

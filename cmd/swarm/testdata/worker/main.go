@@ -12,6 +12,9 @@
 //	worker flood DIR            writes lines without end, the number of them to DIR/lines
 //	worker write N              writes N bytes of numbered lines
 //	worker size DIR             writes the terminal's size to DIR/size, at every change again
+//	worker read DIR [paste]     writes what it reads to DIR/got, after every read all of it;
+//	                            with paste it asks its terminal to mark what is pasted
+//	worker spin DIR             keeps a processor busy
 //
 // DIR/pid holds the pid of the worker, DIR/pid.1 and so on those of what it
 // started, each written when that process is ready.
@@ -74,6 +77,12 @@ func main() {
 		write(dir)
 	case "size":
 		size(dir)
+	case "read":
+		read(dir, arg == "paste")
+	case "spin":
+		ready(dir, "pid")
+		for {
+		}
 	default:
 		fail("unknown mode " + mode)
 	}
@@ -243,5 +252,23 @@ func size(dir string) {
 		}
 		put(dir, "size", fmt.Sprintf("%dx%d\n", ws.Col, ws.Row))
 		<-ch
+	}
+}
+
+func read(dir string, paste bool) {
+	if paste {
+		fmt.Print("\x1b[?2004h")
+	}
+	ready(dir, "pid")
+	var got []byte
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := os.Stdin.Read(buf)
+		got = append(got, buf[:n]...)
+		put(dir, "got", string(got))
+		if err != nil {
+			put(dir, "end", err.Error()+"\n")
+			return
+		}
 	}
 }

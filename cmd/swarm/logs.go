@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/plain"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -65,7 +66,7 @@ type logPrinter struct {
 	timestamps, plain bool
 	// open is the stream whose line has no end yet.
 	open    swarm.Stream
-	plainer map[swarm.Stream]*plainText
+	plainer map[swarm.Stream]*plain.Text
 }
 
 func (p *logPrinter) print(o swarm.Output) error {
@@ -77,11 +78,11 @@ func (p *logPrinter) print(o swarm.Output) error {
 		if p.open != "" {
 			line = append(line, '\n')
 		}
-		line = o.Time.Local().AppendFormat(line, "2006-01-02T15:04:05.000Z07:00 ")
+		line = o.Time.Local().AppendFormat(line, timestampFormat)
 	}
 	data := o.Data
 	if p.plain {
-		data = p.plainOf(o.Stream).strip(data, !o.Partial)
+		data = p.plainOf(o.Stream).Strip(data, !o.Partial)
 	}
 	line = append(line, data...)
 	p.open = o.Stream
@@ -93,12 +94,12 @@ func (p *logPrinter) print(o swarm.Output) error {
 	return err
 }
 
-func (p *logPrinter) plainOf(stream swarm.Stream) *plainText {
+func (p *logPrinter) plainOf(stream swarm.Stream) *plain.Text {
 	if p.plainer == nil {
-		p.plainer = map[swarm.Stream]*plainText{}
+		p.plainer = map[swarm.Stream]*plain.Text{}
 	}
 	if p.plainer[stream] == nil {
-		p.plainer[stream] = &plainText{}
+		p.plainer[stream] = &plain.Text{}
 	}
 	return p.plainer[stream]
 }

@@ -1,11 +1,13 @@
-package main
+// Package plain makes plain text of what programs write to terminals. It is
+// imported by host and cmd/swarm and imports nothing of ours.
+package plain
 
-// plainText takes terminal sequences out of a stream (ECMA-48: CSI, OSC, DCS and
+// Text takes terminal sequences out of a stream (ECMA-48: CSI, OSC, DCS and
 // the like, and single escapes) that comes in pieces: a sequence may begin in one
 // and end in a later one. Of the control characters tab and newline stay. Its
 // zero value is ready.
-type plainText struct {
-	state plainState
+type Text struct {
+	state state
 	// begun says that there is text on this line.
 	begun bool
 	// cr says that a carriage return came after that: before a newline it is
@@ -15,19 +17,19 @@ type plainText struct {
 	c2 bool
 }
 
-type plainState int
+type state int
 
 const (
-	ground    plainState = iota
-	escape               // after ESC
-	csi                  // after ESC [, until a final byte
-	str                  // in OSC, DCS, SOS, PM, APC, until ST or BEL
-	strEscape            // in such a string after ESC
+	ground    state = iota
+	escape          // after ESC
+	csi             // after ESC [, until a final byte
+	str             // in OSC, DCS, SOS, PM, APC, until ST or BEL
+	strEscape       // in such a string after ESC
 )
 
-// strip returns what is left of data. end says that its line ends here, and with
+// Strip returns what is left of data. end says that its line ends here, and with
 // it any sequence: none goes over the end of a line.
-func (p *plainText) strip(data []byte, end bool) []byte {
+func (p *Text) Strip(data []byte, end bool) []byte {
 	out := make([]byte, 0, len(data)+1)
 	for _, c := range data {
 		out = p.next(out, c)
@@ -36,12 +38,12 @@ func (p *plainText) strip(data []byte, end bool) []byte {
 		if p.c2 {
 			out = append(out, 0xc2)
 		}
-		*p = plainText{}
+		*p = Text{}
 	}
 	return out
 }
 
-func (p *plainText) next(out []byte, c byte) []byte {
+func (p *Text) next(out []byte, c byte) []byte {
 	switch p.state {
 	case ground:
 		return p.text(out, c)
@@ -74,7 +76,7 @@ func (p *plainText) next(out []byte, c byte) []byte {
 }
 
 // afterEscape is the state behind ESC and c.
-func afterEscape(c byte) plainState {
+func afterEscape(c byte) state {
 	switch {
 	case c == '[':
 		return csi
@@ -87,7 +89,7 @@ func afterEscape(c byte) plainState {
 	}
 }
 
-func (p *plainText) text(out []byte, c byte) []byte {
+func (p *Text) text(out []byte, c byte) []byte {
 	switch {
 	case c == 0x1b:
 		p.state = escape

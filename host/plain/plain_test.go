@@ -1,0 +1,71 @@
+package plain
+
+import (
+	"strings"
+	"testing"
+)
+
+var cases = map[string]string{
+	"plain ümläut\ttab":                                         "plain ümläut\ttab",
+	"\x1b[31mred\x1b[0m \x1b[1;38;5;9mx\x1b[m":                  "red x",
+	"\x1b[?2004h\x1b[K$ \x1b[6n":                                "$ ",
+	"\x1b]0;title\x07a\x1b]8;;http://x\x1b\\b":                  "ab",
+	"\x1bP1$r0m\x1b\\a\x1b_G1\x1b\\b\x1b^x\x1b\\c\x1bXy\x1b\\d": "abcd",
+	"\x1b(B\x1b)0a\x1b7\x1b8\x1b=\x1b>\x1bMb":                   "ab",
+	"a\x00\x07\x08\x0b\x0c\x0e\x7fb":                            "ab",
+	"\u009b31mred\u009d0;t\u009c no\u00a0break":                 "red no\u00a0break",
+	"dos\r":                    "dos",
+	"\r10%\r20%\r\r100%\r":     "10%\n20%\n100%",
+	"\x1b[31\x1b[32mgreen":     "green",
+	"cut \x1b[31\x18off":       "cut off",
+	"\x1b]0;new\x1b[1mbold":    "bold",
+	"end in the middle \x1b[3": "end in the middle ",
+	"half a letter \xc2":       "half a letter \xc2",
+	"not utf-8 \xff\xfe \xc3x": "not utf-8 \xff\xfe \xc3x",
+	"\x1b\x1b[0mdouble":        "double",
+}
+
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	for in, want := range cases {
+		var whole Text
+		if got := string(whole.Strip([]byte(in), true)); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+		// However it is cut into pieces.
+		for cut := range len(in) {
+			var p Text
+			got := string(p.Strip([]byte(in[:cut]), false)) + string(p.Strip([]byte(in[cut:]), true))
+			if got != want {
+				t.Errorf("%q + %q is %q, want %q", in[:cut], in[cut:], got, want)
+			}
+		}
+	}
+}
+
+// A sequence that never ends hides nothing beyond its line.
+func TestPlainSequenceEndsWithTheLine(t *testing.T) {
+	t.Parallel()
+	var p Text
+	p.Strip([]byte("\x1b]0;never ended"), true)
+	if got := string(p.Strip([]byte("next line"), true)); got != "next line" {
+		t.Errorf("the next line is %q", got)
+	}
+}
+
+func FuzzPlain(f *testing.F) {
+	for in := range cases {
+		f.Add(in)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		var p Text
+		out := string(p.Strip([]byte(in), true))
+		if strings.ContainsAny(out, "\x1b\r\x07\x08") {
+			t.Errorf("%q became %q", in, out)
+		}
+		var again Text
+		if twice := string(again.Strip([]byte(out), true)); twice != out {
+			t.Errorf("%q became %q, then %q", in, out, twice)
+		}
+	})
+}

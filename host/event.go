@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // EventKind is what happened to a worker. Readers keep kinds that they do not
@@ -44,6 +45,8 @@ type Event struct {
 	// Previous is the id of the worker whose place this one took, in the
 	// [EventSpawned] of a respawn.
 	Previous string
+	// Exit is set with an end whose exit is known.
+	Exit *swarm.Exit
 }
 
 // String returns the event as people read it: "[w] COMPLETE: all tests pass".
@@ -57,6 +60,6 @@ func (e Event) String() string {
 func event(e registry.Event) Event {
 	return Event{
 		Seq: e.Seq, Time: e.Time, Worker: e.Worker, ID: e.ID, Kind: EventKind(e.Kind), Text: e.Text,
-		Final: e.Final, Previous: e.Previous,
+		Final: e.Final, Previous: e.Previous, Exit: e.Exit,
 	}
 }

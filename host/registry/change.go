@@ -186,20 +186,25 @@ func scan(found *sql.Row, id string) (Record, error) {
 }
 
 // Names returns the names of all workers, in the order of their insertion.
-func (r *Registry) Names(ctx context.Context) (names []string, err error) {
-	rows, err := r.db.QueryContext(ctx, "SELECT name FROM workers ORDER BY seq")
+func (r *Registry) Names(ctx context.Context) ([]string, error) {
+	return r.texts(ctx, "SELECT name FROM workers ORDER BY seq")
+}
+
+// texts returns the only column of a query.
+func (r *Registry) texts(ctx context.Context, query string) (texts []string, err error) {
+	rows, err := r.db.QueryContext(ctx, query)
 	if err != nil {
 		return nil, explain(r.path, err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
+		var text string
+		if err := rows.Scan(&text); err != nil {
 			return nil, explain(r.path, err)
 		}
-		names = append(names, name)
+		texts = append(texts, text)
 	}
-	return names, explain(r.path, rows.Err())
+	return texts, explain(r.path, rows.Err())
 }
 
 // Check looks at the whole file for damage and returns what it finds.

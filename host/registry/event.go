@@ -2,9 +2,12 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Event is something that happened to a worker.
@@ -20,6 +23,8 @@ type Event struct {
 	Final bool
 	// Previous is the id of the worker whose place this one took, or empty.
 	Previous string
+	// Exit is set with an end whose exit is known.
+	Exit *swarm.Exit
 }
 
 // Append adds events to the history, in their order, and returns how many. A
@@ -27,13 +32,21 @@ type Event struct {
 func (t *Tx) Append(ctx context.Context, events ...Event) (added int, err error) {
 	if t.event == nil {
 		t.event, err = t.tx.PrepareContext(ctx, `INSERT OR IGNORE INTO events
-			(time_ns, worker_id, worker, kind, text, final, previous) VALUES (?, ?, ?, ?, ?, ?, ?)`)
+			(time_ns, worker_id, worker, kind, text, final, previous, exit) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
 		if err != nil {
 			return 0, err
 		}
 	}
 	for _, e := range events {
-		res, err := t.event.ExecContext(ctx, nanos(e.Time), e.ID, e.Worker, e.Kind, e.Text, e.Final, e.Previous)
+		exit := ""
+		if e.Exit != nil {
+			b, err := json.Marshal(e.Exit)
+			if err != nil {
+				return added, err
+			}
+			exit = string(b)
+		}
+		res, err := t.event.ExecContext(ctx, nanos(e.Time), e.ID, e.Worker, e.Kind, e.Text, e.Final, e.Previous, exit)
 		if err != nil {
 			return added, fmt.Errorf("write the history of '%s': %w", e.Worker, err)
 		}
@@ -57,9 +70,8 @@ type EventQuery struct {
 }
 
 // Events returns events in their order.
-func (r *Registry) Events(ctx context.Context, q EventQuery) (events []Event, err error) {
-	query := "SELECT seq, time_ns, worker_id, worker, kind, text, final, previous FROM events WHERE seq > ?"
-	args := []any{q.After}
+func (r *Registry) Events(ctx context.Context, q EventQuery) ([]Event, error) {
+	query, args := "SELECT "+eventColumns+" FROM events WHERE seq > ?", []any{q.After}
 	if q.Worker != "" {
 		query, args = query+" AND (worker = ? OR worker_id = ?)", append(args, q.Worker, q.Worker)
 	}
@@ -69,7 +81,13 @@ func (r *Registry) Events(ctx context.Context, q EventQuery) (events []Event, er
 	if q.Last != nil {
 		query, args = "SELECT * FROM ("+query+" ORDER BY seq DESC LIMIT ?)", append(args, max(0, *q.Last))
 	}
-	rows, err := r.db.QueryContext(ctx, query+" ORDER BY seq", args...)
+	return r.events(ctx, query+" ORDER BY seq", args...)
+}
+
+const eventColumns = "seq, time_ns, worker_id, worker, kind, text, final, previous, exit"
+
+func (r *Registry) events(ctx context.Context, query string, args ...any) (events []Event, err error) {
+	rows, err := r.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, explain(r.path, err)
 	}
@@ -77,13 +95,35 @@ func (r *Registry) Events(ctx context.Context, q EventQuery) (events []Event, er
 	for rows.Next() {
 		var e Event
 		var at int64
-		if err := rows.Scan(&e.Seq, &at, &e.ID, &e.Worker, &e.Kind, &e.Text, &e.Final, &e.Previous); err != nil {
+		var exit string
+		if err := rows.Scan(&e.Seq, &at, &e.ID, &e.Worker, &e.Kind, &e.Text, &e.Final, &e.Previous, &exit); err != nil {
 			return nil, explain(r.path, err)
+		}
+		if exit != "" && json.Unmarshal([]byte(exit), &e.Exit) != nil {
+			e.Exit = nil // the text says what there is to say
 		}
 		e.Time = when(at)
 		events = append(events, e)
 	}
 	return events, explain(r.path, rows.Err())
+}
+
+// End returns the event that is the end of the worker with that id:
+// [ErrNotFound] if there is none.
+func (r *Registry) End(ctx context.Context, id string) (Event, error) {
+	events, err := r.events(ctx, "SELECT "+eventColumns+" FROM events WHERE worker_id = ? AND final", id)
+	if err == nil && len(events) == 0 {
+		return Event{}, fmt.Errorf("the end of %s: %w", id, ErrNotFound)
+	}
+	if err != nil {
+		return Event{}, err
+	}
+	return events[0], nil
+}
+
+// EventNames returns the names of the workers that the history knows, sorted.
+func (r *Registry) EventNames(ctx context.Context) ([]string, error) {
+	return r.texts(ctx, "SELECT DISTINCT worker FROM events ORDER BY worker")
 }
 
 // LastEvent returns the place of the newest event, 0 if there is none.

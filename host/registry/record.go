@@ -75,6 +75,8 @@ type Spec struct {
 	Stdin       bool              `json:"stdin,omitempty"`
 	Restart     swarm.Restart     `json:"restart,omitzero"`
 	Ralph       bool              `json:"ralph,omitempty"`
+	// Project is the path of the config file that declared it, or empty.
+	Project string `json:"project,omitempty"`
 	// Previous are the ids of the incarnations before, the oldest first.
 	Previous []string  `json:"previous,omitempty"`
 	Created  time.Time `json:"created"`
@@ -102,7 +104,7 @@ type WorkspaceAsk struct {
 const columns = `id, name, state, step, backend, plugin, command, dir, env, tags, options, kill_policy,
 	output_limit, retain, owner, team, workspace_ask, workspace, handle_version, handle, place, pid,
 	created_ns, started_ns, exit_code, exit_signal, exit_cause, exit_reason, ended_ns, reason,
-	stdin, restart, ralph, previous, replaces, restarts, completion`
+	stdin, restart, ralph, previous, replaces, restarts, completion, project`
 
 // row is a record as it is stored.
 type row struct {
@@ -120,7 +122,7 @@ func (r *row) targets() []any {
 		&r.ID, &r.Name, &r.State, &r.Step, &r.Backend, &r.plugin, &r.command, &r.Dir, &r.env, &r.tags, &r.options, &r.kill,
 		&r.OutputLimit, &r.Retain, &r.owner, &r.Team, &r.ask, &r.workspace, &r.Handle.Version, &r.Handle.Data, &r.place, &r.PID,
 		&r.created, &r.started, &r.code, &r.exit.Signal, &r.exit.Cause, &r.exit.Reason, &r.ended, &r.Reason,
-		&r.Stdin, &r.restart, &r.Ralph, &r.previous, &r.replaces, &r.Restarts, &r.completion,
+		&r.Stdin, &r.restart, &r.Ralph, &r.previous, &r.replaces, &r.Restarts, &r.completion, &r.Project,
 	}
 }
 
@@ -183,7 +185,7 @@ func (r *Record) values() ([]any, error) {
 		r.Handle.Version, r.Handle.Data, text(r.Place, place), r.PID,
 		nanos(r.Created), nanos(r.Started), code, exit.Signal, string(exit.Cause), exit.Reason, nanos(exit.Time), r.Reason,
 		r.Stdin, text(r.Restart, r.Restart == swarm.Restart{}), r.Ralph, text(r.Previous, len(r.Previous) == 0),
-		text(r.Replaces, r.Replaces == nil), r.Restarts, text(r.Completion, r.Completion == nil),
+		text(r.Replaces, r.Replaces == nil), r.Restarts, text(r.Completion, r.Completion == nil), r.Project,
 	}
 	return values, err
 }

@@ -29,7 +29,7 @@ func full() Record {
 			Kill:        swarm.KillOptions{Signal: "SIGINT", Grace: 5 * time.Second, Force: true, Mode: swarm.KillMain},
 			OutputLimit: 1 << 20, Retain: "1h0m0s", Team: "red",
 			Ask:   &WorkspaceAsk{Plugin: "worktree", Config: &Plugin{SHA256: "cd"}, Base: "/repo", Branch: "b", Parent: "p"},
-			Owner: &swarm.Owner{PID: 123, Start: 456, Boot: "b"}, Stdin: true, Ralph: true, Previous: []string{"x", "y"},
+			Owner: &swarm.Owner{PID: 123, Start: 456, Boot: "b"}, Stdin: true, Ralph: true, Previous: []string{"x", "y"}, Project: "/p/swarm.toml",
 			Restart: swarm.Restart{When: swarm.RestartAlways, MinDelay: time.Second, MaxDelay: time.Minute, Budget: 3, Window: time.Hour},
 			Created: time.Unix(1700000000, 1),
 		},
@@ -50,7 +50,7 @@ func fullOf(schema int) Record {
 	rec := full()
 	if schema < 2 {
 		rec.Owner, rec.Stdin, rec.Ralph, rec.Previous, rec.Restart = nil, false, false, nil, swarm.Restart{}
-		rec.Completion, rec.Restarts, rec.Replaces = nil, 0, nil
+		rec.Project, rec.Completion, rec.Restarts, rec.Replaces = "", nil, 0, nil
 	}
 	return rec
 }
@@ -59,7 +59,7 @@ func fullOf(schema int) Record {
 func history() []Event {
 	return []Event{
 		{Seq: 1, Time: time.Unix(1700000001, 2), ID: full().ID, Worker: "full", Kind: "SPAWNED", Previous: "y"},
-		{Seq: 2, Time: time.Unix(1700000002, 3), ID: full().ID, Worker: "full", Kind: "COMPLETE", Text: "done: ä", Final: true},
+		{Seq: 2, Time: time.Unix(1700000002, 3), ID: full().ID, Worker: "full", Kind: "COMPLETE", Text: "done: ä", Final: true, Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseCompleted}},
 	}
 }
 

@@ -9,11 +9,17 @@ CREATE TABLE events (
 	text       TEXT NOT NULL DEFAULT '',
 	final      INTEGER NOT NULL DEFAULT 0,
 	-- The id of the incarnation that this one took the place of.
-	previous   TEXT NOT NULL DEFAULT ''
+	previous   TEXT NOT NULL DEFAULT '',
+	-- With an end, the exit if it is known: JSON.
+	exit       TEXT NOT NULL DEFAULT ''
 );
 
 -- A worker ends once.
 CREATE UNIQUE INDEX events_final ON events (worker_id) WHERE final;
+
+-- The ids of workers whose records went while their keepers, or a crash, still
+-- kept their run directories from going with them.
+CREATE TABLE leftovers (worker_id TEXT PRIMARY KEY) WITHOUT ROWID;
 
 -- Nobody could have one before.
 UPDATE workers SET owner = '' WHERE owner <> '';
@@ -28,3 +34,5 @@ ALTER TABLE workers ADD COLUMN replaces TEXT NOT NULL DEFAULT '';
 -- How many restarts the events tell.
 ALTER TABLE workers ADD COLUMN restarts INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE workers ADD COLUMN completion TEXT NOT NULL DEFAULT '';
+-- The config file that declared it.
+ALTER TABLE workers ADD COLUMN project TEXT NOT NULL DEFAULT '';

@@ -2,12 +2,34 @@ package host
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Attach returns the program that connects a person's terminal with a running
 // worker. It is run in the place of the caller, who closes the host before.
 func (h *Host) Attach(ctx context.Context, name string) (swarm.Attachment, error) {
-	return swarm.Attachment{}, swarm.ErrUnsupported
+	recs, _, err := h.choose(ctx, Selection{Names: []string{name}})
+	if err != nil {
+		return swarm.Attachment{}, err
+	}
+	rec := recs[0]
+	if rec.State == registry.Starting {
+		return swarm.Attachment{}, fmt.Errorf("cannot attach to '%s': it is still starting", rec.Name)
+	}
+	var a swarm.Attachment
+	if rec, err = h.living(ctx, rec); err == nil {
+		err = h.interact(ctx, rec, swarm.CapAttach, func(ctx context.Context, p *peer) error {
+			var err error
+			a, err = p.backend.Attach(ctx, rec.Handle, swarm.AttachOptions{Env: h.opts.Env})
+			return err
+		})
+	}
+	if err != nil && !errors.Is(err, ErrEnded) {
+		err = fmt.Errorf("cannot attach to '%s': %w", rec.Name, err)
+	}
+	return a, err
 }

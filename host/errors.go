@@ -50,6 +50,23 @@ func (e *runningError) Error() string {
 }
 func (e *runningError) Is(target error) bool { return target == ErrRunning }
 
+// endedError names a worker that would have to run.
+type endedError struct{ name string }
+
+func (e *endedError) Error() string        { return fmt.Sprintf("worker '%s' is not running", e.name) }
+func (e *endedError) Is(target error) bool { return target == ErrEnded }
+
+// unsupportedError says what a backend can't do.
+type unsupportedError struct {
+	backend string
+	cap     swarm.Capability
+}
+
+func (e *unsupportedError) Error() string {
+	return fmt.Sprintf("backend '%s' does not support %s", e.backend, e.cap)
+}
+func (e *unsupportedError) Is(target error) bool { return target == swarm.ErrUnsupported }
+
 // survivorsError says what is left of a worker after a kill.
 type survivorsError struct {
 	name      string

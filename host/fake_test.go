@@ -45,6 +45,7 @@ type fakeBackend struct {
 	kills map[string][]swarm.KillOptions
 	// sweeps are the names that Sweep was called with.
 	sweeps []sweepCall
+	interactions
 }
 
 type sweepCall struct{ Ended, Running []string }
@@ -236,7 +237,14 @@ func (b *fakeBackend) Sweep(_ context.Context, ended, running []swarm.Handle) ([
 	return []string{"session s stays"}, nil
 }
 
-func (b *fakeBackend) Output(_ context.Context, h swarm.Handle, _ swarm.OutputOptions, each func(swarm.Output) error) error {
+func (b *fakeBackend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
+	if b.onOutput != nil {
+		w, err := b.read(h)
+		if err != nil {
+			return err
+		}
+		return b.onOutput(ctx, w, o, each)
+	}
 	return each(swarm.Output{Data: []byte("output of " + string(h.Data))})
 }
 

@@ -55,6 +55,8 @@ func worker(r registry.Record) Worker {
 		ID: r.ID, Name: r.Name, Status: StatusUnknown, Reason: r.Reason, Backend: r.Backend, PID: r.PID,
 		Command: r.Command, Dir: r.Dir, Env: r.Env, Tags: r.Tags, Created: r.Created, Started: r.Started,
 		Where: r.Place, Workspace: r.Workspace, Retain: r.Retain,
+		Restart: r.Restart, Restarts: r.Restarts, Completion: r.Completion, Owner: r.Owner, Ralph: r.Ralph,
+		Stdin: r.Stdin, Previous: r.Previous, Kill: r.Kill, Options: r.Options,
 	}
 	if r.State == registry.Stopped {
 		w.Status, w.PID = StatusStopped, 0
@@ -73,6 +75,10 @@ func apply(w *Worker, r swarm.StatusResult) {
 	}
 	s := r.Status
 	w.Reason = s.Reason
+	w.Restarts = max(w.Restarts, s.Restarts)
+	if s.Completion != nil {
+		w.Completion = s.Completion
+	}
 	if !s.Started.IsZero() {
 		w.Started = s.Started
 	}
@@ -82,7 +88,8 @@ func apply(w *Worker, r swarm.StatusResult) {
 	switch s.State {
 	case swarm.StateRunning:
 		w.Status = StatusRunning
-		if s.PID != 0 {
+		// With a reason there is none: it waits for its restart.
+		if s.PID != 0 || s.Reason != "" {
 			w.PID = s.PID
 		}
 	case swarm.StateExited:

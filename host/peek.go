@@ -2,9 +2,17 @@ package host
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
+	"github.com/swarmhost/swarm/host/plain"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
+
+// PeekLines is how many lines of output Peek returns when nobody says how many.
+const PeekLines = 30
 
 // Peek is what a worker showed last.
 type Peek struct {
@@ -22,8 +30,97 @@ type Peek struct {
 // no screen, as plain text, whether it runs or has ended. lines is how many; 0: the
 // visible screen, or [PeekLines] lines of output.
 func (h *Host) Peek(ctx context.Context, name string, lines int) (Peek, error) {
-	return Peek{}, swarm.ErrUnsupported
+	recs, _, err := h.choose(ctx, Selection{Names: []string{name}})
+	if err != nil {
+		return Peek{}, err
+	}
+	rec := recs[0]
+	p := Peek{Worker: h.observe(ctx, recs)[0]}
+	if rec.Handle.IsZero() {
+		return p, nil // it was never started
+	}
+	e, err := h.entry(rec.Backend, rec.Plugin)
+	if err == nil {
+		err = h.askBackend(ctx, e, true, func(owner *peer) error { return p.look(ctx, owner, rec, lines) })
+	}
+	switch {
+	case errors.Is(err, swarm.ErrUnsupported):
+		err = fmt.Errorf("%w: backend '%s' has neither a screen nor output", swarm.ErrUnsupported, rec.Backend)
+	case errors.Is(err, swarm.ErrNotFound):
+		err = fmt.Errorf("the output of '%s' is gone: %w", rec.Name, err)
+	}
+	return p, err
 }
 
-// PeekLines is how many lines of output Peek returns when nobody says how many.
-const PeekLines = 30
+// look fills in what there is to see.
+func (p *Peek) look(ctx context.Context, owner *peer, rec registry.Record, lines int) error {
+	if owner.Has(swarm.CapScreen) {
+		ctx, cancel := context.WithTimeout(ctx, statusLimit)
+		defer cancel()
+		s, err := owner.backend.Screen(ctx, rec.Handle, swarm.ScreenOptions{Lines: lines})
+		// Of a worker that ended with its engine there is no screen any more, but
+		// its output.
+		if err == nil || !errors.Is(err, swarm.ErrNotFound) {
+			p.Lines, p.Screen, p.Taken = s.Lines, true, s.Taken
+			return err
+		}
+	}
+	if lines <= 0 {
+		lines = PeekLines
+	}
+	var text lineReader
+	err := owner.backend.Output(ctx, rec.Handle, swarm.OutputOptions{Tail: &lines}, func(o swarm.Output) error {
+		text.add(o)
+		return nil
+	})
+	all := append(text.lines, text.open()...)
+	p.Lines, p.Screen, p.Taken = all[max(0, len(all)-lines):], false, false
+	return err
+}
+
+// lineReader makes lines of plain text of a worker's output.
+type lineReader struct {
+	// lines are those that have ended.
+	lines   []string
+	streams []*lineStream
+}
+
+// lineStream is the line of one stream that has not ended yet.
+type lineStream struct {
+	name  swarm.Stream
+	plain plain.Text
+	text  []byte
+}
+
+// add takes the next piece of output.
+func (r *lineReader) add(o swarm.Output) {
+	s := r.stream(o.Stream)
+	s.text = append(s.text, s.plain.Strip(o.Data, !o.Partial)...)
+	if !o.Partial {
+		// What was written over itself on a terminal is several lines of text.
+		r.lines = append(r.lines, strings.Split(string(s.text), "\n")...)
+		s.text = nil
+	}
+}
+
+func (r *lineReader) stream(name swarm.Stream) *lineStream {
+	for _, s := range r.streams {
+		if s.name == name {
+			return s
+		}
+	}
+	s := &lineStream{name: name}
+	r.streams = append(r.streams, s)
+	return s
+}
+
+// open are the lines that have not ended yet, such as a prompt.
+func (r *lineReader) open() []string {
+	var lines []string
+	for _, s := range r.streams {
+		if len(s.text) > 0 {
+			lines = append(lines, strings.Split(string(s.text), "\n")...)
+		}
+	}
+	return lines
+}

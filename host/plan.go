@@ -48,7 +48,8 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 		Spec: registry.Spec{
 			ID: newID(now), Name: req.Name, Backend: req.Backend, Plugin: recordedPlugin(p.backend),
 			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: unique(req.Tags), Options: req.Options,
-			Kill: h.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain, Created: now,
+			Kill: h.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain,
+			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Owner: req.Owner, Ralph: req.Ralph, Created: now,
 		},
 	}
 	if p.rec.OutputLimit == 0 {
@@ -116,9 +117,27 @@ func (req SpawnRequest) check() error {
 			return invalid("invalid retention '%s': must be %s, none or a duration", r, defaultRetain)
 		}
 	}
+	if err := checkRestart(req.Restart); err != nil {
+		return err
+	}
+	if o := req.Owner; o != nil && (o.PID <= 0 || o.Boot == "") {
+		return invalid("the owner is not named well enough to be known again")
+	}
 	texts := slices.Concat(req.Command, req.Env, []string{req.Dir}, slices.Collect(maps.Values(req.Options)))
 	if slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsRune(s, 0) }) {
 		return invalid("a NUL byte in the command, the directory, the environment or an option")
+	}
+	return nil
+}
+
+func checkRestart(r swarm.Restart) error {
+	switch {
+	case !slices.Contains([]swarm.RestartWhen{swarm.RestartNo, swarm.RestartOnFailure, swarm.RestartAlways}, r.When):
+		return &specError{text: fmt.Sprintf("invalid restart policy '%s': must be %s or %s", r.When, swarm.RestartOnFailure, swarm.RestartAlways)}
+	case r.MinDelay < 0 || r.MaxDelay < 0 || r.Window < 0 || r.Budget < 0:
+		return &specError{text: "a restart policy has no negative delays or budgets"}
+	case r.MaxDelay > 0 && r.MinDelay > r.MaxDelay:
+		return &specError{text: fmt.Sprintf("the first restart delay, %s, is longer than the longest, %s", r.MinDelay, r.MaxDelay)}
 	}
 	return nil
 }
@@ -157,6 +176,9 @@ func (h *Host) startPlugins(ctx context.Context, reg *registry.Registry, p *plan
 	if err := errors.Join(ownerErr, makerErr); err != nil {
 		return err
 	}
+	if err := p.supported(); err != nil {
+		return err
+	}
 	h.recoverBackend(ctx, reg, p.owner, p.rec.Backend)
 	taken, _, err := reg.Read(ctx, registry.Query{Names: []string{p.rec.Name}})
 	if err != nil {
@@ -167,6 +189,17 @@ func (h *Host) startPlugins(ctx context.Context, reg *registry.Registry, p *plan
 	}
 	if p.owner.Local || p.rec.Ask != nil {
 		return checkDir(p.rec.Dir)
+	}
+	return nil
+}
+
+// supported refuses what the backend can't carry out.
+func (p *plan) supported() error {
+	switch {
+	case p.rec.Stdin && !p.owner.Has(swarm.CapStdin):
+		return &unsupportedError{backend: p.rec.Backend, cap: swarm.CapStdin}
+	case p.rec.Restart.When != swarm.RestartNo && !p.owner.Has(swarm.CapRestart):
+		return &unsupportedError{backend: p.rec.Backend, cap: swarm.CapRestart}
 	}
 	return nil
 }

@@ -2,7 +2,11 @@ package host
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"sync"
 
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -11,16 +15,71 @@ type SendOutcome struct {
 	Worker Worker
 	// Pending says that the worker has it but had not read all of it yet.
 	Pending bool
-	// Err is nil if the worker has it; else it has nothing of it. Its text names
-	// the worker.
+	// Err is nil if the worker has it. Its text names the worker.
 	Err error
 }
 
+// errPassedOver says that a worker was not meant.
+var errPassedOver = errors.New("takes no input")
+
 // Send gives an input to the selected workers, all at the same time. An unknown
 // name is an [ErrNotFound], and nobody was sent anything then. With All or Tag it
-// passes over workers that do not run and those that can't take input. Whatever
+// passes over workers that do not run and those that take no input. Whatever
 // happens to one worker afterwards is in its outcome; outcomes are in the order of
 // the selection.
 func (h *Host) Send(ctx context.Context, sel Selection, in swarm.Input) ([]SendOutcome, error) {
-	return nil, swarm.ErrUnsupported
+	if len(in.Data) > swarm.MaxInput {
+		return nil, &specError{text: fmt.Sprintf("cannot send %d bytes at once, at most %d", len(in.Data), swarm.MaxInput)}
+	}
+	recs, _, err := h.chooseNamed(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	named := len(sel.Names) > 0
+	all := make([]SendOutcome, len(recs))
+	var wg sync.WaitGroup
+	for i, r := range recs {
+		wg.Go(func() { all[i] = h.sendOne(ctx, r, in, named) })
+	}
+	wg.Wait()
+	var told []SendOutcome
+	for _, out := range all {
+		if named || !errors.Is(out.Err, errPassedOver) && !errors.Is(out.Err, ErrEnded) {
+			told = append(told, out)
+		}
+	}
+	return told, nil
+}
+
+func (h *Host) sendOne(ctx context.Context, rec registry.Record, in swarm.Input, named bool) SendOutcome {
+	rec, err := h.living(ctx, rec)
+	var res swarm.InputResult
+	if err == nil {
+		err = h.interact(ctx, rec, swarm.CapInput, func(ctx context.Context, p *peer) error {
+			if !named && !takes(p, rec, in.Kind) {
+				return errPassedOver
+			}
+			var err error
+			res, err = p.backend.Input(ctx, rec.Handle, in)
+			return err
+		})
+	}
+	out := SendOutcome{Worker: worker(rec), Pending: res.Pending}
+	switch {
+	case err == nil:
+		out.Worker.Status = StatusRunning
+	case !named && errors.Is(err, swarm.ErrUnsupported):
+		out.Err = errPassedOver
+	case errors.Is(err, ErrEnded) || errors.Is(err, errPassedOver):
+		out.Err = err
+	default:
+		out.Err = fmt.Errorf("cannot send to '%s': %w", rec.Name, err)
+	}
+	return out
+}
+
+// takes reports whether a worker of a backend that takes input does so itself: one
+// that is on no terminal has a standard input only if it was asked for.
+func takes(p *peer, rec registry.Record, kind swarm.InputKind) bool {
+	return kind == swarm.InputInterrupt || rec.Stdin || p.Has(swarm.CapScreen) || !p.Has(swarm.CapStdin)
 }

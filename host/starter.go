@@ -32,6 +32,10 @@ type backend interface {
 	swarm.Sweeper
 	swarm.Outputter
 	swarm.Finder
+	swarm.Inputter
+	swarm.Signaller
+	swarm.Screener
+	swarm.Attacher
 	KillBatch(ctx context.Context, items []plugin.KillItem, each func(i int, r swarm.KillResult, err error)) error
 	WaitBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error
 }

@@ -1,0 +1,53 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// inputLimit is how long a backend may take to give a worker something, which may
+// be slow to read it.
+const inputLimit = time.Minute
+
+// living returns the record of a worker that is recorded as running. It waits for
+// a spawn that is under way.
+func (h *Host) living(ctx context.Context, rec registry.Record) (registry.Record, error) {
+	var err error
+	if rec.State == registry.Starting {
+		rec, err = h.settled(ctx, rec)
+	}
+	if err == nil && rec.State != registry.Running {
+		err = &endedError{name: rec.Name}
+	}
+	return rec, err
+}
+
+// interact asks the backend of a running worker for something that not every
+// backend can do. It is never repeated: who does not know whether it was done must
+// not do it twice.
+func (h *Host) interact(ctx context.Context, rec registry.Record, need swarm.Capability, f func(context.Context, *peer) error) error {
+	ctx, cancel := context.WithTimeout(ctx, inputLimit)
+	defer cancel()
+	e, err := h.entry(rec.Backend, rec.Plugin)
+	if err == nil {
+		err = h.askBackend(ctx, e, false, func(p *peer) error {
+			if !p.Has(need) {
+				return &unsupportedError{backend: rec.Backend, cap: need}
+			}
+			return f(ctx, p)
+		})
+	}
+	switch {
+	case errors.Is(err, swarm.ErrNotFound):
+		return &endedError{name: rec.Name}
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, rec.Backend, inputLimit)
+	default:
+		return err
+	}
+}

@@ -1,0 +1,25 @@
+// Package ralph runs an agent again and again with the same prompt: the loop of
+// a ralph worker.
+//
+// # One worker
+//
+// A ralph worker is one worker whose main process is `swarm ralph run NAME`, that
+// is [Run]. It gives the agent a terminal of its own, pastes the prompt once the
+// agent is ready, watches, and starts the next iteration. So the loop needs no
+// monitor beside the worker: it goes on when every command is gone, it ends with
+// the worker, and no iteration can begin after that.
+//
+// # State
+//
+// What the loop is and how far it got is in ralph/<name>/state.json under the
+// state directory of swarm, see [Store]. The loop and commands such as `swarm
+// ralph pause` both change it, each time by reading it anew under a lock, so that
+// neither writes over what the other has done. iterations.log beside it tells
+// people what happened.
+//
+// An iteration is open from its start until its outcome is in the state. One that
+// was killed stays open, and is what the next run of the loop begins with.
+//
+// The package is imported by host, which removes the state of killed workers, and
+// by cmd/swarm. It imports shared/swarm and shared/shim/..., and not host.
+package ralph

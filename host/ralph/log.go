@@ -1,0 +1,83 @@
+package ralph
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// The events of iterations.log.
+const (
+	eventStart   = "START"
+	eventEnd     = "END"
+	eventFail    = "FAIL"
+	eventTimeout = "TIMEOUT"
+	eventDone    = "DONE"
+	eventPause   = "PAUSE"
+	eventResume  = "RESUME"
+	eventStop    = "STOP"
+	eventError   = "ERROR"
+)
+
+// LogPath returns where the log of a loop's iterations is.
+func (s Store) LogPath(name string) string { return filepath.Join(s.Dir(name), logFile) }
+
+// Tail returns the last n lines of a loop's log, all for n < 0. The error is
+// fs.ErrNotExist if nothing was logged yet.
+func (s Store) Tail(name string, n int) ([]string, error) {
+	f, err := os.Open(s.LogPath(name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var lines []string
+	in := bufio.NewScanner(f)
+	for in.Scan() {
+		if lines = append(lines, in.Text()); n >= 0 && len(lines) > n {
+			lines = lines[1:]
+		}
+	}
+	return lines, in.Err()
+}
+
+// append adds a line to a loop's log. A log whose folder was removed is not made
+// again.
+func (s Store) append(name, event, text string, now time.Time) error {
+	f, err := os.OpenFile(s.LogPath(name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	line := fmt.Sprintf("%s [%s] %s\n", now.Local().Format("2006-01-02T15:04:05"), event, strings.ReplaceAll(text, "\n", " "))
+	_, err = f.WriteString(line)
+	return errors.Join(err, f.Close())
+}
+
+// touch notes that the agent has just written something.
+func (s Store) touch(name string, now time.Time) {
+	path := filepath.Join(s.Dir(name), outputFile)
+	if err := os.Chtimes(path, now, now); !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	// Made by whoever is first; without the folder the loop is gone.
+	if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600); err == nil {
+		f.Close()
+	}
+}
+
+// LastOutput returns when the agent of a loop wrote last, to the second; zero if
+// it never did.
+func (s Store) LastOutput(name string) time.Time {
+	fi, err := os.Stat(filepath.Join(s.Dir(name), outputFile))
+	if err != nil {
+		return time.Time{}
+	}
+	return fi.ModTime()
+}

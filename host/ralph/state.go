@@ -1,0 +1,137 @@
+package ralph
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Version is the version of state.json. A newer one is not read.
+const Version = 1
+
+// Status is how a loop is, as its state says. Whether its worker runs is known to
+// the worker's backend alone.
+type Status string
+
+// The statuses of a loop.
+const (
+	// Running: it goes on with the next iteration.
+	Running Status = "running"
+	// Paused: it waits after the iteration that is under way, if there is one.
+	Paused Status = "paused"
+	// Stopped: it has come to its end, or was killed.
+	Stopped Status = "stopped"
+	// Failed: it gave up.
+	Failed Status = "failed"
+)
+
+// Reason says why a loop does not go on.
+type Reason string
+
+// The reasons of an end. A loop that goes on has none.
+const (
+	ReasonKilled     Reason = "killed"
+	ReasonIterations Reason = "max_iterations"
+	ReasonDone       Reason = "done_pattern"
+	ReasonFailures   Reason = "consecutive_failures"
+	ReasonPrompt     Reason = "prompt_file"
+)
+
+// MaxFailures is how many iterations in a row may fail.
+const MaxFailures = 5
+
+// keptDurations is how many durations of iterations a state holds.
+const keptDurations = 100
+
+// State is the content of state.json.
+type State struct {
+	Version int    `json:"version"`
+	Name    string `json:"worker_name"`
+	// Command is the agent and its arguments.
+	Command []string `json:"command"`
+	// PromptFile is absolute. It is read anew for each iteration.
+	PromptFile string `json:"prompt_file"`
+	// MaxIterations is how many iterations there are at most.
+	MaxIterations int `json:"max_iterations"`
+	// Inactivity is how long an agent may write nothing; 0: for ever.
+	Inactivity Seconds `json:"inactivity_timeout"`
+	// DonePattern is a regular expression that ends the loop; empty: none.
+	DonePattern string `json:"done_pattern,omitempty"`
+	// DoneAtOnce ends the agent when the pattern appears, not only the loop after
+	// the iteration.
+	DoneAtOnce bool `json:"check_done_continuous"`
+	// ReadyPattern is a regular expression for output of an agent that is ready for
+	// the prompt; empty: the patterns that swarm knows.
+	ReadyPattern string `json:"ready_pattern,omitempty"`
+
+	Status Status `json:"status"`
+	// ExitReason is set when the loop has ended.
+	ExitReason Reason    `json:"exit_reason,omitempty"`
+	Started    time.Time `json:"started"`
+	// Iteration counts from 1. It is the open iteration, or the last that was.
+	Iteration int `json:"current_iteration"`
+	// IterationStarted is zero for one that has not been started yet,
+	// IterationEnded for an open one.
+	IterationStarted time.Time `json:"last_iteration_started,omitzero"`
+	IterationEnded   time.Time `json:"last_iteration_ended,omitzero"`
+	// Durations are those of the last iterations, the newest last.
+	Durations []Seconds `json:"iteration_durations"`
+	// Failures counts the iterations that failed one after another, TotalFailures
+	// all of them.
+	Failures      int `json:"consecutive_failures"`
+	TotalFailures int `json:"total_failures"`
+}
+
+// Open reports whether an iteration has no outcome yet.
+func (s *State) Open() bool { return s.IterationEnded.IsZero() }
+
+// Complete reports whether there is no iteration left.
+func (s *State) Complete() bool { return !s.Open() && s.Iteration >= s.MaxIterations }
+
+// Average is how long an iteration took on average, 0 if none has ended.
+func (s *State) Average() time.Duration {
+	if len(s.Durations) == 0 {
+		return 0
+	}
+	var sum Seconds
+	for _, d := range s.Durations {
+		sum += d
+	}
+	return time.Duration(sum) / time.Duration(len(s.Durations))
+}
+
+// begin opens the iteration that is to run now: the one that is open already, or
+// the next.
+func (s *State) begin(now time.Time) {
+	if !s.Open() {
+		s.Iteration++
+	}
+	s.IterationStarted, s.IterationEnded = now, time.Time{}
+}
+
+// close ends the open iteration.
+func (s *State) close(now time.Time) {
+	s.Durations = append(s.Durations, Seconds(now.Sub(s.IterationStarted)))
+	s.Durations = s.Durations[max(0, len(s.Durations)-keptDurations):]
+	s.IterationEnded = now
+}
+
+// end says that the loop does not go on.
+func (s *State) end(status Status, reason Reason) { s.Status, s.ExitReason = status, reason }
+
+// Seconds is a duration that is a number of seconds in JSON.
+type Seconds time.Duration
+
+// MarshalJSON rounds to milliseconds.
+func (s Seconds) MarshalJSON() ([]byte, error) {
+	return json.Marshal(time.Duration(s).Round(time.Millisecond).Seconds())
+}
+
+// UnmarshalJSON reads a number of seconds.
+func (s *Seconds) UnmarshalJSON(b []byte) error {
+	var f float64
+	if err := json.Unmarshal(b, &f); err != nil {
+		return err
+	}
+	*s = Seconds(f * float64(time.Second))
+	return nil
+}

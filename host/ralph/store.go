@@ -1,0 +1,229 @@
+package ralph
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// The folders in swarm's state directory, and the files in that of a loop.
+const (
+	dirName   = "ralph"
+	locksDir  = "locks"
+	stateFile = "state.json"
+	logFile   = "iterations.log"
+	// outputFile is empty; it was changed when the agent wrote last.
+	outputFile = "output"
+)
+
+// lockRetry is how often a lock that is held is tried again: a lock that can be
+// waited for and given up is not to be had of the system.
+const lockRetry = 5 * time.Millisecond
+
+// Store holds the loops of one state directory of swarm.
+type Store struct{ dir string }
+
+// NewStore returns the store in swarm's state directory. It makes nothing.
+func NewStore(stateDir string) Store { return Store{dir: stateDir} }
+
+// Dir returns where the files of a loop are.
+func (s Store) Dir(name string) string { return filepath.Join(s.dir, dirName, name) }
+
+// Names returns the names of all loops, sorted.
+func (s Store) Names() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(s.dir, dirName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() && swarm.ValidName(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
+// Load reads the state of a loop. The error is [ErrNoState] if there is none, and
+// [ErrState] if it can't be understood.
+func (s Store) Load(name string) (State, error) {
+	b, err := s.read(name)
+	if err != nil {
+		return State{}, err
+	}
+	return decode(name, b)
+}
+
+func (s Store) read(name string) ([]byte, error) {
+	if !swarm.ValidName(name) {
+		return nil, &NoStateError{Name: name}
+	}
+	b, err := os.ReadFile(filepath.Join(s.Dir(name), stateFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &NoStateError{Name: name}
+	}
+	return b, err
+}
+
+func decode(name string, b []byte) (State, error) {
+	var st State
+	if err := json.Unmarshal(b, &st); err != nil {
+		return st, &stateError{name: name, reason: err.Error()}
+	}
+	switch {
+	case st.Version > Version:
+		return st, &stateError{name: name, reason: fmt.Sprintf("it has version %d, this swarm knows up to %d", st.Version, Version)}
+	case st.Name != name:
+		return st, &stateError{name: name, reason: fmt.Sprintf("it is of worker '%s'", st.Name)}
+	case len(st.Command) == 0 || st.PromptFile == "" || st.Iteration < 1:
+		return st, &stateError{name: name, reason: "it says too little"}
+	}
+	return st, nil
+}
+
+// Create writes the state of a new loop and then calls start, which starts its
+// worker. If that fails, what there was before is there again. Nobody else
+// changes a loop of this name meanwhile.
+func (s Store) Create(ctx context.Context, st State, start func() error) (err error) {
+	unlock, err := s.lock(ctx, st.Name)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	before, err := s.read(st.Name)
+	if err != nil && !errors.Is(err, ErrNoState) {
+		return err
+	}
+	_, dirErr := os.Lstat(s.Dir(st.Name))
+	if err := os.MkdirAll(s.Dir(st.Name), 0o700); err != nil {
+		return fmt.Errorf("make the directory of the ralph state: %w", err)
+	}
+	defer func() {
+		switch {
+		case err == nil:
+		case before != nil:
+			err = errors.Join(err, s.write(st.Name, before))
+		case dirErr != nil:
+			err = errors.Join(err, os.RemoveAll(s.Dir(st.Name)))
+		default:
+			err = errors.Join(err, os.Remove(filepath.Join(s.Dir(st.Name), stateFile)))
+		}
+	}()
+	st.Version = Version
+	if err := s.save(st); err != nil {
+		return err
+	}
+	return start()
+}
+
+// Change reads the state of a loop, has it changed and writes it, while nobody
+// else does. With an error of change nothing is written.
+func (s Store) Change(ctx context.Context, name string, change func(*State) error) (State, error) {
+	if !swarm.ValidName(name) {
+		return State{}, &NoStateError{Name: name}
+	}
+	unlock, err := s.lock(ctx, name)
+	if err != nil {
+		return State{}, err
+	}
+	defer unlock()
+	st, err := s.Load(name)
+	if err != nil {
+		return st, err
+	}
+	if err := change(&st); err != nil {
+		return st, err
+	}
+	return st, s.save(st)
+}
+
+// Remove removes all that is kept of a loop, and reports whether there was
+// anything. A loop that runs ends after its iteration.
+func (s Store) Remove(ctx context.Context, name string) (bool, error) {
+	if !swarm.ValidName(name) {
+		return false, nil
+	}
+	if _, err := os.Lstat(s.Dir(name)); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	unlock, err := s.lock(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	return true, os.RemoveAll(s.Dir(name))
+}
+
+func (s Store) save(st State) error {
+	b, err := json.MarshalIndent(st, "", "  ")
+	if err != nil {
+		return err
+	}
+	return s.write(st.Name, append(b, '\n'))
+}
+
+// write replaces the file whole or not at all.
+func (s Store) write(name string, b []byte) (err error) {
+	dir := s.Dir(name)
+	f, err := os.CreateTemp(dir, ".state-*") // made with mode 0600
+	if err != nil {
+		return fmt.Errorf("write the ralph state of '%s': %w", name, err)
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write the ralph state of '%s': %w", name, errors.Join(err, os.Remove(f.Name())))
+		}
+	}()
+	_, err = f.ReadFrom(bytes.NewReader(b))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), filepath.Join(dir, stateFile))
+}
+
+// lock takes the lock of a loop's state. Its file is never removed: who waits for
+// a removed one would get a lock of its own.
+func (s Store) lock(ctx context.Context, name string) (unlock func(), err error) {
+	l, err := s.lockFile("ralph-state-" + name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := l.TryLockContext(ctx, lockRetry); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock the ralph state of '%s': %w", name, err), l.Close())
+	}
+	return func() { _ = l.Close() }, nil
+}
+
+// own makes this process the one that runs the loop, until it ends or releases it.
+func (s Store) own(name string) (release func(), err error) {
+	l, err := s.lockFile("ralph-loop-" + name)
+	if err != nil {
+		return nil, err
+	}
+	ok, err := l.TryLock()
+	if err == nil && !ok {
+		err = fmt.Errorf("ralph loop for '%s' is already running: %w", name, ErrOwned)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return func() { _ = l.Close() }, nil
+}
+
+func (s Store) lockFile(name string) (*flock.Flock, error) {
+	dir := filepath.Join(s.dir, locksDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory of locks: %w", err)
+	}
+	return flock.New(filepath.Join(dir, name), flock.SetPermissions(0o600)), nil
+}

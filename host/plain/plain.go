@@ -2,12 +2,30 @@
 // imported by host and cmd/swarm and imports nothing of ours.
 package plain
 
+import (
+	"bytes"
+	"strconv"
+)
+
+const (
+	// maxParams is how much of the parameters of a sequence is kept.
+	maxParams = 64
+	// maxBlanks is how far to the right a cursor can be moved: a wide screen.
+	maxBlanks = 512
+)
+
 // Text takes terminal sequences out of a stream (ECMA-48: CSI, OSC, DCS and
 // the like, and single escapes) that comes in pieces: a sequence may begin in one
 // and end in a later one. Of the control characters tab and newline stay. Its
-// zero value is ready.
+// zero value is ready. Where the cursor is moved to the right there are blanks
+// then, and where it is moved to another line a new one begins.
 type Text struct {
+	// Mode is told of each private mode that the program turns on or off, such as
+	// 2004 for bracketed paste; nil: nobody.
+	Mode  func(mode int, on bool)
 	state state
+	// params are those of the CSI sequence that is read, as far as they are kept.
+	params []byte
 	// begun says that there is text on this line.
 	begun bool
 	// cr says that a carriage return came after that: before a newline it is
@@ -38,7 +56,7 @@ func (p *Text) Strip(data []byte, end bool) []byte {
 		if p.c2 {
 			out = append(out, 0xc2)
 		}
-		*p = Text{}
+		*p = Text{Mode: p.Mode}
 	}
 	return out
 }
@@ -48,13 +66,19 @@ func (p *Text) next(out []byte, c byte) []byte {
 	case ground:
 		return p.text(out, c)
 	case escape:
-		p.state = afterEscape(c)
+		p.after(c)
 	case csi:
 		// 0x40–0x7E ends it; parameters and intermediates are below.
-		if c == 0x1b {
+		switch {
+		case c == 0x1b:
 			p.state = escape
-		} else if c >= 0x40 && c <= 0x7e || c == 0x18 || c == 0x1a {
+		case c >= 0x40 && c <= 0x7e:
 			p.state = ground
+			return p.control(out, c)
+		case c == 0x18 || c == 0x1a:
+			p.state = ground
+		case len(p.params) < maxParams:
+			p.params = append(p.params, c)
 		}
 	case str:
 		switch {
@@ -69,24 +93,49 @@ func (p *Text) next(out []byte, c byte) []byte {
 		if c == '\\' {
 			p.state = ground
 		} else {
-			p.state = afterEscape(c)
+			p.after(c)
 		}
 	}
 	return out
 }
 
-// afterEscape is the state behind ESC and c.
-func afterEscape(c byte) state {
+// after goes on behind ESC and c.
+func (p *Text) after(c byte) {
 	switch {
 	case c == '[':
-		return csi
+		p.state, p.params = csi, p.params[:0]
 	case c == ']' || c == 'P' || c == 'X' || c == '^' || c == '_':
-		return str
+		p.state = str
 	case c == 0x1b || c >= 0x20 && c <= 0x2f:
-		return escape
+		p.state = escape
 	default:
-		return ground
+		p.state = ground
 	}
+}
+
+// control does what of a CSI sequence matters for text.
+func (p *Text) control(out []byte, final byte) []byte {
+	switch final {
+	case 'C':
+		n, err := strconv.Atoi(string(p.params))
+		if err != nil {
+			n = 1
+		}
+		return append(out, bytes.Repeat([]byte{' '}, min(max(n, 1), maxBlanks))...)
+	case 'A', 'B', 'E', 'F', 'H', 'd', 'f':
+		p.cr = p.begun
+	case 'h', 'l':
+		modes, private := bytes.CutPrefix(p.params, []byte{'?'})
+		if !private || p.Mode == nil {
+			break
+		}
+		for mode := range bytes.SplitSeq(modes, []byte{';'}) {
+			if n, err := strconv.Atoi(string(mode)); err == nil {
+				p.Mode(n, final == 'h')
+			}
+		}
+	}
+	return out
 }
 
 func (p *Text) text(out []byte, c byte) []byte {
@@ -101,7 +150,7 @@ func (p *Text) text(out []byte, c byte) []byte {
 		return out
 	case p.c2 && c >= 0x80 && c <= 0x9f:
 		p.c2 = false
-		p.state = afterEscape(c - 0x40)
+		p.after(c - 0x40)
 		return out
 	}
 	if p.cr {

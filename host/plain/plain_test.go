@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,6 +24,10 @@ var cases = map[string]string{
 	"half a letter \xc2":       "half a letter \xc2",
 	"not utf-8 \xff\xfe \xc3x": "not utf-8 \xff\xfe \xc3x",
 	"\x1b\x1b[0mdouble":        "double",
+	"two\x1b[1Cwords\x1b[3C!":  "two words   !",
+	"one\x1b[5;1Htwo\x1b[1Bx":  "one\ntwo\nx",
+	"\x1b[H\x1b[2Jfirst\x1b[H": "first",
+	"far\x1b[99999999Caway":    "far" + strings.Repeat(" ", maxBlanks) + "away",
 }
 
 func TestPlain(t *testing.T) {
@@ -68,4 +73,21 @@ func FuzzPlain(f *testing.F) {
 			t.Errorf("%q became %q, then %q", in, out, twice)
 		}
 	})
+}
+
+func TestModes(t *testing.T) {
+	t.Parallel()
+	var got []int
+	p := Text{Mode: func(mode int, on bool) {
+		if !on {
+			mode = -mode
+		}
+		got = append(got, mode)
+	}}
+	p.Strip([]byte("\x1b[?1049h\x1b[?25;20"), false)
+	p.Strip([]byte("04l\x1b[4h\x1b[?h"), true)
+	p.Strip([]byte("\x1b[?7h"), true)
+	if want := []int{1049, -25, -2004, 7}; !slices.Equal(got, want) {
+		t.Errorf("modes %v, want %v", got, want)
+	}
 }

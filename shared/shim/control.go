@@ -58,6 +58,9 @@ func (c *call) answer(ctx context.Context) (rundir.Answer, error) {
 	if a.Kind == rundir.AnswerStale {
 		return a, fmt.Errorf("%w: the run directory is another worker's", swarm.ErrStaleHandle)
 	}
+	if a.Kind == rundir.AnswerBusy {
+		return a, fmt.Errorf("%w: %s", swarm.ErrUnavailable, a.Text)
+	}
 	if a.Kind == rundir.AnswerError {
 		return a, fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, a.Text)
 	}

@@ -51,11 +51,12 @@ func readRecord(dir string) (rundir.Status, error) {
 // runningOf and endedOf say what the record says; whether a worker that is
 // recorded as running really runs is not theirs to decide.
 func runningOf(st rundir.Status) swarm.Status {
-	return swarm.Status{State: swarm.StateRunning, PID: st.Main.PID, Started: timeOf(st.StartedNS)}
+	s := swarm.Status{State: swarm.StateRunning, PID: st.Main.PID, Started: timeOf(st.StartedNS), Reason: st.Reason}
+	return withHistory(s, st)
 }
 
 func endedOf(st rundir.Status) swarm.Status {
-	return swarm.Status{
+	return withHistory(swarm.Status{
 		State:   swarm.StateExited,
 		PID:     st.Main.PID,
 		Started: timeOf(st.StartedNS),
@@ -66,7 +67,21 @@ func endedOf(st rundir.Status) swarm.Status {
 			Reason: st.Reason,
 			Time:   timeOf(st.EndedNS),
 		},
+	}, st)
+}
+
+// withHistory adds what is true of a worker whatever its state.
+func withHistory(s swarm.Status, st rundir.Status) swarm.Status {
+	s.Restarts = st.Restarts
+	for _, r := range st.LastRestarts {
+		s.LastRestarts = append(s.LastRestarts, swarm.Restarted{
+			Number: r.Number, Time: timeOf(r.TimeNS), Code: r.Code, Signal: r.Signal,
+		})
 	}
+	if c := st.Completion; c != nil {
+		s.Completion = &swarm.Completion{Summary: c.Summary, Time: timeOf(c.TimeNS)}
+	}
+	return s
 }
 
 func timeOf(ns int64) time.Time {

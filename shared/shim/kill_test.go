@@ -176,13 +176,13 @@ func TestSignal(t *testing.T) {
 	t.Parallel()
 	w := start(t, "sh", "-c", `trap 'echo got; exit 7' USR1; echo ready; while :; do sleep 0.05; done`)
 	w.firstLine()
-	if err := shim.Signal(t.Context(), w.dir, "USR1"); err != nil {
+	if err := shim.Signal(t.Context(), w.dir, w.id, swarm.SignalOptions{Signal: "USR1", Mode: swarm.KillMain}); err != nil {
 		t.Fatal(err)
 	}
 	if s := w.wait(); s.Exit == nil || s.Exit.Code != 7 || s.Exit.Cause != swarm.CauseExited {
 		t.Errorf("status %+v", s)
 	}
-	if err := shim.Signal(t.Context(), w.dir, "USR1"); !errors.Is(err, swarm.ErrNotFound) {
+	if err := shim.Signal(t.Context(), w.dir, w.id, swarm.SignalOptions{Signal: "USR1", Mode: swarm.KillMain}); !errors.Is(err, swarm.ErrNotFound) {
 		t.Errorf("a signal to one that ended: %v", err)
 	}
 }

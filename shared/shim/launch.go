@@ -3,6 +3,7 @@ package shim
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -16,14 +17,38 @@ func LaunchOf(spec swarm.Spec) rundir.Launch {
 		name, _, _ := strings.Cut(kv, "=")
 		return name == swarm.EnvKeeper || name == swarm.EnvToken
 	})
-	return rundir.Launch{
+	l := rundir.Launch{
 		ID:          spec.ID,
 		Command:     spec.Command,
 		Dir:         spec.Dir,
 		Env:         env,
+		Stdin:       spec.Stdin,
 		GraceMS:     max(0, spec.Kill.Grace.Milliseconds()),
 		Force:       spec.Kill.Force,
 		MainOnly:    spec.Kill.Mode == swarm.KillMain,
 		OutputLimit: spec.OutputLimit,
+		Restart:     restartOf(spec.Restart.OrDefault()),
+	}
+	if signal, err := swarm.ParseSignal(spec.Kill.Signal); err == nil {
+		l.Signal = signal
+	}
+	if o := spec.Owner; o != nil {
+		l.Owner = rundir.Identity{PID: o.PID, Start: o.Start, Boot: o.Boot}
+	}
+	return l
+}
+
+// restartOf rounds up to milliseconds: no delay is a loop without a pause.
+func restartOf(r swarm.Restart) rundir.Restart {
+	if r.When != swarm.RestartOnFailure && r.When != swarm.RestartAlways {
+		return rundir.Restart{}
+	}
+	ms := func(d time.Duration) int64 { return max(0, (d + time.Millisecond - 1).Milliseconds()) }
+	return rundir.Restart{
+		When:     string(r.When),
+		MinMS:    ms(r.MinDelay),
+		MaxMS:    ms(r.MaxDelay),
+		Budget:   r.Budget,
+		WindowMS: ms(r.Window),
 	}
 }

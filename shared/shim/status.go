@@ -48,7 +48,7 @@ func (l *Look) Status(dir, id string) (swarm.Status, error) {
 // lost is the status of a worker whose shim is gone and left no end behind. st is
 // zero if it left nothing at all.
 func (l *Look) lost(st rundir.Status, id string) swarm.Status {
-	s := swarm.Status{State: swarm.StateLost, Started: timeOf(st.StartedNS)}
+	s := withHistory(swarm.Status{State: swarm.StateLost, Started: timeOf(st.StartedNS)}, st)
 	switch {
 	case st.Shim.PID == 0:
 		s.Reason = "its run directory holds no status, exit unknown"

@@ -3,7 +3,6 @@ package shim
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -40,27 +39,4 @@ func askToWait(ctx context.Context, dir, id string) error {
 	defer c.close()
 	_, err = c.answer(ctx)
 	return err
-}
-
-// Signal sends a signal, by its full name, to the main process of the worker.
-func Signal(ctx context.Context, dir, signal string) error {
-	signal, err := swarm.ParseSignal(signal)
-	if err != nil {
-		return err
-	}
-	c, err := ask(ctx, dir, rundir.Request{Verb: rundir.VerbSignal, Signal: signal, MainOnly: true})
-	if err == nil {
-		defer c.close()
-		_, err = c.answer(ctx)
-	}
-	if err != nil && ctx.Err() == nil && ended(dir) {
-		return fmt.Errorf("%w: the worker's process has ended", swarm.ErrNotFound)
-	}
-	return err
-}
-
-// ended says whether there is no main process to signal.
-func ended(dir string) bool {
-	st, err := readRecord(dir)
-	return err != nil || st.EndedNS != 0 || !st.Main.Alive()
 }

@@ -14,6 +14,14 @@ const (
 	AnswerOK        = "ok"
 	AnswerStale     = "stale"
 	AnswerError     = "error"
+	// AnswerChanged tells a watcher to look again.
+	AnswerChanged = "changed"
+	// AnswerLate is for a complete that something else was before.
+	AnswerLate = "late"
+	// AnswerPending is for an input that was not read yet.
+	AnswerPending = "pending"
+	// AnswerBusy says that it can't be done now; Text says why.
+	AnswerBusy = "busy"
 )
 
 // Answer is one line of an answer on the control socket.
@@ -28,7 +36,7 @@ type Answer struct {
 	Signal string
 	// Survivors are who is still alive; for survivors.
 	Survivors []Survivor
-	// Text is for the user; for error.
+	// Text is for the user; for error and busy.
 	Text string
 }
 
@@ -51,8 +59,8 @@ func (a Answer) String() string {
 			line.WriteString(" " + strconv.Itoa(s.PID) + ":" + plain(s.Name))
 		}
 		return line.String()
-	case AnswerError:
-		return "error " + strings.ReplaceAll(a.Text, "\n", " ")
+	case AnswerError, AnswerBusy:
+		return a.Kind + " " + strings.ReplaceAll(a.Text, "\n", " ")
 	default:
 		return a.Kind
 	}
@@ -64,9 +72,9 @@ func ParseAnswer(line string) (Answer, error) {
 	kind, rest, _ := strings.Cut(line, " ")
 	a := Answer{Kind: kind}
 	switch kind {
-	case AnswerAccepted, AnswerOK, AnswerStale:
+	case AnswerAccepted, AnswerOK, AnswerStale, AnswerChanged, AnswerLate, AnswerPending:
 		return a, nil
-	case AnswerError:
+	case AnswerError, AnswerBusy:
 		a.Text = rest
 		return a, nil
 	case AnswerEnded, AnswerSurvivors:
@@ -103,11 +111,13 @@ func plain(name string) string {
 	}
 	b := []byte(name)
 	for i, c := range b {
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '.', c == '_', c == '-':
-		default:
+		if !isPlain(c) {
 			b[i] = '_'
 		}
 	}
 	return string(b)
+}
+
+func isPlain(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-'
 }

@@ -16,11 +16,15 @@
 //	ready         a FIFO, made and removed by the plugin; the shim writes one line
 //	              into it, see below
 //	status.json   see [Status]; written by the shim alone, replaced atomically:
-//	              once when the worker started, once when it ended, and whenever
-//	              output was dropped
+//	              whenever the worker was started, completed or ended, waits for
+//	              its next start, or lost output
 //	status.json.* what becomes status.json; the room for the last one is taken when
 //	              the worker starts, so that a full disk can't keep an end from
 //	              being recorded
+//	screen        what the terminal showed last, as the launch file's capture program
+//	              printed it once the worker had ended, at most [MaxScreen]; not
+//	              there after a hangup. A backend that closes the window itself
+//	              writes it then. It is there before status.json says ended
 //	ctl.sock      the shim's control socket, see below; it goes with the shim
 //	output.log    the newest output; output.log.1 is older, and so on up to
 //	              [Segments]-1. Each line is in the CRI log format:
@@ -55,9 +59,32 @@
 //	    Several kills may be under way. Each has its own grace and force; a
 //	    signal of a later one is sent at once; when one of them forces, all end.
 //	signal id=a1b2 signal=SIGUSR1 mode=main
-//	    "ok" or "error <text>"
+//	    "ok", "ended" if there is nobody to signal any more, "busy <text>" between
+//	    two starts, or "error <text>"
 //	wait id=a1b2
 //	    "ended"              as above
+//	watch id=a1b2
+//	    "ok"                 at once: what happens from now on is told
+//	    "changed"            as often as there is news in status.json
+//	    "ended"              as above
+//	complete id=a1b2 signal=SIGTERM grace=5000 force=1 mode=tree summary=All%20done
+//	    "ok"                 status.json says durably that the worker is done. What
+//	                         is there after the grace is killed as by the kill
+//	                         with these fields
+//	    "late"               it is being ended, has completed or has ended
+//	    The summary is escaped as in a URL: all but [A-Za-z0-9._-] is %XX.
+//	input id=a1b2 kind=text enter=1 size=5
+//	hello
+//	    The line is followed by size bytes, at most [MaxInput]; after them Enter is
+//	    pressed, or a newline given, if enter is 1. kind=interrupt and kind=eof
+//	    have enter=0 and size=0.
+//	    "ok"                 given, and read as far as that can be seen
+//	    "pending"            given or sure to be, and not read yet; after seconds
+//	    "ended"              the worker has ended
+//	    "busy <text>"        not given: the worker is between two starts, or has
+//	                         not read an earlier input. Or not all given: its main
+//	                         process ended before it had read that
+//	    "error <text>"       not given: the text can't arrive as it is
 //
 // id is the worker's that is meant, and may be left out. A shim that keeps another
 // worker answers "stale" and does nothing.

@@ -19,6 +19,11 @@ var full = rundir.Launch{
 	Force:       true,
 	MainOnly:    true,
 	OutputLimit: 1 << 20,
+	Signal:      "SIGINT",
+	Stdin:       true,
+	Restart:     rundir.Restart{When: rundir.RestartAlways, MinMS: 1000, MaxMS: 30000, Budget: 5, WindowMS: 60000},
+	Owner:       rundir.Identity{PID: 12, Start: 1 << 63, Boot: "a b"},
+	Capture:     []string{"tmux", "-S", "/a b", ""},
 }
 
 func TestLaunchRoundTrip(t *testing.T) {
@@ -61,10 +66,27 @@ func TestDamagedLaunch(t *testing.T) {
 		"swarm-launch=1\x00arg=a\x00color=red\x00end=\x00",
 		"swarm-launch=1\x00arg=a\x00force=2\x00end=\x00",
 		"swarm-launch=1\x00arg=a\x00grace=soon\x00end=\x00",
+		"swarm-launch=1\x00arg=a\x00restart=always 1 2 3\x00end=\x00",
+		"swarm-launch=1\x00arg=a\x00restart=sometimes 1 2 3 4\x00end=\x00",
+		"swarm-launch=1\x00arg=a\x00restart=always 1 2 -3 4\x00end=\x00",
+		"swarm-launch=1\x00arg=a\x00owner=12\x00end=\x00",
 	} {
 		if got, err := rundir.DecodeLaunch([]byte(s)); err == nil {
 			t.Errorf("%q is read as %+v", s, got)
 		}
+	}
+}
+
+// A launch that asks for nothing new is one that an older shim can read.
+func TestLaunchForOlderShim(t *testing.T) {
+	t.Parallel()
+	b, err := rundir.EncodeLaunch(rundir.Launch{ID: "w", Dir: "/", Command: []string{"a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "swarm-launch=1\x00id=w\x00dir=/\x00arg=a\x00terminal=0\x00grace=0\x00force=0\x00main=0\x00limit=0\x00end=\x00"
+	if diff := cmp.Diff(want, string(b)); diff != "" {
+		t.Error(diff)
 	}
 }
 

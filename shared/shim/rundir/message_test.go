@@ -19,6 +19,13 @@ func TestRequests(t *testing.T) {
 		"kill id=a-1 signal=SIGTERM grace=0 force=0 mode=tree": {Verb: "kill", ID: "a-1", Signal: "SIGTERM"},
 		"signal id=a-1 signal=SIGHUP mode=main":                {Verb: "signal", ID: "a-1", Signal: "SIGHUP", MainOnly: true},
 		"wait id=a-1":                                          {Verb: "wait", ID: "a-1"},
+		"watch id=a-1":                                         {Verb: "watch", ID: "a-1"},
+		"complete id=a-1 signal=SIGTERM grace=7 force=1 mode=tree summary=a%20b%25%0A%C3%A9": {
+			Verb: "complete", ID: "a-1", Signal: "SIGTERM", GraceMS: 7, Force: true, Summary: "a b%\né",
+		},
+		"complete signal=SIGINT grace=0 force=0 mode=main summary=": {Verb: "complete", Signal: "SIGINT", MainOnly: true},
+		"input id=a-1 kind=text enter=1 size=1048576":               {Verb: "input", ID: "a-1", Kind: "text", Enter: true, Size: 1 << 20},
+		"input kind=eof enter=0 size=0":                             {Verb: "input", Kind: "eof"},
 	} {
 		got, err := rundir.ParseRequest(line)
 		if err != nil {
@@ -36,12 +43,34 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+func TestBadRequests(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"", "dance", "wait id=", "watch color=red", "signal signal=SIGHUP mode=all",
+		"kill signal=SIGTERM grace=-1 force=1 mode=tree",
+		"complete signal=SIGTERM grace=7 force=1 mode=tree",
+		"complete signal=SIGTERM grace=7 force=1 mode=tree summary=%",
+		"complete signal=SIGTERM grace=7 force=1 mode=tree summary=%2",
+		"complete signal=SIGTERM grace=7 force=1 mode=tree summary=%zz",
+		"input kind=text enter=1", "input kind=voice enter=0 size=0",
+		"input kind=text enter=0 size=-1", "input kind=text enter=0 size=1048577",
+	} {
+		if r, err := rundir.ParseRequest(line); err == nil {
+			t.Errorf("%q is read as %+v", line, r)
+		}
+	}
+}
+
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]rundir.Answer{
 		"accepted": {Kind: "accepted"},
 		"ok":       {Kind: "ok"},
 		"stale":    {Kind: "stale"},
+		"changed":  {Kind: "changed"},
+		"late":     {Kind: "late"},
+		"pending":  {Kind: "pending"},
+		"busy so":  {Kind: "busy", Text: "so"},
 		"ended forced=0 already=0 signal=SIGTERM":             {Kind: "ended", Signal: "SIGTERM"},
 		"ended forced=1 already=1 signal=":                    {Kind: "ended", Forced: true, Already: true},
 		"survivors forced=0 signal=SIGTERM 123:sleep 124:npm": {Kind: "survivors", Signal: "SIGTERM", Survivors: []rundir.Survivor{{123, "sleep"}, {124, "npm"}}},

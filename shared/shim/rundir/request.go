@@ -14,7 +14,22 @@ const (
 	VerbKill   = "kill"
 	VerbSignal = "signal"
 	VerbWait   = "wait"
+	// VerbWatch tells of every change until the end.
+	VerbWatch    = "watch"
+	VerbComplete = "complete"
+	// VerbInput is followed by Size bytes.
+	VerbInput = "input"
 )
+
+// The kinds of an input.
+const (
+	InputText      = "text"
+	InputInterrupt = "interrupt"
+	InputEOF       = "eof"
+)
+
+// MaxInput is [github.com/swarmhost/swarm/shared/swarm.MaxInput].
+const MaxInput = 1 << 20
 
 // maxGraceMS is a year: more of it would overflow somewhere, and nobody means it.
 const maxGraceMS = 365 * 24 * 3600 * 1000
@@ -25,13 +40,20 @@ type Request struct {
 	Verb string
 	// ID is the id of the worker that is meant; empty: whoever's the shim is.
 	ID string
-	// Signal is the full name of a signal; for kill and signal.
+	// Signal is the full name of a signal; for kill, complete and signal.
 	Signal string
-	// GraceMS and Force are for kill.
+	// GraceMS and Force are for kill and complete.
 	GraceMS int64
 	Force   bool
 	// MainOnly is mode=main, else the signal goes to the tree.
 	MainOnly bool
+	// Summary is for complete: any bytes, at most
+	// [github.com/swarmhost/swarm/shared/swarm.MaxSummary] of them.
+	Summary string
+	// Kind is for input, Enter and Size for that of InputText.
+	Kind  string
+	Enter bool
+	Size  int
 }
 
 // String returns the request as its line, without the newline.
@@ -42,14 +64,22 @@ func (r Request) String() string {
 	}
 	switch r.Verb {
 	case VerbKill:
-		grace := min(max(r.GraceMS, 0), maxGraceMS)
-		return "kill" + id + " signal=" + r.Signal + " grace=" + strconv.FormatInt(grace, 10) +
-			" force=" + flag(r.Force) + " mode=" + mode(r.MainOnly)
+		return "kill" + id + r.policy()
+	case VerbComplete:
+		return "complete" + id + r.policy() + " summary=" + escape(r.Summary)
+	case VerbInput:
+		return "input" + id + " kind=" + r.Kind + " enter=" + flag(r.Enter) + " size=" + strconv.Itoa(r.Size)
 	case VerbSignal:
 		return "signal" + id + " signal=" + r.Signal + " mode=" + mode(r.MainOnly)
 	default:
 		return r.Verb + id
 	}
+}
+
+func (r Request) policy() string {
+	grace := min(max(r.GraceMS, 0), maxGraceMS)
+	return " signal=" + r.Signal + " grace=" + strconv.FormatInt(grace, 10) +
+		" force=" + flag(r.Force) + " mode=" + mode(r.MainOnly)
 }
 
 // ParseRequest reads a line that was written by [Request.String]. Each field of
@@ -65,7 +95,12 @@ func ParseRequest(line string) (Request, error) {
 		want["signal"], want["grace"], want["force"], want["mode"] = true, true, true, true
 	case VerbSignal:
 		want["signal"], want["mode"] = true, true
-	case VerbWait:
+	case VerbComplete:
+		want["signal"], want["grace"], want["force"], want["mode"] = true, true, true, true
+		want["summary"] = true
+	case VerbInput:
+		want["kind"], want["enter"], want["size"] = true, true, true
+	case VerbWait, VerbWatch:
 	default:
 		return Request{}, errors.New("unknown request")
 	}
@@ -102,6 +137,16 @@ func (r *Request) set(key, value string) bool {
 		r.Force, ok = parseFlag(value)
 	case "mode":
 		r.MainOnly, ok = value == mode(true), value == mode(true) || value == mode(false)
+	case "summary":
+		r.Summary, ok = unescape(value)
+	case "kind":
+		r.Kind, ok = value, value == InputText || value == InputInterrupt || value == InputEOF
+	case "enter":
+		r.Enter, ok = parseFlag(value)
+	case "size":
+		var err error
+		r.Size, err = strconv.Atoi(value)
+		ok = err == nil && r.Size >= 0 && r.Size <= MaxInput
 	}
 	return ok
 }
@@ -111,4 +156,42 @@ func mode(mainOnly bool) string {
 		return "main"
 	}
 	return "tree"
+}
+
+const hexDigits = "0123456789ABCDEF"
+
+// escape makes one word of any text, as in a URL.
+func escape(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if isPlain(c) {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteByte('%')
+		b.WriteByte(hexDigits[c>>4])
+		b.WriteByte(hexDigits[c&15])
+	}
+	return b.String()
+}
+
+func unescape(s string) (string, bool) {
+	var b strings.Builder
+	for len(s) > 0 {
+		if s[0] != '%' {
+			b.WriteByte(s[0])
+			s = s[1:]
+			continue
+		}
+		if len(s) < 3 {
+			return "", false
+		}
+		c, err := strconv.ParseUint(s[1:3], 16, 8)
+		if err != nil {
+			return "", false
+		}
+		b.WriteByte(byte(c))
+		s = s[3:]
+	}
+	return b.String(), true
 }

@@ -10,7 +10,11 @@ const (
 	StatusFile = "status.json"
 	Socket     = "ctl.sock"
 	LogFile    = "output.log"
+	ScreenFile = "screen"
 )
+
+// MaxScreen is the largest ScreenFile, in bytes.
+const MaxScreen = 1 << 20
 
 // Segments is how many log files there are at most, the newest included. Each
 // holds at most the cap divided by Segments.
@@ -33,13 +37,15 @@ type Status struct {
 	Version int    `json:"version"`
 	ID      string `json:"id"`
 	State   string `json:"state"`
-	// Shim is the keeper itself, Main the worker's main process.
+	// Shim is the keeper itself, Main the worker's main process, which between two
+	// starts is nobody.
 	Shim Identity `json:"shim"`
 	Main Identity `json:"main"`
 	// Session is the id of the session that the main process leads.
 	Session int `json:"session"`
-	// StartedNS and EndedNS are Unix times in nanoseconds; EndedNS is when the
-	// main process ended, 0 before.
+	// StartedNS and EndedNS are Unix times in nanoseconds: when the main process
+	// was started, and when it ended, 0 before. A worker that was ended between
+	// two starts ended then.
 	StartedNS int64 `json:"started_ns"`
 	EndedNS   int64 `json:"ended_ns"`
 	// Code is the exit code, -1 if a signal ended the main process, whose name
@@ -47,34 +53,37 @@ type Status struct {
 	Code   int    `json:"code"`
 	Signal string `json:"signal"`
 	// Cause is a [github.com/swarmhost/swarm/shared/swarm.Cause].
-	Cause  string `json:"cause"`
+	Cause string `json:"cause"`
+	// Reason is one line; of a worker that runs: that it is between two starts.
 	Reason string `json:"reason"`
 	// Forced says that SIGKILL was needed.
 	Forced bool `json:"forced"`
 	// DroppedBytes and DroppedLines count output that is no longer kept.
 	DroppedBytes int64 `json:"dropped_bytes"`
 	DroppedLines int64 `json:"dropped_lines"`
+	// Restarts counts the starts after the first one. LastRestarts are the newest
+	// of them, the oldest first.
+	Restarts     int         `json:"restarts"`
+	LastRestarts []Restarted `json:"last_restarts"`
+	// Completion is nil until the worker said that it is done.
+	Completion *Completion `json:"completion"`
+}
+
+// Restarted is one start after the first one.
+type Restarted struct {
+	Number int   `json:"number"`
+	TimeNS int64 `json:"time_ns"`
+	// Code and Signal are how the main process before it ended.
+	Code   int    `json:"code"`
+	Signal string `json:"signal"`
+}
+
+// Completion is what the worker said when it was done.
+type Completion struct {
+	Summary string `json:"summary"`
+	TimeNS  int64  `json:"time_ns"`
 }
 
 // Identity names one process for ever: its pid may be used again, but not with
 // the same start time since the same boot.
 type Identity = proc.Identity
-
-// Launch is the content of the launch file.
-type Launch struct {
-	ID      string
-	Command []string
-	Dir     string
-	Env     []string
-	// Terminal says that the shim's own standard streams are a terminal, and
-	// that the worker gets a terminal of its own, copied to it. TERM, TMUX and
-	// TMUX_PANE are then taken from the shim's environment.
-	Terminal bool
-	// GraceMS, Force and MainOnly are the policy for what outlives the main
-	// process and for an end that nobody asked the shim for.
-	GraceMS  int64
-	Force    bool
-	MainOnly bool
-	// OutputLimit is the cap on the log, in bytes; 0 is DefaultOutputLimit.
-	OutputLimit int64
-}

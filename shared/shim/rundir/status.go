@@ -24,6 +24,9 @@ func EncodeStatus(s Status) []byte {
 	o.b = strconv.AppendBool(o.b, s.Forced)
 	o.number("dropped_bytes", s.DroppedBytes)
 	o.number("dropped_lines", s.DroppedLines)
+	o.number("restarts", int64(s.Restarts))
+	o.restarts("last_restarts", s.LastRestarts)
+	o.completion("completion", s.Completion)
 	o.close()
 	return append(o.b, '\n')
 }
@@ -66,6 +69,39 @@ func (o *object) identity(name string, id Identity) {
 	o.key("start")
 	o.b = strconv.AppendUint(o.b, id.Start, 10)
 	o.text("boot", id.Boot)
+	o.close()
+}
+
+func (o *object) restarts(name string, rs []Restarted) {
+	o.key(name)
+	if rs == nil {
+		o.b = append(o.b, "null"...)
+		return
+	}
+	o.b = append(o.b, '[')
+	for i, r := range rs {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.open()
+		o.number("number", int64(r.Number))
+		o.number("time_ns", r.TimeNS)
+		o.number("code", int64(r.Code))
+		o.text("signal", r.Signal)
+		o.close()
+	}
+	o.b = append(o.b, ']')
+}
+
+func (o *object) completion(name string, c *Completion) {
+	o.key(name)
+	if c == nil {
+		o.b = append(o.b, "null"...)
+		return
+	}
+	o.open()
+	o.text("summary", c.Summary)
+	o.number("time_ns", c.TimeNS)
 	o.close()
 }
 

@@ -37,6 +37,12 @@ func fill(v reflect.Value, n int64) int64 {
 		switch f.Kind() {
 		case reflect.Struct:
 			n = fill(f, n)
+		case reflect.Pointer:
+			f.Set(reflect.New(f.Type().Elem()))
+			n = fill(f.Elem(), n)
+		case reflect.Slice:
+			f.Set(reflect.MakeSlice(f.Type(), 2, 2))
+			n = fill(f.Index(1), fill(f.Index(0), n))
 		case reflect.String:
 			f.SetString(string(rune('a' + n)))
 		case reflect.Bool:

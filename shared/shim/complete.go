@@ -1,0 +1,69 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Complete records that the worker is done, see [swarm.Completer]. A summary of
+// several lines becomes one, and a long one is cut.
+func Complete(ctx context.Context, dir, id, summary string, o swarm.KillOptions) error {
+	if o.Signal == "" {
+		o.Signal = DefaultSignal
+	}
+	signal, err := swarm.ParseSignal(o.Signal)
+	if err != nil {
+		return err
+	}
+	summary = oneLine(summary)
+	began := time.Now()
+	a, err := exchange(ctx, dir, rundir.Request{
+		Verb:     rundir.VerbComplete,
+		ID:       id,
+		Signal:   signal,
+		GraceMS:  o.Grace.Milliseconds(),
+		Force:    o.Force,
+		MainOnly: o.Mode == swarm.KillMain,
+		Summary:  summary,
+	}, nil)
+	tooLate := fmt.Errorf("%w: the worker is being ended or has ended", swarm.ErrTooLate)
+	switch {
+	case err == nil && a.Kind == rundir.AnswerOK:
+		return nil
+	case err == nil:
+		return tooLate
+	case !errors.Is(err, errNoAnswer):
+		return err
+	}
+	// The shim left. What it wrote before is what counts.
+	s, statusErr := Status(dir, id)
+	switch {
+	case statusErr != nil:
+		return statusErr
+	case s.Completion != nil && s.Completion.Summary == summary && !s.Completion.Time.Before(began):
+		return nil
+	case s.State != swarm.StateRunning:
+		return tooLate
+	}
+	return fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
+}
+
+// oneLine makes one line of a text, not longer than a summary may be.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+	if len(s) <= swarm.MaxSummary {
+		return s
+	}
+	end := swarm.MaxSummary
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
+}

@@ -1,0 +1,32 @@
+package shim
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Input gives input to the worker, see [swarm.Inputter]. What it can't be given
+// just now is [swarm.ErrUnavailable]: it is between two starts, or has not read
+// an earlier input.
+func Input(ctx context.Context, dir, id string, in swarm.Input) (swarm.InputResult, error) {
+	r := rundir.Request{Verb: rundir.VerbInput, ID: id}
+	switch in.Kind {
+	case swarm.InputText:
+		if len(in.Data) > swarm.MaxInput {
+			return swarm.InputResult{}, fmt.Errorf("%w: an input of %d bytes; at most %d can be given at once",
+				swarm.ErrInvalidSpec, len(in.Data), swarm.MaxInput)
+		}
+		r.Kind, r.Enter, r.Size = rundir.InputText, in.Enter, len(in.Data)
+	case swarm.InputInterrupt:
+		r.Kind = rundir.InputInterrupt
+	case swarm.InputEOF:
+		r.Kind = rundir.InputEOF
+	default:
+		return swarm.InputResult{}, fmt.Errorf("%w: unknown kind of input %d", swarm.ErrInvalidSpec, in.Kind)
+	}
+	a, err := request(ctx, dir, r, in.Data[:r.Size])
+	return swarm.InputResult{Pending: a.Kind == rundir.AnswerPending}, err
+}

@@ -1,0 +1,67 @@
+package shim
+
+import (
+	"context"
+	"errors"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Watch calls each with the status now and whenever it changes, until the worker
+// no longer runs, see [swarm.Watcher].
+func Watch(ctx context.Context, dir, id string, each func(swarm.Status) error) error {
+	c, err := subscribe(ctx, dir, id)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		defer c.close()
+	}
+	// From before the first look on every change is told.
+	for {
+		s, err := Status(dir, id)
+		if err != nil {
+			return err
+		}
+		if err := each(s); err != nil || s.State != swarm.StateRunning {
+			return err
+		}
+		if c == nil || !c.changed(ctx) {
+			break
+		}
+	}
+	s, err := Wait(ctx, dir, id)
+	if err != nil {
+		return err
+	}
+	return each(s)
+}
+
+// subscribe asks the shim to tell of changes. There is no call if it has left, or
+// is one that knows nothing to tell but the end.
+func subscribe(ctx context.Context, dir, id string) (*call, error) {
+	c, err := ask(ctx, dir, rundir.Request{Verb: rundir.VerbWatch, ID: id})
+	if errors.Is(err, errNoAnswer) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch _, err := c.answer(ctx); {
+	case err == nil:
+		return c, nil
+	case ctx.Err() != nil, errors.Is(err, swarm.ErrStaleHandle):
+		c.close()
+		return nil, err
+	default:
+		c.close()
+		return nil, nil
+	}
+}
+
+// changed waits for the next change, and says whether there will be more.
+func (c *call) changed(ctx context.Context) bool {
+	a, err := c.answer(ctx)
+	return err == nil && a.Kind == rundir.AnswerChanged
+}

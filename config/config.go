@@ -9,6 +9,8 @@ type Config struct {
 	Log      Log
 	// Plugins holds the tables [plugins.NAME].
 	Plugins map[string]Plugin
+	// Workers holds the tables [workers.NAME] of the project's file.
+	Workers map[string]Worker
 }
 
 // Defaults are what spawn uses where no flag says otherwise.
@@ -24,6 +26,9 @@ type Defaults struct {
 	WorktreeDir string
 	// Tags are given to every worker.
 	Tags []string
+	// Retain is how long a worker stays listed after its end: "until-clean",
+	// "none", or a duration as [time.ParseDuration] reads it.
+	Retain string
 }
 
 // Kill is the kill policy of new workers.
@@ -57,10 +62,16 @@ type Plugin struct {
 	Config map[string]any
 }
 
+// The words for Defaults.Retain.
+const (
+	RetainUntilClean = "until-clean"
+	RetainNone       = "none"
+)
+
 // Default returns the values that hold where no file says otherwise.
 func Default() Config {
 	return Config{
-		Defaults: Defaults{Backend: "process"},
+		Defaults: Defaults{Backend: "process", Retain: RetainUntilClean},
 		Kill:     Kill{Timeout: 5 * time.Second, Force: true, Mode: "tree"},
 		Log:      Log{Limit: 64 << 20},
 	}

@@ -8,39 +8,88 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Checks look at values that are of the right type: whether a signal or a
-// backend exists. The key is that of the file, such as "kill.signal".
+// Checks look at values that are of the right type: whether a signal or a name
+// is one. The key is that of the file, such as "kill.signal"; in
+// "workers.*.kill.signal" the star is the name of any worker. "workers.*" looks
+// at the name itself.
 type Checks map[string]func(value string) error
+
+func (c Checks) of(key, value string) error {
+	if check := c[key]; check != nil {
+		return check(value)
+	}
+	return nil
+}
 
 // decoder reads one file into a config.
 type decoder struct {
-	file     string
+	file string
+	// user says that it is the user's file, which declares no workers.
+	user     bool
 	src      string
+	root     map[string]any
 	into     *Config
 	origins  map[string]Position
 	checks   Checks
 	problems Problems
-	// done are tables whose keys were dealt with together.
-	done []string
+	// done are keys that were dealt with, together with all that is below.
+	done map[string]bool
+	// places are where keys are, by their joined names.
+	places map[string]spot
+	config section[Config]
+	plugin section[Plugin]
+	worker section[Worker]
+}
+
+// section is the keys of one kind of table.
+type section[T any] struct {
+	// prefix is what [Checks] have before them.
+	prefix string
+	fields []field[T]
+	// opened is what a table below says by being there.
+	opened map[string]func(*T)
+}
+
+// has reports whether there are keys below key.
+func (s section[T]) has(key string) bool {
+	return slices.ContainsFunc(s.fields, func(f field[T]) bool { return strings.HasPrefix(f.key, key+".") })
+}
+
+func (s section[T]) field(key string) (field[T], bool) {
+	i := slices.IndexFunc(s.fields, func(f field[T]) bool { return f.key == key })
+	if i < 0 {
+		return field[T]{}, false
+	}
+	return s.fields[i], true
 }
 
 func (d *decoder) decode() {
 	// The parser skips a byte order mark, so the places would be off by it.
 	d.src = strings.TrimPrefix(d.src, "\ufeff")
-	root := map[string]any{}
-	meta, err := toml.Decode(d.src, &root)
+	d.root = map[string]any{}
+	meta, err := toml.Decode(d.src, &d.root)
 	if err != nil {
 		d.damaged(err)
 		return
 	}
-	places := spots(d.src)
+	d.config = section[Config]{fields: fields()}
+	d.plugin = section[Plugin]{prefix: "plugins.*.", fields: pluginFields()}
+	d.worker = section[Worker]{prefix: "workers.*.", fields: workerFields(), opened: opened}
+	d.done, d.places = map[string]bool{}, map[string]spot{}
+	found := spots(d.src)
+	for i, key := range meta.Keys() {
+		if name := joined(key); i < len(found) && d.places[name] == (spot{}) {
+			d.places[name] = found[i]
+		}
+	}
 	for i, key := range meta.Keys() {
 		var at spot
-		if i < len(places) {
-			at = places[i]
+		if i < len(found) {
+			at = found[i]
 		}
-		d.key(key, root, at)
+		d.key(key, at)
 	}
+	d.checkWorkers()
 }
 
 // damaged reports a file that is not TOML.
@@ -55,73 +104,114 @@ func (d *decoder) damaged(err error) {
 }
 
 // key deals with one key of the document, in the order of the document.
-func (d *decoder) key(key toml.Key, root map[string]any, at spot) {
-	name := joined(key)
-	if d.isDone(name) {
+func (d *decoder) key(key toml.Key, at spot) {
+	if d.isDone(key) {
 		return
 	}
-	v := lookup(root, key)
+	inTables := key[0] == "plugins" || key[0] == "workers"
+	switch {
+	case key[0] == "workers" && d.user:
+		d.reject("workers", at.key, "workers are declared in a project's "+ProjectFile+", not in the user's file")
+	case !inTables:
+		apply(d, d.config, d.into, key, 0, at)
+	case len(key) == 1:
+		d.table(key, at)
+	case key[0] == "plugins":
+		d.keyOfPlugin(key, at)
+	default:
+		d.keyOfWorker(key, at)
+	}
+}
+
+// table reports whether a key that has tables below it is a table.
+func (d *decoder) table(key toml.Key, at spot) bool {
+	v := lookup(d.root, key)
+	_, ok := v.(map[string]any)
+	if !ok {
+		d.reject(joined(key), at.value, mismatch("a table", v).Error())
+	}
+	return ok
+}
+
+func (d *decoder) keyOfPlugin(key toml.Key, at spot) {
+	if !validPlugin(key[1]) {
+		d.reject(joined(key[:2]), at.key, "expected a plugin name of lower-case letters, digits and hyphens")
+		return
+	}
+	if len(key) == 2 {
+		d.table(key, at)
+		return
+	}
+	p := d.into.Plugins[key[1]]
+	if !apply(d, d.plugin, &p, key, 2, at) {
+		return
+	}
+	if d.into.Plugins == nil {
+		d.into.Plugins = map[string]Plugin{}
+	}
+	d.into.Plugins[key[1]] = p
+}
+
+// apply sets the field of a key, of which the first parts say what into is. It
+// reports whether into is another now.
+func apply[T any](d *decoder, s section[T], into *T, key toml.Key, skip int, at spot) bool {
+	// A table without fields of its own is dealt with as a whole, even if it is
+	// written key by key: config.a = 1.
+	for n := skip + 1; n < len(key); n++ {
+		part := joined(key[skip:n])
+		if _, ok := s.field(part); ok && !s.has(part) {
+			key = key[:n]
+		}
+	}
+	rest, v := joined(key[skip:]), lookup(d.root, key)
+	f, known := s.field(rest)
 	_, isTable := v.(map[string]any)
 	switch {
-	case key[0] == "plugins" && len(key) > 1 && !validPlugin(key[1]):
-		d.reject(joined(key[:2]), at.key, "expected a plugin name of lower-case letters, digits and hyphens")
-	case isTable && isSection(key):
-	case isSection(key):
-		d.reject(name, at.value, mismatch("a table", v).Error())
-	case len(key) > 2 && key[0] == "plugins":
-		// The plugin's own table may be written key by key: config.a = 1.
-		d.plugin(key[:3], root, at)
-	default:
-		for _, f := range fields() {
-			if f.key == name {
-				d.set(name, at, func() error { return f.set(d.into, v) }, v)
-				return
-			}
+	case isTable && s.has(rest):
+		if open := s.opened[rest]; open != nil {
+			open(into)
 		}
+		return true
+	case known:
+		return d.set(key, s.prefix+rest, at, v, func(v any) error { return f.set(into, v) })
+	case s.has(rest):
+		d.reject(joined(key), at.value, mismatch("a table", v).Error())
+	default:
 		d.unknown(key, at)
 	}
+	return false
 }
 
-// plugin sets one key of a table [plugins.NAME].
-func (d *decoder) plugin(key toml.Key, root map[string]any, at spot) {
-	name, v := joined(key), lookup(root, key)
-	for _, f := range pluginFields() {
-		if f.key != key[2] {
-			continue
-		}
-		d.set(name, at, func() error {
-			p := d.into.Plugins[key[1]]
-			if err := f.set(&p, v); err != nil {
-				return err
-			}
-			if d.into.Plugins == nil {
-				d.into.Plugins = map[string]Plugin{}
-			}
-			d.into.Plugins[key[1]] = p
-			return nil
-		}, v)
-		// The plugin's own table is the plugin's to check.
-		d.done = append(d.done, name)
-		return
+// set sets one key, whose name in [Checks] is check.
+func (d *decoder) set(key toml.Key, check string, at spot, v any, set func(any) error) bool {
+	name := joined(key)
+	d.done[name] = true
+	err := set(v)
+	if s, ok := v.(string); ok && err == nil {
+		err = d.checks.of(check, s)
 	}
-	d.unknown(key, at)
-}
-
-func (d *decoder) set(name string, at spot, set func() error, v any) {
-	err := set()
-	if s, ok := v.(string); ok && err == nil && d.checks[name] != nil {
-		err = d.checks[name](s)
+	if wrong, ok := errors.AsType[keyErrors](err); ok {
+		for _, part := range sortedKeys(wrong) {
+			below := name + "." + bare(part)
+			place, ok := d.places[below]
+			if !ok {
+				place = at // it is written key by key: env.a.b = 1
+			}
+			d.reject(below, place.value, wrong[part].Error())
+		}
+		return false
 	}
 	if err != nil {
 		d.reject(name, at.value, err.Error())
-		return
+		return false
 	}
 	d.origins[name] = position(d.file, d.src, at.key)
+	return true
 }
 
 func (d *decoder) unknown(key toml.Key, at spot) {
 	text := "unknown key"
-	if known := nearest(strings.Join(key, "."), knownKeys(key)); known != "" {
+	if known := nearest(strings.Join(key, "."), d.knownKeys(key)); known != "" {
 		text += " (did you mean '" + known + "'?)"
 	}
 	d.reject(joined(key), at.key, text)
@@ -130,36 +220,40 @@ func (d *decoder) unknown(key toml.Key, at spot) {
 // reject reports a key, and with it all that is below.
 func (d *decoder) reject(name string, offset int, text string) {
 	d.problems = append(d.problems, Problem{At: position(d.file, d.src, offset), Key: name, Text: text})
-	d.done = append(d.done, name)
+	d.done[name] = true
 }
 
-func (d *decoder) isDone(name string) bool {
-	return slices.ContainsFunc(d.done, func(done string) bool {
-		return name == done || strings.HasPrefix(name, done+".")
-	})
+func (d *decoder) isDone(key toml.Key) bool {
+	for n := range key {
+		if d.done[joined(key[:n+1])] {
+			return true
+		}
+	}
+	return false
 }
 
 // knownKeys returns the keys that could be meant by key.
-func knownKeys(key toml.Key) []string {
-	var keys []string
-	if key[0] == "plugins" {
-		for _, f := range pluginFields() {
-			keys = append(keys, "plugins."+key[1]+"."+f.key)
-		}
-		return keys
+func (d *decoder) knownKeys(key toml.Key) []string {
+	switch key[0] {
+	case "plugins":
+		return keysBelow("plugins."+key[1]+".", d.plugin)
+	case "workers":
+		return keysBelow("workers."+key[1]+".", d.worker)
+	default:
+		return append(keysBelow("", d.config), sections...)
 	}
-	for _, f := range fields() {
-		keys = append(keys, f.key)
+}
+
+func keysBelow[T any](prefix string, s section[T]) []string {
+	keys := make([]string, len(s.fields))
+	for i, f := range s.fields {
+		keys[i] = prefix + f.key
 	}
-	return append(keys, sections...)
+	return keys
 }
 
 // sections are the tables at the top.
-var sections = []string{"defaults", "kill", "log", "plugins"}
-
-func isSection(key toml.Key) bool {
-	return len(key) == 1 && slices.Contains(sections, key[0]) || len(key) == 2 && key[0] == "plugins"
-}
+var sections = []string{"defaults", "kill", "log", "plugins", "workers"}
 
 // validPlugin keeps out what would be a path in the name of an executable.
 func validPlugin(name string) bool {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,12 +24,12 @@ func TestExampleHoldsTheDefaults(t *testing.T) {
 }
 
 // commented are the lines of the example that show a key without setting it.
-var commented = regexp.MustCompile(`(?m)^# ((\[plugins\.example\])|[a-z_0-9]+ = .*)$`)
+var commented = regexp.MustCompile(`(?m)^# ((\[(plugins|workers)\.[a-z]+\])|[a-z_0-9]+ = .*)$`)
 
 func TestExampleShowsEveryKey(t *testing.T) {
 	t.Parallel()
-	path := write(t, "config.toml", commented.ReplaceAllString(Example(), "$1"))
-	l, err := Load(Options{User: path})
+	path := write(t, ProjectFile, commented.ReplaceAllString(Example(), "$1"))
+	l, err := Load(Options{Project: path, Trusted: func(string, []byte) bool { return true }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,16 +43,27 @@ func TestExampleShowsEveryKey(t *testing.T) {
 			t.Errorf("plugins.NAME.%s is not in the example", f.key)
 		}
 	}
+	for _, f := range workerFields() {
+		shown := regexp.MustCompile(`^workers\.[a-z]+\.` + regexp.QuoteMeta(f.key) + `(\.|$)`)
+		if !slices.ContainsFunc(sortedKeys(l.Origins), shown.MatchString) {
+			t.Errorf("workers.NAME.%s is not in the example", f.key)
+		}
+	}
 }
 
 // A field of the structs that no key sets would be a setting that nobody has.
 func TestEveryStructFieldHasAKey(t *testing.T) {
 	t.Parallel()
-	if got, want := len(fields()), leaves(reflect.TypeFor[Config]())-1; got != want {
+	if got, want := len(fields()), leaves(reflect.TypeFor[Config]())-2; got != want {
 		t.Errorf("%d keys for %d fields of Config", got, want)
 	}
 	if got, want := len(pluginFields()), leaves(reflect.TypeFor[Plugin]()); got != want {
 		t.Errorf("%d keys for %d fields of Plugin", got, want)
+	}
+	// restart, worktree and ready have a short form each; that of worktree and of
+	// ready has a field of its own.
+	if got, want := len(workerFields()), leaves(reflect.TypeFor[Worker]())+1; got != want {
+		t.Errorf("%d keys for %d fields of Worker", got, want)
 	}
 }
 
@@ -125,7 +137,7 @@ func TestValuesAsData(t *testing.T) {
 		got[v.Key] = v.Data()
 	}
 	want := map[string]any{
-		"defaults.backend": "process", "defaults.tags": []any{"a"},
+		"defaults.backend": "process", "defaults.tags": []any{"a"}, "defaults.retain": "until-clean",
 		"kill.timeout": "5s", "kill.force": true, "kill.mode": "tree", "log.limit": "64MiB",
 		"plugins.x.mtls": true, "plugins.x.config": map[string]any{"region": "e\tu", "n": int64(3)},
 	}

@@ -1,13 +1,14 @@
 package config
 
-import (
-	"strconv"
-	"time"
-)
+import "time"
 
-// field is one key: how to read it, to take it over and to show it.
+// field is one key: what it is for, how to read it, to take it over and to show
+// it. All that this package knows of a key is here.
 type field[T any] struct {
-	key string
+	// key is the whole key below the table that T is made of.
+	key    string
+	doc    string
+	schema Schema
 	// set stores a value as the TOML library decoded it.
 	set  func(into *T, v any) error
 	copy func(to, from *T)
@@ -15,37 +16,11 @@ type field[T any] struct {
 	show func(of *T) string
 }
 
-// fields are all keys outside of [plugins].
-func fields() []field[Config] {
-	return []field[Config]{
-		newField("defaults.backend", func(c *Config) *string { return &c.Defaults.Backend }, readText, showText),
-		newField("defaults.session", func(c *Config) *string { return &c.Defaults.Session }, readText, showText),
-		newField("defaults.tmux_socket", func(c *Config) *string { return &c.Defaults.TmuxSocket }, readText, showText),
-		newField("defaults.worktree_dir", func(c *Config) *string { return &c.Defaults.WorktreeDir }, readText, showText),
-		newField("defaults.tags", func(c *Config) *[]string { return &c.Defaults.Tags }, readTexts, showTexts),
-		newField("kill.signal", func(c *Config) *string { return &c.Kill.Signal }, readText, showText),
-		newField("kill.timeout", func(c *Config) *time.Duration { return &c.Kill.Timeout }, readDuration, showDuration),
-		newField("kill.force", func(c *Config) *bool { return &c.Kill.Force }, readBool, strconv.FormatBool),
-		newField("kill.mode", func(c *Config) *string { return &c.Kill.Mode }, oneOf("tree", "main"), showText),
-		newField("log.limit", func(c *Config) *int64 { return &c.Log.Limit }, readSize, showSize),
-	}
-}
-
-// pluginFields are the keys of a table [plugins.NAME].
-func pluginFields() []field[Plugin] {
-	return []field[Plugin]{
-		newField("command", func(p *Plugin) *[]string { return &p.Command }, readCommand, showTexts),
-		newField("sha256", func(p *Plugin) *string { return &p.SHA256 }, readHash, showText),
-		newField("mtls", func(p *Plugin) *bool { return &p.MTLS }, readBool, strconv.FormatBool),
-		newField("config", func(p *Plugin) *map[string]any { return &p.Config }, readTable, showTable),
-	}
-}
-
-func newField[T, V any](key string, at func(*T) *V, read func(any) (V, error), show func(V) string) field[T] {
+func newField[T, V any](key string, k kind[V], at func(*T) *V, doc string) field[T] {
 	return field[T]{
-		key: key,
+		key: key, doc: doc, schema: k.schema,
 		set: func(into *T, v any) error {
-			value, err := read(v)
+			value, err := k.read(v)
 			if err != nil {
 				return err
 			}
@@ -53,6 +28,48 @@ func newField[T, V any](key string, at func(*T) *V, read func(any) (V, error), s
 			return nil
 		},
 		copy: func(to, from *T) { *at(to) = *at(from) },
-		show: func(of *T) string { return show(*at(of)) },
+		show: func(of *T) string { return k.show(*at(of)) },
+	}
+}
+
+// fields are all keys outside of [plugins] and [workers].
+func fields() []field[Config] {
+	return []field[Config]{
+		newField("defaults.backend", textKind, func(c *Config) *string { return &c.Defaults.Backend },
+			"The backend plugin that owns new workers, such as \"process\" or \"tmux\"."),
+		newField("defaults.session", textKind, func(c *Config) *string { return &c.Defaults.Session },
+			"The tmux session for new windows. Without it swarm uses a session of its own."),
+		newField("defaults.tmux_socket", textKind, func(c *Config) *string { return &c.Defaults.TmuxSocket },
+			"The tmux server, by name as in \"tmux -L NAME\". Without it: tmux's default one."),
+		newField("defaults.worktree_dir", textKind, func(c *Config) *string { return &c.Defaults.WorktreeDir },
+			"Where worktrees are made, absolute or relative to the directory above the repository. Without it: \"REPOSITORY-worktrees\" beside the repository."),
+		newField("defaults.tags", textsKind, func(c *Config) *[]string { return &c.Defaults.Tags },
+			"Tags for every new worker, beside its own."),
+		newField("defaults.retain", retainKind, func(c *Config) *string { return &c.Defaults.Retain },
+			"How long a worker stays listed after its end: \"until-clean\", \"none\", or a duration such as \"1h\"."),
+		newField("kill.signal", textKind, func(c *Config) *string { return &c.Kill.Signal },
+			"The first signal. Without it the backend's own gentle way: SIGTERM for a process, closing the window in tmux."),
+		newField("kill.timeout", durationKind, func(c *Config) *time.Duration { return &c.Kill.Timeout },
+			"How long a worker may take to end: a number of seconds, or \"90s\", \"5m\", \"1h30m\"."),
+		newField("kill.force", boolKind, func(c *Config) *bool { return &c.Kill.Force },
+			"Whether SIGKILL ends what is still alive after the timeout."),
+		newField("kill.mode", choiceKind("tree", "main"), func(c *Config) *string { return &c.Kill.Mode },
+			"Whom the first signal goes to: every process of the worker (\"tree\"), or its main process alone (\"main\")."),
+		newField("log.limit", sizeKind, func(c *Config) *int64 { return &c.Log.Limit },
+			"How much output to keep of each worker; what is older is dropped."),
+	}
+}
+
+// pluginFields are the keys of a table [plugins.NAME].
+func pluginFields() []field[Plugin] {
+	return []field[Plugin]{
+		newField("command", programKind, func(p *Plugin) *[]string { return &p.Command },
+			"What starts the plugin: a program, or a program with arguments. A path is relative to this file."),
+		newField("sha256", hashKind, func(p *Plugin) *string { return &p.SHA256 },
+			"The SHA-256 hash that the program must have."),
+		newField("mtls", boolKind, func(p *Plugin) *bool { return &p.MTLS },
+			"Whether to encrypt the connection to the plugin."),
+		newField("config", tableKind, func(p *Plugin) *map[string]any { return &p.Config },
+			"The plugin's own settings; see its documentation."),
 	}
 }

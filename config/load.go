@@ -35,7 +35,13 @@ type Loaded struct {
 	// default.
 	Origins map[string]Position
 	// Ignored are the plugin tables of a project's file that is not trusted.
-	Ignored []Position
+	Ignored []IgnoredPlugin
+}
+
+// IgnoredPlugin is a table [plugins.NAME] that is not used.
+type IgnoredPlugin struct {
+	Name string
+	At   Position
 }
 
 // Load reads the files; the project's takes precedence, key by key. The error is
@@ -59,6 +65,7 @@ func Load(o Options) (*Loaded, error) {
 		use := path == o.User || o.Trusted != nil && o.Trusted(path, content)
 		problems = append(problems, l.add(path, string(content), use, o)...)
 	}
+	l.fillIn()
 	if problems == nil {
 		return l, nil
 	}
@@ -68,7 +75,7 @@ func Load(o Options) (*Loaded, error) {
 // add reads one file on top of what is there.
 func (l *Loaded) add(path, src string, withPlugins bool, o Options) Problems {
 	own := Config{}
-	d := decoder{file: path, src: src, into: &own, origins: map[string]Position{}, checks: o.Checks}
+	d := decoder{file: path, user: path == o.User, src: src, into: &own, origins: map[string]Position{}, checks: o.Checks}
 	d.decode()
 	if !withPlugins {
 		l.ignore(&own, d.origins)
@@ -90,7 +97,10 @@ func (l *Loaded) add(path, src string, withPlugins bool, o Options) Problems {
 		}
 		if _, set := d.origins[pluginKey(name, "command")]; set {
 			into.Command = slices.Clone(p.Command)
-			into.Command[0] = program(into.Command[0], filepath.Dir(path), o.Home)
+			if strings.Contains(into.Command[0], "/") {
+				// A bare name is left to the PATH.
+				into.Command[0] = absolute(into.Command[0], filepath.Dir(path), o.Home)
+			}
 		}
 		if l.Config.Plugins == nil {
 			l.Config.Plugins = map[string]Plugin{}
@@ -98,6 +108,7 @@ func (l *Loaded) add(path, src string, withPlugins bool, o Options) Problems {
 		l.Config.Plugins[name] = into
 	}
 	l.Config.Defaults.WorktreeDir = expandHome(l.Config.Defaults.WorktreeDir, o.Home)
+	l.addWorkers(own.Workers, d.origins, filepath.Dir(path), o.Home)
 	return d.problems
 }
 
@@ -106,7 +117,7 @@ func (l *Loaded) ignore(c *Config, origins map[string]Position) {
 	for _, name := range sortedKeys(c.Plugins) {
 		for _, f := range pluginFields() {
 			if at, set := origins[pluginKey(name, f.key)]; set {
-				l.Ignored = append(l.Ignored, at)
+				l.Ignored = append(l.Ignored, IgnoredPlugin{Name: name, At: at})
 				break
 			}
 		}
@@ -116,19 +127,19 @@ func (l *Loaded) ignore(c *Config, origins map[string]Position) {
 
 func pluginKey(name, key string) string { return joined([]string{"plugins", name, key}) }
 
-// program returns a plugin's executable: a bare name is left to the PATH, any
-// other path is relative to the file that names it, not to where swarm runs.
-func program(name, dir, home string) string {
-	name = expandHome(name, home)
-	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
-		return filepath.Join(dir, name)
+// absolute returns a path of a file, which is relative to that file and not to
+// where swarm runs.
+func absolute(path, dir, home string) string {
+	path = expandHome(path, home)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
 	}
-	return name
+	return path
 }
 
 func expandHome(path, home string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
-		return filepath.Join(home, rest)
+	if rest, ok := strings.CutPrefix(path, "~/"); (ok || path == "~") && home != "" {
+		return filepath.Join(home, strings.TrimPrefix(rest, "~"))
 	}
 	return path
 }

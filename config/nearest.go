@@ -2,6 +2,18 @@ package config
 
 import "strings"
 
+// Nearest returns the name that was probably meant by one that is not among
+// names, or "".
+func Nearest(name string, names []string) string {
+	best, least := "", max(1, len(name)/3)+1
+	for _, n := range names {
+		if d := distance(name, n); d < least {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
 // nearest returns the candidate that key was probably meant to be, or "": one
 // with as many parts, and in each only a few letters different, or else one
 // with the same last part, written in the wrong table.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +57,53 @@ func readDuration(v any) (time.Duration, error) {
 	}
 }
 
+// readDelay reads a duration that is not 0.
+func readDelay(v any) (time.Duration, error) {
+	d, err := readDuration(v)
+	if err == nil && d == 0 {
+		err = errors.New("expected more than 0")
+	}
+	return d, err
+}
+
+// readRetain reads how long to keep what has ended; a duration becomes one that
+// [time.ParseDuration] reads.
+func readRetain(v any) (string, error) {
+	if s, ok := v.(string); ok && (s == RetainUntilClean || s == RetainNone) {
+		return s, nil
+	}
+	d, err := readDuration(v)
+	if err != nil {
+		return "", errors.New(`expected "until-clean", "none" or a duration such as "1h"`)
+	}
+	return FormatDuration(d), nil
+}
+
+func readCount(v any) (int, error) {
+	n, ok := v.(int64)
+	switch {
+	case !ok:
+		return 0, mismatch("a number", v)
+	case n < 1 || n > math.MaxInt32:
+		return 0, fmt.Errorf("expected a number from 1, got %d", n)
+	}
+	return int(n), nil
+}
+
+func readRegexp(v any) (string, error) {
+	s, err := readText(v)
+	switch {
+	case err != nil:
+		return "", err
+	case s == "":
+		return "", errors.New("expected a regular expression, got an empty string")
+	}
+	if _, err := regexp.Compile(s); err != nil {
+		return "", err
+	}
+	return s, nil
+}
+
 func readSize(v any) (int64, error) {
 	switch v := v.(type) {
 	case string:
@@ -80,20 +128,6 @@ func oneOf(values ...string) func(any) (string, error) {
 	}
 }
 
-func readCommand(v any) ([]string, error) {
-	if s, ok := v.(string); ok {
-		v = []any{s}
-	}
-	list, err := readTexts(v)
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 || list[0] == "" {
-		return nil, errors.New("expected a program")
-	}
-	return list, nil
-}
-
 func readHash(v any) (string, error) {
 	s, err := readText(v)
 	if err != nil {
@@ -104,36 +138,6 @@ func readHash(v any) (string, error) {
 		return "", errors.New("expected 64 hexadecimal digits, as sha256sum prints them")
 	}
 	return s, nil
-}
-
-func readTable(v any) (map[string]any, error) {
-	t, ok := v.(map[string]any)
-	if !ok {
-		return nil, mismatch("a table", v)
-	}
-	if !finite(t) {
-		return nil, errors.New("expected numbers that a plugin can be sent, neither nan nor inf")
-	}
-	return t, nil
-}
-
-// finite reports whether JSON can hold v, which is how it gets to the plugin.
-func finite(v any) bool {
-	switch v := v.(type) {
-	case float64:
-		return !math.IsNaN(v) && !math.IsInf(v, 0)
-	case map[string]any:
-		for _, v := range v {
-			if !finite(v) {
-				return false
-			}
-		}
-	case []map[string]any:
-		return !slices.ContainsFunc(v, func(v map[string]any) bool { return !finite(v) })
-	case []any:
-		return !slices.ContainsFunc(v, func(v any) bool { return !finite(v) })
-	}
-	return true
 }
 
 // mismatch is the error for a value of the wrong type.

@@ -25,6 +25,42 @@ func showDuration(d time.Duration) string { return quote(FormatDuration(d)) }
 
 func showSize(n int64) string { return quote(FormatSize(n)) }
 
+func showCount(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func showReady(r Ready) string {
+	if r.Pattern != "" {
+		return quote(r.Pattern)
+	}
+	return strconv.FormatBool(r.Wait)
+}
+
+// hidden takes the place of a value that may be a secret.
+const hidden = "***"
+
+func showNames(pairs map[string]string) string {
+	names := make(map[string]string, len(pairs))
+	for name := range pairs {
+		names[name] = hidden
+	}
+	return showPairs(names)
+}
+
+func showPairs(pairs map[string]string) string {
+	if pairs == nil {
+		return ""
+	}
+	t := make(map[string]any, len(pairs))
+	for name, value := range pairs {
+		t[name] = value
+	}
+	return inline(t)
+}
+
 func showTable(t map[string]any) string {
 	if t == nil {
 		return ""

@@ -3,8 +3,6 @@ package config
 import (
 	"maps"
 	"slices"
-
-	"github.com/BurntSushi/toml"
 )
 
 // Value is one key with the value that holds, written in TOML.
@@ -15,15 +13,10 @@ type Value struct {
 }
 
 // Data returns the value as encoding/json takes it.
-func (v Value) Data() any {
-	var doc struct{ V any }
-	if _, err := toml.Decode("V = "+v.Value, &doc); err != nil {
-		return v.Value // not in this package's own TOML
-	}
-	return doc.V
-}
+func (v Value) Data() any { return data(v.Value) }
 
-// Values returns every key that has a value, those of plugins last.
+// Values returns every key that has a value, those of plugins and workers last.
+// The values of a worker's variables are not told, only their names.
 func (l *Loaded) Values() []Value {
 	var values []Value
 	add := func(key, shown string) {
@@ -43,6 +36,15 @@ func (l *Loaded) Values() []Value {
 		p := l.Config.Plugins[name]
 		for _, f := range pluginFields() {
 			add(pluginKey(name, f.key), f.show(&p))
+		}
+	}
+	for _, name := range sortedKeys(l.Config.Workers) {
+		w := l.Config.Workers[name]
+		for _, f := range workerFields() {
+			// What the file leaves open is told by the keys that it comes from.
+			if key := workerKey(name, f.key); l.Origins[key].Line > 0 {
+				add(key, f.show(&w))
+			}
 		}
 	}
 	return values

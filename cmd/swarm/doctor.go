@@ -72,9 +72,9 @@ func (a *app) configFindings() (*config.Loaded, []host.Finding, error) {
 			Severity: host.SeverityError, Subject: "config", What: p.Error(), Mend: "edit the file",
 		})
 	}
-	for _, at := range loaded.Ignored {
+	for _, ignored := range loaded.Ignored {
 		findings = append(findings, host.Finding{
-			Severity: host.SeverityWarning, Subject: "config", What: at.String() + ": plugin is not used: the file is not trusted",
+			Severity: host.SeverityWarning, Subject: "config", What: ignored.At.String() + ": plugin is not used: the file is not trusted",
 			Mend: "read it, then run 'swarm config trust'",
 		})
 	}

@@ -132,7 +132,7 @@ func (a *app) loadAll() (*config.Loaded, error) {
 func (a *app) loadProject() (*config.Loaded, error) {
 	loaded, err := a.loadAll()
 	if loaded != nil && len(loaded.Ignored) > 0 {
-		a.warn(fmt.Sprintf("%s: plugins of this file are not used: it is not trusted", loaded.Ignored[0]),
+		a.warn(fmt.Sprintf("%s: plugins of this file are not used: it is not trusted", loaded.Ignored[0].At),
 			"read it, then run 'swarm config trust' to use them")
 	}
 	return loaded, err

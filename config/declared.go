@@ -1,0 +1,109 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// keyOfWorker deals with a key below [workers].
+func (d *decoder) keyOfWorker(key toml.Key, at spot) {
+	name, table := key[1], joined(key[:2])
+	w, seen := d.into.Workers[name]
+	if !seen {
+		if err := d.checks.of("workers.*", name); err != nil {
+			d.reject(table, at.key, err.Error())
+			return
+		}
+		if len(key) == 2 && !d.table(key, at) {
+			return
+		}
+		d.origins[table] = position(d.file, d.src, at.key)
+		d.declare(name, w)
+	}
+	if len(key) > 2 && apply(d, d.worker, &w, key, 2, at) {
+		d.declare(name, w)
+	}
+}
+
+func (d *decoder) declare(name string, w Worker) {
+	if d.into.Workers == nil {
+		d.into.Workers = map[string]Worker{}
+	}
+	d.into.Workers[name] = w
+}
+
+// checkWorkers looks at what can only be told once all workers are known.
+func (d *decoder) checkWorkers() {
+	names := sortedKeys(d.into.Workers)
+	for _, name := range names {
+		if table := workerKey(name, ""); !d.done[table] && !d.done[workerKey(name, "command")] {
+			d.wrong(table, "a command is missing, such as command = [\"npm\", \"start\"]")
+		}
+		key := workerKey(name, "depends_on")
+		for _, other := range d.into.Workers[name].DependsOn {
+			if _, ok := d.into.Workers[other]; ok {
+				continue
+			}
+			text := fmt.Sprintf("unknown worker '%s'", other)
+			if near := Nearest(other, names); near != "" {
+				text += fmt.Sprintf(" (did you mean '%s'?)", near)
+			}
+			d.wrong(key, text)
+		}
+	}
+	for _, cycle := range cycles(d.into.Workers) {
+		d.wrong(workerKey(cycle[0], "depends_on"), "a cycle: "+strings.Join(cycle, " -> "))
+	}
+}
+
+// wrong reports a key that was read without a problem.
+func (d *decoder) wrong(key, text string) {
+	d.problems = append(d.problems, Problem{At: d.origins[key], Key: key, Text: text})
+}
+
+// workerKey is the whole key of a worker's field, or of the worker.
+func workerKey(name, key string) string {
+	table := joined(toml.Key{"workers", name})
+	if key == "" {
+		return table
+	}
+	return table + "." + key
+}
+
+// cycles returns cycles among dependencies, each with its first worker again at
+// the end; none is left if all of these are mended.
+func cycles(workers map[string]Worker) [][]string {
+	const (
+		unseen = iota
+		open
+		closed
+	)
+	state := map[string]int{}
+	var found [][]string
+	var path []string
+	var visit func(name string)
+	visit = func(name string) {
+		state[name] = open
+		path = append(path, name)
+		for _, next := range workers[name].DependsOn {
+			switch state[next] {
+			case unseen:
+				visit(next)
+			case open:
+				cycle := slices.Clone(path[slices.Index(path, next):])
+				found = append(found, append(cycle, next))
+			}
+		}
+		path = path[:len(path)-1]
+		state[name] = closed
+	}
+	for _, name := range sortedKeys(workers) {
+		if state[name] == unseen {
+			visit(name)
+		}
+	}
+	return found
+}

@@ -1,0 +1,69 @@
+package config
+
+import (
+	"strconv"
+	"time"
+)
+
+// kind is a type of value: how to read it, how to write it in TOML, and what an
+// editor may know of it.
+type kind[V any] struct {
+	// read takes a value as the TOML library decoded it.
+	read func(v any) (V, error)
+	// show returns the value in TOML; empty: there is none.
+	show   func(V) string
+	schema Schema
+}
+
+// The kinds. Their schemas accept all that they read, and as little else as a
+// schema can tell.
+var (
+	textKind     = kind[string]{readText, showText, Schema{Type: "string"}}
+	boolKind     = kind[bool]{readBool, strconv.FormatBool, Schema{Type: "boolean"}}
+	textsKind    = kind[[]string]{readTexts, showTexts, listOf(Schema{Type: "string"}, 0)}
+	countKind    = kind[int]{readCount, showCount, Schema{Type: "integer", Minimum: least(1)}}
+	durationKind = durations(readDuration, 0)
+	delayKind    = durations(readDelay, 1)
+	sizeKind     = kind[int64]{readSize, showSize, Schema{Type: either{"string", "integer"}, Pattern: sizePattern, Minimum: least(1)}}
+	hashKind     = kind[string]{readHash, showText, Schema{Type: "string", Pattern: "^[0-9A-Fa-f]{64}$"}}
+	regexpKind   = kind[string]{readRegexp, showText, Schema{Type: "string", MinLength: 1, Format: "regex"}}
+	retainKind   = kind[string]{readRetain, showText, Schema{Type: either{"string", "integer"}, Pattern: retainPattern, Minimum: least(0)}}
+
+	restartKind = choiceKind(RestartNo, RestartOnFailure, RestartAlways)
+
+	// A plugin may be a program alone, a worker's command is a list.
+	programKind = kind[[]string]{readProgram, showTexts, Schema{AnyOf: []Schema{{Type: "string", MinLength: 1}, listOf(Schema{Type: "string"}, 1)}}}
+	commandKind = kind[[]string]{readCommand, showTexts, listOf(Schema{Type: "string"}, 1)}
+	pathsKind   = kind[[]string]{readPaths, showTexts, Schema{AnyOf: []Schema{pathSchema, listOf(pathSchema, 0)}}}
+
+	tableKind = kind[map[string]any]{readTable, showTable, Schema{Type: "object"}}
+	// The values of variables may be secrets: they are never shown.
+	variablesKind = kind[map[string]string]{readPairs, showNames, Schema{Type: "object", AdditionalProperties: pairSchema}}
+	pairsKind     = kind[map[string]string]{readPairs, showPairs, Schema{Type: "object", AdditionalProperties: pairSchema}}
+
+	// What these say in one word, a table of the same name says in several.
+	worktreeKind = kind[Worktree]{readWorktree, func(w Worktree) string { return strconv.FormatBool(w.Use) }, Schema{Type: "boolean"}}
+	readyKind    = kind[Ready]{readReady, showReady, Schema{Type: either{"boolean", "string"}, MinLength: 1, Format: "regex"}}
+)
+
+var (
+	pathSchema = Schema{Type: "string", MinLength: 1}
+	pairSchema = Schema{Type: either{"string", "integer", "boolean"}}
+)
+
+// Patterns of what unit.go reads; a number alone is seconds or bytes.
+const (
+	durationWords = `\+?(([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+`
+	retainPattern = "^(until-clean|none|[0-9]+|" + durationWords + ")$"
+	sizePattern   = "^[0-9]+ *([kKmMgGtT]?[bB]?|[kKmMgGtT][iI][bB])$"
+)
+
+func durations(read func(any) (time.Duration, error), minimum int) kind[time.Duration] {
+	return kind[time.Duration]{read, showDuration, Schema{
+		Type: either{"string", "integer"}, Pattern: "^([0-9]+|" + durationWords + ")$", Minimum: least(minimum),
+	}}
+}
+
+func choiceKind(words ...string) kind[string] {
+	return kind[string]{oneOf(words...), showText, Schema{Type: "string", Enum: words}}
+}

@@ -1,0 +1,149 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Schema is a part of a JSON Schema. It uses only what has meant the same since
+// draft 4, for the sake of editors that know no later one.
+type Schema struct {
+	Schema               string            `json:"$schema,omitempty"`
+	Title                string            `json:"title,omitempty"`
+	Description          string            `json:"description,omitempty"`
+	Type                 any               `json:"type,omitempty"`
+	Enum                 []string          `json:"enum,omitempty"`
+	Pattern              string            `json:"pattern,omitempty"`
+	Format               string            `json:"format,omitempty"`
+	MinLength            int               `json:"minLength,omitempty"`
+	Minimum              *int              `json:"minimum,omitempty"`
+	Items                *Schema           `json:"items,omitempty"`
+	MinItems             int               `json:"minItems,omitempty"`
+	AnyOf                []Schema          `json:"anyOf,omitempty"`
+	Default              any               `json:"default,omitempty"`
+	Required             []string          `json:"required,omitempty"`
+	Properties           map[string]Schema `json:"properties,omitempty"`
+	PatternProperties    map[string]Schema `json:"patternProperties,omitempty"`
+	AdditionalProperties any               `json:"additionalProperties,omitempty"`
+}
+
+// either are the types that a value may have.
+type either []string
+
+// The names that plugins and workers may have.
+const (
+	pluginPattern = "^[a-z0-9][a-z0-9-]*$"
+	workerPattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+)
+
+// sectionDocs say what the tables at the top are for.
+var sectionDocs = map[string]string{
+	"defaults": "What new workers get where neither a flag nor their own table says otherwise.",
+	"kill":     "How new workers are ended. It is fixed when a worker is spawned.",
+	"log":      "Output of workers, kept in the state directory.",
+	"plugins":  "Settings of plugins, one table for each. In a project's file they hold only after \"swarm config trust\".",
+	"workers":  "The workers that \"swarm up\" starts and \"swarm down\" ends, one table for each; in a project's swarm.toml only.",
+}
+
+// JSONSchema returns the JSON Schema (draft 2020-12) of both files, made of the
+// same fields that decode them.
+func JSONSchema() ([]byte, error) {
+	root := Schema{
+		Schema:      "https://json-schema.org/draft/2020-12/schema",
+		Title:       "Configuration of swarm",
+		Description: "A project's swarm.toml, or a user's ~/.config/swarm/config.toml, which has everything but workers.",
+		Type:        "object", AdditionalProperties: false,
+		Properties: map[string]Schema{},
+	}
+	defaults := Default()
+	for _, f := range fields() {
+		s := f.described()
+		s.Default = data(f.show(&defaults))
+		root.put(strings.Split(f.key, "."), s)
+	}
+	for name, doc := range sectionDocs {
+		s := root.Properties[name]
+		s.Description = doc
+		root.Properties[name] = s
+	}
+	root.Properties["plugins"] = Schema{
+		Description: sectionDocs["plugins"], Type: "object", AdditionalProperties: false,
+		PatternProperties: map[string]Schema{pluginPattern: schemaOf(pluginFields())},
+	}
+	worker := schemaOf(workerFields())
+	worker.Required = []string{"command"}
+	root.Properties["workers"] = Schema{
+		Description: sectionDocs["workers"], Type: "object", AdditionalProperties: false,
+		PatternProperties: map[string]Schema{workerPattern: worker},
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(root)
+	return b.Bytes(), err
+}
+
+func schemaOf[T any](fields []field[T]) Schema {
+	s := Schema{Type: "object", AdditionalProperties: false}
+	for _, f := range fields {
+		s.put(strings.Split(f.key, "."), f.described())
+	}
+	return s
+}
+
+func (f field[T]) described() Schema {
+	s := f.schema
+	s.Description = f.doc
+	return s
+}
+
+// put adds a property, with the tables that it is in. What is there already is
+// the short form of such a table.
+func (s *Schema) put(key []string, property Schema) {
+	if s.Properties == nil {
+		s.Properties = map[string]Schema{}
+	}
+	if len(key) == 1 {
+		s.Properties[key[0]] = property
+		return
+	}
+	below := s.Properties[key[0]]
+	switch {
+	case below.AnyOf != nil:
+		below.AnyOf[1].put(key[1:], property)
+	case below.Type == nil:
+		below = Schema{Type: "object", AdditionalProperties: false}
+		below.put(key[1:], property)
+	case below.Type == "object":
+		below.put(key[1:], property)
+	default:
+		doc := below.Description
+		below.Description = ""
+		long := Schema{Type: "object", AdditionalProperties: false}
+		long.put(key[1:], property)
+		below = Schema{Description: doc, AnyOf: []Schema{below, long}}
+	}
+	s.Properties[key[0]] = below
+}
+
+func listOf(item Schema, minItems int) Schema {
+	return Schema{Type: "array", Items: &item, MinItems: minItems}
+}
+
+func least(n int) *int { return &n }
+
+// data returns a value in TOML as encoding/json takes it, nil for none.
+func data(shown string) any {
+	if shown == "" {
+		return nil
+	}
+	var doc struct{ V any }
+	if _, err := toml.Decode("V = "+shown, &doc); err != nil {
+		return shown // not in this package's own TOML
+	}
+	return doc.V
+}

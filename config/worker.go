@@ -1,0 +1,133 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Worker is what a project's file declares about one worker. Once it is loaded,
+// what the file leaves open is filled in from [Defaults], [Kill] and [Log], and
+// paths are absolute.
+type Worker struct {
+	// Command is the program and its arguments.
+	Command []string
+	// Backend is the name of a backend plugin.
+	Backend string
+	// Dir is the working directory.
+	Dir string
+	// Env are variables, and EnvFiles files with more of them; see
+	// [Loaded.Environ], which reads them.
+	Env      map[string]string
+	EnvFiles []string
+	// Tags are those of Defaults and its own.
+	Tags []string
+	// Session and TmuxSocket are as in Defaults.
+	Session, TmuxSocket string
+	// Options are for the backend.
+	Options  map[string]string
+	Worktree Worktree
+	Restart  Restart
+	Ready    Ready
+	// DependsOn are names of workers of the same file, without a cycle.
+	DependsOn []string
+	Kill      Kill
+	// Retain is as in Defaults.
+	Retain string
+	// Stdin asks for a pipe to write to.
+	Stdin bool
+	// LogLimit is in bytes.
+	LogLimit int64
+}
+
+// Worktree asks for a git worktree.
+type Worktree struct {
+	Use bool
+	// Branch and Dir are empty where the worktree plugin decides.
+	Branch, Dir string
+}
+
+// The restart policies.
+const (
+	RestartNo        = "no"
+	RestartOnFailure = "on-failure"
+	RestartAlways    = "always"
+)
+
+// Restart is a restart policy. What is 0 is the host's to decide.
+type Restart struct {
+	// When is one of the policies, or empty.
+	When               string
+	MinDelay, MaxDelay time.Duration
+	Budget             int
+	Window             time.Duration
+}
+
+// Ready says when a worker is ready.
+type Ready struct {
+	// Wait says that running is not enough.
+	Wait bool
+	// Pattern is a regular expression; empty: the host's own.
+	Pattern string
+	// Timeout is 0 where the host decides.
+	Timeout time.Duration
+}
+
+// addWorkers takes over what the project's file, which is in dir, declares.
+func (l *Loaded) addWorkers(workers map[string]Worker, origins map[string]Position, dir, home string) {
+	if workers == nil {
+		return
+	}
+	l.Config.Workers = workers
+	for key, at := range origins {
+		if strings.HasPrefix(key, "workers.") {
+			l.Origins[key] = at
+		}
+	}
+	for name, w := range workers {
+		w.Dir = absolute(w.Dir, dir, home)
+		for i, path := range w.EnvFiles {
+			w.EnvFiles[i] = absolute(path, dir, home)
+		}
+		w.Worktree.Dir = expandHome(w.Worktree.Dir, home)
+		workers[name] = w
+	}
+}
+
+// fillIn gives workers what they leave open. They can't be before all files were
+// read.
+func (l *Loaded) fillIn() {
+	c := &l.Config
+	for name, w := range c.Workers {
+		fill(&w.Backend, c.Defaults.Backend)
+		fill(&w.Session, c.Defaults.Session)
+		fill(&w.TmuxSocket, c.Defaults.TmuxSocket)
+		fill(&w.Retain, c.Defaults.Retain)
+		fill(&w.LogLimit, c.Log.Limit)
+		fill(&w.Worktree.Dir, c.Defaults.WorktreeDir)
+		var tags []string
+		for _, tag := range slices.Concat(c.Defaults.Tags, w.Tags) {
+			if !slices.Contains(tags, tag) {
+				tags = append(tags, tag)
+			}
+		}
+		w.Tags = tags
+		kill := c.Kill
+		for _, f := range workerFields() {
+			if _, set := l.Origins[workerKey(name, f.key)]; set && strings.HasPrefix(f.key, "kill.") {
+				own := Worker{Kill: kill}
+				f.copy(&own, &w)
+				kill = own.Kill
+			}
+		}
+		w.Kill = kill
+		c.Workers[name] = w
+	}
+}
+
+func fill[V comparable](v *V, otherwise V) {
+	var zero V
+	if *v == zero {
+		*v = otherwise
+	}
+}

@@ -1,0 +1,75 @@
+package config
+
+import "time"
+
+// workerFields are the keys of a table [workers.NAME]. A key with others below
+// it, such as restart, is one word or a table.
+func workerFields() []field[Worker] {
+	return []field[Worker]{
+		newField("command", commandKind, func(w *Worker) *[]string { return &w.Command },
+			"The program and its arguments. It is run as it is, without a shell."),
+		newField("backend", textKind, func(w *Worker) *string { return &w.Backend },
+			"The backend plugin that owns the worker, in place of that of [defaults]."),
+		newField("cwd", textKind, func(w *Worker) *string { return &w.Dir },
+			"The working directory, relative to this file. Without it: the directory of this file."),
+		newField("env", variablesKind, func(w *Worker) *map[string]string { return &w.Env },
+			"Environment variables. They take precedence over those of env_file."),
+		newField("env_file", pathsKind, func(w *Worker) *[]string { return &w.EnvFiles },
+			"A file with lines KEY=VALUE, or several of which later ones take precedence; relative to this file."),
+		newField("tags", textsKind, func(w *Worker) *[]string { return &w.Tags },
+			"Tags, beside those of [defaults]."),
+		newField("session", textKind, func(w *Worker) *string { return &w.Session },
+			"The tmux session for the window, in place of that of [defaults]."),
+		newField("tmux_socket", textKind, func(w *Worker) *string { return &w.TmuxSocket },
+			"The tmux server, by name as in \"tmux -L NAME\", in place of that of [defaults]."),
+		newField("options", pairsKind, func(w *Worker) *map[string]string { return &w.Options },
+			"Settings that only the backend understands."),
+		newField("worktree", worktreeKind, func(w *Worker) *Worktree { return &w.Worktree },
+			"Whether to run in a git worktree of its own, made of the repository that cwd is in; or a table that says more."),
+		newField("worktree.branch", textKind, func(w *Worker) *string { return &w.Worktree.Branch },
+			"The branch of the worktree. Without it: the name of the worker."),
+		newField("worktree.dir", textKind, func(w *Worker) *string { return &w.Worktree.Dir },
+			"Where to make the worktree, in place of defaults.worktree_dir: absolute or relative to the directory above the repository."),
+		newField("restart", restartKind, func(w *Worker) *string { return &w.Restart.When },
+			"Which ends of its main process are followed by a new start; or a table that says more."),
+		newField("restart.when", restartKind, func(w *Worker) *string { return &w.Restart.When },
+			"Which ends of its main process are followed by a new start. In a table without it: \"on-failure\"."),
+		newField("restart.min_delay", delayKind, func(w *Worker) *time.Duration { return &w.Restart.MinDelay },
+			"How long to wait before the first new start; each one after it waits twice as long. Without it: 1s."),
+		newField("restart.max_delay", delayKind, func(w *Worker) *time.Duration { return &w.Restart.MaxDelay },
+			"The longest wait before a new start. Without it: 30s."),
+		newField("restart.budget", countKind, func(w *Worker) *int { return &w.Restart.Budget },
+			"How many new starts there may be within the window; the end after that is final. Without it: 5."),
+		newField("restart.window", delayKind, func(w *Worker) *time.Duration { return &w.Restart.Window },
+			"The time that the budget is for. Without it: 1m."),
+		newField("ready", readyKind, func(w *Worker) *Ready { return &w.Ready },
+			"What to wait for before workers that depend on it start: a regular expression that a line of its output matches, or true for the prompt of a shell or an agent; or a table that says more. Without it a worker is ready when it runs."),
+		newField("ready.pattern", regexpKind, func(w *Worker) *string { return &w.Ready.Pattern },
+			"A regular expression (Go's, RE2) that a line of its output matches once it is ready. In a table without it: the prompt of a shell or an agent."),
+		newField("ready.timeout", delayKind, func(w *Worker) *time.Duration { return &w.Ready.Timeout },
+			"How long to wait for it. Without it: 2m."),
+		newField("depends_on", textsKind, func(w *Worker) *[]string { return &w.DependsOn },
+			"The workers that have to be ready before it starts, and that are ended after it."),
+		newField("kill.signal", textKind, func(w *Worker) *string { return &w.Kill.Signal },
+			"The first signal, in place of that of [kill]."),
+		newField("kill.timeout", durationKind, func(w *Worker) *time.Duration { return &w.Kill.Timeout },
+			"How long it may take to end, in place of that of [kill]."),
+		newField("kill.force", boolKind, func(w *Worker) *bool { return &w.Kill.Force },
+			"Whether SIGKILL ends what is still alive after that, in place of what [kill] says."),
+		newField("kill.mode", choiceKind("tree", "main"), func(w *Worker) *string { return &w.Kill.Mode },
+			"Whom the first signal goes to, in place of what [kill] says."),
+		newField("retain", retainKind, func(w *Worker) *string { return &w.Retain },
+			"How long it stays listed after its end, in place of what [defaults] says: \"until-clean\", \"none\", or a duration."),
+		newField("stdin", boolKind, func(w *Worker) *bool { return &w.Stdin },
+			"Whether its standard input is a pipe that \"swarm send\" writes to, for a worker without a terminal."),
+		newField("log_limit", sizeKind, func(w *Worker) *int64 { return &w.LogLimit },
+			"How much of its output to keep, in place of what [log] says."),
+	}
+}
+
+// opened are what a table says by being there, before its keys say more.
+var opened = map[string]func(*Worker){
+	"worktree": func(w *Worker) { w.Worktree.Use = true },
+	"restart":  func(w *Worker) { w.Restart.When = RestartOnFailure },
+	"ready":    func(w *Worker) { w.Ready.Wait = true },
+}

@@ -1,40 +1,65 @@
 package main
 
 import (
-	"slices"
+	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/host"
 )
 
-// completeWorkers offers the names of all workers that are not on the line yet.
-// It reads the registry only; no plugin is started for it.
-func (a *app) completeWorkers(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	dir, err := a.stateDir()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func newComplete(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "complete [SUMMARY]",
+		Short: "Say that the worker which calls this is done",
+		Long: `Say that the worker which this is called in has done its work. SUMMARY, one line,
+is kept in the history for good; line breaks become blanks, and what is beyond
+1024 bytes is cut. The exit that follows adds nothing to it, however it comes.
+
+The worker may end by itself now. What is still there after its grace (5 seconds,
+unless it was spawned with another) is killed as by "swarm kill", and it is not
+started again. Whoever is first wins: a worker that is being killed, or has
+completed, can't complete any more.`,
+		Example: `  swarm complete "all tests pass, see branch fix/login"
+  swarm spawn --name job --rm -- sh -c 'make release && swarm complete released'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return &usageError{
+					text: "unexpected argument '" + args[1] + "'",
+					hint: `the summary is one argument: swarm complete "SUMMARY"`,
+				}
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var request host.CompleteRequest
+			if len(args) > 0 {
+				request.Summary = args[0]
+			}
+			return a.complete(cmd.Context(), request, asJSON)
+		},
 	}
-	names, err := host.Names(cmd.Context(), dir)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) })
-	return names, cobra.ShellCompDirectiveNoFileComp
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the worker as JSON")
+	return cmd
 }
 
-// completeOneWorker is for verbs that take one name.
-func (a *app) completeOneWorker(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return a.completeWorkers(cmd, args, prefix)
-}
-
-// completeWith offers fixed words for a flag.
-func completeWith(cmd *cobra.Command, flag string, words ...string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(err) // the flag does not exist: a mistake in this program
-	}
+func (a *app) complete(ctx context.Context, request host.CompleteRequest, asJSON bool) error {
+	finishWriting()
+	return a.withHost(ctx, func(h *host.Host) error {
+		w, err := h.Complete(ctx, request)
+		if errors.Is(err, host.ErrOutside) {
+			return &hintError{err, "'swarm complete' is for the command that a worker runs; from outside use 'swarm kill'"}
+		}
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return a.printJSON(a.workerJSON(w))
+		}
+		a.printf("completed %s\n", w.Name)
+		return nil
+	})
 }

@@ -2,12 +2,17 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
+
+// timestampFormat is how lines begin that tell when.
+const timestampFormat = "2006-01-02T15:04:05.000Z07:00 "
 
 // formatAge is a duration in its largest unit, as people say it.
 func formatAge(d time.Duration) string {
@@ -58,4 +63,27 @@ func (a *app) printTable(header []string, rows [][]string) {
 		b.WriteByte('\n')
 	}
 	a.printf("%s", b.String())
+}
+
+// visible returns text that others wrote so that it can do nothing to a terminal
+// and stays on its line: control characters, and those that turn the direction of
+// writing, are shown as Go escapes them.
+func visible(text string) string {
+	if !strings.ContainsFunc(text, hidden) && utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if hidden(r) {
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func hidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }

@@ -95,14 +95,7 @@ func compact(t *testing.T, v any) string {
 
 func TestWorkerJSONFollowsTheSchema(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/worker.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var schema map[string]any
-	if err := json.Unmarshal(text, &schema); err != nil {
-		t.Fatal(err)
-	}
+	schema := readSchema(t, "worker")
 	a := &app{env: []string{"SWARM_DIR=/s"}}
 	for _, w := range []host.Worker{full(), empty(), signalled()} {
 		var v map[string]any
@@ -120,6 +113,20 @@ func TestWorkerJSONFollowsTheSchema(t *testing.T) {
 			t.Errorf("three violations, found %q", got)
 		}
 	}
+}
+
+// readSchema returns a schema of docs.
+func readSchema(t *testing.T, what string) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/" + what + ".schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	return schema
 }
 
 // violations checks a value against the part of JSON Schema that the schema uses.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // The exit codes of status beside 0 for a running worker.
@@ -65,12 +66,32 @@ func (a *app) status(ctx context.Context, name string, o *statusOptions) error {
 			err = a.printJSON(a.workerJSON(w))
 		} else {
 			a.printf("%s\n", statusLine(w, time.Now()))
+			a.lastWords(ctx, h, w)
 		}
 		if code := statusCode(w); err == nil && code != 0 {
 			return &codeError{code: code}
 		}
 		return err
 	})
+}
+
+// crashLines is how many of the last lines of a worker in a crash loop are told.
+const crashLines = 5
+
+// lastWords tells on stderr what a worker wrote before it was given up.
+func (a *app) lastWords(ctx context.Context, h *host.Host, w host.Worker) {
+	if w.Exit == nil || w.Exit.Cause != swarm.CauseCrashLoop {
+		return
+	}
+	last := crashLines
+	peek, err := h.Peek(ctx, w.ID, last)
+	if err != nil || len(peek.Lines) == 0 {
+		return // status has said what it was asked for
+	}
+	a.hint("its last lines:")
+	for _, line := range peek.Lines[max(0, len(peek.Lines)-last):] {
+		a.hint("  " + visible(line))
+	}
 }
 
 func statusCode(w host.Worker) int {
@@ -87,7 +108,7 @@ func statusCode(w host.Worker) int {
 // statusLine is "NAME: STATUS (facts)".
 func statusLine(w host.Worker, now time.Time) string {
 	var facts []string
-	add := func(format string, args ...any) { facts = append(facts, fmt.Sprintf(format, args...)) }
+	add := func(format string, args ...any) { facts = append(facts, visible(fmt.Sprintf(format, args...))) }
 	addPlace := func() {
 		if w.Where.Name != "" {
 			add("%s %s", w.Where.Kind, w.Where.Name)
@@ -100,15 +121,33 @@ func statusLine(w host.Worker, now time.Time) string {
 			add("worktree %s", w.Workspace.Path)
 		}
 	}
+	addLife := func() {
+		switch w.Restarts {
+		case 0:
+		case 1:
+			add("restarted once")
+		default:
+			add("restarted %d times", w.Restarts)
+		}
+		if w.Completion != nil {
+			add("%s", strings.TrimSuffix("completed: "+w.Completion.Summary, ": "))
+		}
+	}
 	switch w.Status {
 	case host.StatusRunning:
 		addPlace()
+		if w.Reason != "" {
+			add("%s", w.Reason)
+		}
+		addLife()
 		addWorktree()
-		if !w.Started.IsZero() {
+		// Between two starts nothing is up.
+		if waiting := w.PID == 0 && w.Reason != ""; !waiting && !w.Started.IsZero() {
 			add("uptime %s", formatAge(now.Sub(w.Started)))
 		}
 	case host.StatusStopped:
 		add("%s", exitText(w))
+		addLife()
 		addWorktree()
 		if !w.Started.IsZero() && !w.Ended.IsZero() {
 			add("ran %s", formatAge(w.Ended.Sub(w.Started)))
@@ -118,6 +157,7 @@ func statusLine(w host.Worker, now time.Time) string {
 		if len(w.Survivors) > 0 {
 			add("still alive: %s", processList(w.Survivors))
 		}
+		addLife()
 		addWorktree()
 	case host.StatusStarting:
 		add("for %s", formatAge(now.Sub(w.Created)))
@@ -129,18 +169,22 @@ func statusLine(w host.Worker, now time.Time) string {
 	return fmt.Sprintf("%s: %s (%s)", w.Name, w.Status, strings.Join(facts, ", "))
 }
 
-// exitText is "exit 3" or "killed SIGKILL".
+// exitText is "exit 3", "killed SIGKILL" or "exit 1, crash loop: 5 restarts within 1m".
 func exitText(w host.Worker) string {
-	switch {
-	case w.Exit == nil:
+	if w.Exit == nil {
 		return orText(w.Reason, "exit unknown")
+	}
+	text := fmt.Sprintf("exit %d", w.Exit.Code)
+	switch {
 	case w.Exit.Signal != "":
-		return "killed " + w.Exit.Signal
+		text = "killed " + w.Exit.Signal
 	case w.Exit.Code < 0:
 		return orText(w.Exit.Reason, "never started")
-	default:
-		return fmt.Sprintf("exit %d", w.Exit.Code)
 	}
+	if w.Exit.Cause == swarm.CauseCrashLoop {
+		text = strings.TrimSuffix(text+", crash loop: "+w.Exit.Reason, ": ")
+	}
+	return text
 }
 
 func orText(s, instead string) string {

@@ -43,6 +43,43 @@ func TestStatusLine(t *testing.T) {
 			"w: stopped (command not found: x)", 1,
 			host.Worker{Status: host.StatusStopped, Exit: &swarm.Exit{Code: -1, Cause: swarm.CauseNotStarted, Reason: "command not found: x"}},
 		},
+		{
+			"w: running (pid 123, restarted 3 times, uptime 2h)", 0,
+			host.Worker{Status: host.StatusRunning, PID: 123, Started: begun, Restarts: 3},
+		},
+		{
+			"w: running (restarting in 3s (exit status 1), restarted once)", 0,
+			host.Worker{Status: host.StatusRunning, Started: begun, Restarts: 1, Reason: "restarting in 3s (exit status 1)"},
+		},
+		{
+			"w: running (tmux window s:w, restarting in 3s (signal: killed))", 0,
+			host.Worker{Status: host.StatusRunning, Where: window, Started: begun, Reason: "restarting in 3s (signal: killed)"},
+		},
+		{
+			"w: stopped (exit 1, crash loop: 5 restarts within 1m, restarted 5 times, ran 5m)", 1,
+			host.Worker{
+				Status: host.StatusStopped, Started: begun, Ended: ended, Restarts: 5,
+				Exit: &swarm.Exit{Code: 1, Cause: swarm.CauseCrashLoop, Reason: "5 restarts within 1m"},
+			},
+		},
+		{
+			"w: stopped (killed SIGSEGV, crash loop)", 1,
+			host.Worker{Status: host.StatusStopped, Exit: &swarm.Exit{Code: -1, Signal: "SIGSEGV", Cause: swarm.CauseCrashLoop}},
+		},
+		{
+			`w: running (pid 1, completed: it \x1b[31m\n\u202eworks, uptime 2h)`, 0,
+			host.Worker{
+				Status: host.StatusRunning, PID: 1, Started: begun,
+				Completion: &swarm.Completion{Summary: "it \x1b[31m\n\u202eworks"},
+			},
+		},
+		{
+			"w: stopped (exit 0, completed, ran 5m)", 1,
+			host.Worker{
+				Status: host.StatusStopped, Started: begun, Ended: ended, Exit: &swarm.Exit{Cause: swarm.CauseCompleted},
+				Completion: &swarm.Completion{},
+			},
+		},
 		{"w: stopped (exit unknown)", 1, host.Worker{Status: host.StatusStopped}},
 		{"w: lost (keeper died, exit unknown)", 1, host.Worker{Status: host.StatusLost}},
 		{

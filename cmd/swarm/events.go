@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+type eventsOptions struct {
+	worker     string
+	since      durationFlag
+	lines      countFlag
+	follow     bool
+	timestamps bool
+	json       bool
+}
+
+func newEvents(a *app) *cobra.Command {
+	o := &eventsOptions{}
+	cmd := &cobra.Command{
+		Use:     "events [flags]",
+		Aliases: []string{"messages"},
+		Short:   "Print the history of workers",
+		Long: `Print what happened to workers, in the order in which it was recorded. The history
+stays when the workers are gone. A worker ends once, with one of these lines:
+
+  [NAME] COMPLETE: SUMMARY        it said that it is done (swarm complete)
+  [NAME] EXITED: success          it exited with 0
+  [NAME] FAILED: exit status 3    with another code, or "signal: terminated"
+  [NAME] KILLED: by orchestrator  it was killed, or its owner ended
+  [NAME] DIED: process not found  its keeper is gone, its exit not known
+
+Nothing is changed: the end of a worker that nobody watched is recorded, with the
+time when it ended, by the next command that changes something, by "swarm gc", or
+by "swarm watch".`,
+		Example: `  swarm events
+  swarm events --worker agent --since 1h --timestamps
+  swarm events --follow --lines 0
+  swarm events --json | jq -r '.[] | select(.kind == "COMPLETE") | .text'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{
+					text: "unexpected argument '" + args[0] + "'",
+					hint: "the history of one worker: swarm events --worker " + args[0],
+				}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.events(cmd.Context(), o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.worker, "worker", "", "only this worker: its `NAME`, or the id of one incarnation")
+	f.Var(&o.since, "since", "only what happened in this time until now")
+	f.VarP(&o.lines, "lines", "n", "begin with the last `N` events")
+	f.BoolVarP(&o.follow, "follow", "f", false, "go on with new events until interrupted")
+	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it happened")
+	f.BoolVar(&o.json, "json", false, "print JSON: an array; with --follow one object a line")
+	completeFlag(cmd, "worker", a.completeWorkers)
+	return cmd
+}
+
+func (a *app) events(ctx context.Context, o *eventsOptions) error {
+	query := host.EventQuery{Worker: o.worker, Lines: o.lines.n}
+	if o.since.d != nil {
+		query.Since = time.Now().Add(-*o.since.d)
+	}
+	return a.withHost(ctx, func(h *host.Host) error {
+		p := eventPrinter{app: a, timestamps: o.timestamps, json: o.json}
+		if o.follow {
+			return h.FollowEvents(ctx, query, p.print)
+		}
+		events, err := h.Events(ctx, query)
+		if err != nil {
+			return err
+		}
+		if o.json {
+			return a.printJSON(eventsJSON(events))
+		}
+		var text []byte
+		for _, e := range events {
+			text = p.appendLine(text, e)
+		}
+		_, err = a.out.Write(text)
+		return err
+	})
+}
+
+// eventPrinter prints events as they come, one a line.
+type eventPrinter struct {
+	*app
+	timestamps, json bool
+}
+
+func (p eventPrinter) print(e host.Event) error {
+	if p.json {
+		encoder := json.NewEncoder(p.out)
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(eventJSONOf(e))
+	}
+	_, err := p.out.Write(p.appendLine(nil, e))
+	return err
+}
+
+func (p eventPrinter) appendLine(line []byte, e host.Event) []byte {
+	if p.timestamps {
+		line = e.Time.Local().AppendFormat(line, timestampFormat)
+	}
+	// What workers say of themselves is in it.
+	line = append(line, visible(e.String())...)
+	return append(line, '\n')
+}
+
+// eventJSON is an event as docs/event.schema.json describes it. Fields are only
+// ever added, at the end.
+type eventJSON struct {
+	Seq      int64   `json:"seq"`
+	Time     *string `json:"time"`
+	Worker   string  `json:"worker"`
+	ID       string  `json:"id"`
+	Kind     string  `json:"kind"`
+	Text     *string `json:"text"`
+	Final    bool    `json:"final"`
+	Previous *string `json:"previous"`
+}
+
+func eventJSONOf(e host.Event) eventJSON {
+	return eventJSON{
+		Seq: e.Seq, Time: timeJSON(e.Time), Worker: e.Worker, ID: e.ID, Kind: string(e.Kind), Text: orNull(e.Text),
+		Final: e.Final, Previous: orNull(e.Previous),
+	}
+}
+
+func eventsJSON(events []host.Event) []eventJSON {
+	list := make([]eventJSON, len(events))
+	for i, e := range events {
+		list[i] = eventJSONOf(e)
+	}
+	return list
+}

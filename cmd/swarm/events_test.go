@@ -1,0 +1,140 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+var eventTime = time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
+
+func fullEvent() host.Event {
+	return host.Event{
+		Seq: 7, Time: eventTime, Worker: "w.1", ID: "k3x9", Kind: host.EventComplete, Text: "all <tests> pass",
+		Final: true, Previous: "k3x8",
+	}
+}
+
+func emptyEvent() host.Event {
+	return host.Event{Seq: 8, Time: eventTime, Worker: "w.1", ID: "k3x9", Kind: host.EventSpawned}
+}
+
+func TestEventLine(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind       host.EventKind
+		text, want string
+	}{
+		{host.EventComplete, "summary text", "[w] COMPLETE: summary text"},
+		{host.EventComplete, "", "[w] COMPLETE"},
+		{host.EventExited, "success", "[w] EXITED: success"},
+		{host.EventFailed, "exit status 3", "[w] FAILED: exit status 3"},
+		{host.EventFailed, "signal: terminated", "[w] FAILED: signal: terminated"},
+		{host.EventDied, "process not found", "[w] DIED: process not found"},
+		{host.EventKilled, "by orchestrator", "[w] KILLED: by orchestrator"},
+		{host.EventSpawned, "", "[w] SPAWNED"},
+		{host.EventComplete, "ümläut ✓ 👩‍💻 \"quoted\" C:\\new", "[w] COMPLETE: ümläut ✓ 👩‍💻 \"quoted\" C:\\new"},
+		// Nobody forges a line, or talks to the terminal.
+		{host.EventComplete, "a\n[x] KILLED: by orchestrator\r\nb", `[w] COMPLETE: a\n[x] KILLED: by orchestrator\r\nb`},
+		{host.EventComplete, "a\x1b[2J\x1b]0;t\x07\u009b2J\x7f\x00\tb", `[w] COMPLETE: a\x1b[2J\x1b]0;t\a\u009b2J\x7f\x00\tb`},
+		{host.EventComplete, "a\u202eb\u2066c\u2028d", `[w] COMPLETE: a\u202eb\u2066c\u2028d`},
+		{host.EventComplete, "half \xc3 \x9b2J", "[w] COMPLETE: half \ufffd \ufffd2J"},
+	} {
+		a, out, _ := testApp()
+		if err := (eventPrinter{app: a}).print(host.Event{Worker: "w", Kind: c.kind, Text: c.text}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want+"\n", out.String()); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", c.text, diff)
+		}
+	}
+}
+
+func TestEventTimestamps(t *testing.T) {
+	t.Parallel()
+	a, out, _ := testApp()
+	if err := (eventPrinter{app: a, timestamps: true}).print(emptyEvent()); err != nil {
+		t.Fatal(err)
+	}
+	stamp, line, _ := strings.Cut(out.String(), " ")
+	got, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil || !got.Equal(eventTime) || line != "[w.1] SPAWNED\n" {
+		t.Errorf("printed %q, want the time %v and the event", out, eventTime)
+	}
+}
+
+func TestEventJSON(t *testing.T) {
+	t.Parallel()
+	const want = `{"seq":7,"time":"2026-01-02T03:04:05.006Z","worker":"w.1","id":"k3x9","kind":"COMPLETE",` +
+		`"text":"all <tests> pass","final":true,"previous":"k3x8"}` + "\n" +
+		`{"seq":8,"time":"2026-01-02T03:04:05.006Z","worker":"w.1","id":"k3x9","kind":"SPAWNED",` +
+		`"text":null,"final":false,"previous":null}` + "\n"
+	a, out, _ := testApp()
+	for _, e := range []host.Event{fullEvent(), emptyEvent()} {
+		if err := (eventPrinter{app: a, json: true}).print(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("one object a line (-want +got):\n%s", diff)
+	}
+	array := "[" + strings.ReplaceAll(strings.TrimSpace(want), "\n", ",") + "]"
+	if diff := cmp.Diff(array, compact(t, eventsJSON([]host.Event{fullEvent(), emptyEvent()}))); diff != "" {
+		t.Errorf("the array (-want +got):\n%s", diff)
+	}
+	if got := compact(t, eventsJSON(nil)); got != "[]" {
+		t.Errorf("no events are %s, want an array", got)
+	}
+}
+
+func TestEventJSONFollowsTheSchema(t *testing.T) {
+	t.Parallel()
+	schema := readSchema(t, "event")
+	for _, e := range []host.Event{fullEvent(), emptyEvent()} {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(compact(t, eventJSONOf(e))), &v); err != nil {
+			t.Fatal(err)
+		}
+		for _, problem := range violations("event", schema, v) {
+			t.Error(problem)
+		}
+		delete(v, "final")
+		if got := violations("event", schema, v); len(got) != 1 {
+			t.Errorf("one violation, found %q", got)
+		}
+	}
+}
+
+// The kinds that the schema tells of are those that there are.
+func TestEventSchemaNamesTheKinds(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/event.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []host.EventKind{
+		host.EventComplete, host.EventExited, host.EventFailed, host.EventDied, host.EventKilled, host.EventSpawned,
+		host.EventRespawned, host.EventRestarted, host.EventCrashLoop, host.EventKillRequested, host.EventKept, host.EventCleaned,
+	} {
+		if !strings.Contains(string(text), string(kind)) {
+			t.Errorf("docs/event.schema.json does not name %s", kind)
+		}
+	}
+}
+
+func TestCollectedJSON(t *testing.T) {
+	t.Parallel()
+	const want = `{"ended":[{"name":"w.1","id":"k3x9"}],"removed":[],"killed":[],"run_directories":2,"warnings":["a"]}`
+	got := compact(t, collectedJSONOf(host.Collected{
+		Ended: []host.Worker{full()}, RunDirs: 2, Warnings: []host.Warning{{Text: "a", Hint: "b"}},
+	}))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what gc did (-want +got):\n%s", diff)
+	}
+}

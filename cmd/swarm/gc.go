@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+func newGC(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "gc",
+		Short: "Bring the history up to date once",
+		Long: `Do once what "swarm watch" does as it goes: record the ends of workers that nobody
+watched, with the time when they ended; remove workers whose time to stay listed
+is over, and run directories of no worker; kill workers whose owner ended and
+whose backend does not see to that. Workers that run are not touched otherwise,
+nor are worktrees.
+
+It prints what it did, a line each; nothing if there was nothing to do.`,
+		Example: `  swarm gc
+  swarm gc --json | jq '.ended[].name'`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.gc(cmd.Context(), asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
+	return cmd
+}
+
+func (a *app) gc(ctx context.Context, asJSON bool) error {
+	finishWriting()
+	return a.withHost(ctx, func(h *host.Host) error {
+		done, err := h.Collect(ctx)
+		for _, w := range done.Warnings {
+			a.warn(w.Text, w.Hint)
+		}
+		if asJSON {
+			if err != nil {
+				return err
+			}
+			return a.printJSON(collectedJSONOf(done))
+		}
+		// What was done before an error is told too.
+		for _, w := range done.Killed {
+			a.printf("killed %s\n", w.Name)
+		}
+		for _, w := range done.Ended {
+			a.printf("ended %s\n", w.Name)
+		}
+		for _, w := range done.Removed {
+			a.printf("removed %s\n", w.Name)
+		}
+		switch n := done.RunDirs; n {
+		case 0:
+		case 1:
+			a.printf("removed 1 run directory of no worker\n")
+		default:
+			a.printf("removed %d run directories of no worker\n", n)
+		}
+		return err
+	})
+}
+
+// collectedJSON is what gc did.
+type collectedJSON struct {
+	Ended          []workerNameJSON `json:"ended"`
+	Removed        []workerNameJSON `json:"removed"`
+	Killed         []workerNameJSON `json:"killed"`
+	RunDirectories int              `json:"run_directories"`
+	Warnings       []string         `json:"warnings"`
+}
+
+type workerNameJSON struct {
+	Name string `json:"name"`
+	ID   string `json:"id"`
+}
+
+func collectedJSONOf(c host.Collected) collectedJSON {
+	return collectedJSON{
+		Ended:          workerNamesJSON(c.Ended),
+		Removed:        workerNamesJSON(c.Removed),
+		Killed:         workerNamesJSON(c.Killed),
+		RunDirectories: c.RunDirs,
+		Warnings:       warningTexts(c.Warnings),
+	}
+}
+
+func workerNamesJSON(ws []host.Worker) []workerNameJSON {
+	list := make([]workerNameJSON, len(ws))
+	for i, w := range ws {
+		list[i] = workerNameJSON{Name: w.Name, ID: w.ID}
+	}
+	return list
+}

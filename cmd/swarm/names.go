@@ -1,0 +1,44 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// completeWorkers offers the names of all workers that are not on the line yet.
+// It reads the registry only; no plugin is started for it.
+func (a *app) completeWorkers(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	dir, err := a.stateDir()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names, err := host.Names(cmd.Context(), dir)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) })
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeOneWorker is for verbs that take one name.
+func (a *app) completeOneWorker(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.completeWorkers(cmd, args, prefix)
+}
+
+// completeFlag offers what f returns for a flag.
+func completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic(err) // the flag does not exist: a mistake in this program
+	}
+}
+
+// completeWith offers fixed words for a flag.
+func completeWith(cmd *cobra.Command, flag string, words ...string) {
+	completeFlag(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+type watchOptions struct{ timestamps, json bool }
+
+func newWatch(a *app) *cobra.Command {
+	o := &watchOptions{}
+	cmd := &cobra.Command{
+		Use:   "watch [flags]",
+		Short: "Follow the history, and record ends as they happen",
+		Long: `Print what happens to workers from now on, whoever makes it happen, as "swarm
+events" does, and keep the history up to date meanwhile: the end of a worker is
+recorded when it happens; a worker whose time to stay listed is over is removed,
+and one whose owner ended is killed where its backend does not see to that.
+
+It goes on until it is interrupted. Nothing is lost then, even by kill -9: what
+happens while nobody watches is recorded later, with its true time. Any number of
+watchers may run at once.
+
+Exit code: 130 after Ctrl-C, as of every command that is interrupted.`,
+		Example: `  swarm watch
+  swarm watch --json | jq -r 'select(.final) | .worker'`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.watch(cmd.Context(), o) },
+	}
+	cmd.Flags().BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it happened")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a line")
+	return cmd
+}
+
+func (a *app) watch(ctx context.Context, o *watchOptions) error {
+	return a.withHost(ctx, func(h *host.Host) error {
+		return h.Watch(ctx, host.WatchRequest{
+			Ready: func() {
+				if a.errWidth() > 0 {
+					a.hint("watching for events (Ctrl-C to stop)")
+				}
+			},
+			Event: eventPrinter{app: a, timestamps: o.timestamps, json: o.json}.print,
+			Warn:  func(w host.Warning) { a.warn(w.Text, w.Hint) },
+		})
+	})
+}

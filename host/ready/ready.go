@@ -1,0 +1,40 @@
+// Package ready tells from what a program shows whether it waits for input: the
+// prompts of agents and of shells. It is imported by host and host/ralph, for
+// those who were not told what to look for, and imports nothing of ours.
+package ready
+
+import (
+	"regexp"
+	"strings"
+)
+
+// shown are what agents and shells show while they wait.
+var shown = regexp.MustCompile(strings.Join([]string{
+	`bypass\s+permissions`,
+	`permissions?\s+mode`,
+	`shift\+tab\s+to\s+cycle`,
+	`Claude\s+Code\s+v\d`,
+	`opencode\s+v\d`,
+	`tab\s+switch\s+agent`,
+	`ctrl\+p\s+commands`,
+	// A prompt, also in a box: "> ", ">>> ", "❯ ".
+	`^[\s│┃|]*(?:>|>>>|❯|›)(?:\s|$)`,
+	// A shell's: "$ ", "sh-5.2$ ", "root@host:/# ".
+	`(?:^|[\w~/)\]]\s?)[$#]\s*$`,
+}, "|"))
+
+// asking are dialogs that a person must answer before the agent takes any input.
+var asking = regexp.MustCompile(`Choose the text style|looks best with your terminal|Select login method|Paste code here`)
+
+// Lines reports whether these lines of plain text, the last ones of a screen or of
+// an output, show a program that waits for input.
+func Lines(lines []string) bool {
+	found := false
+	for _, line := range lines {
+		if asking.MatchString(line) {
+			return false
+		}
+		found = found || shown.MatchString(line)
+	}
+	return found
+}

@@ -1,0 +1,33 @@
+package ready_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/swarmhost/swarm/host/ready"
+)
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"":                                  false,
+		"starting\nloading > 3 modules":     false,
+		"<div>\n50%":                        false,
+		"a # comment":                       false,
+		"$":                                 true,
+		"sh-5.2$ ":                          true,
+		"root@box:/work# ":                  true,
+		"~/src $":                           true,
+		">>> ":                              true,
+		"│ > Try \"fix the tests\"       │": true,
+		"❯":                                 true,
+		"  > typed":                         true,
+		" Claude Code v2.0.1":               true,
+		"? for shortcuts\n bypass permissions on (shift+tab to cycle)": true,
+		"Claude Code v2\nSelect login method:\n> 1. Account":           false,
+	} {
+		if got := ready.Lines(strings.Split(text, "\n")); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

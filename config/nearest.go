@@ -16,7 +16,7 @@ func Nearest(name string, names []string) string {
 
 // nearest returns the candidate that key was probably meant to be, or "": one
 // with as many parts, and in each only a few letters different, or else one
-// with the same last part, written in the wrong table.
+// with such a last part, written in the wrong table.
 func nearest(key string, candidates []string) string {
 	best, least := "", len(key)
 	for _, c := range candidates {
@@ -27,12 +27,13 @@ func nearest(key string, candidates []string) string {
 	if best != "" {
 		return best
 	}
+	least = len(key)
 	for _, c := range candidates {
-		if lastPart(c) == lastPart(key) {
-			return c
+		if d, ok := difference(lastPart(key), lastPart(c)); ok && d < least {
+			best, least = c, d
 		}
 	}
-	return ""
+	return best
 }
 
 func lastPart(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
@@ -54,24 +55,30 @@ func difference(a, b string) (sum int, ok bool) {
 	return sum, true
 }
 
-// distance counts the letters to insert, remove or replace to make to of from.
+// distance counts the letters to insert, remove, replace or swap with their
+// neighbours to make to of from.
 func distance(from, to string) int {
 	a, b := []rune(from), []rune(to)
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	d := make([][]int, len(a)+1)
+	for i := range d {
+		d[i] = make([]int, len(b)+1)
+		d[i][0] = i
 	}
-	for i := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range b {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
+	for j := range d[0] {
+		d[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			d[i][j] = min(d[i-1][j], d[i][j-1]) + 1
+			if a[i-1] == b[j-1] {
+				d[i][j] = min(d[i][j], d[i-1][j-1])
+			} else {
+				d[i][j] = min(d[i][j], d[i-1][j-1]+1)
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, diagonal+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+			}
 		}
 	}
-	return row[len(b)]
+	return d[len(a)][len(b)]
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -102,6 +103,11 @@ func (a *app) fail(err error) {
 	fmt.Fprintf(a.err, "swarm: error: %s\n", message(err))
 	if hint, ok := errors.AsType[*hintError](err); ok {
 		a.hint(hint.hint)
+	}
+	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {
+		if near := config.Nearest(missing.Name, missing.Known); near != "" {
+			a.hint(fmt.Sprintf("did you mean '%s'?", near))
+		}
 	}
 }
 

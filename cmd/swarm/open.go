@@ -98,7 +98,11 @@ func (a *app) withHost(ctx context.Context, f func(*host.Host) error) error {
 
 // loadAll reads the user's and the project's file. What is right in them is
 // returned with an error too, which is then a [config.Problems].
-func (a *app) loadAll() (*config.Loaded, error) {
+func (a *app) loadAll() (*config.Loaded, error) { return a.load("") }
+
+// load is loadAll for a call that names its backend itself: the default does not
+// matter then.
+func (a *app) load(backend string) (*config.Loaded, error) {
 	dir, err := a.stateDir()
 	if err != nil {
 		return nil, err
@@ -114,12 +118,14 @@ func (a *app) loadAll() (*config.Loaded, error) {
 	if err != nil && !errors.As(err, &problems) {
 		return nil, err
 	}
-	p, err := a.backendProblem(loaded, dir)
-	if err != nil {
-		return nil, err
-	}
-	if p != nil {
-		problems = append(problems, *p)
+	if backend == "" {
+		p, err := a.backendProblem(loaded, dir)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			problems = append(problems, *p)
+		}
 	}
 	if problems == nil {
 		return loaded, nil
@@ -129,8 +135,11 @@ func (a *app) loadAll() (*config.Loaded, error) {
 
 // loadProject is loadAll, with a warning about what is left out of a file that is
 // not trusted; what is missing for it may be the reason of an error.
-func (a *app) loadProject() (*config.Loaded, error) {
-	loaded, err := a.loadAll()
+func (a *app) loadProject() (*config.Loaded, error) { return a.loadProjectFor("") }
+
+// loadProjectFor is loadProject for a call that may name its backend itself.
+func (a *app) loadProjectFor(backend string) (*config.Loaded, error) {
+	loaded, err := a.load(backend)
 	if loaded != nil && len(loaded.Ignored) > 0 {
 		a.warn(fmt.Sprintf("%s: plugins of this file are not used: it is not trusted", loaded.Ignored[0].At),
 			"read it, then run 'swarm config trust' to use them")
@@ -157,7 +166,11 @@ func (a *app) backendProblem(loaded *config.Loaded, dir string) (*config.Problem
 	known := catalog.New(catalog.Options{Dir: dir, Executable: executable, Env: a.env, Plugins: plugins})
 	var missing *catalog.NotFoundError
 	if _, err := known.Find(loaded.Config.Defaults.Backend); errors.As(err, &missing) {
-		return &config.Problem{At: at, Key: key, Text: missing.Error()}, nil
+		text := missing.Error()
+		if near := config.Nearest(missing.Name, missing.Known); near != "" {
+			text += fmt.Sprintf(" (did you mean '%s'?)", near)
+		}
+		return &config.Problem{At: at, Key: key, Text: text}, nil
 	}
 	// A plugin that is there and does not work is not the config's mistake.
 	return nil, nil

@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -70,7 +72,7 @@ func worker(r registry.Record) Worker {
 // apply fills in what a backend says of a worker.
 func apply(w *Worker, r swarm.StatusResult) {
 	if r.Err != nil {
-		w.Status, w.Reason = StatusUnknown, r.Err.Error()
+		w.Status, w.Reason = StatusUnknown, whyUnknown(r.Err)
 		return
 	}
 	s := r.Status
@@ -108,6 +110,16 @@ func apply(w *Worker, r swarm.StatusResult) {
 			w.Reason = "the backend cannot tell"
 		}
 	}
+}
+
+// whyUnknown is one line about a backend that can't be asked. That it is
+// unavailable is said by the status.
+func whyUnknown(err error) string {
+	text := err.Error()
+	if errors.Is(err, swarm.ErrUnavailable) {
+		text = strings.TrimPrefix(text, swarm.ErrUnavailable.Error()+": ")
+	}
+	return line(text)
 }
 
 // recordEnd writes into a record what a backend said of the worker's end. What

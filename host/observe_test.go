@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ func TestWorkers(t *testing.T) {
 	r.spawn(t, "lost", "one")
 	r.one.end(t, "ended", swarm.Exit{Code: 3, Cause: swarm.CauseExited, Time: time.Unix(1700000000, 0)})
 	r.one.change(t, "lost", func(w *fakeWorker) { w.State = swarm.StateLost })
-	r.plugins.errs["two"] = errors.New("no such cluster")
+	r.plugins.errs["two"] = fmt.Errorf("%w: no such cluster", swarm.ErrUnavailable)
 
 	ws, warnings, err := r.Workers(t.Context(), Selection{})
 	if err != nil || warnings != nil {

@@ -1,0 +1,23 @@
+// Package pty is for those who run a program on a terminal of their own: it
+// opens pseudo-terminals and gives input to the program on one.
+//
+// The shim and the ralph loop import it. It links neither net, encoding/json nor
+// fmt, because the shim stays in memory as long as its worker lives.
+//
+// # Input
+//
+// A program reads from a terminal what the terminal's line discipline makes of
+// what is typed. [Terminal.Give] knows that: it reads the settings that the
+// program made, and has text arrive as it is or refuses it.
+//
+//   - In line mode (ICANON) the kernel holds a line until it is finished and cuts
+//     one of more than [MaxLine] bytes. Such a text is refused. Characters that the
+//     terminal would act on, such as Ctrl-C, are given behind its "literal next"
+//     character.
+//   - Otherwise there is no way to make such a character literal, so a text with
+//     one is refused; a program in raw mode has none.
+//   - A program that asked for bracketed paste gets text that is more than one
+//     printed line in brackets: it is inserted, and not taken for keys.
+//   - Enter comes by itself, once the program has read the text: programs that
+//     read both at once take Enter for part of a paste.
+package pty

@@ -1,0 +1,227 @@
+package pty
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// Patience is how long Give waits for the program before it says that it is
+	// late.
+	Patience = 3 * time.Second
+	// window is how much may be unread before more is written. The kernel takes
+	// 4,095 bytes; with room left, an interrupt gets through.
+	window = 2048
+	// settle is how long to leave between a text and Enter: programs tell a paste
+	// from typing by how fast the next key comes.
+	settle = 100 * time.Millisecond
+)
+
+// errNoRoom says that the kernel takes nothing more now.
+var errNoRoom = errors.New("terminal is full")
+
+// Give gives data to the program, and then presses Enter if enter says so. It
+// returns nil once the program has read all of it. If that takes longer than
+// [Patience], late is called, once, if it is not nil; from then on Give returns
+// as soon as all is handed over to the kernel, read or not.
+//
+// The error is a [Refused] if nothing was given because it would not arrive as it
+// is. A context that ends, or a terminal that is closed, ends it in the middle.
+func (t *Terminal) Give(ctx context.Context, data []byte, enter bool, late func()) error {
+	m, err := t.mode()
+	if err != nil {
+		return err
+	}
+	bracketed := !m.line && t.paste.on.Load() && !isPrinted(data)
+	if err := m.check(data, t.heldIn(m), bracketed); err != nil {
+		return err
+	}
+	w := newWaiter(late)
+	defer w.stop()
+	parts := [][]byte{data}
+	if bracketed {
+		parts = [][]byte{[]byte(pasteBegin), data, []byte(pasteEnd)}
+	}
+	for _, part := range parts {
+		if m, err = t.give(ctx, w, m, part); err != nil {
+			return err
+		}
+	}
+	if enter {
+		if err := t.pressEnter(ctx, w, m, len(data) > 0); err != nil {
+			return err
+		}
+	}
+	return w.last(ctx, t.hasRead)
+}
+
+// give writes data piece by piece, as the mode of that moment has it.
+func (t *Terminal) give(ctx context.Context, w *waiter, m mode, data []byte) (mode, error) {
+	for len(data) > 0 {
+		now, err := t.mode()
+		if err != nil {
+			return m, err
+		}
+		if now != m {
+			// The program changed its mind in the middle.
+			if err := now.check(data, t.heldIn(now), false); err != nil {
+				return m, errors.New("not all of it was given: " + err.Error())
+			}
+			m = now
+		}
+		piece, used := m.cut(data)
+		err = w.wait(ctx, func() (bool, error) {
+			n, err := t.unread()
+			return n == 0 || n+len(piece) <= window, err
+		})
+		if err != nil {
+			return m, err
+		}
+		if err := t.write(ctx, w, piece); err != nil {
+			return m, err
+		}
+		t.hold(m, data[:used])
+		data = data[used:]
+	}
+	return m, nil
+}
+
+// pressEnter sends what the Enter key sends. In line mode it only finishes the
+// line; else it has to come by itself.
+func (t *Terminal) pressEnter(ctx context.Context, w *waiter, m mode, afterText bool) error {
+	if !m.line && afterText {
+		if err := w.wait(ctx, t.hasRead); err != nil {
+			return err
+		}
+		if err := w.pause(ctx, settle); err != nil {
+			return err
+		}
+	}
+	if err := t.write(ctx, w, []byte{m.enter}); err != nil {
+		return err
+	}
+	t.held.Store(0)
+	return nil
+}
+
+// Interrupt presses the interrupt key, at once.
+func (t *Terminal) Interrupt() error {
+	m, err := t.mode()
+	if err != nil {
+		return err
+	}
+	t.held.Store(0)
+	_, err = t.put([]byte{m.interrupt})
+	return err
+}
+
+// EOF presses the end-of-file key, at once. After an unfinished line that was
+// given in line mode it does so twice: the first one only ends that line.
+func (t *Terminal) EOF() error {
+	m, err := t.mode()
+	if err != nil {
+		return err
+	}
+	keys := []byte{m.eof}
+	if t.heldIn(m) > 0 {
+		keys = append(keys, m.eof)
+	}
+	t.held.Store(0)
+	_, err = t.put(keys)
+	return err
+}
+
+// write writes all of b, when there is room for it.
+func (t *Terminal) write(ctx context.Context, w *waiter, b []byte) error {
+	return w.wait(ctx, func() (bool, error) {
+		n, err := t.put(b)
+		b = b[n:]
+		if errors.Is(err, errNoRoom) {
+			err = nil
+		}
+		return len(b) == 0, err
+	})
+}
+
+// put writes what there is room for.
+func (t *Terminal) put(b []byte) (n int, err error) {
+	controlErr := control(t.Master, func(fd int) { n, err = unix.Write(fd, b) })
+	switch {
+	case controlErr != nil:
+		return 0, controlErr
+	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
+		return max(n, 0), errNoRoom
+	default:
+		return max(n, 0), os.NewSyscallError("write", err)
+	}
+}
+
+func (t *Terminal) mode() (mode, error) {
+	var settings *unix.Termios
+	var err error
+	if controlErr := control(t.Inner, func(fd int) { settings, err = Settings(fd) }); controlErr != nil {
+		return mode{}, controlErr
+	}
+	if err != nil {
+		return mode{}, err
+	}
+	return modeOf(settings), nil
+}
+
+func (t *Terminal) hasRead() (bool, error) {
+	n, err := t.unread()
+	return n == 0, err
+}
+
+// unread returns how much the program could read at once. Unfinished lines in
+// line mode do not count: nobody can read them.
+func (t *Terminal) unread() (n int, err error) {
+	ready := false
+	controlErr := control(t.Inner, func(fd int) {
+		// The order matters: what was written may still be on its way between the
+		// two ends, and poll sees it through before it answers.
+		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		_, _ = unix.Poll(p, 0)
+		ready = p[0].Revents&unix.POLLIN != 0
+		n, err = unix.IoctlGetInt(fd, countInput)
+	})
+	if controlErr != nil {
+		return 0, controlErr
+	}
+	if n == 0 && ready {
+		// An end of file has no bytes.
+		n = 1
+	}
+	return n, os.NewSyscallError("count input", err)
+}
+
+func (t *Terminal) heldIn(m mode) int {
+	if !m.line {
+		return 0
+	}
+	return int(t.held.Load())
+}
+
+// hold takes note of what is left of a line that was not finished.
+func (t *Terminal) hold(m mode, given []byte) {
+	switch {
+	case !m.line, given[len(given)-1] == '\n':
+		t.held.Store(0)
+	default:
+		t.held.Add(int64(len(given)))
+	}
+}
+
+// isPrinted says whether data is one line of characters that print.
+func isPrinted(data []byte) bool {
+	for _, c := range data {
+		if c < ' ' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,100 @@
+package pty
+
+import (
+	"os"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// Terminal is a pseudo-terminal. It is made by [Open]. All methods may be called
+// at the same time, but for [Terminal.Give], which is for one goroutine at a time.
+type Terminal struct {
+	// Master is where the output of the program is read from; every piece of it
+	// goes to [Terminal.Saw] too. What a person types may be written to it.
+	Master *os.File
+	// Inner is what the program gets as its standard streams. It stays open here as
+	// well: without it the settings can't be read, and with nobody on it Master
+	// reads an error. Closed once the program has ended, it lets Master's reader
+	// come to an end.
+	Inner *os.File
+
+	paste paste
+	// held is how much of an unfinished line was given in line mode.
+	held atomic.Int64
+}
+
+// Open opens a new terminal with the kernel's settings and no size.
+func Open() (*Terminal, error) {
+	master, inner, err := open()
+	if err != nil {
+		return nil, err
+	}
+	return &Terminal{Master: master, Inner: inner}, nil
+}
+
+// Saw takes note of output of the program, of which every piece must come by in
+// order: it says whether the program wants bracketed paste.
+func (t *Terminal) Saw(output []byte) { t.paste.saw(output) }
+
+// Restart makes the terminal ready for another program after the first one ended:
+// the settings are those given, what nobody has read is dropped.
+func (t *Terminal) Restart(settings *unix.Termios) error {
+	t.paste.reset()
+	t.held.Store(0)
+	var err error
+	if controlErr := control(t.Inner, func(fd int) {
+		if err = SetSettings(fd, settings); err == nil {
+			err = os.NewSyscallError("tcflush", flushInput(fd))
+		}
+	}); controlErr != nil {
+		return controlErr
+	}
+	return err
+}
+
+// Resize sets the size; the kernel tells the program.
+func (t *Terminal) Resize(size *unix.Winsize) error {
+	var err error
+	if controlErr := control(t.Master, func(fd int) { err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, size) }); controlErr != nil {
+		return controlErr
+	}
+	return os.NewSyscallError("set size", err)
+}
+
+// Close closes both ends.
+func (t *Terminal) Close() {
+	t.Master.Close()
+	t.Inner.Close()
+}
+
+// Settings returns the settings of the terminal behind a descriptor.
+func Settings(fd int) (*unix.Termios, error) {
+	t, err := unix.IoctlGetTermios(fd, getSettings)
+	return t, os.NewSyscallError("tcgetattr", err)
+}
+
+// SetSettings changes them.
+func SetSettings(fd int, t *unix.Termios) error {
+	return os.NewSyscallError("tcsetattr", unix.IoctlSetTermios(fd, setSettings, t))
+}
+
+// Raw changes settings to those of a mere line, as cfmakeraw(3) does.
+func Raw(t *unix.Termios) {
+	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
+	t.Oflag &^= unix.OPOST
+	t.Lflag &^= unix.ECHO | unix.ECHONL | unix.ICANON | unix.ISIG | unix.IEXTEN
+	t.Cflag &^= unix.CSIZE | unix.PARENB
+	t.Cflag |= unix.CS8
+	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
+}
+
+// control runs f with the descriptor of a file that another goroutine may close,
+// read or write meanwhile. It never waits for one of these.
+func control(f *os.File, run func(fd int)) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return raw.Control(func(fd uintptr) { run(int(fd)) })
+}

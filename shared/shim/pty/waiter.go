@@ -1,0 +1,72 @@
+package pty
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	firstLook = 200 * time.Microsecond
+	maxPause  = 20 * time.Millisecond
+)
+
+// waiter waits for what no event tells of: that a program has read its input.
+type waiter struct {
+	until time.Time
+	late  func()
+	told  bool
+	timer *time.Timer
+}
+
+func newWaiter(late func()) *waiter {
+	return &waiter{until: time.Now().Add(Patience), late: late, timer: time.NewTimer(0)}
+}
+
+func (w *waiter) stop() { w.timer.Stop() }
+
+// wait returns when ok holds, however long that takes.
+func (w *waiter) wait(ctx context.Context, ok func() (bool, error)) error {
+	for d := firstLook; ; d = min(2*d, maxPause) {
+		if done, err := ok(); done || err != nil {
+			return err
+		}
+		if err := w.pause(ctx, d); err != nil {
+			return err
+		}
+		w.tell()
+	}
+}
+
+// last is wait until it is late.
+func (w *waiter) last(ctx context.Context, ok func() (bool, error)) error {
+	for d := firstLook; ; d = min(2*d, maxPause) {
+		if done, err := ok(); done || err != nil || w.told {
+			return err
+		}
+		if err := w.pause(ctx, d); err != nil {
+			return err
+		}
+		w.tell()
+	}
+}
+
+// tell says once that it is late.
+func (w *waiter) tell() {
+	if w.told || time.Now().Before(w.until) {
+		return
+	}
+	w.told = true
+	if w.late != nil {
+		w.late()
+	}
+}
+
+func (w *waiter) pause(ctx context.Context, d time.Duration) error {
+	w.timer.Reset(d)
+	select {
+	case <-w.timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -90,6 +91,9 @@ func (d *decoder) decode() {
 		d.key(key, at)
 	}
 	d.checkWorkers()
+	slices.SortStableFunc(d.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
+	})
 }
 
 // damaged reports a file that is not TOML.
@@ -193,11 +197,7 @@ func (d *decoder) set(key toml.Key, check string, at spot, v any, set func(any) 
 	if wrong, ok := errors.AsType[keyErrors](err); ok {
 		for _, part := range sortedKeys(wrong) {
 			below := name + "." + bare(part)
-			place, ok := d.places[below]
-			if !ok {
-				place = at // it is written key by key: env.a.b = 1
-			}
-			d.reject(below, place.value, wrong[part].Error())
+			d.reject(below, d.place(below, at), wrong[part].Error())
 		}
 		return false
 	}
@@ -207,6 +207,24 @@ func (d *decoder) set(key toml.Key, check string, at spot, v any, set func(any) 
 	}
 	d.origins[name] = position(d.file, d.src, at.key)
 	return true
+}
+
+// place returns where the value of a key is. It may be written key by key, as in
+// env.a.b = 1, and is then the first of these.
+func (d *decoder) place(name string, otherwise spot) int {
+	if at, ok := d.places[name]; ok {
+		return at.value
+	}
+	first := len(d.src)
+	for other, at := range d.places {
+		if strings.HasPrefix(other, name+".") {
+			first = min(first, at.value)
+		}
+	}
+	if first < len(d.src) {
+		return first
+	}
+	return otherwise.value
 }
 
 func (d *decoder) unknown(key toml.Key, at spot) {

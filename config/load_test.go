@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -205,4 +206,34 @@ func problems(t *testing.T, err error, path string) []string {
 		lines[i] = p.Error()[len(path)+1:]
 	}
 	return lines
+}
+
+// mustDecode decodes TOML that has no problems.
+func mustDecode(t *testing.T, src string, into any) {
+	t.Helper()
+	if _, err := toml.Decode(src, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever a file holds, it is read or refused, and all problems have a place.
+func FuzzLoad(f *testing.F) {
+	f.Add(Example())
+	f.Add(commented.ReplaceAllString(Example(), "$1"))
+	for _, src := range seeds {
+		f.Add(src)
+	}
+	f.Add("workers.\"a.b\".env.X.Y = 1\nworkers.x = [{a=1}]\n[[workers.y]]\n[plugins]\nx.config.a = 1\n[kill]\nsignal = { }\n")
+	f.Add("[workers.a]\nworktree = {}\nrestart.when.x = 1\ncommand = ''\ndepends_on = ['a', 'b']\n")
+	f.Add("\x01") // the library tells no place for it
+	f.Fuzz(func(t *testing.T, src string) {
+		l := &Loaded{Config: Default(), Origins: map[string]Position{}}
+		for _, p := range l.add("/p/swarm.toml", src, true, Options{Project: "/p/swarm.toml"}) {
+			if p.At.Line == 0 {
+				t.Errorf("%q: %v has no place", src, p)
+			}
+		}
+		l.fillIn()
+		l.Values()
+	})
 }

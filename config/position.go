@@ -135,7 +135,7 @@ func (s *scanner) line() {
 
 // position turns an offset into line and column.
 func position(file, src string, at int) Position {
-	before := src[:min(at, len(src))]
+	before := src[:min(max(at, 0), len(src))]
 	start := strings.LastIndexByte(before, '\n') + 1
 	return Position{
 		File:   file,

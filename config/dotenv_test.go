@@ -1,0 +1,121 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseDotenv(t *testing.T) {
+	t.Parallel()
+	src := "\ufeff# comment\r\n\n  A=1\r\nB = two words  # comment\nC=a#b # c\nexport D=x\nexport=y\n" +
+		"E=\nF=# nothing\nG='it is \\n $A # \"'\nH=\"l1\\nl2\\t\\\"\\\\\\$A\\x\" # c\nI=\"over\nlines\"\nJ='over\nlines'\n_k9=a=b\nA=again"
+	got, wrong := parseDotenv(src)
+	want := []variable{
+		{"A", "1"},
+		{"B", "two words"},
+		{"C", "a#b"},
+		{"D", "x"},
+		{"export", "y"},
+		{"E", ""},
+		{"F", ""},
+		{"G", `it is \n $A # "`},
+		{"H", "l1\nl2\t\"\\$A\\x"},
+		{"I", "over\nlines"},
+		{"J", "over\nlines"},
+		{"_k9", "a=b"},
+		{"A", "again"},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(variable{})); diff != "" {
+		t.Errorf("variables (-want +got):\n%s", diff)
+	}
+	if wrong != nil {
+		t.Errorf("wrong: %v", wrong)
+	}
+}
+
+func TestDotenvProblems(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	src := "GOOD=1\n9A=x\nB sesame\nC='x' y\nD=\"a\x00b\"\nE=\xff\nF='sesame\n"
+	for name, content := range map[string]string{
+		ProjectFile: "[workers.w]\ncommand = [\"x\"]\nenv_file = [\"none.env\", \"bad.env\", \".\"]\n",
+		"bad.env":   src,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := Load(Options{Project: filepath.Join(dir, ProjectFile)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.Environ("w")
+	var ps Problems
+	if !errors.As(err, &ps) {
+		t.Fatalf("error %v, want Problems", err)
+	}
+	got := strings.Split(strings.ReplaceAll(ps.Error(), dir, "D"), "\n")
+	want := []string{
+		"D/swarm.toml:3:1: workers.w.env_file: no such file: D/none.env",
+		"D/bad.env:2:1: expected a line NAME=value; a name has letters, digits and '_', and does not begin with a digit",
+		"D/bad.env:3:3: expected '=' after the name",
+		"D/bad.env:4:7: expected the end of the line after the quote",
+		"D/bad.env:5:8: expected text in the value of D",
+		"D/bad.env:6:4: expected text in the value of E",
+		"D/bad.env:7:3: the quote is not closed",
+		"D/swarm.toml:3:1: workers.w.env_file: D: not a regular file",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	if strings.Contains(ps.Error(), "sesame") {
+		t.Error("a problem tells a value")
+	}
+}
+
+func TestEnvironPrecedence(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		ProjectFile: "[workers.w]\ncommand = [\"x\"]\nenv_file = [\"a.env\", \"b.env\"]\nenv = { C = true, D = 4 }\n",
+		"a.env":     "A=a\nB=a\nC=a\n",
+		"b.env":     "B=b\nC=b\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := Load(Options{Project: filepath.Join(dir, ProjectFile)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := l.Environ("w")
+	if diff := cmp.Diff([]string{"A=a", "B=b", "C=true", "D=4"}, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// Whatever a file holds, it is read or refused.
+func FuzzDotenv(f *testing.F) {
+	f.Add("A=1\nexport B='x\ny' # c\nC=\"\\\n\"")
+	f.Add("\ufeffA")
+	f.Add("A=\"\\")
+	f.Fuzz(func(t *testing.T, src string) {
+		variables, wrong := parseDotenv(src)
+		for _, v := range variables {
+			if v.name == "" || strings.ContainsAny(v.name, "=\x00") || strings.ContainsRune(v.value, 0) {
+				t.Errorf("%q: %q", src, v)
+			}
+		}
+		for _, e := range wrong {
+			if e.at > len(src) {
+				t.Errorf("%q: wrong at %d", src, e.at)
+			}
+		}
+	})
+}

@@ -1,0 +1,47 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+)
+
+// Environ returns the variables of a worker as KEY=VALUE: those of its files,
+// later ones over earlier ones, and over all of them those of its table. The
+// files are read now. The error is a [Problems], which tells no values.
+func (l *Loaded) Environ(name string) ([]string, error) {
+	w := l.Config.Workers[name]
+	values := map[string]string{}
+	var problems Problems
+	for _, path := range w.EnvFiles {
+		key := workerKey(name, "env_file")
+		content, err := read(path)
+		if err != nil {
+			text := path + ": " + err.Error()
+			if errors.Is(err, fs.ErrNotExist) {
+				text = "no such file: " + path
+			}
+			problems = append(problems, Problem{At: l.Origins[key], Key: key, Text: text})
+			continue
+		}
+		variables, wrong := parseDotenv(string(content))
+		for _, v := range variables {
+			values[v.name] = v.value
+		}
+		for _, e := range wrong {
+			problems = append(problems, Problem{At: position(path, string(content), e.at), Text: e.text})
+		}
+	}
+	if problems != nil {
+		return nil, problems
+	}
+	for key, value := range w.Env {
+		values[key] = value
+	}
+	entries := make([]string, 0, len(values))
+	for key, value := range values {
+		entries = append(entries, key+"="+value)
+	}
+	slices.Sort(entries)
+	return entries, nil
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -44,6 +45,7 @@ type hooks struct {
 	find        func(*broken, swarm.Handle, error) (swarm.Handle, error)
 	sweep       func(b *broken, ended, running []swarm.Handle) error
 	check       func() error
+	talk        talkHooks
 }
 
 // in undoes the hook that takes the version away.
@@ -236,7 +238,7 @@ func ways() map[string]hooks {
 			return st, err
 		}},
 		"status-changes-nothing": {status: func(b *broken, h swarm.Handle, st swarm.Status, err error) (swarm.Status, error) {
-			if err == nil && b.count(b.looks, h) == 5 {
+			if err == nil && b.count(b.looks, h) == 5 && b.specOf(h).Restart.When == swarm.RestartNo {
 				_, _ = b.Backend.Kill(ctx, h, sigkill)
 			}
 			return st, err
@@ -318,7 +320,7 @@ func ways() map[string]hooks {
 			return r, err
 		}},
 		"kill-detached": {beforeKill: func(_ *broken, _ swarm.Handle, o swarm.KillOptions) error {
-			if o.Detach {
+			if o.Detach && o.Grace == shortGrace {
 				return swarm.ErrUnsupported
 			}
 			return nil
@@ -448,6 +450,8 @@ func ways() map[string]hooks {
 func TestBrokenBackends(t *testing.T) {
 	t.Parallel()
 	broke := ways()
+	maps.Copy(broke, lifeWays())
+	maps.Copy(broke, talkWays())
 	for _, c := range backendCases() {
 		h, ok := broke[c.name]
 		if !ok && !c.local && !c.crash {

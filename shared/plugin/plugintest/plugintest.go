@@ -99,8 +99,8 @@ type testCase struct {
 	name string
 	// rule is the sentence of the contract.
 	rule string
-	// needs is the capability without which the rule says nothing.
-	needs swarm.Capability
+	// needs and also are the capabilities without which the rule says nothing.
+	needs, also swarm.Capability
 	// local says that the rule is about processes of this machine.
 	local bool
 	// crash says that the rule is about the death of the plugin's process.
@@ -110,7 +110,9 @@ type testCase struct {
 
 func backendCases() []testCase {
 	return slices.Concat(spawnCases(), statusCases(), handleCases(), killCases(), treeCases(),
-		batchCases(), waitCases(), outputCases(), findCases(), sweepCases(), crashCases())
+		batchCases(), waitCases(), watchCases(), outputCases(), inputCases(), signalCases(), screenCases(),
+		attachCases(), completeCases(), restartCases(), ownerCases(), findCases(), sweepCases(),
+		crashCases(), crashInputCases())
 }
 
 func runCases(t *testing.T, s settings, open opener) {
@@ -129,7 +131,7 @@ func runCases(t *testing.T, s settings, open opener) {
 
 // applies reports whether the rule says anything about the backend.
 func (c testCase) applies(s subject) bool {
-	return s.has(c.needs) && (s.local || !c.local) && (s.crash != nil || !c.crash)
+	return s.has(c.needs) && s.has(c.also) && (s.local || !c.local) && (s.crash != nil || !c.crash)
 }
 
 // check runs the case.

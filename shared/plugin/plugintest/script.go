@@ -19,13 +19,26 @@ const (
 	Deaf Script = "deaf"
 	// Trap ends with code 7 at SIGUSR1, says "ready" and runs.
 	Trap Script = "trap"
+	// Interrupt says "interrupted" at SIGINT and ends with code 5, says "ready" and
+	// runs.
+	Interrupt Script = "interrupt"
+	// Echo says "ready", then "got x" for each line x of its standard input, and
+	// "eof" at the end of it, and runs. On a terminal it is one that does not echo.
+	Echo Script = "echo"
+	// Pair says "main" at SIGUSR1, and has a child in its group that says "child";
+	// says "ready" when both are there, and runs.
+	Pair Script = "pair"
 	// True ends at once with code 0.
 	True Script = "true"
+	// Fail says "ready" and ends with code 3.
+	Fail Script = "fail"
 	// Crash ends by SIGSEGV.
 	Crash Script = "crash"
 	// Lines writes the lines "line 1" to "line 1000" and "last", without a
 	// newline, and ends with code 3.
 	Lines Script = "lines"
+	// Page says "ready", then writes the lines "line 1" to "line 100", and runs.
+	Page Script = "page"
 	// Say says the value of the variable PLUGINTEST_VALUE and runs.
 	Say Script = "say"
 	// Tree starts a child in its group, one in a session of its own, and one
@@ -53,10 +66,18 @@ var shell = map[Script]string{
 	Stubborn: say + `trap '' TERM HUP INT QUIT USR1 USR2; say ready; exec sleep 3600`,
 	Deaf:     say + `trap 'say heard' TERM; say ready; ` + forever,
 	Trap:     say + `trap 'kill $!; exit 7' USR1; say ready; ` + forever,
-	True:     `exit 0`,
-	Crash:    `kill -SEGV $$`,
-	Lines:    `i=1; while [ $i -le 1000 ]; do echo "line $i"; i=$((i+1)); done; printf last; exit 3`,
-	Say:      say + `say "$` + valueVar + `"; exec sleep 3600`,
+	// The child of a shell without job control ignores SIGINT: it has to be killed.
+	Interrupt: say + `trap 'kill $!; say interrupted; exit 5' INT; say ready; ` + forever,
+	Echo: say + `stty -echo 2>/dev/null; say ready; while IFS= read -r line; do say "got $line"; done; ` +
+		`say eof; exec sleep 3600`,
+	Pair: say + `sh -c '` + say + `trap "say child" USR1; say child ready; ` + forever + `' & ` +
+		`trap 'say main' USR1; say ready; ` + forever,
+	True:  `exit 0`,
+	Fail:  say + `say ready; exit 3`,
+	Page:  say + `say ready; i=1; while [ $i -le 100 ]; do echo "line $i"; i=$((i+1)); done; exec sleep 3600`,
+	Crash: `kill -SEGV $$`,
+	Lines: `i=1; while [ $i -le 1000 ]; do echo "line $i"; i=$((i+1)); done; printf last; exit 3`,
+	Say:   say + `say "$` + valueVar + `"; exec sleep 3600`,
 	Tree: say + `sleep 3600 & a=$!; setsid sleep 3600 & b=$!; ` +
 		`c=$(sleep 3600 >/dev/null 2>&1 & echo $!); say $$ $a $b $c; wait`,
 }

@@ -20,6 +20,13 @@ var (
 	_ swarm.Waiter        = (*Backend)(nil)
 	_ swarm.Finder        = (*Backend)(nil)
 	_ swarm.Checker       = (*Backend)(nil)
+	_ swarm.Inputter      = (*Backend)(nil)
+	_ swarm.Signaller     = (*Backend)(nil)
+	_ swarm.Screener      = (*Backend)(nil)
+	_ swarm.Attacher      = (*Backend)(nil)
+	_ swarm.Watcher       = (*Backend)(nil)
+	_ swarm.Completer     = (*Backend)(nil)
+	_ swarm.Announcer     = (*Backend)(nil)
 )
 
 // The format of a handle: the id of the worker after a prefix.
@@ -40,9 +47,15 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 	for key := range spec.Options {
 		return swarm.Handle{}, fmt.Errorf("%w: unknown option %q", swarm.ErrInvalidSpec, key)
 	}
-	w := &worker{spec: spec, started: time.Now(), done: make(chan struct{}), changed: make(chan struct{})}
+	w := &worker{
+		engine: b.engine, spec: spec, run: run, started: time.Now(),
+		done: make(chan struct{}), changed: make(chan struct{}),
+	}
 	if err := b.engine.add(w); err != nil {
 		return swarm.Handle{}, err
+	}
+	if spec.Owner != nil {
+		go w.follow(*spec.Owner) // ends with the worker
 	}
 	run(w)
 	return handle(spec.ID), nil
@@ -58,6 +71,13 @@ func (e *Engine) add(w *worker) error {
 	w.pid = e.pids
 	e.workers[w.spec.ID] = w
 	return nil
+}
+
+func (e *Engine) newPID() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.pids++
+	return e.pids
 }
 
 func handle(id string) swarm.Handle {
@@ -112,6 +132,11 @@ func (b *Backend) Find(_ context.Context, l swarm.Lookup) (swarm.Handle, error) 
 // Sweep implements [swarm.Sweeper]. Workers of the engine share nothing.
 func (b *Backend) Sweep(context.Context, []swarm.Handle, []swarm.Handle) ([]string, error) {
 	return nil, nil
+}
+
+// Announce implements [swarm.Announcer].
+func (b *Backend) Announce() []swarm.Capability {
+	return []swarm.Capability{swarm.CapStdin, swarm.CapRestart, swarm.CapOwner}
 }
 
 // Check implements [swarm.Checker].

@@ -5,7 +5,7 @@
 package fake
 
 import (
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,57 +29,24 @@ func (e *Engine) Backend() *Backend { return &Backend{engine: e} }
 // worker is one worker. Its fields are guarded by mu, but for those that are set
 // before it is known to anyone.
 type worker struct {
-	spec    swarm.Spec
-	pid     int
-	started time.Time
-	done    chan struct{} // closed when it has ended
+	engine *Engine
+	spec   swarm.Spec
+	run    func(*worker) // its program
+	done   chan struct{} // closed when it has ended
 
-	mu      sync.Mutex
-	exit    *swarm.Exit // nil while it runs
-	output  []swarm.Output
-	changed chan struct{} // closed and replaced when output or exit changed
-}
-
-// programs are what the engine can run; a spec names one.
-//
-//	sleep            says "ready" and runs until it is ended
-//	stubborn         as sleep, and ignores all but SIGKILL
-//	deaf             as stubborn, and says "heard" at SIGTERM
-//	trap             as sleep, and ends with code 7 at SIGUSR1
-//	say              says the value of PLUGINTEST_VALUE and runs
-//	true             ends with code 0
-//	crash            ends by SIGSEGV
-//	lines            writes "line 1" to "line 1000" and "last", ends with code 3
-var programs = map[string]func(*worker){
-	"sleep":    func(w *worker) { w.print("ready") },
-	"stubborn": func(w *worker) { w.print("ready") },
-	"deaf":     func(w *worker) { w.print("ready") },
-	"trap":     func(w *worker) { w.print("ready") },
-	"say":      func(w *worker) { w.print(w.variable("PLUGINTEST_VALUE")) },
-	"true":     func(w *worker) { w.end(swarm.Exit{Cause: swarm.CauseExited}) },
-	"crash":    func(w *worker) { w.end(swarm.Exit{Code: -1, Signal: "SIGSEGV", Cause: swarm.CauseExited}) },
-	"lines":    lines,
-}
-
-func (w *worker) variable(name string) string {
-	for _, kv := range w.spec.Environ() {
-		if k, v, _ := strings.Cut(kv, "="); k == name {
-			return v
-		}
-	}
-	return ""
-}
-
-// print adds a line to the output.
-func (w *worker) print(line string) { w.write(line, false) }
-
-func (w *worker) write(text string, partial bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.output = append(w.output, swarm.Output{
-		Time: time.Now(), Stream: swarm.Stdout, Data: []byte(text), Partial: partial,
-	})
-	w.announce()
+	mu         sync.Mutex
+	pid        int // 0 between two starts
+	started    time.Time
+	last       swarm.Exit // of the main process before, between two starts
+	restarts   []swarm.Restarted
+	kills      int // how many are under way
+	completion *swarm.Completion
+	owned      bool        // the owner has ended
+	exit       *swarm.Exit // nil while it runs
+	typed      string      // input that is no line yet
+	closed     bool        // its input has ended
+	output     []swarm.Output
+	changed    chan struct{} // closed and replaced when any of this changed
 }
 
 // announce wakes those who follow. The caller holds mu.
@@ -88,45 +55,29 @@ func (w *worker) announce() {
 	w.changed = make(chan struct{})
 }
 
-// end ends the worker, unless it has ended. It reports whether it did.
-func (w *worker) end(e swarm.Exit) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.exit != nil {
-		return false
-	}
-	e.Time = time.Now()
-	w.exit = &e
-	close(w.done)
-	w.announce()
-	return true
+func (w *worker) status() swarm.Status {
+	st, _ := w.look()
+	return st
 }
 
-func (w *worker) status() swarm.Status {
+// look returns the status and a channel that is closed when it may be another.
+func (w *worker) look() (swarm.Status, <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	st := swarm.Status{
 		State: swarm.StateRunning, PID: w.pid, Started: w.started,
-		Where: swarm.Where{Kind: "fake", Name: w.spec.Name},
+		Where:        swarm.Where{Kind: "fake", Name: w.spec.Name},
+		Restarts:     len(w.restarts),
+		LastRestarts: slices.Clone(w.restarts[max(0, len(w.restarts)-swarm.MaxRestarts):]),
 	}
-	if w.exit != nil {
+	if w.completion != nil {
+		st.Completion = new(*w.completion)
+	}
+	switch {
+	case w.exit != nil:
 		st.State, st.PID, st.Exit = swarm.StateExited, 0, new(*w.exit)
+	case w.pid == 0:
+		st.Reason = "restarting"
 	}
-	return st
-}
-
-// signal delivers a signal.
-func (w *worker) signal(name string) {
-	killed := swarm.Exit{Code: -1, Signal: name, Cause: swarm.CauseKilled}
-	switch program := w.spec.Command[0]; {
-	case name == "SIGKILL":
-		w.end(killed)
-	case program == "deaf" && name == "SIGTERM":
-		w.print("heard")
-	case program == "stubborn", program == "deaf":
-	case program == "trap" && name == "SIGUSR1":
-		w.end(swarm.Exit{Code: 7, Cause: swarm.CauseKilled})
-	default:
-		w.end(killed)
-	}
+	return st, w.changed
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+const defaultSignal = "SIGTERM"
+
 // Kill implements [swarm.Backend].
 func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
 	w, err := b.worker(h)
@@ -15,7 +17,7 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 		return swarm.KillResult{}, err
 	}
 	if o.Signal == "" {
-		o.Signal = "SIGTERM"
+		o.Signal = defaultSignal
 	}
 	if o.Signal, err = swarm.ParseSignal(o.Signal); err != nil {
 		return swarm.KillResult{}, err
@@ -25,13 +27,25 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 		return swarm.KillResult{Status: w.status(), AlreadyEnded: true}, nil
 	default:
 	}
-	w.signal(o.Signal)
+	w.underWay(1)
+	w.signal(o.Signal, swarm.CauseKilled)
 	if o.Detach {
 		// The engine goes on by itself: nobody's context matters any more.
-		go func() { _, _ = w.finish(context.WithoutCancel(ctx), o) }()
+		go func() {
+			defer w.underWay(-1)
+			_, _ = w.finish(context.WithoutCancel(ctx), o)
+		}()
 		return swarm.KillResult{Status: w.status(), Signal: o.Signal}, nil
 	}
+	defer w.underWay(-1)
 	return w.finish(ctx, o)
+}
+
+// underWay counts the kills, for who is too late.
+func (w *worker) underWay(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.kills += n
 }
 
 // finish waits out the grace and forces what is alive then.

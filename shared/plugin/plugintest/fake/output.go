@@ -2,18 +2,9 @@ package fake
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-func lines(w *worker) {
-	for i := range 1000 {
-		w.print(fmt.Sprintf("line %d", i+1))
-	}
-	w.write("last", true)
-	w.end(swarm.Exit{Code: 3, Cause: swarm.CauseExited})
-}
 
 // Output implements [swarm.Outputter].
 func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {

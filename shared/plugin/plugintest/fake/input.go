@@ -1,0 +1,144 @@
+package fake
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Input implements [swarm.Inputter]. Only the program "echo" reads it.
+func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (swarm.InputResult, error) {
+	w, err := b.worker(h)
+	if err != nil {
+		return swarm.InputResult{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return swarm.InputResult{}, err
+	}
+	if err := w.here(); err != nil {
+		return swarm.InputResult{}, err
+	}
+	switch in.Kind {
+	case swarm.InputText:
+		return swarm.InputResult{}, w.read(in)
+	case swarm.InputEOF:
+		return swarm.InputResult{}, w.closeInput()
+	case swarm.InputInterrupt:
+		w.signal("SIGINT", swarm.CauseExited)
+		return swarm.InputResult{}, nil
+	default:
+		return swarm.InputResult{}, fmt.Errorf("%w: unknown kind of input %d", swarm.ErrInvalidSpec, in.Kind)
+	}
+}
+
+// here returns an error if the worker has ended.
+func (w *worker) here() error {
+	select {
+	case <-w.done:
+		return fmt.Errorf("%w: worker '%s' has ended", swarm.ErrNotFound, w.spec.Name)
+	default:
+		return nil
+	}
+}
+
+func (w *worker) read(in swarm.Input) error {
+	if len(in.Data) > swarm.MaxInput {
+		return fmt.Errorf("%w: an input of %d bytes", swarm.ErrInvalidSpec, len(in.Data))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.open(); err != nil {
+		return err
+	}
+	w.typed += string(in.Data)
+	if in.Enter {
+		w.typed += "\n"
+	}
+	lines := strings.Split(w.typed, "\n")
+	w.typed = lines[len(lines)-1]
+	for _, line := range lines[:len(lines)-1] {
+		w.hears("got " + line)
+	}
+	return nil
+}
+
+func (w *worker) closeInput() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.open(); err != nil {
+		return err
+	}
+	w.closed = true
+	w.hears("eof")
+	return nil
+}
+
+// hears has the worker say what it read, if it reads. The caller holds mu.
+func (w *worker) hears(line string) {
+	if w.spec.Command[0] == "echo" {
+		w.put(line, false)
+	}
+}
+
+// open returns an error if there is no input. The caller holds mu.
+func (w *worker) open() error {
+	switch {
+	case !w.spec.Stdin:
+		return fmt.Errorf("%w: worker '%s' has no standard input", swarm.ErrInvalidSpec, w.spec.Name)
+	case w.closed:
+		return fmt.Errorf("%w: the input of worker '%s' has ended", swarm.ErrInvalidSpec, w.spec.Name)
+	}
+	return nil
+}
+
+// Signal implements [swarm.Signaller].
+func (b *Backend) Signal(_ context.Context, h swarm.Handle, o swarm.SignalOptions) error {
+	w, err := b.worker(h)
+	if err != nil {
+		return err
+	}
+	signal, err := swarm.ParseSignal(o.Signal)
+	if err != nil {
+		return err
+	}
+	if err := w.here(); err != nil {
+		return err
+	}
+	w.signal(signal, swarm.CauseExited)
+	return nil
+}
+
+// height is how many lines a screen has.
+const height = 24
+
+// Screen implements [swarm.Screener]: a screen shows the last of the output.
+func (b *Backend) Screen(_ context.Context, h swarm.Handle, o swarm.ScreenOptions) (swarm.Screen, error) {
+	w, err := b.worker(h)
+	if err != nil {
+		return swarm.Screen{}, err
+	}
+	pieces, ended, _ := w.since(0)
+	n := o.Lines
+	if n <= 0 {
+		n = height
+	}
+	s := swarm.Screen{Taken: ended}
+	for _, p := range pieces[max(0, len(pieces)-n):] {
+		s.Lines = append(s.Lines, string(p.Data))
+	}
+	return s, nil
+}
+
+// Attach implements [swarm.Attacher].
+func (b *Backend) Attach(_ context.Context, h swarm.Handle, _ swarm.AttachOptions) (swarm.Attachment, error) {
+	w, err := b.worker(h)
+	if err != nil {
+		return swarm.Attachment{}, err
+	}
+	if err := w.here(); err != nil {
+		return swarm.Attachment{}, err
+	}
+	return swarm.Attachment{Command: []string{"echo", "attached to " + w.spec.Name}}, nil
+}

@@ -1,0 +1,158 @@
+package fake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// ownerEvery is how often the process of an owner is looked at.
+const ownerEvery = 5 * time.Millisecond
+
+// end is the end of the main process. It reports whether that was the end of the
+// worker, which has not ended before.
+func (w *worker) end(e swarm.Exit) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.exit != nil {
+		return false
+	}
+	e.Time = time.Now()
+	policy := w.spec.Restart.OrDefault()
+	switch {
+	case w.completion != nil:
+		e.Cause = swarm.CauseCompleted
+	case w.owned:
+		e.Cause = swarm.CauseOwner
+	case e.Cause != swarm.CauseExited, w.kills > 0, !follows(policy.When, e):
+	case len(w.restarts) < policy.Budget:
+		w.pid, w.last = 0, e
+		w.announce()
+		// Most of the delay, which is not what a fake is for, is left out.
+		time.AfterFunc(policy.MinDelay, w.again)
+		return false
+	default:
+		e.Cause = swarm.CauseCrashLoop
+	}
+	if w.pid == 0 {
+		e.Code, e.Signal = w.last.Code, w.last.Signal
+	}
+	w.exit = &e
+	close(w.done)
+	w.announce()
+	return true
+}
+
+// follows reports whether an end is followed by a start.
+func follows(when swarm.RestartWhen, e swarm.Exit) bool {
+	return when == swarm.RestartAlways || when == swarm.RestartOnFailure && (e.Code != 0 || e.Signal != "")
+}
+
+// again starts the main process again.
+func (w *worker) again() {
+	pid := w.engine.newPID()
+	w.mu.Lock()
+	if w.exit != nil {
+		w.mu.Unlock()
+		return
+	}
+	w.restarts = append(w.restarts, swarm.Restarted{
+		Number: len(w.restarts) + 1, Time: time.Now(), Code: w.last.Code, Signal: w.last.Signal,
+	})
+	w.pid, w.started, w.typed, w.closed = pid, time.Now(), "", false
+	w.announce()
+	w.mu.Unlock()
+	w.run(w)
+}
+
+// Watch implements [swarm.Watcher].
+func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Status) error) error {
+	w, err := b.worker(h)
+	if err != nil {
+		return err
+	}
+	var told swarm.Status
+	for first := true; ; first = false {
+		st, changed := w.look()
+		if first || st.State != told.State || st.Restarts != told.Restarts || (st.Completion != nil) != (told.Completion != nil) {
+			if err := each(st); err != nil {
+				return err
+			}
+			told = st
+		}
+		if st.State != swarm.StateRunning {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Complete implements [swarm.Completer].
+func (b *Backend) Complete(ctx context.Context, h swarm.Handle, summary string, o swarm.KillOptions) error {
+	w, err := b.worker(h)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.completion != nil:
+		return fmt.Errorf("%w: the worker has completed", swarm.ErrTooLate)
+	case w.exit != nil:
+		return fmt.Errorf("%w: the worker has ended", swarm.ErrTooLate)
+	case w.kills > 0:
+		return fmt.Errorf("%w: the worker is being killed", swarm.ErrTooLate)
+	}
+	w.completion = &swarm.Completion{Summary: summary[:min(len(summary), swarm.MaxSummary)], Time: time.Now()}
+	w.announce()
+	go w.leave(o)
+	return nil
+}
+
+// leave ends a worker that may end by itself before the grace is over.
+func (w *worker) leave(o swarm.KillOptions) {
+	grace := time.NewTimer(o.Grace)
+	defer grace.Stop()
+	select {
+	case <-w.done:
+	case <-grace.C:
+		w.endBy(o)
+	}
+}
+
+// endBy ends the worker, whoever is gone.
+func (w *worker) endBy(o swarm.KillOptions) {
+	if o.Signal == "" {
+		o.Signal = defaultSignal
+	}
+	w.signal(o.Signal, swarm.CauseKilled)
+	_, _ = w.finish(context.Background(), o)
+}
+
+// follow ends the worker once its owner has ended.
+func (w *worker) follow(o swarm.Owner) {
+	tick := time.NewTicker(ownerEvery)
+	defer tick.Stop()
+	for !errors.Is(syscall.Kill(o.PID, 0), syscall.ESRCH) {
+		select {
+		case <-tick.C:
+		case <-w.done:
+			return
+		}
+	}
+	w.mu.Lock()
+	w.owned = true
+	w.mu.Unlock()
+	w.endBy(w.spec.Kill)
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,9 +96,7 @@ type eventPrinter struct {
 
 func (p eventPrinter) print(e host.Event) error {
 	if p.json {
-		encoder := json.NewEncoder(p.out)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(eventJSONOf(e))
+		return p.printJSONLine(eventJSONOf(e))
 	}
 	_, err := p.out.Write(p.appendLine(nil, e))
 	return err

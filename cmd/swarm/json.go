@@ -206,3 +206,10 @@ func (a *app) printJSON(v any) error {
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
+
+// printJSONLine is what a verb with --json writes for each of many, as they come.
+func (a *app) printJSONLine(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +21,7 @@ type logsOptions struct {
 	stream     *choiceFlag
 	timestamps bool
 	plain      bool
+	json       bool
 }
 
 func newLogs(a *app) *cobra.Command {
@@ -32,7 +35,8 @@ blocked or ended by its log.`,
 		Example: `  swarm logs build
   swarm logs build --follow --lines 20
   swarm logs agent --plain | less
-  swarm logs server --stream stderr --since 10m --timestamps`,
+  swarm logs server --stream stderr --since 10m --timestamps
+  swarm logs server --json | jq -r 'select(.stream == "stderr") | .text'`,
 		Args:              arguments(1, 1, "name of a worker"),
 		ValidArgsFunction: a.completeOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,6 +50,7 @@ blocked or ended by its log.`,
 	o.stream = choice(cmd, "stream", "only one stream", "", string(swarm.Stdout), string(swarm.Stderr))
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it was written")
 	f.BoolVar(&o.plain, "plain", false, "leave out terminal sequences (colours, cursor movement)")
+	f.BoolVar(&o.json, "json", false, "print one JSON object a line: time, stream, text, partial (its line goes on), dropped")
 	return cmd
 }
 
@@ -55,7 +60,7 @@ func (a *app) logs(ctx context.Context, name string, o *logsOptions) error {
 		options.Since = time.Now().Add(-*o.since.d)
 	}
 	return a.withHost(ctx, func(h *host.Host) error {
-		p := logPrinter{app: a, timestamps: o.timestamps, plain: o.plain}
+		p := logPrinter{app: a, timestamps: o.timestamps, plain: o.plain, json: o.json}
 		return h.Logs(ctx, name, options, p.print)
 	})
 }
@@ -63,15 +68,20 @@ func (a *app) logs(ctx context.Context, name string, o *logsOptions) error {
 // logPrinter puts the pieces of a worker's output together again.
 type logPrinter struct {
 	*app
-	timestamps, plain bool
+	timestamps, plain, json bool
 	// open is the stream whose line has no end yet.
 	open    swarm.Stream
 	plainer map[swarm.Stream]*plain.Text
+	// half is the beginning of a letter whose rest comes with the next piece.
+	half map[swarm.Stream][]byte
 }
 
 func (p *logPrinter) print(o swarm.Output) error {
 	if o.Dropped > 0 {
 		p.warn(fmt.Sprintf("%d bytes of older output are no longer kept", o.Dropped), "")
+	}
+	if p.json {
+		return p.printPiece(o)
 	}
 	line := make([]byte, 0, len(o.Data)+40)
 	if p.timestamps && p.open != o.Stream {
@@ -92,6 +102,50 @@ func (p *logPrinter) print(o swarm.Output) error {
 	}
 	_, err := p.out.Write(line)
 	return err
+}
+
+// logJSON is a piece of output. What is not UTF-8 in it is replaced.
+type logJSON struct {
+	Time    *string `json:"time"`
+	Stream  string  `json:"stream"`
+	Text    string  `json:"text"`
+	Partial bool    `json:"partial"`
+	Dropped int64   `json:"dropped"`
+}
+
+func (p *logPrinter) printPiece(o swarm.Output) error {
+	data := append(p.half[o.Stream], o.Data...)
+	delete(p.half, o.Stream)
+	if o.Partial {
+		whole := wholeLetters(data)
+		if rest := data[whole:]; len(rest) > 0 {
+			if p.half == nil {
+				p.half = map[swarm.Stream][]byte{}
+			}
+			p.half[o.Stream] = bytes.Clone(rest)
+		}
+		data = data[:whole]
+	}
+	if p.plain {
+		data = p.plainOf(o.Stream).Strip(data, !o.Partial)
+	}
+	return p.printJSONLine(logJSON{
+		Time: timeJSON(o.Time), Stream: string(o.Stream), Text: string(data), Partial: o.Partial, Dropped: o.Dropped,
+	})
+}
+
+// wholeLetters returns how long data is without a letter at its end of which more
+// is to come.
+func wholeLetters(data []byte) int {
+	for i := len(data) - 1; i >= max(0, len(data)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(data[i]) {
+			if utf8.FullRune(data[i:]) {
+				break
+			}
+			return i
+		}
+	}
+	return len(data)
 }
 
 func (p *logPrinter) plainOf(stream swarm.Stream) *plain.Text {

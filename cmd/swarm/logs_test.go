@@ -45,6 +45,31 @@ func TestLogPrinter(t *testing.T) {
 	}
 }
 
+func TestLogJSON(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
+	a, stdout, _ := testApp()
+	p := logPrinter{app: a, json: true, plain: true}
+	for _, piece := range []swarm.Output{
+		{Time: at, Stream: swarm.Stdout, Data: []byte("<gr\xc3"), Partial: true, Dropped: 7},
+		{Time: at, Stream: swarm.Stderr, Data: []byte("err")},
+		{Time: at, Stream: swarm.Stdout, Data: []byte("\xbcn>\x1b[31m \xe2\x82"), Partial: true},
+		{Time: at, Stream: swarm.Stdout, Data: []byte("\xacx\xff")},
+	} {
+		if err := p.print(piece); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const when = `{"time":"2026-01-02T03:04:05.006Z","stream":`
+	want := when + `"stdout","text":"<gr","partial":true,"dropped":7}` + "\n" +
+		when + `"stderr","text":"err","partial":false,"dropped":0}` + "\n" +
+		when + `"stdout","text":"ün> ","partial":true,"dropped":0}` + "\n" +
+		when + `"stdout","text":"€x\ufffd","partial":false,"dropped":0}` + "\n"
+	if diff := cmp.Diff(want, stdout.String()); diff != "" {
+		t.Errorf("one object a piece (-want +got):\n%s", diff)
+	}
+}
+
 func TestProgressLine(t *testing.T) {
 	t.Parallel()
 	waiting := []host.KillEvent{

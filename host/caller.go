@@ -21,19 +21,26 @@ func CallerDir() string {
 	return filepath.Dir(filepath.Dir(run))
 }
 
-// callerAmong returns the place of the worker that the calling process runs in,
-// or -1.
-func (h *Host) callerAmong(recs []registry.Record) int {
+// CallerID returns the id of the worker of this state directory that the calling
+// process runs in; empty if it runs in none.
+func (h *Host) CallerID() string {
 	run := callerRunDir(os.Getppid())
-	id := filepath.Base(run)
 	if run == "" {
 		// A worker whose keeper died has nobody else to prove it; taking one too
 		// many for the caller's own only makes it the last.
-		id = h.lookupEnv(swarm.EnvWorkerID)
-	} else if !sameFile(run, h.runDir(id)) {
-		return -1
+		return h.lookupEnv(swarm.EnvWorkerID)
 	}
-	at := indexID(recs, id)
+	id := filepath.Base(run)
+	if !sameFile(run, h.runDir(id)) {
+		return ""
+	}
+	return id
+}
+
+// callerAmong returns the place of the worker that the calling process runs in,
+// or -1.
+func (h *Host) callerAmong(recs []registry.Record) int {
+	at := indexID(recs, h.CallerID())
 	if at < 0 || recs[at].State == registry.Stopped {
 		return -1
 	}

@@ -38,6 +38,7 @@ var checks = []func(*tree, context.Context) (*swarm.Kept, error){
 func (w *Workspace) inspect(ctx context.Context, r *repo, ref swarm.WorkspaceRef, opts swarm.RemoveOptions) (*tree, *swarm.Kept, error) {
 	t, kept, err := r.find(ctx, ref)
 	if err == nil && kept == nil && !t.missing {
+		t.vacant = opts.Vacant
 		for _, check := range checks {
 			if kept, err = check(t, ctx); err != nil || kept != nil && (!kept.Forceable || !opts.Force) {
 				break
@@ -86,6 +87,9 @@ func (t *tree) lock(context.Context) (*swarm.Kept, error) {
 
 // inhabitants reports processes that live in the worktree.
 func (t *tree) inhabitants(ctx context.Context) (*swarm.Kept, error) {
+	if t.vacant {
+		return nil, nil
+	}
 	ps, err := livingIn(ctx, t.ref.Path)
 	if err != nil || len(ps) == 0 {
 		return nil, err

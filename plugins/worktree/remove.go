@@ -64,6 +64,7 @@ func (w *Workspace) openBase(ctx context.Context, ref swarm.WorkspaceRef) (*repo
 
 // removeLocked is Remove under the repository's lock.
 func (w *Workspace) removeLocked(ctx context.Context, r *repo, ref swarm.WorkspaceRef, opts swarm.RemoveOptions) (swarm.RemoveResult, error) {
+	opts.Vacant = false
 	t, kept, err := w.inspect(ctx, r, ref, opts)
 	if err != nil || kept != nil {
 		return swarm.RemoveResult{Kept: kept}, err

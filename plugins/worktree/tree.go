@@ -22,7 +22,9 @@ type tree struct {
 	// missing says that the directory is gone. The admin is empty then if git
 	// does not know the worktree any more either.
 	missing bool
-	locked  *string
+	// vacant says to look as if no processes lived in it.
+	vacant bool
+	locked *string
 	// head is the commit that is checked out, empty before the first one; branch
 	// is empty if HEAD is detached.
 	head, branch string

@@ -65,6 +65,9 @@ type WorkspaceRef struct {
 type RemoveOptions struct {
 	// Force removes a workspace with uncommitted changes, which are saved first.
 	Force bool
+	// Vacant is for Inspect: look as if the processes that live in the workspace
+	// were gone, for those who are about to end them. Remove never does.
+	Vacant bool
 }
 
 // WorkspaceState says how a workspace is.

@@ -51,12 +51,12 @@ func FromWorkspaceRef(r *pb.WorkspaceRef) swarm.WorkspaceRef {
 
 // RemoveOptions converts how to remove.
 func RemoveOptions(o swarm.RemoveOptions) *pb.RemoveOptions {
-	return &pb.RemoveOptions{Force: o.Force}
+	return &pb.RemoveOptions{Force: o.Force, Vacant: o.Vacant}
 }
 
 // FromRemoveOptions converts back.
 func FromRemoveOptions(o *pb.RemoveOptions) swarm.RemoveOptions {
-	return swarm.RemoveOptions{Force: o.GetForce()}
+	return swarm.RemoveOptions{Force: o.GetForce(), Vacant: o.GetVacant()}
 }
 
 // WorkspaceState converts how a workspace is.

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -28,8 +27,5 @@ func (h *Host) Attach(ctx context.Context, name string) (swarm.Attachment, error
 			return err
 		})
 	}
-	if err != nil && !errors.Is(err, ErrEnded) {
-		err = fmt.Errorf("cannot attach to '%s': %w", rec.Name, err)
-	}
-	return a, err
+	return a, naming(err, "cannot attach to", rec.Name)
 }

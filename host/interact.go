@@ -51,3 +51,12 @@ func (h *Host) interact(ctx context.Context, rec registry.Record, need swarm.Cap
 		return err
 	}
 }
+
+// naming adds to an error what failed and with whom, unless it says all that there
+// is to say.
+func naming(err error, what, name string) error {
+	if err == nil || errors.Is(err, ErrEnded) || errors.Is(err, swarm.ErrUnsupported) || errors.Is(err, errPassedOver) {
+		return err
+	}
+	return fmt.Errorf("%s '%s': %w", what, name, err)
+}

@@ -15,7 +15,8 @@ type SendOutcome struct {
 	Worker Worker
 	// Pending says that the worker has it but had not read all of it yet.
 	Pending bool
-	// Err is nil if the worker has it. Its text names the worker.
+	// Err is nil if the worker has it. Its text names the worker, or the backend
+	// that can do nothing of the kind.
 	Err error
 }
 
@@ -65,16 +66,13 @@ func (h *Host) sendOne(ctx context.Context, rec registry.Record, in swarm.Input,
 		})
 	}
 	out := SendOutcome{Worker: worker(rec), Pending: res.Pending}
-	switch {
-	case err == nil:
+	if err == nil {
 		out.Worker.Status = StatusRunning
-	case !named && errors.Is(err, swarm.ErrUnsupported):
-		out.Err = errPassedOver
-	case errors.Is(err, ErrEnded) || errors.Is(err, errPassedOver):
-		out.Err = err
-	default:
-		out.Err = fmt.Errorf("cannot send to '%s': %w", rec.Name, err)
 	}
+	if !named && errors.Is(err, swarm.ErrUnsupported) {
+		err = errPassedOver
+	}
+	out.Err = naming(err, "cannot send to", rec.Name)
 	return out
 }
 

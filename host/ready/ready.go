@@ -5,6 +5,7 @@ package ready
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -19,8 +20,9 @@ var shown = regexp.MustCompile(strings.Join([]string{
 	`ctrl\+p\s+commands`,
 	// A prompt, also in a box: "> ", ">>> ", "❯ ".
 	`^[\s│┃|]*(?:>|>>>|❯|›)(?:\s|$)`,
-	// A shell's: "$ ", "sh-5.2$ ", "root@host:/# ".
-	`(?:^|[\w~/)\]]\s?)[$#]\s*$`,
+	// A shell's that nothing was typed at: "$ ", "sh-5.2$ ", "root@host:/# ",
+	// "[me@host src]$ ".
+	`^(?:\[[^\]]*\]|\S*[@:/~)-]\S*)?\s?[$#]\s*$`,
 }, "|"))
 
 // asking are dialogs that a person must answer before the agent takes any input.
@@ -29,12 +31,8 @@ var asking = regexp.MustCompile(`Choose the text style|looks best with your term
 // Lines reports whether these lines of plain text, the last ones of a screen or of
 // an output, show a program that waits for input.
 func Lines(lines []string) bool {
-	found := false
-	for _, line := range lines {
-		if asking.MatchString(line) {
-			return false
-		}
-		found = found || shown.MatchString(line)
-	}
-	return found
+	return slices.ContainsFunc(lines, shown.MatchString) && !Asking(lines)
 }
+
+// Asking reports whether these lines show a dialog that a person must answer first.
+func Asking(lines []string) bool { return slices.ContainsFunc(lines, asking.MatchString) }

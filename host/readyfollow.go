@@ -1,0 +1,108 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// A screen is looked at when its worker has written something and been quiet for
+// screenQuiet, at the latest after screenBusy: a program that draws all the time
+// shows something too. It may show what was written a moment after that was read
+// here, so it is looked at again after each of screenAgain.
+const (
+	screenQuiet = 50 * time.Millisecond
+	screenBusy  = 250 * time.Millisecond
+)
+
+var screenAgain = []time.Duration{100 * time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond}
+
+var errReady = errors.New("ready")
+
+// followReady follows what a worker writes until it is ready: nil. A worker that
+// ends before is [swarm.ErrNotFound].
+func followReady(ctx context.Context, p *peer, handle swarm.Handle, r ReadyRequest) error {
+	ctx, cancel := context.WithCancel(ctx)
+	screen := p.Has(swarm.CapScreen)
+	written := make(chan struct{}, 1)
+	over := make(chan error, 1)
+	var following sync.WaitGroup
+	defer following.Wait()
+	defer cancel()
+	following.Go(func() {
+		// The programs that the patterns are for draw screens, of which single lines
+		// of output say little. Who names a pattern may mean either.
+		over <- readOutput(ctx, p, handle, func(lines []string) bool {
+			select {
+			case written <- struct{}{}:
+			default:
+			}
+			return (r.Pattern != nil || !screen) && r.ready(lines)
+		})
+	})
+	if !screen {
+		return <-over
+	}
+	return watchScreen(ctx, p, handle, r, written, over)
+}
+
+// readOutput reads a worker's output, what was written before too, until ready says
+// so of what is new: nil. Its end is [swarm.ErrNotFound].
+func readOutput(ctx context.Context, p *peer, handle swarm.Handle, ready func(lines []string) bool) error {
+	var text lineReader
+	err := p.backend.Output(ctx, handle, swarm.OutputOptions{Follow: true}, func(o swarm.Output) error {
+		text.add(o)
+		lines := append(text.lines, text.open()...)
+		text.lines = nil
+		if ready(lines) {
+			return errReady
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errReady):
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil:
+		return swarm.ErrNotFound
+	default:
+		return err
+	}
+}
+
+// watchScreen looks at a worker's screen whenever the worker has written something.
+// over is how the reading of its output ended.
+func watchScreen(ctx context.Context, p *peer, handle swarm.Handle, r ReadyRequest, written <-chan struct{}, over <-chan error) error {
+	look := time.NewTimer(0)
+	defer look.Stop()
+	var since time.Time // of the first output that was not looked at
+	again := 0
+	for {
+		select {
+		case err := <-over:
+			return err
+		case <-written:
+			if since.IsZero() {
+				since = time.Now()
+			}
+			again = 0
+			look.Reset(min(screenQuiet, max(0, screenBusy-time.Since(since))))
+		case <-look.C:
+			since = time.Time{}
+			s, err := p.backend.Screen(ctx, handle, swarm.ScreenOptions{})
+			if err == nil && !s.Taken && r.ready(s.Lines) {
+				return nil
+			}
+			// A screen that can't be seen now may be seen later, or has ended, which
+			// the output tells.
+			if again < len(screenAgain) {
+				look.Reset(screenAgain[again])
+				again++
+			}
+		}
+	}
+}

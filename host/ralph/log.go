@@ -21,6 +21,7 @@ const (
 	eventPause   = "PAUSE"
 	eventResume  = "RESUME"
 	eventStop    = "STOP"
+	eventWarn    = "WARN"
 	eventError   = "ERROR"
 )
 

@@ -1,0 +1,139 @@
+package ralph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/pty"
+)
+
+// agent is one run of the agent's program on a terminal of its own.
+type agent struct {
+	pid      int
+	terminal *pty.Terminal
+	// output is what it writes, closed when nobody has the terminal any more.
+	output chan []byte
+	// stop ends the goroutines below, busy waits for them.
+	stop context.CancelFunc
+	busy sync.WaitGroup
+	// input is held by whoever gives input to it.
+	input sync.Mutex
+}
+
+// startAgent starts the program in the working directory and the environment of
+// this process.
+func startAgent(ctx context.Context, command []string, c *console) (_ *agent, err error) {
+	program, err := exec.LookPath(command[0])
+	if errors.Is(err, exec.ErrDot) {
+		program, err = filepath.Abs(program)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("command not found: %s", command[0])
+	}
+	t, err := pty.Open()
+	if err != nil {
+		return nil, err
+	}
+	c.resize(t)
+	inner := t.Inner.Fd()
+	pid, err := syscall.ForkExec(program, command, &syscall.ProcAttr{
+		Env:   agentEnv(os.Environ()),
+		Files: []uintptr{inner, inner, inner},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
+	})
+	if err != nil {
+		t.Close()
+		return nil, fmt.Errorf("cannot start %s: %w", command[0], err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	a := &agent{pid: pid, terminal: t, output: make(chan []byte), stop: stop}
+	a.busy.Go(func() { a.read(ctx) })
+	a.busy.Go(func() { a.feed(ctx, c.typed) })
+	return a, nil
+}
+
+// agentEnv adds what programs on a terminal expect.
+func agentEnv(env []string) []string {
+	for _, kv := range env {
+		if strings.HasPrefix(kv, "TERM=") {
+			return env
+		}
+	}
+	return append(env, "TERM=xterm-256color")
+}
+
+// read passes on what the agent writes.
+func (a *agent) read(ctx context.Context) {
+	defer close(a.output)
+	for {
+		buf := make([]byte, 32<<10)
+		n, err := a.terminal.Master.Read(buf)
+		if n > 0 {
+			a.terminal.Saw(buf[:n])
+			select {
+			case a.output <- buf[:n]:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if err != nil {
+			return // nobody has the terminal any more
+		}
+	}
+}
+
+// feed passes on what is typed, and the end of it.
+func (a *agent) feed(ctx context.Context, typed <-chan []byte) {
+	for {
+		select {
+		case keys, ok := <-typed:
+			if !ok {
+				return
+			}
+			a.input.Lock()
+			_, err := a.terminal.Master.Write(keys)
+			a.input.Unlock()
+			if err != nil {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// paste gives the prompt to the agent and presses Enter. late is called if the
+// agent does not read it in time; it may still do so.
+func (a *agent) paste(ctx context.Context, prompt []byte, late func()) error {
+	a.input.Lock()
+	defer a.input.Unlock()
+	return a.terminal.Give(ctx, prompt, true, late)
+}
+
+// hangUp closes this side of the terminal's inner end: once the agent is gone,
+// its output comes to an end.
+func (a *agent) hangUp() { a.terminal.Inner.Close() }
+
+// close waits until nobody uses the terminal any more.
+func (a *agent) close() {
+	a.stop()
+	a.terminal.Close()
+	a.busy.Wait()
+}
+
+// exitOf tells how a program ended: its code, or the name of a signal.
+func exitOf(status unix.WaitStatus) string {
+	if status.Signaled() {
+		return unix.SignalName(status.Signal())
+	}
+	return fmt.Sprint(status.ExitStatus())
+}

@@ -1,0 +1,238 @@
+package ralph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Options say which loop to run, and where.
+type Options struct {
+	// Store is where its state is, Name whose it is.
+	Store Store
+	Name  string
+	// Stdin and Stdout are those of the process. If Stdin is a terminal it is made
+	// raw meanwhile, and what is typed there goes to the agent.
+	Stdin, Stdout *os.File
+}
+
+// SignalError says that the loop was ended by a signal. The iteration that was
+// under way is open.
+type SignalError struct{ Signal syscall.Signal }
+
+func (e *SignalError) Error() string { return "ended by signal: " + e.Signal.String() }
+
+// loop is a loop that this process runs. One goroutine, that of Run, does
+// everything; others only bring it events.
+type loop struct {
+	store   Store
+	name    string
+	console *console
+	// pattern ends the loop, ready tells that an agent is ready; nil: none.
+	pattern, ready *regexp.Regexp
+	// children tells that some have ended, signals of all other signals.
+	children, signals chan os.Signal
+	// by is the signal that ended the loop, 0 as long as none did.
+	by syscall.Signal
+}
+
+// Run runs a loop until it has come to its end, which is nil. Everything that it
+// starts has ended then. It is [ErrOwned] if another process runs the loop,
+// [ErrEnded] if there is nothing to go on with, [ErrPrompt] and [ErrFailed] if it
+// gave up, and a [SignalError] if it was told to end.
+//
+// It takes over the signals of the process and waits for all of its children, so
+// a process that runs a loop does nothing else.
+func Run(ctx context.Context, o Options) error {
+	release, err := o.Store.own(o.Name)
+	if err != nil {
+		return err
+	}
+	defer release()
+	l := &loop{
+		store: o.Store, name: o.Name,
+		children: make(chan os.Signal, 1), signals: make(chan os.Signal, 8),
+	}
+	signal.Notify(l.children, unix.SIGCHLD)
+	signal.Notify(l.signals, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGWINCH)
+	defer signal.Stop(l.children)
+	defer signal.Stop(l.signals)
+	if err := adopt(); err != nil {
+		return err
+	}
+	st, err := o.Store.Load(o.Name)
+	if err != nil {
+		return err
+	}
+	if l.pattern, err = optionalPattern(st.DonePattern); err != nil {
+		return fmt.Errorf("the done pattern of '%s': %w", o.Name, err)
+	}
+	if l.ready, err = optionalPattern(st.ReadyPattern); err != nil {
+		return fmt.Errorf("the ready pattern of '%s': %w", o.Name, err)
+	}
+	if l.console, err = openConsole(o.Stdin, o.Stdout); err != nil {
+		return err
+	}
+	defer l.console.close()
+	err = l.run(ctx)
+	if errors.Is(err, ErrNoState) {
+		// Somebody cleaned it, which is how to be rid of a loop.
+		l.say("ralph state is gone, stopping loop")
+		return nil
+	}
+	return err
+}
+
+func optionalPattern(pattern string) (*regexp.Regexp, error) {
+	if pattern == "" {
+		return nil, nil
+	}
+	return CompilePattern(pattern)
+}
+
+// run runs iterations until there is none to run.
+func (l *loop) run(ctx context.Context) error {
+	for {
+		st, prompt, err := l.next(ctx)
+		if err != nil || st.Status != Running {
+			return err
+		}
+		l.say("starting iteration %d/%d", st.Iteration, st.MaxIterations)
+		l.log(eventStart, "iteration %d/%d", st.Iteration, st.MaxIterations)
+		out := l.iterate(ctx, st, prompt)
+		wait, more, err := l.record(ctx, out)
+		if err != nil || !more {
+			return err
+		}
+		if err := l.rest(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// errPaused keeps a change from being written.
+var errPaused = errors.New("paused")
+
+// next opens the iteration that is to run now. If there is none, the status of the
+// state is not Running. A paused loop is waited for.
+func (l *loop) next(ctx context.Context) (State, []byte, error) {
+	for {
+		var prompt []byte
+		var promptErr error
+		st, err := l.store.Change(ctx, l.name, func(st *State) error {
+			switch {
+			case st.Status == Paused:
+				return errPaused
+			case st.Status == Stopped && st.ExitReason == ReasonKilled:
+				// Its worker was started again.
+				st.Status, st.ExitReason = Running, ""
+			case st.Status != Running:
+				return &EndedError{Name: l.name, Status: st.Status}
+			}
+			if st.Complete() {
+				st.end(Stopped, ReasonIterations)
+				return nil
+			}
+			if prompt, promptErr = ReadPrompt(st.PromptFile); promptErr != nil {
+				st.end(Failed, ReasonPrompt)
+				return nil
+			}
+			st.begin(time.Now())
+			return nil
+		})
+		switch {
+		case errors.Is(err, errPaused):
+			if err := l.paused(ctx); err != nil {
+				return st, nil, err
+			}
+			continue
+		case err != nil:
+			return st, nil, err
+		case promptErr != nil:
+			l.log(eventError, "%v", promptErr)
+			return st, nil, promptErr
+		case st.Status == Stopped:
+			l.say("loop complete after %d iterations", st.Iteration)
+			l.log(eventDone, "loop complete after %d iterations reason=%s", st.Iteration, ReasonIterations)
+		}
+		return st, prompt, nil
+	}
+}
+
+// rest waits before the next iteration.
+func (l *loop) rest(ctx context.Context, d time.Duration) error {
+	if d == 0 {
+		return nil
+	}
+	over := time.NewTimer(d)
+	defer over.Stop()
+	for {
+		select {
+		case <-over.C:
+			return nil
+		case sig := <-l.signals:
+			if err := l.idle(ctx, sig.(syscall.Signal)); err != nil {
+				return err
+			}
+		case <-l.children:
+			reap()
+		case _, ok := <-l.console.typed:
+			l.console.ignore(ok)
+		}
+	}
+}
+
+// idle acts on a signal that comes while no agent runs.
+func (l *loop) idle(ctx context.Context, sig syscall.Signal) error {
+	switch sig {
+	case unix.SIGWINCH, unix.SIGINT:
+		return nil
+	}
+	l.ended(ctx, sig)
+	return &SignalError{Signal: sig}
+}
+
+// ended notes at once that the loop was told to end: whoever does that may not
+// wait for long. A pause outlives it.
+func (l *loop) ended(ctx context.Context, sig syscall.Signal) {
+	if l.by != 0 {
+		return
+	}
+	l.by = sig
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	st, err := l.store.Change(ctx, l.name, func(st *State) error {
+		if st.Status != Running {
+			return errPaused
+		}
+		st.end(Stopped, ReasonKilled)
+		return nil
+	})
+	if err != nil {
+		return // the worker's own end says as much
+	}
+	text := "loop stopped"
+	if st.Open() {
+		text = fmt.Sprintf("iteration %d killed", st.Iteration)
+	}
+	l.log(eventStop, "%s reason=%s", text, unix.SignalName(sig))
+}
+
+// say tells whoever looks at the worker.
+func (l *loop) say(format string, args ...any) {
+	l.console.say("[ralph] %s: %s", l.name, fmt.Sprintf(format, args...))
+}
+
+// log writes to the log of iterations. What can't be written there stops nothing.
+func (l *loop) log(event, format string, args ...any) {
+	if err := l.store.append(l.name, event, fmt.Sprintf(format, args...), time.Now()); err != nil {
+		l.say("cannot write %s: %v", logFile, err)
+	}
+}

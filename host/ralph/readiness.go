@@ -1,0 +1,60 @@
+package ralph
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/host/ready"
+)
+
+// How long an agent must have written nothing to be taken for ready.
+const (
+	// silent is for one that has written nothing at all.
+	silent = 2 * time.Second
+	// unsure is for one that shows nothing known, sure for one that does.
+	unsure = time.Second
+	sure   = 200 * time.Millisecond
+	// settled is after the prompt: what it wrote by then is all for now.
+	settled = 500 * time.Millisecond
+	// readyLimit is when an agent gets its prompt although it never stops writing.
+	readyLimit = 30 * time.Second
+)
+
+// lastLines is how much of the output counts as what the agent shows.
+const lastLines = 4 << 10
+
+// readiness tells from what an agent writes whether it waits for its prompt.
+type readiness struct {
+	pattern *regexp.Regexp
+	text    []byte
+	// waiting says that the prompt has not been given.
+	waiting bool
+}
+
+func newReadiness(pattern *regexp.Regexp) readiness {
+	return readiness{pattern: pattern, waiting: true}
+}
+
+// wrote takes plain output and returns how long nothing must follow it.
+func (r *readiness) wrote(text []byte) time.Duration {
+	r.text = append(r.text, text...)
+	r.text = r.text[max(0, len(r.text)-lastLines):]
+	switch {
+	case r.pattern != nil:
+		if r.pattern.Match(r.text) {
+			return sure
+		}
+		// It says what to wait for.
+		return readyLimit
+	case ready.Lines(r.lines()):
+		return sure
+	default:
+		return unsure
+	}
+}
+
+// asking reports whether the agent shows a dialog that a person must answer.
+func (r *readiness) asking() bool { return r.pattern == nil && ready.Asking(r.lines()) }
+
+func (r *readiness) lines() []string { return strings.Split(string(r.text), "\n") }

@@ -1,0 +1,117 @@
+package ralph
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxBackOff is the longest wait after a failure.
+const maxBackOff = 300 * time.Second
+
+// backOff is how long to wait after the kth failure in a row.
+func backOff(k int) time.Duration {
+	return min(time.Second<<min(k-1, 20), maxBackOff)
+}
+
+// record writes down what came of an iteration, tells it, and returns whether there
+// may be another one, and how long to wait before it.
+func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, more bool, err error) {
+	if out.ending == killed {
+		return 0, false, &SignalError{Signal: l.by}
+	}
+	now := time.Now()
+	st, err := l.store.Change(ctx, l.name, func(st *State) error {
+		st.close(now)
+		switch {
+		case out.failed():
+			st.Failures++
+			st.TotalFailures++
+		case out.ending == exited || out.done:
+			st.Failures = 0
+		}
+		switch {
+		case out.done:
+			st.end(Stopped, ReasonDone)
+		case st.Failures >= MaxFailures:
+			st.end(Failed, ReasonFailures)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	for _, p := range out.left {
+		l.log(eventError, "iteration %d: cannot end %s (pid %d)", st.Iteration, p.Name, p.PID)
+	}
+	if out.failed() && st.Status == Running && !st.Complete() {
+		wait = backOff(st.Failures)
+	}
+	l.tell(&st, out, wait)
+	switch {
+	case out.done:
+		l.say("done pattern matched, stopping loop")
+		l.log(eventDone, "done pattern matched in iteration %d reason=%s", st.Iteration, ReasonDone)
+		return 0, false, nil
+	case st.Status == Failed:
+		l.say("%d consecutive failures, stopping loop", st.Failures)
+		return 0, false, fmt.Errorf("%w: %d consecutive failures", ErrFailed, st.Failures)
+	}
+	return wait, true, nil
+}
+
+// failed reports whether an iteration counts as a failure.
+func (o outcome) failed() bool {
+	return !o.done && (o.ending == refused || o.ending == exited && o.exit != "0")
+}
+
+// tell says what came of an iteration.
+func (l *loop) tell(st *State, out outcome, wait time.Duration) {
+	i, took := st.Iteration, formatDuration(time.Duration(st.Durations[len(st.Durations)-1]))
+	switch {
+	case out.failed():
+		what := "iteration " + fmt.Sprint(i) + " failed (" + exitText(": ", out.exit) + ")"
+		how := exitText("=", out.exit)
+		if out.err != nil {
+			what, how = "spawn failed", "exit=1"
+			l.say("%v", out.err)
+			l.log(eventError, "iteration %d: %v", i, out.err)
+		}
+		l.log(eventFail, "iteration %d %s attempt=%d/%d backoff=%ds", i, how, st.Failures, MaxFailures, int(wait.Seconds()))
+		if wait > 0 {
+			what += fmt.Sprintf(", retrying in %ds (attempt %d/%d)", int(wait.Seconds()), st.Failures, MaxFailures)
+		}
+		l.say("%s", what)
+	case out.ending == inactive && !out.done:
+		seconds := time.Duration(st.Inactivity).Seconds()
+		l.say("inactivity timeout (%gs), restarting", seconds)
+		l.log(eventTimeout, "iteration %d inactivity_timeout=%gs", i, seconds)
+	case out.ending == exited:
+		l.say("iteration %d completed (%s, duration: %s)", i, exitText(": ", out.exit), took)
+		l.log(eventEnd, "iteration %d %s duration=%s", i, exitText("=", out.exit), took)
+	}
+}
+
+// exitText is "exit: 3" or "signal: SIGTERM", with sep between.
+func exitText(sep, exit string) string {
+	if unix.SignalNum(exit) != 0 || strings.HasPrefix(exit, "SIG") {
+		return "signal" + sep + exit
+	}
+	return "exit" + sep + exit
+}
+
+// formatDuration is a duration as people say it: "5m 12s".
+func formatDuration(d time.Duration) string {
+	s := int(d.Round(time.Second).Seconds())
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm %ds", s/60, s%60)
+	default:
+		return fmt.Sprintf("%dh %dm %ds", s/3600, s/60%60, s%60)
+	}
+}

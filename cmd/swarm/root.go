@@ -58,6 +58,7 @@ ends one, nothing of it is left.`,
 	)
 	root.SetHelpCommandGroupID(groupSystem)
 	add(root, groupWorkers, newSpawn(a), newLs(a), newStatus(a), newLogs(a), newWait(a), newKill(a), newClean(a))
+	add(root, groupTalk, newSend(a), newPeek(a), newAttach(a), newInterrupt(a), newEOF(a), newSignal(a))
 	add(root, groupHistory, newEvents(a), newWatch(a), newGC(a))
 	add(root, groupInside, newComplete(a))
 	add(root, groupSystem, newConfig(a), newPlugin(a), newDoctor(a), newCompletion(a), newVersion(a))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,6 +30,9 @@ type spawnOptions struct {
 	killTimeout                    durationFlag
 	killMode                       *choiceFlag
 	logLimit                       sizeFlag
+	stdin                          bool
+	policy                         policyFlags
+	ready                          readyFlags
 	json                           bool
 	command                        []string
 }
@@ -44,11 +48,20 @@ session are gone. COMMAND gets everything after "--" as it is, without a shell,
 and the environment of this call.
 
 It returns when the worker runs. If anything fails, what was made is undone and
-nothing is left behind.`,
+nothing is left behind.
+
+With --restart it is started again when its main process ends, by its keeper,
+whoever is gone: the same worker, with the same id and log. A kill, a completion and
+the end of its --owner end it for good. One that fails too often stays down.
+
+With --ready-wait it returns when the worker shows a prompt, or the line that
+--ready-pattern describes. One that does not in time goes on, with a warning.`,
 		Example: `  swarm spawn --name build -- make watch
   swarm spawn --name agent --tmux -- claude
   swarm spawn --name fix --tmux --worktree --branch fix/login --tag login -- claude
-  swarm spawn --name web --cwd site --env PORT=8080 -- npm start`,
+  swarm spawn --name web --cwd site --env PORT=8080 --restart on-failure -- npm start
+  swarm spawn --name once --rm --owner $$ -- ./deploy
+  swarm spawn --name db --ready-wait --ready-pattern 'ready to accept' -- postgres -D data`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.parse(cmd, args); err != nil {
 				return err
@@ -73,6 +86,9 @@ nothing is left behind.`,
 	f.Var(&o.killTimeout, "kill-timeout", "how long it may then take to end (default: 5s)")
 	o.killMode = choice(cmd, "kill-mode", "who gets the first signal", "", "tree", "main")
 	f.Var(&o.logLimit, "log-limit", "how much of its output to keep (default: 64MiB)")
+	f.BoolVar(&o.stdin, "stdin", false, "keep its standard input open, for 'swarm send'; for workers that are on no terminal")
+	o.policy.addTo(cmd)
+	o.ready.addTo(cmd)
 	f.BoolVar(&o.json, "json", false, "print the worker as JSON")
 	completeWith(cmd, "kill-signal", swarm.Signals()...)
 	return cmd
@@ -108,7 +124,10 @@ func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 	if slices.Contains(o.tags, "") {
 		return usagef("--tag is empty")
 	}
-	return nil
+	if err := o.policy.check(); err != nil {
+		return err
+	}
+	return o.ready.check()
 }
 
 func keyValue(entry string) (key, value string, err error) {
@@ -121,7 +140,7 @@ func keyValue(entry string) (key, value string, err error) {
 
 func (a *app) spawn(ctx context.Context, o *spawnOptions) error {
 	finishWriting()
-	loaded, err := a.loadProject()
+	loaded, err := a.loadProjectFor(o.backend)
 	if err != nil {
 		return err
 	}
@@ -134,12 +153,41 @@ func (a *app) spawn(ctx context.Context, o *spawnOptions) error {
 		if err != nil {
 			return err
 		}
+		var result any = a.workerJSON(worker)
+		if o.ready.wait {
+			var ready bool
+			ready, err = a.awaitReady(ctx, h, worker, o.ready.request())
+			result = spawnJSON{workerJSON: a.workerJSON(worker), Ready: ready}
+		}
+		// It runs in any case, also if this call is interrupted.
 		if o.json {
-			return a.printJSON(a.workerJSON(worker))
+			return errors.Join(err, a.printJSON(result))
 		}
 		a.printf("spawned %s%s\n", worker.Name, spawnedWhere(worker))
-		return nil
+		return err
 	})
+}
+
+// spawnJSON is the new worker of a spawn that waited for it.
+type spawnJSON struct {
+	workerJSON
+	Ready bool `json:"ready"`
+}
+
+// awaitReady waits until a new worker is ready. That it is not is a warning: it was
+// spawned, and what it wrote says why.
+func (a *app) awaitReady(ctx context.Context, h *host.Host, w host.Worker, r host.ReadyRequest) (bool, error) {
+	err := h.AwaitReady(ctx, w.ID, r)
+	switch {
+	case errors.Is(err, host.ErrNotReady):
+		a.warn(fmt.Sprintf("agent '%s' did not become ready within %gs", w.Name, r.Timeout.Seconds()), "")
+		return false, nil
+	case errors.Is(err, host.ErrEnded) || errors.Is(err, host.ErrNotFound):
+		a.warn(err.Error(), "")
+		return false, nil
+	default:
+		return err == nil, err
+	}
 }
 
 // spawnedWhere tells where a new worker is: its window, or its process.

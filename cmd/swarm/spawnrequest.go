@@ -20,6 +20,7 @@ func (o *spawnOptions) request(cfg config.Config) (host.SpawnRequest, error) {
 		Env:         o.env,
 		Options:     map[string]string{},
 		OutputLimit: int64(o.logLimit),
+		Stdin:       o.stdin,
 	}
 	if r.Backend == "" {
 		r.Backend = cfg.Defaults.Backend
@@ -55,6 +56,9 @@ func (o *spawnOptions) request(cfg config.Config) (host.SpawnRequest, error) {
 		}
 	}
 	o.setPolicy(&r, cfg.Kill)
+	if err := o.policy.set(&r, cfg.Defaults); err != nil {
+		return r, err
+	}
 	var err error
 	r.Dir, err = workingDir(o.cwd)
 	return r, err
@@ -68,13 +72,20 @@ func (o *spawnOptions) setPolicy(r *host.SpawnRequest, k config.Kill) {
 	if o.killTimeout.d != nil {
 		policy.Grace = *o.killTimeout.d
 	}
-	switch o.killMode.value {
-	case swarm.KillMain.String():
-		policy.Mode = swarm.KillMain
-	case swarm.KillTree.String():
-		policy.Mode = swarm.KillTree
+	if mode, ok := killMode(o.killMode.value); ok {
+		policy.Mode = mode
 	}
 	r.Kill = &policy
+}
+
+// killMode returns the mode of that name; empty is none.
+func killMode(name string) (mode swarm.KillMode, ok bool) {
+	for _, mode := range []swarm.KillMode{swarm.KillTree, swarm.KillMain} {
+		if name == mode.String() {
+			return mode, true
+		}
+	}
+	return swarm.KillTree, false
 }
 
 func setUnlessEmpty(m map[string]string, key string, values ...string) {

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+type attachOptions struct{ json bool }
+
+func newAttach(a *app) *cobra.Command {
+	o := &attachOptions{}
+	cmd := &cobra.Command{
+		Use:   "attach NAME",
+		Short: "Take part in a worker with this terminal",
+		Long: `Connect this terminal with that of a worker. Inside of tmux the client switches to
+the worker's window; otherwise tmux is run here, and its detach key (C-b d) brings
+you back. The worker goes on either way.
+
+With --json nothing is connected: the program that would be run is printed.`,
+		Example: `  swarm attach agent
+  swarm attach agent --json | jq -r '.command | join(" ")'`,
+		Args:              arguments(1, 1, "name of a worker"),
+		ValidArgsFunction: a.completeOneWorker,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.attach(cmd.Context(), args[0], o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the program that connects, as JSON, and do not run it")
+	return cmd
+}
+
+// attachJSON is a program that connects a terminal with a worker.
+type attachJSON struct {
+	Command []string `json:"command"`
+	Unset   []string `json:"unset"`
+}
+
+func (a *app) attach(ctx context.Context, name string, o *attachOptions) error {
+	var to swarm.Attachment
+	err := a.withHost(ctx, func(h *host.Host) (err error) {
+		to, err = h.Attach(ctx, name)
+		// The program that runs in the place of this one does not know its children.
+		return errors.Join(err, h.Close())
+	})
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return a.printJSON(attachJSON{Command: to.Command, Unset: append([]string{}, to.Unset...)})
+	}
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		return fmt.Errorf("cannot attach to '%s': stdin is not a terminal", name)
+	}
+	return a.become(to)
+}
+
+// become runs a program in the place of this one.
+func (a *app) become(to swarm.Attachment) error {
+	path, err := exec.LookPath(to.Command[0])
+	if err != nil {
+		return err
+	}
+	env := slices.DeleteFunc(slices.Clone(a.env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(to.Unset, name)
+	})
+	return fmt.Errorf("cannot run %s: %w", path, unix.Exec(path, to.Command, env))
+}

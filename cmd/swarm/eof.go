@@ -1,0 +1,31 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+type eofOptions struct{ json bool }
+
+func newEOF(a *app) *cobra.Command {
+	o := &eofOptions{}
+	cmd := &cobra.Command{
+		Use:   "eof NAME",
+		Short: "End the input of a worker",
+		Long: `Press the end-of-file key (Ctrl-D) of a worker that is on a terminal. The standard
+input of one that was spawned with --stdin is closed: it gets nothing more.`,
+		Example: `  swarm spawn --name sum --stdin -- sha256sum
+  swarm send sum --stdin < file
+  swarm eof sum`,
+		Args:              arguments(1, 1, "name of a worker"),
+		ValidArgsFunction: a.completeOneWorker,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sel := host.Selection{Names: args}
+			return a.give(cmd.Context(), sel, swarm.Input{Kind: swarm.InputEOF}, "sent eof to %s", o.json)
+		},
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the result as JSON")
+	return cmd
+}

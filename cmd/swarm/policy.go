@@ -1,0 +1,186 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// policyFlags are the flags of spawn that say how long a worker lives.
+type policyFlags struct {
+	remove  bool
+	retain  retainFlag
+	restart *choiceFlag
+	delay   delayFlag
+	budget  budgetFlag
+	owner   countFlag
+}
+
+func (p *policyFlags) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&p.remove, "rm", false, "forget the worker when it ends; its history stays. The same as --retain none")
+	f.Var(&p.retain, "retain", "how long it is listed after its end: until-clean, none, or a duration (default: until-clean)")
+	p.restart = choice(cmd, "restart", "start it again when its main process ends", config.RestartNo,
+		config.RestartNo, config.RestartOnFailure, config.RestartAlways)
+	f.Var(&p.delay, "restart-delay", "how long to wait before the first restart and, each twice as long, at most (default: 1s:30s)")
+	f.Var(&p.budget, "restart-budget", "how many restarts there may be in which time; one more and it stays down (default: 5/60s)")
+	f.Var(&p.owner, "owner", "kill the worker when the process `PID` ends")
+	completeWith(cmd, "retain", config.RetainUntilClean, config.RetainNone, "1h")
+}
+
+// check refuses flags that exclude each other.
+func (p *policyFlags) check() error {
+	switch {
+	case p.remove && p.retain != "" && p.retain != config.RetainNone:
+		return usagef("--rm and --retain %s exclude each other", p.retain)
+	case p.restart.value == config.RestartNo && (p.delay != delayFlag{} || p.budget != budgetFlag{}):
+		return usagef("--restart-delay and --restart-budget need --restart on-failure or --restart always")
+	}
+	return nil
+}
+
+// set puts the policies into a request.
+func (p *policyFlags) set(r *host.SpawnRequest, d config.Defaults) error {
+	r.Retain = string(p.retain)
+	if p.remove {
+		r.Retain = config.RetainNone
+	}
+	if r.Retain == "" {
+		r.Retain = d.Retain
+	}
+	if when := p.restart.value; when != config.RestartNo {
+		r.Restart = swarm.Restart{
+			When: swarm.RestartWhen(when), MinDelay: p.delay.least, MaxDelay: p.delay.most,
+			Budget: p.budget.n, Window: p.budget.window,
+		}
+	}
+	if p.owner.n != nil {
+		owner, err := host.OwnerOf(*p.owner.n)
+		if err != nil {
+			return err
+		}
+		r.Owner = &owner
+	}
+	return nil
+}
+
+// retainFlag is a retention policy; empty: not given.
+type retainFlag string
+
+func (f *retainFlag) Set(s string) error {
+	if s != config.RetainUntilClean && s != config.RetainNone {
+		d, err := config.ParseDuration(s)
+		if err != nil {
+			return fmt.Errorf("expected %s, %s or a duration such as 1h", config.RetainUntilClean, config.RetainNone)
+		}
+		s = d.String()
+	}
+	*f = retainFlag(s)
+	return nil
+}
+func (f *retainFlag) Type() string   { return "policy" }
+func (f *retainFlag) String() string { return string(*f) }
+
+// delayFlag is the delay before restarts: the first and the longest, as in
+// "1s:30s". Without the second it is always the first. 0: not given.
+type delayFlag struct{ least, most time.Duration }
+
+func (f *delayFlag) Set(s string) error {
+	first, last, both := strings.Cut(s, ":")
+	if !both {
+		last = first
+	}
+	least, err := config.ParseDuration(first)
+	if err != nil {
+		return err
+	}
+	most, err := config.ParseDuration(last)
+	switch {
+	case err != nil:
+		return err
+	case least <= 0:
+		return errors.New("the first delay must be longer than 0")
+	case most < least:
+		return errors.New("the first delay is longer than the longest")
+	}
+	*f = delayFlag{least, most}
+	return nil
+}
+func (f *delayFlag) Type() string   { return "min[:max]" }
+func (f *delayFlag) String() string { return "" }
+
+// budgetFlag is how many restarts there may be in a time, as in "5/60s". 0: not
+// given.
+type budgetFlag struct {
+	n      int
+	window time.Duration
+}
+
+func (f *budgetFlag) Set(s string) error {
+	count, window, ok := strings.Cut(s, "/")
+	n, err := strconv.Atoi(count)
+	if !ok || err != nil || n < 1 {
+		return errors.New("expected a number of restarts and a time, such as 5/60s")
+	}
+	d, err := config.ParseDuration(window)
+	if err == nil && d <= 0 {
+		err = errors.New("the time must be longer than 0")
+	}
+	*f = budgetFlag{n, d}
+	return err
+}
+func (f *budgetFlag) Type() string   { return "number/time" }
+func (f *budgetFlag) String() string { return "" }
+
+// readyFlags are the flags of spawn that say when a worker is ready.
+type readyFlags struct {
+	wait    bool
+	pattern patternFlag
+	timeout durationFlag
+}
+
+func (r *readyFlags) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&r.wait, "ready-wait", false, "return when the worker shows that it is ready")
+	f.Var(&r.pattern, "ready-pattern", "regular expression that a line of its screen or output then matches (default: prompts of agents and shells)")
+	f.Var(&r.timeout, "ready-timeout", "how long to wait for that (default: 2m)")
+}
+
+func (r *readyFlags) check() error {
+	if !r.wait && (r.pattern.Regexp != nil || r.timeout.d != nil) {
+		return usagef("--ready-pattern and --ready-timeout need --ready-wait")
+	}
+	return nil
+}
+
+func (r *readyFlags) request() host.ReadyRequest {
+	request := host.ReadyRequest{Pattern: r.pattern.Regexp, Timeout: host.DefaultReadyTimeout}
+	if r.timeout.d != nil {
+		request.Timeout = *r.timeout.d
+	}
+	return request
+}
+
+// patternFlag is a regular expression; nil: not given.
+type patternFlag struct{ *regexp.Regexp }
+
+func (f *patternFlag) Set(s string) (err error) {
+	f.Regexp, err = regexp.Compile(s)
+	return err
+}
+func (f *patternFlag) Type() string { return "regexp" }
+func (f *patternFlag) String() string {
+	if f.Regexp == nil {
+		return ""
+	}
+	return f.Regexp.String()
+}

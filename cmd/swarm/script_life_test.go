@@ -10,7 +10,7 @@ import (
 )
 
 // finalEvent is a line of the history that tells how a worker ended.
-var finalEvent = regexp.MustCompile(`(?m)^\[([^]]*)\] ((?:COMPLETE|EXITED|FAILED|DIED|KILLED|CRASH LOOP)\b.*)$`)
+var finalEvent = regexp.MustCompile(`(?m)^\[([^]]*)\] ((?:COMPLETE|EXITED|FAILED|DIED|KILLED)\b.*)$`)
 
 // cmdFinals compares all final events of a worker, of all its incarnations. With
 // "-" for the worker it is those of all workers, and their names come first.

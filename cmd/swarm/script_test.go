@@ -84,6 +84,9 @@ func prepare(dir string) error {
 	if err := build(filepath.Join(bin, "worker"), "./testdata/worker"); err != nil {
 		return err
 	}
+	if err := build(filepath.Join(bin, "bare", "swarm-plugin-bare"), "./testdata/bare"); err != nil {
+		return err
+	}
 	return os.Setenv("GOTMPDIR", work)
 }
 

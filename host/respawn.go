@@ -8,6 +8,9 @@ import (
 
 // RespawnRequest says how to start a worker again.
 type RespawnRequest struct {
+	// As is what to start in its place, of the same name; nil: the worker as it was
+	// spawned.
+	As *SpawnRequest
 	// CleanFirst removes its workspace before, so that it begins in a new one. A
 	// workspace that must be kept is an error, and the worker was not touched.
 	CleanFirst bool

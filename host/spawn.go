@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -36,6 +37,8 @@ type SpawnRequest struct {
 	// Retain is its retention policy: "until-clean", "none", or a duration that
 	// the record stays after the end; empty: "until-clean".
 	Retain string
+	// Project is the path of the config file that declares it; empty: none.
+	Project string
 	// Stdin keeps its standard input open, for [Host.Send].
 	Stdin bool
 	// Restart is its restart policy; the zero value: none.
@@ -88,6 +91,11 @@ func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (_ Worker, err error
 	}
 	defer unlock()
 
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	beside.Go(func() {
+		h.reconcile(ctx, reg, p.backend, p.rec.Backend, func(id string) bool { return id == p.rec.ID })
+	})
 	var done undo
 	defer func() { err = done.onError(ctx, h.log, err) }()
 	if err := h.make(ctx, reg, p, &done); err != nil {
@@ -136,12 +144,19 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 	if err := h.start(ctx, p, done); err != nil {
 		return err
 	}
-	return h.save(ctx, reg, rec.ID, func(r *registry.Record) {
-		rec.State, rec.Step = registry.Running, ""
-		r.State, r.Step, r.Handle = rec.State, rec.Step, rec.Handle
-		if p.status.Err == nil {
-			r.PID, r.Started, r.Place = p.status.Status.PID, p.status.Status.Started, p.status.Status.Where
+	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		err := tx.Update(ctx, rec.ID, func(r *registry.Record) error {
+			rec.State, rec.Step = registry.Running, ""
+			r.State, r.Step, r.Handle = rec.State, rec.Step, rec.Handle
+			if p.status.Err == nil {
+				r.PID, r.Started, r.Place = p.status.Status.PID, p.status.Status.Started, p.status.Status.Where
+			}
+			return nil
+		})
+		if err == nil {
+			_, err = tx.Append(ctx, spawnedEvent(rec, p.status.Status))
 		}
+		return err
 	})
 }
 

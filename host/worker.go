@@ -60,6 +60,11 @@ type Worker struct {
 	Owner *swarm.Owner
 	// Ralph says that its main process is a ralph loop.
 	Ralph bool
+	// Project is the path of the config file that declared it; empty: none.
+	Project string
+	// OutputLimit is how many bytes of its output are kept; 0: as many as its
+	// backend decides.
+	OutputLimit int64
 	// Stdin says that its standard input is kept open.
 	Stdin bool
 	// Previous are the ids of its earlier incarnations, the oldest first.

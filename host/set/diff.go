@@ -1,0 +1,141 @@
+package set
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// difference is one thing that a worker can have otherwise than it is declared.
+type difference struct {
+	key string
+	// of returns whether it differs, and in which parts where that helps.
+	of func(w host.Worker, want host.SpawnRequest) (differs bool, parts []string)
+}
+
+// differences are all that can differ.
+var differences = []difference{
+	{"command", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
+		return !slices.Equal(w.Command, want.Command), nil
+	}},
+	{"backend", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return w.Backend != want.Backend, nil }},
+	{"cwd", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
+		// With a workspace it only says what that is made of.
+		return w.Workspace == nil && want.Workspace == nil && !sameDir(w.Dir, want.Dir), nil
+	}},
+	{"env", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
+		return unequal(variables(w.Env), variables(want.Env))
+	}},
+	{"tags", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
+		return !slices.Equal(sorted(w.Tags), sorted(want.Tags)), nil
+	}},
+	{"options", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return unequal(w.Options, want.Options) }},
+	{"worktree", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return worktree(w, want), nil }},
+	{"restart", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
+		return w.Restart.OrDefault() != want.Restart.OrDefault(), nil
+	}},
+	{"kill", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
+		return want.Kill != nil && w.Kill != *want.Kill, nil
+	}},
+	{"retain", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
+		return duration(w.Retain) != duration(want.Retain), nil
+	}},
+	{"stdin", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return w.Stdin != want.Stdin, nil }},
+	{"log_limit", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
+		return want.OutputLimit != 0 && w.OutputLimit != want.OutputLimit, nil
+	}},
+}
+
+// different returns what a worker has otherwise than it is declared, such as
+// "command" or "env (PORT, HOST)". It tells names only: values may be secrets.
+func different(w host.Worker, want host.SpawnRequest) []string {
+	var found []string
+	for _, d := range differences {
+		differs, parts := d.of(w, want)
+		switch {
+		case !differs:
+		case len(parts) > 0:
+			found = append(found, d.key+" ("+strings.Join(parts, ", ")+")")
+		default:
+			found = append(found, d.key)
+		}
+	}
+	return found
+}
+
+// variables makes a table of entries KEY=VALUE; the last one of a key holds.
+func variables(entries []string) map[string]string {
+	m := make(map[string]string, len(entries))
+	for _, entry := range entries {
+		key, value, _ := strings.Cut(entry, "=")
+		m[key] = value
+	}
+	return m
+}
+
+// unequal returns the keys that two tables do not have in common.
+func unequal(a, b map[string]string) (bool, []string) {
+	keys := map[string]bool{}
+	for key, value := range a {
+		if other, ok := b[key]; !ok || other != value {
+			keys[key] = true
+		}
+	}
+	for key := range b {
+		if _, ok := a[key]; !ok {
+			keys[key] = true
+		}
+	}
+	return len(keys) > 0, slices.Sorted(maps.Keys(keys))
+}
+
+// worktree compares the workspaces. A worker whose branch was changed since keeps
+// the one that it was made with in its record.
+func worktree(w host.Worker, want host.SpawnRequest) bool {
+	if w.Workspace == nil || want.Workspace == nil {
+		return (w.Workspace == nil) != (want.Workspace == nil)
+	}
+	branch, parent := want.Workspace.Branch, want.Workspace.Parent
+	if branch == "" {
+		branch = want.Name
+	}
+	if parent != "" && !filepath.IsAbs(parent) {
+		parent = filepath.Join(filepath.Dir(w.Workspace.Base), parent)
+	}
+	return w.Workspace.Branch != branch || parent != "" && !sameDir(filepath.Dir(w.Workspace.Path), parent)
+}
+
+// duration is a retention in one of the ways to write it.
+func duration(retain string) string {
+	if retain == "" {
+		return "until-clean"
+	}
+	if d, err := time.ParseDuration(retain); err == nil {
+		return d.String()
+	}
+	return retain
+}
+
+func sorted(tags []string) []string { return slices.Sorted(slices.Values(tags)) }
+
+// sameDir compares directories, of which one may be a link to the other.
+func sameDir(a, b string) bool {
+	return filepath.Clean(a) == filepath.Clean(b) || real(a) == real(b)
+}
+
+// within reports whether dir is base or below it.
+func within(dir, base string) bool {
+	rel, err := filepath.Rel(real(base), real(dir))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+func real(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	return filepath.Clean(path)
+}

@@ -1,0 +1,177 @@
+package set
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// DownRequest says how to bring workers down.
+type DownRequest struct {
+	// Names are the workers to bring down, with all that depends on them; none:
+	// all.
+	Names []string
+	// Kill says how. Its functions are called as by [host.Host.Kill], one at a
+	// time, Done in the order in which workers end. With RemoveWorkspace, those
+	// that have ended already are not passed over.
+	Kill host.KillRequest
+	// Idle is told of each worker with which there is nothing to do; nil: nobody.
+	Idle func(name string)
+}
+
+// killer ends workers. It is a [host.Host] but in tests.
+type killer interface {
+	Kill(ctx context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error)
+}
+
+// Down ends the workers that run: each once all that depends on it has ended. The
+// worker that the caller itself runs in is the last. What can't be ended keeps
+// what it depends on running. All that came of it is in the outcomes, the error
+// of each in it. A name that is not declared is an [UndeclaredError], and nothing
+// was ended then.
+func (s *Set) Down(ctx context.Context, h *host.Host, req DownRequest) ([]host.KillOutcome, error) {
+	return s.down(ctx, h, h, req)
+}
+
+func (s *Set) down(ctx context.Context, o observer, k killer, req DownRequest) ([]host.KillOutcome, error) {
+	after := s.dependants()
+	names, err := s.choose(req.Names, after)
+	if err != nil {
+		return nil, err
+	}
+	there, err := look(ctx, o, names)
+	if err != nil {
+		return nil, err
+	}
+	d := &downing{Set: s, killer: k, req: req, there: there, after: after, failed: map[string]bool{}, warned: map[string]bool{}}
+	self := o.CallerID()
+	own := slices.IndexFunc(names, func(name string) bool { return self != "" && there[name].ID == self })
+	var last string
+	if own >= 0 {
+		last = names[own]
+		names = slices.Delete(slices.Clone(names), own, own+1)
+	}
+	inOrder(names, after, func(name string) { d.one(ctx, name, nil) })
+	if last == "" {
+		d.answer(d.outcomes)
+		return d.outcomes, nil
+	}
+	d.one(ctx, last, func(own []host.KillOutcome) { d.answer(slices.Concat(d.outcomes, own)) })
+	return d.outcomes, nil
+}
+
+// downing is one call of Down.
+type downing struct {
+	*Set
+	killer
+	req   DownRequest
+	there map[string]host.Worker
+	after map[string][]string
+
+	// mu guards what follows, and the functions of the request.
+	mu       sync.Mutex
+	outcomes []host.KillOutcome
+	failed   map[string]bool
+	// warned are the warnings that were told: every kill looks after the sessions
+	// that it has emptied, and may find the same as another.
+	warned map[string]bool
+}
+
+func (d *downing) answer(outcomes []host.KillOutcome) {
+	if d.req.Kill.Answer != nil {
+		d.req.Kill.Answer(outcomes)
+	}
+}
+
+// one ends one worker, all that depends on it being done. answer is for the
+// caller's own.
+func (d *downing) one(ctx context.Context, name string, answer func([]host.KillOutcome)) {
+	w, there := d.there[name]
+	if !there || w.Gone() && (!d.req.Kill.RemoveWorkspace || w.Workspace == nil) {
+		d.tell(func() {
+			if d.req.Idle != nil {
+				d.req.Idle(name)
+			}
+		})
+		if answer != nil {
+			answer(nil)
+		}
+		return
+	}
+	err := d.foreign(w)
+	if err == nil {
+		err = d.needed(name)
+	}
+	if err == nil {
+		req := d.request()
+		req.Answer = answer
+		var outcomes []host.KillOutcome
+		if outcomes, err = d.Kill(ctx, host.Selection{Names: []string{w.ID}}, req); err == nil {
+			d.note(outcomes...)
+			return
+		}
+	}
+	out := host.KillOutcome{Worker: w, Err: err}
+	d.note(out)
+	d.tell(func() {
+		if d.req.Kill.Done != nil {
+			d.req.Kill.Done(out)
+		}
+	})
+	if answer != nil {
+		answer([]host.KillOutcome{out})
+	}
+}
+
+// needed returns an error if a worker that depends on this one could not be
+// ended.
+func (d *downing) needed(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, other := range d.after[name] {
+		if d.failed[other] {
+			return fmt.Errorf("'%s' was left alone: '%s' depends on it and still runs", name, other)
+		}
+	}
+	return nil
+}
+
+func (d *downing) note(outcomes ...host.KillOutcome) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, out := range outcomes {
+		d.failed[out.Worker.Name] = out.Err != nil
+	}
+	d.outcomes = append(d.outcomes, outcomes...)
+}
+
+func (d *downing) tell(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f()
+}
+
+// request is that of the caller, of which nothing is called twice at once.
+func (d *downing) request() host.KillRequest {
+	req := d.req.Kill
+	if progress := req.Progress; progress != nil {
+		req.Progress = func(e host.KillEvent) { d.tell(func() { progress(e) }) }
+	}
+	if done := req.Done; done != nil {
+		req.Done = func(out host.KillOutcome) { d.tell(func() { done(out) }) }
+	}
+	if warn := req.Warn; warn != nil {
+		req.Warn = func(w host.Warning) {
+			d.tell(func() {
+				if !d.warned[w.Text] {
+					d.warned[w.Text] = true
+					warn(w)
+				}
+			})
+		}
+	}
+	return req
+}

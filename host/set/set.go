@@ -1,0 +1,142 @@
+package set
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// Worker is the declaration of one worker.
+type Worker struct {
+	// Spawn is how it is started. Its name is the worker's, its project that of
+	// the set.
+	Spawn host.SpawnRequest
+	// DependsOn are the names of workers of the same set that have to be ready
+	// before this one starts.
+	DependsOn []string
+	// Ready says when it is ready; nil: as soon as it runs.
+	Ready *host.ReadyRequest
+}
+
+// Set is the workers of one project, in the order of their declaration.
+type Set struct {
+	project string
+	workers []Worker
+	byName  map[string]*Worker
+}
+
+// New returns the set of a project, which is the path of what declares it. Names
+// are unique, dependencies are in the set and without a cycle; the error names
+// what is not so.
+func New(project string, workers []Worker) (*Set, error) {
+	s := &Set{project: project, workers: slices.Clone(workers), byName: map[string]*Worker{}}
+	for i := range s.workers {
+		w := &s.workers[i]
+		w.Spawn.Project = project
+		if s.byName[w.Spawn.Name] != nil {
+			return nil, fmt.Errorf("worker '%s' is declared twice", w.Spawn.Name)
+		}
+		s.byName[w.Spawn.Name] = w
+	}
+	for _, w := range s.workers {
+		for _, name := range w.DependsOn {
+			if s.byName[name] == nil {
+				return nil, fmt.Errorf("worker '%s' depends on '%s', which is not declared", w.Spawn.Name, name)
+			}
+			if path := s.path(name, w.Spawn.Name, nil); path != nil {
+				return nil, fmt.Errorf("a cycle of dependencies: %s", strings.Join(append([]string{w.Spawn.Name}, path...), " -> "))
+			}
+		}
+	}
+	return s, nil
+}
+
+// path returns the names on a way of dependencies between two workers, both of
+// them included; nil if there is none.
+func (s *Set) path(from, to string, seen map[string]bool) []string {
+	if from == to {
+		return []string{to}
+	}
+	if seen == nil {
+		seen = map[string]bool{}
+	}
+	seen[from] = true
+	for _, next := range s.byName[from].DependsOn {
+		if seen[next] {
+			continue
+		}
+		if rest := s.path(next, to, seen); rest != nil {
+			return append([]string{from}, rest...)
+		}
+	}
+	return nil
+}
+
+// Names returns the names of all workers.
+func (s *Set) Names() []string {
+	names := make([]string, len(s.workers))
+	for i, w := range s.workers {
+		names[i] = w.Spawn.Name
+	}
+	return names
+}
+
+// UndeclaredError names a worker that is not in the set.
+type UndeclaredError struct{ Name, Project string }
+
+func (e *UndeclaredError) Error() string {
+	return fmt.Sprintf("worker '%s' is not declared in %s", e.Name, e.Project)
+}
+
+// choose returns the named workers, or all, together with those that follow
+// leads to from them, in an order in which each comes after the ones that it has
+// to wait for.
+func (s *Set) choose(names []string, follow map[string][]string) ([]string, error) {
+	if len(names) == 0 {
+		names = s.Names()
+	}
+	var chosen []string
+	seen := map[string]bool{}
+	var add func(name string)
+	add = func(name string) {
+		if seen[name] {
+			return
+		}
+		seen[name] = true
+		for _, next := range follow[name] {
+			add(next)
+		}
+		chosen = append(chosen, name)
+	}
+	for _, name := range names {
+		if s.byName[name] == nil {
+			return nil, &UndeclaredError{Name: name, Project: s.project}
+		}
+	}
+	for _, name := range names {
+		add(name)
+	}
+	return chosen, nil
+}
+
+// dependencies returns what each worker waits for when it starts.
+func (s *Set) dependencies() map[string][]string {
+	after := map[string][]string{}
+	for _, w := range s.workers {
+		after[w.Spawn.Name] = w.DependsOn
+	}
+	return after
+}
+
+// dependants returns what each worker waits for when it ends.
+func (s *Set) dependants() map[string][]string {
+	after := map[string][]string{}
+	for _, w := range s.workers {
+		for _, name := range w.DependsOn {
+			after[name] = append(after[name], w.Spawn.Name)
+		}
+	}
+	return after
+}

@@ -49,7 +49,7 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 			ID: newID(now), Name: req.Name, Backend: req.Backend, Plugin: recordedPlugin(p.backend),
 			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: unique(req.Tags), Options: req.Options,
 			Kill: h.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain,
-			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Owner: req.Owner, Ralph: req.Ralph, Created: now,
+			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Owner: req.Owner, Ralph: req.Ralph, Project: req.Project, Created: now,
 		},
 	}
 	if p.rec.OutputLimit == 0 {
@@ -184,7 +184,7 @@ func (h *Host) startPlugins(ctx context.Context, reg *registry.Registry, p *plan
 	if err != nil {
 		return err
 	}
-	if len(taken) > 0 {
+	if len(taken) > 0 && !h.vacated(ctx, reg, taken[0]) {
 		return &existsError{name: p.rec.Name}
 	}
 	if p.owner.Local || p.rec.Ask != nil {

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -118,7 +119,7 @@ func (k *Killing) leave(ctx context.Context, st rundir.Status) error {
 	if k.opts.Force {
 		k.ordered = st.Shim.Signal(syscall.SIGTERM) == nil
 	}
-	return awaitEnd(ctx, st.Shim)
+	return proc.AwaitEnd(ctx, st.Shim)
 }
 
 // Result waits for the outcome, for the context that Ask was given.

@@ -106,7 +106,7 @@ func awaitAll(ctx context.Context, ps []proc.Process, limit time.Duration) error
 	var failed error
 	for _, p := range ps {
 		wg.Go(func() {
-			err := awaitEnd(bounded, p.Identity)
+			err := proc.AwaitEnd(bounded, p.Identity)
 			if err != nil && !errors.Is(err, bounded.Err()) {
 				mu.Lock()
 				failed = errors.Join(failed, err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -47,7 +48,7 @@ func (r *reader) follow(ctx context.Context) error {
 		defer w.wake()
 		// A shim that is killed changes nothing in the directory.
 		if st, err := readRecord(r.dir); err == nil {
-			if err := awaitEnd(watching, st.Shim); err != nil {
+			if err := proc.AwaitEnd(watching, st.Shim); err != nil {
 				blind <- err
 			}
 		}

@@ -94,7 +94,7 @@ func (s *Starting) Watch(ctx context.Context, shim proc.Identity) error {
 	waiting, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
-		if awaitEnd(waiting, shim) == nil {
+		if proc.AwaitEnd(waiting, shim) == nil {
 			cancel(errLeft)
 		}
 	}()
@@ -141,13 +141,13 @@ func (s *Starting) Abandon(ctx context.Context, shim proc.Identity) {
 	// The order to leave is for one that does not listen yet.
 	_ = shim.Signal(syscall.SIGTERM)
 	s.killStarted(bounded, shim)
-	if awaitEnd(bounded, shim) == nil {
+	if proc.AwaitEnd(bounded, shim) == nil {
 		return
 	}
 	_ = shim.Signal(syscall.SIGKILL)
 	last, cancel := context.WithTimeout(ctx, undoLimit)
 	defer cancel()
-	_ = awaitEnd(last, shim)
+	_ = proc.AwaitEnd(last, shim)
 	_, _ = Kill(last, s.dir, s.id, atOnce)
 }
 
@@ -164,7 +164,7 @@ func (s *Starting) killStarted(ctx context.Context, shim proc.Identity) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	owned.Go(func() {
-		_ = awaitEnd(ctx, shim)
+		_ = proc.AwaitEnd(ctx, shim)
 		w.wake()
 	})
 	for shim.Alive() && ctx.Err() == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -24,7 +25,7 @@ func Wait(ctx context.Context, dir, id string) (swarm.Status, error) {
 		} else if !errors.Is(err, errNoAnswer) {
 			return swarm.Status{}, err
 		}
-		if err := awaitEnd(ctx, st.Shim); err != nil {
+		if err := proc.AwaitEnd(ctx, st.Shim); err != nil {
 			return swarm.Status{}, err
 		}
 	}

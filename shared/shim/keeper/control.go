@@ -35,6 +35,17 @@ type control struct {
 type request struct {
 	rundir.Request
 	from *client
+	// intake is for input: it gets what takes the input, or nil if the client was
+	// answered otherwise.
+	intake chan<- *intake
+}
+
+// refuse answers instead of taking an input, or anything else.
+func (r request) refuse(a rundir.Answer) {
+	r.from.last(a)
+	if r.intake != nil {
+		close(r.intake)
+	}
 }
 
 // listen takes over the run directory's control socket and sends what is asked
@@ -108,26 +119,33 @@ type client struct {
 	left atomic.Bool
 	// late says that it asked when the worker had ended already.
 	late bool
+	// watches says that it is told of changes.
+	watches bool
+	// ahead is what was read beyond the request.
+	ahead []byte
 }
 
 // listen reads the only request of a client, and then watches for its going.
 func (c *client) listen(requests chan<- request) {
 	_ = c.file.SetReadDeadline(time.Now().Add(patience))
 	line, err := c.line()
+	var r rundir.Request
 	if err == nil {
-		var r rundir.Request
-		if r, err = rundir.ParseRequest(line); err == nil {
-			_ = c.file.SetReadDeadline(time.Time{})
-			requests <- request{Request: r, from: c}
-			c.watch()
-			return
-		}
+		r, err = rundir.ParseRequest(line)
 	}
-	c.last(rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()})
+	switch {
+	case err != nil:
+		c.last(rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()})
+	case r.Verb == rundir.VerbInput:
+		c.input(r, requests)
+	default:
+		_ = c.file.SetReadDeadline(time.Time{})
+		requests <- request{Request: r, from: c}
+		c.watch()
+	}
 }
 
-// line reads up to a newline. It reads bytes ahead and drops them: a client has
-// only one request.
+// line reads up to a newline. What it reads beyond that is ahead.
 func (c *client) line() (string, error) {
 	// Most requests are this short.
 	buf := make([]byte, 0, 128)
@@ -136,6 +154,7 @@ func (c *client) line() (string, error) {
 		n, err := c.file.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		if i := bytes.IndexByte(buf, '\n'); i >= 0 && i < rundir.MaxLine {
+			c.ahead = buf[i+1:]
 			return string(buf[:i]), nil
 		}
 		if err != nil {

@@ -10,6 +10,7 @@ func (k *keeper) end() int {
 	failpoint("drained")
 	k.log.close()
 	failpoint("logged")
+	k.capture()
 	v := k.log.drops()
 	k.status.DroppedBytes, k.status.DroppedLines = v.bytes, v.lines
 	k.status.State = rundir.StateEnded

@@ -43,6 +43,12 @@ type keeper struct {
 	// shot are those that SIGKILL was sent to, or is about to be.
 	shot    map[int]uint64
 	waiting []*client
+	// intake takes input for the main process.
+	intake *intake
+	// turn is whose turn it is to give input, one at a time for all starts.
+	turn       chan struct{}
+	restarts   restarts
+	completion completion
 	// unsaved says that output was dropped since the status was written, saved when
 	// that was.
 	unsaved bool
@@ -57,6 +63,8 @@ type keeper struct {
 	signals  chan os.Signal
 	resized  chan os.Signal
 	drained  chan *output
+	// ownerEnded is closed when the owner has ended.
+	ownerEnded chan struct{}
 }
 
 func newKeeper(l rundir.Launch, self rundir.Identity) *keeper {
@@ -68,13 +76,16 @@ func newKeeper(l rundir.Launch, self rundir.Identity) *keeper {
 			State:   rundir.StateRunning,
 			Shim:    self,
 		},
-		signalled: make(map[int]uint64),
-		shot:      make(map[int]uint64),
-		requests:  make(chan request),
-		children:  make(chan os.Signal, 1),
-		signals:   make(chan os.Signal, 8),
-		resized:   make(chan os.Signal, 1),
-		drained:   make(chan *output, 2),
+		signalled:  make(map[int]uint64),
+		shot:       make(map[int]uint64),
+		turn:       make(chan struct{}, 1),
+		restarts:   restarts{Restart: l.Restart, began: time.Now()},
+		requests:   make(chan request),
+		children:   make(chan os.Signal, 1),
+		signals:    make(chan os.Signal, 8),
+		resized:    make(chan os.Signal, 1),
+		drained:    make(chan *output, 2),
+		ownerEnded: make(chan struct{}),
 	}
 }
 
@@ -105,6 +116,8 @@ func (k *keeper) run() int {
 			}
 		case <-k.term.closed():
 			k.hangup()
+		case <-k.ownerEnded:
+			k.ownerGone()
 		case r := <-k.requests:
 			k.serve(r)
 		case <-timer.C:
@@ -116,6 +129,7 @@ func (k *keeper) run() int {
 		}
 		k.saveDrops()
 		k.look()
+		k.resume()
 	}
 	return k.end()
 }
@@ -140,8 +154,7 @@ func (k *keeper) reap() {
 	}
 }
 
-// mainEnd records the real end of the main process, and why: the earliest of the
-// kills that are under way, else by itself.
+// mainEnd records the real end of the main process, and why.
 func (k *keeper) mainEnd(ws unix.WaitStatus) {
 	k.mainEnded = true
 	k.status.EndedNS = time.Now().UnixNano()
@@ -149,29 +162,25 @@ func (k *keeper) mainEnd(ws unix.WaitStatus) {
 	if ws.Signaled() {
 		k.status.Code, k.status.Signal = -1, proc.SignalName(ws.Signal())
 	}
-	k.status.Cause = causeExited
-	if len(k.kills) > 0 {
-		k.status.Cause, k.status.Reason = k.kills[0].cause, k.kills[0].reason
-	}
+	k.status.Cause, k.status.Reason = k.cause()
+	k.intake.close()
 }
 
 // look follows up after every event: ends what outlived the main process, and
 // finds out that nothing is left.
 func (k *keeper) look() {
-	if k.over || !k.mainEnded && !k.forcing {
+	if k.over || k.restarts.pausing() || !k.mainEnded && !k.forcing {
 		return
 	}
 	if k.mainEnded && k.childless {
 		// A subreaper without children has no descendants either.
-		k.over = true
-		k.finish()
+		k.gone()
 		return
 	}
 	members, err := k.members()
 	k.blind = err != nil
 	if len(members) == 0 && k.mainEnded && !k.blind {
-		k.over = true
-		k.finish()
+		k.gone()
 		return
 	}
 	if k.forcing {
@@ -184,7 +193,7 @@ func (k *keeper) look() {
 // finish lets what is left of the output come, and no more.
 func (k *keeper) finish() {
 	if k.term != nil {
-		k.term.inner.Close()
+		k.term.Inner.Close()
 	}
 	for _, o := range k.outputs {
 		o.finish()

@@ -17,6 +17,10 @@ const (
 	causeKilled   = "killed"
 	causeHangup   = "hangup"
 	causeShutdown = "shutdown"
+
+	causeCompleted = "completed"
+	causeOwner     = "owner"
+	causeCrashLoop = "crash-loop"
 )
 
 // lastLook is how long processes may take to vanish after SIGKILL: one that
@@ -117,6 +121,12 @@ func (k *keeper) untilNext() time.Duration {
 	for kl := range k.deadlines {
 		next = min(next, max(time.Until(kl.deadline), 0))
 	}
+	if d := k.completion.deadline; !d.IsZero() {
+		next = min(next, max(time.Until(d), 0))
+	}
+	if k.restarts.pausing() && k.drainedForStart() {
+		next = min(next, max(time.Until(k.restarts.at), 0))
+	}
 	return next
 }
 
@@ -139,6 +149,7 @@ func (k *keeper) expire() {
 		return
 	}
 	now := time.Now()
+	k.graceOver(now)
 	for kl := range k.deadlines {
 		if kl.deadline.After(now) {
 			continue

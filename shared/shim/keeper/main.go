@@ -3,7 +3,6 @@ package keeper
 import (
 	"os"
 	"runtime"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -87,7 +86,9 @@ func start() (_ *keeper, err error) {
 		return nil, err
 	}
 	k.catchSignals()
-	k.status.StartedNS = time.Now().UnixNano()
+	if err := watchOwner(launch.Owner, k.ownerEnded); err != nil {
+		return nil, err
+	}
 	if err := k.startWorker(); err != nil {
 		return nil, err
 	}
@@ -96,7 +97,9 @@ func start() (_ *keeper, err error) {
 		k.abort()
 		return nil, err
 	}
-	k.launch.Env, k.launch.Command = nil, nil
+	if launch.Restart.When == "" {
+		k.launch.Env, k.launch.Command = nil, nil
+	}
 	trim()
 	return k, nil
 }

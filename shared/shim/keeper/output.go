@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/pty"
 )
 
 // readSize is how much of a stream is read, and gets one time, at once.
@@ -16,8 +18,10 @@ type output struct {
 	from   *os.File
 	stream stream
 	log    *log
-	// also is a terminal that gets the same bytes, nil if there is none.
-	also *os.File
+	// also is a terminal that gets the same bytes, and inner the one that they come
+	// from; nil if there is none.
+	also  *os.File
+	inner *pty.Terminal
 }
 
 // copy reads until the end of the stream, or until it is empty after finish.
@@ -44,6 +48,7 @@ func (o *output) put(b []byte) {
 	}
 	o.log.append(o.stream, b, time.Now())
 	if o.also != nil {
+		o.inner.Saw(b)
 		// A terminal that is gone shows as a hangup.
 		_, _ = o.also.Write(b)
 	}

@@ -22,7 +22,7 @@ func (k *keeper) serve(r request) {
 		runtime.GC()
 	}
 	if r.ID != "" && r.ID != k.launch.ID {
-		r.from.last(rundir.Answer{Kind: rundir.AnswerStale})
+		r.refuse(rundir.Answer{Kind: rundir.AnswerStale})
 		return
 	}
 	var sig unix.Signal
@@ -42,19 +42,53 @@ func (k *keeper) serve(r request) {
 		k.begin(&kill{
 			cause:    causeKilled,
 			signal:   r.Signal,
-			deadline: time.Now().Add(time.Duration(r.GraceMS) * time.Millisecond),
+			deadline: time.Now().Add(grace(r.GraceMS)),
 			force:    r.Force,
 			client:   r.from,
 		}, sig, r.MainOnly)
 	case rundir.VerbSignal:
-		if err := k.signal(sig, r.MainOnly); err != nil {
+		r.from.last(k.signal(sig, func(p proc.Process) bool { return !r.MainOnly || p.PID == k.status.Main.PID }))
+	case rundir.VerbInput:
+		k.serveInput(r)
+	case rundir.VerbComplete:
+		switch err := k.complete(r.Request, sig); {
+		case errors.Is(err, errTooLate):
+			r.from.last(rundir.Answer{Kind: rundir.AnswerLate})
+		case err != nil:
 			r.from.last(rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()})
-			return
+		default:
+			r.from.last(rundir.Answer{Kind: rundir.AnswerOK})
+			k.announce()
 		}
-		r.from.last(rundir.Answer{Kind: rundir.AnswerOK})
+	case rundir.VerbWatch:
+		r.from.watches = true
+		r.from.say(rundir.Answer{Kind: rundir.AnswerOK})
+		k.wait(r.from)
 	case rundir.VerbWait:
 		k.wait(r.from)
 	}
+}
+
+// serveInput hands the client what takes its input, or says why there is none.
+func (k *keeper) serveInput(r request) {
+	if r.Kind == rundir.InputInterrupt && k.term == nil {
+		// Like the key of a terminal: those in the main process's group.
+		r.refuse(k.signal(unix.SIGINT, func(p proc.Process) bool { return p.Group == k.status.Main.PID }))
+		return
+	}
+	if k.mainEnded {
+		r.refuse(k.nobody())
+		return
+	}
+	r.intake <- k.intake
+}
+
+// nobody answers what only a main process can be asked for when there is none.
+func (k *keeper) nobody() rundir.Answer {
+	if k.over || k.isFinal() {
+		return rundir.Answer{Kind: rundir.AnswerEnded, Already: true}
+	}
+	return rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker is between two starts"}
 }
 
 func (k *keeper) wait(c *client) {
@@ -65,24 +99,24 @@ func (k *keeper) wait(c *client) {
 }
 
 // signal sends a signal that is not meant to end the worker.
-func (k *keeper) signal(sig unix.Signal, mainOnly bool) error {
-	targets, err := k.members()
+func (k *keeper) signal(sig unix.Signal, to func(proc.Process) bool) rundir.Answer {
+	members, err := k.members()
 	if err != nil {
-		return err
+		return rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()}
 	}
-	if mainOnly {
-		targets = only(targets, k.status.Main.PID)
+	members = slices.DeleteFunc(members, func(p proc.Process) bool { return !to(p) })
+	if len(members) == 0 {
+		return k.nobody()
 	}
-	if len(targets) == 0 {
-		return errors.New("the process has ended")
-	}
-	var failed []error
-	for _, p := range targets {
-		if err := p.Signal(sig); err != nil && !errors.Is(err, proc.ErrGone) {
-			failed = append(failed, err)
+	for _, p := range members {
+		if sigErr := p.Signal(sig); sigErr != nil && !errors.Is(sigErr, proc.ErrGone) {
+			err = errors.Join(err, sigErr)
 		}
 	}
-	return errors.Join(failed...)
+	if err != nil {
+		return rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()}
+	}
+	return rundir.Answer{Kind: rundir.AnswerOK}
 }
 
 // caught handles a signal to the shim itself.
@@ -108,7 +142,7 @@ func (k *keeper) shutdown(sig unix.Signal) {
 
 // hangup ends the worker because its terminal is gone.
 func (k *keeper) hangup() {
-	k.term.hungup = nil
+	k.term.hungup, k.term.gone = nil, true
 	k.beginOnce(causeHangup, "the terminal was closed", unix.SIGHUP)
 }
 
@@ -122,7 +156,7 @@ func (k *keeper) beginOnce(cause, reason string, sig unix.Signal) {
 		cause:    cause,
 		reason:   reason,
 		signal:   proc.SignalName(sig),
-		deadline: time.Now().Add(time.Duration(k.launch.GraceMS) * time.Millisecond),
+		deadline: time.Now().Add(grace(k.launch.GraceMS)),
 		force:    k.launch.Force,
 	}, sig, k.launch.MainOnly)
 }

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"errors"
 	"os"
 	"time"
 
@@ -10,8 +11,8 @@ import (
 const (
 	updateFile = rundir.StatusFile + ".tmp"
 	finalFile  = rundir.StatusFile + ".end"
-	// finalSize is more than a status is long.
-	finalSize = 4096
+	// finalSize is more than a status is long, whatever the summary.
+	finalSize = 16 << 10
 )
 
 // statusFile replaces status.json. The room for the last one is taken at the
@@ -31,14 +32,30 @@ func newStatusFile() (*statusFile, error) {
 	return &statusFile{final: f}, nil
 }
 
-// write replaces the status while the worker runs. It need not outlast a crash of
-// the machine: the worker would not either.
+// write replaces the status while the worker runs. That need not outlast a crash
+// of the machine, as the worker would not either; what a completed worker said
+// must.
 func (s *statusFile) write(st rundir.Status) error {
-	if err := os.WriteFile(updateFile, rundir.EncodeStatus(st), 0o600); err != nil {
+	err := writeFile(updateFile, rundir.EncodeStatus(st), st.Completion != nil)
+	if err == nil {
+		err = os.Rename(updateFile, rundir.StatusFile)
+	}
+	if err != nil {
 		_ = os.Remove(updateFile)
+	}
+	return err
+}
+
+func writeFile(name string, b []byte, durable bool) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
 		return err
 	}
-	return os.Rename(updateFile, rundir.StatusFile)
+	_, err = f.Write(b)
+	if err == nil && durable {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 // end replaces the status for the last time. What the name points to is durable,
@@ -75,12 +92,29 @@ const saveEvery = time.Second
 
 // saveDrops tells in the status what was dropped since it was written last.
 func (k *keeper) saveDrops() {
-	if !k.unsaved || time.Since(k.saved) < saveEvery {
-		return
+	if k.unsaved && time.Since(k.saved) >= saveEvery {
+		k.save()
 	}
-	k.unsaved, k.saved = false, time.Now()
+}
+
+// save writes the status as it is now. What can't be said now is said later, or
+// at the end.
+func (k *keeper) save() {
 	v := k.log.drops()
 	k.status.DroppedBytes, k.status.DroppedLines = v.bytes, v.lines
-	// What can't be said now is said at the end.
-	_ = k.file.write(k.status)
+	k.unsaved, k.saved = k.file.write(k.status) != nil, time.Now()
+}
+
+// news writes the status and tells those who watch.
+func (k *keeper) news() {
+	k.save()
+	k.announce()
+}
+
+func (k *keeper) announce() {
+	for _, c := range k.waiting {
+		if c.watches {
+			c.say(rundir.Answer{Kind: rundir.AnswerChanged})
+		}
+	}
 }

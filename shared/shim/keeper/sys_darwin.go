@@ -3,9 +3,7 @@ package keeper
 import (
 	"errors"
 	"os"
-	"strconv"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -15,10 +13,8 @@ import (
 
 const (
 	// pipeSize is the most that a pipe holds here.
-	pipeSize   = 64 << 10
-	getTermios = unix.TIOCGETA
-	setTermios = unix.TIOCSETA
-	sendFlags  = unix.MSG_DONTWAIT
+	pipeSize  = 64 << 10
+	sendFlags = unix.MSG_DONTWAIT
 	// recheck is when to look at the tree without an event: orphans go to launchd,
 	// so their end is none here.
 	recheck = 200 * time.Millisecond
@@ -28,29 +24,6 @@ const (
 func settle() error {
 	_, _ = unix.Setsid()
 	return closeInherited()
-}
-
-// closeInherited closes what the program that started the shim let slip through:
-// all that is open across an exec has no close-on-exec flag, and all that the Go
-// runtime opened has.
-func closeInherited() error {
-	d, err := os.Open("/dev/fd")
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	names, err := d.Readdirnames(-1)
-	for _, name := range names {
-		fd, err := strconv.Atoi(name)
-		if err != nil || fd < 3 {
-			continue
-		}
-		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
-		if err == nil && flags&unix.FD_CLOEXEC == 0 {
-			_ = unix.Close(fd)
-		}
-	}
-	return err
 }
 
 // tree is what is below the shim, and who left it but not the main process's
@@ -121,39 +94,4 @@ func reopen() (*os.File, error) {
 		return nil, os.NewSyscallError("open terminal", err)
 	}
 	return os.NewFile(uintptr(fd), "terminal"), nil
-}
-
-func openPTY() (master, inner *os.File, err error) {
-	m, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, nil, os.NewSyscallError("open /dev/ptmx", err)
-	}
-	fail := func(err error) (*os.File, *os.File, error) {
-		_ = unix.Close(m)
-		return nil, nil, os.NewSyscallError("open terminal", err)
-	}
-	if err := unix.IoctlSetInt(m, unix.TIOCPTYGRANT, 0); err != nil {
-		return fail(err)
-	}
-	if err := unix.IoctlSetInt(m, unix.TIOCPTYUNLK, 0); err != nil {
-		return fail(err)
-	}
-	name, err := ptyName(m)
-	if err != nil {
-		return fail(err)
-	}
-	s, err := unix.Open(name, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return fail(err)
-	}
-	return os.NewFile(uintptr(m), "terminal"), os.NewFile(uintptr(s), "terminal"), nil
-}
-
-func ptyName(master int) (string, error) {
-	var name [128]byte
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCPTYGNAME, uintptr(unsafe.Pointer(&name)))
-	if errno != 0 {
-		return "", errno
-	}
-	return unix.ByteSliceToString(name[:]), nil
 }

@@ -3,8 +3,6 @@ package keeper
 import (
 	"errors"
 	"os"
-	"runtime"
-	"strconv"
 	"time"
 	"unsafe"
 
@@ -16,10 +14,8 @@ import (
 
 const (
 	// pipeSize is how much a worker may write while the shim is not scheduled.
-	pipeSize   = 1 << 20
-	getTermios = unix.TCGETS
-	setTermios = unix.TCSETS
-	sendFlags  = unix.MSG_DONTWAIT | unix.MSG_NOSIGNAL
+	pipeSize  = 1 << 20
+	sendFlags = unix.MSG_DONTWAIT | unix.MSG_NOSIGNAL
 	// recheck is when to look at the tree without an event: every end in it is
 	// one, so this is never needed.
 	recheck = time.Hour
@@ -49,60 +45,6 @@ func unignore() {
 	for sig := uintptr(32); sig <= 34; sig++ {
 		_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&def)), 0, 8, 0, 0)
 	}
-}
-
-// closeInherited closes what the program that started the shim let slip through:
-// all that is open across an exec has no close-on-exec flag, and all that the Go
-// runtime opened has.
-func closeInherited() error {
-	d, err := os.Open("/proc/self/fd")
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	names, err := d.Readdirnames(-1)
-	for _, name := range names {
-		fd, err := strconv.Atoi(name)
-		if err != nil || fd < 3 {
-			continue
-		}
-		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
-		if err == nil && flags&unix.FD_CLOEXEC == 0 {
-			_ = unix.Close(fd)
-		}
-	}
-	return err
-}
-
-// startClean executes the shim once more if it was started with blocked signals,
-// which the worker would inherit and which the runtime gives no way to unblock, or
-// without the marker, by which an outer shim would take it for a worker's process.
-func startClean() error {
-	var none, now unix.Sigset_t
-	// All threads have what the first one was started with.
-	if err := unix.PthreadSigmask(unix.SIG_SETMASK, nil, &now); err != nil {
-		return os.NewSyscallError("sigprocmask", err)
-	}
-	_, marked := os.LookupEnv(envKeeper)
-	if now == none && marked {
-		return nil
-	}
-	// Not before: it would cost those that are clean a thread.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &none, nil); err != nil {
-		return os.NewSyscallError("sigprocmask", err)
-	}
-	if !marked {
-		if err := os.Setenv(envKeeper, "1"); err != nil {
-			return err
-		}
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	return os.NewSyscallError("exec", unix.Exec(self, os.Args, os.Environ()))
 }
 
 func tree(threads []int, _ rundir.Identity, skip func(proc.Process) (bool, error)) ([]proc.Process, error) {
@@ -152,23 +94,4 @@ func reopen() (*os.File, error) {
 		return nil, os.NewSyscallError("open terminal", err)
 	}
 	return os.NewFile(uintptr(fd), "terminal"), nil
-}
-
-func openPTY() (master, inner *os.File, err error) {
-	m, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, nil, os.NewSyscallError("open /dev/ptmx", err)
-	}
-	if err := unix.IoctlSetPointerInt(m, unix.TIOCSPTLCK, 0); err != nil {
-		_ = unix.Close(m)
-		return nil, nil, os.NewSyscallError("unlockpt", err)
-	}
-	// By the descriptor, not by a path: /dev/pts may be another container's.
-	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
-	s, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(m), unix.TIOCGPTPEER, flags)
-	if errno != 0 {
-		_ = unix.Close(m)
-		return nil, nil, os.NewSyscallError("open terminal", errno)
-	}
-	return os.NewFile(uintptr(m), "terminal"), os.NewFile(s, "terminal"), nil
 }

@@ -1,55 +1,59 @@
 package keeper
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/pty"
 )
 
 // terminal is the worker's own terminal inside the one that the shim runs in.
 type terminal struct {
+	*pty.Terminal
 	// outer is where the shim runs, opened anew so that nobody else's descriptor
 	// is made non-blocking.
-	outer *os.File
-	// master and inner are the two ends of the worker's. The shim holds inner
-	// until the end: without any holder master reads an error, and what a process
-	// that opens /dev/tty later writes would be lost.
-	master, inner *os.File
-	hungup        chan struct{}
-	before        *unix.Termios
+	outer  *os.File
+	hungup chan struct{}
+	// gone says that the outer one is no more.
+	gone   bool
+	before *unix.Termios
+	// asked says that the outer one was asked to answer once it has shown
+	// everything, and shown is where feed says that it did.
+	asked atomic.Bool
+	shown chan struct{}
 }
 
 // openTerminal makes the inner terminal like the outer one and turns the outer
 // one into a mere line to it.
 func openTerminal() (_ *terminal, err error) {
-	t := &terminal{hungup: make(chan struct{})}
+	t := &terminal{hungup: make(chan struct{}), shown: make(chan struct{}, 1)}
 	defer func() {
 		if err != nil {
 			t.restore()
 		}
 	}()
-	t.before, err = unix.IoctlGetTermios(0, getTermios)
+	t.before, err = pty.Settings(0)
 	if err != nil {
 		return nil, errors.New("standard input is not a terminal")
 	}
 	if t.outer, err = reopen(); err != nil {
 		return nil, err
 	}
-	if t.master, t.inner, err = openPTY(); err != nil {
+	if t.Terminal, err = pty.Open(); err != nil {
 		return nil, err
 	}
-	if err := unix.IoctlSetTermios(int(t.inner.Fd()), setTermios, t.before); err != nil {
-		return nil, os.NewSyscallError("tcsetattr", err)
+	if err := pty.SetSettings(int(t.Inner.Fd()), t.before); err != nil {
+		return nil, err
 	}
 	t.resize()
 	raw := *t.before
-	makeRaw(&raw)
-	if err := unix.IoctlSetTermios(0, setTermios, &raw); err != nil {
-		return nil, os.NewSyscallError("tcsetattr", err)
-	}
-	return t, nil
+	pty.Raw(&raw)
+	return t, pty.SetSettings(0, &raw)
 }
 
 // closed is the channel that tells of the outer terminal's end; without a
@@ -67,10 +71,15 @@ func (t *terminal) feed(hungup chan<- struct{}) {
 	buf := make([]byte, 4096)
 	for {
 		n, err := t.outer.Read(buf)
-		if n > 0 {
-			if _, err := t.master.Write(buf[:n]); err != nil {
+		switch {
+		case n > 0 && t.asked.Load():
+			if bytes.Contains(buf[:n], []byte(hasShown)) {
+				t.shown <- struct{}{}
 				return
 			}
+		case n > 0:
+			// There may be no worker to read it.
+			_, _ = t.Master.Write(buf[:n])
 		}
 		if errors.Is(err, os.ErrClosed) {
 			return
@@ -82,29 +91,34 @@ func (t *terminal) feed(hungup chan<- struct{}) {
 	}
 }
 
+// calm undoes what a program that crashed left switched on: bracketed paste, the
+// mouse, keypad and cursor modes, colours, a hidden cursor.
+const calm = "\x1b[?2004;1000;1002;1003;1006;1l\x1b>\x1b[?25h\x1b[m"
+
+// again makes the terminal ready for another start of the worker.
+func (t *terminal) again() error {
+	_, _ = t.outer.WriteString(calm)
+	return t.Restart(t.before)
+}
+
 // resize gives the inner terminal the size of the outer one; the kernel tells the
 // worker.
 func (t *terminal) resize() {
-	size, err := unix.IoctlGetWinsize(0, unix.TIOCGWINSZ)
-	if err != nil {
-		return
+	if size, err := unix.IoctlGetWinsize(0, unix.TIOCGWINSZ); err == nil {
+		_ = t.Resize(size)
 	}
-	raw, err := t.master.SyscallConn()
-	if err != nil {
-		return
-	}
-	_ = raw.Control(func(fd uintptr) { _ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, size) })
 }
 
 // restore gives the outer terminal back as it was.
 func (t *terminal) restore() {
 	if t.before != nil {
-		_ = unix.IoctlSetTermios(0, setTermios, t.before)
+		_ = pty.SetSettings(0, t.before)
 	}
-	for _, f := range []*os.File{t.outer, t.master, t.inner} {
-		if f != nil {
-			f.Close()
-		}
+	if t.outer != nil {
+		t.outer.Close()
+	}
+	if t.Terminal != nil {
+		t.Close()
 	}
 }
 
@@ -125,14 +139,4 @@ func terminalEnv(env []string) []string {
 		}
 	}
 	return out
-}
-
-// makeRaw is cfmakeraw(3).
-func makeRaw(t *unix.Termios) {
-	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
-	t.Oflag &^= unix.OPOST
-	t.Lflag &^= unix.ECHO | unix.ECHONL | unix.ICANON | unix.ISIG | unix.IEXTEN
-	t.Cflag &^= unix.CSIZE | unix.PARENB
-	t.Cflag |= unix.CS8
-	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
 }

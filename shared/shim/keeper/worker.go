@@ -2,9 +2,9 @@ package keeper
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -25,7 +25,7 @@ func (k *keeper) startWorker() error {
 	if err != nil {
 		return err
 	}
-	files, err := k.streams()
+	s, err := k.openStreams()
 	if err != nil {
 		return err
 	}
@@ -34,60 +34,30 @@ func (k *keeper) startWorker() error {
 		Env: env,
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: k.term != nil, Ctty: 0},
 	}
-	for _, f := range files {
+	for _, f := range s.theirs {
 		attr.Files = append(attr.Files, f.Fd())
 	}
 	pid, err := syscall.ForkExec(program, k.launch.Command, attr)
-	for _, f := range files {
-		if k.term == nil || f != k.term.inner {
-			f.Close()
-		}
-	}
+	s.given()
 	if err != nil {
+		s.drop()
 		return startError(k.launch.Command[0], err)
 	}
 	k.threads = proc.ForkThreads(pid)
 	k.status.Session = pid
+	k.status.StartedNS = time.Now().UnixNano()
 	k.status.Main, err = proc.Identify(pid)
 	if err != nil {
 		_ = unix.Kill(pid, unix.SIGKILL)
+		s.drop()
 		return err
 	}
-	for _, o := range k.outputs {
+	k.intake = s.intake
+	k.outputs = append(k.outputs, s.outputs...)
+	for _, o := range s.outputs {
 		go o.copy(k.drained)
 	}
-	if k.term != nil {
-		go k.term.feed(k.term.hungup)
-	}
 	return nil
-}
-
-// streams opens what becomes the worker's standard streams, and begins to read
-// the other ends of them.
-func (k *keeper) streams() ([]*os.File, error) {
-	if k.launch.Terminal {
-		t, err := openTerminal()
-		if err != nil {
-			return nil, err
-		}
-		k.term = t
-		k.outputs = []*output{{from: t.master, stream: stdout, log: k.log, also: t.outer}}
-		return []*os.File{t.inner, t.inner, t.inner}, nil
-	}
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		return nil, err
-	}
-	files := []*os.File{null}
-	for _, s := range []stream{stdout, stderr} {
-		r, w, err := pipe()
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, w)
-		k.outputs = append(k.outputs, &output{from: r, stream: s, log: k.log})
-	}
-	return files, nil
 }
 
 // cleanEnv leaves out the marker of keepers: a worker that had it would not be

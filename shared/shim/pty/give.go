@@ -187,7 +187,7 @@ func (t *Terminal) unread() (n int, err error) {
 		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		_, _ = unix.Poll(p, 0)
 		ready = p[0].Revents&unix.POLLIN != 0
-		n, err = unix.IoctlGetInt(fd, countInput)
+		n, err = CountInput(fd)
 	})
 	if controlErr != nil {
 		return 0, controlErr
@@ -196,7 +196,7 @@ func (t *Terminal) unread() (n int, err error) {
 		// An end of file has no bytes.
 		n = 1
 	}
-	return n, os.NewSyscallError("count input", err)
+	return n, err
 }
 
 func (t *Terminal) heldIn(m mode) int {

@@ -79,6 +79,12 @@ func SetSettings(fd int, t *unix.Termios) error {
 	return os.NewSyscallError("tcsetattr", unix.IoctlSetTermios(fd, setSettings, t))
 }
 
+// CountInput returns how many bytes can be read at once from a terminal or a pipe.
+func CountInput(fd int) (int, error) {
+	n, err := unix.IoctlGetInt(fd, countInput)
+	return n, os.NewSyscallError("count input", err)
+}
+
 // Raw changes settings to those of a mere line, as cfmakeraw(3) does.
 func Raw(t *unix.Termios) {
 	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON

@@ -1,4 +1,4 @@
-package shim
+package proc
 
 import (
 	"context"
@@ -6,13 +6,11 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/swarmhost/swarm/shared/shim/proc"
 )
 
-// awaitEnd returns nil once this very process has ended, and otherwise the
+// AwaitEnd returns nil once this very process has ended, and otherwise the
 // context's error.
-func awaitEnd(ctx context.Context, id proc.Identity) error {
+func AwaitEnd(ctx context.Context, id Identity) error {
 	kq, err := unix.Kqueue()
 	if err != nil {
 		return os.NewSyscallError("kqueue", err)

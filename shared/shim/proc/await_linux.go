@@ -1,4 +1,4 @@
-package shim
+package proc
 
 import (
 	"context"
@@ -7,13 +7,11 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/swarmhost/swarm/shared/shim/proc"
 )
 
-// awaitEnd returns nil once this very process has ended, and otherwise the
+// AwaitEnd returns nil once this very process has ended, and otherwise the
 // context's error.
-func awaitEnd(ctx context.Context, id proc.Identity) error {
+func AwaitEnd(ctx context.Context, id Identity) error {
 	fd, err := unix.PidfdOpen(id.PID, 0)
 	if errors.Is(err, unix.ESRCH) || errors.Is(err, unix.EINVAL) {
 		return nil

@@ -1,0 +1,73 @@
+package keeper
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+var errTooLate = errors.New("too late")
+
+// completion is how what is left of a worker that is done will be ended.
+type completion struct {
+	rundir.Request
+	signal unix.Signal
+	// deadline is until when it may leave by itself; zero if it has been ended or
+	// is not done.
+	deadline time.Time
+}
+
+// complete records that the worker is done. From here on it is: a kill that comes
+// later ends it, but is not why.
+func (k *keeper) complete(r rundir.Request, sig unix.Signal) error {
+	if k.over || k.status.Completion != nil || len(k.kills) > 0 || k.isFinal() {
+		return errTooLate
+	}
+	now := time.Now()
+	k.status.Completion = &rundir.Completion{Summary: r.Summary, TimeNS: now.UnixNano()}
+	if k.save(); k.unsaved {
+		k.status.Completion = nil
+		return errors.New("the completion can't be written")
+	}
+	failpoint("completed")
+	k.completion = completion{Request: r, signal: sig, deadline: now.Add(grace(r.GraceMS))}
+	return nil
+}
+
+// graceOver ends what did not leave by itself after it was done, unless it is
+// being ended already.
+func (k *keeper) graceOver(now time.Time) {
+	c := &k.completion
+	if c.deadline.IsZero() || c.deadline.After(now) {
+		return
+	}
+	c.deadline = time.Time{}
+	if k.underWay() {
+		return
+	}
+	k.begin(&kill{
+		cause:    causeCompleted,
+		signal:   proc.SignalName(c.signal),
+		deadline: now.Add(grace(c.GraceMS)),
+		force:    c.Force,
+	}, c.signal, c.MainOnly)
+}
+
+func grace(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// cause is why the worker ends, if it does now: it said that it is done, or else
+// the earliest of the kills that are under way, or else nobody's doing.
+func (k *keeper) cause() (cause, reason string) {
+	switch {
+	case k.status.Completion != nil:
+		return causeCompleted, ""
+	case len(k.kills) > 0:
+		return k.kills[0].cause, k.kills[0].reason
+	default:
+		return causeExited, ""
+	}
+}

@@ -1,0 +1,204 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/pty"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// turnLimit is how long an input waits for the one before it.
+const turnLimit = 5 * time.Second
+
+var (
+	errGone     = errors.New("the worker's process ended before it had read all of it")
+	errWaits    = errors.New("the worker has not read an earlier input")
+	errNoInput  = pty.Refused("the worker has no standard input")
+	errClosed   = pty.Refused("the worker's standard input is closed")
+	errBadInput = errors.New("incomplete input")
+)
+
+// intake takes input for one start of the worker. Goroutines of clients use it:
+// a worker that does not read must not stop the shim.
+type intake struct {
+	// One of these is where it goes, or none.
+	term *pty.Terminal
+	pipe *os.File
+	// turn is held by who gives input: two must not mix.
+	turn chan struct{}
+	// gone is closed when the main process has ended.
+	gone chan struct{}
+	once sync.Once
+}
+
+func newIntake(turn chan struct{}) *intake {
+	return &intake{turn: turn, gone: make(chan struct{})}
+}
+
+// close ends all that is being given.
+func (in *intake) close() {
+	in.once.Do(func() { close(in.gone) })
+	if in.pipe != nil {
+		in.pipe.Close()
+	}
+}
+
+// input asks for the worker's intake and gives it what the client sends.
+func (c *client) input(r rundir.Request, requests chan<- request) {
+	asked := make(chan *intake, 1)
+	requests <- request{Request: r, from: c, intake: asked}
+	in := <-asked
+	if in == nil {
+		return
+	}
+	var once sync.Once
+	answer := func(a rundir.Answer) { once.Do(func() { c.last(a) }) }
+	late := func() { answer(rundir.Answer{Kind: rundir.AnswerPending}) }
+	var refused pty.Refused
+	switch err := in.take(c, r, late); {
+	case err == nil:
+		answer(rundir.Answer{Kind: rundir.AnswerOK})
+	case errors.As(err, &refused), errors.Is(err, errBadInput):
+		answer(rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()})
+	default:
+		answer(rundir.Answer{Kind: rundir.AnswerBusy, Text: err.Error()})
+	}
+}
+
+// take gives the worker an input when it is its turn. The client may wait with its
+// bytes until then; the shim then holds those of one input, and of no other.
+func (in *intake) take(c *client, r rundir.Request, late func()) error {
+	if r.Kind == rundir.InputInterrupt && in.term != nil {
+		return in.term.Interrupt()
+	}
+	if in.term == nil && in.pipe == nil {
+		return errNoInput
+	}
+	if err := in.await(); err != nil {
+		return err
+	}
+	defer func() { <-in.turn }()
+	if r.Kind == rundir.InputEOF {
+		return in.eof()
+	}
+	data, free, err := buffer(r.Size)
+	if err != nil {
+		return err
+	}
+	defer free()
+	_ = c.file.SetReadDeadline(time.Now().Add(patience))
+	n := copy(data, c.ahead)
+	c.ahead = nil
+	if _, err := io.ReadFull(c.file, data[n:]); err != nil {
+		return errBadInput
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-in.gone:
+			cancel(errGone)
+		case <-ctx.Done():
+		}
+	}()
+	if in.term != nil {
+		return in.term.Give(ctx, data, r.Enter, late)
+	}
+	return in.write(ctx, data, r.Enter, late)
+}
+
+// await waits for the turn.
+func (in *intake) await() error {
+	timer := time.NewTimer(turnLimit)
+	defer timer.Stop()
+	select {
+	case in.turn <- struct{}{}:
+	case <-in.gone:
+		return errGone
+	case <-timer.C:
+		return errWaits
+	}
+	select {
+	case <-in.gone:
+		<-in.turn
+		return errGone
+	default:
+		return nil
+	}
+}
+
+func (in *intake) eof() error {
+	if in.term != nil {
+		return in.term.EOF()
+	}
+	if in.pipe.Close() != nil {
+		return errClosed
+	}
+	return nil
+}
+
+// write gives the worker data through its pipe.
+func (in *intake) write(ctx context.Context, data []byte, enter bool, late func()) error {
+	isLate := make(chan struct{})
+	timer := time.AfterFunc(pty.Patience, func() {
+		late()
+		close(isLate)
+	})
+	defer timer.Stop()
+	_, err := in.pipe.Write(data)
+	if err == nil && enter {
+		_, err = in.pipe.WriteString("\n")
+	}
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, os.ErrClosed), errors.Is(err, unix.EPIPE):
+		return errClosed
+	case err != nil:
+		return err
+	}
+	// Nothing tells that a pipe was read.
+	for pause := time.Millisecond; in.unread() > 0; pause = min(2*pause, breather) {
+		select {
+		case <-time.After(pause):
+		case <-isLate:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// unread is how much is in the pipe.
+func (in *intake) unread() int {
+	raw, err := in.pipe.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	n := 0
+	_ = raw.Control(func(fd uintptr) { n, _ = pty.CountInput(int(fd)) })
+	return n
+}
+
+// mapped is from what size on an input gets memory of its own, which goes back
+// to the system at once and not when the runtime finds time for it.
+const mapped = 32 << 10
+
+func buffer(size int) (b []byte, free func(), err error) {
+	if size < mapped {
+		return make([]byte, size), func() {}, nil
+	}
+	b, err = unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("mmap", err)
+	}
+	return b, func() { _ = unix.Munmap(b) }, nil
+}

@@ -1,0 +1,94 @@
+package keeper
+
+import (
+	"os"
+)
+
+// streams are the two sides of the worker's standard streams.
+type streams struct {
+	// theirs are the worker's: standard input, output and error.
+	theirs []*os.File
+	// shared says that the shim keeps theirs open.
+	shared  bool
+	outputs []*output
+	intake  *intake
+}
+
+// openStreams opens what becomes the worker's standard streams. The terminal stays
+// the same for all starts; its output is read from the first one on.
+func (k *keeper) openStreams() (*streams, error) {
+	if k.launch.Terminal {
+		return k.terminalStreams()
+	}
+	s := &streams{intake: newIntake(k.turn)}
+	if err := s.openPipes(k.launch.Stdin, k.log); err != nil {
+		s.given()
+		s.drop()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (k *keeper) terminalStreams() (*streams, error) {
+	s := &streams{shared: true, intake: newIntake(k.turn)}
+	if k.term == nil {
+		t, err := openTerminal()
+		if err != nil {
+			return nil, err
+		}
+		k.term = t
+		s.outputs = []*output{{from: t.Master, stream: stdout, log: k.log, also: t.outer, inner: t.Terminal}}
+		go t.feed(t.hungup)
+	} else if err := k.term.again(); err != nil {
+		return nil, err
+	}
+	s.intake.term = k.term.Terminal
+	s.theirs = []*os.File{k.term.Inner, k.term.Inner, k.term.Inner}
+	return s, nil
+}
+
+func (s *streams) openPipes(input bool, to *log) error {
+	stdin, err := s.openInput(input)
+	if err != nil {
+		return err
+	}
+	s.theirs = append(s.theirs, stdin)
+	for _, name := range []stream{stdout, stderr} {
+		r, w, err := pipe()
+		if err != nil {
+			return err
+		}
+		s.theirs = append(s.theirs, w)
+		s.outputs = append(s.outputs, &output{from: r, stream: name, log: to})
+	}
+	return nil
+}
+
+func (s *streams) openInput(input bool) (theirs *os.File, err error) {
+	if !input {
+		return os.Open(os.DevNull)
+	}
+	theirs, s.intake.pipe, err = os.Pipe()
+	return theirs, err
+}
+
+// given closes what the worker has its own of.
+func (s *streams) given() {
+	if s.shared {
+		return
+	}
+	for _, f := range s.theirs {
+		f.Close()
+	}
+}
+
+// drop closes the rest, when there is no worker.
+func (s *streams) drop() {
+	s.intake.close()
+	if s.shared {
+		return
+	}
+	for _, o := range s.outputs {
+		o.from.Close()
+	}
+}

@@ -27,6 +27,11 @@ var (
 	_ swarm.Waiter        = (*Backend)(nil)
 	_ swarm.Finder        = (*Backend)(nil)
 	_ swarm.Checker       = (*Backend)(nil)
+	_ swarm.Inputter      = (*Backend)(nil)
+	_ swarm.Signaller     = (*Backend)(nil)
+	_ swarm.Watcher       = (*Backend)(nil)
+	_ swarm.Completer     = (*Backend)(nil)
+	_ swarm.Announcer     = (*Backend)(nil)
 )
 
 // New returns the backend. It logs to log, which must not be nil.
@@ -37,7 +42,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 	if err := validate(spec); err != nil {
 		return swarm.Handle{}, err
 	}
-	h, err := handle{ID: spec.ID, Dir: spec.Local.RunDir}.encode()
+	h, err := handleOf(spec.ID, spec.Local.RunDir)
 	if err != nil {
 		return swarm.Handle{}, err
 	}
@@ -69,7 +74,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	if _, err := shim.Recover(ctx, l.Local.RunDir, l.ID); err != nil {
 		return swarm.Handle{}, err
 	}
-	return handle{ID: l.ID, Dir: l.Local.RunDir}.encode()
+	return handleOf(l.ID, l.Local.RunDir)
 }
 
 // Check tells whether processes can be told from each other here.

@@ -1,10 +1,7 @@
 package process
 
 import (
-	"encoding/json"
-	"fmt"
-	"path/filepath"
-
+	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -12,34 +9,12 @@ import (
 const handleVersion = 1
 
 // handle is what is needed to find a worker again.
-type handle struct {
-	// ID is the worker's id.
-	ID string `json:"id"`
-	// Dir is its run directory, absolute.
-	Dir string `json:"dir"`
-}
+type handle struct{ shim.Worker }
 
-func (h handle) encode() (swarm.Handle, error) {
-	b, err := json.Marshal(h)
-	if err != nil {
-		return swarm.Handle{}, err
-	}
-	if len(b) > swarm.MaxHandle {
-		return swarm.Handle{}, fmt.Errorf("%w: the path of the run directory is too long", swarm.ErrInvalidSpec)
-	}
-	return swarm.Handle{Version: handleVersion, Data: b}, nil
+func handleOf(id, dir string) (swarm.Handle, error) {
+	return shim.EncodeHandle(handleVersion, handle{shim.Worker{ID: id, Dir: dir}})
 }
 
 func decode(raw swarm.Handle) (handle, error) {
-	var h handle
-	if raw.Version != handleVersion {
-		return h, fmt.Errorf("%w: version %d is not known to this plugin", swarm.ErrInvalidHandle, raw.Version)
-	}
-	if err := json.Unmarshal(raw.Data, &h); err != nil {
-		return h, fmt.Errorf("%w: %w", swarm.ErrInvalidHandle, err)
-	}
-	if h.ID == "" || !filepath.IsAbs(h.Dir) {
-		return h, fmt.Errorf("%w: it names no worker", swarm.ErrInvalidHandle)
-	}
-	return h, nil
+	return shim.DecodeHandle[handle](raw, handleVersion)
 }

@@ -24,6 +24,13 @@ var (
 	_ swarm.Waiter        = (*Backend)(nil)
 	_ swarm.Finder        = (*Backend)(nil)
 	_ swarm.Checker       = (*Backend)(nil)
+	_ swarm.Inputter      = (*Backend)(nil)
+	_ swarm.Signaller     = (*Backend)(nil)
+	_ swarm.Screener      = (*Backend)(nil)
+	_ swarm.Attacher      = (*Backend)(nil)
+	_ swarm.Watcher       = (*Backend)(nil)
+	_ swarm.Completer     = (*Backend)(nil)
+	_ swarm.Announcer     = (*Backend)(nil)
 )
 
 // New returns the backend. It logs to log, which must not be nil.
@@ -63,7 +70,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	h := handle{ID: l.ID, Dir: l.Local.RunDir, Name: l.Name, Label: t.label, Session: t.session}
+	h := handle{Worker: shim.Worker{ID: l.ID, Dir: l.Local.RunDir}, Name: l.Name, Label: t.label, Session: t.session}
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
 	// A worker without a window can do without tmux, too.

@@ -47,17 +47,7 @@ func (s server) run(ctx context.Context, commands ...[]string) (string, error) {
 	case s.label != "":
 		args = append(args, "-L", s.label)
 	}
-	for i, command := range commands {
-		if i > 0 {
-			args = append(args, ";")
-		}
-		for _, arg := range command {
-			if before, ok := strings.CutSuffix(arg, ";"); ok {
-				arg = before + `\;`
-			}
-			args = append(args, arg)
-		}
-	}
+	args = append(args, joined(commands)...)
 	cmd := exec.CommandContext(ctx, "tmux", args...)
 	// A server keeps the directory that it was started in busy.
 	cmd.Dir = "/"
@@ -72,6 +62,41 @@ func (s server) run(ctx context.Context, commands ...[]string) (string, error) {
 	cmd.Stdout, cmd.Stderr = &out, &said
 	err := cmd.Run()
 	return out.String(), refusal(ctx, err, said.String())
+}
+
+// joined returns commands as arguments of tmux.
+func joined(commands [][]string) []string {
+	var args []string
+	for i, command := range commands {
+		if i > 0 {
+			args = append(args, ";")
+		}
+		for _, arg := range command {
+			if before, ok := strings.CutSuffix(arg, ";"); ok {
+				arg = before + `\;`
+			}
+			args = append(args, arg)
+		}
+	}
+	return args
+}
+
+// line returns commands as one line, which tmux reads as it reads its
+// configuration. No argument holds a quote.
+func line(commands [][]string) string {
+	var b strings.Builder
+	for i, command := range commands {
+		if i > 0 {
+			b.WriteString(" ; ")
+		}
+		for j, arg := range command {
+			if j > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString("'" + arg + "'")
+		}
+	}
+	return b.String()
 }
 
 func refusal(ctx context.Context, err error, said string) error {

@@ -1,10 +1,7 @@
 package tmux
 
 import (
-	"encoding/json"
-	"fmt"
-	"path/filepath"
-
+	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -13,10 +10,7 @@ const handleVersion = 1
 
 // handle is what is needed to find a worker again, with and without its window.
 type handle struct {
-	// ID is the worker's id.
-	ID string `json:"id"`
-	// Dir is its run directory, absolute.
-	Dir string `json:"dir"`
+	shim.Worker
 	// Name is the worker's name, which its window was given.
 	Name string `json:"name"`
 	// Label is the -L name of the server's socket as the user gave it, and
@@ -30,29 +24,10 @@ type handle struct {
 	Pane    string `json:"pane,omitempty"`
 }
 
-func (h handle) encode() (swarm.Handle, error) {
-	b, err := json.Marshal(h)
-	if err != nil {
-		return swarm.Handle{}, err
-	}
-	if len(b) > swarm.MaxHandle {
-		return swarm.Handle{}, fmt.Errorf("%w: the paths of the run directory and the tmux socket are too long", swarm.ErrInvalidSpec)
-	}
-	return swarm.Handle{Version: handleVersion, Data: b}, nil
-}
+func (h handle) encode() (swarm.Handle, error) { return shim.EncodeHandle(handleVersion, h) }
 
 func decode(raw swarm.Handle) (handle, error) {
-	var h handle
-	if raw.Version != handleVersion {
-		return h, fmt.Errorf("%w: version %d is not known to this plugin", swarm.ErrInvalidHandle, raw.Version)
-	}
-	if err := json.Unmarshal(raw.Data, &h); err != nil {
-		return h, fmt.Errorf("%w: %w", swarm.ErrInvalidHandle, err)
-	}
-	if h.ID == "" || !filepath.IsAbs(h.Dir) {
-		return h, fmt.Errorf("%w: it names no worker", swarm.ErrInvalidHandle)
-	}
-	return h, nil
+	return shim.DecodeHandle[handle](raw, handleVersion)
 }
 
 // server is the tmux server that the worker was started in.
@@ -65,4 +40,13 @@ func (h handle) where(session, window string) swarm.Where {
 		Name:  session + ":" + window,
 		Parts: map[string]string{"session": session, "window": window, "socket": h.Label},
 	}
+}
+
+// ours is a format that is true in the worker's window.
+func (h handle) ours() string { return "#{==:#{" + optWorkerID + "}," + h.ID + "}" }
+
+// ifOurs is a command that carries out others if the window is the worker's. Ids
+// of windows begin anew with every server.
+func (h handle) ifOurs(commands ...[]string) []string {
+	return []string{"if-shell", "-F", "-t", h.Window, h.ours(), line(commands)}
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+// hangup is the gentle way to end a worker: what a terminal sends when it closes.
+const hangup = "SIGHUP"
+
 // closeLimit is how long tmux may take to close a window.
 const closeLimit = 5 * time.Second
 
@@ -22,15 +25,14 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 	// Without force the worker may stay, and then keeps its window.
 	atOnce := o.Signal == "" && o.Force
 	if o.Signal == "" {
-		// What the terminal sends when it closes.
-		o.Signal = "SIGHUP"
+		o.Signal = hangup
 	}
 	killing, err := shim.Ask(ctx, h.Dir, h.ID, o)
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
 	defer killing.Close()
-	closed := atOnce && killing.Accepted() && b.close(ctx, h, anyway)
+	closed := atOnce && killing.Accepted() && b.close(ctx, h, withScreen)
 	if o.Detach {
 		r, err := killing.Detach(ctx)
 		r.Status.Where = h.where(h.Session, h.Name)
@@ -54,6 +56,8 @@ type closing int
 const (
 	// anyway closes the worker's window with all that is in it.
 	anyway closing = iota
+	// withScreen is anyway, and keeps what the worker's pane showed.
+	withScreen
 	// ifDead closes the worker's own pane if its process has ended: others in the
 	// window are the user's, who saw the worker end before.
 	ifDead
@@ -67,12 +71,24 @@ func (b *Backend) close(ctx context.Context, h handle, what closing) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
-	ours := "#{==:#{" + optWorkerID + "}," + h.ID + "}"
-	command := []string{"if-shell", "-F", "-t", h.Window, ours, "kill-window -t " + h.Window}
-	if what == ifDead {
-		command = []string{"if-shell", "-F", "-t", h.Pane, "#{&&:" + ours + ",#{pane_dead}}", "kill-pane -t " + h.Pane}
+	commands := [][]string{h.ifOurs([]string{"kill-window", "-t", h.Window})}
+	switch what {
+	case anyway:
+	case withScreen:
+		// Before the window goes, in the same go. Whatever comes of it, the window
+		// goes.
+		commands = append([][]string{h.ifOurs(captureAll(h.ID, "-t", h.Pane)...)}, commands...)
+	case ifDead:
+		dead := "#{&&:" + h.ours() + ",#{pane_dead}}"
+		commands = [][]string{{"if-shell", "-F", "-t", h.Pane, dead, "kill-pane -t " + h.Pane}}
 	}
-	if _, err := h.server().run(ctx, command); err != nil {
+	out, err := h.server().run(ctx, commands...)
+	if what == withScreen {
+		if err := h.keep(out); err != nil {
+			b.log.Debug("last screen was not kept", "worker", h.ID, "error", err)
+		}
+	}
+	if err != nil {
 		// A server that is gone, most often: its windows went with it.
 		b.log.Debug("window was not closed", "worker", h.ID, "error", err)
 		return false

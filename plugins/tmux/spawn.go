@@ -33,6 +33,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	}
 	launch := shim.LaunchOf(spec)
 	launch.Terminal = true
+	launch.Capture = capturing(spec.ID)
 	starting, err := shim.Prepare(spec.Local.RunDir, launch)
 	if err != nil {
 		return swarm.Handle{}, err
@@ -42,7 +43,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	srv := server{label: t.label, env: serverEnv(spec.Local.HostEnv)}
 	w, err := b.open(ctx, srv, t, spec)
 	h := handle{
-		ID: spec.ID, Dir: spec.Local.RunDir, Name: spec.Name,
+		Worker: shim.Worker{ID: spec.ID, Dir: spec.Local.RunDir}, Name: spec.Name,
 		Label: t.label, Socket: w.socket, Session: w.session, Window: w.id, Pane: w.pane,
 	}
 	defer func() {

@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"context"
-	"strings"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -100,11 +99,6 @@ func socketOf(keeper proc.Identity) string {
 	if !keeper.Alive() {
 		return ""
 	}
-	// "<socket>,<pid of the server>,<session>"
-	for range 2 {
-		if i := strings.LastIndexByte(value, ','); i >= 0 {
-			value = value[:i]
-		}
-	}
-	return value
+	socket, _ := splitTMUX(value)
+	return socket
 }

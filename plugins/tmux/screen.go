@@ -1,0 +1,158 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// history is how many of the lines above the visible screen are kept of a worker
+// that has ended.
+const history = 1000
+
+// A last screen is what is visible, this line, and all that is kept, what is
+// visible included.
+func divider(id string) string { return "swarm: all lines of " + id + ":" }
+
+// captureAll prints the last screen of a worker. where is the pane, as -t takes
+// it, or nothing: the one that tmux was called in.
+func captureAll(id string, where ...string) [][]string {
+	return [][]string{
+		append([]string{"capture-pane", "-p", "-J"}, where...),
+		{"display-message", "-p", divider(id)},
+		append([]string{"capture-pane", "-p", "-J", "-S", "-" + strconv.Itoa(history)}, where...),
+	}
+}
+
+// capturing is the program by which a shim captures its own pane once the worker
+// has ended: tmux knows by its environment which one that is. There is none if
+// the program can't be found, which the start of the window will say better.
+func capturing(id string) []string {
+	program, err := exec.LookPath("tmux")
+	if err != nil {
+		return nil
+	}
+	return append([]string{program, "-u"}, joined(captureAll(id))...)
+}
+
+// Screen returns what the window shows, or showed last.
+func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOptions) (swarm.Screen, error) {
+	h, err := decode(raw)
+	if err != nil {
+		return swarm.Screen{}, err
+	}
+	st, err := shim.Status(h.Dir, h.ID)
+	if err != nil {
+		return swarm.Screen{}, err
+	}
+	if st.State == swarm.StateRunning {
+		lines, err := h.visible(ctx, o.Lines)
+		var refused failure
+		if !errors.As(err, &refused) {
+			return swarm.Screen{Lines: lines}, err
+		}
+		// It has ended since, or somebody closed the window.
+	}
+	s, err := h.taken(o.Lines)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: the screen of the worker: its window is gone", swarm.ErrNotFound)
+	}
+	return s, err
+}
+
+// visible captures the screen of a worker that runs. Rows that the terminal
+// wrapped are put together again, so fewer lines may come than rows were asked
+// for; then all rows are looked at.
+func (h handle) visible(ctx context.Context, n int) ([]string, error) {
+	if h.Window == "" {
+		return nil, failure{text: "the window is not known"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	starts := []string{"0"} // the first visible one
+	if n > 0 {
+		starts = []string{"-" + strconv.Itoa(n), "-"}
+	}
+	var lines []string
+	for _, start := range starts {
+		out, err := h.server().run(ctx, h.ifOurs([]string{"capture-pane", "-p", "-J", "-S", start, "-t", h.Pane}))
+		if err != nil {
+			return nil, err
+		}
+		if out == "" {
+			return nil, failure{text: "the window is another's"}
+		}
+		// More than that, for the first one may be the rest of one that was wrapped.
+		if lines = trimmed(out); len(lines) > n {
+			break
+		}
+	}
+	return lastOf(lines, n), nil
+}
+
+// taken reads the last screen of a worker that has ended.
+func (h handle) taken(n int) (swarm.Screen, error) {
+	b, err := os.ReadFile(filepath.Join(h.Dir, rundir.ScreenFile))
+	if err != nil {
+		return swarm.Screen{}, err
+	}
+	visible, all, _ := strings.Cut(string(b), divider(h.ID)+"\n")
+	if n == 0 {
+		return swarm.Screen{Lines: trimmed(visible), Taken: true}, nil
+	}
+	return swarm.Screen{Lines: lastOf(trimmed(all), n), Taken: true}, nil
+}
+
+// keep writes the last screen of a worker whose window was closed, unless its shim
+// has done so, which saw more of it.
+func (h handle) keep(screen string) error {
+	if screen == "" {
+		return nil
+	}
+	f, err := os.CreateTemp(h.Dir, "."+rundir.ScreenFile+"-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(screen[:min(len(screen), rundir.MaxScreen)])
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	err = os.Link(f.Name(), filepath.Join(h.Dir, rundir.ScreenFile))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// trimmed returns the lines of a screen without blanks at their ends, and without
+// empty ones at the end of all.
+func trimmed(screen string) []string {
+	lines := strings.Split(screen, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// lastOf returns the last n lines; all for 0.
+func lastOf(lines []string, n int) []string {
+	if n <= 0 {
+		return lines
+	}
+	return slices.Clone(lines[max(0, len(lines)-n):])
+}

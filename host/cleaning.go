@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -95,10 +96,22 @@ func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRe
 	if now.Workspace != nil && !req.KeepWorkspace {
 		h.cleanWorkspace(ctx, now, req, out)
 	}
-	if err := os.RemoveAll(h.runDir(rec.ID)); err != nil {
-		return err
+	for _, id := range append(now.Previous, rec.ID) {
+		if err := os.RemoveAll(h.runDir(id)); err != nil {
+			return err
+		}
 	}
-	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, rec.ID) })
+	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		events := []registry.Event{newEvent(&now, EventCleaned, "", time.Now())}
+		if now.Workspace != nil && !out.WorkspaceRemoved {
+			events = append([]registry.Event{newEvent(&now, EventKept, now.Workspace.Path, time.Now())}, events...)
+		}
+		if err := errors.Join(tx.Delete(ctx, rec.ID), tx.Forget(ctx, rec.ID)); err != nil {
+			return err
+		}
+		_, err := tx.Append(ctx, events...)
+		return err
+	})
 }
 
 // recordCleaned records the end of a worker that is to be cleaned. Without its
@@ -111,8 +124,13 @@ func (h *Host) recordCleaned(ctx context.Context, rec registry.Record, w Worker)
 	}
 	now, err := reread(ctx, reg, rec)
 	if err == nil && now.State != registry.Stopped {
-		end := swarm.Status{State: swarm.StateLost, Started: w.Started, Where: w.Where, Exit: w.Exit, Reason: w.Reason}
-		err = h.save(ctx, reg, rec.ID, func(r *registry.Record) { recordEnd(r, end) })
+		end := swarm.Status{
+			State: swarm.StateLost, Started: w.Started, Where: w.Where, Exit: w.Exit, Reason: w.Reason,
+			Restarts: w.Restarts, Completion: w.Completion,
+		}
+		n := h.newsOf(ctx, rec, end)
+		n.dropsWorkspace = true // what becomes of it is told with the cleaning
+		_, err = h.publish(ctx, reg, []news{n})
 	}
 	return reg, now, err
 }

@@ -27,6 +27,9 @@ type fakeWorker struct {
 	State     swarm.State
 	Exit      *swarm.Exit
 	Survivors []swarm.Process
+
+	Restarts   []swarm.Restarted
+	Completion *swarm.Completion
 }
 
 // fakeBackend is a backend whose workers are files in a directory. Hooks that
@@ -39,6 +42,9 @@ type fakeBackend struct {
 	beforeStatus            func(context.Context) error
 	// onKill takes the place of the kill.
 	onKill func(context.Context, fakeWorker, swarm.KillOptions) (swarm.KillResult, error)
+
+	// order is what a keeper does: of a kill and a completion one is first.
+	order sync.Mutex
 
 	mu sync.Mutex
 	// kills are the options of all kills by the worker's name.
@@ -155,11 +161,21 @@ func (b *fakeBackend) Status(ctx context.Context, h swarm.Handle) (swarm.Status,
 	if err != nil {
 		return swarm.Status{}, err
 	}
-	s := swarm.Status{State: w.State, Exit: w.Exit, Survivors: w.Survivors}
+	return w.status(), nil
+}
+
+func (w fakeWorker) status() swarm.Status {
+	s := swarm.Status{
+		State: w.State, Exit: w.Exit, Survivors: w.Survivors, Completion: w.Completion,
+		LastRestarts: w.Restarts[max(0, len(w.Restarts)-swarm.MaxRestarts):],
+	}
+	if n := len(w.Restarts); n > 0 {
+		s.Restarts = w.Restarts[n-1].Number
+	}
 	if w.State == swarm.StateRunning {
 		s.PID = 4242
 	}
-	return s, nil
+	return s
 }
 
 func (b *fakeBackend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
@@ -186,12 +202,20 @@ func (b *fakeBackend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOpti
 			return r, err
 		}
 	}
+	b.order.Lock()
+	defer b.order.Unlock()
+	if w, err = b.read(h); err != nil {
+		return swarm.KillResult{}, err
+	}
 	if w.State == swarm.StateRunning {
 		w.State = swarm.StateExited
 		w.Exit = &swarm.Exit{Code: -1, Signal: "SIGTERM", Cause: swarm.CauseKilled, Time: time.Unix(1700000000, 0)}
+		if w.Completion != nil {
+			w.Exit.Cause = swarm.CauseCompleted
+		}
 	}
 	w.Survivors = nil
-	return swarm.KillResult{Status: swarm.Status{State: w.State, Exit: w.Exit}}, b.write(w)
+	return swarm.KillResult{Status: w.status()}, b.write(w)
 }
 
 func (b *fakeBackend) KillBatch(ctx context.Context, items []plugin.KillItem, each func(int, swarm.KillResult, error)) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -54,10 +55,12 @@ func (k *killing) report() {
 
 // commit records the ends of a batch.
 func (k *killing) commit(ctx context.Context, batch []killed) error {
-	var ended []killed
+	var ended []news
 	for _, b := range batch {
 		if b.err == nil && !b.before {
-			ended = append(ended, b)
+			n := k.h.newsOf(ctx, b.rec, b.res.Status)
+			n.dropsWorkspace = k.req.RemoveWorkspace || k.req.respawn
+			ended = append(ended, n)
 		}
 	}
 	if len(ended) == 0 {
@@ -67,19 +70,8 @@ func (k *killing) commit(ctx context.Context, batch []killed) error {
 	if err != nil {
 		return err
 	}
-	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		for _, b := range ended {
-			err := tx.Update(ctx, b.rec.ID, func(r *registry.Record) error {
-				recordEnd(r, b.res.Status)
-				return nil
-			})
-			// Somebody may have cleaned it meanwhile.
-			if err != nil && !errors.Is(err, registry.ErrNotFound) {
-				return err
-			}
-		}
-		return nil
-	})
+	_, err = k.h.publish(ctx, reg, ended)
+	return err
 }
 
 // outcome says what came of one worker.
@@ -132,6 +124,18 @@ func (k *killing) sweep(ctx context.Context) {
 	for _, w := range warnings {
 		k.warn(w)
 	}
+}
+
+// drop removes the run directories of ephemeral workers.
+func (k *killing) drop(ctx context.Context) {
+	if !slices.ContainsFunc(k.recs, func(r registry.Record) bool { return isEphemeral(&r) }) {
+		return
+	}
+	reg, err := k.h.writing(ctx)
+	if err == nil {
+		_, err = k.h.dropRunDirs(ctx, reg)
+	}
+	k.h.warnIf(err, "run directories can't be removed")
 }
 
 // sweep asks the backend of workers that have ended to drop what they shared.

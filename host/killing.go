@@ -20,6 +20,9 @@ const (
 	// recordLimit is how long the recording of what happened may take, also
 	// after the caller gave up.
 	recordLimit = 15 * time.Second
+	// requestLimit is how long a kill waits until the history tells of it. A
+	// registry that can't be written must not stand between a user and a kill.
+	requestLimit = 2 * time.Second
 )
 
 // killing is one call of Kill. One goroutine, that of the call, records and
@@ -36,6 +39,9 @@ type killing struct {
 	// self is the place of the worker that the caller runs in, or -1.
 	self    int
 	results chan killed
+	// requested is closed when the history tells that the kills were asked for:
+	// only then is anything signalled.
+	requested chan struct{}
 
 	// progress guards the caller's Progress.
 	progress sync.Mutex
@@ -58,13 +64,23 @@ func newKilling(h *Host, req KillRequest, recs []registry.Record) *killing {
 		known:    make([]bool, len(recs)),
 		self:     h.callerAmong(recs),
 		results:  make(chan killed, len(recs)),
+
+		requested: make(chan struct{}),
 	}
 }
 
 // run kills all but the caller's own worker and returns when all is recorded.
 func (k *killing) run(ctx context.Context) {
-	var asking sync.WaitGroup
+	var asking, beside sync.WaitGroup
+	defer beside.Wait()
+	asking.Go(func() {
+		defer close(k.requested)
+		k.request(ctx)
+	})
 	asking.Go(func() { k.killRunning(ctx, k.recs, k.place) })
+	for _, g := range k.h.groups(k.recs, isRunning) {
+		beside.Go(func() { k.reconcile(ctx, g) })
+	}
 	for i, r := range k.recs {
 		switch {
 		case i == k.self:
@@ -81,6 +97,42 @@ func (k *killing) run(ctx context.Context) {
 	for batch := range batches(k.results) {
 		k.record(ctx, batch)
 	}
+}
+
+// request tells in the history that the kills were asked for.
+func (k *killing) request(ctx context.Context) {
+	now := time.Now()
+	var events []registry.Event
+	for _, r := range k.recs {
+		if r.State != registry.Stopped {
+			events = append(events, newEvent(&r, EventKillRequested, "", now))
+		}
+	}
+	if len(events) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
+	reg, err := k.h.writing(ctx)
+	if err == nil {
+		err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+			_, err := tx.Append(ctx, events...)
+			return err
+		})
+	}
+	k.h.warnIf(err, "the history can't be written")
+}
+
+// reconcile looks after the other workers of a backend of which some are killed.
+func (k *killing) reconcile(ctx context.Context, g *group) {
+	if g.err != nil {
+		return
+	}
+	reg, err := k.h.writing(ctx)
+	if err != nil {
+		return // it was said already
+	}
+	k.h.reconcile(ctx, reg, g.entry, g.name, func(id string) bool { return k.place(id) >= 0 })
 }
 
 // batches returns what is in a channel, always all that is there at once.
@@ -125,7 +177,7 @@ func (k *killing) killGroup(ctx context.Context, g *group, place func(id string)
 		grace = max(grace, items[i].Options.Grace)
 		k.tell(KillEvent{Worker: r.Name, Deadline: time.Now().Add(items[i].Options.Grace)})
 	}
-	limited, cancel := context.WithTimeout(ctx, grace+killMargin)
+	limited, cancel := context.WithTimeout(ctx, grace+killMargin+requestLimit)
 	defer cancel()
 	answered := make([]bool, len(items))
 	answer := func(i int, res swarm.KillResult, err error) {
@@ -135,7 +187,10 @@ func (k *killing) killGroup(ctx context.Context, g *group, place func(id string)
 	}
 	err := g.err
 	if err == nil {
-		err = k.h.askBackend(limited, g.entry, true, func(p *peer) error { return killBatch(limited, p, items, answered, answer) })
+		err = k.h.askBackend(limited, g.entry, true, func(p *peer) error {
+			<-k.requested
+			return killBatch(limited, p, items, answered, answer)
+		})
 	}
 	if err == nil {
 		err = fmt.Errorf("%w: backend '%s' gave no answer", swarm.ErrUnavailable, g.name)

@@ -66,16 +66,34 @@ func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *peer, id s
 		}
 	}
 	h.log.Info("settling an interrupted spawn", "worker", rec.Name, "backend", rec.Backend, "found", found)
-	return h.save(ctx, reg, id, func(r *registry.Record) {
-		r.Workspace, r.Step = workspace, ""
+	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		r, err := tx.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		if !found && r.Replaces != nil {
+			return h.restore(ctx, tx, &r, workspace)
+		}
+		r.Workspace, r.Step, r.Replaces = workspace, "", nil
 		if workspace != nil {
 			r.Dir = workspace.Path
 		}
+		event := spawnedEvent(&r, swarm.Status{})
 		if found {
 			r.State, r.Handle = registry.Running, handle
-			return
+		} else {
+			r.State, r.Reason = registry.Stopped, reasonInterrupted
+			event = newEvent(&r, EventFailed, reasonInterrupted, time.Now())
+			event.Final = true
 		}
-		r.State, r.Reason = registry.Stopped, reasonInterrupted
+		if isEphemeral(&r) && !found {
+			return leave(ctx, tx, &r, event)
+		}
+		if err := tx.Put(ctx, &r); err != nil {
+			return err
+		}
+		_, err = tx.Append(ctx, event)
+		return err
 	})
 }
 

@@ -57,12 +57,14 @@ func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out 
 	switch {
 	case err != nil:
 		out.Warnings = append(out.Warnings, cannotRemove(rec.Name, err.Error()))
+		k.tellKept(ctx, &rec)
 	case res.Kept != nil:
 		w := cannotRemove(rec.Name, res.Kept.Reason)
 		if res.Kept.Forceable {
 			w.Hint = hintForce
 		}
 		out.Warnings = append(out.Warnings, w)
+		k.tellKept(ctx, &rec)
 	default:
 		out.WorkspaceRemoved = true
 		out.Worker.Workspace = nil
@@ -70,6 +72,23 @@ func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out 
 			out.Warnings = append(out.Warnings, Warning{Text: fmt.Sprintf("cannot record the removal of the worktree for '%s': %v", rec.Name, err)})
 		}
 	}
+}
+
+// tellKept tells where a workspace is whose worker's record is gone.
+func (k *killing) tellKept(ctx context.Context, rec *registry.Record) {
+	if !isEphemeral(rec) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	defer cancel()
+	reg, err := k.h.writing(ctx)
+	if err == nil {
+		err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+			_, err := tx.Append(ctx, newEvent(rec, EventKept, rec.Workspace.Path, time.Now()))
+			return err
+		})
+	}
+	k.h.warnIf(err, "the history can't be written", "worker", rec.Name)
 }
 
 func (k *killing) forgetWorkspace(ctx context.Context, id string) error {

@@ -36,8 +36,10 @@ type backend interface {
 	swarm.Signaller
 	swarm.Screener
 	swarm.Attacher
+	swarm.Completer
 	KillBatch(ctx context.Context, items []plugin.KillItem, each func(i int, r swarm.KillResult, err error)) error
 	WaitBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error
+	WatchBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error
 }
 
 // workspace is what the host asks of workspace plugins, a [plugin.Workspace].

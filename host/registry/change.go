@@ -50,28 +50,41 @@ func (t *Tx) Insert(ctx context.Context, rec *Record) error {
 	return err
 }
 
-// Update reads the record with that id, lets change work on it, and writes it
-// back: [ErrNotFound] if there is none.
-func (t *Tx) Update(ctx context.Context, id string, change func(*Record) error) error {
+// Get returns the record with that id: [ErrNotFound] if there is none.
+func (t *Tx) Get(ctx context.Context, id string) (Record, error) {
 	if err := t.prepare(ctx); err != nil {
-		return err
+		return Record{}, err
 	}
-	rec, err := scan(t.get.QueryRowContext(ctx, id), id)
-	if err == nil {
-		err = change(&rec)
-	}
-	if err != nil {
+	return scan(t.get.QueryRowContext(ctx, id), id)
+}
+
+// Put writes a record in the place of the one with its id.
+func (t *Tx) Put(ctx context.Context, rec *Record) error {
+	if err := t.prepare(ctx); err != nil {
 		return err
 	}
 	values, err := rec.values()
 	if err != nil {
 		return fmt.Errorf("write the record of '%s': %w", rec.Name, err)
 	}
-	_, err = t.update.ExecContext(ctx, append(values, id)...)
+	_, err = t.update.ExecContext(ctx, append(values, rec.ID)...)
 	return err
 }
 
-// prepare prepares the statements of Update, which end with the transaction.
+// Update reads the record with that id, lets change work on it, and writes it
+// back: [ErrNotFound] if there is none.
+func (t *Tx) Update(ctx context.Context, id string, change func(*Record) error) error {
+	rec, err := t.Get(ctx, id)
+	if err == nil {
+		err = change(&rec)
+	}
+	if err != nil {
+		return err
+	}
+	return t.Put(ctx, &rec)
+}
+
+// prepare prepares the statements of Get and Put, which end with the transaction.
 func (t *Tx) prepare(ctx context.Context) (err error) {
 	if t.get == nil {
 		t.get, err = t.tx.PrepareContext(ctx, getOne)
@@ -96,6 +109,8 @@ type Query struct {
 	State State
 	// Backend is the only backend to read; empty: all.
 	Backend string
+	// Expiring is for those that have ended and are kept for a time only.
+	Expiring bool
 }
 
 // where returns the condition of a query and its arguments.
@@ -117,6 +132,9 @@ func (q Query) where() (string, []any) {
 	}
 	if q.Backend != "" {
 		conds, args = append(conds, "backend = ?"), append(args, q.Backend)
+	}
+	if q.Expiring {
+		conds = append(conds, fmt.Sprintf("state = '%s' AND retain NOT IN ('', '%s')", Stopped, RetainUntilClean))
 	}
 	if len(conds) == 0 {
 		return "", nil

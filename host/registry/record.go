@@ -29,6 +29,14 @@ const (
 	StepKilling = "killing"
 )
 
+// What Spec.Retain says besides durations.
+const (
+	// RetainUntilClean keeps the record of an ended worker; so does an empty text.
+	RetainUntilClean = "until-clean"
+	// RetainNone lets it go with the worker's end.
+	RetainNone = "none"
+)
+
 // Record is all that is remembered of one worker.
 type Record struct {
 	Spec

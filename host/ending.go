@@ -1,0 +1,150 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// The texts of final events.
+const (
+	textExited = "success"
+	textDied   = "process not found"
+	textKilled = "by orchestrator"
+)
+
+// ending says in which words the history tells the end of a worker. It is the
+// only place where that is decided, so whoever writes it first writes the same.
+func ending(s swarm.Status) (EventKind, string) {
+	e := s.Exit
+	switch {
+	case s.Completion != nil:
+		return EventComplete, line(s.Completion.Summary)
+	case e == nil:
+		return EventDied, textDied
+	case e.Cause == swarm.CauseKilled || e.Cause == swarm.CauseOwner:
+		return EventKilled, textKilled
+	case e.Cause == swarm.CauseCompleted:
+		return EventComplete, ""
+	case e.Cause == swarm.CauseNotStarted && e.Reason != "":
+		return EventFailed, line(e.Reason)
+	case e.Code == 0:
+		return EventExited, textExited
+	default:
+		return EventFailed, exitText(e.Code, e.Signal)
+	}
+}
+
+// exitText says how a process ended, in Go's own words.
+func exitText(code int, signal string) string {
+	switch sig := unix.SignalNum(signal); {
+	case signal == "":
+		return fmt.Sprintf("exit status %d", code)
+	case sig == 0:
+		return "signal: " + line(signal)
+	default:
+		return "signal: " + sig.String()
+	}
+}
+
+// endTime is when the worker ended, or said that it is done; now if nobody knows.
+func endTime(s swarm.Status, now time.Time) time.Time {
+	switch {
+	case s.Completion != nil && !s.Completion.Time.IsZero():
+		return s.Completion.Time
+	case s.Exit != nil && !s.Exit.Time.IsZero():
+		return s.Exit.Time
+	default:
+		return now
+	}
+}
+
+// over reports whether nothing of a worker is left.
+func over(s swarm.Status) bool {
+	return s.State == swarm.StateExited || s.State == swarm.StateLost && len(s.Survivors) == 0
+}
+
+// finalEvent is the end of a worker in the history.
+func finalEvent(rec *registry.Record, s swarm.Status, now time.Time) registry.Event {
+	kind, text := ending(s)
+	e := newEvent(rec, kind, text, endTime(s, now))
+	e.Final, e.Exit = true, s.Exit
+	return e
+}
+
+// spawnedEvent tells that a worker runs.
+func spawnedEvent(rec *registry.Record, s swarm.Status) registry.Event {
+	at := s.Started
+	if at.IsZero() {
+		at = rec.Created
+	}
+	e := newEvent(rec, EventSpawned, "", at)
+	if n := len(rec.Previous); n > 0 {
+		e.Previous = rec.Previous[n-1]
+	}
+	return e
+}
+
+// restartEvents tells the restarts after the first told ones.
+func restartEvents(rec *registry.Record, s swarm.Status, now time.Time) []registry.Event {
+	var events []registry.Event
+	told := rec.Restarts
+	gap := func(until int, at time.Time) {
+		switch until - told {
+		case 0:
+		case 1:
+			events = append(events, newEvent(rec, EventRestarted, fmt.Sprintf("restart %d", until), at))
+		default:
+			events = append(events, newEvent(rec, EventRestarted, fmt.Sprintf("restarts %d to %d", told+1, until), at))
+		}
+		told = max(told, until)
+	}
+	for _, r := range s.LastRestarts {
+		if r.Number <= told {
+			continue
+		}
+		gap(r.Number-1, r.Time)
+		events = append(events, newEvent(rec, EventRestarted, fmt.Sprintf("restart %d after %s", r.Number, exitText(r.Code, r.Signal)), r.Time))
+		told = r.Number
+	}
+	if s.Restarts > told {
+		gap(s.Restarts, now)
+	}
+	return events
+}
+
+// crashLoopEvent tells that the restarts of a worker were used up, with the last
+// lines that it wrote.
+func crashLoopEvent(rec *registry.Record, s swarm.Status, lines []string, now time.Time) registry.Event {
+	r := rec.Restart.OrDefault()
+	text := fmt.Sprintf("%d restarts within %s", r.Budget, r.Window)
+	if len(lines) > 0 {
+		text += "; last output: " + strings.Join(lines, " | ")
+	}
+	return newEvent(rec, EventCrashLoop, text, endTime(s, now))
+}
+
+func newEvent(rec *registry.Record, kind EventKind, text string, at time.Time) registry.Event {
+	return registry.Event{Time: at, ID: rec.ID, Worker: rec.Name, Kind: string(kind), Text: text}
+}
+
+// line makes one line of a text, without control characters.
+func line(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n' || r == '\v' || r == '\f' || r == '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029':
+			return ' '
+		case unicode.IsControl(r):
+			return -1
+		default:
+			return r
+		}
+	}, strings.ToValidUTF8(s, "\ufffd"))
+	return strings.Join(strings.Fields(s), " ")
+}

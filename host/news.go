@@ -1,0 +1,144 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// news is what a backend said of a worker and the registry does not know yet.
+type news struct {
+	rec    registry.Record
+	status swarm.Status
+	// lines are the last ones that it wrote, if it ended in a crash loop.
+	lines []string
+	// dropsWorkspace says that whoever brings the news sees to the workspace.
+	dropsWorkspace bool
+}
+
+// isNews reports whether s is something that is not recorded.
+func isNews(rec *registry.Record, s swarm.Status) bool {
+	if rec.State != registry.Running {
+		return false
+	}
+	return over(s) || s.Restarts > rec.Restarts || s.Completion != nil && rec.Completion == nil
+}
+
+// told is what became of news.
+type told struct {
+	// rec is the record as it is now, or was when it went.
+	rec registry.Record
+	// ended says that the worker's end was written by this very change, removed
+	// that its record went with it.
+	ended, removed bool
+}
+
+// publish writes news into the records and the history, all in one change. A
+// worker that was cleaned meanwhile is passed over.
+func (h *Host) publish(ctx context.Context, reg *registry.Registry, all []news) ([]told, error) {
+	var out []told
+	err := reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		out = make([]told, len(all))
+		for i, n := range all {
+			t, err := n.write(ctx, tx, time.Now())
+			if err != nil && !errors.Is(err, registry.ErrNotFound) {
+				return err
+			}
+			out[i] = t
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range all {
+		if out[i].ended {
+			h.log.Info("a worker has ended", "worker", n.rec.Name, "backend", n.rec.Backend)
+		}
+	}
+	return out, nil
+}
+
+// write writes the news of one worker.
+func (n news) write(ctx context.Context, tx *registry.Tx, now time.Time) (told, error) {
+	rec, err := tx.Get(ctx, n.rec.ID)
+	if err != nil {
+		return told{rec: n.rec}, err
+	}
+	s := n.status
+	if s.Completion == nil {
+		s.Completion = rec.Completion // said once is said for ever
+	}
+	out := told{}
+	var events []registry.Event
+	if rec.State == registry.Running {
+		events = restartEvents(&rec, s, now)
+		rec.Restarts = max(rec.Restarts, s.Restarts)
+		// A worker that is done has ended, as the history sees it.
+		if out.ended = over(s) && rec.Completion == nil || s.Completion != nil && rec.Completion == nil; out.ended {
+			if s.Exit != nil && s.Exit.Cause == swarm.CauseCrashLoop {
+				events = append(events, crashLoopEvent(&rec, s, n.lines, now))
+			}
+			events = append(events, finalEvent(&rec, s, now))
+		}
+		rec.Completion = s.Completion
+	}
+	if over(s) {
+		recordEnd(&rec, s)
+	} else if s.PID != 0 {
+		rec.PID = s.PID
+	}
+	out.rec = rec
+	out.removed = isEphemeral(&rec) && (rec.Completion != nil || rec.State == registry.Stopped)
+	switch {
+	case out.removed && n.dropsWorkspace:
+		return out, leaveWorkspace(ctx, tx, &rec, events...)
+	case out.removed:
+		return out, leave(ctx, tx, &rec, events...)
+	}
+	if err := tx.Put(ctx, &rec); err != nil {
+		return out, err
+	}
+	_, err = tx.Append(ctx, events...)
+	return out, err
+}
+
+// crashLines is how many lines of output the history keeps of a crash loop, and
+// crashLine how long each of them may be.
+const (
+	crashLines = 5
+	crashLine  = 200
+)
+
+// lastLines returns the last lines that a worker wrote, those that there are.
+func (h *Host) lastLines(ctx context.Context, rec registry.Record) []string {
+	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+	defer cancel()
+	var text lineReader
+	e, err := h.entry(rec.Backend, rec.Plugin)
+	if err == nil {
+		err = h.askBackend(ctx, e, true, func(p *peer) error {
+			tail := crashLines
+			text = lineReader{}
+			return p.backend.Output(ctx, rec.Handle, swarm.OutputOptions{Tail: &tail}, func(o swarm.Output) error {
+				text.add(o)
+				return nil
+			})
+		})
+	}
+	h.warnIf(err, "the last output of a worker can't be read", "worker", rec.Name)
+	var lines []string
+	for _, l := range append(text.lines, text.open()...) {
+		if l = line(l); len(l) > crashLine {
+			l = strings.ToValidUTF8(l[:crashLine], "") + "…"
+		}
+		if l != "" {
+			lines = append(lines, l)
+		}
+	}
+	return lines[max(0, len(lines)-crashLines):]
+}

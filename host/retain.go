@@ -1,0 +1,152 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// isEphemeral reports whether a record goes with the worker's end.
+func isEphemeral(r *registry.Record) bool { return r.Retain == registry.RetainNone }
+
+// expiry is when a worker that has ended is to be removed, zero if never.
+func (h *Host) expiry(ctx context.Context, reg *registry.Registry, r *registry.Record) time.Time {
+	keep, err := time.ParseDuration(r.Retain)
+	if err != nil || r.State != registry.Stopped {
+		return time.Time{}
+	}
+	if r.Exit != nil && !r.Exit.Time.IsZero() {
+		return r.Exit.Time.Add(keep)
+	}
+	// Nobody saw the end; its time is when it was found out.
+	end, err := reg.End(ctx, r.ID)
+	if err != nil {
+		return time.Time{}
+	}
+	return end.Time.Add(keep)
+}
+
+// expire removes the workers whose time is over, and tells when the next one's
+// will be; zero if there is none.
+func (h *Host) expire(ctx context.Context, reg *registry.Registry, now time.Time) (gone []registry.Record, next time.Time, err error) {
+	recs, _, err := reg.Read(ctx, registry.Query{Expiring: true})
+	if err != nil {
+		return nil, next, err
+	}
+	for _, r := range recs {
+		at := h.expiry(ctx, reg, &r)
+		switch {
+		case at.IsZero():
+		case at.After(now):
+			if next.IsZero() || at.Before(next) {
+				next = at
+			}
+		default:
+			gone = append(gone, r)
+		}
+	}
+	if len(gone) == 0 {
+		return nil, next, nil
+	}
+	var removed []registry.Record
+	err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		removed = nil
+		for _, r := range gone {
+			rec, err := tx.Get(ctx, r.ID)
+			if errors.Is(err, registry.ErrNotFound) {
+				continue // somebody was quicker
+			}
+			if err != nil {
+				return err
+			}
+			if err := leave(ctx, tx, &rec, newEvent(&rec, EventCleaned, "kept for "+rec.Retain, now)); err != nil {
+				return err
+			}
+			removed = append(removed, rec)
+		}
+		return nil
+	})
+	return removed, next, err
+}
+
+// vacated reports whether a name is free again that a worker had which is kept
+// no longer than now, and sees to it.
+func (h *Host) vacated(ctx context.Context, reg *registry.Registry, rec registry.Record) bool {
+	switch {
+	case rec.State == registry.Stopped:
+		_, _, err := h.expire(ctx, reg, time.Now())
+		h.warnIf(err, "workers whose time is over can't be removed")
+	case rec.State == registry.Running && isEphemeral(&rec) && h.stirred(&rec):
+		for _, g := range h.groups([]registry.Record{rec}, isRunning) {
+			_, err := h.catchUp(ctx, reg, g)
+			h.warnIf(err, "the end of a worker can't be recorded", "worker", rec.Name)
+		}
+	}
+	_, err := reg.Get(ctx, rec.ID)
+	return errors.Is(err, registry.ErrNotFound)
+}
+
+// leave lets a record go in a change. Its workspace stays, which the history
+// tells; its run directories go when they can.
+func leave(ctx context.Context, tx *registry.Tx, rec *registry.Record, events ...registry.Event) error {
+	if rec.Workspace != nil {
+		kept := newEvent(rec, EventKept, rec.Workspace.Path, time.Now())
+		events = append([]registry.Event{kept}, events...)
+	}
+	return leaveWorkspace(ctx, tx, rec, events...)
+}
+
+// leaveWorkspace is leave for a record whose workspace is the caller's business.
+func leaveWorkspace(ctx context.Context, tx *registry.Tx, rec *registry.Record, events ...registry.Event) error {
+	for _, id := range append(rec.Previous, rec.ID) {
+		if err := tx.Leave(ctx, id); err != nil {
+			return err
+		}
+	}
+	if err := tx.Delete(ctx, rec.ID); err != nil {
+		return err
+	}
+	_, err := tx.Append(ctx, events...)
+	return err
+}
+
+// dropRunDirs removes the run directories whose records went, but for those that
+// a keeper still writes into, and returns how many it removed.
+func (h *Host) dropRunDirs(ctx context.Context, reg *registry.Registry) (int, error) {
+	ids, err := reg.Leftovers(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var dropped []string
+	for _, id := range ids {
+		if h.kept(id) {
+			continue
+		}
+		if rerr := os.RemoveAll(h.runDir(id)); rerr != nil {
+			err = errors.Join(err, rerr)
+			continue
+		}
+		dropped = append(dropped, id)
+	}
+	if len(dropped) == 0 {
+		return 0, err
+	}
+	return len(dropped), errors.Join(err, reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		for _, id := range dropped {
+			if err := tx.Forget(ctx, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// kept reports whether a keeper still needs a run directory.
+func (h *Host) kept(id string) bool {
+	s, err := readStatus(h.runDir(id))
+	return err == nil && s.State != rundir.StateEnded && s.Shim.Alive()
+}

@@ -84,7 +84,7 @@ func TestEnterByItself(t *testing.T) {
 	p := run(t, "stty raw -echo; printf ready; for i in 1 2 3; do dd bs=4096 count=1 2>/dev/null; printf '|'; done > "+file)
 	p.shows("ready")
 	p.give("one\ntwo", true)
-	if got := p.output(file, 9); got != "one\ntwo|\r|" {
+	if got := p.output(file, 10); got != "one\ntwo|\r|" {
 		t.Errorf("read as %q", got)
 	}
 }
@@ -106,7 +106,7 @@ func TestRefused(t *testing.T) {
 			p, file := reader(t, tt.stty)
 			p.refuses(tt.text, tt.reason)
 			// Nothing of it was given.
-			p.give("next\n", false)
+			p.give("next", true)
 			if got := p.output(file, 5); !strings.HasPrefix(got, "next") {
 				t.Errorf("got %q", got)
 			}

@@ -57,10 +57,11 @@ ends one, nothing of it is left.`,
 		&cobra.Group{ID: groupSystem, Title: "Setup:"},
 	)
 	root.SetHelpCommandGroupID(groupSystem)
-	add(root, groupWorkers, newSpawn(a), newLs(a), newStatus(a), newLogs(a), newWait(a), newKill(a), newClean(a))
+	add(root, groupWorkers, newSpawn(a), newLs(a), newStatus(a), newLogs(a), newWait(a), newKill(a), newRespawn(a), newClean(a))
 	add(root, groupTalk, newSend(a), newPeek(a), newAttach(a), newInterrupt(a), newEOF(a), newSignal(a))
 	add(root, groupHistory, newEvents(a), newWatch(a), newGC(a))
 	add(root, groupInside, newComplete(a))
+	add(root, groupSets, newRalph(a), newUp(a), newDown(a))
 	add(root, groupSystem, newConfig(a), newPlugin(a), newDoctor(a), newCompletion(a), newVersion(a))
 	return root
 }

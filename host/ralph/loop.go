@@ -138,31 +138,28 @@ func (l *loop) next(ctx context.Context) (State, []byte, error) {
 			}
 			if st.Complete() {
 				st.end(Stopped, ReasonIterations)
+				l.say("loop complete after %d iterations", st.Iteration)
+				l.log(eventDone, "loop complete after %d iterations reason=%s", st.Iteration, ReasonIterations)
 				return nil
 			}
 			if prompt, promptErr = ReadPrompt(st.PromptFile); promptErr != nil {
 				st.end(Failed, ReasonPrompt)
+				l.log(eventError, "%v", promptErr)
 				return nil
 			}
 			st.begin(time.Now())
 			return nil
 		})
-		switch {
-		case errors.Is(err, errPaused):
+		if errors.Is(err, errPaused) {
 			if err := l.paused(ctx); err != nil {
 				return st, nil, err
 			}
 			continue
-		case err != nil:
-			return st, nil, err
-		case promptErr != nil:
-			l.log(eventError, "%v", promptErr)
-			return st, nil, promptErr
-		case st.Status == Stopped:
-			l.say("loop complete after %d iterations", st.Iteration)
-			l.log(eventDone, "loop complete after %d iterations reason=%s", st.Iteration, ReasonIterations)
 		}
-		return st, prompt, nil
+		if err == nil {
+			err = promptErr
+		}
+		return st, prompt, err
 	}
 }
 
@@ -208,21 +205,19 @@ func (l *loop) ended(ctx context.Context, sig syscall.Signal) {
 	l.by = sig
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	st, err := l.store.Change(ctx, l.name, func(st *State) error {
+	// If it can't be written the worker's own end says as much.
+	_, _ = l.store.Change(ctx, l.name, func(st *State) error {
 		if st.Status != Running {
 			return errPaused
 		}
 		st.end(Stopped, ReasonKilled)
+		text := "loop stopped"
+		if st.Open() {
+			text = fmt.Sprintf("iteration %d killed", st.Iteration)
+		}
+		l.log(eventStop, "%s reason=%s", text, unix.SignalName(sig))
 		return nil
 	})
-	if err != nil {
-		return // the worker's own end says as much
-	}
-	text := "loop stopped"
-	if st.Open() {
-		text = fmt.Sprintf("iteration %d killed", st.Iteration)
-	}
-	l.log(eventStop, "%s reason=%s", text, unix.SignalName(sig))
 }
 
 // say tells whoever looks at the worker.

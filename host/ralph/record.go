@@ -26,11 +26,10 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 	now := time.Now()
 	st, err := l.store.Change(ctx, l.name, func(st *State) error {
 		st.close(now)
-		switch {
-		case out.failed():
+		if out.failed() {
 			st.Failures++
 			st.TotalFailures++
-		case out.ending == exited || out.done:
+		} else if out.ending == exited || out.done {
 			st.Failures = 0
 		}
 		switch {
@@ -38,29 +37,21 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 			st.end(Stopped, ReasonDone)
 		case st.Failures >= MaxFailures:
 			st.end(Failed, ReasonFailures)
+		case out.failed() && !st.Complete():
+			wait = backOff(st.Failures)
 		}
+		// Before the state is written: who follows the log reads until the state
+		// says that there is no more.
+		l.tell(st, out, wait)
 		return nil
 	})
 	if err != nil {
 		return 0, false, err
 	}
-	for _, p := range out.left {
-		l.log(eventError, "iteration %d: cannot end %s (pid %d)", st.Iteration, p.Name, p.PID)
-	}
-	if out.failed() && st.Status == Running && !st.Complete() {
-		wait = backOff(st.Failures)
-	}
-	l.tell(&st, out, wait)
-	switch {
-	case out.done:
-		l.say("done pattern matched, stopping loop")
-		l.log(eventDone, "done pattern matched in iteration %d reason=%s", st.Iteration, ReasonDone)
-		return 0, false, nil
-	case st.Status == Failed:
-		l.say("%d consecutive failures, stopping loop", st.Failures)
+	if st.Status == Failed && st.ExitReason == ReasonFailures {
 		return 0, false, fmt.Errorf("%w: %d consecutive failures", ErrFailed, st.Failures)
 	}
-	return wait, true, nil
+	return wait, !out.done, nil
 }
 
 // failed reports whether an iteration counts as a failure.
@@ -70,6 +61,9 @@ func (o outcome) failed() bool {
 
 // tell says what came of an iteration.
 func (l *loop) tell(st *State, out outcome, wait time.Duration) {
+	for _, p := range out.left {
+		l.log(eventError, "iteration %d: cannot end %s (pid %d)", st.Iteration, p.Name, p.PID)
+	}
 	i, took := st.Iteration, formatDuration(time.Duration(st.Durations[len(st.Durations)-1]))
 	switch {
 	case out.failed():
@@ -92,6 +86,14 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 	case out.ending == exited:
 		l.say("iteration %d completed (%s, duration: %s)", i, exitText(": ", out.exit), took)
 		l.log(eventEnd, "iteration %d %s duration=%s", i, exitText("=", out.exit), took)
+	}
+	switch {
+	case out.done:
+		l.say("done pattern matched, stopping loop")
+		l.log(eventDone, "done pattern matched in iteration %d reason=%s", i, ReasonDone)
+	case st.Status == Failed:
+		l.say("%d consecutive failures, stopping loop", st.Failures)
+		l.log(eventDone, "%d consecutive failures reason=%s", st.Failures, ReasonFailures)
 	}
 }
 

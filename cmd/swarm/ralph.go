@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/ralph"
+)
+
+func newRalph(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ralph",
+		Short: "Run an agent again and again with the same prompt",
+		Long: `Run an agent in a loop: each iteration starts it anew, gives it the prompt from a
+file, and ends when it exits, falls silent, or writes what was to be waited for.
+The loop is one worker, so it goes on when the terminal is gone, and ls, logs,
+attach, send and kill work on it as on any other.`,
+		Example: `  swarm ralph init
+  swarm ralph spawn --name agent --prompt-file PROMPT.md --done-pattern 'ALL DONE' -- claude
+  swarm ralph status agent
+  swarm ralph pause agent
+  swarm ralph resume agent`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("missing command: one of spawn, status, ls, pause, resume, stop, logs, clean, init, template, run")
+			}
+			return unknownVerb(cmd, args)
+		},
+	}
+	for _, verb := range []*cobra.Command{
+		newRalphSpawn(a), newRalphStatus(a), newRalphLs(a), newRalphPause(a), newRalphResume(a), newRalphStop(a),
+		newRalphLogs(a), newRalphClean(a), newRalphInit(a), newRalphTemplate(a), newRalphRun(a),
+	} {
+		verb.DisableFlagsInUseLine = true
+		cmd.AddCommand(verb)
+	}
+	return cmd
+}
+
+// ralphStore is where the loops are.
+func (a *app) ralphStore() (ralph.Store, error) {
+	dir, err := a.stateDir()
+	return ralph.NewStore(dir), err
+}
+
+// completeRalph offers the names of all loops that are not on the line yet, whether
+// they have a worker or not.
+func (a *app) completeRalph(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	store, err := a.ralphStore()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names, err := store.Names()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) })
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (a *app) completeOneRalph(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.completeRalph(cmd, args, prefix)
+}
+
+// ralphWorker returns the worker of a loop.
+func (a *app) ralphWorker(ctx context.Context, h *host.Host, name string) (host.Worker, error) {
+	workers, warnings, err := h.Workers(ctx, host.Selection{Names: []string{name}})
+	if err != nil {
+		return host.Worker{}, err
+	}
+	for _, text := range warnings {
+		a.warn(text, "")
+	}
+	switch {
+	case len(workers) == 0:
+		return host.Worker{}, &host.NotFoundError{Name: name}
+	case !workers[0].Ralph:
+		return workers[0], fmt.Errorf("worker '%s' is not a ralph worker", name)
+	}
+	return workers[0], nil
+}
+
+// loopStatus is the status of a loop as its worker bears it out.
+func loopStatus(st ralph.State, running bool) (ralph.Status, ralph.Reason) {
+	if st.Status == ralph.Running && !running {
+		// It was killed before it could say so.
+		return ralph.Stopped, ralph.ReasonKilled
+	}
+	return st.Status, st.ExitReason
+}
+
+// runs reports whether a worker may be running its loop.
+func runs(w host.Worker) bool { return w.Name != "" && !w.Gone() }
+
+// noLoop makes of a missing state an error with what to do about it.
+func noLoop(err error) error {
+	if errors.Is(err, ralph.ErrState) {
+		return &hintError{error: err, hint: "'swarm ralph clean NAME' removes it"}
+	}
+	return err
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// promptFile is the file that init makes.
+const promptFile = "PROMPT.md"
+
+//go:embed prompt.md
+var promptTemplate string
+
+func newRalphInit(a *app) *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:     "init [--force]",
+		Short:   "Make a " + promptFile + " to begin with",
+		Long:    `Make ` + promptFile + ` in this directory, with what 'swarm ralph template' prints.`,
+		Example: `  swarm ralph init && $EDITOR PROMPT.md`,
+		Args:    arguments(0, 0, ""),
+		RunE:    func(*cobra.Command, []string) error { return a.ralphInit(force) },
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite one that is there")
+	return cmd
+}
+
+func (a *app) ralphInit(force bool) error {
+	_, err := os.Lstat(promptFile)
+	there := !errors.Is(err, fs.ErrNotExist)
+	if there && !force {
+		return fmt.Errorf("%s already exists (use --force to overwrite)", promptFile)
+	}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if force {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := os.OpenFile(promptFile, flags, 0o644)
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", promptFile, cause(err))
+	}
+	_, err = f.WriteString(promptTemplate)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("cannot write %s: %w", promptFile, cause(err))
+	}
+	if there {
+		a.printf("created %s (overwritten)\n", promptFile)
+	} else {
+		a.printf("created %s\n", promptFile)
+	}
+	return nil
+}
+
+func newRalphTemplate(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "template",
+		Short:   "Print a prompt to begin with",
+		Long:    `Print a prompt for loops: one small step in each iteration, and how to tell the end.`,
+		Example: `  swarm ralph template > PROMPT.md`,
+		Args:    arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			a.printf("%s", promptTemplate)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/ralph"
+)
+
+type ralphLsOptions struct {
+	format, status *choiceFlag
+	json           bool
+}
+
+func newRalphLs(a *app) *cobra.Command {
+	o := &ralphLsOptions{}
+	cmd := &cobra.Command{
+		Use:     "ls [flags]",
+		Aliases: []string{"list"},
+		Short:   "List loops",
+		Long: `List all loops, those too whose worker has ended or was cleaned ("removed").
+FAILURES are those in a row and all of them.`,
+		Example: `  swarm ralph ls
+  swarm ralph ls --status failed --format names
+  swarm ralph ls --json | jq '.[] | {worker_name, current_iteration}'`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.ralphLs(cmd.Context(), o) },
+	}
+	o.format = choice(cmd, "format", "how to print", "table", "table", "json", "names")
+	o.status = choice(cmd, "status", "only loops with this status", "all", "all",
+		string(ralph.Running), string(ralph.Paused), string(ralph.Stopped), string(ralph.Failed))
+	cmd.Flags().BoolVar(&o.json, "json", false, "the same as --format json")
+	return cmd
+}
+
+var ralphLsHeader = []string{"NAME", "RALPH_STATUS", "WORKER_STATUS", "ITERATION", "FAILURES"}
+
+func (a *app) ralphLs(ctx context.Context, o *ralphLsOptions) error {
+	store, err := a.ralphStore()
+	if err != nil {
+		return err
+	}
+	names, err := store.Names()
+	if err != nil {
+		return err
+	}
+	var workers map[string]host.Worker
+	if len(names) > 0 && (o.status.value != "all" || o.format.value != "names") {
+		if workers, err = a.workersByName(ctx); err != nil {
+			return err
+		}
+	}
+	loops := []loopJSON{}
+	for _, name := range names {
+		st, err := store.Load(name)
+		if err != nil {
+			a.warn(err.Error(), "")
+			continue
+		}
+		l := loopJSONOf(store, st, workers[name])
+		if o.status.value == "all" || string(l.Status) == o.status.value {
+			loops = append(loops, l)
+		}
+	}
+	if o.json {
+		o.format.value = "json"
+	}
+	switch o.format.value {
+	case "json":
+		return a.printJSON(loops)
+	case "names":
+		for _, l := range loops {
+			a.printf("%s\n", l.Name)
+		}
+	default:
+		rows := make([][]string, len(loops))
+		for i, l := range loops {
+			rows[i] = []string{
+				l.Name, string(l.Status), l.WorkerStatus,
+				fmt.Sprintf("%d/%d", l.Iteration, l.MaxIterations),
+				strconv.Itoa(l.Failures) + "/" + strconv.Itoa(l.TotalFailures),
+			}
+		}
+		a.printTable(ralphLsHeader, rows)
+	}
+	return nil
+}
+
+// loopJSON is the state of a loop with what is known beside it.
+type loopJSON struct {
+	ralph.State
+	// WorkerStatus is that of the worker, "removed" if there is none.
+	WorkerStatus string `json:"worker_status"`
+	// LastOutput is when the agent wrote last.
+	LastOutput *string `json:"last_screen_change"`
+	Directory  string  `json:"directory"`
+}
+
+const workerRemoved = "removed"
+
+// loopJSONOf takes a zero worker for none.
+func loopJSONOf(store ralph.Store, st ralph.State, w host.Worker) loopJSON {
+	l := loopJSON{
+		State: st, WorkerStatus: string(w.Status),
+		LastOutput: timeJSON(store.LastOutput(st.Name)), Directory: store.Dir(st.Name),
+	}
+	if !w.Ralph {
+		w, l.WorkerStatus = host.Worker{}, workerRemoved
+	}
+	l.Status, l.ExitReason = loopStatus(st, runs(w))
+	return l
+}

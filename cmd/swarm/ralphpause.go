@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/ralph"
+)
+
+func newRalphPause(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "pause NAME",
+		Short: "Have a loop wait after its iteration",
+		Long: `Have a loop wait until it is resumed. The iteration that is under way goes on to
+its end; no other one begins.`,
+		Example: `  swarm ralph pause agent
+  swarm ralph resume agent`,
+		Args:              arguments(1, 1, "name of a ralph worker"),
+		ValidArgsFunction: a.completeOneRalph,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphPause(cmd.Context(), args[0]) },
+	}
+}
+
+// errAsItWas keeps a change from being written: there is nothing to change.
+var errAsItWas = errors.New("as it was")
+
+func (a *app) ralphPause(ctx context.Context, name string) error {
+	return a.withHost(ctx, func(h *host.Host) error {
+		worker, err := a.ralphWorker(ctx, h, name)
+		if err != nil {
+			return err
+		}
+		store, err := a.ralphStore()
+		if err != nil {
+			return err
+		}
+		_, err = store.Change(ctx, worker.Name, func(st *ralph.State) error {
+			switch status, _ := loopStatus(*st, runs(worker)); status {
+			case ralph.Paused:
+				return errAsItWas
+			case ralph.Running:
+				st.Status = ralph.Paused
+				return nil
+			default:
+				return &ralph.EndedError{Name: worker.Name, Status: status}
+			}
+		})
+		switch {
+		case errors.Is(err, errAsItWas):
+			a.warn(fmt.Sprintf("worker '%s' is already paused", worker.Name), "")
+			return nil
+		case err != nil:
+			return noLoop(err)
+		}
+		a.printf("paused ralph loop for %s\n", worker.Name)
+		return nil
+	})
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/ralph"
+)
+
+type ralphResumeOptions struct{ iterations countFlag }
+
+func newRalphResume(a *app) *cobra.Command {
+	o := &ralphResumeOptions{}
+	cmd := &cobra.Command{
+		Use:   "resume NAME",
+		Short: "Have a loop go on",
+		Long: `Have a loop go on that was paused, or whose worker has ended; that worker is
+started again as it was, with a new id. An iteration that was killed is repeated,
+one that had ended is not. A loop that failed begins to count its failures anew,
+and one that has come to its last iteration goes on with more of them.`,
+		Example: `  swarm ralph resume agent
+  swarm ralph resume agent --max-iterations 100`,
+		Args:              arguments(1, 1, "name of a ralph worker"),
+		ValidArgsFunction: a.completeOneRalph,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.iterations.n != nil && *o.iterations.n == 0 {
+				return usagef("invalid value '0' for --max-iterations: expected a number from 1")
+			}
+			return a.ralphResume(cmd.Context(), args[0], o)
+		},
+	}
+	cmd.Flags().Var(&o.iterations, "max-iterations", "how many iterations at most, all together (default: as before)")
+	return cmd
+}
+
+func (a *app) ralphResume(ctx context.Context, name string, o *ralphResumeOptions) error {
+	finishWriting()
+	return a.withHost(ctx, func(h *host.Host) error {
+		worker, err := a.ralphWorker(ctx, h, name)
+		if err != nil {
+			return a.resumeHint(err, name)
+		}
+		store, err := a.ralphStore()
+		if err != nil {
+			return err
+		}
+		running := runs(worker)
+		var before ralph.State
+		after, err := store.Change(ctx, worker.Name, func(st *ralph.State) error {
+			before = *st
+			return o.resume(st, running)
+		})
+		switch {
+		case errors.Is(err, errAsItWas):
+			a.warn(fmt.Sprintf("worker '%s' is not paused", worker.Name), "")
+			return nil
+		case err != nil:
+			return noLoop(err)
+		}
+		if !running {
+			_, err := h.Respawn(ctx, worker.ID, host.RespawnRequest{
+				Warn:   func(w host.Warning) { a.warn(w.Text, w.Hint) },
+				Notice: a.hint,
+			})
+			if err != nil {
+				return errors.Join(err, putBack(context.WithoutCancel(ctx), store, before, after))
+			}
+		}
+		a.printf("resumed ralph loop for %s\n", worker.Name)
+		return nil
+	})
+}
+
+// resume changes the state of a loop that is to go on.
+func (o *ralphResumeOptions) resume(st *ralph.State, running bool) error {
+	more := o.iterations.n != nil && *o.iterations.n != st.MaxIterations
+	if more {
+		st.MaxIterations = *o.iterations.n
+	}
+	switch status, _ := loopStatus(*st, running); {
+	case running && status == ralph.Running && !more:
+		return errAsItWas
+	case running && status != ralph.Running && status != ralph.Paused:
+		// It has just come to its end, and its worker will.
+		return &ralph.EndedError{Name: st.Name, Status: status}
+	case st.Complete():
+		return &hintError{
+			error: fmt.Errorf("ralph loop for '%s' is complete (%d of %d iterations)", st.Name, st.Iteration, st.MaxIterations),
+			hint:  "use --max-iterations to have more",
+		}
+	}
+	st.Status, st.ExitReason = ralph.Running, ""
+	if st.Failures >= ralph.MaxFailures {
+		st.Failures = 0
+	}
+	return nil
+}
+
+// putBack undoes a change, unless somebody has changed more since.
+func putBack(ctx context.Context, store ralph.Store, before, after ralph.State) error {
+	_, err := store.Change(ctx, before.Name, func(st *ralph.State) error {
+		if st.Status == after.Status {
+			st.Status, st.ExitReason = before.Status, before.ExitReason
+			st.MaxIterations, st.Failures = before.MaxIterations, before.Failures
+		}
+		return nil
+	})
+	return err
+}
+
+// resumeHint says what to do about a loop whose worker's record is gone.
+func (a *app) resumeHint(err error, name string) error {
+	store, dirErr := a.ralphStore()
+	if dirErr != nil || !errors.Is(err, host.ErrNotFound) {
+		return err
+	}
+	if _, loadErr := store.Load(name); loadErr != nil {
+		return err
+	}
+	return &hintError{error: err, hint: "its loop is still known, but not how to start its worker: 'swarm ralph spawn' begins anew"}
+}

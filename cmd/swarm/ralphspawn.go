@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/ralph"
+)
+
+const (
+	defaultIterations = 50
+	defaultInactivity = 180 * time.Second
+)
+
+type ralphSpawnOptions struct {
+	spawnOptions
+	promptFile                string
+	iterations                countFlag
+	inactivity                durationFlag
+	donePattern, readyPattern string
+	atOnce, notAtOnce         bool
+	noWorktree                bool
+	replace, cleanState       bool
+	noRun, foreground         bool
+}
+
+func newRalphSpawn(a *app) *cobra.Command {
+	o := &ralphSpawnOptions{}
+	cmd := &cobra.Command{
+		Use:   "spawn --name NAME --prompt-file FILE [flags] -- COMMAND [ARG...]",
+		Short: "Start a loop",
+		Long: `Start a worker that runs COMMAND again and again, each time on a terminal of its
+own, and gives it the prompt once it is ready. The prompt file is read anew each
+time. An iteration ends when COMMAND exits, or is ended after it wrote nothing
+for the inactivity timeout or when it writes what the done pattern matches; what
+COMMAND started ends with it. The prompt's own echo is never taken for the
+pattern.
+
+An exit code other than 0 is a failure, followed by a wait that doubles from one
+second to five minutes; five failures in a row end the loop.
+
+With --replace, work in the old worktree that was not committed is saved before,
+and the command that brings it back is printed.`,
+		Example: `  swarm ralph spawn --name agent --prompt-file PROMPT.md -- claude
+  swarm ralph spawn --name agent --prompt-file PROMPT.md --max-iterations 10 \
+      --done-pattern 'ALL DONE' --worktree -- claude --dangerously-skip-permissions
+  swarm ralph spawn --name agent --prompt-file PROMPT.md --replace -- claude`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.parse(cmd, args); err != nil {
+				return err
+			}
+			return a.ralphSpawn(cmd.Context(), o)
+		},
+	}
+	o.addTo(cmd)
+	return cmd
+}
+
+func (o *ralphSpawnOptions) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.name, "name", "", "`NAME` of the worker; required")
+	f.StringVar(&o.promptFile, "prompt-file", "", "`FILE` with the prompt; required")
+	f.Var(&o.iterations, "max-iterations", "how many iterations at most (default: 50)")
+	f.Var(&o.inactivity, "inactivity-timeout", "how long the agent may write nothing, 0 for ever (default: 180s)")
+	f.StringVar(&o.donePattern, "done-pattern", "", "regular expression `RE` that ends the loop when the agent writes it")
+	f.BoolVar(&o.atOnce, "check-done-continuous", true, "end the agent as soon as the pattern appears")
+	f.BoolVar(&o.notAtOnce, "no-check-done-continuous", false, "let the iteration come to its end before")
+	f.StringVar(&o.readyPattern, "ready-pattern", "", "regular expression `RE` for output of an agent that is ready (default: those of known agents)")
+	f.BoolVar(&o.replace, "replace", false, "kill and remove a worker of this name, its worktree and its loop before")
+	f.BoolVar(&o.cleanState, "clean-state", false, "remove what is left of a loop of this name before")
+	f.BoolVar(&o.noRun, "no-run", false, "start the worker, but no iteration before 'swarm ralph resume'")
+	f.BoolVar(&o.foreground, "foreground", false, "show the loop here until it ends; an interrupt ends it")
+	f.BoolVar(&o.tmux, "tmux", false, "run in a tmux window, which is the default")
+	f.StringVar(&o.backend, "backend", "", "`PLUGIN` that owns the worker (default: tmux)")
+	f.StringVar(&o.session, "session", "", "tmux `SESSION` for the window (default: one of swarm's own)")
+	f.StringVar(&o.socket, "tmux-socket", "", "`NAME` of the tmux server, as in tmux -L")
+	f.BoolVar(&o.worktree, "worktree", false, "run in a new git worktree of the repository")
+	f.BoolVar(&o.noWorktree, "no-worktree", false, "run in the working directory, which is the default")
+	f.StringVar(&o.branch, "branch", "", "`BRANCH` of the worktree (default: the name)")
+	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to make the worktree in (default: REPOSITORY-worktrees beside it)")
+	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` for the worker; may be repeated")
+	f.StringArrayVar(&o.env, "env", nil, "variable for the agent, `KEY=VAL`; may be repeated")
+	f.StringVar(&o.cwd, "cwd", "", "working directory `DIR` (default: this one)")
+	f.BoolVar(&o.json, "json", false, "print the worker as JSON")
+	o.killMode = &choiceFlag{}
+	cmd.MarkFlagsMutuallyExclusive("worktree", "no-worktree")
+	cmd.MarkFlagsMutuallyExclusive("no-run", "foreground")
+	cmd.MarkFlagsMutuallyExclusive("json", "foreground")
+	cmd.MarkFlagsMutuallyExclusive("check-done-continuous", "no-check-done-continuous")
+}
+
+// parse checks what needs neither config nor host.
+func (o *ralphSpawnOptions) parse(cmd *cobra.Command, args []string) error {
+	if o.name != "" && o.promptFile == "" {
+		return usagef("required flag --prompt-file not set")
+	}
+	if err := o.spawnOptions.parse(cmd, args); err != nil {
+		return err
+	}
+	if o.backend == "" {
+		o.backend = backendTmux
+	}
+	if o.iterations.n != nil && *o.iterations.n == 0 {
+		return usagef("invalid value '0' for --max-iterations: expected a number from 1")
+	}
+	for flag, pattern := range map[string]string{"done-pattern": o.donePattern, "ready-pattern": o.readyPattern} {
+		if !cmd.Flags().Changed(flag) {
+			continue
+		}
+		if _, err := ralph.CompilePattern(pattern); err != nil {
+			return usagef("invalid value '%s' for --%s: %v", pattern, flag, err)
+		}
+	}
+	return nil
+}
+
+// state is the state that the loop begins with.
+func (o *ralphSpawnOptions) state() (ralph.State, error) {
+	prompt, err := workingDir(o.promptFile)
+	if err != nil {
+		return ralph.State{}, err
+	}
+	if _, err := ralph.ReadPrompt(prompt); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return ralph.State{}, fmt.Errorf("prompt file not found: %s", o.promptFile)
+		}
+		return ralph.State{}, err
+	}
+	st := ralph.State{
+		Name:          o.name,
+		Command:       o.command,
+		PromptFile:    prompt,
+		MaxIterations: defaultIterations,
+		Inactivity:    ralph.Seconds(defaultInactivity),
+		DonePattern:   o.donePattern,
+		DoneAtOnce:    o.donePattern != "" && o.atOnce && !o.notAtOnce,
+		ReadyPattern:  o.readyPattern,
+		Status:        ralph.Running,
+		Started:       time.Now(),
+		Iteration:     1,
+		Durations:     []ralph.Seconds{},
+	}
+	if o.iterations.n != nil {
+		st.MaxIterations = *o.iterations.n
+	}
+	if o.inactivity.d != nil {
+		st.Inactivity = ralph.Seconds(*o.inactivity.d)
+	}
+	if o.noRun {
+		st.Status = ralph.Paused
+	}
+	return st, nil
+}
+
+func (a *app) ralphSpawn(ctx context.Context, o *ralphSpawnOptions) error {
+	finishWriting()
+	st, err := o.state()
+	if err != nil {
+		return err
+	}
+	if st.MaxIterations > defaultIterations {
+		a.warn(fmt.Sprintf("high iteration count (>%d) may consume significant resources", defaultIterations), "")
+	}
+	loaded, err := a.loadProject()
+	if err != nil {
+		return err
+	}
+	request, err := o.request(loaded.Config)
+	if err != nil {
+		return err
+	}
+	if err := o.checkCommand(request.Dir); err != nil {
+		return err
+	}
+	program, err := executable()
+	if err != nil {
+		return err
+	}
+	request.Command = []string{program, "ralph", "run", o.name}
+	request.Ralph = true
+	// A worker without a terminal gets what is sent to it by a pipe.
+	request.Stdin = request.Backend != backendTmux
+	return a.with(ctx, loaded.Config, func(h *host.Host) error {
+		worker, err := a.ralphStart(ctx, h, o, st, request)
+		if err != nil {
+			return err
+		}
+		switch {
+		case o.json:
+			return a.printJSON(a.workerJSON(worker))
+		case o.foreground:
+			a.hint(fmt.Sprintf("spawned %s%s; an interrupt ends it", worker.Name, spawnedWhere(worker)))
+			return a.ralphFollow(ctx, h, worker.Name)
+		}
+		a.printf("spawned %s%s [ralph mode: iteration 1/%d]\n", worker.Name, spawnedWhere(worker), st.MaxIterations)
+		a.printf("\n%s", strings.ReplaceAll(ralphMonitor, "NAME", worker.Name))
+		return nil
+	})
+}
+
+const ralphMonitor = `Monitor:
+  swarm ralph status NAME     how far it is
+  swarm ralph logs NAME -f    what happened in each iteration
+  swarm logs NAME -f          what the agent writes
+  swarm ralph pause NAME      stop after this iteration
+`
+
+// checkCommand finds a command that is not there before anything is made. The loop
+// looks for it again in each iteration.
+func (o *ralphSpawnOptions) checkCommand(dir string) error {
+	name := o.command[0]
+	switch {
+	case strings.Contains(name, "/") && !filepath.IsAbs(name):
+		if o.worktree {
+			return nil // it will be there
+		}
+		name = filepath.Join(dir, name)
+	case strings.Contains(strings.Join(append([]string{""}, o.env...), "\n"), "\nPATH="):
+		return nil
+	}
+	if _, err := exec.LookPath(name); err != nil && !errors.Is(err, exec.ErrDot) {
+		return fmt.Errorf("command not found: %s", o.command[0])
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// ralphStart makes room for a loop as the flags say, writes its state and starts
+// its worker.
+func (a *app) ralphStart(ctx context.Context, h *host.Host, o *ralphSpawnOptions, st ralph.State, request host.SpawnRequest) (host.Worker, error) {
+	store, err := a.ralphStore()
+	if err != nil {
+		return host.Worker{}, err
+	}
+	if o.replace {
+		if err := a.ralphReplace(ctx, h, store, o); err != nil {
+			return host.Worker{}, err
+		}
+	}
+	if err := mustNotExist(ctx, h, o.name); err != nil {
+		return host.Worker{}, err
+	}
+	if o.cleanState {
+		removed, err := store.Remove(ctx, o.name)
+		if err != nil {
+			return host.Worker{}, fmt.Errorf("cannot remove ralph state for '%s': %w", o.name, err)
+		}
+		if removed {
+			a.note(o.json, "cleared ralph state for %s", o.name)
+		}
+	}
+	var worker host.Worker
+	err = store.Create(ctx, st, func() error {
+		// Once more, since nobody else begins this loop now.
+		if err := mustNotExist(ctx, h, o.name); err != nil {
+			return err
+		}
+		var err error
+		worker, err = h.Spawn(ctx, request)
+		return err
+	})
+	return worker, err
+}
+
+func mustNotExist(ctx context.Context, h *host.Host, name string) error {
+	_, _, err := h.Workers(ctx, host.Selection{Names: []string{name}})
+	switch {
+	case errors.Is(err, host.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("worker '%s' already exists", name)
+}
+
+// ralphReplace ends a worker and removes all that is left of it. Work in its
+// worktree that was not committed is saved before.
+func (a *app) ralphReplace(ctx context.Context, h *host.Host, store ralph.Store, o *ralphSpawnOptions) error {
+	name := o.name
+	selected := host.Selection{Names: []string{name}}
+	outcomes, err := h.Kill(ctx, selected, host.KillRequest{RemoveWorkspace: true, ForceDirty: true})
+	switch {
+	case errors.Is(err, host.ErrNotFound):
+		_, err := store.Remove(ctx, name)
+		return err
+	case err != nil:
+		return err
+	}
+	killed := outcomes[0]
+	a.remarks(nil, killed.Notices)
+	if killed.Err != nil {
+		a.remarks(killed.Warnings, nil)
+		return killed.Err
+	}
+	if killed.Worker.Workspace != nil {
+		a.remarks(killed.Warnings, nil)
+		return fmt.Errorf("cannot replace '%s': its worktree is kept", name)
+	}
+	cleaned, err := h.Clean(ctx, selected, host.CleanRequest{KeepWorkspace: true})
+	if err == nil && len(cleaned) > 0 {
+		err = cleaned[0].Err
+	}
+	if err != nil && !errors.Is(err, host.ErrNotFound) {
+		return err
+	}
+	if _, err := store.Remove(ctx, name); err != nil {
+		return fmt.Errorf("cannot remove ralph state for '%s': %w", name, err)
+	}
+	a.note(o.json, "replaced existing worker %s", name)
+	return nil
+}
+
+// note prints a line of progress: where stdout is JSON, among the hints.
+func (a *app) note(json bool, format string, args ...any) {
+	if json {
+		a.hint(fmt.Sprintf(format, args...))
+	} else {
+		a.printf(format+"\n", args...)
+	}
+}
+
+// ralphFollow shows what a loop writes until it ends, and returns its exit code. If
+// the call is interrupted the loop ends.
+func (a *app) ralphFollow(ctx context.Context, h *host.Host, name string) error {
+	p := logPrinter{app: a}
+	err := h.Logs(ctx, name, swarm.OutputOptions{Follow: true}, p.print)
+	later := context.WithoutCancel(ctx)
+	if ctx.Err() != nil {
+		outcomes, killErr := h.Kill(later, host.Selection{Names: []string{name}}, host.KillRequest{})
+		for _, o := range outcomes {
+			killErr = errors.Join(killErr, o.Err)
+		}
+		if killErr != nil {
+			return killErr
+		}
+		a.hint(fmt.Sprintf("killed %s; 'swarm ralph resume %s' goes on", name, name))
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	code := 0
+	err = h.Wait(later, host.Selection{Names: []string{name}}, func(w host.Worker) { code = exitCode(w) })
+	if err == nil && code != 0 {
+		err = &codeError{code: code}
+	}
+	return err
+}

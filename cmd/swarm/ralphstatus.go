@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/ralph"
+)
+
+const (
+	// stuckAfter is when an agent without output may be stuck.
+	stuckAfter = time.Minute
+	// stuckLines is how much of its last output is shown then.
+	stuckLines = 5
+)
+
+type ralphStatusOptions struct{ json bool }
+
+func newRalphStatus(a *app) *cobra.Command {
+	o := &ralphStatusOptions{}
+	cmd := &cobra.Command{
+		Use:   "status NAME",
+		Short: "Tell how far a loop is",
+		Long: `Tell how far a loop is, whether its worker runs, has ended, or was cleaned. Nothing
+is changed.`,
+		Example: `  swarm ralph status agent
+  swarm ralph status agent --json | jq .current_iteration`,
+		Args:              arguments(1, 1, "name of a ralph worker"),
+		ValidArgsFunction: a.completeOneRalph,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphStatus(cmd.Context(), args[0], o) },
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the loop as JSON")
+	return cmd
+}
+
+func (a *app) ralphStatus(ctx context.Context, name string, o *ralphStatusOptions) error {
+	store, err := a.ralphStore()
+	if err != nil {
+		return err
+	}
+	return a.withHost(ctx, func(h *host.Host) error {
+		worker, err := a.ralphWorker(ctx, h, name)
+		if err != nil && !errors.Is(err, host.ErrNotFound) {
+			return err
+		}
+		if err == nil {
+			name = worker.Name
+		}
+		st, loadErr := store.Load(name)
+		if errors.Is(loadErr, ralph.ErrNoState) && err != nil {
+			return err // neither one nor the other
+		}
+		if loadErr != nil {
+			return noLoop(loadErr)
+		}
+		l := loopJSONOf(store, st, worker)
+		if o.json {
+			return a.printJSON(l)
+		}
+		r := loopReport{loopJSON: l, now: time.Now(), last: store.LastOutput(st.Name)}
+		if r.stuck() {
+			if p, err := h.Peek(ctx, worker.ID, stuckLines); err == nil {
+				r.lines = p.Lines
+			}
+		}
+		a.printf("%s", r.text())
+		return nil
+	})
+}
+
+// loopReport is what status says of a loop.
+type loopReport struct {
+	loopJSON
+	now, last time.Time
+	lines     []string
+}
+
+// stuck reports whether the agent of a loop that runs has been silent for long.
+func (r *loopReport) stuck() bool {
+	return r.Status == ralph.Running && r.Open() && !r.last.IsZero() && r.now.Sub(r.last) > stuckAfter
+}
+
+func (r *loopReport) text() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("Ralph Loop: %s", r.Name)
+	if r.stuck() {
+		line("Status: %s (possibly stuck — no output change for %s)", r.Status, formatAge(r.now.Sub(r.last)))
+	} else {
+		line("Status: %s", r.Status)
+	}
+	line("Worker status: %s", r.WorkerStatus)
+	line("Iteration: %d/%d%s", r.Iteration, r.MaxIterations, r.pace())
+	line("Started: %s", clock(r.Started))
+	switch {
+	case !r.Open():
+		line("Last iteration ended: %s", clock(r.IterationEnded))
+	case !r.IterationStarted.IsZero():
+		line("Current iteration started: %s", clock(r.IterationStarted))
+	}
+	line("Consecutive failures: %d", r.Failures)
+	line("Total failures: %d", r.TotalFailures)
+	line("Inactivity timeout: %s", inactivityText(time.Duration(r.Inactivity)))
+	line("Last screen change: %s", r.lastText())
+	line("Done pattern: %s", orText(r.DonePattern, "(none)"))
+	if len(r.lines) > 0 {
+		line("Last output:")
+		for _, text := range r.lines {
+			line("  %s", text)
+		}
+	}
+	line("Exit reason: %s", r.reason())
+	return b.String()
+}
+
+// pace is how long an iteration takes, and how long all that are left may.
+func (r *loopReport) pace() string {
+	average := r.Average()
+	if average == 0 {
+		return ""
+	}
+	text := fmt.Sprintf(" (avg %s/iter", formatAge(average))
+	left := r.MaxIterations - r.Iteration
+	if r.Open() {
+		left++
+	}
+	if left > 0 && (r.Status == ralph.Running || r.Status == ralph.Paused) {
+		text += fmt.Sprintf(", ~%s remaining", formatAge(average*time.Duration(left)))
+	}
+	return text + ")"
+}
+
+func (r *loopReport) lastText() string {
+	if r.last.IsZero() {
+		return "(none)"
+	}
+	return formatAge(r.now.Sub(r.last)) + " ago"
+}
+
+func (r *loopReport) reason() string {
+	switch {
+	case r.ExitReason != "":
+		return string(r.ExitReason)
+	case r.Status == ralph.Running:
+		return "(none - still running)"
+	default:
+		return "(none)"
+	}
+}
+
+func inactivityText(d time.Duration) string {
+	if d == 0 {
+		return "(none)"
+	}
+	return fmt.Sprintf("%gs", d.Seconds())
+}
+
+func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }

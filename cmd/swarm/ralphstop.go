@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+func newRalphStop(a *app) *cobra.Command {
+	o := &killOptions{}
+	cmd := &cobra.Command{
+		Use:   "stop NAME",
+		Short: "End the worker of a loop",
+		Long: `End the worker of a loop, as 'swarm kill' does: the agent, all that it started and
+the loop itself. No iteration begins afterwards. 'swarm ralph resume' goes on with
+the iteration that was killed, unless --rm-worktree removed the loop with its
+worktree.`,
+		Example: `  swarm ralph stop agent
+  swarm ralph stop agent --rm-worktree`,
+		Args:              arguments(1, 1, "name of a ralph worker"),
+		ValidArgsFunction: a.completeOneRalph,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphStop(cmd.Context(), args[0], o) },
+	}
+	f := cmd.Flags()
+	f.Var(&o.timeout, "timeout", "how long it may take to end, in place of its own")
+	f.BoolVar(&o.rmWorktree, "rm-worktree", false, "then remove its git worktree and its loop")
+	f.BoolVar(&o.forceDirty, "force-dirty", false, "remove a worktree with uncommitted changes too, after saving them")
+	f.BoolVar(&o.json, "json", false, "print the result as JSON")
+	return cmd
+}
+
+func (a *app) ralphStop(ctx context.Context, name string, o *killOptions) error {
+	err := a.withHost(ctx, func(h *host.Host) error {
+		_, err := a.ralphWorker(ctx, h, name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return a.kill(ctx, host.Selection{Names: []string{name}}, o)
+}

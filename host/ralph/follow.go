@@ -1,0 +1,119 @@
+package ralph
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Follow calls each for the last n lines of a loop's log, all for n < 0, and then
+// for each new one until the loop has come to its end or ctx is over.
+func (s Store) Follow(ctx context.Context, name string, n int, each func(string) error) error {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("watch the ralph state of '%s': %w", name, err)
+	}
+	defer w.Close()
+	if err := w.Add(s.Dir(name)); err != nil {
+		return fmt.Errorf("watch the ralph state of '%s': %w", name, err)
+	}
+	f := follower{path: s.LogPath(name), each: each}
+	defer f.close()
+	if err := f.skip(s, name, n); err != nil {
+		return err
+	}
+	for {
+		// The state first: what was logged before it changed is read then.
+		st, stateErr := s.Load(name)
+		if err := f.read(); err != nil {
+			return err
+		}
+		if errors.Is(stateErr, ErrNoState) || stateErr == nil && st.Status != Running && st.Status != Paused {
+			return nil
+		}
+		select {
+		case <-w.Events:
+		case err := <-w.Errors:
+			if !errors.Is(err, fsnotify.ErrEventOverflow) {
+				return fmt.Errorf("watch the ralph state of '%s': %w", name, err)
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// follower reads a log that grows.
+type follower struct {
+	path string
+	each func(string) error
+	file *os.File
+	in   *bufio.Reader
+	// part is the beginning of a line.
+	part string
+}
+
+func (f *follower) close() {
+	if f.file != nil {
+		f.file.Close()
+	}
+}
+
+// skip passes over all lines but the last n.
+func (f *follower) skip(s Store, name string, n int) error {
+	if n < 0 {
+		return nil
+	}
+	lines, err := s.Tail(name, -1)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.open(); err != nil {
+		return err
+	}
+	for range max(0, len(lines)-n) {
+		if _, err := f.in.ReadString('\n'); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *follower) open() (err error) {
+	if f.file == nil {
+		f.file, err = os.Open(f.path)
+		f.in = bufio.NewReader(f.file)
+	}
+	return err
+}
+
+// read passes on what is new.
+func (f *follower) read() error {
+	err := f.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		f.file = nil
+		return nil
+	}
+	for err == nil {
+		var piece string
+		piece, err = f.in.ReadString('\n')
+		f.part += piece
+		if err == nil {
+			err = f.each(f.part[:len(f.part)-1])
+			f.part = ""
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}

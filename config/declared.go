@@ -39,10 +39,10 @@ func (d *decoder) declare(name string, w Worker) {
 func (d *decoder) checkWorkers() {
 	names := sortedKeys(d.into.Workers)
 	for _, name := range names {
-		if table := workerKey(name, ""); !d.done[table] && !d.done[workerKey(name, "command")] {
+		if table := WorkerKey(name, ""); !d.done[table] && !d.done[WorkerKey(name, "command")] {
 			d.wrong(table, "a command is missing, such as command = [\"npm\", \"start\"]")
 		}
-		key := workerKey(name, "depends_on")
+		key := WorkerKey(name, "depends_on")
 		for _, other := range d.into.Workers[name].DependsOn {
 			if _, ok := d.into.Workers[other]; ok {
 				continue
@@ -55,7 +55,7 @@ func (d *decoder) checkWorkers() {
 		}
 	}
 	for _, cycle := range cycles(d.into.Workers) {
-		d.wrong(workerKey(cycle[0], "depends_on"), "a cycle: "+strings.Join(cycle, " -> "))
+		d.wrong(WorkerKey(cycle[0], "depends_on"), "a cycle: "+strings.Join(cycle, " -> "))
 	}
 }
 
@@ -64,8 +64,9 @@ func (d *decoder) wrong(key, text string) {
 	d.problems = append(d.problems, Problem{At: d.origins[key], Key: key, Text: text})
 }
 
-// workerKey is the whole key of a worker's field, or of the worker.
-func workerKey(name, key string) string {
+// WorkerKey returns the whole key of a field of [workers.NAME], as in
+// [Loaded.Origins]; with an empty key that of the worker.
+func WorkerKey(name, key string) string {
 	table := joined(toml.Key{"workers", name})
 	if key == "" {
 		return table

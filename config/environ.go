@@ -8,13 +8,13 @@ import (
 
 // Environ returns the variables of a worker as KEY=VALUE: those of its files,
 // later ones over earlier ones, and over all of them those of its table. The
-// files are read now. The error is a [Problems], which tells no values.
-func (l *Loaded) Environ(name string) ([]string, error) {
+// files are read now. Problems tell no values.
+func (l *Loaded) Environ(name string) ([]string, Problems) {
 	w := l.Config.Workers[name]
 	values := map[string]string{}
 	var problems Problems
 	for _, path := range w.EnvFiles {
-		key := workerKey(name, "env_file")
+		key := WorkerKey(name, "env_file")
 		content, err := read(path)
 		if err != nil {
 			text := path + ": " + err.Error()

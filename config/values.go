@@ -42,7 +42,7 @@ func (l *Loaded) Values() []Value {
 		w := l.Config.Workers[name]
 		for _, f := range workerFields() {
 			// What the file leaves open is told by the keys that it comes from.
-			if key := workerKey(name, f.key); l.Origins[key].Line > 0 {
+			if key := WorkerKey(name, f.key); l.Origins[key].Line > 0 {
 				add(key, f.show(&w))
 			}
 		}

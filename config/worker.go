@@ -114,7 +114,7 @@ func (l *Loaded) fillIn() {
 		w.Tags = tags
 		kill := c.Kill
 		for _, f := range workerFields() {
-			if _, set := l.Origins[workerKey(name, f.key)]; set && strings.HasPrefix(f.key, "kill.") {
+			if _, set := l.Origins[WorkerKey(name, f.key)]; set && strings.HasPrefix(f.key, "kill.") {
 				own := Worker{Kill: kill}
 				f.copy(&own, &w)
 				kill = own.Kill

@@ -18,13 +18,13 @@ func newConfig(a *app) *cobra.Command {
 		Short: "Show, check and make config files",
 		Long: `swarm reads ~/.config/swarm/config.toml, then the nearest swarm.toml in this
 directory or above it, then flags; what is later takes precedence. Commands for
-workers that exist already (ls, status, wait, logs, kill, clean) never read the
-project's file.`,
+workers that exist already (ls, status, wait, logs, kill, clean and the like) never
+read the project's file.`,
 		RunE: unknownVerb,
 		Args: cobra.ArbitraryArgs,
 	}
 	for _, verb := range []*cobra.Command{
-		newConfigPath(a), newConfigCheck(a), newConfigShow(a), newConfigInit(a), newConfigTrust(a),
+		newConfigPath(a), newConfigCheck(a), newConfigShow(a), newConfigInit(a), newConfigTrust(a), newConfigSchema(a),
 	} {
 		verb.DisableFlagsInUseLine = true
 		cmd.AddCommand(verb)
@@ -138,8 +138,11 @@ func problemsJSON(problems config.Problems) []problemJSON {
 
 func (a *app) configCheck(args []string) error {
 	if len(args) == 0 {
-		_, err := a.loadProject()
-		return err
+		loaded, err := a.loadProject()
+		if loaded == nil {
+			return err
+		}
+		return withProblems(err, a.workerProblems(loaded))
 	}
 	path, err := filepath.Abs(args[0])
 	if err != nil {
@@ -148,8 +151,24 @@ func (a *app) configCheck(args []string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", args[0], cause(err))
 	}
-	_, err = config.Load(config.Options{User: path, Home: a.getenv("HOME"), Checks: checks()})
+	o := config.Options{Project: path, Home: a.getenv("HOME"), Trusted: func(string, []byte) bool { return true }, Checks: checks()}
+	if path == config.UserFile(a.getenv) {
+		o.User, o.Project = path, ""
+	}
+	_, err = config.Load(o)
 	return err
+}
+
+// withProblems adds problems to the error of a config file.
+func withProblems(err error, more config.Problems) error {
+	var problems config.Problems
+	if err != nil && !errors.As(err, &problems) {
+		return err
+	}
+	if problems = append(problems, more...); len(problems) == 0 {
+		return nil
+	}
+	return problems
 }
 
 func newConfigShow(a *app) *cobra.Command {

@@ -74,7 +74,7 @@ func (a *app) kill(ctx context.Context, sel host.Selection, o *killOptions) erro
 			ForceDirty:      o.forceDirty,
 			Progress:        k.progress.event,
 			Done:            k.done,
-			Warn:            func(w host.Warning) { k.progress.aside(func() { a.warn(w.Text, w.Hint) }) },
+			Warn:            k.warning,
 			Answer:          k.answer,
 		}
 		if o.noForce {
@@ -82,17 +82,7 @@ func (a *app) kill(ctx context.Context, sel host.Selection, o *killOptions) erro
 			request.Force = &force
 		}
 		_, err := h.Kill(ctx, sel, request)
-		k.progress.stop()
-		switch {
-		case err != nil:
-			return err
-		case k.left != nil:
-			k.interrupted()
-			return context.Canceled
-		case k.failed:
-			return failed
-		}
-		return nil
+		return k.result(err)
 	})
 }
 
@@ -135,6 +125,23 @@ func (k *killer) answer(outcomes []host.KillOutcome) {
 	if err := k.printJSON(results); err != nil {
 		k.failed = true
 	}
+}
+
+func (k *killer) warning(w host.Warning) { k.progress.aside(func() { k.warn(w.Text, w.Hint) }) }
+
+// result returns how the call ends, whose own error is err.
+func (k *killer) result(err error) error {
+	k.progress.stop()
+	switch {
+	case err != nil:
+		return err
+	case k.left != nil:
+		k.interrupted()
+		return context.Canceled
+	case k.failed:
+		return failed
+	}
+	return nil
 }
 
 // interrupted tells what this call does not wait for any more.

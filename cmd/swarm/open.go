@@ -119,7 +119,7 @@ func (a *app) load(backend string) (*config.Loaded, error) {
 		return nil, err
 	}
 	if backend == "" {
-		p, err := a.backendProblem(loaded, dir)
+		p, err := a.backendProblem(loaded)
 		if err != nil {
 			return nil, err
 		}
@@ -149,31 +149,51 @@ func (a *app) loadProjectFor(backend string) (*config.Loaded, error) {
 
 // backendProblem is a default backend that does not exist, with the place where
 // it was set; the host only knows the name.
-func (a *app) backendProblem(loaded *config.Loaded, dir string) (*config.Problem, error) {
+func (a *app) backendProblem(loaded *config.Loaded) (*config.Problem, error) {
 	const key = "defaults.backend"
 	at, set := loaded.Origins[key]
 	if !set {
 		return nil, nil
 	}
-	plugins := make(map[string]catalog.Config, len(loaded.Config.Plugins))
-	for name, p := range loaded.Config.Plugins {
-		plugins[name] = catalog.Config(p)
+	known, err := a.catalog(loaded.Config.Plugins)
+	if err != nil {
+		return nil, err
+	}
+	if text := missingBackend(known, loaded.Config.Defaults.Backend); text != "" {
+		return &config.Problem{At: at, Key: key, Text: text}, nil
+	}
+	return nil, nil
+}
+
+// catalog finds plugins as the host does.
+func (a *app) catalog(configured map[string]config.Plugin) (*catalog.Catalog, error) {
+	dir, err := a.stateDir()
+	if err != nil {
+		return nil, err
 	}
 	executable, err := executable()
 	if err != nil {
 		return nil, err
 	}
-	known := catalog.New(catalog.Options{Dir: dir, Executable: executable, Env: a.env, Plugins: plugins})
-	var missing *catalog.NotFoundError
-	if _, err := known.Find(loaded.Config.Defaults.Backend); errors.As(err, &missing) {
-		text := missing.Error()
-		if near := config.Nearest(missing.Name, missing.Known); near != "" {
-			text += fmt.Sprintf(" (did you mean '%s'?)", near)
-		}
-		return &config.Problem{At: at, Key: key, Text: text}, nil
+	plugins := make(map[string]catalog.Config, len(configured))
+	for name, p := range configured {
+		plugins[name] = catalog.Config(p)
 	}
-	// A plugin that is there and does not work is not the config's mistake.
-	return nil, nil
+	return catalog.New(catalog.Options{Dir: dir, Executable: executable, Env: a.env, Plugins: plugins}), nil
+}
+
+// missingBackend says that there is no such backend; empty if there is one.
+func missingBackend(known *catalog.Catalog, name string) string {
+	var missing *catalog.NotFoundError
+	if _, err := known.Find(name); !errors.As(err, &missing) {
+		// A plugin that is there and does not work is not the config's mistake.
+		return ""
+	}
+	text := missing.Error()
+	if near := config.Nearest(missing.Name, missing.Known); near != "" {
+		text += fmt.Sprintf(" (did you mean '%s'?)", near)
+	}
+	return text
 }
 
 func trustStore(stateDir string) config.Trust {
@@ -192,13 +212,21 @@ func projectFile() string {
 
 // checks are what the config package can't know.
 func checks() config.Checks {
+	isSignal := func(s string) error {
+		if s == "" {
+			return nil
+		}
+		if _, err := swarm.ParseSignal(s); err != nil {
+			return errors.New(message(err))
+		}
+		return nil
+	}
 	return config.Checks{
-		"kill.signal": func(s string) error {
-			if s == "" {
-				return nil
-			}
-			if _, err := swarm.ParseSignal(s); err != nil {
-				return errors.New(message(err))
+		"kill.signal":           isSignal,
+		"workers.*.kill.signal": isSignal,
+		"workers.*": func(name string) error {
+			if !swarm.ValidName(name) {
+				return fmt.Errorf("expected a worker name of letters, digits, '.', '_' and '-', beginning with a letter or digit, at most %d", swarm.MaxName)
 			}
 			return nil
 		},

@@ -2,7 +2,6 @@ package set
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
@@ -27,13 +26,9 @@ func (u *upping) await(ctx context.Context, out *Outcome, ready host.ReadyReques
 		u.telling.Unlock()
 	}
 	err := u.AwaitReady(ctx, out.Name, ready)
-	switch {
-	case err == nil:
-		out.Awaited = true
-	case ctx.Err() != nil:
+	out.Awaited, out.Ready = true, err == nil
+	if out.Err = err; ctx.Err() != nil {
 		out.Err = context.Cause(ctx)
-	default:
-		out.Err = fmt.Errorf("'%s' is not ready: %w", out.Name, err)
 	}
 	u.tell(u.req.Waited, *out)
 }

@@ -2,6 +2,7 @@ package set
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -91,14 +92,7 @@ func (d *downing) answer(outcomes []host.KillOutcome) {
 func (d *downing) one(ctx context.Context, name string, answer func([]host.KillOutcome)) {
 	w, there := d.there[name]
 	if !there || w.Gone() && (!d.req.Kill.RemoveWorkspace || w.Workspace == nil) {
-		d.tell(func() {
-			if d.req.Idle != nil {
-				d.req.Idle(name)
-			}
-		})
-		if answer != nil {
-			answer(nil)
-		}
+		d.idle(name, answer)
 		return
 	}
 	err := d.foreign(w)
@@ -113,6 +107,14 @@ func (d *downing) one(ctx context.Context, name string, answer func([]host.KillO
 			d.note(outcomes...)
 			return
 		}
+		if errors.Is(err, host.ErrNotFound) {
+			// It ended by itself, and nobody wanted to keep its record.
+			there = false
+		}
+	}
+	if !there {
+		d.idle(name, answer)
+		return
 	}
 	out := host.KillOutcome{Worker: w, Err: err}
 	d.note(out)
@@ -123,6 +125,17 @@ func (d *downing) one(ctx context.Context, name string, answer func([]host.KillO
 	})
 	if answer != nil {
 		answer([]host.KillOutcome{out})
+	}
+}
+
+func (d *downing) idle(name string, answer func([]host.KillOutcome)) {
+	d.tell(func() {
+		if d.req.Idle != nil {
+			d.req.Idle(name)
+		}
+	})
+	if answer != nil {
+		answer(nil)
 	}
 }
 

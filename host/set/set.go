@@ -121,6 +121,15 @@ func (s *Set) choose(names []string, follow map[string][]string) ([]string, erro
 	return chosen, nil
 }
 
+// Dependencies returns the named workers, or all, and those that they depend on,
+// in an order in which each comes after the ones that it depends on.
+func (s *Set) Dependencies(names []string) ([]string, error) {
+	return s.choose(names, s.dependencies())
+}
+
+// SetEnv sets the variables of a worker, KEY=VALUE.
+func (s *Set) SetEnv(name string, env []string) { s.byName[name].Spawn.Env = env }
+
 // dependencies returns what each worker waits for when it starts.
 func (s *Set) dependencies() map[string][]string {
 	after := map[string][]string{}

@@ -40,11 +40,14 @@ type Outcome struct {
 	// Differs are what it has otherwise than declared, such as "command" or
 	// "env (PORT)"; of a Recreated one, what it had.
 	Differs []string
-	// Awaited says that it showed that it is ready.
-	Awaited bool
+	// Awaited says that it was waited until it is ready, Ready that it is.
+	Awaited, Ready bool
 	// Err is why it failed, or is not ready; nil else.
 	Err error
 }
+
+// Interrupted reports whether nothing came of it because the call was ended.
+func (o Outcome) Interrupted() bool { return errors.Is(o.Err, context.Canceled) }
 
 // UpRequest says how to bring workers up.
 type UpRequest struct {
@@ -138,13 +141,13 @@ func (u *upping) awaited(names []string, after map[string][]string) map[string]b
 func (u *upping) one(ctx context.Context, name string) {
 	out, want := u.outcomes[name], u.byName[name]
 	for _, other := range want.DependsOn {
-		if dep := u.outcomes[other]; dep.Err != nil {
+		if ctx.Err() == nil && u.outcomes[other].Err != nil {
 			u.end(out, Skipped, fmt.Errorf("'%s' was not started: it depends on '%s'", name, other))
 			return
 		}
 	}
 	if ctx.Err() != nil {
-		u.end(out, Failed, context.Cause(ctx))
+		u.end(out, Skipped, context.Cause(ctx))
 		return
 	}
 	u.act(ctx, out, want)

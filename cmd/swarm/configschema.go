@@ -1,0 +1,32 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/config"
+)
+
+func newConfigSchema(a *app) *cobra.Command {
+	var json bool
+	cmd := &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of the config files",
+		Long: `Print the JSON Schema of swarm.toml and of the user's config file. Editors complete
+and check a file whose first line names it:
+
+  #:schema ./swarm.schema.json`,
+		Example: `  swarm config schema > swarm.schema.json
+  taplo check --schema "file://$PWD/swarm.schema.json" swarm.toml`,
+		Args: arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			schema, err := config.JSONSchema()
+			if err != nil {
+				return err
+			}
+			a.printf("%s", schema)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&json, "json", false, "print it as JSON, which it always is")
+	return cmd
+}

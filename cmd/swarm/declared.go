@@ -1,0 +1,197 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/set"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// errNoProject says that there is no project's file.
+var errNoProject = &hintError{
+	error: fmt.Errorf("no %s here or in a directory above", config.ProjectFile),
+	hint:  "'swarm config init --project' writes one; workers are declared in tables [workers.NAME]",
+}
+
+// declared is what a project's file declares.
+type declared struct {
+	*config.Loaded
+	// names are those of all workers, in the order of the file.
+	names []string
+	set   *set.Set
+}
+
+// backendOfEach is what stands for a backend that a call names itself: each worker
+// names one, so the default does not matter for itself.
+const backendOfEach = "that of each worker"
+
+// loadDeclared reads the project's file. No worker has its variables yet.
+func (a *app) loadDeclared() (*declared, error) {
+	project := projectFile()
+	if project == "" {
+		return nil, errNoProject
+	}
+	loaded, err := a.load(backendOfEach)
+	if err != nil {
+		return nil, err
+	}
+	d := &declared{Loaded: loaded, names: inFileOrder(loaded)}
+	if len(d.names) == 0 {
+		return nil, fmt.Errorf("%s declares no workers: there is no table [workers.NAME]", project)
+	}
+	// A project is the same one by whatever links it is reached.
+	if real, err := filepath.EvalSymlinks(project); err == nil {
+		project = real
+	}
+	workers := make([]set.Worker, len(d.names))
+	for i, name := range d.names {
+		if workers[i], err = declaredWorker(name, loaded.Config.Workers[name]); err != nil {
+			return nil, err
+		}
+	}
+	d.set, err = set.New(project, workers)
+	return d, err
+}
+
+func inFileOrder(l *config.Loaded) []string {
+	return slices.SortedFunc(maps.Keys(l.Config.Workers), func(a, b string) int {
+		at, bt := l.Origins[config.WorkerKey(a, "")], l.Origins[config.WorkerKey(b, "")]
+		return cmp.Or(cmp.Compare(at.Line, bt.Line), cmp.Compare(at.Column, bt.Column))
+	})
+}
+
+// declaredWorker is what the host has to know of a declaration.
+func declaredWorker(name string, w config.Worker) (set.Worker, error) {
+	policy := killPolicy(w.Kill)
+	r := host.SpawnRequest{
+		Name: name, Backend: w.Backend, Command: w.Command, Dir: w.Dir, Tags: w.Tags, Options: map[string]string{},
+		Kill: &policy, Retain: w.Retain, OutputLimit: w.LogLimit, Stdin: w.Stdin,
+	}
+	if w.Backend == backendTmux {
+		setUnlessEmpty(r.Options, "session", w.Session)
+		setUnlessEmpty(r.Options, "socket", w.TmuxSocket)
+	}
+	maps.Copy(r.Options, w.Options)
+	if w.Worktree.Use {
+		r.Workspace = &host.WorkspaceRequest{Plugin: workspaceWorktree, Branch: w.Worktree.Branch, Parent: w.Worktree.Dir}
+	}
+	if when := w.Restart.When; when != "" && when != config.RestartNo {
+		r.Restart = swarm.Restart{
+			When: swarm.RestartWhen(when), MinDelay: w.Restart.MinDelay, MaxDelay: w.Restart.MaxDelay,
+			Budget: w.Restart.Budget, Window: w.Restart.Window,
+		}
+	}
+	declared := set.Worker{Spawn: r, DependsOn: w.DependsOn}
+	if w.Ready.Wait {
+		declared.Ready = &host.ReadyRequest{Timeout: w.Ready.Timeout}
+		if w.Ready.Pattern != "" {
+			pattern, err := regexp.Compile(w.Ready.Pattern)
+			if err != nil {
+				return declared, err
+			}
+			declared.Ready.Pattern = pattern
+		}
+	}
+	return declared, nil
+}
+
+// prepare looks at what the named workers and those that they depend on need
+// beyond what the file says itself, and reads their variables. Whatever is missing
+// is found before anything is started.
+func (a *app) prepare(d *declared, names []string) error {
+	names, err := d.set.Dependencies(names)
+	if err != nil {
+		return d.explain(err)
+	}
+	problems, err := a.backendProblems(d.Loaded, names)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		variables, wrong := d.Environ(name)
+		problems = append(problems, wrong...)
+		d.set.SetEnv(name, variables)
+	}
+	return withProblems(nil, problems)
+}
+
+// workerProblems are those of all workers that prepare would find.
+func (a *app) workerProblems(l *config.Loaded) config.Problems {
+	names := inFileOrder(l)
+	problems, err := a.backendProblems(l, names)
+	if err != nil {
+		return nil
+	}
+	for _, name := range names {
+		_, wrong := l.Environ(name)
+		problems = append(problems, wrong...)
+	}
+	return problems
+}
+
+// explain adds the name that was probably meant.
+func (d *declared) explain(err error) error {
+	if unknown, ok := errors.AsType[*set.UndeclaredError](err); ok {
+		if near := config.Nearest(unknown.Name, d.names); near != "" {
+			return &hintError{error: err, hint: fmt.Sprintf("did you mean '%s'?", near)}
+		}
+	}
+	return err
+}
+
+// backendProblems are those of workers that only the installed plugins tell.
+func (a *app) backendProblems(l *config.Loaded, names []string) (problems config.Problems, err error) {
+	known, err := a.catalog(l.Config.Plugins)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		w := l.Config.Workers[name]
+		key, at := originOf(l, name, "backend", "defaults.backend")
+		ignored := slices.ContainsFunc(l.Ignored, func(p config.IgnoredPlugin) bool { return p.Name == w.Backend })
+		if ignored {
+			problems = append(problems, config.Problem{At: at, Key: key, Text: fmt.Sprintf(
+				"the plugin '%s' of this project is not trusted: read the file, then run 'swarm config trust' to use it", w.Backend)})
+		} else if text := missingBackend(known, w.Backend); text != "" {
+			problems = append(problems, config.Problem{At: at, Key: key, Text: text})
+		}
+		for _, key := range []string{config.WorkerKey(name, "session"), config.WorkerKey(name, "tmux_socket")} {
+			if at, set := l.Origins[key]; set && w.Backend != backendTmux {
+				problems = append(problems, config.Problem{At: at, Key: key, Text: "needs backend = \"tmux\""})
+			}
+		}
+	}
+	return problems, nil
+}
+
+// originOf returns the key that a worker's setting comes from, and its place: that
+// of the worker itself where nobody set it.
+func originOf(l *config.Loaded, name, key, otherwise string) (string, config.Position) {
+	own := config.WorkerKey(name, key)
+	for _, k := range []string{own, otherwise} {
+		if at, set := l.Origins[k]; set {
+			return k, at
+		}
+	}
+	return own, l.Origins[config.WorkerKey(name, "")]
+}
+
+// completeDeclared offers the names of declared workers.
+func (a *app) completeDeclared(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	loaded, _ := a.load(backendOfEach)
+	if loaded == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names := slices.DeleteFunc(inFileOrder(loaded), func(name string) bool { return slices.Contains(args, name) })
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

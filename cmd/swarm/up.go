@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/set"
+)
+
+type upOptions struct {
+	dryRun   bool
+	recreate bool
+	json     bool
+}
+
+func newUp(a *app) *cobra.Command {
+	o := &upOptions{}
+	cmd := &cobra.Command{
+		Use:   "up [NAME...]",
+		Short: "Start the workers that swarm.toml declares",
+		Long: `Start the workers that the project's swarm.toml declares in tables [workers.NAME]:
+all of them, or the named ones and what they depend on. A worker starts once
+those that it depends on are ready; the others start at the same time.
+
+What runs as it is declared is left alone, so a second call changes nothing. What
+runs otherwise is left alone too, and named with what differs; --recreate ends it
+and starts it again. What has ended is started again.
+
+A mistake in the file is told before anything is started. If one worker fails,
+those that depend on it are not started, and the exit code is 1.`,
+		Example: `  swarm up
+  swarm up web
+  swarm up --dry-run
+  swarm up --recreate web`,
+		ValidArgsFunction: a.completeDeclared,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.up(cmd.Context(), args, o) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.dryRun, "dry-run", false, "tell what would be done, and do nothing")
+	f.BoolVar(&o.recreate, "recreate", false, "end workers that run otherwise than declared, and start them again")
+	f.BoolVar(&o.json, "json", false, "print the results as JSON")
+	return cmd
+}
+
+func (a *app) up(ctx context.Context, names []string, o *upOptions) error {
+	finishWriting()
+	d, err := a.loadDeclared()
+	if err != nil {
+		return err
+	}
+	if err := a.prepare(d, names); err != nil {
+		return err
+	}
+	return a.with(ctx, d.Config, func(h *host.Host) error {
+		u := upper{app: a, upOptions: o, progress: newProgress(a.err, a.errWidth)}
+		outcomes, err := d.set.Up(ctx, h, set.UpRequest{
+			Names: names, DryRun: o.dryRun, Recreate: o.recreate,
+			Acted: u.acted, Waiting: u.waiting, Waited: u.waited,
+		})
+		u.progress.stop()
+		if o.json && outcomes != nil {
+			if err := a.printJSON(a.upJSON(outcomes)); err != nil {
+				return err
+			}
+		}
+		switch {
+		case err != nil:
+			if u.left != nil {
+				a.hint("interrupted; not started: " + strings.Join(u.left, ", "))
+			}
+			return err
+		case u.failed:
+			return failed
+		}
+		if u.differ && !o.json {
+			a.hint("'swarm up --recreate' ends what differs and starts it as declared")
+		}
+		return nil
+	})
+}
+
+// upper tells of the outcomes of one up as they come.
+type upper struct {
+	*app
+	*upOptions
+	progress *progress
+	failed   bool
+	differ   bool
+	// left are the workers that were not started because the call was ended.
+	left []string
+}
+
+// acted prints the one line of a worker with which there is nothing more to do
+// than to wait.
+func (u *upper) acted(out set.Outcome) {
+	u.progress.aside(func() {
+		u.differ = u.differ || out.Action == set.Differs
+		switch {
+		case out.Err != nil:
+			u.problem(out)
+		case !u.json:
+			u.printf("%s\n", u.line(out))
+		}
+	})
+}
+
+func (u *upper) line(out set.Outcome) string {
+	switch out.Action {
+	case set.Unchanged:
+		return out.Name + " is running as declared"
+	case set.Differs:
+		return fmt.Sprintf("%s differs: %s", out.Name, strings.Join(out.Differs, ", "))
+	}
+	if !u.dryRun {
+		return fmt.Sprintf("%s %s%s", out.Action, out.Name, spawnedWhere(out.Worker))
+	}
+	line := fmt.Sprintf("would %s %s", imperative[out.Action], out.Name)
+	if out.Differs != nil {
+		line += " (differs: " + strings.Join(out.Differs, ", ") + ")"
+	}
+	return line
+}
+
+// imperative are the actions that only would be done.
+var imperative = map[set.Action]string{set.Started: "start", set.Respawned: "respawn", set.Recreated: "recreate"}
+
+func (u *upper) waiting(name string, deadline time.Time) {
+	u.progress.event(host.KillEvent{Worker: name, Deadline: deadline})
+}
+
+func (u *upper) waited(out set.Outcome) {
+	u.progress.event(host.KillEvent{Worker: out.Name, Done: true})
+	u.progress.aside(func() {
+		switch {
+		case out.Err != nil:
+			u.problem(out)
+		case !u.json:
+			u.printf("%s is ready\n", out.Name)
+		}
+	})
+}
+
+// problem tells why a worker is not up. That the call was ended is told once, by
+// its exit code.
+func (u *upper) problem(out set.Outcome) {
+	if out.Interrupted() {
+		if out.Worker.ID == "" {
+			u.left = append(u.left, out.Name)
+		}
+		return
+	}
+	u.failed = true
+	u.fail(out.Err)
+}
+
+// upJSON is the result for one worker.
+type upJSON struct {
+	Name    string      `json:"name"`
+	Action  string      `json:"action"`
+	Differs []string    `json:"differs"`
+	Ready   *bool       `json:"ready"`
+	Error   *string     `json:"error"`
+	Worker  *workerJSON `json:"worker"`
+}
+
+func (a *app) upJSON(outcomes []set.Outcome) []upJSON {
+	list := make([]upJSON, len(outcomes))
+	for i, out := range outcomes {
+		list[i] = upJSON{
+			Name: out.Name, Action: string(out.Action), Differs: append([]string{}, out.Differs...), Error: errorJSON(out.Err),
+		}
+		if out.Awaited {
+			list[i].Ready = &out.Ready
+		}
+		if out.Worker.ID != "" {
+			w := a.workerJSON(out.Worker)
+			list[i].Worker = &w
+		}
+	}
+	return list
+}

@@ -40,12 +40,19 @@ func (h *Host) CallerID() string {
 // callerAmong returns the place of the worker that the calling process runs in,
 // or -1.
 func (h *Host) callerAmong(recs []registry.Record) int {
+	if h.isKeeper() {
+		return -1
+	}
 	at := indexID(recs, h.CallerID())
 	if at < 0 || recs[at].State == registry.Stopped {
 		return -1
 	}
 	return at
 }
+
+// isKeeper reports whether the calling process is part of no worker, wherever it
+// was started.
+func (h *Host) isKeeper() bool { return h.lookupEnv(swarm.EnvKeeper) != "" }
 
 // callerRunDir returns the run directory of the nearest keeper above the process
 // pid, itself included; empty if there is none. A worker that contains another

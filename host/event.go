@@ -26,6 +26,8 @@ const (
 	EventCrashLoop     EventKind = "CRASH LOOP"
 	EventKillRequested EventKind = "KILL REQUESTED"
 	EventKept          EventKind = "WORKTREE KEPT"
+	// EventRespawnFailed: the worker stays as it was before, ended.
+	EventRespawnFailed EventKind = "RESPAWN FAILED"
 	EventCleaned       EventKind = "CLEANED"
 )
 

@@ -29,7 +29,18 @@ type plan struct {
 	owner, maker *peer
 	// status is how the worker was right after its start.
 	status swarm.StatusResult
+
+	// The rest is for a respawn. place is the id of the worker whose place this
+	// one takes, replaces its record; nil if that is gone. former is the workspace
+	// to remove before, forgotten are the incarnations that are too long ago.
+	place     string
+	replaces  *registry.Record
+	former    *swarm.WorkspaceRef
+	forgotten []string
 }
+
+// makesWorkspace reports whether a workspace has to be made.
+func (p *plan) makesWorkspace() bool { return p.rec.Ask != nil && p.rec.Workspace == nil }
 
 // plan checks a request as far as it can be without a plugin.
 func (h *Host) plan(req SpawnRequest) (*plan, error) {
@@ -120,8 +131,8 @@ func (req SpawnRequest) check() error {
 	if err := checkRestart(req.Restart); err != nil {
 		return err
 	}
-	if o := req.Owner; o != nil && (o.PID <= 0 || o.Boot == "") {
-		return invalid("the owner is not named well enough to be known again")
+	if o := req.Owner; o != nil && o.PID <= 0 {
+		return invalid("the owner is no process: %d", o.PID)
 	}
 	texts := slices.Concat(req.Command, req.Env, []string{req.Dir}, slices.Collect(maps.Values(req.Options)))
 	if slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsRune(s, 0) }) {
@@ -164,7 +175,7 @@ func (h *Host) startPlugins(ctx context.Context, reg *registry.Registry, p *plan
 			return nil
 		})
 	})
-	if p.rec.Ask != nil {
+	if p.makesWorkspace() {
 		wg.Go(func() {
 			makerErr = h.askWorkspace(ctx, p.workspace, false, func(got *peer) error {
 				p.maker = got
@@ -184,7 +195,7 @@ func (h *Host) startPlugins(ctx context.Context, reg *registry.Registry, p *plan
 	if err != nil {
 		return err
 	}
-	if len(taken) > 0 && !h.vacated(ctx, reg, taken[0]) {
+	if len(taken) > 0 && taken[0].ID != p.place && !h.vacated(ctx, reg, taken[0]) {
 		return &existsError{name: p.rec.Name}
 	}
 	if p.owner.Local || p.rec.Ask != nil {

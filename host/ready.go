@@ -76,7 +76,7 @@ func (h *Host) begun(ctx context.Context, name string) (registry.Record, error) 
 	if rec.State == registry.Starting {
 		reg, err := h.reading(ctx)
 		if err == nil {
-			rec, err = reread(ctx, reg, rec)
+			rec, err = restored(ctx, reg, rec)
 		}
 		if err != nil {
 			return rec, err

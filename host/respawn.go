@@ -2,17 +2,22 @@ package host
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
 
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // RespawnRequest says how to start a worker again.
 type RespawnRequest struct {
-	// As is what to start in its place, of the same name; nil: the worker as it was
-	// spawned.
+	// As is what to start in its place, under the same name; nil: what its record
+	// says.
 	As *SpawnRequest
 	// CleanFirst removes its workspace before, so that it begins in a new one. A
-	// workspace that must be kept is an error, and the worker was not touched.
+	// workspace that must be kept is a [KeptError], and the worker was not touched.
 	CleanFirst bool
 	// ForceDirty removes a workspace with uncommitted changes too, which are
 	// saved before.
@@ -21,16 +26,256 @@ type RespawnRequest struct {
 	Warn func(Warning)
 	// Notice is told where saved work is; nil: nobody.
 	Notice func(string)
-	// Answer is called with the worker as it is when the caller runs in it: what
-	// has to be said must be written by then, since Respawn may never return. It
-	// is not called otherwise.
+	// Helper are the arguments with which the host's executable finishes the
+	// respawn of the worker that the caller itself runs in; the worker's id is
+	// added. It must begin when its stdin ends.
+	Helper []string
+	// Answer is called if the caller runs in the worker, which goes on as it is
+	// until Answer has returned. What has to be said must be written by then, since
+	// Respawn may never return.
 	Answer func(Worker)
 }
 
 // Respawn starts a worker again as it was spawned: the same command, environment,
 // tags, directory, options and policies, in the same workspace, which is made
 // again if it is gone. It is killed before if it runs. The name stays, the id is
-// new. If anything fails the old record stays.
-func (h *Host) Respawn(ctx context.Context, name string, r RespawnRequest) (Worker, error) {
-	return Worker{}, swarm.ErrUnsupported
+// new, and the history links both.
+//
+// What can be found out before is found out before the worker is touched. If it
+// can't be started then, its old record stays: that of a worker that has ended.
+func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Worker, error) {
+	recs, _, err := h.chooseNamed(ctx, Selection{Names: []string{name}})
+	if err != nil {
+		return Worker{}, err
+	}
+	reg, err := h.writing(ctx)
+	if err != nil {
+		return Worker{}, err
+	}
+	rec := recs[0]
+	if rec.State == registry.Starting {
+		if rec, err = h.settled(ctx, rec); err != nil {
+			return Worker{}, err
+		}
+	}
+	if h.vacated(ctx, reg, rec) {
+		return Worker{}, &NotFoundError{Name: name}
+	}
+	r := &respawning{h: h, req: req, reg: reg, old: rec}
+	if err := r.prepare(ctx); err != nil {
+		return Worker{}, r.unanswered(ctx, err)
+	}
+	if h.callerAmong([]registry.Record{rec}) == 0 {
+		return r.fromInside(ctx)
+	}
+	w, err := r.run(ctx)
+	if r.killing != nil && (err != nil || req.As != nil) {
+		r.killing.sweep(ctx) // what they shared may be of no use any more
+	}
+	if err != nil {
+		return Worker{}, r.unanswered(ctx, err)
+	}
+	return w, nil
 }
+
+// respawning is one call of Respawn.
+type respawning struct {
+	h   *Host
+	req RespawnRequest
+	reg *registry.Registry
+	// old is the worker as it was when the call began.
+	old  registry.Record
+	plan *plan
+	// killing is how it was ended; nil if it had ended before.
+	killing *killing
+}
+
+// prepare finds out whether the worker can be started again, as far as that is
+// possible while it runs.
+func (r *respawning) prepare(ctx context.Context) error {
+	var err error
+	if r.plan, err = r.h.planRespawn(r.old, r.req); err != nil {
+		return err
+	}
+	err = r.h.startPlugins(ctx, r.reg, r.plan)
+	if errors.Is(err, ErrExists) {
+		return r.overtaken()
+	}
+	if err != nil {
+		return err
+	}
+	if !r.req.CleanFirst || r.old.Workspace == nil {
+		return nil
+	}
+	return r.inspect(ctx)
+}
+
+// inspect asks whether the old workspace could be removed, were the worker's
+// processes gone.
+func (r *respawning) inspect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
+	e, err := r.h.workspacePlugin(&r.old)
+	if err != nil {
+		return err
+	}
+	return r.h.askWorkspace(ctx, e, true, func(p *peer) error {
+		opts := swarm.RemoveOptions{Force: r.req.ForceDirty, Vacant: r.old.State == registry.Running}
+		s, err := p.workspace.Inspect(ctx, *r.old.Workspace, opts)
+		if err == nil && s.Kept != nil {
+			err = &KeptError{Path: r.old.Workspace.Path, Kept: *s.Kept}
+		}
+		return err
+	})
+}
+
+// run ends the worker and starts it again.
+func (r *respawning) run(ctx context.Context) (_ Worker, err error) {
+	if err := r.end(ctx); err != nil {
+		return Worker{}, err
+	}
+	// The others of several respawns find the record gone after it.
+	unlock, err := r.h.lock(ctx, r.old.ID)
+	if err != nil {
+		return Worker{}, err
+	}
+	defer unlock()
+	if err := r.find(ctx); err != nil {
+		return Worker{}, err
+	}
+	if err := r.clean(ctx); err != nil {
+		return Worker{}, err
+	}
+	unlockNew, err := r.h.lock(ctx, r.plan.rec.ID)
+	if err != nil {
+		return Worker{}, err
+	}
+	defer unlockNew()
+	if err := r.start(ctx); err != nil {
+		return Worker{}, err
+	}
+	r.forget()
+	r.tellLeft(ctx)
+	w := worker(r.plan.rec)
+	apply(&w, r.plan.status)
+	w.PID = r.plan.status.Status.PID
+	return w, nil
+}
+
+// end kills the worker, by its policy, and records its end.
+func (r *respawning) end(ctx context.Context) error {
+	if r.old.State != registry.Running {
+		return nil
+	}
+	r.killing = newKilling(r.h, KillRequest{respawn: true, Warn: r.req.Warn}, []registry.Record{r.old})
+	r.killing.run(ctx)
+	return r.killing.outcomes[0].Err
+}
+
+// find looks what became of the old record. That of an ephemeral worker has gone
+// with its end.
+func (r *respawning) find(ctx context.Context) error {
+	now, err := r.reg.Get(ctx, r.old.ID)
+	switch {
+	case errors.Is(err, registry.ErrNotFound) && isEphemeral(&r.old) && r.old.State == registry.Running:
+		r.plan.adopt(r.old, nil)
+		return nil
+	case errors.Is(err, registry.ErrNotFound):
+		return r.overtaken()
+	case err != nil:
+		return err
+	case now.State != registry.Stopped:
+		return fmt.Errorf("cannot respawn '%s': its end could not be recorded", r.old.Name)
+	}
+	r.plan.adopt(now, &now)
+	return nil
+}
+
+func (r *respawning) overtaken() error {
+	return fmt.Errorf("cannot respawn '%s': another call has respawned or removed it meanwhile", r.old.Name)
+}
+
+// clean removes the old workspace, if that was asked for.
+func (r *respawning) clean(ctx context.Context) error {
+	if !r.req.CleanFirst || r.plan.former == nil {
+		return nil
+	}
+	rec := r.old
+	rec.Workspace = r.plan.former
+	res, err := r.h.dropWorkspace(ctx, &rec, r.req.ForceDirty)
+	if r.req.Notice != nil {
+		for _, line := range rescued(rec.Name, res.Rescues) {
+			r.req.Notice(line)
+		}
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot remove worktree: %w", err)
+	case res.Kept != nil:
+		return &KeptError{Path: rec.Workspace.Path, Kept: *res.Kept}
+	}
+	r.plan.former = nil
+	if r.plan.replaces == nil {
+		return nil
+	}
+	r.plan.replaces.Workspace = nil
+	return r.h.save(ctx, r.reg, r.old.ID, func(rec *registry.Record) { rec.Workspace = nil })
+}
+
+// start starts the worker in the place of the old one.
+func (r *respawning) start(ctx context.Context) (err error) {
+	var done undo
+	defer func() { err = done.onError(ctx, r.h.log, err) }()
+	err = r.h.make(ctx, r.reg, r.plan, &done)
+	if errors.Is(err, ErrExists) {
+		return r.overtaken()
+	}
+	return err
+}
+
+// tellLeft tells of the workspace that the worker had and has no more.
+func (r *respawning) tellLeft(ctx context.Context) {
+	if r.plan.replaces == nil || r.plan.replaces.Workspace == nil {
+		return
+	}
+	before, now := r.plan.replaces.Workspace, r.plan.rec.Workspace
+	if now != nil && now.Path == before.Path {
+		return
+	}
+	if r.req.Warn != nil {
+		r.req.Warn(Warning{Text: fmt.Sprintf("the worktree that '%s' had stays: %s", r.old.Name, before.Path)})
+	}
+	err := r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		_, err := tx.Append(ctx, newEvent(r.plan.replaces, EventKept, before.Path, time.Now()))
+		return err
+	})
+	r.h.warnIf(err, "the history can't be written", "worker", r.old.Name)
+}
+
+// forget removes the run directories of incarnations that are too long ago.
+func (r *respawning) forget() {
+	for _, id := range r.plan.forgotten {
+		r.h.warnIf(os.RemoveAll(r.h.runDir(id)), "the run directory of an earlier incarnation can't be removed", "worker", r.old.Name)
+	}
+}
+
+// unanswered writes an error into the history if the worker was ended for nothing,
+// or if nobody else will see the error.
+func (r *respawning) unanswered(ctx context.Context, cause error) error {
+	if r.killing == nil && !r.h.isKeeper() {
+		return cause
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	defer cancel()
+	err := r.h.tellFailed(ctx, r.reg, &r.old, cause.Error())
+	r.h.warnIf(err, "the history can't be written", "worker", r.old.Name)
+	return cause
+}
+
+// KeptError says why a workspace that was to be removed stays.
+type KeptError struct {
+	Path string
+	Kept swarm.Kept
+}
+
+func (e *KeptError) Error() string { return "cannot remove worktree: " + e.Kept.Reason }

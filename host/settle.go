@@ -26,7 +26,7 @@ func (h *Host) settled(ctx context.Context, rec registry.Record) (registry.Recor
 	if err != nil {
 		return rec, err
 	}
-	now, err := reread(ctx, reg, rec)
+	now, err := restored(ctx, reg, rec)
 	if err != nil || now.State != registry.Starting {
 		return now, err
 	}
@@ -37,7 +37,17 @@ func (h *Host) settled(ctx context.Context, rec registry.Record) (registry.Recor
 	if err != nil {
 		return rec, fmt.Errorf("its spawn was interrupted: %w", err)
 	}
-	return reread(ctx, reg, rec)
+	return restored(ctx, reg, rec)
+}
+
+// restored is as reread, for a worker that was starting: if that was a respawn and
+// failed, the record that it was to replace is there again.
+func restored(ctx context.Context, reg *registry.Registry, rec registry.Record) (registry.Record, error) {
+	now, err := reread(ctx, reg, rec)
+	if errors.Is(err, ErrNotFound) && rec.Replaces != nil {
+		return reread(ctx, reg, *rec.Replaces)
+	}
+	return now, err
 }
 
 // reread returns a record as it is now: [NotFoundError] if it is gone, as that

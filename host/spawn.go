@@ -111,7 +111,7 @@ func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (_ Worker, err error
 // make carries out a plan. What it has made is in done.
 func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *undo) error {
 	rec := &p.rec
-	err := reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return tx.Insert(ctx, rec) })
+	err := reg.Change(ctx, p.enter)
 	if errors.Is(err, registry.ErrExists) {
 		return &existsError{name: rec.Name}
 	}
@@ -119,7 +119,7 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 		return err
 	}
 	done.add("record", func(ctx context.Context) error {
-		return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, rec.ID) })
+		return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return putBack(ctx, tx, rec.ID, p.replaces) })
 	})
 
 	if err := h.makeRunDir(rec.ID); err != nil {
@@ -127,7 +127,7 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 	}
 	done.add("run directory", func(context.Context) error { return os.RemoveAll(h.runDir(rec.ID)) })
 
-	if rec.Ask != nil {
+	if p.makesWorkspace() {
 		if err := h.makeWorkspace(ctx, p, done); err != nil {
 			return err
 		}
@@ -146,8 +146,8 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 	}
 	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		err := tx.Update(ctx, rec.ID, func(r *registry.Record) error {
-			rec.State, rec.Step = registry.Running, ""
-			r.State, r.Step, r.Handle = rec.State, rec.Step, rec.Handle
+			rec.State, rec.Step, rec.Replaces = registry.Running, "", nil
+			r.State, r.Step, r.Handle, r.Replaces = rec.State, rec.Step, rec.Handle, nil
 			if p.status.Err == nil {
 				r.PID, r.Started, r.Place = p.status.Status.PID, p.status.Status.Started, p.status.Status.Where
 			}

@@ -91,7 +91,7 @@ func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(
 	w := worker(rec)
 	reg, err := h.reading(ctx)
 	if err == nil {
-		rec, err = reread(ctx, reg, rec)
+		rec, err = restored(ctx, reg, rec)
 	}
 	switch {
 	case err != nil:

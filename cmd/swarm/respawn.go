@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+type respawnOptions struct {
+	cleanFirst bool
+	forceDirty bool
+	json       bool
+	// helper says that this is the process that finishes the respawn of a worker
+	// from which it was asked for.
+	helper bool
+}
+
+const (
+	flagCleanFirst = "clean-first"
+	flagForceDirty = "force-dirty"
+	flagHelper     = "helper"
+)
+
+func newRespawn(a *app) *cobra.Command {
+	o := &respawnOptions{}
+	cmd := &cobra.Command{
+		Use:   "respawn NAME",
+		Short: "Start a worker again",
+		Long: `Start a worker again as it was spawned: the same command, variables, tags,
+directory, session and policies, in the same worktree, which is made again if it is
+gone. If it runs it is killed before. The name stays; the id is new, and the history
+links both.
+
+If it can't be started, its record stays as it was. With --clean-first its worktree
+is removed and made anew; one that holds changes is kept and the worker not touched,
+unless --force-dirty says to save them first.`,
+		Example: `  swarm respawn agent
+  swarm respawn fix --clean-first --force-dirty`,
+		Args:              arguments(1, 1, "name of a worker"),
+		ValidArgsFunction: a.completeOneWorker,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.forceDirty && !o.cleanFirst {
+				return usagef("--%s needs --%s", flagForceDirty, flagCleanFirst)
+			}
+			if o.helper {
+				// Its end says that the caller has its answer.
+				if _, err := io.Copy(io.Discard, cmd.InOrStdin()); err != nil {
+					return fmt.Errorf("cannot read stdin: %w", cause(err))
+				}
+			}
+			return a.respawn(cmd.Context(), args[0], o)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.cleanFirst, flagCleanFirst, false, "remove its git worktree before and make a new one")
+	f.BoolVar(&o.forceDirty, flagForceDirty, false, "remove a worktree with uncommitted changes too, after saving them")
+	f.BoolVar(&o.json, "json", false, "print the worker as JSON")
+	f.BoolVar(&o.helper, flagHelper, false, "begin when stdin ends")
+	if err := f.MarkHidden(flagHelper); err != nil {
+		panic(err) // the flag does not exist: a mistake in this program
+	}
+	return cmd
+}
+
+func (a *app) respawn(ctx context.Context, name string, o *respawnOptions) error {
+	finishWriting()
+	return a.withHost(ctx, func(h *host.Host) error {
+		answered := false
+		w, err := h.Respawn(ctx, name, host.RespawnRequest{
+			CleanFirst: o.cleanFirst,
+			ForceDirty: o.forceDirty,
+			Warn:       func(w host.Warning) { a.warn(w.Text, w.Hint) },
+			Notice:     a.hint,
+			Helper:     o.helperArgs(),
+			Answer: func(w host.Worker) {
+				answered = true
+				if o.json {
+					_ = a.printJSON(a.workerJSON(w)) // a.out keeps the error
+					return
+				}
+				a.printf("respawning %s\n", w.Name)
+			},
+		})
+		var kept *host.KeptError
+		switch {
+		case errors.As(err, &kept):
+			a.fail(err)
+			a.hint("worktree at: " + kept.Path)
+			if kept.Kept.Forceable {
+				a.hint("use --force-dirty to remove anyway, or commit changes first")
+			}
+			return failed
+		case err != nil || answered:
+			return err
+		case o.json:
+			return a.printJSON(a.workerJSON(w))
+		}
+		a.printf("respawned %s%s\n", w.Name, spawnedWhere(w))
+		return nil
+	})
+}
+
+// helperArgs are those of a process that does the same from outside of the worker.
+func (o *respawnOptions) helperArgs() []string {
+	args := []string{"respawn", "--" + flagHelper}
+	if o.cleanFirst {
+		args = append(args, "--"+flagCleanFirst)
+	}
+	if o.forceDirty {
+		args = append(args, "--"+flagForceDirty)
+	}
+	return args
+}

@@ -1,0 +1,75 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// restore puts back the record that an interrupted respawn was to replace. A
+// workspace that was made for it is the old worker's if that has none.
+func (h *Host) restore(ctx context.Context, tx *registry.Tx, rec *registry.Record, made *swarm.WorkspaceRef) error {
+	old := rec.Replaces
+	switch {
+	case made == nil:
+	case old.Workspace == nil || gone(old.Workspace.Path):
+		old.Workspace, old.Dir = made, made.Path
+	case old.Workspace.Path != made.Path:
+		if _, err := tx.Append(ctx, newEvent(old, EventKept, made.Path, time.Now())); err != nil {
+			return err
+		}
+	}
+	if err := putBack(ctx, tx, rec.ID, old); err != nil {
+		return err
+	}
+	_, err := tx.Append(ctx, newEvent(old, EventRespawnFailed, reasonInterrupted, time.Now()))
+	return err
+}
+
+// tellFailed writes into the history that a respawn failed.
+func (h *Host) tellFailed(ctx context.Context, reg *registry.Registry, rec *registry.Record, why string) error {
+	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		_, err := tx.Append(ctx, newEvent(rec, EventRespawnFailed, line(why), time.Now()))
+		return err
+	})
+}
+
+// fromInside has another process finish the respawn of the worker that the caller
+// runs in, which would end with it.
+func (r *respawning) fromInside(ctx context.Context) (Worker, error) {
+	w := r.h.observe(ctx, []registry.Record{r.old})[0]
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.h.opts.Executable, append(r.req.Helper, r.old.ID)...)
+	cmd.Dir = "/" // not in a workspace that may have to go
+	// The mark keeps it out of the worker, as a keeper.
+	cmd.Env = append(r.h.hostEnv(), swarm.EnvDir+"="+r.h.opts.Dir, swarm.EnvKeeper+"=respawn")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	// Nothing is written to it; its end, which comes with that of this process at the
+	// latest, says that the caller has its answer.
+	begin, err := cmd.StdinPipe()
+	if err != nil {
+		return w, err
+	}
+	if err := cmd.Start(); err != nil {
+		return w, fmt.Errorf("cannot respawn '%s' from inside: %w", w.Name, err)
+	}
+	if r.req.Answer != nil {
+		r.req.Answer(w)
+	}
+	if err := begin.Close(); err != nil {
+		return w, err
+	}
+	return w, cmd.Process.Release()
+}
+
+func gone(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}

@@ -1,0 +1,138 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// maxPrevious is how many earlier incarnations a worker remembers, and keeps the
+// run directories of.
+const maxPrevious = 10
+
+// planRespawn checks a respawn as far as it can be without a plugin.
+func (h *Host) planRespawn(old registry.Record, req RespawnRequest) (*plan, error) {
+	p, err := h.planAgain(old, req.As)
+	if err != nil {
+		return nil, err
+	}
+	rec := &p.rec
+	if rec.Owner != nil && !ownerLives(*rec.Owner) {
+		rec.Owner = nil // it would be ended at once
+	}
+	ids := append(slices.Clone(old.Previous), old.ID)
+	cut := max(0, len(ids)-maxPrevious)
+	p.place, p.forgotten, rec.Previous = old.ID, ids[:cut], ids[cut:]
+	if req.CleanFirst {
+		p.former = old.Workspace
+	} else {
+		p.keepWorkspace(old)
+	}
+	return p, nil
+}
+
+// planAgain plans the start of a worker as its record says, or as it is told to.
+func (h *Host) planAgain(old registry.Record, as *SpawnRequest) (*plan, error) {
+	if as != nil {
+		if as.Name != old.Name {
+			return nil, &specError{text: fmt.Sprintf("worker '%s' cannot be respawned as '%s'", old.Name, as.Name)}
+		}
+		return h.plan(*as)
+	}
+	p := &plan{rec: registry.Record{Spec: old.Spec, State: registry.Starting, Step: registry.StepBackend}}
+	now := time.Now()
+	p.rec.ID, p.rec.Created = newID(now), now
+	var err error
+	if p.backend, err = h.entry(old.Backend, old.Plugin); err != nil {
+		return nil, err
+	}
+	if p.rec.Ask == nil && old.Workspace != nil {
+		ws := old.Workspace
+		p.rec.Ask = &registry.WorkspaceAsk{Plugin: defaultWorkspace, Base: ws.Base, Branch: ws.Branch, Parent: filepath.Dir(ws.Path)}
+	}
+	if ask := p.rec.Ask; ask != nil {
+		if p.workspace, err = h.entry(ask.Plugin, ask.Config); err != nil {
+			return nil, err
+		}
+		p.rec.Step, p.rec.Dir = registry.StepWorkspace, ask.Base
+		if old.Workspace != nil && gone(ask.Base) {
+			// It was a directory in the repository, which is still there.
+			again := *ask
+			again.Base = old.Workspace.Base
+			p.rec.Ask, p.rec.Dir = &again, again.Base
+		}
+	}
+	return p, nil
+}
+
+// keepWorkspace has the worker begin in the workspace that it had, if it is there
+// and is what was asked for.
+func (p *plan) keepWorkspace(old registry.Record) {
+	ws := old.Workspace
+	if ws == nil || p.rec.Ask == nil || !sameWorkspace(p.rec.Ask, old.Ask) {
+		return
+	}
+	if gone(ws.Path) {
+		return
+	}
+	p.rec.Workspace, p.rec.Dir, p.rec.Step = ws, ws.Path, registry.StepBackend
+}
+
+// sameWorkspace reports whether the workspace that was made for before does for
+// now.
+func sameWorkspace(now, before *registry.WorkspaceAsk) bool {
+	if before == nil {
+		return true // its record does not say how it was made
+	}
+	a, b := *now, *before
+	a.Base, b.Base = "", "" // it may be another directory of the same repository
+	return reflect.DeepEqual(a, b)
+}
+
+// adopt takes note of what became of the worker whose place this one takes: now is
+// as it was last, replaces its record, nil if it is gone.
+func (p *plan) adopt(now registry.Record, replaces *registry.Record) {
+	p.replaces = replaces
+	if p.former != nil {
+		p.former = now.Workspace
+	}
+	if p.rec.Workspace != nil && now.Workspace == nil {
+		// Somebody has removed it meanwhile.
+		p.rec.Workspace, p.rec.Dir, p.rec.Step = nil, p.rec.Ask.Base, registry.StepWorkspace
+	}
+}
+
+func ownerLives(o swarm.Owner) bool {
+	return proc.Identity{PID: o.PID, Start: o.Start, Boot: o.Boot}.Alive()
+}
+
+// enter writes the record of a plan, in the place of the one that it replaces.
+func (p *plan) enter(ctx context.Context, tx *registry.Tx) error {
+	if p.replaces != nil {
+		_, err := tx.Get(ctx, p.replaces.ID)
+		if errors.Is(err, registry.ErrNotFound) {
+			p.replaces = nil // its time was over just now
+		} else if err = errors.Join(err, tx.Delete(ctx, p.replaces.ID)); err != nil {
+			return err
+		}
+	}
+	p.rec.Replaces = p.replaces
+	return tx.Insert(ctx, &p.rec)
+}
+
+// putBack removes the record of a spawn that failed; the one that it was to replace
+// is there again.
+func putBack(ctx context.Context, tx *registry.Tx, id string, replaced *registry.Record) error {
+	if err := tx.Delete(ctx, id); err != nil || replaced == nil {
+		return err
+	}
+	return tx.Insert(ctx, replaced)
+}

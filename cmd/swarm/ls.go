@@ -94,13 +94,15 @@ func pidOrWindow(w host.Worker) string {
 		return w.Where.Name
 	case w.PID != 0:
 		return strconv.Itoa(w.PID)
+	case betweenStarts(w):
+		return "restarting"
 	default:
 		return ""
 	}
 }
 
 func startedAgo(w host.Worker, now time.Time) string {
-	if w.Started.IsZero() {
+	if w.Started.IsZero() || betweenStarts(w) {
 		return ""
 	}
 	return formatAge(now.Sub(w.Started)) + " ago"

@@ -141,8 +141,7 @@ func statusLine(w host.Worker, now time.Time) string {
 		}
 		addLife()
 		addWorktree()
-		// Between two starts nothing is up.
-		if waiting := w.PID == 0 && w.Reason != ""; !waiting && !w.Started.IsZero() {
+		if !betweenStarts(w) && !w.Started.IsZero() {
 			add("uptime %s", formatAge(now.Sub(w.Started)))
 		}
 	case host.StatusStopped:
@@ -167,6 +166,11 @@ func statusLine(w host.Worker, now time.Time) string {
 		addWorktree()
 	}
 	return fmt.Sprintf("%s: %s (%s)", w.Name, w.Status, strings.Join(facts, ", "))
+}
+
+// betweenStarts reports whether a worker waits for its restart.
+func betweenStarts(w host.Worker) bool {
+	return w.Status == host.StatusRunning && w.PID == 0 && w.Restart.When != swarm.RestartNo
 }
 
 // exitText is "exit 3", "killed SIGKILL" or "exit 1, crash loop: 5 restarts within 1m".

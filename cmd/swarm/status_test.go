@@ -16,6 +16,7 @@ func TestStatusLine(t *testing.T) {
 	t.Parallel()
 	worktree := &swarm.WorkspaceRef{Path: "/wt"}
 	window := swarm.Where{Kind: "tmux window", Name: "s:w"}
+	always := swarm.Restart{When: swarm.RestartAlways}
 	begun := now.Add(-2*time.Hour - 59*time.Minute)
 	ended := begun.Add(5 * time.Minute)
 	for _, c := range []struct {
@@ -49,11 +50,11 @@ func TestStatusLine(t *testing.T) {
 		},
 		{
 			"w: running (restarting in 3s (exit status 1), restarted once)", 0,
-			host.Worker{Status: host.StatusRunning, Started: begun, Restarts: 1, Reason: "restarting in 3s (exit status 1)"},
+			host.Worker{Status: host.StatusRunning, Started: begun, Restart: always, Restarts: 1, Reason: "restarting in 3s (exit status 1)"},
 		},
 		{
 			"w: running (tmux window s:w, restarting in 3s (signal: killed))", 0,
-			host.Worker{Status: host.StatusRunning, Where: window, Started: begun, Reason: "restarting in 3s (signal: killed)"},
+			host.Worker{Status: host.StatusRunning, Where: window, Started: begun, Restart: always, Reason: "restarting in 3s (signal: killed)"},
 		},
 		{
 			"w: stopped (exit 1, crash loop: 5 restarts within 1m, restarted 5 times, ran 5m)", 1,
@@ -117,11 +118,13 @@ func TestTable(t *testing.T) {
 	a.printTable(lsHeader, lsRows([]host.Worker{
 		{Name: "ümläut", Status: host.StatusRunning, PID: 1, Started: now.Add(-time.Minute), Tags: []string{"a", "b"}},
 		{Name: "x", Status: host.StatusStopped, PID: 1, Workspace: &swarm.WorkspaceRef{Path: "/a path"}},
+		{Name: "r", Status: host.StatusRunning, Started: now, Restart: swarm.Restart{When: swarm.RestartAlways}},
 		{Name: "t", Status: host.StatusLost, Survivors: []swarm.Process{{PID: 1}}, Where: swarm.Where{Name: "s:t"}},
 	}, now))
 	want := `NAME    STATUS   PID/WINDOW  STARTED  WORKTREE  TAG
 ümläut  running  1           1m ago   -         a,b
 x       stopped  -           -        /a path   -
+r       running  restarting  -        -         -
 t       lost     s:t         -        -         -
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {

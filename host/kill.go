@@ -14,6 +14,8 @@ type KillRequest struct {
 	Signal string
 	Grace  *time.Duration
 	Force  *bool
+	// respawn says that the worker is started again right after it.
+	respawn bool
 	// RemoveWorkspace removes the workspace of each worker after it ended.
 	RemoveWorkspace bool
 	// ForceDirty removes a workspace with uncommitted changes too, which are
@@ -87,6 +89,7 @@ func (h *Host) Kill(ctx context.Context, sel Selection, req KillRequest) ([]Kill
 	}
 	k.run(ctx)
 	k.sweep(ctx)
+	k.drop(ctx)
 	return k.finish(ctx)
 }
 

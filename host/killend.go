@@ -32,8 +32,8 @@ func (k *killing) record(ctx context.Context, batch []killed) {
 		if failed != nil {
 			out.Warnings = append(out.Warnings, Warning{Text: fmt.Sprintf("cannot record the end of '%s': %v", b.rec.Name, failed)})
 		}
-		if k.req.RemoveWorkspace && b.rec.Workspace != nil {
-			wg.Go(func() { k.removeWorkspace(ctx, b.rec, out) })
+		if k.req.RemoveWorkspace {
+			wg.Go(func() { k.removeAll(ctx, b.rec, out) })
 		}
 	}
 	wg.Wait()
@@ -223,6 +223,9 @@ func (k *killing) finish(ctx context.Context) ([]KillOutcome, error) {
 			Text: fmt.Sprintf("cannot remove worktree for '%s': this command runs in it", rec.Name),
 			Hint: fmt.Sprintf("run 'swarm clean %s' from elsewhere to remove it", rec.Name),
 		})
+	}
+	if out.Err == nil && k.req.RemoveWorkspace && rec.Ralph {
+		k.removeLoop(ctx, rec, out)
 	}
 	k.known[k.self] = true
 	k.report()

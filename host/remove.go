@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/ralph"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -41,6 +42,26 @@ func (h *Host) dropWorkspace(ctx context.Context, rec *registry.Record, force bo
 		})
 	}
 	return res, err
+}
+
+// removeAll removes what a worker that was killed leaves beside its record.
+func (k *killing) removeAll(ctx context.Context, rec registry.Record, out *KillOutcome) {
+	if rec.Workspace != nil {
+		k.removeWorkspace(ctx, rec, out)
+	}
+	if rec.Ralph {
+		k.removeLoop(ctx, rec, out)
+	}
+}
+
+// removeLoop removes the state of a ralph worker's loop, so that a worker of this
+// name begins anew. What goes wrong is a warning.
+func (k *killing) removeLoop(ctx context.Context, rec registry.Record, out *KillOutcome) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	defer cancel()
+	if _, err := ralph.NewStore(k.h.opts.Dir).Remove(ctx, rec.Name); err != nil {
+		out.Warnings = append(out.Warnings, Warning{Text: fmt.Sprintf("cannot remove ralph state for '%s': %v", rec.Name, err)})
+	}
 }
 
 // removeWorkspace removes the workspace of a worker that was killed. Whatever

@@ -22,12 +22,17 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
-	// Without force the worker may stay, and then keeps its window.
-	atOnce := o.Signal == "" && o.Force
+	// Without force the worker may stay, and then keeps its window. That of one
+	// that has ended may have become the user's.
+	atOnce := o.Signal == "" && o.Force && !h.hasEnded()
 	if o.Signal == "" {
 		o.Signal = hangup
 	}
-	killing, err := shim.Ask(ctx, h.Dir, h.ID, o)
+	ask := shim.Ask
+	if atOnce {
+		ask = shim.AskClosing
+	}
+	killing, err := ask(ctx, h.Dir, h.ID, o)
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
@@ -48,6 +53,11 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 		b.close(ctx, h, when)
 	}
 	return r, err
+}
+
+func (h handle) hasEnded() bool {
+	s, err := shim.Status(h.Dir, h.ID)
+	return err == nil && s.State == swarm.StateExited
 }
 
 // closing says what of a window to close.

@@ -49,6 +49,17 @@ type Killing struct {
 // to do itself in the meantime. The caller asks for the Result or for Detach, and
 // calls Close in any case.
 func Ask(ctx context.Context, dir, id string, o swarm.KillOptions) (*Killing, error) {
+	return begin(ctx, dir, id, o, false)
+}
+
+// AskClosing is [Ask] for a backend that closes the worker's terminal next, and
+// keeps what it shows until then in [rundir.ScreenFile]: the shim stays for as
+// long as that takes, and takes no last screen itself.
+func AskClosing(ctx context.Context, dir, id string, o swarm.KillOptions) (*Killing, error) {
+	return begin(ctx, dir, id, o, true)
+}
+
+func begin(ctx context.Context, dir, id string, o swarm.KillOptions, closing bool) (*Killing, error) {
 	if o.Signal == "" {
 		o.Signal = DefaultSignal
 	}
@@ -58,7 +69,11 @@ func Ask(ctx context.Context, dir, id string, o swarm.KillOptions) (*Killing, er
 	}
 	o.Signal = signal
 	k := &Killing{dir: dir, id: id, opts: o}
-	k.call, err = accepted(ctx, dir, id, o)
+	k.call, err = accepted(ctx, dir, id, o, closing)
+	if closing && errors.Is(err, swarm.ErrInvalidSpec) {
+		// An older shim, which takes no last screen.
+		k.call, err = accepted(ctx, dir, id, o, false)
+	}
 	if errors.Is(err, errNoAnswer) {
 		err = k.unanswered(ctx)
 	}
@@ -83,7 +98,7 @@ func (k *Killing) unanswered(ctx context.Context) error {
 }
 
 // accepted returns once the shim has taken the kill on.
-func accepted(ctx context.Context, dir, id string, o swarm.KillOptions) (*call, error) {
+func accepted(ctx context.Context, dir, id string, o swarm.KillOptions, closing bool) (*call, error) {
 	c, err := ask(ctx, dir, rundir.Request{
 		Verb:     rundir.VerbKill,
 		ID:       id,
@@ -91,6 +106,7 @@ func accepted(ctx context.Context, dir, id string, o swarm.KillOptions) (*call, 
 		GraceMS:  o.Grace.Milliseconds(),
 		Force:    o.Force,
 		MainOnly: o.Mode == swarm.KillMain,
+		Closing:  closing,
 	})
 	if err != nil {
 		return nil, err

@@ -53,6 +53,9 @@ type keeper struct {
 	// that was.
 	unsaved bool
 	saved   time.Time
+	// closing says that who asked for a kill closes the terminal, and keeps its
+	// last screen.
+	closing bool
 	// blind says that the last look at the tree did not see all of it.
 	blind bool
 	// served counts requests.

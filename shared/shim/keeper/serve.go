@@ -39,6 +39,7 @@ func (k *keeper) serve(r request) {
 			k.wait(r.from)
 			return
 		}
+		k.closing = k.closing || r.Closing
 		k.begin(&kill{
 			cause:    causeKilled,
 			signal:   r.Signal,

@@ -47,6 +47,9 @@ type Request struct {
 	Force   bool
 	// MainOnly is mode=main, else the signal goes to the tree.
 	MainOnly bool
+	// Closing is for kill: who asks closes the worker's terminal next, and keeps
+	// its last screen.
+	Closing bool
 	// Summary is for complete: any bytes, at most
 	// [github.com/swarmhost/swarm/shared/swarm.MaxSummary] of them.
 	Summary string
@@ -64,7 +67,12 @@ func (r Request) String() string {
 	}
 	switch r.Verb {
 	case VerbKill:
-		return "kill" + id + r.policy()
+		line := "kill" + id + r.policy()
+		if r.Closing {
+			// Left out where it is not needed, for an older shim to read.
+			line += " closing=" + flag(true)
+		}
+		return line
 	case VerbComplete:
 		return "complete" + id + r.policy() + " summary=" + escape(r.Summary)
 	case VerbInput:
@@ -93,6 +101,7 @@ func ParseRequest(line string) (Request, error) {
 	switch r.Verb {
 	case VerbKill:
 		want["signal"], want["grace"], want["force"], want["mode"] = true, true, true, true
+		want["closing"] = false
 	case VerbSignal:
 		want["signal"], want["mode"] = true, true
 	case VerbComplete:
@@ -137,6 +146,8 @@ func (r *Request) set(key, value string) bool {
 		r.Force, ok = parseFlag(value)
 	case "mode":
 		r.MainOnly, ok = value == mode(true), value == mode(true) || value == mode(false)
+	case "closing":
+		r.Closing, ok = parseFlag(value)
 	case "summary":
 		r.Summary, ok = unescape(value)
 	case "kind":

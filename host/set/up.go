@@ -98,7 +98,13 @@ func (s *Set) up(ctx context.Context, o observer, st starter, req UpRequest) ([]
 		u.outcomes[name] = &Outcome{Name: name}
 	}
 	u.needed = u.awaited(names, after)
-	inOrder(names, after, func(name string) { u.one(ctx, name) })
+	if req.DryRun {
+		for _, name := range names {
+			u.one(ctx, name)
+		}
+	} else {
+		inOrder(names, after, func(name string) { u.one(ctx, name) })
+	}
 	outcomes := make([]Outcome, len(names))
 	for i, name := range names {
 		outcomes[i] = *u.outcomes[name]

@@ -24,6 +24,8 @@ var (
 	ErrRunning = errors.New("worker is running")
 	// ErrEnded: what was asked for needs a worker that runs.
 	ErrEnded = errors.New("worker is not running")
+	// ErrDeaf: the worker takes no input.
+	ErrDeaf = errors.New("worker takes no input")
 	// ErrNotReady: the worker did not show in time that it is ready.
 	ErrNotReady = errors.New("worker is not ready")
 )
@@ -55,6 +57,14 @@ type endedError struct{ name string }
 
 func (e *endedError) Error() string        { return fmt.Sprintf("worker '%s' is not running", e.name) }
 func (e *endedError) Is(target error) bool { return target == ErrEnded }
+
+// deafError names a worker that takes no input.
+type deafError struct{ name string }
+
+func (e *deafError) Error() string {
+	return fmt.Sprintf("worker '%s' has no input to send to: it was spawned without --stdin", e.name)
+}
+func (e *deafError) Is(target error) bool { return target == ErrDeaf }
 
 // unsupportedError says what a backend can't do.
 type unsupportedError struct {

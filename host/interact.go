@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -52,11 +53,28 @@ func (h *Host) interact(ctx context.Context, rec registry.Record, need swarm.Cap
 	}
 }
 
-// naming adds to an error what failed and with whom, unless it says all that there
-// is to say.
+// naming adds to an error what failed and with whom, unless it says so already.
 func naming(err error, what, name string) error {
-	if err == nil || errors.Is(err, ErrEnded) || errors.Is(err, swarm.ErrUnsupported) || errors.Is(err, errPassedOver) {
-		return err
+	if err == nil {
+		return nil
 	}
-	return fmt.Errorf("%s '%s': %w", what, name, err)
+	for _, told := range []error{ErrEnded, ErrDeaf, swarm.ErrUnsupported, errPassedOver} {
+		if errors.Is(err, told) {
+			return err
+		}
+	}
+	return &namedError{error: err, subject: fmt.Sprintf("%s '%s'", what, name)}
 }
+
+// namedError says what failed. That what was asked for is invalid needs no words of
+// its own.
+type namedError struct {
+	error
+	subject string
+}
+
+func (e *namedError) Error() string {
+	return e.subject + ": " + strings.TrimPrefix(e.error.Error(), swarm.ErrInvalidSpec.Error()+": ")
+}
+
+func (e *namedError) Unwrap() error { return e.error }

@@ -43,7 +43,7 @@ func (h *Host) Peek(ctx context.Context, name string, lines int) (Peek, error) {
 	}
 	switch {
 	case errors.Is(err, swarm.ErrUnsupported):
-		err = fmt.Errorf("%w: backend '%s' has neither a screen nor output", swarm.ErrUnsupported, rec.Backend)
+		err = &unsupportedError{backend: rec.Backend, cap: swarm.CapOutput}
 	case errors.Is(err, swarm.ErrNotFound):
 		err = fmt.Errorf("the output of '%s' is gone: %w", rec.Name, err)
 	}

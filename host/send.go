@@ -57,7 +57,10 @@ func (h *Host) sendOne(ctx context.Context, rec registry.Record, in swarm.Input,
 	var res swarm.InputResult
 	if err == nil {
 		err = h.interact(ctx, rec, swarm.CapInput, func(ctx context.Context, p *peer) error {
-			if !named && !takes(p, rec, in.Kind) {
+			switch takes := takes(p, rec, in.Kind); {
+			case !takes && named:
+				return &deafError{name: rec.Name}
+			case !takes:
 				return errPassedOver
 			}
 			var err error

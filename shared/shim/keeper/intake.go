@@ -61,8 +61,17 @@ func (c *client) input(r rundir.Request, requests chan<- request) {
 	var once sync.Once
 	answer := func(a rundir.Answer) { once.Do(func() { c.last(a) }) }
 	late := func() { answer(rundir.Answer{Kind: rundir.AnswerPending}) }
+	err := in.take(c, r, late)
+	select {
+	case <-in.gone:
+		// Whatever it looked like from here.
+		if err != nil {
+			err = errGone
+		}
+	default:
+	}
 	var refused pty.Refused
-	switch err := in.take(c, r, late); {
+	switch {
 	case err == nil:
 		answer(rundir.Answer{Kind: rundir.AnswerOK})
 	case errors.As(err, &refused), errors.Is(err, errBadInput):

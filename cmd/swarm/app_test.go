@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -171,5 +172,22 @@ func TestEveryVerbHasHelp(t *testing.T) {
 	}
 	for _, verb := range newRoot(a).Commands() {
 		check(verb)
+	}
+}
+
+func TestGroupsOfHelp(t *testing.T) {
+	t.Parallel()
+	a, _, _ := testApp()
+	var groups []string
+	for _, cmd := range newRoot(a).Commands() {
+		groups = append(groups, cmd.GroupID)
+	}
+	for _, g := range newRoot(a).Groups() {
+		if !slices.Contains(groups, g.ID) {
+			t.Errorf("help has a group without commands: %s", g.Title)
+		}
+	}
+	if slices.Contains(groups, "") {
+		t.Error("a command has no group")
 	}
 }

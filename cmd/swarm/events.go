@@ -58,7 +58,7 @@ by "swarm watch".`,
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on with new events until interrupted")
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it happened")
 	f.BoolVar(&o.json, "json", false, "print JSON: an array; with --follow one object a line")
-	completeFlag(cmd, "worker", a.completeWorkers)
+	completeFlag(cmd, "worker", a.completeHistory)
 	return cmd
 }
 

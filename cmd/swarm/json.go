@@ -39,6 +39,7 @@ type workerJSON struct {
 	Completion *completionJSON `json:"completion"`
 	Previous   []string        `json:"previous"`
 	Stdin      bool            `json:"stdin"`
+	Project    *string         `json:"project"`
 }
 
 type exitJSON struct {
@@ -128,6 +129,7 @@ func workerJSONOf(w host.Worker) workerJSON {
 		Restarts: w.Restarts,
 		Previous: append([]string{}, w.Previous...),
 		Stdin:    w.Stdin,
+		Project:  orNull(w.Project),
 	}
 	if w.Gone() {
 		j.PID = nil // another process may have it by now

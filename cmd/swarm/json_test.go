@@ -34,7 +34,7 @@ func full() host.Worker {
 		Kill:      swarm.KillOptions{Signal: "SIGINT", Grace: 1500 * time.Millisecond, Force: true, Mode: swarm.KillMain},
 		Restart:   swarm.Restart{When: swarm.RestartOnFailure, MinDelay: 100 * time.Millisecond, Budget: 3},
 		Restarts:  2, Completion: &swarm.Completion{Summary: "fixed <it>", Time: start},
-		Previous: []string{"k3x8"}, Stdin: true, Owner: &swarm.Owner{PID: 7}, Ralph: true,
+		Previous: []string{"k3x8"}, Stdin: true, Owner: &swarm.Owner{PID: 7}, Ralph: true, Project: "/r/swarm.toml",
 	}
 }
 
@@ -58,7 +58,8 @@ func TestWorkerJSON(t *testing.T) {
 		`"team":null,"ralph":"/s/ralph/w.1","status_reason":"keeper died","survivors":[{"pid":13,"name":"sleep"}],` +
 		`"kill":{"signal":"SIGINT","grace":1.5,"force":true,"mode":"main"},` +
 		`"restart":{"when":"on-failure","min_delay":0.1,"max_delay":30,"budget":3,"window":60},"restarts":2,` +
-		`"completion":{"summary":"fixed <it>","time":"2026-01-02T02:04:05.006Z"},"previous":["k3x8"],"stdin":true}`
+		`"completion":{"summary":"fixed <it>","time":"2026-01-02T02:04:05.006Z"},"previous":["k3x8"],"stdin":true,` +
+		`"project":"/r/swarm.toml"}`
 	a := &app{env: []string{"SWARM_DIR=/s"}}
 	if diff := cmp.Diff(want, compact(t, a.workerJSON(full()))); diff != "" {
 		t.Errorf("full worker (-want +got):\n%s", diff)
@@ -67,7 +68,7 @@ func TestWorkerJSON(t *testing.T) {
 		`"started":null,"ended":null,"exit":null,"tmux":null,"worktree":null,"retain":"until-clean","owner":null,` +
 		`"team":null,"ralph":null,"status_reason":null,"survivors":[],` +
 		`"kill":{"signal":null,"grace":0,"force":false,"mode":"tree"},"restart":null,"restarts":0,"completion":null,` +
-		`"previous":[],"stdin":false}`
+		`"previous":[],"stdin":false,"project":null}`
 	if diff := cmp.Diff(wantEmpty, compact(t, workerJSONOf(empty()))); diff != "" {
 		t.Errorf("empty worker (-want +got):\n%s", diff)
 	}

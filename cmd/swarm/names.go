@@ -31,6 +31,24 @@ func (a *app) completeOneWorker(cmd *cobra.Command, args []string, prefix string
 	return a.completeWorkers(cmd, args, prefix)
 }
 
+// completeHistory offers the names of all workers that the history knows, and of
+// those that it does not know yet.
+func (a *app) completeHistory(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	dir, err := a.stateDir()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	// What can be read is offered.
+	names, _ := host.Names(cmd.Context(), dir)
+	gone, _ := host.HistoryNames(cmd.Context(), dir)
+	for _, name := range gone {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
 // completeFlag offers what f returns for a flag.
 func completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {

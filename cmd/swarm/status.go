@@ -80,7 +80,7 @@ const crashLines = 5
 
 // lastWords tells on stderr what a worker wrote before it was given up.
 func (a *app) lastWords(ctx context.Context, h *host.Host, w host.Worker) {
-	if w.Exit == nil || w.Exit.Cause != swarm.CauseCrashLoop {
+	if !inCrashLoop(w) {
 		return
 	}
 	last := crashLines
@@ -122,9 +122,9 @@ func statusLine(w host.Worker, now time.Time) string {
 		}
 	}
 	addLife := func() {
-		switch w.Restarts {
-		case 0:
-		case 1:
+		switch {
+		case w.Restarts == 0 || inCrashLoop(w): // that says how often
+		case w.Restarts == 1:
 			add("restarted once")
 		default:
 			add("restarted %d times", w.Restarts)
@@ -168,12 +168,15 @@ func statusLine(w host.Worker, now time.Time) string {
 	return fmt.Sprintf("%s: %s (%s)", w.Name, w.Status, strings.Join(facts, ", "))
 }
 
+// inCrashLoop reports whether a worker was given up by its restart policy.
+func inCrashLoop(w host.Worker) bool { return w.Exit != nil && w.Exit.Cause == swarm.CauseCrashLoop }
+
 // betweenStarts reports whether a worker waits for its restart.
 func betweenStarts(w host.Worker) bool {
 	return w.Status == host.StatusRunning && w.PID == 0 && w.Restart.When != swarm.RestartNo
 }
 
-// exitText is "exit 3", "killed SIGKILL" or "exit 1, crash loop: 5 restarts within 1m".
+// exitText is "exit 3", "killed SIGKILL" or "exit 1, crash loop: restarted 5 times within 60s".
 func exitText(w host.Worker) string {
 	if w.Exit == nil {
 		return orText(w.Reason, "exit unknown")
@@ -185,7 +188,7 @@ func exitText(w host.Worker) string {
 	case w.Exit.Code < 0:
 		return orText(w.Exit.Reason, "never started")
 	}
-	if w.Exit.Cause == swarm.CauseCrashLoop {
+	if inCrashLoop(w) {
 		text = strings.TrimSuffix(text+", crash loop: "+w.Exit.Reason, ": ")
 	}
 	return text

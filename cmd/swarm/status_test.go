@@ -57,10 +57,10 @@ func TestStatusLine(t *testing.T) {
 			host.Worker{Status: host.StatusRunning, Where: window, Started: begun, Restart: always, Reason: "restarting in 3s (signal: killed)"},
 		},
 		{
-			"w: stopped (exit 1, crash loop: 5 restarts within 1m, restarted 5 times, ran 5m)", 1,
+			"w: stopped (exit 1, crash loop: restarted 5 times within 60s, ran 5m)", 1,
 			host.Worker{
 				Status: host.StatusStopped, Started: begun, Ended: ended, Restarts: 5,
-				Exit: &swarm.Exit{Code: 1, Cause: swarm.CauseCrashLoop, Reason: "5 restarts within 1m"},
+				Exit: &swarm.Exit{Code: 1, Cause: swarm.CauseCrashLoop, Reason: "restarted 5 times within 60s"},
 			},
 		},
 		{

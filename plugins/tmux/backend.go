@@ -13,7 +13,8 @@ import (
 // Backend implements [swarm.Backend] and the capabilities asserted below. All
 // its methods may be called at the same time.
 type Backend struct {
-	log hclog.Logger
+	log    hclog.Logger
+	sights sights
 }
 
 var (
@@ -34,7 +35,7 @@ var (
 )
 
 // New returns the backend. It logs to log, which must not be nil.
-func New(log hclog.Logger) *Backend { return &Backend{log: log} }
+func New(log hclog.Logger) *Backend { return &Backend{log: log, sights: sights{log: log}} }
 
 // Wait returns when the worker no longer runs.
 func (b *Backend) Wait(ctx context.Context, raw swarm.Handle) (swarm.Status, error) {

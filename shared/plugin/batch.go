@@ -32,22 +32,47 @@ func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, err
 }
 
 // StatusBatch implements [swarm.BatchStatuser], for any number of handles and
-// every backend.
+// every backend. All batches are asked for at the same time.
 func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
-	results := make([]swarm.StatusResult, 0, len(hs))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results := make([]swarm.StatusResult, len(hs))
+	var (
+		asking sync.WaitGroup
+		first  sync.Once
+		failed error // the first one is the reason; what it cuts off is not
+		at     int
+	)
 	for part := range batches(hs) {
-		resp, err := b.rpc.Status(ctx, &pb.StatusRequest{Handles: wire.Handles(part)})
-		if err != nil {
-			return nil, wire.FromStatus(ctx, err)
-		}
-		if got := len(resp.GetResults()); got != len(part) {
-			return nil, b.left(got, len(part))
-		}
-		for _, r := range resp.GetResults() {
-			results = append(results, wire.FromStatusResult(r))
-		}
+		answers := results[at:][:len(part)]
+		at += len(part)
+		asking.Go(func() {
+			if err := b.statuses(ctx, part, answers); err != nil {
+				first.Do(func() { failed = err })
+				cancel()
+			}
+		})
+	}
+	asking.Wait()
+	if failed != nil {
+		return nil, failed
 	}
 	return results, nil
+}
+
+// statuses asks after one batch.
+func (b *Backend) statuses(ctx context.Context, hs []swarm.Handle, answers []swarm.StatusResult) error {
+	resp, err := b.rpc.Status(ctx, &pb.StatusRequest{Handles: wire.Handles(hs)})
+	if err != nil {
+		return wire.FromStatus(ctx, err)
+	}
+	if got := len(resp.GetResults()); got != len(hs) {
+		return b.left(got, len(hs))
+	}
+	for i, r := range resp.GetResults() {
+		answers[i] = wire.FromStatusResult(r)
+	}
+	return nil
 }
 
 // Kill implements [swarm.Backend].

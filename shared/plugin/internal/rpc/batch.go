@@ -12,9 +12,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// statusLimit is how many workers are asked for their status at the same time,
-// where the backend can't do it with one look. Kills and waits have no limit but
-// that of a batch: each may take as long as a grace.
+// statusLimit is how many workers are asked for their status at the same time, in
+// all calls, where the backend can't do it with one look. Kills and waits have no
+// limit but that of a batch: each may take as long as a grace.
 const statusLimit = 32
 
 func (b backendServer) Status(ctx context.Context, req *pb.StatusRequest) (*pb.StatusResponse, error) {
@@ -57,7 +57,13 @@ func (b backendServer) statuses(ctx context.Context, backend swarm.Backend, hs [
 	for range min(statusLimit, len(hs)) {
 		workers.Go(func() {
 			for i := range next {
+				select {
+				case b.s.asking <- struct{}{}:
+				case <-ctx.Done():
+					return
+				}
 				s, err := guard(b.s, "Status", func() (swarm.Status, error) { return backend.Status(ctx, hs[i]) })
+				<-b.s.asking
 				results[i] = swarm.StatusResult{Status: s, Err: err}
 			}
 		})

@@ -45,6 +45,9 @@ type Server struct {
 	value any
 	err   error
 
+	// asking holds one for each single Status under way.
+	asking chan struct{}
+
 	mu      sync.Mutex
 	leaving bool // no call may be added to calls any more
 	calls   sync.WaitGroup
@@ -53,7 +56,10 @@ type Server struct {
 // New returns a server. The plugin itself is not made before it is needed.
 func New(p Plugin) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Server{plugin: p, ctx: ctx, cancel: cancel, ready: make(chan struct{})}
+	return &Server{
+		plugin: p, ctx: ctx, cancel: cancel,
+		ready: make(chan struct{}), asking: make(chan struct{}, statusLimit),
+	}
 }
 
 // Register adds the plugin's services to a gRPC server.

@@ -1,0 +1,79 @@
+package tmux
+
+import (
+	"context"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// sights are the looks at tmux servers that are under way. Who wants to know
+// where windows are while somebody else is being told shares the answer: a host
+// asks after a crowd in many calls at the same time, and each look is at all
+// windows of a server.
+type sights struct {
+	log hclog.Logger
+
+	mu       sync.Mutex
+	underWay map[string]*sight // by socket
+}
+
+// sight is where the windows of one server are. A server that can't be asked does
+// not know: that is for people to see, and not worth an error.
+type sight struct {
+	done chan struct{} // closed when panes is set
+	// panes are one of each worker's window, by worker.
+	panes map[string]pane
+}
+
+// of returns the look at the server of a worker that is under way, or begins one.
+// It does not wait for it.
+func (s *sights) of(ctx context.Context, h handle) *sight {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if v, ok := s.underWay[h.Socket]; ok {
+		return v
+	}
+	v := &sight{done: make(chan struct{})}
+	if s.underWay == nil {
+		s.underWay = make(map[string]*sight)
+	}
+	s.underWay[h.Socket] = v
+	go s.look(ctx, h, v) // ends soon, and whoever needs it waits for it
+	return v
+}
+
+func (s *sights) look(ctx context.Context, h handle, v *sight) {
+	// Others wait for it, too.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookLimit)
+	defer cancel()
+	panes, err := h.server().panes(ctx)
+	if err != nil {
+		s.log.Debug("tmux can't be asked where windows are", "worker", h.ID, "error", err)
+	}
+	v.panes = make(map[string]pane, len(panes))
+	for _, p := range panes {
+		v.panes[p.worker] = p
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.underWay, h.Socket)
+	close(v.done)
+}
+
+// where says where the window is now, or was when the worker was started. Nobody
+// may have looked.
+func (v *sight) where(ctx context.Context, h handle) swarm.Where {
+	if v != nil {
+		select {
+		case <-v.done:
+			if p, ok := v.panes[h.ID]; ok && p.window == h.Window {
+				return h.where(p.sessionName, p.windowName)
+			}
+		case <-ctx.Done():
+		}
+	}
+	return h.where(h.Session, h.Name)
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
 )
@@ -66,8 +67,9 @@ and the command that brings it back is printed.`,
 }
 
 func (o *ralphSpawnOptions) addTo(cmd *cobra.Command) {
+	o.addPlace(cmd, backendTmux)
 	f := cmd.Flags()
-	f.StringVar(&o.name, "name", "", "`NAME` of the worker; required")
+	f.BoolVar(&o.noWorktree, "no-worktree", false, "run in the working directory, which is the default")
 	f.StringVar(&o.promptFile, "prompt-file", "", "`FILE` with the prompt; required")
 	f.Var(&o.iterations, "max-iterations", "how many iterations at most (default: 50)")
 	f.Var(&o.inactivity, "inactivity-timeout", "how long the agent may write nothing, 0 for ever (default: 180s)")
@@ -79,19 +81,11 @@ func (o *ralphSpawnOptions) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.cleanState, "clean-state", false, "remove what is left of a loop of this name before")
 	f.BoolVar(&o.noRun, "no-run", false, "start the worker, but no iteration before 'swarm ralph resume'")
 	f.BoolVar(&o.foreground, "foreground", false, "show the loop here until it ends; an interrupt ends it")
-	f.BoolVar(&o.tmux, "tmux", false, "run in a tmux window, which is the default")
-	f.StringVar(&o.backend, "backend", "", "`PLUGIN` that owns the worker (default: tmux)")
-	f.StringVar(&o.session, "session", "", "tmux `SESSION` for the window (default: one of swarm's own)")
-	f.StringVar(&o.socket, "tmux-socket", "", "`NAME` of the tmux server, as in tmux -L")
-	f.BoolVar(&o.worktree, "worktree", false, "run in a new git worktree of the repository")
-	f.BoolVar(&o.noWorktree, "no-worktree", false, "run in the working directory, which is the default")
-	f.StringVar(&o.branch, "branch", "", "`BRANCH` of the worktree (default: the name)")
-	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to make the worktree in (default: REPOSITORY-worktrees beside it)")
-	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` for the worker; may be repeated")
-	f.StringArrayVar(&o.env, "env", nil, "variable for the agent, `KEY=VAL`; may be repeated")
-	f.StringVar(&o.cwd, "cwd", "", "working directory `DIR` (default: this one)")
 	f.BoolVar(&o.json, "json", false, "print the worker as JSON")
+	// What a loop has no flags for.
 	o.killMode = &choiceFlag{}
+	o.policy.restart = &choiceFlag{value: config.RestartNo}
+	o.policy.retain = config.RetainUntilClean
 	cmd.MarkFlagsMutuallyExclusive("worktree", "no-worktree")
 	cmd.MarkFlagsMutuallyExclusive("no-run", "foreground")
 	cmd.MarkFlagsMutuallyExclusive("json", "foreground")
@@ -170,7 +164,7 @@ func (a *app) ralphSpawn(ctx context.Context, o *ralphSpawnOptions) error {
 	if st.MaxIterations > defaultIterations {
 		a.warn(fmt.Sprintf("high iteration count (>%d) may consume significant resources", defaultIterations), "")
 	}
-	loaded, err := a.loadProject()
+	loaded, err := a.loadProjectFor(o.backend)
 	if err != nil {
 		return err
 	}

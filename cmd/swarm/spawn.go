@@ -69,19 +69,9 @@ With --ready-wait it returns when the worker shows a prompt, or the line that
 			return a.spawn(cmd.Context(), o)
 		},
 	}
+	o.addPlace(cmd, "process")
 	f := cmd.Flags()
-	f.StringVar(&o.name, "name", "", "`NAME` of the worker; required")
-	f.BoolVar(&o.tmux, "tmux", false, "run in a tmux window; the same as --backend tmux")
-	f.StringVar(&o.backend, "backend", "", "`PLUGIN` that owns the worker (default: process)")
-	f.StringVar(&o.session, "session", "", "tmux `SESSION` for the window (default: one of swarm's own)")
-	f.StringVar(&o.socket, "tmux-socket", "", "`NAME` of the tmux server, as in tmux -L")
-	f.BoolVar(&o.worktree, "worktree", false, "run in a new git worktree of the repository")
-	f.StringVar(&o.branch, "branch", "", "`BRANCH` of the worktree (default: the name)")
-	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to make the worktree in (default: REPOSITORY-worktrees beside it)")
-	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` for the worker; may be repeated")
-	f.StringArrayVar(&o.env, "env", nil, "variable for the worker, `KEY=VAL`; may be repeated")
 	f.StringArrayVar(&o.options, "option", nil, "option of the backend, `KEY=VAL`; may be repeated")
-	f.StringVar(&o.cwd, "cwd", "", "working directory `DIR` (default: this one)")
 	f.Var(&o.killSignal, "kill-signal", "first signal when it is killed (default: the backend's gentle way)")
 	f.Var(&o.killTimeout, "kill-timeout", "how long it may then take to end (default: 5s)")
 	o.killMode = choice(cmd, "kill-mode", "who gets the first signal", "", "tree", "main")
@@ -92,6 +82,23 @@ With --ready-wait it returns when the worker shows a prompt, or the line that
 	f.BoolVar(&o.json, "json", false, "print the worker as JSON")
 	completeWith(cmd, "kill-signal", swarm.Signals()...)
 	return cmd
+}
+
+// addPlace adds the flags that say who the worker is and where it runs; backend is
+// the default one.
+func (o *spawnOptions) addPlace(cmd *cobra.Command, backend string) {
+	f := cmd.Flags()
+	f.StringVar(&o.name, "name", "", "`NAME` of the worker; required")
+	f.BoolVar(&o.tmux, "tmux", false, "run in a tmux window; the same as --backend tmux")
+	f.StringVar(&o.backend, "backend", "", "`PLUGIN` that owns the worker (default: "+backend+")")
+	f.StringVar(&o.session, "session", "", "tmux `SESSION` for the window (default: one of swarm's own)")
+	f.StringVar(&o.socket, "tmux-socket", "", "`NAME` of the tmux server, as in tmux -L")
+	f.BoolVar(&o.worktree, "worktree", false, "run in a new git worktree of the repository")
+	f.StringVar(&o.branch, "branch", "", "`BRANCH` of the worktree (default: the name)")
+	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to make the worktree in (default: REPOSITORY-worktrees beside it)")
+	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` for the worker; may be repeated")
+	f.StringArrayVar(&o.env, "env", nil, "variable for the worker, `KEY=VAL`; may be repeated")
+	f.StringVar(&o.cwd, "cwd", "", "working directory `DIR` (default: this one)")
 }
 
 // parse checks what needs no config.

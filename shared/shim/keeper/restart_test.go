@@ -175,7 +175,8 @@ func TestLeftoverEndsBeforeRestart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := restarting("on-failure", `[ -e once ] && { echo again; exec sleep 999; }; touch once; `+leave+` exit 1`)
+			l := restarting("on-failure", `[ -e once ] && { echo again; exec sleep 999; }; touch once; `+leave+`
+exit 1`)
 			l.GraceMS = 200
 			s := start(t, l, options{})
 			s.says("again")
@@ -259,9 +260,9 @@ func TestBackOffIsIdle(t *testing.T) {
 func TestRestartOnTerminal(t *testing.T) {
 	t.Parallel()
 	l := restarting("on-failure", "")
-	l.Command = []string{"bash", "-c", `if [ -e once ]; then exec bash --norc --noprofile -i; fi
+	l.Command = []string{"bash", "-c", `if [ -e once ]; then exec env PS1='$ ' bash --norc --noprofile -i; fi
 touch once; stty raw -echo; printf '\033[?2004h\033[?1003hcrash'; exit 1`}
-	l.Env = []string{"PS1=$ ", "HISTFILE=", "HOME=/"}
+	l.Env = []string{"HISTFILE=", "HOME=/"}
 	w := openWindow(t, l)
 	w.shows("crash")
 	w.shows("$ ")

@@ -78,7 +78,7 @@ func EncodeLaunch(l Launch) ([]byte, error) {
 	if l.Stdin {
 		put("stdin", flag(true))
 	}
-	if l.Restart != (Restart{}) {
+	if l.Restart.When != "" {
 		put("restart", l.Restart.String())
 	}
 	if l.Owner != (Identity{}) {

@@ -1,6 +1,17 @@
 package host
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
 
 // Collected is what a collection found and did.
 type Collected struct {
@@ -12,5 +23,209 @@ type Collected struct {
 	Warnings []Warning
 }
 
-// Collect does once what [Host.Watch] does as it goes, over all backends.
-func (h *Host) Collect(ctx context.Context) (Collected, error) { return Collected{}, errLater }
+// Collect does once what [Host.Watch] does as it goes, over all backends. What
+// one of them keeps it from doing is in the warnings.
+func (h *Host) Collect(ctx context.Context) (Collected, error) {
+	reg, err := h.changing(ctx)
+	if err != nil || reg == nil {
+		return Collected{}, err
+	}
+	return h.collect(ctx, reg)
+}
+
+func (h *Host) collect(ctx context.Context, reg *registry.Registry) (Collected, error) {
+	var c Collected
+	if err := c.settle(ctx, h, reg); err != nil {
+		return c, err
+	}
+	recs, warnings, err := reg.Read(ctx, registry.Query{State: registry.Running})
+	if err != nil {
+		return c, err
+	}
+	for _, text := range warnings {
+		c.Warnings = append(c.Warnings, Warning{Text: text})
+	}
+	c.ends(ctx, h, reg, recs)
+	c.owners(ctx, h, recs)
+	gone, _, err := h.expire(ctx, reg, time.Now())
+	for _, r := range gone {
+		c.Removed = append(c.Removed, worker(r))
+	}
+	c.warnIf(err, "cannot remove workers whose time is over")
+	n, err := h.dropRunDirs(ctx, reg)
+	c.RunDirs += n
+	c.warnIf(err, "cannot remove run directories")
+	n, err = h.dropStrays(ctx, reg)
+	c.RunDirs += n
+	c.warnIf(err, "cannot remove run directories")
+	return c, ctx.Err()
+}
+
+func (c *Collected) warnIf(err error, what string) {
+	if err != nil {
+		c.Warnings = append(c.Warnings, Warning{Text: fmt.Sprintf("%s: %v", what, err)})
+	}
+}
+
+// settle settles the spawns that were interrupted.
+func (c *Collected) settle(ctx context.Context, h *Host, reg *registry.Registry) error {
+	recs, _, err := reg.Read(ctx, registry.Query{State: registry.Starting})
+	if err != nil {
+		return err
+	}
+	for _, r := range recs {
+		if h.locked(r.ID) {
+			continue
+		}
+		now, err := h.settled(ctx, r)
+		switch {
+		case errors.Is(err, ErrNotFound):
+			c.Removed = append(c.Removed, worker(r))
+		case err != nil:
+			c.warnIf(err, fmt.Sprintf("cannot settle '%s'", r.Name))
+		case now.State == registry.Stopped:
+			c.Ended = append(c.Ended, worker(now))
+		}
+	}
+	return nil
+}
+
+// ends records the ends of those of recs that have ended, and lets their backends
+// drop what they shared.
+func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, recs []registry.Record) {
+	type found struct {
+		told     []told
+		warnings []Warning
+	}
+	gs := h.groups(recs, isRunning)
+	all := make([]found, len(gs))
+	index := make(map[*group]int, len(gs))
+	for i, g := range gs {
+		index[g] = i
+	}
+	each(gs, func(g *group) {
+		f := &all[index[g]]
+		var fresh []news
+		for i, r := range h.statuses(ctx, g) {
+			switch {
+			case r.Err != nil:
+				f.warnings = append(f.warnings, Warning{Text: fmt.Sprintf("cannot tell how '%s' is: %v", g.recs[i].Name, r.Err)})
+			case isNews(&g.recs[i], r.Status):
+				fresh = append(fresh, h.newsOf(ctx, g.recs[i], r.Status))
+			}
+		}
+		if len(fresh) == 0 {
+			return
+		}
+		var err error
+		if f.told, err = h.publish(ctx, reg, fresh); err != nil {
+			f.warnings = append(f.warnings, Warning{Text: fmt.Sprintf("cannot record what happened: %v", err)})
+		}
+	})
+	for _, f := range all {
+		c.Warnings = append(c.Warnings, f.warnings...)
+		for _, t := range f.told {
+			if t.ended {
+				c.Ended = append(c.Ended, worker(t.rec))
+			}
+			if t.removed {
+				c.Removed = append(c.Removed, worker(t.rec))
+			}
+		}
+	}
+}
+
+// owners kills the workers whose owner has ended and whose backend does not see to
+// that, and returns them.
+func (c *Collected) owners(ctx context.Context, h *Host, recs []registry.Record) []registry.Record {
+	left := h.disowned(ctx, recs)
+	for _, w := range left {
+		outs, err := h.Kill(ctx, Selection{Names: []string{w.ID}}, KillRequest{})
+		for _, out := range outs {
+			if err = out.Err; err == nil && !out.Result.AlreadyEnded {
+				c.Killed = append(c.Killed, out.Worker)
+			}
+		}
+		if !errors.Is(err, ErrNotFound) {
+			c.warnIf(err, fmt.Sprintf("the owner of '%s' has ended", w.Name))
+		}
+	}
+	return left
+}
+
+// disowned returns those of recs whose owner has ended and whose backend does not
+// see to that.
+func (h *Host) disowned(ctx context.Context, recs []registry.Record) []registry.Record {
+	var left []registry.Record
+	orphaned := func(r registry.Record) bool {
+		return r.State == registry.Running && r.Owner != nil &&
+			!proc.Identity{PID: r.Owner.PID, Start: r.Owner.Start, Boot: r.Owner.Boot}.Alive()
+	}
+	for _, g := range h.groups(recs, orphaned) {
+		err := g.err
+		if err == nil {
+			err = h.askBackend(ctx, g.entry, true, func(p *peer) error {
+				if !p.Has(swarm.CapOwner) {
+					left = append(left, g.recs...)
+				}
+				return nil
+			})
+		}
+		h.warnIf(err, "the backend of workers whose owner has ended can't be asked", "backend", g.name)
+	}
+	return left
+}
+
+// dropStrays removes the run directories of workers that are not in the registry
+// and whose end the history tells, or which were not to be remembered. Others may
+// be all that is left of a registry that was lost.
+func (h *Host) dropStrays(ctx context.Context, reg *registry.Registry) (int, error) {
+	ids, err := h.runDirIDs()
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	recs, unreadable, err := reg.Read(ctx, registry.Query{})
+	if err != nil || len(unreadable) > 0 {
+		return 0, err // it may be of one that can't be read
+	}
+	known := make(map[string]bool, len(recs))
+	for _, r := range recs {
+		known[r.ID] = true
+		for _, id := range r.Previous {
+			known[id] = true
+		}
+		if r.Replaces != nil {
+			known[r.Replaces.ID] = true
+		}
+	}
+	n := 0
+	for _, id := range ids {
+		if known[id] || h.locked(id) || !h.isStray(ctx, reg, id) {
+			continue
+		}
+		if rerr := os.RemoveAll(h.runDir(id)); rerr != nil {
+			err = errors.Join(err, rerr)
+			continue
+		}
+		n++
+	}
+	return n, err
+}
+
+func (h *Host) isStray(ctx context.Context, reg *registry.Registry, id string) bool {
+	if h.kept(id) {
+		return false
+	}
+	if _, err := reg.Get(ctx, id); !errors.Is(err, registry.ErrNotFound) {
+		return false // it has come since
+	}
+	if _, err := reg.End(ctx, id); err == nil {
+		return true
+	}
+	f, err := h.readWorkerFile(id)
+	if err != nil || f.Retain != registry.RetainNone {
+		return false
+	}
+	s, err := readStatus(h.runDir(id))
+	return err == nil && s.State == rundir.StateEnded
+}

@@ -1,16 +1,139 @@
 package host
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
 
 // CompleteRequest says how a worker is done.
 type CompleteRequest struct {
-	// Summary is one line, or empty.
+	// Summary is one line, or empty. Line breaks become blanks; what is longer than
+	// [swarm.MaxSummary] is cut.
 	Summary string
+	// Warn is told what the caller should know; nil: nobody.
+	Warn func(Warning)
 }
 
+// minCompleteGrace is the least time that a worker gets which said that it is
+// done, so that it can still hear the answer.
+const minCompleteGrace = time.Second
+
 // Complete records that the worker which the caller runs in is done, and returns
-// it. Outside of workers it is [ErrOutside]; a worker that is being ended already
-// is [swarm.ErrTooLate].
+// it. It may end by itself then; what is still there after its grace is ended by
+// its keeper. Outside of workers it is [ErrOutside]; a worker that is being ended,
+// or said so before, is [swarm.ErrTooLate].
 func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error) {
-	return Worker{}, errLater
+	rec, err := h.callerRecord(ctx)
+	if err != nil {
+		return Worker{}, err
+	}
+	tooLate := fmt.Errorf("cannot complete '%s': %w: it has ended or is being ended already", rec.Name, swarm.ErrTooLate)
+	if rec.Completion != nil || rec.State == registry.Stopped {
+		return worker(rec), tooLate
+	}
+	if rec.State == registry.Starting {
+		// It was quicker than the spawn that started it.
+		if rec, err = h.settled(ctx, rec); err != nil {
+			return worker(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
+		}
+	}
+	e, err := h.entry(rec.Backend, rec.Plugin)
+	if err != nil {
+		return worker(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
+	}
+	summary := shorten(line(req.Summary), swarm.MaxSummary)
+	opts := rec.Kill
+	opts.Grace = max(opts.Grace, minCompleteGrace)
+	var status swarm.Status
+	err = h.askBackend(ctx, e, false, func(p *peer) error {
+		if !p.Has(swarm.CapComplete) {
+			return &unsupportedError{backend: rec.Backend, cap: swarm.CapComplete}
+		}
+		if err := p.backend.Complete(ctx, rec.Handle, summary, opts); err != nil {
+			return err
+		}
+		status = statusNow(ctx, p, rec.Handle, summary)
+		return nil
+	})
+	switch {
+	case errors.Is(err, swarm.ErrTooLate):
+		return worker(rec), tooLate
+	case errors.Is(err, swarm.ErrUnsupported):
+		return worker(rec), err
+	case err != nil:
+		return worker(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
+	}
+	// The keeper knows it for good: whoever comes next would write the same.
+	w, err := h.recordCompletion(ctx, rec, status)
+	if err != nil && req.Warn != nil {
+		req.Warn(Warning{Text: fmt.Sprintf("cannot record the completion of '%s' yet: %v", rec.Name, err)})
+	}
+	return w, nil
+}
+
+// callerRecord returns the record of the worker that the caller runs in.
+func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
+	reg, err := h.changing(ctx)
+	if err != nil {
+		return registry.Record{}, err
+	}
+	recs, _, err := chosen(ctx, reg, Selection{All: true})
+	if err != nil {
+		return registry.Record{}, err
+	}
+	if at := h.callerAmong(recs); at >= 0 {
+		return recs[at], nil
+	}
+	// The record of an ephemeral worker that is done is gone already.
+	run := callerRunDir(os.Getppid())
+	if id := filepath.Base(run); run != "" && sameFile(run, h.runDir(id)) {
+		if f, err := h.readWorkerFile(id); err == nil {
+			return registry.Record{Spec: f.Spec, State: registry.Stopped}, nil
+		}
+	}
+	return registry.Record{}, ErrOutside
+}
+
+// statusNow is how a worker is that has just said that it is done.
+func statusNow(ctx context.Context, p *peer, handle swarm.Handle, summary string) swarm.Status {
+	s := swarm.Status{State: swarm.StateRunning}
+	results, err := p.backend.StatusBatch(ctx, []swarm.Handle{handle})
+	if err == nil && len(results) == 1 && results[0].Err == nil {
+		s = results[0].Status
+	}
+	if s.Completion == nil {
+		s.Completion = &swarm.Completion{Summary: summary, Time: time.Now()}
+	}
+	return s
+}
+
+// recordCompletion writes the completion down, and removes the record of an
+// ephemeral worker with it.
+func (h *Host) recordCompletion(ctx context.Context, rec registry.Record, s swarm.Status) (Worker, error) {
+	w := worker(rec)
+	apply(&w, swarm.StatusResult{Status: s})
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	defer cancel()
+	reg, err := h.writing(ctx)
+	if err != nil {
+		return w, err
+	}
+	_, err = h.publish(ctx, reg, []news{h.newsOf(ctx, rec, s)})
+	return w, err
+}
+
+// shorten cuts a text to at most limit bytes, between two characters.
+func shorten(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "")
 }

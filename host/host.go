@@ -129,7 +129,16 @@ func (h *Host) changing(ctx context.Context) (*registry.Registry, error) {
 
 // Names returns the names of all workers in the state directory dir, for
 // completion. It starts nothing and writes nothing.
-func Names(ctx context.Context, dir string) (names []string, err error) {
+func Names(ctx context.Context, dir string) ([]string, error) {
+	return namesOf(ctx, dir, (*registry.Registry).Names)
+}
+
+// HistoryNames is as [Names], for the workers that the history knows.
+func HistoryNames(ctx context.Context, dir string) ([]string, error) {
+	return namesOf(ctx, dir, (*registry.Registry).EventNames)
+}
+
+func namesOf(ctx context.Context, dir string, read func(*registry.Registry, context.Context) ([]string, error)) (names []string, err error) {
 	reg, err := registry.OpenReadOnly(ctx, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -138,5 +147,5 @@ func Names(ctx context.Context, dir string) (names []string, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, reg.Close()) }()
-	return reg.Names(ctx)
+	return read(reg, ctx)
 }

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -133,10 +132,7 @@ func (h *Host) lastLines(ctx context.Context, rec registry.Record) []string {
 	h.warnIf(err, "the last output of a worker can't be read", "worker", rec.Name)
 	var lines []string
 	for _, l := range append(text.lines, text.open()...) {
-		if l = line(l); len(l) > crashLine {
-			l = strings.ToValidUTF8(l[:crashLine], "") + "…"
-		}
-		if l != "" {
+		if l = shorten(line(l), crashLine); l != "" {
 			lines = append(lines, l)
 		}
 	}

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -26,7 +27,15 @@ func (h *Host) Workers(ctx context.Context, sel Selection) (ws []Worker, warning
 	if err != nil {
 		return nil, warnings, err
 	}
-	return h.observe(ctx, recs), warnings, nil
+	ws = h.observe(ctx, recs)
+	for i, w := range ws {
+		// Its record goes with its end, which nobody has written yet.
+		if isEphemeral(&recs[i]) && w.Gone() && len(sel.Names) > 0 {
+			return nil, warnings, &NotFoundError{Name: w.Name}
+		}
+	}
+	ws = slices.DeleteFunc(ws, func(w Worker) bool { return w.Retain == registry.RetainNone && w.Gone() })
+	return ws, warnings, nil
 }
 
 // observe tells how workers are by asking their backends, all at the same time.

@@ -57,10 +57,12 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Wo
 		case StatusStarting:
 			wg.Go(func() { h.waitStarting(ctx, recs[i], tell) })
 		case StatusStopped, StatusLost:
+			h.remember(ctx, &w)
 			tell(w)
 		case StatusUnknown:
 			// Out of time is no answer.
 			if !nearlyOver(ctx) {
+				h.remember(ctx, &w)
 				tell(w)
 			}
 		}
@@ -76,6 +78,21 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Wo
 		wg.Go(func() { h.waitGroup(ctx, g, tell) })
 	}
 	wg.Wait()
+}
+
+// remember fills in the exit of a worker from the history: whoever recorded it may
+// have removed all else since.
+func (h *Host) remember(ctx context.Context, w *Worker) {
+	if w.Status == StatusStopped && w.Exit != nil {
+		return
+	}
+	reg, err := h.reading(ctx)
+	if err != nil || reg == nil {
+		return
+	}
+	if e, err := reg.End(ctx, w.ID); err == nil && e.Exit != nil {
+		w.Status, w.PID, w.Reason, w.Exit, w.Ended, w.Survivors = StatusStopped, 0, "", e.Exit, e.Exit.Time, nil
+	}
 }
 
 // waitStarting waits for the end of a spawn, then for that of the worker.
@@ -96,6 +113,7 @@ func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(
 	switch {
 	case err != nil:
 		w.Reason = err.Error()
+		h.remember(ctx, &w)
 		tell(w)
 	case rec.State == registry.Starting:
 		// It was interrupted; settling it would be a change.
@@ -119,6 +137,7 @@ func (h *Host) waitGroup(ctx context.Context, g *group, tell func(Worker)) {
 		told[i] = true
 		w := worker(g.recs[i])
 		apply(&w, swarm.StatusResult{Status: s, Err: err})
+		h.remember(ctx, &w)
 		tell(w)
 	}
 	for ctx.Err() == nil {

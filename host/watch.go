@@ -1,6 +1,8 @@
 package host
 
-import "context"
+import (
+	"context"
+)
 
 // WatchRequest says whom to tell what. Functions that are nil are not called.
 type WatchRequest struct {
@@ -15,4 +17,23 @@ type WatchRequest struct {
 // Watch records the ends of workers as they happen, removes what a retention time
 // has ended and kills workers whose owner is gone and whose backend does not do
 // it, until ctx ends or Event returns an error.
-func (h *Host) Watch(ctx context.Context, req WatchRequest) error { return errLater }
+//
+// Any number of watchers may run at the same time. One that is killed loses
+// nothing: what it did not write the next one writes.
+func (h *Host) Watch(ctx context.Context, req WatchRequest) error {
+	reg, err := h.writing(ctx)
+	if err != nil {
+		return err
+	}
+	f, err := h.follow()
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	if err := f.begin(ctx); err != nil {
+		return err
+	}
+	w := newWatching(h, reg, req)
+	defer w.close()
+	return w.run(ctx, f)
+}

@@ -121,6 +121,14 @@ func (r *Registry) End(ctx context.Context, id string) (Event, error) {
 	return events[0], nil
 }
 
+// Known reports whether there is a worker of that name or id, or was one that the
+// history tells of.
+func (r *Registry) Known(ctx context.Context, worker string) (known bool, err error) {
+	err = r.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM events WHERE worker = ?1 OR worker_id = ?1)
+		OR EXISTS (SELECT 1 FROM workers WHERE name = ?1 OR id = ?1)`, worker).Scan(&known)
+	return known, explain(r.path, err)
+}
+
 // EventNames returns the names of the workers that the history knows, sorted.
 func (r *Registry) EventNames(ctx context.Context) ([]string, error) {
 	return r.texts(ctx, "SELECT DISTINCT worker FROM events ORDER BY worker")

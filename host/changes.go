@@ -1,0 +1,126 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+// settling is when to look again after a change was seen. What a change wrote can
+// be seen by readers only a moment after the file system tells that it wrote, and
+// nothing tells of that moment.
+var settling = []time.Duration{30 * time.Millisecond, time.Second}
+
+// changes tells that the database of a state directory was changed, by whomever.
+type changes struct {
+	// c gets a value when there may be something new, failed why it can't be told
+	// any more.
+	c      chan struct{}
+	failed chan error
+
+	dir     string
+	watcher *fsnotify.Watcher
+	done    chan struct{}
+	anew    atomic.Bool
+}
+
+// watchDatabase watches a state directory, which need not exist yet.
+func watchDatabase(dir string) (*changes, error) {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("watch %s: %w", dir, err)
+	}
+	c := &changes{
+		c: make(chan struct{}, 1), failed: make(chan error, 1),
+		dir: dir, watcher: w, done: make(chan struct{}),
+	}
+	if err := c.add(); err != nil {
+		return nil, errors.Join(fmt.Errorf("watch %s: %w", dir, err), w.Close())
+	}
+	go c.run()
+	return c, nil
+}
+
+// add watches the directory or, until it is there, the nearest one above it.
+func (c *changes) add() error {
+	for at := c.dir; ; at = filepath.Dir(at) {
+		err := c.watcher.Add(at)
+		if err == nil && at != c.dir {
+			// It may have been made in between.
+			if err := c.watcher.Add(c.dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			return nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+			return err
+		}
+	}
+}
+
+func (c *changes) run() {
+	defer close(c.done)
+	defer close(c.failed)
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	step := 0
+	stir := func() {
+		step = 0
+		timer.Reset(settling[0])
+		c.tell()
+	}
+	for {
+		select {
+		case e, ok := <-c.watcher.Events:
+			if !ok {
+				return
+			}
+			switch {
+			case filepath.Dir(e.Name) != c.dir:
+				if err := c.add(); err != nil {
+					c.failed <- fmt.Errorf("watch %s: %w", c.dir, err)
+					return
+				}
+				stir()
+			case strings.HasPrefix(filepath.Base(e.Name), registry.File):
+				if filepath.Base(e.Name) == registry.File && e.Has(fsnotify.Create|fsnotify.Rename|fsnotify.Remove) {
+					c.anew.Store(true)
+				}
+				stir()
+			}
+		case _, ok := <-c.watcher.Errors:
+			if !ok {
+				return
+			}
+			stir() // something was missed
+		case <-timer.C:
+			c.tell()
+			if step++; step < len(settling) {
+				timer.Reset(settling[step])
+			}
+		}
+	}
+}
+
+func (c *changes) tell() {
+	select {
+	case c.c <- struct{}{}:
+	default:
+	}
+}
+
+// replaced reports whether the database is another one than at the last call.
+func (c *changes) replaced() bool { return c.anew.Swap(false) }
+
+func (c *changes) close() {
+	_ = c.watcher.Close() // nothing is lost with it
+	<-c.done
+}

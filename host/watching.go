@@ -1,0 +1,315 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// watchAgain is when to try again what could not be watched, at first and at
+	// most.
+	watchAgain    = time.Second
+	watchAgainMax = 30 * time.Second
+	// ownersEvery is how often owners are looked at, where there are workers whose
+	// backend does not do that.
+	ownersEvery = time.Second
+)
+
+// watching is one call of Watch. One goroutine, that of the call, records and
+// tells; others listen to the backends and send it what they hear.
+type watching struct {
+	h   *Host
+	reg *registry.Registry
+	req WatchRequest
+
+	// watched are the workers that somebody listens for, by their ids; later are
+	// those that can't be watched now, and when to try again.
+	watched map[string]bool
+	later   map[string]retry
+	heard   chan heard
+	// owned are the workers that run and have an owner.
+	owned []registry.Record
+	// warned keeps the same warning from being said twice.
+	warned map[string]bool
+
+	cancel    context.CancelFunc
+	listening sync.WaitGroup
+}
+
+type retry struct {
+	at    time.Time
+	delay time.Duration
+}
+
+// heard is what was said of one worker. over says that there will be no more.
+type heard struct {
+	rec    registry.Record
+	status swarm.Status
+	err    error
+	over   bool
+}
+
+func newWatching(h *Host, reg *registry.Registry, req WatchRequest) *watching {
+	return &watching{
+		h: h, reg: reg, req: req,
+		watched: map[string]bool{}, later: map[string]retry{}, warned: map[string]bool{},
+		heard: make(chan heard), cancel: func() {},
+	}
+}
+
+func (w *watching) close() {
+	w.cancel()
+	w.listening.Wait()
+}
+
+func (w *watching) run(ctx context.Context, f *follower) error {
+	ctx, w.cancel = context.WithCancel(ctx)
+	done, err := w.h.collect(ctx, w.reg)
+	if err != nil {
+		return err
+	}
+	for _, warning := range done.Warnings {
+		w.warn(warning)
+	}
+	if err := w.refresh(ctx); err != nil {
+		return err
+	}
+	if w.req.Ready != nil {
+		w.req.Ready()
+	}
+	next := time.NewTimer(0)
+	defer next.Stop()
+	owners := time.NewTicker(ownersEvery)
+	defer owners.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case first := <-w.heard:
+			w.record(ctx, w.batch(first))
+		case err, ok := <-f.changes.failed:
+			if ok {
+				return err
+			}
+		case <-f.changes.c:
+			if err := w.tell(ctx, f); err != nil {
+				return err
+			}
+		case <-owners.C:
+			w.owners(ctx)
+		case <-next.C:
+		}
+		next.Reset(w.due(ctx))
+	}
+}
+
+// batch returns what was said together with first: the end of a crowd is one
+// change.
+func (w *watching) batch(first heard) []heard {
+	batch := []heard{first}
+	for {
+		select {
+		case more := <-w.heard:
+			batch = append(batch, more)
+		default:
+			return batch
+		}
+	}
+}
+
+// tell tells what was written, and watches the workers that were spawned.
+func (w *watching) tell(ctx context.Context, f *follower) error {
+	events, err := f.next(ctx, "")
+	if err != nil {
+		return err
+	}
+	spawned := false
+	for _, e := range events {
+		spawned = spawned || e.Kind == EventSpawned
+		if w.req.Event != nil {
+			if err := w.req.Event(e); err != nil {
+				return err
+			}
+		}
+	}
+	if spawned {
+		return w.refresh(ctx)
+	}
+	return nil
+}
+
+// refresh listens for all workers that run and that nobody listens for yet.
+func (w *watching) refresh(ctx context.Context) error {
+	recs, warnings, err := w.reg.Read(ctx, registry.Query{State: registry.Running})
+	if err != nil {
+		return err
+	}
+	for _, text := range warnings {
+		w.warn(Warning{Text: text})
+	}
+	w.owned = slices.DeleteFunc(slices.Clone(recs), func(r registry.Record) bool { return r.Owner == nil })
+	now := time.Now()
+	fresh := func(r registry.Record) bool { return !w.watched[r.ID] && !now.Before(w.later[r.ID].at) }
+	for _, g := range w.h.groups(recs, fresh) {
+		for _, r := range g.recs {
+			w.watched[r.ID] = true
+		}
+		w.listening.Go(func() { w.listen(ctx, g) })
+	}
+	maps.DeleteFunc(w.later, func(id string, _ retry) bool { return indexID(recs, id) < 0 })
+	return nil
+}
+
+// listen sends what a backend says of its workers until all have ended.
+func (w *watching) listen(ctx context.Context, g *group) {
+	over := make([]bool, len(g.recs))
+	send := func(i int, s swarm.Status, err error) {
+		if over[i] {
+			return
+		}
+		over[i] = err != nil || s.State != swarm.StateRunning && s.State != swarm.StateUnknown
+		select {
+		case w.heard <- heard{rec: g.recs[i], status: s, err: err, over: over[i]}:
+		case <-ctx.Done():
+		}
+	}
+	err := g.err
+	if err == nil {
+		err = w.h.askBackend(ctx, g.entry, false, func(p *peer) error { return w.h.watchBatch(ctx, p, g.handles(), send) })
+	}
+	if err == nil {
+		err = fmt.Errorf("%w: backend '%s' gave no answer", swarm.ErrUnavailable, g.name)
+	}
+	for i := range g.recs {
+		send(i, swarm.Status{}, err)
+	}
+}
+
+// watchBatch watches workers, by asking now and then where the backend does not
+// tell by itself.
+func (h *Host) watchBatch(ctx context.Context, p *peer, hs []swarm.Handle, each func(int, swarm.Status, error)) error {
+	if p.Has(swarm.CapWatch) {
+		return p.backend.WatchBatch(ctx, hs, each)
+	}
+	at := make([]int, len(hs))
+	for i := range hs {
+		at[i] = i
+	}
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for len(at) > 0 {
+		open := make([]swarm.Handle, len(at))
+		for i, place := range at {
+			open[i] = hs[place]
+		}
+		results, err := p.backend.StatusBatch(ctx, open)
+		if err != nil {
+			return err
+		}
+		var still []int
+		for i, r := range results {
+			each(at[i], r.Status, r.Err)
+			if r.Err == nil && (r.Status.State == swarm.StateRunning || r.Status.State == swarm.StateUnknown) {
+				still = append(still, at[i])
+			}
+		}
+		at = still
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// record writes down what was heard.
+func (w *watching) record(ctx context.Context, batch []heard) {
+	var all []news
+	for _, b := range batch {
+		switch {
+		case b.err == nil && isNews(&b.rec, b.status):
+			all = append(all, w.h.newsOf(ctx, b.rec, b.status))
+		case b.err != nil && ctx.Err() == nil:
+			w.warn(Warning{Text: fmt.Sprintf("cannot watch '%s': %v", b.rec.Name, b.err)})
+		}
+		if b.over {
+			delete(w.watched, b.rec.ID)
+			delay := min(max(2*w.later[b.rec.ID].delay, watchAgain), watchAgainMax)
+			w.later[b.rec.ID] = retry{at: time.Now().Add(delay), delay: delay}
+		} else {
+			delete(w.later, b.rec.ID)
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	published, err := w.h.publish(ctx, w.reg, all)
+	if err != nil {
+		if ctx.Err() == nil {
+			w.warn(Warning{Text: fmt.Sprintf("cannot record what happened: %v", err)})
+		}
+		// They are asked for again, and then it is news again.
+		return
+	}
+	// What an ephemeral worker leaves goes with its keeper.
+	if slices.ContainsFunc(published, func(t told) bool { return isEphemeral(&t.rec) }) {
+		_, err := w.h.dropRunDirs(ctx, w.reg)
+		w.h.warnIf(err, "run directories can't be removed")
+	}
+}
+
+// due does what is due, and returns when there will be more to do.
+func (w *watching) due(ctx context.Context) time.Duration {
+	now := time.Now()
+	next := now.Add(time.Hour)
+	_, at, err := w.h.expire(ctx, w.reg, now)
+	w.h.warnIf(err, "workers whose time is over can't be removed")
+	if !at.IsZero() && at.Before(next) {
+		next = at
+	}
+	again := false
+	for id, r := range w.later {
+		switch {
+		case w.watched[id]:
+		case !now.Before(r.at):
+			again = true
+		case r.at.Before(next):
+			next = r.at
+		}
+	}
+	if again {
+		if err := w.refresh(ctx); err != nil && ctx.Err() == nil {
+			w.warn(Warning{Text: fmt.Sprintf("cannot read the registry: %v", err)})
+			next = now.Add(watchAgain)
+		}
+	}
+	return max(time.Until(next), 0)
+}
+
+func (w *watching) warn(warning Warning) {
+	if w.req.Warn != nil && !w.warned[warning.Text] {
+		w.warned[warning.Text] = true
+		w.req.Warn(warning)
+	}
+}
+
+// owners kills the workers whose owner has ended.
+func (w *watching) owners(ctx context.Context) {
+	if len(w.owned) == 0 {
+		return
+	}
+	var c Collected
+	tried := c.owners(ctx, w.h, w.owned)
+	w.owned = slices.DeleteFunc(w.owned, func(r registry.Record) bool { return indexID(tried, r.ID) >= 0 })
+	for _, warning := range c.Warnings {
+		w.warn(warning)
+	}
+}

@@ -1,0 +1,175 @@
+package set
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// fake is a host in which everything happens at once, unless a test holds it up.
+type fake struct {
+	mu      sync.Mutex
+	workers map[string]host.Worker
+	// log are the calls in the order in which they began, with what ended them
+	// where that matters.
+	log []string
+	// fail are the errors of calls, such as "spawn db".
+	fail map[string]error
+	// during is called in a call, without the mutex.
+	during map[string]func(ctx context.Context)
+	self   string
+}
+
+func newFake(ws ...host.Worker) *fake {
+	f := &fake{workers: map[string]host.Worker{}, fail: map[string]error{}, during: map[string]func(context.Context){}}
+	for _, w := range ws {
+		f.workers[w.Name] = w
+	}
+	return f
+}
+
+func (f *fake) call(ctx context.Context, what string) error {
+	f.mu.Lock()
+	f.log = append(f.log, what)
+	during, err := f.during[what], f.fail[what]
+	f.mu.Unlock()
+	if during != nil {
+		during(ctx)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	return err
+}
+
+func (f *fake) calls() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.log)
+}
+
+func (f *fake) put(w host.Worker) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.workers[w.Name] = w
+}
+
+func (f *fake) Workers(_ context.Context, sel host.Selection) ([]host.Worker, []string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var ws []host.Worker
+	for _, name := range sel.Names {
+		w, ok := f.workers[name]
+		if !ok {
+			return nil, nil, &host.NotFoundError{Name: name}
+		}
+		ws = append(ws, w)
+	}
+	return ws, nil, nil
+}
+
+func (f *fake) Settled(ctx context.Context, name string) (host.Worker, error) {
+	if err := f.call(ctx, "settle "+name); err != nil {
+		return host.Worker{}, err
+	}
+	ws, _, err := f.Workers(ctx, host.Selection{Names: []string{name}})
+	if err != nil {
+		return host.Worker{}, err
+	}
+	return ws[0], nil
+}
+
+func (f *fake) CallerID() string { return f.self }
+
+func (f *fake) Spawn(ctx context.Context, req host.SpawnRequest) (host.Worker, error) {
+	if err := f.call(ctx, "spawn "+req.Name); err != nil {
+		return host.Worker{}, err
+	}
+	f.mu.Lock()
+	_, taken := f.workers[req.Name]
+	f.mu.Unlock()
+	if taken {
+		return host.Worker{}, fmt.Errorf("%s: %w", req.Name, host.ErrExists)
+	}
+	w := running(req)
+	f.put(w)
+	return w, nil
+}
+
+func (f *fake) Respawn(ctx context.Context, name string, req host.RespawnRequest) (host.Worker, error) {
+	if err := f.call(ctx, "respawn "+name); err != nil {
+		return host.Worker{}, err
+	}
+	w := running(*req.As)
+	w.ID += "2"
+	f.put(w)
+	return w, nil
+}
+
+func (f *fake) AwaitReady(ctx context.Context, name string, _ host.ReadyRequest) error {
+	return f.call(ctx, "await "+name)
+}
+
+func (f *fake) Kill(ctx context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error) {
+	f.mu.Lock()
+	var w host.Worker
+	for _, other := range f.workers {
+		if other.ID == sel.Names[0] {
+			w = other
+		}
+	}
+	f.mu.Unlock()
+	err := f.call(ctx, "kill "+w.Name)
+	if errors.Is(err, host.ErrNotFound) {
+		return nil, err
+	}
+	if err == nil {
+		w.Status = host.StatusStopped
+		f.put(w)
+	}
+	out := host.KillOutcome{Worker: w, Err: err}
+	if req.Done != nil {
+		req.Done(out)
+	}
+	if req.Warn != nil {
+		req.Warn(host.Warning{Text: "the session stays"})
+	}
+	if req.Answer != nil {
+		req.Answer([]host.KillOutcome{out})
+	}
+	return []host.KillOutcome{out}, nil
+}
+
+// running returns a worker that runs as it was asked for.
+func running(req host.SpawnRequest) host.Worker {
+	return host.Worker{
+		ID: "id-" + req.Name, Name: req.Name, Status: host.StatusRunning, Backend: req.Backend, Command: req.Command, Dir: req.Dir,
+		Env: req.Env, Tags: req.Tags, Options: req.Options, Restart: req.Restart, Retain: req.Retain, Stdin: req.Stdin,
+		OutputLimit: req.OutputLimit, Project: req.Project, Started: time.Now(),
+	}
+}
+
+const project = "/p/swarm.toml"
+
+// declare returns a worker that depends on others.
+func declare(name string, on ...string) Worker {
+	return Worker{
+		Spawn:     host.SpawnRequest{Name: name, Backend: "process", Command: []string{"run", name}, Dir: "/p", Project: project},
+		DependsOn: on,
+	}
+}
+
+func newSet(t *testing.T, ws ...Worker) *Set {
+	t.Helper()
+	s, err := New(project, ws)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,259 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// talker is a backend whose one worker writes what it is given until it ends.
+type talker struct {
+	*fakeBackend
+	pieces chan string
+
+	mu     sync.Mutex
+	screen []string
+	looks  int
+}
+
+func (b *talker) Output(ctx context.Context, _ swarm.Handle, _ swarm.OutputOptions, each func(swarm.Output) error) error {
+	for {
+		select {
+		case p, ok := <-b.pieces:
+			if !ok {
+				return nil
+			}
+			if err := each(piece(p)); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (b *talker) Screen(context.Context, swarm.Handle, swarm.ScreenOptions) (swarm.Screen, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.looks++
+	if b.screen == nil {
+		return swarm.Screen{}, swarm.ErrUnavailable
+	}
+	return swarm.Screen{Lines: b.screen}, nil
+}
+
+func (b *talker) shows(lines ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.screen = lines
+}
+
+// awaiting follows a worker with a screen, or without, in a bubble of time.
+func awaiting(t *testing.T, screen bool, r ReadyRequest, act func(b *talker, over <-chan error)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := &talker{fakeBackend: newFakeBackend(t.TempDir()), pieces: make(chan string)}
+		p := &peer{backend: b}
+		p.Capabilities = []swarm.Capability{swarm.CapOutput}
+		if screen {
+			p.Capabilities = append(p.Capabilities, swarm.CapScreen)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		over := make(chan error, 1)
+		go func() { over <- followReady(ctx, p, swarm.Handle{}, r) }()
+		act(b, over)
+	})
+}
+
+// still fails if the following is over.
+func still(t *testing.T, over <-chan error) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case err := <-over:
+		t.Errorf("it is over too early: %v", err)
+	default:
+	}
+}
+
+func TestReadyInOutput(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		pattern string
+		pieces  []string
+	}{
+		"a prompt without a newline": {"", []string{"starting", "\x1b[1m>\x1b[0m …"}},
+		"a prompt in two pieces":     {"", []string{"sh-5…", ".2$ …"}},
+		"on stderr":                  {"", []string{"!$ …"}},
+		"a pattern":                  {`listening on \d+`, []string{"> …", "", "listening on port", "listening on 80"}},
+	} {
+		r := ReadyRequest{}
+		if c.pattern != "" {
+			r.Pattern = regexp.MustCompile(c.pattern)
+		}
+		awaiting(t, false, r, func(b *talker, over <-chan error) {
+			for _, p := range c.pieces {
+				still(t, over)
+				b.pieces <- p
+			}
+			if err := <-over; err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		})
+	}
+}
+
+func TestReadyOnScreen(t *testing.T) {
+	t.Parallel()
+	awaiting(t, true, ReadyRequest{}, func(b *talker, over <-chan error) {
+		still(t, over) // there is no screen yet
+		b.pieces <- "> a line that scrolls by"
+		b.shows("loading")
+		time.Sleep(5 * time.Second)
+		still(t, over)
+		looks := b.looks
+		time.Sleep(20 * time.Second)
+		if b.looks != looks {
+			t.Errorf("looked %d times at a screen of a silent worker", b.looks-looks)
+		}
+		b.shows("Select login method:", "> 1. Account")
+		b.pieces <- "x"
+		time.Sleep(5 * time.Second)
+		still(t, over)
+		// The screen is later than the output.
+		b.pieces <- "x"
+		time.Sleep(screenQuiet + time.Millisecond)
+		b.shows("> ")
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A worker that never stops drawing is looked at nevertheless, and not each time.
+func TestReadyOfBusyWorker(t *testing.T) {
+	t.Parallel()
+	awaiting(t, true, ReadyRequest{}, func(b *talker, over <-chan error) {
+		b.shows("| loading")
+		for range 500 {
+			b.pieces <- "\r/…"
+			time.Sleep(10 * time.Millisecond)
+		}
+		if b.looks < 10 || b.looks > 30 {
+			t.Errorf("looked %d times in 5 seconds", b.looks)
+		}
+		b.shows("❯")
+		for {
+			select {
+			case b.pieces <- "\r/…":
+				time.Sleep(10 * time.Millisecond)
+			case err := <-over:
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+		}
+	})
+}
+
+// A pattern of the user's may be on the screen, or scroll by.
+func TestReadyPatternWithScreen(t *testing.T) {
+	t.Parallel()
+	r := ReadyRequest{Pattern: regexp.MustCompile(`^up$`)}
+	awaiting(t, true, r, func(b *talker, over <-chan error) {
+		b.shows("> ")
+		b.pieces <- "> "
+		time.Sleep(5 * time.Second)
+		still(t, over)
+		b.pieces <- "up"
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	})
+	awaiting(t, true, r, func(b *talker, over <-chan error) {
+		b.shows("up")
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestReadyEnds(t *testing.T) {
+	t.Parallel()
+	for _, screen := range []bool{false, true} {
+		awaiting(t, screen, ReadyRequest{}, func(b *talker, over <-chan error) {
+			b.pieces <- "oops"
+			close(b.pieces)
+			if err := <-over; !errors.Is(err, swarm.ErrNotFound) {
+				t.Errorf("after the end: %v", err)
+			}
+		})
+		awaiting(t, screen, ReadyRequest{}, func(b *talker, over <-chan error) {
+			if err := <-over; !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("after the time: %v", err)
+			}
+		})
+	}
+}
+
+func TestAwaitReady(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "w", "one")
+	r.one.onOutput = func(ctx context.Context, w fakeWorker, o swarm.OutputOptions, each func(swarm.Output) error) error {
+		if !o.Follow || o.Tail != nil {
+			t.Errorf("asked for %+v", o)
+		}
+		if err := each(piece("sh-5.2$ …")); err != nil {
+			return err
+		}
+		if w.State != swarm.StateRunning {
+			return nil
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if err := r.AwaitReady(t.Context(), "w", ReadyRequest{}); err != nil {
+		t.Error(err)
+	}
+	other := ReadyRequest{Pattern: regexp.MustCompile("never"), Timeout: 20 * time.Millisecond}
+	if err := r.AwaitReady(t.Context(), "w", other); !errors.Is(err, ErrNotReady) {
+		t.Errorf("out of time: %v", err)
+	}
+	r.one.end(t, "w", swarm.Exit{Code: 3})
+	err := r.AwaitReady(t.Context(), "w", other)
+	if !errors.Is(err, ErrEnded) || !strings.Contains(err.Error(), "(exit 3)") {
+		t.Errorf("of a worker that has ended: %v", err)
+	}
+	// It was ready, as its output tells.
+	if err := r.AwaitReady(t.Context(), "w", ReadyRequest{}); err != nil {
+		t.Errorf("of a worker that was ready: %v", err)
+	}
+	if err := r.AwaitReady(t.Context(), "ghost", other); !errors.Is(err, ErrNotFound) {
+		t.Errorf("nobody: %v", err)
+	}
+}
+
+func TestAwaitReadyOfStartingWorker(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.one.writes("> …")
+	started := make(chan error, 1)
+	r.one.afterSpawn = func(context.Context, swarm.Spec) error {
+		go func() { started <- r.AwaitReady(t.Context(), "w", ReadyRequest{}) }()
+		return nil
+	}
+	r.spawn(t, "w", "one")
+	if err := <-started; err != nil {
+		t.Error(err)
+	}
+}

@@ -195,8 +195,8 @@ func (a *app) ralphSpawn(ctx context.Context, o *ralphSpawnOptions) error {
 			a.hint(fmt.Sprintf("spawned %s%s; an interrupt ends it", worker.Name, spawnedWhere(worker)))
 			return a.ralphFollow(ctx, h, worker.Name)
 		}
-		a.printf("spawned %s%s [ralph mode: iteration 1/%d]\n", worker.Name, spawnedWhere(worker), st.MaxIterations)
-		a.printf("\n%s", strings.ReplaceAll(ralphMonitor, "NAME", worker.Name))
+		a.printf("spawned %s%s [ralph mode: iteration 1/%d]\n\n%s",
+			worker.Name, spawnedWhere(worker), st.MaxIterations, strings.ReplaceAll(ralphMonitor, "NAME", worker.Name))
 		return nil
 	})
 }

@@ -21,6 +21,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+// patience is how long what must happen soon may take.
+const patience = 20 * time.Second
+
 // stubborn is a tree that only SIGKILL ends; it says when it is ready.
 const stubborn = `trap '' TERM HUP INT; sleep 999 & setsid sleep 999 & echo ready; while :; do sleep 999; done`
 
@@ -159,7 +162,7 @@ func (w *worker) status() swarm.Status {
 
 func (w *worker) wait() swarm.Status {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
 	s, err := w.backend.Wait(ctx, w.handle)
 	if err != nil {
@@ -253,7 +256,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(patience)
 	for !ok() {
 		select {
 		case <-tick.C:

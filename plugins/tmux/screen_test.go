@@ -1,0 +1,151 @@
+package tmux_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// screen returns what the worker's terminal shows, or showed last.
+func (w *worker) screen(lines int) swarm.Screen {
+	w.t.Helper()
+	s, err := w.backend.Screen(w.t.Context(), w.handle, swarm.ScreenOptions{Lines: lines})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// shows waits for the last line of the screen.
+func (w *worker) shows(last string) {
+	w.t.Helper()
+	eventually(w.t, "the screen shows "+last, func() bool {
+		s := w.screen(1)
+		return len(s.Lines) == 1 && s.Lines[0] == last
+	})
+}
+
+func (w *worker) wantScreen(lines int, want swarm.Screen) {
+	w.t.Helper()
+	if diff := cmp.Diff(want, w.screen(lines)); diff != "" {
+		w.t.Errorf("%d lines (-want +got):\n%s", lines, diff)
+	}
+}
+
+// painting writes colours, blanks, a line that is wrapped, and what is no ASCII.
+const painting = `printf '\033[31mred\033[0m   \n\n'; printf '%0200d\n' 7; printf 'h\303\251llo \344\270\226\n'`
+
+func painted(taken bool) swarm.Screen {
+	return swarm.Screen{Lines: []string{"red", "", fmt.Sprintf("%0200d", 7), "héllo 世"}, Taken: taken}
+}
+
+func TestScreen(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.spawn("w", "sh", "-c", painting+`; exec sleep 999`)
+	w.shows("héllo 世")
+	w.wantScreen(0, painted(false))
+	w.wantScreen(50, painted(false))
+	w.wantScreen(2, swarm.Screen{Lines: painted(false).Lines[2:]})
+	// What the user looks at is not what the worker shows.
+	f.mustTmux("copy-mode", "-t", w.parts().Pane)
+	w.wantScreen(0, painted(false))
+	w.kill(gently)
+	w.wantScreen(0, painted(true))
+	w.wantScreen(2, swarm.Screen{Lines: painted(false).Lines[2:], Taken: true})
+}
+
+// TestScreenAfterExit has output that is still on its way to tmux at the end.
+func TestScreenAfterExit(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.spawn("w", "sh", "-c", "seq 1 3000; "+painting+"; exit 3")
+	w.wait()
+	w.wantScreen(4, painted(true))
+	if got := w.screen(900).Lines; len(got) != 900 || got[0] != "2105" {
+		t.Errorf("%d lines from %q", len(got), got[0])
+	}
+}
+
+// TestScreenOfFullScreen has a program use the terminal's other screen for a while.
+func TestScreenOfFullScreen(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.spawn("w", "sh", "-c", `echo before; printf '\033[?1049h\033[2J\033[Hfull screen\n'; read x; printf '\033[?1049l'; exit 0`)
+	w.shows("full screen")
+	w.wantScreen(0, swarm.Screen{Lines: []string{"full screen"}})
+	w.types("")
+	w.wait()
+	w.wantScreen(0, swarm.Screen{Lines: []string{"before"}, Taken: true})
+}
+
+// TestScreenOfWhatIsGone has the user close the window.
+func TestScreenOfWhatIsGone(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.spawn("w", "sh", "-c", "echo ready; exec sleep 999")
+	w.shows("ready")
+	f.mustTmux("kill-window", "-t", w.parts().Window)
+	w.wait()
+	if s, err := f.backend.Screen(t.Context(), w.handle, swarm.ScreenOptions{}); !errors.Is(err, swarm.ErrNotFound) {
+		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
+// TestScreenOfAnother has another server give the pane's id to someone else.
+func TestScreenOfAnother(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.newWorker("w", "sh", "-c", stubborn)
+	w.spec.Kill = swarm.KillOptions{Grace: patience}
+	if err := w.start(); err != nil {
+		t.Fatal(err)
+	}
+	w.says("ready")
+	f.mustTmux("kill-server")
+	eventually(t, "there is another server", func() bool {
+		_, err := f.tmux("new-session", "-d", "-s", w.parts().Session, "-n", "w", "echo secret; sleep 999")
+		return err == nil
+	})
+	if s, err := f.backend.Screen(t.Context(), w.handle, swarm.ScreenOptions{}); !errors.Is(err, swarm.ErrNotFound) {
+		t.Errorf("running: %+v, %v", s, err)
+	}
+	w.kill(swarm.KillOptions{Force: true})
+	if s, err := f.backend.Screen(t.Context(), w.handle, swarm.ScreenOptions{}); !errors.Is(err, swarm.ErrNotFound) {
+		t.Errorf("killed: %+v, %v", s, err)
+	}
+}
+
+// TestKillRunsTmuxOnce counts. It sets PATH, so it can't be parallel.
+func TestKillRunsTmuxOnce(t *testing.T) {
+	f := newFixture(t)
+	real, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	script := "#!/bin/sh\necho \"$@\" >>" + dir + "/calls\nexec " + real + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	w := f.spawn("w", "sh", "-c", "echo ready; exec sleep 999")
+	w.shows("ready")
+	if err := os.Remove(filepath.Join(dir, "calls")); err != nil {
+		t.Fatal(err)
+	}
+	w.kill(gently)
+	calls, err := os.ReadFile(filepath.Join(dir, "calls"))
+	if err != nil || strings.Count(string(calls), "\n") != 1 {
+		t.Errorf("tmux was run with %s, %v", calls, err)
+	}
+	w.wantScreen(0, swarm.Screen{Lines: []string{"ready"}, Taken: true})
+}

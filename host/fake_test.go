@@ -304,7 +304,10 @@ func (f *fakeWorkspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (s
 	return ref, nil
 }
 
-func (f *fakeWorkspace) Inspect(context.Context, swarm.WorkspaceRef, swarm.RemoveOptions) (swarm.WorkspaceState, error) {
+func (f *fakeWorkspace) Inspect(_ context.Context, _ swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.WorkspaceState, error) {
+	if f.kept != nil && f.kept.Forceable && o.Force {
+		return swarm.WorkspaceState{}, nil
+	}
 	return swarm.WorkspaceState{Kept: f.kept}, nil
 }
 

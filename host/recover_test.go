@@ -22,23 +22,31 @@ import (
 // workers in the directory that it names.
 const helperRoot = "HOST_TEST_ROOT"
 
+// stepRespawn begins the steps of respawns.
+const stepRespawn = "respawn "
+
 // TestHelperSpawn is not a test but the main of another process: it spawns one
-// worker and says how far it is, and then does not go on.
+// worker, or respawns it, and says how far it is, and then does not go on.
 func TestHelperSpawn(t *testing.T) {
 	root := os.Getenv(helperRoot)
 	if root == "" {
 		return
 	}
 	r := rigIn(t, root)
+	last, again := strings.CutPrefix(os.Getenv("HOST_TEST_STOP"), stepRespawn)
 	stop := func(at string) {
-		if os.Getenv("HOST_TEST_STOP") == at {
-			fmt.Println("at " + at)
+		if at == last {
+			fmt.Println("at " + os.Getenv("HOST_TEST_STOP"))
 			select {}
 		}
 	}
 	r.tree.afterCreate = func(context.Context) error { stop("workspace"); return nil }
 	r.one.beforeSpawn = func(context.Context, swarm.Spec) error { stop("before"); return nil }
 	r.one.afterSpawn = func(context.Context, swarm.Spec) error { stop("after"); return nil }
+	if again {
+		_, err := r.Respawn(t.Context(), os.Getenv("HOST_TEST_NAME"), RespawnRequest{CleanFirst: last == "workspace"})
+		t.Fatalf("the respawn was not stopped: %v", err)
+	}
 	req := r.request(os.Getenv("HOST_TEST_NAME"), "one")
 	if os.Getenv("HOST_TEST_STOP") != "" {
 		withTree(&req)

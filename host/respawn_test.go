@@ -1,0 +1,430 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func (r *rig) respawn(t *testing.T, name string) Worker {
+	t.Helper()
+	w, err := r.Respawn(t.Context(), name, RespawnRequest{})
+	if err != nil {
+		t.Fatalf("respawn %s: %v", name, err)
+	}
+	return w
+}
+
+// record returns the only record of that name.
+func (r *rig) record(t *testing.T, name string) registry.Record {
+	t.Helper()
+	recs, _, err := r.choose(t.Context(), Selection{Names: []string{name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recs[0]
+}
+
+func TestRespawn(t *testing.T) {
+	t.Parallel()
+	for _, ended := range []bool{false, true} {
+		r := newRig(t)
+		r.can("one", swarm.CapStdin, swarm.CapRestart)
+		old := r.spawn(t, "w", "one", withTree, func(q *SpawnRequest) {
+			q.Env, q.Tags, q.Options = []string{"A=1", "SWARM_SECRET=x"}, []string{"t"}, map[string]string{"session": "s"}
+			q.Retain, q.OutputLimit, q.Project, q.Stdin, q.Ralph = "1h0m0s", 7, "/p", true, true
+			q.Restart.When = swarm.RestartAlways
+			q.Kill = &swarm.KillOptions{Signal: "SIGINT", Mode: swarm.KillMain}
+		})
+		before := r.one.all(t)[0].Spec
+		if ended {
+			r.one.end(t, "w", swarm.Exit{Code: 3})
+		}
+		w := r.respawn(t, "w")
+		if w.Status != StatusRunning || w.ID == old.ID || !cmp.Equal(w.Previous, []string{old.ID}) {
+			t.Fatalf("respawned %+v", w)
+		}
+		var after swarm.Spec
+		for _, f := range r.one.all(t) {
+			if f.ID == w.ID {
+				after = f.Spec
+			}
+		}
+		want := before
+		want.ID, want.Env = w.ID, slices.Clone(before.Env)
+		want.Env[slices.Index(want.Env, "SWARM_WORKER_ID="+old.ID)] = "SWARM_WORKER_ID=" + w.ID
+		local := *before.Local
+		local.RunDir = r.runDir(w.ID)
+		want.Local = &local
+		if diff := cmp.Diff(want, after); diff != "" {
+			t.Errorf("the backend was asked for (-before +after):\n%s", diff)
+		}
+		rec := r.record(t, "w")
+		if rec.ID != w.ID || rec.Replaces != nil || rec.Retain != "1h0m0s" || rec.Project != "/p" || !rec.Ralph {
+			t.Errorf("the record is %+v", rec)
+		}
+		if alive := r.one.alive(t); !cmp.Equal(alive, []string{"w"}) {
+			t.Errorf("alive: %q", alive)
+		}
+		kill := []string{"[w] KILL REQUESTED", "[w] KILLED: by orchestrator"}
+		if ended {
+			kill[1] = "[w] FAILED: exit status 3"
+		}
+		history := slices.Concat([]string{"[w] SPAWNED"}, kill, []string{"[w] SPAWNED"})
+		if diff := cmp.Diff(history, r.history(t, "w")); diff != "" {
+			t.Errorf("ended %v: the history is (-want +got):\n%s", ended, diff)
+		}
+		for _, id := range []string{old.ID, w.ID} {
+			if _, err := os.Stat(r.runDir(id)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestRespawnForgetsTheOldest(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ids := []string{r.spawn(t, "w", "one").ID}
+	for range maxPrevious + 2 {
+		ids = append(ids, r.respawn(t, "w").ID)
+	}
+	w := r.get(t, "w")
+	if diff := cmp.Diff(ids[2:2+maxPrevious], w.Previous); diff != "" {
+		t.Errorf("previous (-want +got):\n%s", diff)
+	}
+	entries, err := os.ReadDir(r.runDir(""))
+	if err != nil || len(entries) != maxPrevious+1 {
+		t.Errorf("%d run directories, %v", len(entries), err)
+	}
+	if _, err := r.Kill(t.Context(), Selection{Names: []string{"w"}}, KillRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Clean(t.Context(), Selection{Names: []string{"w"}}, CleanRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if left := r.leftovers(t); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+func TestRespawnMakesLostWorkspaceAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	w := r.spawn(t, "w", "one", withTree)
+	if err := os.RemoveAll(w.Workspace.Path); err != nil {
+		t.Fatal(err)
+	}
+	w = r.respawn(t, "w")
+	if w.Workspace == nil || w.Workspace.ID != w.ID || w.Dir != w.Workspace.Path || gone(w.Dir) {
+		t.Errorf("after its directory was deleted it is in %s, %+v", w.Dir, w.Workspace)
+	}
+	if _, err := r.Kill(t.Context(), Selection{Names: []string{"w"}}, KillRequest{RemoveWorkspace: true}); err != nil {
+		t.Fatal(err)
+	}
+	if w = r.respawn(t, "w"); w.Workspace == nil || gone(w.Dir) {
+		t.Errorf("after its workspace was removed it is in %s, %+v", w.Dir, w.Workspace)
+	}
+}
+
+func TestRespawnCleanFirst(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	old := r.spawn(t, "w", "one", withTree)
+	mark := filepath.Join(old.Workspace.Path, "mark")
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.tree.kept = &swarm.Kept{Reason: "worktree has 1 uncommitted change(s)", Forceable: true}
+	_, err := r.Respawn(t.Context(), "w", RespawnRequest{CleanFirst: true})
+	kept, ok := errors.AsType[*KeptError](err)
+	if !ok || kept.Path != old.Workspace.Path || err.Error() != "cannot remove worktree: worktree has 1 uncommitted change(s)" {
+		t.Fatalf("of a dirty workspace: %v", err)
+	}
+	if w := r.get(t, "w"); w.ID != old.ID || w.Status != StatusRunning || len(r.one.kills["w"]) > 0 {
+		t.Fatalf("it was touched: %+v", w)
+	}
+	r.tree.rescues = []swarm.Rescue{{Ref: "refs/r", Command: "git"}}
+	var notices []string
+	w, err := r.Respawn(t.Context(), "w", RespawnRequest{
+		CleanFirst: true, ForceDirty: true, Notice: func(s string) { notices = append(notices, s) },
+	})
+	if err != nil || w.Workspace == nil || w.Workspace.ID != w.ID || !gone(mark) {
+		t.Errorf("forced: %v, %+v", err, w)
+	}
+	if len(notices) != 1 || !strings.Contains(notices[0], "refs/r") {
+		t.Errorf("notices: %q", notices)
+	}
+}
+
+// A start that fails leaves the old record as it was, but for the end of the worker.
+func TestRespawnThatFails(t *testing.T) {
+	t.Parallel()
+	fails := errors.New("no room")
+	for what, c := range map[string]struct {
+		running bool
+		req     RespawnRequest
+		lose    bool
+	}{
+		"stopped":        {false, RespawnRequest{}, false},
+		"running":        {true, RespawnRequest{}, false},
+		"clean first":    {true, RespawnRequest{CleanFirst: true}, false},
+		"lost workspace": {true, RespawnRequest{}, true},
+	} {
+		r := newRig(t)
+		old := r.spawn(t, "w", "one", withTree)
+		if !c.running {
+			if _, err := r.Kill(t.Context(), Selection{Names: []string{"w"}}, KillRequest{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := r.record(t, "w")
+		if c.lose {
+			if err := os.RemoveAll(before.Workspace.Path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.one.beforeSpawn = func(context.Context, swarm.Spec) error { return fails }
+		if _, err := r.Respawn(t.Context(), "w", c.req); !errors.Is(err, fails) {
+			t.Fatalf("%s: %v", what, err)
+		}
+		after := r.record(t, "w")
+		if after.ID != old.ID || after.State != registry.Stopped || after.Exit == nil || after.Replaces != nil || !cmp.Equal(before.Spec, after.Spec) {
+			t.Errorf("%s: the record is %+v", what, after)
+		}
+		if kept := after.Workspace != nil; kept == c.req.CleanFirst {
+			t.Errorf("%s: its workspace is %+v", what, after.Workspace)
+		}
+		if entries, err := os.ReadDir(r.runDir("")); err != nil || len(entries) != 1 {
+			t.Errorf("%s: %d run directories, %v", what, len(entries), err)
+		}
+		if told := slices.Contains(r.history(t, "w"), "[w] RESPAWN FAILED: no room"); told != c.running {
+			t.Errorf("%s: the history tells %v: %q", what, told, r.history(t, "w"))
+		}
+		r.one.beforeSpawn = nil
+		if w := r.respawn(t, "w"); w.Status != StatusRunning || gone(w.Dir) {
+			t.Errorf("%s: then it is %+v", what, w)
+		}
+	}
+}
+
+// What is known to fail is found out before the worker is touched.
+func TestRespawnChecksFirst(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	w := r.spawn(t, "w", "one", func(q *SpawnRequest) {
+		q.Dir = filepath.Join(r.root, "sub")
+		if err := os.Mkdir(q.Dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if err := os.Remove(w.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Respawn(t.Context(), "w", RespawnRequest{}); !errors.Is(err, swarm.ErrInvalidSpec) {
+		t.Errorf("without its directory: %v", err)
+	}
+	r.plugins.errs["one"] = swarm.ErrUnavailable
+	if _, err := r.Respawn(t.Context(), "w", RespawnRequest{}); !errors.Is(err, swarm.ErrUnavailable) {
+		t.Errorf("without its plugin: %v", err)
+	}
+	delete(r.plugins.errs, "one")
+	if _, err := r.Respawn(t.Context(), "ghost", RespawnRequest{}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("nobody: %v", err)
+	}
+	if now := r.get(t, "w"); now.ID != w.ID || now.Status != StatusRunning || len(r.one.kills) > 0 {
+		t.Errorf("it was touched: %+v", now)
+	}
+}
+
+func TestRespawnOfSurvivor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	w := r.spawn(t, "w", "one")
+	r.one.onKill = func(_ context.Context, f fakeWorker, _ swarm.KillOptions) (swarm.KillResult, error) {
+		return swarm.KillResult{Status: swarm.Status{State: swarm.StateRunning}, Survivors: []swarm.Process{{PID: 1, Name: "x"}}}, swarm.ErrSurvivors
+	}
+	if _, err := r.Respawn(t.Context(), "w", RespawnRequest{}); !errors.Is(err, swarm.ErrSurvivors) {
+		t.Errorf("%v", err)
+	}
+	if now := r.get(t, "w"); now.ID != w.ID || now.Status != StatusRunning {
+		t.Errorf("it is %+v", now)
+	}
+}
+
+func TestRespawnEphemeral(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	old := r.spawn(t, "w", "one", withTree, func(q *SpawnRequest) { q.Retain = "none" })
+	w := r.respawn(t, "w")
+	if w.ID == old.ID || w.Retain != "none" || w.Workspace == nil || w.Workspace.Path != old.Workspace.Path {
+		t.Errorf("respawned %+v", w)
+	}
+	want := []string{"[w] SPAWNED", "[w] KILL REQUESTED", "[w] KILLED: by orchestrator", "[w] SPAWNED"}
+	if diff := cmp.Diff(want, r.history(t, "w")); diff != "" {
+		t.Errorf("the history (-want +got):\n%s", diff)
+	}
+	r.one.beforeSpawn = func(context.Context, swarm.Spec) error { return errors.New("no room") }
+	if _, err := r.Respawn(t.Context(), "w", RespawnRequest{}); err == nil {
+		t.Error("respawned without room")
+	}
+	if _, err := r.Respawn(t.Context(), "w", RespawnRequest{}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("of one that has ended: %v", err)
+	}
+}
+
+// Of several at once each has an answer, and one worker runs in the end.
+func TestRespawnAtOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "w", "one")
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	won := 0
+	for range 5 {
+		wg.Go(func() {
+			_, err := r.Respawn(t.Context(), "w", RespawnRequest{})
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				won++
+			case !strings.Contains(err.Error(), "cannot respawn 'w'") && !errors.Is(err, ErrNotFound):
+				t.Errorf("lost with %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	if won == 0 {
+		t.Error("nobody won")
+	}
+	if alive := r.one.alive(t); !cmp.Equal(alive, []string{"w"}) {
+		t.Errorf("alive: %q", alive)
+	}
+	spawned, ended := 0, 0
+	for _, line := range r.history(t, "w") {
+		switch {
+		case line == "[w] SPAWNED":
+			spawned++
+		case strings.HasPrefix(line, "[w] KILLED"):
+			ended++
+		}
+	}
+	if spawned != won+1 || ended != won {
+		t.Errorf("%d won; the history tells %d starts and %d ends", won, spawned, ended)
+	}
+}
+
+func TestRespawnAs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	old := r.spawn(t, "w", "one", withTree)
+	as := r.request("w", "two")
+	as.Command, as.Tags = []string{"other"}, []string{"new"}
+	var warnings []string
+	w, err := r.Respawn(t.Context(), "w", RespawnRequest{As: &as, Warn: func(w Warning) { warnings = append(warnings, w.Text) }})
+	if err != nil || w.Backend != "two" || !cmp.Equal(w.Command, as.Command) || !cmp.Equal(w.Tags, as.Tags) || !cmp.Equal(w.Previous, []string{old.ID}) {
+		t.Errorf("%v, %+v", err, w)
+	}
+	if len(r.one.alive(t)) > 0 || gone(old.Workspace.Path) {
+		t.Errorf("alive %q, the workspace is gone: %v", r.one.alive(t), gone(old.Workspace.Path))
+	}
+	if !slices.ContainsFunc(warnings, func(s string) bool { return strings.Contains(s, old.Workspace.Path) }) {
+		t.Errorf("nobody is told where the workspace is: %q", warnings)
+	}
+	as.Name = "other"
+	if _, err := r.Respawn(t.Context(), "w", RespawnRequest{As: &as}); !errors.Is(err, swarm.ErrInvalidSpec) {
+		t.Errorf("under another name: %v", err)
+	}
+}
+
+func TestRespawnDropsDeadOwner(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	alive, err := OwnerOf(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := alive
+	dead.Start++
+	r.spawn(t, "a", "one", func(q *SpawnRequest) { q.Owner = &alive })
+	r.spawn(t, "b", "one", func(q *SpawnRequest) { q.Owner = &dead })
+	if w := r.respawn(t, "a"); w.Owner == nil || *w.Owner != alive {
+		t.Errorf("the owner is %+v", w.Owner)
+	}
+	if w := r.respawn(t, "b"); w.Owner != nil {
+		t.Errorf("a dead owner was kept: %+v", w.Owner)
+	}
+}
+
+// Whenever a host is killed in a respawn, the next call that starts the backend
+// finds either the new worker or the old record.
+func TestCrashInRespawn(t *testing.T) {
+	t.Parallel()
+	for step, running := range map[string]bool{"workspace": false, "before": false, "after": true} {
+		for settling, settle := range map[string]func(*rig) error{
+			"kill": func(r *rig) error {
+				_, err := r.Kill(t.Context(), Selection{Names: []string{"w1"}}, KillRequest{})
+				return err
+			},
+			"spawn": func(r *rig) error {
+				_, err := r.Spawn(t.Context(), r.request("other", "one"))
+				return err
+			},
+			"respawn": func(r *rig) error {
+				_, err := r.Respawn(t.Context(), "w1", RespawnRequest{})
+				return err
+			},
+		} {
+			t.Run(step+" "+settling, func(t *testing.T) {
+				t.Parallel()
+				root := t.TempDir()
+				old := rigIn(t, root).spawn(t, "w1", "one", withTree)
+				crashAt(t, root, stepRespawn+step)
+				r := rigIn(t, root)
+				if w := r.get(t, "w1"); w.Status != StatusStarting || w.ID == old.ID {
+					t.Errorf("after the crash: %+v", w)
+				}
+				if err := settle(r); err != nil {
+					t.Fatal(err)
+				}
+				w := r.record(t, "w1")
+				if w.Replaces != nil || w.State == registry.Starting || w.Workspace == nil || gone(w.Workspace.Path) {
+					t.Errorf("the record is %+v", w)
+				}
+				switch settling {
+				case "respawn":
+					if w.State != registry.Running || w.ID == old.ID {
+						t.Errorf("respawned %+v", w)
+					}
+				default:
+					if (w.ID != old.ID) != running {
+						t.Errorf("it is %s, the old one was %s", w.ID, old.ID)
+					}
+				}
+				spawned, ended := 0, 0
+				for _, line := range r.history(t, "w1") {
+					if line == "[w1] SPAWNED" {
+						spawned++
+					}
+					if strings.HasPrefix(line, "[w1] KILLED") {
+						ended++
+					}
+				}
+				if alive := len(slices.DeleteFunc(r.one.alive(t), func(n string) bool { return n != "w1" })); spawned-ended != alive {
+					t.Errorf("%d starts, %d ends, %d alive: %q", spawned, ended, alive, r.history(t, "w1"))
+				}
+			})
+		}
+	}
+}

@@ -159,18 +159,6 @@ func (a *app) configCheck(args []string) error {
 	return err
 }
 
-// withProblems adds problems to the error of a config file.
-func withProblems(err error, more config.Problems) error {
-	var problems config.Problems
-	if err != nil && !errors.As(err, &problems) {
-		return err
-	}
-	if problems = append(problems, more...); len(problems) == 0 {
-		return nil
-	}
-	return problems
-}
-
 func newConfigShow(a *app) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{

@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -85,7 +85,7 @@ func (a *app) configTrust(revoke bool) error {
 		return err
 	}
 	for _, v := range loaded.Values() {
-		if v.Origin != nil && v.Origin.File == path && filepath.Ext(v.Key) == ".command" {
+		if v.Origin != nil && v.Origin.File == path && strings.HasPrefix(v.Key, "plugins.") && strings.HasSuffix(v.Key, ".command") {
 			a.printf("  %s = %s\n", v.Key, v.Value)
 		}
 	}

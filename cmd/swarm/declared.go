@@ -43,6 +43,9 @@ func (a *app) loadDeclared() (*declared, error) {
 	}
 	loaded, err := a.load(backendOfEach)
 	if err != nil {
+		if loaded != nil {
+			err = withProblems(err, a.workerProblems(loaded))
+		}
 		return nil, err
 	}
 	d := &declared{Loaded: loaded, names: inFileOrder(loaded)}
@@ -125,20 +128,6 @@ func (a *app) prepare(d *declared, names []string) error {
 	return withProblems(nil, problems)
 }
 
-// workerProblems are those of all workers that prepare would find.
-func (a *app) workerProblems(l *config.Loaded) config.Problems {
-	names := inFileOrder(l)
-	problems, err := a.backendProblems(l, names)
-	if err != nil {
-		return nil
-	}
-	for _, name := range names {
-		_, wrong := l.Environ(name)
-		problems = append(problems, wrong...)
-	}
-	return problems
-}
-
 // explain adds the name that was probably meant.
 func (d *declared) explain(err error) error {
 	if unknown, ok := errors.AsType[*set.UndeclaredError](err); ok {
@@ -147,43 +136,6 @@ func (d *declared) explain(err error) error {
 		}
 	}
 	return err
-}
-
-// backendProblems are those of workers that only the installed plugins tell.
-func (a *app) backendProblems(l *config.Loaded, names []string) (problems config.Problems, err error) {
-	known, err := a.catalog(l.Config.Plugins)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		w := l.Config.Workers[name]
-		key, at := originOf(l, name, "backend", "defaults.backend")
-		ignored := slices.ContainsFunc(l.Ignored, func(p config.IgnoredPlugin) bool { return p.Name == w.Backend })
-		if ignored {
-			problems = append(problems, config.Problem{At: at, Key: key, Text: fmt.Sprintf(
-				"the plugin '%s' of this project is not trusted: read the file, then run 'swarm config trust' to use it", w.Backend)})
-		} else if text := missingBackend(known, w.Backend); text != "" {
-			problems = append(problems, config.Problem{At: at, Key: key, Text: text})
-		}
-		for _, key := range []string{config.WorkerKey(name, "session"), config.WorkerKey(name, "tmux_socket")} {
-			if at, set := l.Origins[key]; set && w.Backend != backendTmux {
-				problems = append(problems, config.Problem{At: at, Key: key, Text: "needs backend = \"tmux\""})
-			}
-		}
-	}
-	return problems, nil
-}
-
-// originOf returns the key that a worker's setting comes from, and its place: that
-// of the worker itself where nobody set it.
-func originOf(l *config.Loaded, name, key, otherwise string) (string, config.Position) {
-	own := config.WorkerKey(name, key)
-	for _, k := range []string{own, otherwise} {
-		if at, set := l.Origins[k]; set {
-			return k, at
-		}
-	}
-	return own, l.Origins[config.WorkerKey(name, "")]
 }
 
 // completeDeclared offers the names of declared workers.

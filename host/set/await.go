@@ -7,18 +7,22 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
+// leastAwait is how long to look whether a worker has shown that it is ready which
+// has had its time.
+const leastAwait = 5 * time.Second
+
 // await waits until a worker is ready. One that ran already is waited for only
-// where another one needs it, and no longer than it has been given: after that
-// whoever started it has been told, and what showed it may be gone for long.
+// where another one needs it, and only for what is left of its time.
 func (u *upping) await(ctx context.Context, out *Outcome, ready host.ReadyRequest) {
 	if ready.Timeout == 0 {
 		ready.Timeout = host.DefaultReadyTimeout
 	}
 	if out.Action == Unchanged || out.Action == Differs {
-		ready.Timeout -= time.Since(out.Worker.Started)
-		if !u.needed[out.Name] || ready.Timeout <= 0 {
+		if !u.needed[out.Name] {
 			return
 		}
+		left := ready.Timeout - time.Since(out.Worker.Started)
+		ready.Timeout = max(left, min(leastAwait, ready.Timeout))
 	}
 	if u.req.Waiting != nil {
 		u.telling.Lock()

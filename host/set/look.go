@@ -37,9 +37,6 @@ func look(ctx context.Context, o observer, names []string) (map[string]host.Work
 	return nil, nil
 }
 
-// ErrForeign says that a worker of a declared name is not of the project.
-var ErrForeign = errors.New("not of this project")
-
 // foreign returns an [ErrForeign] for a worker that another project declared, or
 // that somebody started by hand somewhere else.
 func (s *Set) foreign(w host.Worker) error {

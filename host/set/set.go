@@ -83,13 +83,6 @@ func (s *Set) Names() []string {
 	return names
 }
 
-// UndeclaredError names a worker that is not in the set.
-type UndeclaredError struct{ Name, Project string }
-
-func (e *UndeclaredError) Error() string {
-	return fmt.Sprintf("worker '%s' is not declared in %s", e.Name, e.Project)
-}
-
 // choose returns the named workers, or all, together with those that follow
 // leads to from them, in an order in which each comes after the ones that it has
 // to wait for.

@@ -276,5 +276,5 @@ func (u *upping) startError(ctx context.Context, name string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("cannot start '%s': %w", name, err)
+	return &startError{name: name, err: err}
 }

@@ -198,8 +198,7 @@ func TestUpMeetsAnother(t *testing.T) {
 	}
 }
 
-// A worker that runs is waited for only where another one needs it, and not
-// longer than it was given.
+// A worker that runs is waited for only where another one needs it.
 func TestUpWaitsForRunning(t *testing.T) {
 	t.Parallel()
 	db := declare("db")
@@ -213,7 +212,7 @@ func TestUpWaitsForRunning(t *testing.T) {
 		calls []string
 	}{
 		{[]host.Worker{young}, []string{"await db", "spawn web"}},
-		{[]host.Worker{old}, []string{"spawn web"}},
+		{[]host.Worker{old}, []string{"await db", "spawn web"}},
 		{[]host.Worker{young, running(declare("web").Spawn)}, nil},
 	} {
 		f := newFake(c.there...)

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/swarmhost/swarm/config"
+)
+
+// withProblems adds problems to the error of a config file.
+func withProblems(err error, more config.Problems) error {
+	var problems config.Problems
+	if err != nil && !errors.As(err, &problems) {
+		return err
+	}
+	if problems = slices.Concat(problems, more); len(problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(problems, func(a, b config.Problem) int {
+		return cmp.Or(cmp.Compare(a.At.File, b.At.File), cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
+	})
+	return problems
+}
+
+// workerProblems are those of all workers that prepare would find.
+func (a *app) workerProblems(l *config.Loaded) config.Problems {
+	names := inFileOrder(l)
+	problems, err := a.backendProblems(l, names)
+	if err != nil {
+		return nil
+	}
+	for _, name := range names {
+		_, wrong := l.Environ(name)
+		problems = append(problems, wrong...)
+	}
+	return problems
+}
+
+// backendProblems are those of workers that only the installed plugins tell.
+func (a *app) backendProblems(l *config.Loaded, names []string) (problems config.Problems, err error) {
+	known, err := a.catalog(l.Config.Plugins)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		w := l.Config.Workers[name]
+		key, at := originOf(l, name, "backend", "defaults.backend")
+		ignored := slices.ContainsFunc(l.Ignored, func(p config.IgnoredPlugin) bool { return p.Name == w.Backend })
+		if ignored {
+			problems = append(problems, config.Problem{At: at, Key: key, Text: fmt.Sprintf(
+				"the plugin '%s' of this project is not trusted: read the file, then run 'swarm config trust' to use it", w.Backend)})
+		} else if text := missingBackend(known, w.Backend); text != "" {
+			problems = append(problems, config.Problem{At: at, Key: key, Text: text})
+		}
+		for _, key := range []string{config.WorkerKey(name, "session"), config.WorkerKey(name, "tmux_socket")} {
+			if at, set := l.Origins[key]; set && w.Backend != backendTmux {
+				problems = append(problems, config.Problem{At: at, Key: key, Text: "needs backend = \"tmux\""})
+			}
+		}
+	}
+	return problems, nil
+}
+
+// originOf returns the key that a worker's setting comes from, and its place: that
+// of the worker itself where nobody set it.
+func originOf(l *config.Loaded, name, key, otherwise string) (string, config.Position) {
+	own := config.WorkerKey(name, key)
+	for _, k := range []string{own, otherwise} {
+		if at, set := l.Origins[k]; set {
+			return k, at
+		}
+	}
+	return own, l.Origins[config.WorkerKey(name, "")]
+}

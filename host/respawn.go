@@ -61,6 +61,9 @@ func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Wo
 	if h.vacated(ctx, reg, rec) {
 		return Worker{}, &NotFoundError{Name: name}
 	}
+	if rec, err = h.current(ctx, reg, rec); err != nil {
+		return Worker{}, err
+	}
 	r := &respawning{h: h, req: req, reg: reg, old: rec}
 	if err := r.prepare(ctx); err != nil {
 		return Worker{}, r.unanswered(ctx, err)
@@ -76,6 +79,17 @@ func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Wo
 		return Worker{}, r.unanswered(ctx, err)
 	}
 	return w, nil
+}
+
+// current returns a record in which the worker's end is recorded, if it has ended by
+// itself.
+func (h *Host) current(ctx context.Context, reg *registry.Registry, rec registry.Record) (registry.Record, error) {
+	gs := h.groups([]registry.Record{rec}, func(r registry.Record) bool { return isRunning(r) && h.stirred(&r) })
+	for _, g := range gs {
+		_, err := h.catchUp(ctx, reg, g)
+		h.warnIf(err, "the end of a worker can't be recorded", "worker", rec.Name)
+	}
+	return reread(ctx, reg, rec)
 }
 
 // respawning is one call of Respawn.

@@ -14,8 +14,6 @@ import (
 const (
 	// captureLimit is how long all of a capture may take.
 	captureLimit = time.Second
-	// closeLimit is how long who closes the outer terminal may take to do so.
-	closeLimit = time.Second
 	// showLimit is how long the outer terminal may take to show the last output.
 	showLimit = 300 * time.Millisecond
 	// askShown asks a terminal for its status, hasShown is the answer: it comes
@@ -30,25 +28,13 @@ func (k *keeper) capture() {
 	if len(k.launch.Capture) == 0 || k.term == nil || k.term.gone {
 		return
 	}
-	if k.closing && k.term.closes() {
+	if k.closing != nil && k.term.closes() {
 		return
 	}
 	deadline := time.Now().Add(captureLimit)
 	k.term.awaitShown()
 	if !k.runCapture(deadline) {
 		_ = os.Remove(rundir.ScreenFile)
-	}
-}
-
-// closes waits until the outer terminal is closed by someone who said so, and who
-// keeps what it shows until then. It reports whether that happened.
-func (t *terminal) closes() bool {
-	select {
-	case <-t.hungup:
-		t.gone = true
-		return true
-	case <-time.After(closeLimit):
-		return false
 	}
 }
 

@@ -53,9 +53,8 @@ type keeper struct {
 	// that was.
 	unsaved bool
 	saved   time.Time
-	// closing says that who asked for a kill closes the terminal, and keeps its
-	// last screen.
-	closing bool
+	// closing is nil unless who asked for a kill closes the terminal.
+	closing *closing
 	// blind says that the last look at the tree did not see all of it.
 	blind bool
 	// served counts requests.

@@ -45,6 +45,11 @@ type kill struct {
 // deadline, and the earliest that forces ends all.
 func (k *keeper) begin(kl *kill, sig unix.Signal, mainOnly bool) {
 	k.kills = append(k.kills, kl)
+	k.first(sig, mainOnly)
+}
+
+// first sends the first signal of a kill that has begun.
+func (k *keeper) first(sig unix.Signal, mainOnly bool) {
 	targets, _ := k.members()
 	if mainOnly && !k.mainEnded {
 		targets = only(targets, k.status.Main.PID)
@@ -121,6 +126,9 @@ func (k *keeper) untilNext() time.Duration {
 	for kl := range k.deadlines {
 		next = min(next, max(time.Until(kl.deadline), 0))
 	}
+	if c := k.closing; c != nil && !c.done {
+		next = min(next, max(time.Until(c.limit), 0))
+	}
 	if d := k.completion.deadline; !d.IsZero() {
 		next = min(next, max(time.Until(d), 0))
 	}
@@ -150,6 +158,9 @@ func (k *keeper) expire() {
 	}
 	now := time.Now()
 	k.graceOver(now)
+	if c := k.closing; c != nil && now.After(c.limit) {
+		k.closed()
+	}
 	for kl := range k.deadlines {
 		if kl.deadline.After(now) {
 			continue

@@ -39,14 +39,19 @@ func (k *keeper) serve(r request) {
 			k.wait(r.from)
 			return
 		}
-		k.closing = k.closing || r.Closing
-		k.begin(&kill{
+		kl := &kill{
 			cause:    causeKilled,
 			signal:   r.Signal,
 			deadline: time.Now().Add(grace(r.GraceMS)),
 			force:    r.Force,
 			client:   r.from,
-		}, sig, r.MainOnly)
+		}
+		if r.Closing && k.term != nil && !k.term.gone {
+			k.kills = append(k.kills, kl)
+			k.closing = &closing{sig: sig, mainOnly: r.MainOnly, limit: time.Now().Add(closeLimit)}
+			return
+		}
+		k.begin(kl, sig, r.MainOnly)
 	case rundir.VerbSignal:
 		r.from.last(k.signal(sig, func(p proc.Process) bool { return !r.MainOnly || p.PID == k.status.Main.PID }))
 	case rundir.VerbInput:
@@ -144,6 +149,10 @@ func (k *keeper) shutdown(sig unix.Signal) {
 // hangup ends the worker because its terminal is gone.
 func (k *keeper) hangup() {
 	k.term.hungup, k.term.gone = nil, true
+	if k.closing != nil {
+		k.closed()
+		return
+	}
 	k.beginOnce(causeHangup, "the terminal was closed", unix.SIGHUP)
 }
 

@@ -28,7 +28,7 @@ func (h *Host) Doctor(ctx context.Context, rebuild bool) ([]Finding, error) {
 	}
 	d.directory()
 	recs, ok := d.database(ctx)
-	d.runDirs(recs, ok)
+	d.runDirs(ctx, recs, ok)
 	if ok {
 		d.workers(ctx, recs)
 	}
@@ -154,7 +154,7 @@ func (d *doctor) database(ctx context.Context) ([]registry.Record, bool) {
 }
 
 // runDirs compares run directories and records.
-func (d *doctor) runDirs(recs []registry.Record, known bool) {
+func (d *doctor) runDirs(ctx context.Context, recs []registry.Record, known bool) {
 	const subject = "run directories"
 	before := len(d.findings)
 	ids, err := d.h.runDirIDs()
@@ -162,10 +162,23 @@ func (d *doctor) runDirs(recs []registry.Record, known bool) {
 		d.find(SeverityError, subject, "see to it that it can be read", "%v", err)
 		return
 	}
+	previous := map[string]bool{}
+	for _, r := range recs {
+		for _, id := range r.Previous {
+			previous[id] = true
+		}
+	}
+	left := d.leftovers(ctx)
 	for _, id := range ids {
 		dir := d.h.runDir(id)
 		_, err := d.h.readWorkerFile(id)
 		switch {
+		case previous[id]:
+			// It goes with the worker that took its place.
+		case left[id] && d.h.kept(id):
+			// It goes with its keeper.
+		case known && indexID(recs, id) < 0 && !d.h.locked(id) && (left[id] || d.isStray(ctx, id)):
+			d.find(SeverityWarning, subject, "run 'swarm gc'", "%s is left over by a worker that is gone", dir)
 		case known && indexID(recs, id) < 0 && d.h.locked(id):
 			// It is being made or removed.
 		case known && indexID(recs, id) < 0 && err != nil:
@@ -180,6 +193,24 @@ func (d *doctor) runDirs(recs []registry.Record, known bool) {
 	if len(d.findings) == before {
 		d.find(SeverityOK, subject, "", "%d", len(ids))
 	}
+}
+
+// leftovers are the run directories whose records went on purpose.
+func (d *doctor) leftovers(ctx context.Context) map[string]bool {
+	left := map[string]bool{}
+	if reg, err := d.h.reading(ctx); err == nil && reg != nil {
+		ids, err := reg.Leftovers(ctx)
+		d.h.warnIf(err, "the leftovers can't be read")
+		for _, id := range ids {
+			left[id] = true
+		}
+	}
+	return left
+}
+
+func (d *doctor) isStray(ctx context.Context, id string) bool {
+	reg, err := d.h.reading(ctx)
+	return err == nil && reg != nil && d.h.isStray(ctx, reg, id)
 }
 
 // runDirIDs returns the names in the directory of run directories.

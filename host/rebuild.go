@@ -34,18 +34,21 @@ func (d *doctor) rebuild(ctx context.Context) error {
 	if err := d.h.closeRegistry(); err != nil {
 		d.h.log.Warn("the damaged registry can't be closed", "error", err)
 	}
-	recs := d.found(ctx, nil)
+	recs := d.found(ctx, nil, nil)
 	aside, err := registry.SetAside(d.h.opts.Dir, time.Now())
 	if err != nil {
 		return err
 	}
+	var history []registry.Event
 	if aside != "" {
 		d.find(SeverityOK, subjectRebuild, "", "the damaged database is kept as %s", aside)
+		history = registry.Salvage(ctx, aside)
 	}
-	if err := registry.Build(ctx, d.h.opts.Dir, recs); err != nil {
+	saved := len(history)
+	if err := registry.Build(ctx, d.h.opts.Dir, recs, retold(history, recs)); err != nil {
 		return fmt.Errorf("rebuild the registry: %w", err)
 	}
-	d.find(SeverityOK, subjectRebuild, "", "the registry was made again, with %d worker(s)", len(recs))
+	d.find(SeverityOK, subjectRebuild, "", "the registry was made again, with %d worker(s) and %d event(s) of its history", len(recs), saved)
 	return nil
 }
 
@@ -55,10 +58,20 @@ func (d *doctor) complete(ctx context.Context, reg *registry.Registry) error {
 	if err != nil {
 		return err
 	}
-	recs := d.found(ctx, known)
+	gone, err := reg.Leftovers(ctx)
+	if err != nil {
+		return err
+	}
+	recs := d.found(ctx, known, gone)
 	added := 0
 	for i := range recs {
-		err := reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return tx.Insert(ctx, &recs[i]) })
+		err := reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+			if err := tx.Insert(ctx, &recs[i]); err != nil {
+				return err
+			}
+			_, err := tx.Append(ctx, retold(nil, recs[i:i+1])...)
+			return err
+		})
 		switch {
 		case errors.Is(err, registry.ErrExists):
 			d.taken(recs[i])
@@ -77,16 +90,41 @@ func (d *doctor) taken(rec registry.Record) {
 		"%s is of an older worker '%s', whose name is taken", d.h.runDir(rec.ID), rec.Name)
 }
 
-// found returns records of the workers that have a run directory and are not in
-// known, in the order of their creation.
-func (d *doctor) found(ctx context.Context, known []registry.Record) []registry.Record {
+// retold adds to a history what the records themselves tell: that their workers
+// were spawned, and how they ended.
+func retold(history []registry.Event, recs []registry.Record) []registry.Event {
+	spawned := make(map[string]bool)
+	for _, e := range history {
+		spawned[e.ID] = spawned[e.ID] || e.Kind == string(EventSpawned)
+	}
+	var add []registry.Event
+	for i := range recs {
+		rec := &recs[i]
+		s := swarm.Status{Started: rec.Started, Exit: rec.Exit, Completion: rec.Completion}
+		if !spawned[rec.ID] && rec.State != registry.Starting {
+			add = append(add, spawnedEvent(rec, s))
+		}
+		if rec.State == registry.Stopped || rec.Completion != nil {
+			add = append(add, finalEvent(rec, s, time.Now()))
+		}
+	}
+	slices.SortStableFunc(add, func(a, b registry.Event) int { return a.Time.Compare(b.Time) })
+	return append(history, add...)
+}
+
+// found returns records of the workers that have a run directory, in the order of
+// their creation: not those of known, nor of those that are gone on purpose.
+func (d *doctor) found(ctx context.Context, known []registry.Record, gone []string) []registry.Record {
 	ids, err := d.h.runDirIDs()
 	if err != nil {
 		d.find(SeverityError, subjectRebuild, "see to it that it can be read", "%v", err)
 	}
 	var recs []registry.Record
+	for _, r := range known {
+		gone = append(gone, r.Previous...)
+	}
 	for _, id := range ids {
-		if indexID(known, id) >= 0 || d.h.locked(id) {
+		if indexID(known, id) >= 0 || slices.Contains(gone, id) || d.h.locked(id) {
 			continue
 		}
 		f, err := d.h.readWorkerFile(id)
@@ -97,13 +135,23 @@ func (d *doctor) found(ctx context.Context, known []registry.Record) []registry.
 		recs = append(recs, registry.Record{Spec: f.Spec, Workspace: f.Workspace, State: registry.Starting, Step: registry.StepBackend})
 	}
 	slices.SortFunc(recs, func(a, b registry.Record) int { return a.Created.Compare(b.Created) })
-	recs = d.newest(recs)
+	recs = d.newest(withoutPrevious(recs))
 	each(d.h.groups(recs, func(registry.Record) bool { return true }), func(g *group) {
 		for i := range g.recs {
 			d.h.identify(ctx, g, &recs[g.at[i]])
 		}
 	})
-	return recs
+	// An ephemeral worker that has ended, or said that it is done, was gone.
+	return slices.DeleteFunc(recs, func(r registry.Record) bool {
+		return isEphemeral(&r) && (r.State == registry.Stopped || r.Completion != nil)
+	})
+}
+
+// withoutPrevious leaves out earlier incarnations of others.
+func withoutPrevious(recs []registry.Record) []registry.Record {
+	return slices.DeleteFunc(slices.Clone(recs), func(r registry.Record) bool {
+		return slices.ContainsFunc(recs, func(o registry.Record) bool { return slices.Contains(o.Previous, r.ID) })
+	})
 }
 
 // newest leaves out all but the newest of workers of the same name.
@@ -152,6 +200,7 @@ func (h *Host) identify(ctx context.Context, g *group, rec *registry.Record) {
 // found.
 func recordFound(rec *registry.Record, s swarm.Status) {
 	rec.PID, rec.Started, rec.Place = s.PID, s.Started, s.Where
+	rec.Completion, rec.Restarts = s.Completion, s.Restarts
 	if s.State == swarm.StateExited {
 		recordEnd(rec, s)
 	}

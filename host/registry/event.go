@@ -12,7 +12,7 @@ import (
 
 // Event is something that happened to a worker.
 type Event struct {
-	// Seq is its place in the history; set by the registry.
+	// Seq is its place in the history; 0 for one that is to be added at the end.
 	Seq int64
 	// Time is when it happened.
 	Time time.Time
@@ -32,7 +32,7 @@ type Event struct {
 func (t *Tx) Append(ctx context.Context, events ...Event) (added int, err error) {
 	if t.event == nil {
 		t.event, err = t.tx.PrepareContext(ctx, `INSERT OR IGNORE INTO events
-			(time_ns, worker_id, worker, kind, text, final, previous, exit) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
+			(seq, time_ns, worker_id, worker, kind, text, final, previous, exit) VALUES (nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?)`)
 		if err != nil {
 			return 0, err
 		}
@@ -46,7 +46,7 @@ func (t *Tx) Append(ctx context.Context, events ...Event) (added int, err error)
 			}
 			exit = string(b)
 		}
-		res, err := t.event.ExecContext(ctx, nanos(e.Time), e.ID, e.Worker, e.Kind, e.Text, e.Final, e.Previous, exit)
+		res, err := t.event.ExecContext(ctx, e.Seq, nanos(e.Time), e.ID, e.Worker, e.Kind, e.Text, e.Final, e.Previous, exit)
 		if err != nil {
 			return added, fmt.Errorf("write the history of '%s': %w", e.Worker, err)
 		}
@@ -86,6 +86,7 @@ func (r *Registry) Events(ctx context.Context, q EventQuery) ([]Event, error) {
 
 const eventColumns = "seq, time_ns, worker_id, worker, kind, text, final, previous, exit"
 
+// events returns what a query selects, as far as it can be read.
 func (r *Registry) events(ctx context.Context, query string, args ...any) (events []Event, err error) {
 	rows, err := r.db.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -97,7 +98,7 @@ func (r *Registry) events(ctx context.Context, query string, args ...any) (event
 		var at int64
 		var exit string
 		if err := rows.Scan(&e.Seq, &at, &e.ID, &e.Worker, &e.Kind, &e.Text, &e.Final, &e.Previous, &exit); err != nil {
-			return nil, explain(r.path, err)
+			return events, explain(r.path, err)
 		}
 		if exit != "" && json.Unmarshal([]byte(exit), &e.Exit) != nil {
 			e.Exit = nil // the text says what there is to say

@@ -39,9 +39,10 @@ func SetAside(dir string, now time.Time) (string, error) {
 // BuildPrefix begins the names of directories in which databases are made.
 const BuildPrefix = "new-database-"
 
-// Build makes a database of recs in dir, where there is none: [fs.ErrExist] if there
-// is one. It appears whole or not at all.
-func Build(ctx context.Context, dir string, recs []Record) (err error) {
+// Build makes a database of recs and their history in dir, where there is none:
+// [fs.ErrExist] if there is one. It appears whole or not at all. Events keep the
+// place in the history that they have; those without one come after them.
+func Build(ctx context.Context, dir string, recs []Record, history []Event) (err error) {
 	tmp, err := os.MkdirTemp(dir, BuildPrefix)
 	if err != nil {
 		return fmt.Errorf("make a new database: %w", err)
@@ -62,7 +63,8 @@ func Build(ctx context.Context, dir string, recs []Record) (err error) {
 				return err
 			}
 		}
-		return nil
+		_, err := tx.Append(ctx, history...)
+		return err
 	})
 	// The last one to close a database writes its log back and removes it.
 	if err := errors.Join(err, r.Close()); err != nil {

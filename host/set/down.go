@@ -95,10 +95,11 @@ func (d *downing) one(ctx context.Context, name string, answer func([]host.KillO
 		d.idle(name, answer)
 		return
 	}
-	err := d.foreign(w)
-	if err == nil {
-		err = d.needed(name)
+	if err := d.foreign(w); err != nil {
+		d.warn(err.Error(), answer)
+		return
 	}
+	err := d.needed(name)
 	if err == nil {
 		req := d.request()
 		req.Answer = answer
@@ -125,6 +126,19 @@ func (d *downing) one(ctx context.Context, name string, answer func([]host.KillO
 	})
 	if answer != nil {
 		answer([]host.KillOutcome{out})
+	}
+}
+
+// warn says that there is somebody else's worker of a declared name; ours does not
+// run.
+func (d *downing) warn(text string, answer func([]host.KillOutcome)) {
+	d.tell(func() {
+		if d.req.Kill.Warn != nil {
+			d.req.Kill.Warn(host.Warning{Text: text})
+		}
+	})
+	if answer != nil {
+		answer(nil)
 	}
 }
 

@@ -2,7 +2,6 @@ package set
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -65,10 +64,10 @@ func TestDownPassesOver(t *testing.T) {
 	for _, remove := range []bool{false, true} {
 		f := newFake(ws...)
 		f.fail["kill gone"] = &host.NotFoundError{Name: "gone"}
-		var idle []string
+		var idle, warned []string
 		got, err := s.down(t.Context(), f, f, DownRequest{
 			Idle: func(name string) { idle = append(idle, name) },
-			Kill: host.KillRequest{RemoveWorkspace: remove},
+			Kill: host.KillRequest{RemoveWorkspace: remove, Warn: func(w host.Warning) { warned = append(warned, w.Text) }},
 		})
 		slices.Sort(idle)
 		want, calls := []string{"gone", "none", "stopped", "tree"}, []string{"kill gone"}
@@ -80,8 +79,8 @@ func TestDownPassesOver(t *testing.T) {
 		if diff := cmp.Diff(want, idle) + cmp.Diff(calls, killed); err != nil || diff != "" {
 			t.Errorf("remove %v: %v (-want +got):\n%s", remove, err, diff)
 		}
-		if !slices.ContainsFunc(got, func(out host.KillOutcome) bool { return errors.Is(out.Err, ErrForeign) }) {
-			t.Errorf("remove %v: no ErrForeign in %+v", remove, got)
+		if !slices.Contains(warned, "worker 'theirs' is not of this project: it is declared in /q/swarm.toml") {
+			t.Errorf("remove %v: warned %q, outcomes %+v", remove, warned, got)
 		}
 	}
 }

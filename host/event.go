@@ -26,6 +26,8 @@ const (
 	EventCrashLoop     EventKind = "CRASH LOOP"
 	EventKillRequested EventKind = "KILL REQUESTED"
 	EventKept          EventKind = "WORKTREE KEPT"
+	// EventRescued: where the work from a workspace is, if nobody could be told.
+	EventRescued EventKind = "WORK SAVED"
 	// EventRespawnFailed: the worker stays as it was before, ended.
 	EventRespawnFailed EventKind = "RESPAWN FAILED"
 	EventCleaned       EventKind = "CLEANED"

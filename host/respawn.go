@@ -217,9 +217,12 @@ func (r *respawning) clean(ctx context.Context) error {
 	rec := r.old
 	rec.Workspace = r.plan.former
 	res, err := r.h.dropWorkspace(ctx, &rec, r.req.ForceDirty)
-	if r.req.Notice != nil {
-		for _, line := range rescued(rec.Name, res.Rescues) {
+	for _, line := range rescued(rec.Name, res.Rescues) {
+		if r.req.Notice != nil {
 			r.req.Notice(line)
+		}
+		if r.h.isKeeper() {
+			r.tell(ctx, EventRescued, line)
 		}
 	}
 	switch {
@@ -259,11 +262,7 @@ func (r *respawning) tellLeft(ctx context.Context) {
 	if r.req.Warn != nil {
 		r.req.Warn(Warning{Text: fmt.Sprintf("the worktree that '%s' had stays: %s", r.old.Name, before.Path)})
 	}
-	err := r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		_, err := tx.Append(ctx, newEvent(r.plan.replaces, EventKept, before.Path, time.Now()))
-		return err
-	})
-	r.h.warnIf(err, "the history can't be written", "worker", r.old.Name)
+	r.tell(ctx, EventKept, before.Path)
 }
 
 // forget removes the run directories of incarnations that are too long ago.
@@ -276,14 +275,21 @@ func (r *respawning) forget() {
 // unanswered writes an error into the history if the worker was ended for nothing,
 // or if nobody else will see the error.
 func (r *respawning) unanswered(ctx context.Context, cause error) error {
-	if r.killing == nil && !r.h.isKeeper() {
-		return cause
+	if r.killing != nil || r.h.isKeeper() {
+		r.tell(ctx, EventRespawnFailed, cause.Error())
 	}
+	return cause
+}
+
+// tell writes into the history of the old worker.
+func (r *respawning) tell(ctx context.Context, kind EventKind, text string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	err := r.h.tellFailed(ctx, r.reg, &r.old, cause.Error())
+	err := r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		_, err := tx.Append(ctx, newEvent(&r.old, kind, line(text), time.Now()))
+		return err
+	})
 	r.h.warnIf(err, "the history can't be written", "worker", r.old.Name)
-	return cause
 }
 
 // KeptError says why a workspace that was to be removed stays.

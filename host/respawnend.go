@@ -34,14 +34,6 @@ func (h *Host) restore(ctx context.Context, tx *registry.Tx, rec *registry.Recor
 	return err
 }
 
-// tellFailed writes into the history that a respawn failed.
-func (h *Host) tellFailed(ctx context.Context, reg *registry.Registry, rec *registry.Record, why string) error {
-	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		_, err := tx.Append(ctx, newEvent(rec, EventRespawnFailed, line(why), time.Now()))
-		return err
-	})
-}
-
 // fromInside has another process finish the respawn of the worker that the caller
 // runs in, which would end with it.
 func (r *respawning) fromInside(ctx context.Context) (Worker, error) {

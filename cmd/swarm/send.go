@@ -18,8 +18,9 @@ type sendOptions struct {
 	json    bool
 }
 
-func newSend(a *app) *cobra.Command {
-	o := &sendOptions{}
+func newSend(a *app) *cobra.Command { return newSendWith(a, &sendOptions{}) }
+
+func newSendWith(a *app, o *sendOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "send NAME TEXT | NAME --stdin | --all TEXT | --tag TAG TEXT",
 		Short: "Type text into workers",

@@ -47,6 +47,7 @@ func TestSpawnRequestOfDefaults(t *testing.T) {
 		Name: "w", Backend: "process", Command: []string{"sh", "-c", "--name x", "--", "--json"}, Dir: cwd,
 		Options: map[string]string{},
 		Kill:    &swarm.KillOptions{Grace: 5 * time.Second, Force: true},
+		Retain:  "until-clean",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)

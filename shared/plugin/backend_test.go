@@ -146,7 +146,15 @@ func TestCapabilitiesThatAreMissing(t *testing.T) {
 	_, findErr := b.Find(t.Context(), swarm.Lookup{})
 	_, sweepErr := b.Sweep(t.Context(), nil, nil)
 	outputErr := b.Output(t.Context(), swarm.Handle{}, swarm.OutputOptions{}, nil)
-	for _, err := range []error{waitErr, findErr, sweepErr, outputErr} {
+	_, inputErr := b.Input(t.Context(), swarm.Handle{}, swarm.Input{})
+	_, screenErr := b.Screen(t.Context(), swarm.Handle{}, swarm.ScreenOptions{})
+	_, attachErr := b.Attach(t.Context(), swarm.Handle{}, swarm.AttachOptions{})
+	for _, err := range []error{
+		waitErr, findErr, sweepErr, outputErr, inputErr, screenErr, attachErr,
+		b.Signal(t.Context(), swarm.Handle{}, swarm.SignalOptions{}),
+		b.Watch(t.Context(), swarm.Handle{}, nil),
+		b.Complete(t.Context(), swarm.Handle{}, "", swarm.KillOptions{}),
+	} {
 		if !errors.Is(err, swarm.ErrUnsupported) || err.Error() != swarm.ErrUnsupported.Error() {
 			t.Errorf("got %v", err)
 		}

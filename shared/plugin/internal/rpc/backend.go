@@ -59,13 +59,12 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 // host's to see to then.
 func (b backendServer) carries(backend swarm.Backend, spec swarm.Spec) error {
 	caps := swarm.CapabilitiesOf(backend)
-	for capability, needed := range map[swarm.Capability]bool{
-		swarm.CapStdin:   spec.Stdin,
-		swarm.CapRestart: spec.Restart.When != swarm.RestartNo,
-	} {
-		if needed && !slices.Contains(caps, capability) {
-			return fmt.Errorf("%w: %s", swarm.ErrUnsupported, capability)
-		}
+	lacks := func(c swarm.Capability) bool { return !slices.Contains(caps, c) }
+	switch {
+	case spec.Stdin && lacks(swarm.CapStdin):
+		return fmt.Errorf("%w: %s", swarm.ErrUnsupported, swarm.CapStdin)
+	case spec.Restart.When != swarm.RestartNo && lacks(swarm.CapRestart):
+		return fmt.Errorf("%w: %s", swarm.ErrUnsupported, swarm.CapRestart)
 	}
 	return nil
 }

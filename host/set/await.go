@@ -18,7 +18,7 @@ func (u *upping) await(ctx context.Context, out *Outcome, ready host.ReadyReques
 		ready.Timeout = host.DefaultReadyTimeout
 	}
 	if out.Action == Unchanged || out.Action == Differs {
-		if !u.needed[out.Name] {
+		if !u.needed[out.Name] || ctx.Err() != nil {
 			return
 		}
 		left := ready.Timeout - time.Since(out.Worker.Started)

@@ -49,11 +49,11 @@ func (s *Set) down(ctx context.Context, o observer, k killer, req DownRequest) (
 	}
 	d := &downing{Set: s, killer: k, req: req, there: there, after: after, failed: map[string]bool{}, warned: map[string]bool{}}
 	self := o.CallerID()
-	own := slices.IndexFunc(names, func(name string) bool { return self != "" && there[name].ID == self })
+	names = slices.DeleteFunc(names, d.left)
 	var last string
-	if own >= 0 {
+	if own := slices.IndexFunc(names, func(name string) bool { return there[name].ID == self }); own >= 0 {
 		last = names[own]
-		names = slices.Delete(slices.Clone(names), own, own+1)
+		names = slices.Delete(names, own, own+1)
 	}
 	inOrder(names, after, func(name string) { d.one(ctx, name, nil) })
 	if last == "" {
@@ -87,18 +87,25 @@ func (d *downing) answer(outcomes []host.KillOutcome) {
 	}
 }
 
+// left reports whether there is nothing to do with a worker, and tells so.
+func (d *downing) left(name string) bool {
+	w, there := d.there[name]
+	if !there || w.Gone() && (!d.req.Kill.RemoveWorkspace || w.Workspace == nil) {
+		d.idle(name)
+		return true
+	}
+	// Ours does not run.
+	err := d.foreign(w)
+	if err != nil && d.req.Kill.Warn != nil {
+		d.req.Kill.Warn(host.Warning{Text: err.Error()})
+	}
+	return err != nil
+}
+
 // one ends one worker, all that depends on it being done. answer is for the
 // caller's own.
 func (d *downing) one(ctx context.Context, name string, answer func([]host.KillOutcome)) {
-	w, there := d.there[name]
-	if !there || w.Gone() && (!d.req.Kill.RemoveWorkspace || w.Workspace == nil) {
-		d.idle(name, answer)
-		return
-	}
-	if err := d.foreign(w); err != nil {
-		d.warn(err.Error(), answer)
-		return
-	}
+	w := d.there[name]
 	err := d.needed(name)
 	if err == nil {
 		req := d.request()
@@ -110,12 +117,12 @@ func (d *downing) one(ctx context.Context, name string, answer func([]host.KillO
 		}
 		if errors.Is(err, host.ErrNotFound) {
 			// It ended by itself, and nobody wanted to keep its record.
-			there = false
+			d.idle(name)
+			if answer != nil {
+				answer(nil)
+			}
+			return
 		}
-	}
-	if !there {
-		d.idle(name, answer)
-		return
 	}
 	out := host.KillOutcome{Worker: w, Err: err}
 	d.note(out)
@@ -129,28 +136,12 @@ func (d *downing) one(ctx context.Context, name string, answer func([]host.KillO
 	}
 }
 
-// warn says that there is somebody else's worker of a declared name; ours does not
-// run.
-func (d *downing) warn(text string, answer func([]host.KillOutcome)) {
-	d.tell(func() {
-		if d.req.Kill.Warn != nil {
-			d.req.Kill.Warn(host.Warning{Text: text})
-		}
-	})
-	if answer != nil {
-		answer(nil)
-	}
-}
-
-func (d *downing) idle(name string, answer func([]host.KillOutcome)) {
+func (d *downing) idle(name string) {
 	d.tell(func() {
 		if d.req.Idle != nil {
 			d.req.Idle(name)
 		}
 	})
-	if answer != nil {
-		answer(nil)
-	}
 }
 
 // needed returns an error if a worker that depends on this one could not be

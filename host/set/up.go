@@ -98,6 +98,9 @@ func (s *Set) up(ctx context.Context, o observer, st starter, req UpRequest) ([]
 		u.outcomes[name] = &Outcome{Name: name}
 	}
 	u.needed = u.awaited(names, after)
+	for _, name := range names {
+		u.leave(name)
+	}
 	if req.DryRun {
 		for _, name := range names {
 			u.one(ctx, name)
@@ -143,28 +146,52 @@ func (u *upping) awaited(names []string, after map[string][]string) map[string]b
 	return needed
 }
 
+// leave tells of a worker that runs and is left as it is. What becomes of those
+// that it depends on does not matter for it.
+func (u *upping) leave(name string) {
+	w, there := u.there[name]
+	if !there || w.Status != host.StatusRunning || u.foreign(w) != nil {
+		return
+	}
+	out := u.outcomes[name]
+	differs := different(w, u.byName[name].Spawn)
+	switch {
+	case len(differs) == 0:
+		out.Action = Unchanged
+	case !u.req.Recreate:
+		out.Action = Differs
+	default:
+		return
+	}
+	out.Worker, out.Differs = w, differs
+	u.tell(u.req.Acted, *out)
+}
+
 // one brings one worker up, all that it depends on being done.
 func (u *upping) one(ctx context.Context, name string) {
 	out, want := u.outcomes[name], u.byName[name]
-	for _, other := range want.DependsOn {
-		if ctx.Err() == nil && u.outcomes[other].Err != nil {
-			u.end(out, Skipped, fmt.Errorf("'%s' was not started: it depends on '%s'", name, other))
-			return
-		}
+	if out.Action == "" {
+		u.start(ctx, out, want)
 	}
-	if ctx.Err() != nil {
-		u.end(out, Skipped, context.Cause(ctx))
-		return
-	}
-	u.act(ctx, out, want)
-	u.tell(u.req.Acted, *out)
 	if out.Err == nil && !u.req.DryRun && want.Ready != nil {
 		u.await(ctx, out, *want.Ready)
 	}
 }
 
-func (u *upping) end(out *Outcome, action Action, err error) {
-	out.Action, out.Err = action, err
+// start starts a worker if nothing is in the way.
+func (u *upping) start(ctx context.Context, out *Outcome, want *Worker) {
+	for _, other := range want.DependsOn {
+		if ctx.Err() == nil && u.outcomes[other].Err != nil {
+			out.Action, out.Err = Skipped, fmt.Errorf("'%s' was not started: it depends on '%s'", out.Name, other)
+			break
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		out.Action, out.Err = Skipped, context.Cause(ctx)
+	case out.Err == nil:
+		u.act(ctx, out, want)
+	}
 	u.tell(u.req.Acted, *out)
 }
 

@@ -30,12 +30,12 @@ func TestSpawnPolicies(t *testing.T) {
 		{[]string{"--stdin", "--restart", "no"}, "1h0m0s", swarm.Restart{}, true},
 		{[]string{"--restart", "always"}, "1h0m0s", swarm.Restart{When: swarm.RestartAlways}, false},
 		{
-			[]string{"--restart", "on-failure", "--restart-delay", "2:1m", "--restart-budget", "3/90s"}, "1h0m0s",
-			swarm.Restart{When: swarm.RestartOnFailure, MinDelay: 2 * time.Second, MaxDelay: time.Minute, Budget: 3, Window: 90 * time.Second}, false,
+			args: []string{"--restart", "on-failure", "--restart-delay", "2:1m", "--restart-budget", "3/90s"}, retain: "1h0m0s",
+			restart: swarm.Restart{When: swarm.RestartOnFailure, MinDelay: 2 * time.Second, MaxDelay: time.Minute, Budget: 3, Window: 90 * time.Second},
 		},
 		{
-			[]string{"--restart", "always", "--restart-delay", "100ms"}, "1h0m0s",
-			swarm.Restart{When: swarm.RestartAlways, MinDelay: 100 * time.Millisecond, MaxDelay: 100 * time.Millisecond}, false,
+			args: []string{"--restart", "always", "--restart-delay", "100ms"}, retain: "1h0m0s",
+			restart: swarm.Restart{When: swarm.RestartAlways, MinDelay: 100 * time.Millisecond, MaxDelay: 100 * time.Millisecond},
 		},
 	} {
 		args := append([]string{"--name", "w"}, append(c.args, "--", "x")...)

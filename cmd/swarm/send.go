@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -100,7 +101,7 @@ func readInput(r io.Reader, enter bool) ([]byte, error) {
 
 // withHint adds a hint to a usage error that has none.
 func withHint(err error, hint string) error {
-	if usage, ok := err.(*usageError); ok && usage.hint == "" {
+	if usage, ok := errors.AsType[*usageError](err); ok && usage.hint == "" {
 		usage.hint = hint
 	}
 	return err

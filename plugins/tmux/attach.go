@@ -58,11 +58,10 @@ func (h handle) place(ctx context.Context) (pane, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
 	out, err := h.server().run(ctx, h.ifOurs([]string{"display-message", "-p", "-t", h.Pane, "#{session_id}:#{window_id}:#{pane_id}"}))
-	var refused failure
-	switch {
-	case errors.As(err, &refused):
+	if _, refused := errors.AsType[failure](err); refused {
 		return pane{}, gone
-	case err != nil:
+	}
+	if err != nil {
 		return pane{}, err
 	}
 	f := strings.Split(strings.TrimSpace(out), ":")

@@ -58,8 +58,7 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 	}
 	if st.State == swarm.StateRunning {
 		lines, err := h.visible(ctx, o.Lines)
-		var refused failure
-		if !errors.As(err, &refused) {
+		if _, refused := errors.AsType[failure](err); !refused {
 			return swarm.Screen{Lines: lines}, err
 		}
 		// It has ended since, or somebody closed the window.
@@ -124,7 +123,7 @@ func (h handle) keep(screen string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.WriteString(screen[:min(len(screen), rundir.MaxScreen)])
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err

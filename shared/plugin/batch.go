@@ -206,7 +206,7 @@ func follow[M any, P indexed[M]](ctx context.Context, b *Backend, n int,
 		if i >= uint32(n) || seen[i] {
 			continue // no worker of ours, or one that was answered for
 		}
-		if final((*M)(m)) {
+		if final(m) {
 			seen[i] = true
 			got++
 		}

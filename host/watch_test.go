@@ -1,0 +1,380 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// watcher is a watch in another host of the same state directory.
+type watcher struct {
+	told   chan string
+	warned chan string
+	stop   func() error
+}
+
+// watch starts a watch and returns when nothing is missed any more.
+func (r *rig) watch(t *testing.T) *watcher {
+	t.Helper()
+	other := rigIn(t, r.root)
+	other.Host.plugins = r.plugins
+	ctx, cancel := context.WithCancel(t.Context())
+	w := &watcher{told: make(chan string, 10000), warned: make(chan string, 100)}
+	ready, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		done <- other.Watch(ctx, WatchRequest{
+			Ready: func() { close(ready) },
+			Event: func(e Event) error {
+				w.told <- e.String()
+				return nil
+			},
+			Warn: func(warning Warning) { w.warned <- warning.Text },
+		})
+	}()
+	w.stop = sync.OnceValue(func() error {
+		cancel()
+		return <-done
+	})
+	t.Cleanup(func() { _ = w.stop() })
+	select {
+	case <-ready:
+	case err := <-done:
+		t.Fatalf("watch: %v", err)
+	}
+	return w
+}
+
+// expect waits for these events, in this order and without others.
+func (w *watcher) expect(t *testing.T, want ...string) {
+	t.Helper()
+	for _, line := range want {
+		select {
+		case got := <-w.told:
+			if got != line {
+				t.Fatalf("told %q, want %q", got, line)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("not told: %q", line)
+		}
+	}
+}
+
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	for _, native := range []bool{true, false} {
+		t.Run(fmt.Sprintf("native=%v", native), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			if native {
+				r.can("one", swarm.CapWatch)
+			}
+			r.spawn(t, "before", "one")
+			r.one.end(t, "before", swarm.Exit{Code: 1})
+			r.spawn(t, "early", "two", ephemeral)
+			w := r.watch(t)
+			// What it found when it began is told like all that follows.
+			w.expect(t, "[before] FAILED: exit status 1")
+			late := r.spawn(t, "late", "one", ephemeral)
+			w.expect(t, "[late] SPAWNED")
+			r.two.end(t, "early", swarm.Exit{})
+			w.expect(t, "[early] EXITED: success")
+			r.one.end(t, "late", swarm.Exit{Code: -1, Signal: "SIGTERM"})
+			w.expect(t, "[late] FAILED: signal: terminated")
+			r.gone(t, "late")
+			if err := w.stop(); !errors.Is(err, context.Canceled) {
+				t.Errorf("watch: %v", err)
+			}
+			if _, err := os.Stat(r.runDir(late.ID)); err == nil {
+				t.Error("the run directory of an ephemeral worker is still there")
+			}
+			if len(w.warned) > 0 || len(w.told) > 0 {
+				t.Errorf("%d warnings, %d events more", len(w.warned), len(w.told))
+			}
+		})
+	}
+}
+
+// A retention time ends while somebody watches.
+func TestWatchRetention(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.can("one", swarm.CapWatch)
+	w := r.watch(t)
+	r.spawn(t, "w", "one", func(q *SpawnRequest) { q.Retain = "300ms" })
+	r.one.end(t, "w", swarm.Exit{Time: time.Now()})
+	w.expect(t, "[w] SPAWNED", "[w] EXITED: success", "[w] CLEANED: kept for 300ms")
+	r.gone(t, "w")
+}
+
+// An owner that ends takes its workers along where the backend does not see to it.
+func TestWatchOwner(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	owner := exec.CommandContext(t.Context(), "sleep", "1000")
+	if err := owner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	id, err := proc.Identify(owner.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.spawn(t, "w", "one", func(q *SpawnRequest) { q.Owner = &swarm.Owner{PID: id.PID, Start: id.Start, Boot: id.Boot} })
+	if c, err := r.Collect(t.Context()); err != nil || len(c.Killed) != 0 {
+		t.Errorf("gc while the owner lives: %+v, %v", c, err)
+	}
+	w := r.watch(t)
+	if err := owner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = owner.Wait()
+	w.expect(t, "[w] KILL REQUESTED", "[w] KILLED: by orchestrator")
+}
+
+// A backend that can't be asked is said once, and its workers are watched when it
+// can be again.
+func TestWatchBackendComesBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.can("one", swarm.CapWatch)
+	r.spawn(t, "w", "one")
+	boom := errors.New("boom")
+	r.plugins.set("one", boom)
+	w := r.watch(t)
+	if text := <-w.warned; !strings.Contains(text, "boom") {
+		t.Errorf("warning %q", text)
+	}
+	r.one.end(t, "w", swarm.Exit{})
+	r.plugins.set("one", nil)
+	w.expect(t, "[w] EXITED: success")
+}
+
+func (f *fakePlugins) set(name string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.errs[name] = err
+}
+
+// Whoever is first, there is one end, and each watcher tells it once.
+func TestManyWriters(t *testing.T) {
+	t.Parallel()
+	const workers = 40
+	r := newRig(t)
+	r.can("one", swarm.CapWatch)
+	first, second := r.watch(t), r.watch(t)
+	for i := range workers {
+		r.spawn(t, fmt.Sprintf("w%d", i), "one", func(q *SpawnRequest) {
+			if i%2 == 0 {
+				ephemeral(q)
+			}
+		})
+	}
+	var racing sync.WaitGroup
+	for i := range 4 {
+		other := rigIn(t, r.root)
+		other.Host.plugins = r.plugins
+		racing.Go(func() {
+			switch i {
+			case 0:
+				for n := range workers {
+					r.one.end(t, fmt.Sprintf("w%d", n), swarm.Exit{Code: n % 2})
+				}
+			case 1:
+				if _, err := other.Kill(t.Context(), Selection{All: true}, KillRequest{}); err != nil {
+					t.Error(err)
+				}
+			default:
+				if _, err := other.Collect(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	racing.Wait()
+	for _, w := range []*watcher{first, second} {
+		ends := map[string]int{}
+		for n := 0; n < workers; {
+			select {
+			case line := <-w.told:
+				if !strings.Contains(line, "SPAWNED") && !strings.Contains(line, "KILL REQUESTED") {
+					ends[line[:strings.Index(line, "]")]]++
+					n++
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatalf("told of %d ends", len(ends))
+			}
+		}
+		if len(ends) != workers {
+			t.Errorf("told of the ends of %d workers", len(ends))
+		}
+	}
+	finals := map[string]int{}
+	for _, e := range r.events(t, "") {
+		if e.Final {
+			finals[e.Worker]++
+		}
+	}
+	for name, n := range finals {
+		if n != 1 {
+			t.Errorf("%s ended %d times", name, n)
+		}
+	}
+	if len(finals) != workers {
+		t.Errorf("%d workers ended", len(finals))
+	}
+}
+
+const watchRoot = "HOST_TEST_WATCH"
+
+// TestHelperWatch is not a test but the main of another process: it watches until
+// it is killed.
+func TestHelperWatch(t *testing.T) {
+	root := os.Getenv(watchRoot)
+	if root == "" {
+		return
+	}
+	r := rigIn(t, root)
+	r.can("one", swarm.CapWatch)
+	err := r.Watch(t.Context(), WatchRequest{Event: func(e Event) error {
+		fmt.Println(e)
+		return nil
+	}})
+	t.Fatal(err)
+}
+
+// A watcher that is killed at any moment loses nothing and writes nothing twice.
+func TestKilledWatchers(t *testing.T) {
+	t.Parallel()
+	const workers = 60
+	root := t.TempDir()
+	r := rigIn(t, root)
+	for i := range workers {
+		r.spawn(t, fmt.Sprintf("w%d", i), "one", ephemeral)
+	}
+	done := make(chan struct{})
+	var ending sync.WaitGroup
+	ending.Go(func() {
+		defer close(done)
+		for i := range workers {
+			r.one.end(t, fmt.Sprintf("w%d", i), swarm.Exit{Code: i % 3, Time: time.Unix(int64(1700000000+i), 0)})
+		}
+	})
+	for over := false; !over; {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHelperWatch$")
+		cmd.Env = append(os.Environ(), watchRoot+"="+root)
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		// It is killed in the middle of its work, as soon as it told something.
+		buf := make([]byte, 1)
+		n, _ := out.Read(buf)
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		left := len(r.summary(t))
+		over = n == 0 || left == 0
+		select {
+		case <-done:
+		default:
+			over = false
+		}
+	}
+	ending.Wait()
+	if _, err := r.Collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, e := range r.events(t, "") {
+		if !e.Final {
+			continue
+		}
+		if before, twice := got[e.Worker]; twice {
+			t.Errorf("%s ended twice: %s and %s", e.Worker, before, e.Text)
+		}
+		got[e.Worker] = fmt.Sprintf("%s %s %d", e.Kind, e.Text, e.Time.Unix())
+	}
+	want := map[string]string{}
+	for i := range workers {
+		text := fmt.Sprintf("FAILED exit status %d", i%3)
+		if i%3 == 0 {
+			text = "EXITED success"
+		}
+		want[fmt.Sprintf("w%d", i)] = fmt.Sprintf("%s %d", text, 1700000000+i)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("ends (-want +got):\n%s", diff)
+	}
+	entries, err := os.ReadDir(r.runDir(""))
+	if err != nil || len(entries) != 0 {
+		t.Errorf("%d run directories are left, %v", len(entries), err)
+	}
+}
+
+// A follower begins with what was asked for and goes on with what is new.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	follow := func(q EventQuery) (*watcher, func() error) {
+		other := rigIn(t, r.root)
+		ctx, cancel := context.WithCancel(t.Context())
+		w := &watcher{told: make(chan string, 1000)}
+		done := make(chan error, 1)
+		go func() {
+			done <- other.FollowEvents(ctx, q, func(e Event) error {
+				w.told <- e.String()
+				return nil
+			})
+		}()
+		t.Cleanup(cancel)
+		return w, func() error {
+			cancel()
+			return <-done
+		}
+	}
+	// There is not even a state directory yet.
+	all, stopAll := follow(EventQuery{})
+	r.spawn(t, "a", "one")
+	all.expect(t, "[a] SPAWNED")
+	r.spawn(t, "b", "one")
+	one := 1
+	last, _ := follow(EventQuery{Lines: &one})
+	last.expect(t, "[b] SPAWNED")
+	onlyA, _ := follow(EventQuery{Worker: "a"})
+	onlyA.expect(t, "[a] SPAWNED")
+	r.kill(t, Selection{Names: []string{"b", "a"}}, KillRequest{})
+	onlyA.expect(t, "[a] KILL REQUESTED", "[a] KILLED: by orchestrator")
+	var lines []string
+	for range 4 {
+		lines = append(lines, <-last.told)
+	}
+	slices.Sort(lines)
+	if diff := cmp.Diff([]string{"[a] KILL REQUESTED", "[a] KILLED: by orchestrator", "[b] KILL REQUESTED", "[b] KILLED: by orchestrator"}, lines); diff != "" {
+		t.Error(diff)
+	}
+	if err := stopAll(); !errors.Is(err, context.Canceled) {
+		t.Errorf("follow: %v", err)
+	}
+	if err := r.FollowEvents(t.Context(), EventQuery{Worker: "ghost"}, nil); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a ghost: %v", err)
+	}
+	enough := errors.New("enough")
+	if err := r.FollowEvents(t.Context(), EventQuery{}, func(Event) error { return enough }); !errors.Is(err, enough) {
+		t.Errorf("each: %v", err)
+	}
+}

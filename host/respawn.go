@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -168,8 +167,9 @@ func (r *respawning) run(ctx context.Context) (_ Worker, err error) {
 	if err := r.start(ctx); err != nil {
 		return Worker{}, err
 	}
-	r.forget()
 	r.tellLeft(ctx)
+	_, err = r.h.dropRunDirs(ctx, r.reg)
+	r.h.warnIf(err, "run directories can't be removed")
 	w := worker(r.plan.rec)
 	apply(&w, r.plan.status)
 	w.PID = r.plan.status.Status.PID
@@ -263,13 +263,6 @@ func (r *respawning) tellLeft(ctx context.Context) {
 		r.req.Warn(Warning{Text: fmt.Sprintf("the worktree that '%s' had stays: %s", r.old.Name, before.Path)})
 	}
 	r.tell(ctx, EventKept, before.Path)
-}
-
-// forget removes the run directories of incarnations that are too long ago.
-func (r *respawning) forget() {
-	for _, id := range r.plan.forgotten {
-		r.h.warnIf(os.RemoveAll(r.h.runDir(id)), "the run directory of an earlier incarnation can't be removed", "worker", r.old.Name)
-	}
 }
 
 // unanswered writes an error into the history if the worker was ended for nothing,

@@ -397,7 +397,18 @@ func TestCrashInRespawn(t *testing.T) {
 				if err := settle(r); err != nil {
 					t.Fatal(err)
 				}
+				if _, err := r.Collect(t.Context()); err != nil {
+					t.Fatal(err)
+				}
 				w := r.record(t, "w1")
+				known := append([]string{w.ID}, w.Previous...)
+				if w, _, err := r.Workers(t.Context(), Selection{Names: []string{"other"}}); err == nil {
+					known = append(known, w[0].ID)
+				}
+				entries, err := os.ReadDir(r.runDir(""))
+				if err != nil || len(entries) != len(known) {
+					t.Errorf("run directories %v, %v; want those of %q", entries, err, known)
+				}
 				if w.Replaces != nil || w.State == registry.Starting || w.Workspace == nil || gone(w.Workspace.Path) {
 					t.Errorf("the record is %+v", w)
 				}

@@ -27,7 +27,7 @@ func (h *Host) restore(ctx context.Context, tx *registry.Tx, rec *registry.Recor
 			return err
 		}
 	}
-	if err := putBack(ctx, tx, rec.ID, old); err != nil {
+	if err := errors.Join(putBack(ctx, tx, rec.ID, old), tx.Leave(ctx, rec.ID)); err != nil {
 		return err
 	}
 	_, err := tx.Append(ctx, newEvent(old, EventRespawnFailed, reasonInterrupted, time.Now()))

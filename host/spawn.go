@@ -153,9 +153,15 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 			}
 			return nil
 		})
-		if err == nil {
-			_, err = tx.Append(ctx, spawnedEvent(rec, p.status.Status))
+		if err != nil {
+			return err
 		}
+		for _, id := range p.forgotten {
+			if err := tx.Leave(ctx, id); err != nil {
+				return err
+			}
+		}
+		_, err = tx.Append(ctx, spawnedEvent(rec, p.status.Status))
 		return err
 	})
 }

@@ -63,6 +63,7 @@ func TestWrongUsage(t *testing.T) {
 		{2, "invalid value '-1' for --lines: expected a number from 0\nswarm: run 'swarm logs --help' for usage", []string{"logs", "w", "-n", "-1"}},
 		{2, "invalid value 'x' for --json: expected true or false\nswarm: run 'swarm ls --help' for usage", []string{"ls", "--json=x"}},
 		{2, "unexpected argument 'w'\nswarm: the history of one worker: swarm events --worker w", []string{"events", "w"}},
+		{2, "--worker is empty\nswarm: run 'swarm events --help' for usage", []string{"events", "--worker="}},
 		{2, "invalid value 'soon' for --since: expected a duration such as 90, 90s, 5m or 1h30m\nswarm: run 'swarm events --help' for usage", []string{"messages", "--since", "soon"}},
 		{2, "invalid value '-1' for --lines: expected a number from 0\nswarm: run 'swarm events --help' for usage", []string{"events", "-n", "-1"}},
 		{2, "unexpected argument 'w'\nswarm: run 'swarm watch --help' for usage", []string{"watch", "w"}},
@@ -125,7 +126,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	a.out = &output{w: broken{}}
 	a.printf("a")
 	a.printf("b")
-	for _, err := range []error{nil, failed, &codeError{code: 3}} {
+	for _, err := range []error{nil, failed, &codeError{code: 3}, fmt.Errorf("x: %w", io.ErrShortWrite)} {
 		stderr.Reset()
 		if code := a.report(&cobra.Command{}, err); code != 1 || stderr.String() != "swarm: error: cannot write the output: short write\n" {
 			t.Errorf("%v: exit code %d, stderr %q", err, code, stderr)
@@ -163,31 +164,44 @@ func TestEveryVerbHasHelp(t *testing.T) {
 		if cmd.Short == "" || cmd.Parent() == cmd.Root() && cmd.GroupID == "" {
 			t.Errorf("%s: no short text or no group", cmd.CommandPath())
 		}
-		if cmd.GroupID == groupWorkers && (cmd.Long == "" || cmd.Example == "") {
+		if cmd.GroupID != groupSystem && cmd.HasParent() && cmd.Parent() == cmd.Root() && (cmd.Long == "" || cmd.Example == "") {
 			t.Errorf("%s: no long text or no example", cmd.CommandPath())
 		}
 		for _, sub := range cmd.Commands() {
 			check(sub)
 		}
 	}
-	for _, verb := range newRoot(a).Commands() {
+	root := newRoot(a)
+	for _, verb := range root.Commands() {
 		check(verb)
+	}
+	for _, g := range root.Groups() {
+		if !slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.GroupID == g.ID }) {
+			t.Errorf("the group '%s' has no commands", g.Title)
+		}
 	}
 }
 
-func TestGroupsOfHelp(t *testing.T) {
+// What workers are, and what becomes of them, is for programs too.
+func TestEveryVerbHasJSON(t *testing.T) {
 	t.Parallel()
 	a, _, _ := testApp()
-	var groups []string
-	for _, cmd := range newRoot(a).Commands() {
-		groups = append(groups, cmd.GroupID)
+	without := []string{
+		"swarm attach", "swarm ralph run", "swarm ralph template", "swarm ralph clean", "swarm ralph init", "swarm ralph logs",
+		"swarm ralph pause", "swarm ralph resume",
 	}
-	for _, g := range newRoot(a).Groups() {
-		if !slices.Contains(groups, g.ID) {
-			t.Errorf("help has a group without commands: %s", g.Title)
+	var check func(*cobra.Command)
+	check = func(cmd *cobra.Command) {
+		if !cmd.HasSubCommands() && cmd.Flags().Lookup("json") == nil && !slices.Contains(without, cmd.CommandPath()) {
+			t.Errorf("%s has no --json", cmd.CommandPath())
+		}
+		for _, sub := range cmd.Commands() {
+			check(sub)
 		}
 	}
-	if slices.Contains(groups, "") {
-		t.Error("a command has no group")
+	for _, verb := range newRoot(a).Commands() {
+		if verb.GroupID != groupSystem {
+			check(verb)
+		}
 	}
 }

@@ -49,7 +49,12 @@ by "swarm watch".`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.events(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("worker") && o.worker == "" {
+				return usagef("--worker is empty")
+			}
+			return a.events(cmd.Context(), o)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.worker, "worker", "", "only this worker: its `NAME`, or the id of one incarnation")

@@ -60,7 +60,8 @@ func (e *hintError) Unwrap() error { return e.error }
 // errors to messages and codes.
 func (a *app) report(cmd *cobra.Command, err error) int {
 	var code *codeError
-	if silent := err == nil || errors.As(err, &code) && code.err == nil; silent && a.out.err != nil {
+	silent := err == nil || errors.As(err, &code) && code.err == nil
+	if a.out.err != nil && (silent || errors.Is(err, a.out.err)) {
 		err = fmt.Errorf("cannot write the output: %w", cause(a.out.err))
 	}
 	var usage *usageError

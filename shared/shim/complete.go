@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -55,9 +56,13 @@ func Complete(ctx context.Context, dir, id, summary string, o swarm.KillOptions)
 	return fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
 }
 
-// oneLine makes one line of a text, not longer than a summary may be.
+// oneLine makes one line of a text, without what a terminal would act on, and not
+// longer than a summary may be.
 func oneLine(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+	words := strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	})
+	s = strings.Join(words, " ")
 	if len(s) <= swarm.MaxSummary {
 		return s
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // closeLimit is how long who closes the outer terminal may take to do so.
-const closeLimit = time.Second
+const closeLimit = 2 * time.Second
 
 // closing is a kill by someone who closes the outer terminal next, and keeps what
 // it shows. Its first signal is sent when that has happened: many programs tidy up

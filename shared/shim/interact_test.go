@@ -1,0 +1,274 @@
+package shim_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// startWith starts a shell script as a worker with a changed launch.
+func startWith(t *testing.T, script string, change func(*rundir.Launch)) *worker {
+	t.Helper()
+	w := newWorker(t)
+	l := w.launch("sh", "-c", script)
+	change(&l)
+	if err := w.start(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func withStdin(l *rundir.Launch) { l.Stdin = true }
+
+func restarting(l *rundir.Launch) {
+	l.Restart = rundir.Restart{When: rundir.RestartOnFailure, MinMS: 10, MaxMS: 10, Budget: 3, WindowMS: 60_000}
+}
+
+func TestInput(t *testing.T) {
+	t.Parallel()
+	w := startWith(t, "cat; exit 3", withStdin)
+	for _, in := range []swarm.Input{
+		{Data: []byte("-one\ntwo"), Enter: true},
+		{Data: []byte(strings.Repeat("x", swarm.MaxInput-1) + "\n")},
+		{Kind: swarm.InputEOF},
+	} {
+		r, err := shim.Input(t.Context(), w.dir, w.id, in)
+		if err != nil || r.Pending {
+			t.Fatalf("%s: %+v, %v", in.Kind, r, err)
+		}
+	}
+	if s := w.wait(); s.Exit == nil || s.Exit.Code != 3 {
+		t.Errorf("status %+v", s)
+	}
+	var got strings.Builder
+	err := shim.Output(t.Context(), w.dir, swarm.OutputOptions{}, func(o swarm.Output) error {
+		got.Write(o.Data)
+		return nil
+	})
+	if err != nil || got.String() != "-onetwo"+strings.Repeat("x", swarm.MaxInput-1) {
+		t.Errorf("%d bytes, %v", got.Len(), err)
+	}
+}
+
+func TestInputErrors(t *testing.T) {
+	t.Parallel()
+	w := start(t, "sleep", "999")
+	for name, tt := range map[string]struct {
+		id   string
+		in   swarm.Input
+		want error
+		text string
+	}{
+		"no standard input": {w.id, swarm.Input{Data: []byte("x")}, swarm.ErrInvalidSpec, "the worker has no standard input"},
+		"no end to give":    {w.id, swarm.Input{Kind: swarm.InputEOF}, swarm.ErrInvalidSpec, "the worker has no standard input"},
+		"too much":          {w.id, swarm.Input{Data: make([]byte, swarm.MaxInput+1)}, swarm.ErrInvalidSpec, "at most 1048576"},
+		"unknown kind":      {w.id, swarm.Input{Kind: 99}, swarm.ErrInvalidSpec, "unknown kind of input 99"},
+		"other worker":      {"w-other", swarm.Input{Data: []byte("x")}, swarm.ErrStaleHandle, ""},
+	} {
+		if _, err := shim.Input(t.Context(), w.dir, tt.id, tt.in); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := shim.Input(t.Context(), w.dir, w.id, swarm.Input{Kind: swarm.InputInterrupt}); err != nil {
+		t.Error(err)
+	}
+	if s := w.wait(); s.Exit == nil || s.Exit.Signal != "SIGINT" || s.Exit.Cause != swarm.CauseExited {
+		t.Errorf("status %+v", s)
+	}
+	for _, in := range []swarm.Input{{Data: []byte("x")}, {Kind: swarm.InputInterrupt}, {Kind: swarm.InputEOF}} {
+		if _, err := shim.Input(t.Context(), w.dir, w.id, in); !errors.Is(err, swarm.ErrNotFound) {
+			t.Errorf("%s to one that has ended: %v", in.Kind, err)
+		}
+	}
+}
+
+func TestBetweenTwoStarts(t *testing.T) {
+	t.Parallel()
+	w := startWith(t, "exit 3", func(l *rundir.Launch) {
+		restarting(l)
+		l.Restart.MinMS, l.Restart.MaxMS = 600_000, 600_000
+	})
+	eventually(t, "it pauses", func() bool { return w.status().Reason != "" })
+	s := w.status()
+	if s.State != swarm.StateRunning || s.PID != 0 || !strings.HasSuffix(s.Reason, "(exit status 3)") {
+		t.Errorf("status %+v", s)
+	}
+	if err := shim.Signal(t.Context(), w.dir, w.id, swarm.SignalOptions{Signal: "HUP"}); !errors.Is(err, swarm.ErrUnavailable) {
+		t.Errorf("signal: %v", err)
+	}
+	if _, err := shim.Input(t.Context(), w.dir, w.id, swarm.Input{Data: []byte("x")}); !errors.Is(err, swarm.ErrUnavailable) {
+		t.Errorf("input: %v", err)
+	}
+	r := w.kill(gently)
+	if r.Status.State != swarm.StateExited || r.Status.Exit.Cause != swarm.CauseKilled || r.Status.Exit.Code != 3 || r.Forced || r.AlreadyEnded {
+		t.Errorf("result %+v, exit %+v", r, r.Status.Exit)
+	}
+}
+
+func TestComplete(t *testing.T) {
+	t.Parallel()
+	w := startWith(t, "echo ready; exec sleep 999", restarting)
+	w.firstLine()
+	began := time.Now()
+	if err := shim.Complete(t.Context(), w.dir, w.id, "All\n\x1b\t done, é", swarm.KillOptions{Grace: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	s := w.status()
+	if s.State != swarm.StateRunning || s.Completion == nil || s.Completion.Summary != "All done, é" || s.Completion.Time.Before(began) {
+		t.Errorf("status %+v", s)
+	}
+	again := func() {
+		t.Helper()
+		if err := shim.Complete(t.Context(), w.dir, w.id, "again", gently); !errors.Is(err, swarm.ErrTooLate) {
+			t.Errorf("error %v", err)
+		}
+	}
+	again()
+	if r := w.kill(gently); r.Status.Exit == nil || r.Status.Exit.Cause != swarm.CauseCompleted || r.Status.Completion.Summary != "All done, é" {
+		t.Errorf("result %+v", r)
+	}
+	again()
+}
+
+func TestLongSummary(t *testing.T) {
+	t.Parallel()
+	w := start(t, "sleep", "999")
+	if err := shim.Complete(t.Context(), w.dir, w.id, strings.Repeat("é\x01", 1000), swarm.KillOptions{Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	s := w.wait()
+	if s.Completion == nil || len(s.Completion.Summary) > swarm.MaxSummary || len(s.Completion.Summary) < swarm.MaxSummary-4 {
+		t.Errorf("%+v", s.Completion)
+	}
+}
+
+// The shim died, the completion did not.
+func TestLostAfterComplete(t *testing.T) {
+	t.Parallel()
+	w := start(t, "sleep", "999")
+	if err := shim.Complete(t.Context(), w.dir, w.id, "done", swarm.KillOptions{Grace: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	w.loseShim()
+	if s := w.status(); s.State != swarm.StateLost || s.Completion == nil || s.Completion.Summary != "done" {
+		t.Errorf("status %+v", s)
+	}
+	if err := shim.Complete(t.Context(), w.dir, w.id, "done", gently); !errors.Is(err, swarm.ErrTooLate) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	w := startWith(t, `[ -e once ] && { echo again; exec sleep 999; }; touch once; exit 5`, restarting)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var last swarm.Status
+	err := shim.Watch(ctx, w.dir, w.id, func(s swarm.Status) error {
+		if s.Restarts == 1 && s.Completion == nil {
+			if err := shim.Complete(ctx, w.dir, w.id, "sum", swarm.KillOptions{Grace: time.Minute}); err != nil {
+				return err
+			}
+		}
+		if s.Completion != nil && last.Completion == nil {
+			go func() { _, _ = shim.Kill(ctx, w.dir, w.id, gently) }()
+		}
+		last = s
+		return nil
+	})
+	if err != nil || last.State != swarm.StateExited || last.Exit.Cause != swarm.CauseCompleted || last.Restarts != 1 {
+		t.Errorf("%v, status %+v", err, last)
+	}
+	want := []swarm.Restarted{{Number: 1, Time: last.LastRestarts[0].Time, Code: 5}}
+	if diff := cmp.Diff(want, last.LastRestarts); diff != "" {
+		t.Error(diff)
+	}
+	// Of one that has ended there is one status to tell.
+	told := 0
+	err = shim.Watch(ctx, w.dir, w.id, func(swarm.Status) error { told++; return nil })
+	if err != nil || told != 1 {
+		t.Errorf("%v, told %d times", err, told)
+	}
+}
+
+func TestWatchEnds(t *testing.T) {
+	t.Parallel()
+	w := start(t, "sleep", "999")
+	if err := shim.Watch(t.Context(), w.dir, w.id, func(swarm.Status) error { return errEnough }); !errors.Is(err, errEnough) {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := shim.Watch(ctx, w.dir, w.id, func(swarm.Status) error { cancel(); return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if err := shim.Watch(t.Context(), w.dir, "w-other", func(swarm.Status) error { return nil }); !errors.Is(err, swarm.ErrStaleHandle) {
+		t.Errorf("error %v", err)
+	}
+	var last swarm.Status
+	err := shim.Watch(t.Context(), w.dir, w.id, func(s swarm.Status) error {
+		if last = s; s.State == swarm.StateRunning {
+			return w.facts().Shim.Signal(syscall.SIGKILL)
+		}
+		return nil
+	})
+	if err != nil || last.State != swarm.StateLost {
+		t.Errorf("%v, status %+v", err, last)
+	}
+}
+
+// What the last release wrote is still read.
+func TestOldStatus(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const old = `{"version":1,"id":"w-1","state":"ended","shim":{"pid":7,"start":8,"boot":"b"},"main":{"pid":9,"start":10,"boot":"b"},"session":9,"started_ns":1000000000,"ended_ns":2000000000,"code":3,"signal":"","cause":"exited","reason":"","forced":false,"dropped_bytes":0,"dropped_lines":0}`
+	if err := os.WriteFile(filepath.Join(dir, rundir.StatusFile), []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := shim.Status(dir, "w-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := swarm.Status{
+		State: swarm.StateExited, PID: 9, Started: time.Unix(1, 0),
+		Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseExited, Time: time.Unix(2, 0)},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLaunchOf(t *testing.T) {
+	t.Parallel()
+	got := shim.LaunchOf(swarm.Spec{
+		ID: "w", Command: []string{"a"}, Dir: "/",
+		Stdin:   true,
+		Kill:    swarm.KillOptions{Signal: "int", Grace: time.Second},
+		Restart: swarm.Restart{When: swarm.RestartAlways, MinDelay: time.Microsecond},
+		Owner:   &swarm.Owner{PID: 7, Start: 8, Boot: "b"},
+	})
+	want := rundir.Launch{
+		ID: "w", Command: []string{"a"}, Dir: "/", GraceMS: 1000, Signal: "SIGINT", Stdin: true,
+		Restart: rundir.Restart{When: "always", MinMS: 1, MaxMS: 30_000, Budget: 5, WindowMS: 60_000},
+		Owner:   rundir.Identity{PID: 7, Start: 8, Boot: "b"},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+	for _, when := range []swarm.RestartWhen{"", "sometimes"} {
+		if l := shim.LaunchOf(swarm.Spec{Restart: swarm.Restart{When: when, Budget: 3}}); l.Restart != (rundir.Restart{}) {
+			t.Errorf("%q: %+v", when, l.Restart)
+		}
+	}
+}

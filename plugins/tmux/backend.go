@@ -15,6 +15,7 @@ import (
 type Backend struct {
 	log    hclog.Logger
 	sights sights
+	closer closer
 }
 
 var (

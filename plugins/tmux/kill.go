@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"context"
-	"time"
 
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -10,9 +9,6 @@ import (
 
 // hangup is the gentle way to end a worker: what a terminal sends when it closes.
 const hangup = "SIGHUP"
-
-// closeLimit is how long tmux may take to close a window.
-const closeLimit = 5 * time.Second
 
 // Kill ends the worker: by closing its window, or first with the signal that was
 // asked for. The shim carries it out; it gets the order before the window closes,
@@ -37,7 +33,7 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 		return swarm.KillResult{}, err
 	}
 	defer killing.Close()
-	closed := atOnce && killing.Accepted() && b.close(ctx, h, withScreen)
+	closed := atOnce && killing.Accepted() && b.closeWithScreen(ctx, h)
 	if o.Detach {
 		r, err := killing.Detach(ctx)
 		r.Status.Where = h.where(h.Session, h.Name)
@@ -58,50 +54,4 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 func (h handle) hasEnded() bool {
 	s, err := shim.Status(h.Dir, h.ID)
 	return err == nil && s.State == swarm.StateExited
-}
-
-// closing says what of a window to close.
-type closing int
-
-const (
-	// anyway closes the worker's window with all that is in it.
-	anyway closing = iota
-	// withScreen is anyway, and keeps what the worker's pane showed.
-	withScreen
-	// ifDead closes the worker's own pane if its process has ended: others in the
-	// window are the user's, who saw the worker end before.
-	ifDead
-)
-
-// close closes the window if it is the worker's, and says whether that is done.
-// tmux checks and closes in one go, so that no other window can get the id.
-func (b *Backend) close(ctx context.Context, h handle, what closing) bool {
-	if h.Window == "" {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(ctx, closeLimit)
-	defer cancel()
-	commands := [][]string{h.ifOurs([]string{"kill-window", "-t", h.Window})}
-	switch what {
-	case anyway:
-	case withScreen:
-		// Before the window goes, in the same go. Whatever comes of it, the window
-		// goes.
-		commands = append([][]string{h.ifOurs(captureAll(h.ID, "-t", h.Pane)...)}, commands...)
-	case ifDead:
-		dead := "#{&&:" + h.ours() + ",#{pane_dead}}"
-		commands = [][]string{{"if-shell", "-F", "-t", h.Pane, dead, "kill-pane -t " + h.Pane}}
-	}
-	out, err := h.server().run(ctx, commands...)
-	if what == withScreen {
-		if err := h.keep(out); err != nil {
-			b.log.Debug("last screen was not kept", "worker", h.ID, "error", err)
-		}
-	}
-	if err != nil {
-		// A server that is gone, most often: its windows went with it.
-		b.log.Debug("window was not closed", "worker", h.ID, "error", err)
-		return false
-	}
-	return true
 }

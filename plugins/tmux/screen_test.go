@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -148,4 +149,46 @@ func TestKillRunsTmuxOnce(t *testing.T) {
 		t.Errorf("tmux was run with %s, %v", calls, err)
 	}
 	w.wantScreen(0, swarm.Screen{Lines: []string{"ready"}, Taken: true})
+}
+
+// TestScreensOfACrowd has many workers killed at once, one of them without its
+// window.
+func TestScreensOfACrowd(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	crowd := make([]*worker, 40)
+	for i := range crowd {
+		name := fmt.Sprintf("w%d", i)
+		crowd[i] = f.spawn(name, "sh", "-c", "echo this is "+name+"; trap 'clear; echo bye' HUP; sleep 999")
+	}
+	gone := f.newWorker("gone", "sh", "-c", stubborn)
+	gone.spec.Kill = swarm.KillOptions{Grace: patience}
+	if err := gone.start(); err != nil {
+		t.Fatal(err)
+	}
+	gone.says("ready")
+	f.mustTmux("kill-window", "-t", gone.parts().Window)
+	for _, w := range crowd {
+		w.shows("this is " + w.spec.Name)
+	}
+	var killing sync.WaitGroup
+	for _, w := range append(crowd, gone) {
+		killing.Go(func() {
+			if _, err := f.backend.Kill(t.Context(), w.handle, swarm.KillOptions{Grace: patience, Force: true}); err != nil {
+				t.Errorf("%s: %v", w.spec.Name, err)
+			}
+		})
+	}
+	// It ignores the signal of a window that is closed.
+	gone.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true})
+	killing.Wait()
+	for _, w := range crowd {
+		w.wantScreen(0, swarm.Screen{Lines: []string{"this is " + w.spec.Name}, Taken: true})
+		if s := w.status(); s.Exit == nil || s.Exit.Cause != swarm.CauseKilled {
+			t.Errorf("%s: %+v", w.spec.Name, s)
+		}
+	}
+	if left := f.windows(); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"syscall"
 	"time"
 
@@ -128,6 +129,29 @@ func wake(dir, id string) {
 	}
 }
 
+// keepAwake does so again and again until it is told to stop: a shim may answer
+// in the very moment in which it is stopped.
+func keepAwake(dir, id string) (stop func()) {
+	every := time.NewTicker(awakeLimit)
+	done := make(chan struct{})
+	var owned sync.WaitGroup
+	owned.Go(func() {
+		for {
+			select {
+			case <-every.C:
+				wake(dir, id)
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() {
+		every.Stop()
+		close(done)
+		owned.Wait()
+	}
+}
+
 // leave deals with a shim that is alive and does not listen. It is about to
 // leave; or its socket was removed, and then an order from the system is the only
 // one that it takes, which ends the worker by the worker's own policy.
@@ -144,6 +168,8 @@ func (k *Killing) Result(ctx context.Context) (swarm.KillResult, error) {
 	if k.call == nil {
 		return k.withoutShim(ctx)
 	}
+	stop := keepAwake(k.dir, k.id)
+	defer stop()
 	a, err := k.call.answer(ctx)
 	if errors.Is(err, errNoAnswer) {
 		return k.withoutShim(ctx)

@@ -1,0 +1,170 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// closeLimit is how long tmux may take to close windows.
+const closeLimit = 5 * time.Second
+
+// closing says what of a window to close.
+type closing int
+
+const (
+	// anyway closes the worker's window with all that is in it.
+	anyway closing = iota
+	// ifDead closes the worker's own pane if its process has ended: others in the
+	// window are the user's, who saw the worker end before.
+	ifDead
+)
+
+// close closes the window if it is the worker's. tmux checks and closes in one
+// go, so that no other window can get the id.
+func (b *Backend) close(ctx context.Context, h handle, what closing) {
+	if h.Window == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+	defer cancel()
+	command := h.closeCommand()
+	if what == ifDead {
+		dead := "#{&&:" + h.ours() + ",#{pane_dead}}"
+		command = []string{"if-shell", "-F", "-t", h.Pane, dead, "kill-pane -t " + h.Pane}
+	}
+	if _, err := h.server().run(ctx, command); err != nil {
+		// A server that is gone, most often: its windows went with it.
+		b.log.Debug("window was not closed", "worker", h.ID, "error", err)
+	}
+}
+
+func (h handle) closeCommand() []string { return h.ifOurs([]string{"kill-window", "-t", h.Window}) }
+
+// closeWithScreen closes the worker's window and keeps what its pane showed, in
+// one go. It reports whether that is done.
+func (b *Backend) closeWithScreen(ctx context.Context, h handle) bool {
+	if h.Window == "" {
+		return false
+	}
+	screen, err := b.closer.close(ctx, h)
+	if err != nil {
+		b.log.Debug("window was not closed", "worker", h.ID, "error", err)
+		return false
+	}
+	if err := h.keep(screen); err != nil {
+		b.log.Debug("last screen was not kept", "worker", h.ID, "error", err)
+	}
+	return true
+}
+
+// longest is how many bytes of commands tmux is given at once: a client passes
+// them on in one message, of at most 16 KiB.
+const longest = 12 << 10
+
+// closer closes windows of workers. While one command of tmux is under way, those
+// that come gather for the next one: a crowd is not worth a process each.
+type closer struct {
+	mu       sync.Mutex
+	underWay map[string]bool // by socket
+	waiting  map[string][]*closed
+}
+
+// closed is a window that is being closed.
+type closed struct {
+	handle
+	done   chan struct{} // closed when the others are set
+	screen string
+	err    error
+}
+
+func (c *closer) close(ctx context.Context, h handle) (screen string, err error) {
+	w := &closed{handle: h, done: make(chan struct{})}
+	c.mu.Lock()
+	if c.underWay == nil {
+		c.underWay, c.waiting = make(map[string]bool), make(map[string][]*closed)
+	}
+	c.waiting[h.Socket] = append(c.waiting[h.Socket], w)
+	if !c.underWay[h.Socket] {
+		c.underWay[h.Socket] = true
+		go c.closeAll(ctx, h.Socket) // ends when nobody waits any more
+	}
+	c.mu.Unlock()
+	select {
+	case <-w.done:
+		return w.screen, w.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// closeAll closes windows until nobody waits.
+func (c *closer) closeAll(ctx context.Context, socket string) {
+	for {
+		windows, commands := c.next(socket)
+		if len(windows) == 0 {
+			return
+		}
+		closeWindows(ctx, windows, commands)
+	}
+}
+
+// next takes as many of those who wait as one command may be long, and returns how
+// to close their windows. With none, nothing is under way any more.
+func (c *closer) next(socket string) (windows []*closed, commands [][]string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	waiting := c.waiting[socket]
+	if len(waiting) == 0 {
+		delete(c.underWay, socket)
+		delete(c.waiting, socket)
+		return nil, nil
+	}
+	n, size := 0, 0
+	for _, w := range waiting {
+		more := w.commands()
+		for _, arg := range joined(more) {
+			size += len(arg) + 1
+		}
+		if n > 0 && size > longest {
+			break
+		}
+		n++
+		commands = append(commands, more...)
+	}
+	c.waiting[socket] = waiting[n:]
+	return waiting[:n], commands
+}
+
+// closeWindows closes the windows of one server.
+func closeWindows(ctx context.Context, windows []*closed, commands [][]string) {
+	// Others wait for it, too.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+	defer cancel()
+	out, err := windows[0].server().run(ctx, commands...)
+	for _, w := range windows {
+		screen, rest, ok := strings.Cut(out, w.end()+"\n")
+		if ok {
+			w.screen, out = screen, rest
+		} else if w.err = err; err == nil {
+			w.err = fmt.Errorf("%w: tmux did not say that it closes the window", swarm.ErrUnavailable)
+		}
+		close(w.done)
+	}
+}
+
+// commands closes the window after its screen, whatever comes of that.
+func (w *closed) commands() [][]string {
+	return [][]string{
+		w.ifOurs(captureAll(w.ID, "-t", w.Pane)...),
+		{"display-message", "-p", w.end()},
+		w.closeCommand(),
+	}
+}
+
+// end follows the screen of a worker.
+func (w *closed) end() string { return "swarm: that was all of " + w.ID }

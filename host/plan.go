@@ -32,11 +32,10 @@ type plan struct {
 
 	// The rest is for a respawn. place is the id of the worker whose place this
 	// one takes, replaces its record; nil if that is gone. former is the workspace
-	// to remove before, forgotten are the incarnations that are too long ago.
-	place     string
-	replaces  *registry.Record
-	former    *swarm.WorkspaceRef
-	forgotten []string
+	// to remove before.
+	place    string
+	replaces *registry.Record
+	former   *swarm.WorkspaceRef
 }
 
 // makesWorkspace reports whether a workspace has to be made.

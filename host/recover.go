@@ -74,6 +74,9 @@ func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *peer, id s
 		if !found && r.Replaces != nil {
 			return h.restore(ctx, tx, &r, workspace)
 		}
+		if err := succeed(ctx, tx, &r, r.Replaces); err != nil {
+			return err
+		}
 		r.Workspace, r.Step, r.Replaces = workspace, "", nil
 		if workspace != nil {
 			r.Dir = workspace.Path

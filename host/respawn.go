@@ -186,12 +186,12 @@ func (r *respawning) end(ctx context.Context) error {
 	return r.killing.outcomes[0].Err
 }
 
-// find looks what became of the old record. That of an ephemeral worker has gone
-// with its end.
+// find looks what became of the old record. That of a worker which is kept for a
+// time only may have gone with its end or soon after.
 func (r *respawning) find(ctx context.Context) error {
 	now, err := r.reg.Get(ctx, r.old.ID)
 	switch {
-	case errors.Is(err, registry.ErrNotFound) && isEphemeral(&r.old) && r.old.State == registry.Running:
+	case errors.Is(err, registry.ErrNotFound) && r.killing != nil && r.old.Retain != registry.RetainUntilClean:
 		r.plan.adopt(r.old, nil)
 		return nil
 	case errors.Is(err, registry.ErrNotFound):

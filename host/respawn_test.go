@@ -42,7 +42,7 @@ func TestRespawn(t *testing.T) {
 		r.can("one", swarm.CapStdin, swarm.CapRestart)
 		old := r.spawn(t, "w", "one", withTree, func(q *SpawnRequest) {
 			q.Env, q.Tags, q.Options = []string{"A=1", "SWARM_SECRET=x"}, []string{"t"}, map[string]string{"session": "s"}
-			q.Retain, q.OutputLimit, q.Project, q.Stdin, q.Ralph = "1h0m0s", 7, "/p", true, true
+			q.Retain, q.OutputLimit, q.Project, q.Stdin, q.Ralph = "876000h0m0s", 7, "/p", true, true
 			q.Restart.When = swarm.RestartAlways
 			q.Kill = &swarm.KillOptions{Signal: "SIGINT", Mode: swarm.KillMain}
 		})
@@ -70,7 +70,7 @@ func TestRespawn(t *testing.T) {
 			t.Errorf("the backend was asked for (-before +after):\n%s", diff)
 		}
 		rec := r.record(t, "w")
-		if rec.ID != w.ID || rec.Replaces != nil || rec.Retain != "1h0m0s" || rec.Project != "/p" || !rec.Ralph {
+		if rec.ID != w.ID || rec.Replaces != nil || rec.Retain != "876000h0m0s" || rec.Project != "/p" || !rec.Ralph {
 			t.Errorf("the record is %+v", rec)
 		}
 		if alive := r.one.alive(t); !cmp.Equal(alive, []string{"w"}) {
@@ -436,5 +436,25 @@ func TestCrashInRespawn(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// The record of a worker whose time is over with its end may go at any moment.
+func TestRespawnOfWorkerKeptForNoTime(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	old := r.spawn(t, "w", "one", func(q *SpawnRequest) { q.Retain = "0s" })
+	w := r.respawn(t, "w")
+	if w.ID == old.ID || w.Retain != "0s" {
+		t.Errorf("respawned %+v", w)
+	}
+	if err := r.one.write(fakeWorker{ID: w.ID, Spec: swarm.Spec{Name: "w"}, State: swarm.StateExited, Exit: &swarm.Exit{}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Respawn(t.Context(), "w", RespawnRequest{}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("after its time: %v", err)
 	}
 }

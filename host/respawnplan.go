@@ -29,8 +29,7 @@ func (h *Host) planRespawn(old registry.Record, req RespawnRequest) (*plan, erro
 		rec.Owner = nil // it would be ended at once
 	}
 	ids := append(slices.Clone(old.Previous), old.ID)
-	cut := max(0, len(ids)-maxPrevious)
-	p.place, p.forgotten, rec.Previous = old.ID, ids[:cut], ids[cut:]
+	p.place, rec.Previous = old.ID, ids[max(0, len(ids)-maxPrevious):]
 	if req.CleanFirst {
 		p.former = old.Workspace
 	} else {
@@ -126,6 +125,23 @@ func (p *plan) enter(ctx context.Context, tx *registry.Tx) error {
 	}
 	p.rec.Replaces = p.replaces
 	return tx.Insert(ctx, &p.rec)
+}
+
+// succeed lets the run directories go of those incarnations that the worker in the
+// place of the replaced one does not remember.
+func succeed(ctx context.Context, tx *registry.Tx, rec, replaced *registry.Record) error {
+	if replaced == nil {
+		return nil
+	}
+	for _, id := range append(replaced.Previous, replaced.ID) {
+		if slices.Contains(rec.Previous, id) {
+			continue
+		}
+		if err := tx.Leave(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // putBack removes the record of a spawn that failed; the one that it was to replace

@@ -156,10 +156,8 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 		if err != nil {
 			return err
 		}
-		for _, id := range p.forgotten {
-			if err := tx.Leave(ctx, id); err != nil {
-				return err
-			}
+		if err := succeed(ctx, tx, rec, p.replaces); err != nil {
+			return err
 		}
 		_, err = tx.Append(ctx, spawnedEvent(rec, p.status.Status))
 		return err

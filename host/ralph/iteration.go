@@ -44,8 +44,10 @@ type outcome struct {
 	ending ending
 	// exit is how the agent ended: a code, or the name of a signal.
 	exit string
-	// err is why the agent could not be started, or not be given the prompt.
-	err error
+	// err is why the agent could not be started, or not be given the prompt; what
+	// says which.
+	err  error
+	what string
 	// done says that the done pattern was matched, however it ended.
 	done bool
 	// left are processes that could not be ended.
@@ -79,7 +81,7 @@ type iteration struct {
 func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	a, err := startAgent(ctx, st.Command, l.console)
 	if err != nil {
-		return outcome{ending: refused, err: err}
+		return outcome{ending: refused, err: err, what: "spawn failed"}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	it := &iteration{
@@ -199,7 +201,7 @@ func (it *iteration) give(ctx context.Context) {
 func (it *iteration) given(err error) {
 	// The paste ends with the agent, which is no failure of its own.
 	if err != nil && it.outcome.ending == 0 && !it.mainGone {
-		it.outcome.err = err
+		it.outcome.err, it.outcome.what = err, "prompt refused"
 		it.end(refused)
 	}
 }

@@ -1,6 +1,7 @@
 package ralph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ type Options struct {
 	// Stdin and Stdout are those of the process. If Stdin is a terminal it is made
 	// raw meanwhile, and what is typed there goes to the agent.
 	Stdin, Stdout *os.File
+	// unit is the first wait after a failure; 0: a second.
+	unit time.Duration
 }
 
 // SignalError says that the loop was ended by a signal. The iteration that was
@@ -41,6 +44,8 @@ type loop struct {
 	children, signals chan os.Signal
 	// by is the signal that ended the loop, 0 as long as none did.
 	by syscall.Signal
+	// unit is the first wait after a failure.
+	unit time.Duration
 }
 
 // Run runs a loop until it has come to its end, which is nil. Everything that it
@@ -59,6 +64,7 @@ func Run(ctx context.Context, o Options) error {
 	l := &loop{
 		store: o.Store, name: o.Name,
 		children: make(chan os.Signal, 1), signals: make(chan os.Signal, 8),
+		unit: cmp.Or(o.unit, time.Second),
 	}
 	signal.Notify(l.children, unix.SIGCHLD)
 	signal.Notify(l.signals, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGWINCH)

@@ -13,8 +13,8 @@ import (
 const maxBackOff = 300 * time.Second
 
 // backOff is how long to wait after the kth failure in a row.
-func backOff(k int) time.Duration {
-	return min(time.Second<<min(k-1, 20), maxBackOff)
+func backOff(k int, unit time.Duration) time.Duration {
+	return min(unit<<min(k-1, 20), maxBackOff)
 }
 
 // record writes down what came of an iteration, tells it, and returns whether there
@@ -38,7 +38,7 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 		case st.Failures >= MaxFailures:
 			st.end(Failed, ReasonFailures)
 		case out.failed() && !st.Complete():
-			wait = backOff(st.Failures)
+			wait = backOff(st.Failures, l.unit)
 		}
 		// Before the state is written: who follows the log reads until the state
 		// says that there is no more.
@@ -70,13 +70,13 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 		what := "iteration " + fmt.Sprint(i) + " failed (" + exitText(": ", out.exit) + ")"
 		how := exitText("=", out.exit)
 		if out.err != nil {
-			what, how = "spawn failed", "exit=1"
+			what, how = out.what, "exit=1"
 			l.say("%v", out.err)
 			l.log(eventError, "iteration %d: %v", i, out.err)
 		}
-		l.log(eventFail, "iteration %d %s attempt=%d/%d backoff=%ds", i, how, st.Failures, MaxFailures, int(wait.Seconds()))
+		l.log(eventFail, "iteration %d %s attempt=%d/%d backoff=%gs", i, how, st.Failures, MaxFailures, wait.Seconds())
 		if wait > 0 {
-			what += fmt.Sprintf(", retrying in %ds (attempt %d/%d)", int(wait.Seconds()), st.Failures, MaxFailures)
+			what += fmt.Sprintf(", retrying in %gs (attempt %d/%d)", wait.Seconds(), st.Failures, MaxFailures)
 		}
 		l.say("%s", what)
 	case out.ending == inactive && !out.done:

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"syscall"
-	"time"
 
 	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -15,10 +13,6 @@ import (
 
 // DefaultSignal is the gentle way to end a worker that has no terminal.
 const DefaultSignal = "SIGTERM"
-
-// awakeLimit is how long a shim that runs may take to accept a kill before it is
-// thought to be stopped.
-const awakeLimit = 500 * time.Millisecond
 
 // Kill ends the worker and everything it started, see [swarm.Backend]. The shim
 // does it, and goes on if the context ends, which only ends the wait. The
@@ -113,43 +107,12 @@ func accepted(ctx context.Context, dir, id string, o swarm.KillOptions, closing 
 	if err != nil {
 		return nil, err
 	}
-	late := time.AfterFunc(awakeLimit, func() { wake(dir, id) })
-	defer late.Stop()
+	defer keepAwake(dir, id)()
 	if _, err := c.answer(ctx); err != nil {
 		c.close()
 		return nil, err
 	}
 	return c, nil
-}
-
-// wake lets a shim go on that somebody has stopped: it would never answer.
-func wake(dir, id string) {
-	if st, err := readFacts(dir, id); err == nil {
-		_ = st.Shim.Signal(syscall.SIGCONT)
-	}
-}
-
-// keepAwake does so again and again until it is told to stop: a shim may answer
-// in the very moment in which it is stopped.
-func keepAwake(dir, id string) (stop func()) {
-	every := time.NewTicker(awakeLimit)
-	done := make(chan struct{})
-	var owned sync.WaitGroup
-	owned.Go(func() {
-		for {
-			select {
-			case <-every.C:
-				wake(dir, id)
-			case <-done:
-				return
-			}
-		}
-	})
-	return func() {
-		every.Stop()
-		close(done)
-		owned.Wait()
-	}
 }
 
 // leave deals with a shim that is alive and does not listen. It is about to
@@ -168,8 +131,7 @@ func (k *Killing) Result(ctx context.Context) (swarm.KillResult, error) {
 	if k.call == nil {
 		return k.withoutShim(ctx)
 	}
-	stop := keepAwake(k.dir, k.id)
-	defer stop()
+	defer keepAwake(k.dir, k.id)()
 	a, err := k.call.answer(ctx)
 	if errors.Is(err, errNoAnswer) {
 		return k.withoutShim(ctx)

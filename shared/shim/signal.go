@@ -51,6 +51,7 @@ func exchange(ctx context.Context, dir string, r rundir.Request, data []byte) (r
 		return rundir.Answer{}, err
 	}
 	defer c.close()
+	defer keepAwake(dir, r.ID)()
 	// One that does not take all of it has an answer to say why.
 	_, _ = c.conn.Write(data)
 	return c.answer(ctx)

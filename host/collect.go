@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -26,8 +27,14 @@ type Collected struct {
 // Collect does once what [Host.Watch] does as it goes, over all backends. What
 // one of them keeps it from doing is in the warnings.
 func (h *Host) Collect(ctx context.Context) (Collected, error) {
-	reg, err := h.changing(ctx)
-	if err != nil || reg == nil {
+	if _, err := os.Lstat(filepath.Join(h.opts.Dir, registry.File)); err != nil {
+		reg, err := h.reading(ctx)
+		if err != nil || reg == nil {
+			return Collected{}, err
+		}
+	}
+	reg, err := h.writing(ctx)
+	if err != nil {
 		return Collected{}, err
 	}
 	return h.collect(ctx, reg)
@@ -45,7 +52,9 @@ func (h *Host) collect(ctx context.Context, reg *registry.Registry) (Collected, 
 	for _, text := range warnings {
 		c.Warnings = append(c.Warnings, Warning{Text: text})
 	}
-	c.ends(ctx, h, reg, recs)
+	if err := c.ends(ctx, h, reg, recs); err != nil {
+		return c, err
+	}
 	c.owners(ctx, h, recs)
 	gone, _, err := h.expire(ctx, reg, time.Now())
 	for _, r := range gone {
@@ -90,12 +99,13 @@ func (c *Collected) settle(ctx context.Context, h *Host, reg *registry.Registry)
 	return nil
 }
 
-// ends records the ends of those of recs that have ended, and lets their backends
-// drop what they shared.
-func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, recs []registry.Record) {
+// ends records the ends of those of recs that have ended. It is an error if that
+// can't be recorded.
+func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, recs []registry.Record) error {
 	type found struct {
 		told     []told
 		warnings []Warning
+		err      error
 	}
 	gs := h.groups(recs, isRunning)
 	all := make([]found, len(gs))
@@ -117,12 +127,11 @@ func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, r
 		if len(fresh) == 0 {
 			return
 		}
-		var err error
-		if f.told, err = h.publish(ctx, reg, fresh); err != nil {
-			f.warnings = append(f.warnings, Warning{Text: fmt.Sprintf("cannot record what happened: %v", err)})
-		}
+		f.told, f.err = h.publish(ctx, reg, fresh)
 	})
+	var err error
 	for _, f := range all {
+		err = errors.Join(err, f.err)
 		c.Warnings = append(c.Warnings, f.warnings...)
 		for _, t := range f.told {
 			if t.ended {
@@ -133,6 +142,7 @@ func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, r
 			}
 		}
 	}
+	return err
 }
 
 // owners kills the workers whose owner has ended and whose backend does not see to

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -89,11 +90,16 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 	if err != nil {
 		return registry.Record{}, err
 	}
+	run := callerRunDir(os.Getppid())
 	if at := h.callerAmong(recs); at >= 0 {
+		// The environment alone proves nothing of a worker that has a keeper: it may
+		// come from a daemon that was once started in there.
+		if _, err := os.Stat(filepath.Join(h.runDir(recs[at].ID), rundir.StatusFile)); run == "" && err == nil {
+			return registry.Record{}, ErrOutside
+		}
 		return recs[at], nil
 	}
 	// The record of an ephemeral worker that is done is gone already.
-	run := callerRunDir(os.Getppid())
 	if id := filepath.Base(run); run != "" && sameFile(run, h.runDir(id)) {
 		if f, err := h.readWorkerFile(id); err == nil {
 			return registry.Record{Spec: f.Spec, State: registry.Stopped}, nil

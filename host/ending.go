@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/host/plain"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -134,13 +135,15 @@ func newEvent(rec *registry.Record, kind EventKind, text string, at time.Time) r
 	return registry.Event{Time: at, ID: rec.ID, Worker: rec.Name, Kind: string(kind), Text: text}
 }
 
-// line makes one line of a text, without control characters.
+// line makes one line of a text, without what controls how it is shown.
 func line(s string) string {
+	var text plain.Text
+	s = string(text.Strip([]byte(s), true))
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t' || r == '\n' || r == '\v' || r == '\f' || r == '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029':
 			return ' '
-		case unicode.IsControl(r):
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
 			return -1
 		default:
 			return r

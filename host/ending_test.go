@@ -13,7 +13,7 @@ import (
 func TestEndings(t *testing.T) {
 	t.Parallel()
 	rec := registry.Record{Spec: registry.Spec{ID: "id", Name: "w"}}
-	said := &swarm.Completion{Summary: "all\n\ttests \x1b[1mpass", Time: time.Unix(1700000001, 0)}
+	said := &swarm.Completion{Summary: "all\n\ttests\r \x1b[1mpa\u202ess\x07", Time: time.Unix(1700000001, 0)}
 	now, ended := time.Unix(1700000009, 0), time.Unix(1700000005, 0)
 	exit := func(code int, signal string, cause swarm.Cause) swarm.Status {
 		return swarm.Status{State: swarm.StateExited, Exit: &swarm.Exit{Code: code, Signal: signal, Cause: cause, Time: ended}}
@@ -40,9 +40,9 @@ func TestEndings(t *testing.T) {
 		{exit(7, "", swarm.CauseCrashLoop), "[w] FAILED: exit status 7", ended},
 		{exit(1, "", "a cause of later"), "[w] FAILED: exit status 1", ended},
 		{exit(0, "", swarm.CauseCompleted), "[w] COMPLETE", ended},
-		{with(exit(-1, "SIGKILL", swarm.CauseCompleted), said), "[w] COMPLETE: all tests [1mpass", said.Time},
+		{with(exit(-1, "SIGKILL", swarm.CauseCompleted), said), "[w] COMPLETE: all tests pass", said.Time},
 		{with(exit(-1, "SIGKILL", swarm.CauseKilled), &swarm.Completion{}), "[w] COMPLETE", ended},
-		{with(swarm.Status{State: swarm.StateLost}, said), "[w] COMPLETE: all tests [1mpass", said.Time},
+		{with(swarm.Status{State: swarm.StateLost}, said), "[w] COMPLETE: all tests pass", said.Time},
 		{swarm.Status{State: swarm.StateLost, Reason: "keeper died"}, "[w] DIED: process not found", now},
 		{
 			swarm.Status{State: swarm.StateExited, Exit: &swarm.Exit{Code: 127, Cause: swarm.CauseNotStarted, Reason: "command not found: x", Time: ended}},

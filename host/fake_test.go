@@ -87,11 +87,17 @@ func (b *fakeBackend) write(w fakeWorker) error {
 // end lets the worker of that name end by itself.
 func (b *fakeBackend) end(t *testing.T, name string, exit swarm.Exit) {
 	t.Helper()
-	b.change(t, name, func(w *fakeWorker) { w.State, w.Exit = swarm.StateExited, &exit })
+	b.change(t, name, func(w *fakeWorker) {
+		if w.State == swarm.StateRunning {
+			w.State, w.Exit = swarm.StateExited, &exit
+		}
+	})
 }
 
 func (b *fakeBackend) change(t *testing.T, name string, f func(*fakeWorker)) {
 	t.Helper()
+	b.order.Lock()
+	defer b.order.Unlock()
 	for _, w := range b.all(t) {
 		if w.Spec.Name == name {
 			f(&w)
@@ -112,6 +118,9 @@ func (b *fakeBackend) all(t *testing.T) []fakeWorker {
 	}
 	var ws []fakeWorker
 	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".tmp" {
+			continue // just being written
+		}
 		w, err := b.read(swarm.Handle{Data: []byte(e.Name())})
 		if err != nil {
 			t.Fatal(err)

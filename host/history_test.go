@@ -328,11 +328,18 @@ func TestWaitForEphemeral(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	w := r.spawn(t, "w", "one", ephemeral)
+	asked := make(chan struct{})
+	ask := sync.OnceFunc(func() { close(asked) })
+	r.one.beforeStatus = func(context.Context) error {
+		ask()
+		return nil
+	}
 	got := make(chan Worker, 1)
 	failed := make(chan error, 1)
 	go func() {
 		failed <- r.Wait(t.Context(), Selection{Names: []string{"w"}}, func(w Worker) { got <- w })
 	}()
+	<-asked
 	other := rigIn(t, r.root)
 	other.Host.plugins = r.plugins
 	reg, err := other.writing(t.Context())

@@ -95,6 +95,9 @@ func (a *app) respawn(ctx context.Context, name string, o *respawnOptions) error
 				a.hint("use --force-dirty to remove anyway, or commit changes first")
 			}
 			return failed
+		case errors.Is(err, context.Canceled):
+			a.hint(fmt.Sprintf("interrupted; 'swarm status %s' tells how it is now", name))
+			return err
 		case err != nil || answered:
 			return err
 		case o.json:

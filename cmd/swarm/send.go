@@ -133,10 +133,14 @@ func (a *app) give(ctx context.Context, sel host.Selection, in swarm.Input, line
 		if asJSON {
 			err = a.printJSON(results)
 		}
-		if err == nil && bad {
+		switch {
+		case err != nil || !bad:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		default:
 			return failed
 		}
-		return err
 	})
 }
 

@@ -20,7 +20,7 @@ func (d *decoder) keyOfWorker(key toml.Key, at spot) {
 		if len(key) == 2 && !d.table(key, at) {
 			return
 		}
-		d.origins[table] = position(d.file, d.src, at.key)
+		d.origins[table] = d.source.position(at.key)
 		d.declare(name, w)
 	}
 	if len(key) > 2 && apply(d, d.worker, &w, key, 2, at) {
@@ -48,8 +48,8 @@ func (d *decoder) checkWorkers() {
 				continue
 			}
 			text := fmt.Sprintf("unknown worker '%s'", other)
-			if near := Nearest(other, names); near != "" {
-				text += fmt.Sprintf(" (did you mean '%s'?)", near)
+			if len(d.problems) < maxSuggestions {
+				text += didYouMean(Nearest(other, names))
 			}
 			d.wrong(key, text)
 		}

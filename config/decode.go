@@ -24,10 +24,9 @@ func (c Checks) of(key, value string) error {
 
 // decoder reads one file into a config.
 type decoder struct {
-	file string
+	source source
 	// user says that it is the user's file, which declares no workers.
 	user     bool
-	src      string
 	root     map[string]any
 	into     *Config
 	origins  map[string]Position
@@ -65,10 +64,8 @@ func (s section[T]) field(key string) (field[T], bool) {
 }
 
 func (d *decoder) decode() {
-	// The parser skips a byte order mark, so the places would be off by it.
-	d.src = strings.TrimPrefix(d.src, "\ufeff")
 	d.root = map[string]any{}
-	meta, err := toml.Decode(d.src, &d.root)
+	meta, err := toml.Decode(d.source.text, &d.root)
 	if err != nil {
 		d.damaged(err)
 		return
@@ -77,7 +74,7 @@ func (d *decoder) decode() {
 	d.plugin = section[Plugin]{prefix: "plugins.*.", fields: pluginFields()}
 	d.worker = section[Worker]{prefix: "workers.*.", fields: workerFields(), opened: opened}
 	d.done, d.places = map[string]bool{}, map[string]spot{}
-	found := spots(d.src)
+	found := spots(d.source.text)
 	for i, key := range meta.Keys() {
 		if name := joined(key); i < len(found) && d.places[name] == (spot{}) {
 			d.places[name] = found[i]
@@ -98,10 +95,10 @@ func (d *decoder) decode() {
 
 // damaged reports a file that is not TOML.
 func (d *decoder) damaged(err error) {
-	at := Position{File: d.file, Line: 1, Column: 1}
+	at := Position{File: d.source.file, Line: 1, Column: 1}
 	text := err.Error()
 	if parse, ok := errors.AsType[toml.ParseError](err); ok {
-		at = position(d.file, d.src, parse.Position.Start)
+		at = d.source.position(parse.Position.Start)
 		text = parse.Message
 	}
 	d.problems = append(d.problems, Problem{At: at, Text: text})
@@ -205,7 +202,7 @@ func (d *decoder) set(key toml.Key, check string, at spot, v any, set func(any) 
 		d.reject(name, at.value, err.Error())
 		return false
 	}
-	d.origins[name] = position(d.file, d.src, at.key)
+	d.origins[name] = d.source.position(at.key)
 	return true
 }
 
@@ -215,29 +212,40 @@ func (d *decoder) place(name string, otherwise spot) int {
 	if at, ok := d.places[name]; ok {
 		return at.value
 	}
-	first := len(d.src)
+	first := len(d.source.text)
 	for other, at := range d.places {
 		if strings.HasPrefix(other, name+".") {
 			first = min(first, at.value)
 		}
 	}
-	if first < len(d.src) {
+	if first < len(d.source.text) {
 		return first
 	}
 	return otherwise.value
 }
 
+// maxSuggestions is how many problems may come with what was probably meant. Who
+// has more of them has another file in mind.
+const maxSuggestions = 100
+
+func didYouMean(known string) string {
+	if known == "" {
+		return ""
+	}
+	return " (did you mean '" + known + "'?)"
+}
+
 func (d *decoder) unknown(key toml.Key, at spot) {
 	text := "unknown key"
-	if known := nearest(strings.Join(key, "."), d.knownKeys(key)); known != "" {
-		text += " (did you mean '" + known + "'?)"
+	if len(d.problems) < maxSuggestions {
+		text += didYouMean(nearest(strings.Join(key, "."), d.knownKeys(key)))
 	}
 	d.reject(joined(key), at.key, text)
 }
 
 // reject reports a key, and with it all that is below.
 func (d *decoder) reject(name string, offset int, text string) {
-	d.problems = append(d.problems, Problem{At: position(d.file, d.src, offset), Key: name, Text: text})
+	d.problems = append(d.problems, Problem{At: d.source.position(offset), Key: name, Text: text})
 	d.done[name] = true
 }
 

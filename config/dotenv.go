@@ -163,6 +163,9 @@ func (s *dotenv) blanks() {
 
 // skip goes to the next line.
 func (s *dotenv) skip() {
-	s.at += strings.IndexByte(s.src[s.at:]+"\n", '\n')
-	s.at = min(s.at+1, len(s.src))
+	if n := strings.IndexByte(s.src[s.at:], '\n'); n >= 0 {
+		s.at += n + 1
+	} else {
+		s.at = len(s.src)
+	}
 }

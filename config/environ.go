@@ -28,8 +28,9 @@ func (l *Loaded) Environ(name string) ([]string, Problems) {
 		for _, v := range variables {
 			values[v.name] = v.value
 		}
+		source := newSource(path, string(content))
 		for _, e := range wrong {
-			problems = append(problems, Problem{At: position(path, string(content), e.at), Text: e.text})
+			problems = append(problems, Problem{At: source.position(e.at), Text: e.text})
 		}
 	}
 	if problems != nil {

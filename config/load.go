@@ -75,7 +75,9 @@ func Load(o Options) (*Loaded, error) {
 // add reads one file on top of what is there.
 func (l *Loaded) add(path, src string, withPlugins bool, o Options) Problems {
 	own := Config{}
-	d := decoder{file: path, user: path == o.User, src: src, into: &own, origins: map[string]Position{}, checks: o.Checks}
+	// The parser skips a byte order mark, so the places would be off by it.
+	src = strings.TrimPrefix(src, "\ufeff")
+	d := decoder{source: newSource(path, src), user: path == o.User, into: &own, origins: map[string]Position{}, checks: o.Checks}
 	d.decode()
 	if !withPlugins {
 		l.ignore(&own, d.origins)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -70,7 +71,7 @@ func (s *scanner) value() {
 	case '{':
 		s.list('}', s.pair)
 	default:
-		s.at += strings.IndexAny(s.src[s.at:]+"\n", ",]}#\r\n")
+		s.before(",]}#\r\n")
 	}
 }
 
@@ -129,17 +130,40 @@ func (s *scanner) blanks() {
 }
 
 // line goes to the end of the line.
-func (s *scanner) line() {
-	s.at += strings.IndexByte(s.src[s.at:]+"\n", '\n')
+func (s *scanner) line() { s.before("\n") }
+
+// before goes to the first of the bytes in end, or to the end of it all.
+func (s *scanner) before(end string) {
+	if n := strings.IndexAny(s.src[s.at:], end); n >= 0 {
+		s.at += n
+	} else {
+		s.at = len(s.src)
+	}
+}
+
+// source is the text of a file.
+type source struct {
+	file, text string
+	// lines are the offsets at which the lines begin.
+	lines []int
+}
+
+func newSource(file, text string) source {
+	s := source{file: file, text: text, lines: []int{0}}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			s.lines = append(s.lines, i+1)
+		}
+	}
+	return s
 }
 
 // position turns an offset into line and column.
-func position(file, src string, at int) Position {
-	before := src[:min(max(at, 0), len(src))]
-	start := strings.LastIndexByte(before, '\n') + 1
-	return Position{
-		File:   file,
-		Line:   strings.Count(before, "\n") + 1,
-		Column: utf8.RuneCountInString(before[start:]) + 1,
+func (s source) position(at int) Position {
+	at = min(max(at, 0), len(s.text))
+	line, begins := slices.BinarySearch(s.lines, at)
+	if begins {
+		line++
 	}
+	return Position{File: s.file, Line: line, Column: utf8.RuneCountInString(s.text[s.lines[line-1]:at]) + 1}
 }

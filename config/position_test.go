@@ -75,7 +75,7 @@ func TestPosition(t *testing.T) {
 	t.Parallel()
 	src := "a\nüb\n"
 	for at, want := range map[int]string{0: "f:1:1", 2: "f:2:1", 4: "f:2:2", 6: "f:3:1", 99: "f:3:1"} {
-		if got := position("f", src, at).String(); got != want {
+		if got := newSource("f", src).position(at).String(); got != want {
 			t.Errorf("offset %d is at %s, want %s", at, got, want)
 		}
 	}

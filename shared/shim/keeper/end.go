@@ -1,6 +1,8 @@
 package keeper
 
 import (
+	"time"
+
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -25,6 +27,7 @@ func (k *keeper) end() int {
 		return exitError
 	}
 	k.tell()
+	k.awaitInput()
 	failpoint("told")
 	k.control.close()
 	return exitDone
@@ -52,5 +55,14 @@ func (k *keeper) tell() {
 		default:
 			return
 		}
+	}
+}
+
+// awaitInput lets the last input be answered: who gave it may have ended the
+// worker with it.
+func (k *keeper) awaitInput() {
+	select {
+	case k.turn <- struct{}{}:
+	case <-time.After(breather):
 	}
 }

@@ -36,6 +36,8 @@ type intake struct {
 	// gone is closed when the main process has ended.
 	gone chan struct{}
 	once sync.Once
+	// left is how much nobody has read; set before gone is closed.
+	left int
 }
 
 func newIntake(turn chan struct{}) *intake {
@@ -44,7 +46,10 @@ func newIntake(turn chan struct{}) *intake {
 
 // close ends all that is being given.
 func (in *intake) close() {
-	in.once.Do(func() { close(in.gone) })
+	in.once.Do(func() {
+		in.left = in.unread()
+		close(in.gone)
+	})
 	if in.pipe != nil {
 		in.pipe.Close()
 	}
@@ -55,17 +60,39 @@ func (c *client) input(r rundir.Request, requests chan<- request) {
 	asked := make(chan *intake, 1)
 	requests <- request{Request: r, from: c, intake: asked}
 	in := <-asked
-	if in == nil {
+	switch {
+	case in == nil:
+		return
+	case r.Kind == rundir.InputInterrupt && in.term != nil:
+		// A key of its own: it waits for nobody.
+		c.last(in.result(in.term.Interrupt()))
+		return
+	case in.term == nil && in.pipe == nil:
+		c.last(in.result(errNoInput))
 		return
 	}
+	if err := in.await(); err != nil {
+		c.last(in.result(err))
+		return
+	}
+	defer func() { <-in.turn }()
 	var once sync.Once
-	answer := func(a rundir.Answer) { once.Do(func() { c.last(a) }) }
-	late := func() { answer(rundir.Answer{Kind: rundir.AnswerPending}) }
-	err := in.take(c, r, late)
+	err := in.take(c, r, func() {
+		once.Do(func() { c.last(rundir.Answer{Kind: rundir.AnswerPending}) })
+	})
+	once.Do(func() { c.last(in.result(err)) })
+}
+
+// result makes an answer of what came of an input.
+func (in *intake) result(err error) rundir.Answer {
 	select {
 	case <-in.gone:
-		// Whatever it looked like from here.
-		if err != nil {
+		switch {
+		case errors.Is(err, pty.ErrUnread) && in.left == 0:
+			// It has read it, and ended at once.
+			err = nil
+		case err != nil:
+			// Whatever it looked like from here.
 			err = errGone
 		}
 	default:
@@ -73,27 +100,17 @@ func (c *client) input(r rundir.Request, requests chan<- request) {
 	var refused pty.Refused
 	switch {
 	case err == nil:
-		answer(rundir.Answer{Kind: rundir.AnswerOK})
+		return rundir.Answer{Kind: rundir.AnswerOK}
 	case errors.As(err, &refused), errors.Is(err, errBadInput):
-		answer(rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()})
+		return rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()}
 	default:
-		answer(rundir.Answer{Kind: rundir.AnswerBusy, Text: err.Error()})
+		return rundir.Answer{Kind: rundir.AnswerBusy, Text: err.Error()}
 	}
 }
 
-// take gives the worker an input when it is its turn. The client may wait with its
-// bytes until then; the shim then holds those of one input, and of no other.
+// take gives the worker an input. The client may have waited with its bytes until
+// now: the shim holds those of one input, and of no other.
 func (in *intake) take(c *client, r rundir.Request, late func()) error {
-	if r.Kind == rundir.InputInterrupt && in.term != nil {
-		return in.term.Interrupt()
-	}
-	if in.term == nil && in.pipe == nil {
-		return errNoInput
-	}
-	if err := in.await(); err != nil {
-		return err
-	}
-	defer func() { <-in.turn }()
 	if r.Kind == rundir.InputEOF {
 		return in.eof()
 	}
@@ -180,19 +197,24 @@ func (in *intake) write(ctx context.Context, data []byte, enter bool, late func(
 		case <-isLate:
 			return nil
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return pty.ErrUnread
 		}
 	}
 	return nil
 }
 
-// unread is how much is in the pipe.
-func (in *intake) unread() int {
+// unread is how much the worker could read.
+func (in *intake) unread() (n int) {
+	if in.term != nil {
+		n, _ = in.term.Unread()
+	}
+	if in.pipe == nil {
+		return n
+	}
 	raw, err := in.pipe.SyscallConn()
 	if err != nil {
 		return 0
 	}
-	n := 0
 	_ = raw.Control(func(fd uintptr) { n, _ = pty.CountInput(int(fd)) })
 	return n
 }

@@ -21,6 +21,10 @@ const (
 	settle = 100 * time.Millisecond
 )
 
+// ErrUnread is the error of a Give that was ended when all was handed over to the
+// kernel, and not all of it read.
+var ErrUnread = errors.New("not read")
+
 // errNoRoom says that the kernel takes nothing more now.
 var errNoRoom = errors.New("terminal is full")
 
@@ -56,7 +60,10 @@ func (t *Terminal) Give(ctx context.Context, data []byte, enter bool, late func(
 			return err
 		}
 	}
-	return w.last(ctx, t.hasRead)
+	if err := w.last(ctx, t.hasRead); err != nil {
+		return errors.Join(ErrUnread, err)
+	}
+	return nil
 }
 
 // give writes data piece by piece, as the mode of that moment has it.
@@ -75,7 +82,7 @@ func (t *Terminal) give(ctx context.Context, w *waiter, m mode, data []byte) (mo
 		}
 		piece, used := m.cut(data)
 		err = w.wait(ctx, func() (bool, error) {
-			n, err := t.unread()
+			n, err := t.Unread()
 			return n == 0 || n+len(piece) <= window, err
 		})
 		if err != nil {
@@ -173,13 +180,13 @@ func (t *Terminal) mode() (mode, error) {
 }
 
 func (t *Terminal) hasRead() (bool, error) {
-	n, err := t.unread()
+	n, err := t.Unread()
 	return n == 0, err
 }
 
-// unread returns how much the program could read at once. Unfinished lines in
+// Unread returns how much the program could read at once. Unfinished lines in
 // line mode do not count: nobody can read them.
-func (t *Terminal) unread() (n int, err error) {
+func (t *Terminal) Unread() (n int, err error) {
 	ready := false
 	controlErr := control(t.Inner, func(fd int) {
 		// The order matters: what was written may still be on its way between the

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 )
 
@@ -36,9 +37,7 @@ func (l *Loaded) Environ(name string) ([]string, Problems) {
 	if problems != nil {
 		return nil, problems
 	}
-	for key, value := range w.Env {
-		values[key] = value
-	}
+	maps.Copy(values, w.Env)
 	entries := make([]string, 0, len(values))
 	for key, value := range values {
 		entries = append(entries, key+"="+value)

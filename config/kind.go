@@ -21,13 +21,13 @@ var (
 	textKind     = kind[string]{readText, showText, Schema{Type: "string"}}
 	boolKind     = kind[bool]{readBool, strconv.FormatBool, Schema{Type: "boolean"}}
 	textsKind    = kind[[]string]{readTexts, showTexts, listOf(Schema{Type: "string"}, 0)}
-	countKind    = kind[int]{readCount, showCount, Schema{Type: "integer", Minimum: least(1)}}
+	countKind    = kind[int]{readCount, showCount, Schema{Type: "integer", Minimum: new(1)}}
 	durationKind = durations(readDuration, 0)
 	delayKind    = durations(readDelay, 1)
-	sizeKind     = kind[int64]{readSize, showSize, Schema{Type: either{"string", "integer"}, Pattern: sizePattern, Minimum: least(1)}}
+	sizeKind     = kind[int64]{readSize, showSize, Schema{Type: either{"string", "integer"}, Pattern: sizePattern, Minimum: new(1)}}
 	hashKind     = kind[string]{readHash, showText, Schema{Type: "string", Pattern: "^[0-9A-Fa-f]{64}$"}}
 	regexpKind   = kind[string]{readRegexp, showText, Schema{Type: "string", MinLength: 1, Format: "regex"}}
-	retainKind   = kind[string]{readRetain, showText, Schema{Type: either{"string", "integer"}, Pattern: retainPattern, Minimum: least(0)}}
+	retainKind   = kind[string]{readRetain, showText, Schema{Type: either{"string", "integer"}, Pattern: retainPattern, Minimum: new(0)}}
 
 	restartKind = choiceKind(RestartNo, RestartOnFailure, RestartAlways)
 
@@ -60,7 +60,7 @@ const (
 
 func durations(read func(any) (time.Duration, error), minimum int) kind[time.Duration] {
 	return kind[time.Duration]{read, showDuration, Schema{
-		Type: either{"string", "integer"}, Pattern: "^([0-9]+|" + durationWords + ")$", Minimum: least(minimum),
+		Type: either{"string", "integer"}, Pattern: "^([0-9]+|" + durationWords + ")$", Minimum: new(minimum),
 	}}
 }
 

@@ -6,7 +6,7 @@ func TestNearest(t *testing.T) {
 	t.Parallel()
 	names := []string{"process", "tmux", "worktree"}
 	for name, want := range map[string]string{
-		"tmux": "tmux", "tmxu": "tmux", "tmu": "tmux", "Tmux": "tmux", "proces": "process", "processes": "process",
+		"tmux": "tmux", "tmxu": "tmux", "tmu": "tmux", "Tmux": "tmux", "procss": "process", "processes": "process",
 		"screen": "", "": "", "x": "", "worktee": "worktree",
 	} {
 		if got := Nearest(name, names); got != want {

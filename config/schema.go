@@ -134,8 +134,6 @@ func listOf(item Schema, minItems int) Schema {
 	return Schema{Type: "array", Items: &item, MinItems: minItems}
 }
 
-func least(n int) *int { return &n }
-
 // data returns a value in TOML as encoding/json takes it, nil for none.
 func data(shown string) any {
 	if shown == "" {

@@ -9,9 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// trustAll trusts every file.
-func trustAll(string, []byte) bool { return true }
-
 func TestWorkers(t *testing.T) {
 	t.Parallel()
 	user := write(t, "config.toml", "[defaults]\nbackend = \"tmux\"\ntags = [\"mine\"]\nretain = 3600\n[kill]\ntimeout = \"9s\"\n")
@@ -97,7 +94,7 @@ func TestProblemsOfWorkers(t *testing.T) {
 [workers.a]
 command = "npm run dev"
 comand = ["x"]
-enviroment = { }
+varriables = { }
 env = { OK = "1", BAD = 1.5, "A=B" = "x" }
 env_file = [""]
 restart = "sometimes"
@@ -142,7 +139,7 @@ command2 = { x = 1 }
 	want := []string{
 		`3:11: workers.a.command: expected an array of strings, got a string: write ["npm", "run", "dev"]`,
 		"4:1: workers.a.comand: unknown key (did you mean 'workers.a.command'?)",
-		"5:1: workers.a.enviroment: unknown key",
+		"5:1: workers.a.varriables: unknown key",
 		"6:25: workers.a.env.BAD: expected a string, got a float",
 		`6:38: workers.a.env."A=B": expected a name without '=' and NUL characters`,
 		"7:12: workers.a.env_file: expected a path, got an empty string",

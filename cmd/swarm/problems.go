@@ -24,13 +24,11 @@ func withProblems(err error, more config.Problems) error {
 	return problems
 }
 
-// workerProblems are those of all workers that prepare would find.
+// workerProblems are those of all workers that prepare would find, as far as they
+// can be told here.
 func (a *app) workerProblems(l *config.Loaded) config.Problems {
 	names := inFileOrder(l)
-	problems, err := a.backendProblems(l, names)
-	if err != nil {
-		return nil
-	}
+	problems, _ := a.backendProblems(l, names)
 	for _, name := range names {
 		_, wrong := l.Environ(name)
 		problems = append(problems, wrong...)

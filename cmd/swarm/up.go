@@ -115,6 +115,7 @@ func (u *upper) line(out set.Outcome) string {
 		return out.Name + " is running as declared"
 	case set.Differs:
 		return fmt.Sprintf("%s differs: %s", out.Name, strings.Join(out.Differs, ", "))
+	default:
 	}
 	if !u.dryRun {
 		return fmt.Sprintf("%s %s%s", out.Action, out.Name, spawnedWhere(out.Worker))

@@ -106,7 +106,10 @@ func (d *downing) left(name string) bool {
 // caller's own.
 func (d *downing) one(ctx context.Context, name string, answer func([]host.KillOutcome)) {
 	w := d.there[name]
-	err := d.needed(name)
+	err := context.Cause(ctx)
+	if err == nil {
+		err = d.needed(name)
+	}
 	if err == nil {
 		req := d.request()
 		req.Answer = answer

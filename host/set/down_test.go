@@ -2,6 +2,7 @@ package set
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -98,6 +99,23 @@ func TestDownKeepsWhatIsNeeded(t *testing.T) {
 	}
 	if last := got[len(got)-1]; last.Worker.Name != "db" || last.Err == nil || last.Err.Error() != "'db' was left alone: 'web' depends on it and still runs" {
 		t.Errorf("last outcome %+v", last)
+	}
+}
+
+func TestDownInterrupted(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, declare("db"), declare("web", "db"))
+	f := newFake(up("db", "web")...)
+	ctx, cancel := context.WithCancel(t.Context())
+	f.during["kill web"] = func(context.Context) { cancel() }
+	got, err := s.down(ctx, f, f, DownRequest{})
+	if diff := cmp.Diff([]string{"kill web"}, f.calls()); err != nil || diff != "" {
+		t.Errorf("calls %v (-want +got):\n%s", err, diff)
+	}
+	for _, out := range got {
+		if !errors.Is(out.Err, context.Canceled) {
+			t.Errorf("%s: %v, want that it was interrupted", out.Worker.Name, out.Err)
+		}
 	}
 }
 

@@ -210,7 +210,7 @@ func (h *Host) dropStrays(ctx context.Context, reg *registry.Registry) (int, err
 	}
 	n := 0
 	for _, id := range ids {
-		if known[id] || h.locked(id) || !h.isStray(ctx, reg, id) {
+		if known[id] || h.locked(id) || h.kept(id) || !h.goneOnPurpose(ctx, reg, id) {
 			continue
 		}
 		if rerr := os.RemoveAll(h.runDir(id)); rerr != nil {
@@ -222,10 +222,9 @@ func (h *Host) dropStrays(ctx context.Context, reg *registry.Registry) (int, err
 	return n, err
 }
 
-func (h *Host) isStray(ctx context.Context, reg *registry.Registry, id string) bool {
-	if h.kept(id) {
-		return false
-	}
+// goneOnPurpose reports whether a run directory is of a worker whose record went
+// with its end.
+func (h *Host) goneOnPurpose(ctx context.Context, reg *registry.Registry, id string) bool {
 	if _, err := reg.Get(ctx, id); !errors.Is(err, registry.ErrNotFound) {
 		return false // it has come since
 	}
@@ -237,5 +236,5 @@ func (h *Host) isStray(ctx context.Context, reg *registry.Registry, id string) b
 		return false
 	}
 	s, err := readStatus(h.runDir(id))
-	return err == nil && s.State == rundir.StateEnded
+	return err == nil && (s.State == rundir.StateEnded || s.Completion != nil)
 }

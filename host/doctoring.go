@@ -41,6 +41,8 @@ func (h *Host) Doctor(ctx context.Context, rebuild bool) ([]Finding, error) {
 type doctor struct {
 	h        *Host
 	findings []Finding
+	// gone are the ephemeral workers that a rebuild found to have ended.
+	gone []string
 }
 
 func (d *doctor) find(s Severity, subject, mend, format string, args ...any) {
@@ -175,9 +177,10 @@ func (d *doctor) runDirs(ctx context.Context, recs []registry.Record, known bool
 		switch {
 		case previous[id]:
 			// It goes with the worker that took its place.
-		case left[id] && d.h.kept(id):
-			// It goes with its keeper.
-		case known && indexID(recs, id) < 0 && !d.h.locked(id) && (left[id] || d.isStray(ctx, id)):
+		case known && indexID(recs, id) < 0 && !d.h.locked(id) && (left[id] || d.goneOnPurpose(ctx, id)):
+			if d.h.kept(id) {
+				continue // it goes with its keeper
+			}
 			d.find(SeverityWarning, subject, "run 'swarm gc'", "%s is left over by a worker that is gone", dir)
 		case known && indexID(recs, id) < 0 && d.h.locked(id):
 			// It is being made or removed.
@@ -208,9 +211,9 @@ func (d *doctor) leftovers(ctx context.Context) map[string]bool {
 	return left
 }
 
-func (d *doctor) isStray(ctx context.Context, id string) bool {
+func (d *doctor) goneOnPurpose(ctx context.Context, id string) bool {
 	reg, err := d.h.reading(ctx)
-	return err == nil && reg != nil && d.h.isStray(ctx, reg, id)
+	return err == nil && reg != nil && d.h.goneOnPurpose(ctx, reg, id)
 }
 
 // runDirIDs returns the names in the directory of run directories.

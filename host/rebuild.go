@@ -48,6 +48,9 @@ func (d *doctor) rebuild(ctx context.Context) error {
 	if err := registry.Build(ctx, d.h.opts.Dir, recs, retold(history, recs)); err != nil {
 		return fmt.Errorf("rebuild the registry: %w", err)
 	}
+	if err := d.leave(ctx); err != nil {
+		return err
+	}
 	d.find(SeverityOK, subjectRebuild, "", "the registry was made again, with %d worker(s) and %d event(s) of its history", len(recs), saved)
 	return nil
 }
@@ -80,6 +83,9 @@ func (d *doctor) complete(ctx context.Context, reg *registry.Registry) error {
 		default:
 			added++
 		}
+	}
+	if err := d.leave(ctx); err != nil {
+		return err
 	}
 	d.find(SeverityOK, subjectRebuild, "", "the database is good; %d worker(s) were added to it", added)
 	return nil
@@ -143,7 +149,27 @@ func (d *doctor) found(ctx context.Context, known []registry.Record, gone []stri
 	})
 	// An ephemeral worker that has ended, or said that it is done, was gone.
 	return slices.DeleteFunc(recs, func(r registry.Record) bool {
-		return isEphemeral(&r) && (r.State == registry.Stopped || r.Completion != nil)
+		gone := isEphemeral(&r) && (r.State == registry.Stopped || r.Completion != nil)
+		if gone {
+			d.gone = append(d.gone, r.ID)
+		}
+		return gone
+	})
+}
+
+// leave sees to it that the run directories of those that were gone go too.
+func (d *doctor) leave(ctx context.Context) error {
+	reg, err := d.h.writing(ctx)
+	if err != nil {
+		return err
+	}
+	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		for _, id := range d.gone {
+			if err := tx.Leave(ctx, id); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

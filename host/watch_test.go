@@ -112,10 +112,16 @@ func TestWatchRetention(t *testing.T) {
 	r := newRig(t)
 	r.can("one", swarm.CapWatch)
 	w := r.watch(t)
-	r.spawn(t, "w", "one", func(q *SpawnRequest) { q.Retain = "300ms" })
+	was := r.spawn(t, "w", "one", func(q *SpawnRequest) { q.Retain = "300ms" })
 	r.one.end(t, "w", swarm.Exit{Time: time.Now()})
 	w.expect(t, "[w] SPAWNED", "[w] EXITED: success", "[w] CLEANED: kept for 300ms")
 	r.gone(t, "w")
+	if err := w.stop(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(r.runDir(was.ID)); err == nil {
+		t.Error("the run directory is still there")
+	}
 }
 
 // An owner that ends takes its workers along where the backend does not see to it.

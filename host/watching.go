@@ -261,17 +261,25 @@ func (w *watching) record(ctx context.Context, batch []heard) {
 	}
 	// What an ephemeral worker leaves goes with its keeper.
 	if slices.ContainsFunc(published, func(t told) bool { return isEphemeral(&t.rec) }) {
-		_, err := w.h.dropRunDirs(ctx, w.reg)
-		w.h.warnIf(err, "run directories can't be removed")
+		w.drop(ctx)
 	}
+}
+
+// drop removes the run directories of workers that are gone.
+func (w *watching) drop(ctx context.Context) {
+	_, err := w.h.dropRunDirs(ctx, w.reg)
+	w.h.warnIf(err, "run directories can't be removed")
 }
 
 // due does what is due, and returns when there will be more to do.
 func (w *watching) due(ctx context.Context) time.Duration {
 	now := time.Now()
 	next := now.Add(time.Hour)
-	_, at, err := w.h.expire(ctx, w.reg, now)
+	gone, at, err := w.h.expire(ctx, w.reg, now)
 	w.h.warnIf(err, "workers whose time is over can't be removed")
+	if len(gone) > 0 {
+		w.drop(ctx)
+	}
 	if !at.IsZero() && at.Before(next) {
 		next = at
 	}

@@ -5,8 +5,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/swarmhost/swarm/host/plain"
 	"github.com/swarmhost/swarm/shared/shim/proc"
 )
@@ -92,6 +90,7 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	if l.pattern != nil {
 		it.done = newDoneMatcher(l.pattern, prompt)
 	}
+	drop(l.signals.interrupts) // meant for another
 	it.text.Mode = func(mode int, on bool) { l.console.modes[mode] = on }
 	it.alive()
 	defer func() {
@@ -125,10 +124,14 @@ func (it *iteration) step(ctx context.Context) {
 			return
 		}
 		it.wrote(data)
-	case <-it.children:
+	case <-it.signals.children:
 		it.reap(ctx)
-	case sig := <-it.signals:
-		it.signalled(ctx, sig.(syscall.Signal))
+	case sig := <-it.signals.ends:
+		it.killed(ctx, sig.(syscall.Signal))
+	case <-it.signals.interrupts:
+		_ = it.agent.terminal.Interrupt()
+	case <-it.signals.resized:
+		it.console.resize(it.agent.terminal)
 	case err := <-it.pasted:
 		it.pasted = nil
 		it.given(err)
@@ -223,7 +226,10 @@ func (it *iteration) reap(ctx context.Context) {
 		it.mainGone = true
 		it.outcome.exit = exitOf(child.status)
 		// Whoever ends the worker signals the loop before the agent.
-		it.pendingSignals(ctx)
+		it.signals.settle()
+		if sig := it.signals.ended(0); sig != 0 {
+			it.killed(ctx, sig)
+		}
 		it.end(exited)
 	}
 	if it.outcome.ending != 0 {
@@ -231,29 +237,10 @@ func (it *iteration) reap(ctx context.Context) {
 	}
 }
 
-// pendingSignals takes those that are there already.
-func (it *iteration) pendingSignals(ctx context.Context) {
-	for {
-		select {
-		case sig := <-it.signals:
-			it.signalled(ctx, sig.(syscall.Signal))
-		default:
-			return
-		}
-	}
-}
-
-// signalled acts on a signal to the loop.
-func (it *iteration) signalled(ctx context.Context, sig syscall.Signal) {
-	switch sig {
-	case unix.SIGWINCH:
-		it.console.resize(it.agent.terminal)
-	case unix.SIGINT:
-		_ = it.agent.terminal.Interrupt()
-	default:
-		it.ended(ctx, sig)
-		it.end(killed)
-	}
+// killed is called when the loop was told to end.
+func (it *iteration) killed(ctx context.Context, sig syscall.Signal) {
+	_ = it.loop.ended(ctx, sig)
+	it.end(killed)
 }
 
 // end ends the iteration, for the first reason that is given.

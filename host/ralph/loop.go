@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"regexp"
 	"syscall"
 	"time"
@@ -40,8 +39,7 @@ type loop struct {
 	console *console
 	// pattern ends the loop, ready tells that an agent is ready; nil: none.
 	pattern, ready *regexp.Regexp
-	// children tells that some have ended, signals of all other signals.
-	children, signals chan os.Signal
+	signals        *signals
 	// by is the signal that ended the loop, 0 as long as none did.
 	by syscall.Signal
 	// unit is the first wait after a failure.
@@ -63,13 +61,9 @@ func Run(ctx context.Context, o Options) error {
 	defer release()
 	l := &loop{
 		store: o.Store, name: o.Name,
-		children: make(chan os.Signal, 1), signals: make(chan os.Signal, 8),
-		unit: cmp.Or(o.unit, time.Second),
+		signals: noticeSignals(), unit: cmp.Or(o.unit, time.Second),
 	}
-	signal.Notify(l.children, unix.SIGCHLD)
-	signal.Notify(l.signals, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGWINCH)
-	defer signal.Stop(l.children)
-	defer signal.Stop(l.signals)
+	defer l.signals.stop()
 	if err := adopt(); err != nil {
 		return err
 	}
@@ -106,6 +100,9 @@ func optionalPattern(pattern string) (*regexp.Regexp, error) {
 // run runs iterations until there is none to run.
 func (l *loop) run(ctx context.Context) error {
 	for {
+		if sig := l.signals.ended(0); sig != 0 {
+			return l.ended(ctx, sig)
+		}
 		st, prompt, err := l.next(ctx)
 		if err != nil || st.Status != Running {
 			return err
@@ -113,6 +110,11 @@ func (l *loop) run(ctx context.Context) error {
 		l.say("starting iteration %d/%d", st.Iteration, st.MaxIterations)
 		l.log(eventStart, "iteration %d/%d", st.Iteration, st.MaxIterations)
 		out := l.iterate(ctx, st, prompt)
+		if out.failed() {
+			if sig := l.signals.ended(hindsight); sig != 0 {
+				return l.ended(ctx, sig)
+			}
+		}
 		wait, more, err := l.record(ctx, out)
 		if err != nil || !more {
 			return err
@@ -180,11 +182,9 @@ func (l *loop) rest(ctx context.Context, d time.Duration) error {
 		select {
 		case <-over.C:
 			return nil
-		case sig := <-l.signals:
-			if err := l.idle(ctx, sig.(syscall.Signal)); err != nil {
-				return err
-			}
-		case <-l.children:
+		case sig := <-l.signals.ends:
+			return l.ended(ctx, sig.(syscall.Signal))
+		case <-l.signals.children:
 			reap()
 		case _, ok := <-l.console.typed:
 			l.console.ignore(ok)
@@ -192,21 +192,11 @@ func (l *loop) rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// idle acts on a signal that comes while no agent runs.
-func (l *loop) idle(ctx context.Context, sig syscall.Signal) error {
-	switch sig {
-	case unix.SIGWINCH, unix.SIGINT:
-		return nil
-	}
-	l.ended(ctx, sig)
-	return &SignalError{Signal: sig}
-}
-
 // ended notes at once that the loop was told to end: whoever does that may not
-// wait for long. A pause outlives it.
-func (l *loop) ended(ctx context.Context, sig syscall.Signal) {
+// wait for long. A pause outlives it. It returns the error that Run ends with.
+func (l *loop) ended(ctx context.Context, sig syscall.Signal) error {
 	if l.by != 0 {
-		return
+		return &SignalError{Signal: l.by}
 	}
 	l.by = sig
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -224,6 +214,7 @@ func (l *loop) ended(ctx context.Context, sig syscall.Signal) {
 		l.log(eventStop, "%s reason=%s", text, unix.SignalName(sig))
 		return nil
 	})
+	return &SignalError{Signal: sig}
 }
 
 // say tells whoever looks at the worker.

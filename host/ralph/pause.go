@@ -54,11 +54,9 @@ func (l *loop) change(ctx context.Context, w *fsnotify.Watcher) error {
 				return fmt.Errorf("watch the ralph state of '%s': %w", l.name, err)
 			}
 			return nil
-		case sig := <-l.signals:
-			if err := l.idle(ctx, sig.(syscall.Signal)); err != nil {
-				return err
-			}
-		case <-l.children:
+		case sig := <-l.signals.ends:
+			return l.ended(ctx, sig.(syscall.Signal))
+		case <-l.signals.children:
 			reap()
 		case _, ok := <-l.console.typed:
 			l.console.ignore(ok)

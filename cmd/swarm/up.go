@@ -60,7 +60,7 @@ func (a *app) up(ctx context.Context, names []string, o *upOptions) error {
 		u := upper{app: a, upOptions: o, progress: newProgress(a.err, a.errWidth)}
 		outcomes, err := d.set.Up(ctx, h, set.UpRequest{
 			Names: names, DryRun: o.dryRun, Recreate: o.recreate,
-			Acted: u.acted, Waiting: u.waiting, Waited: u.waited,
+			Acted: u.acted, Waiting: u.waiting, Waited: u.waited, Warn: u.warning,
 		})
 		u.progress.stop()
 		if o.json && outcomes != nil {
@@ -145,6 +145,8 @@ func (u *upper) waited(out set.Outcome) {
 		}
 	})
 }
+
+func (u *upper) warning(w host.Warning) { u.progress.aside(func() { u.warn(w.Text, w.Hint) }) }
 
 // problem tells why a worker is not up. That the call was ended is told once, by
 // its exit code.

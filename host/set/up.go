@@ -65,6 +65,8 @@ type UpRequest struct {
 	// when at most, Waited when that is over; nil: nobody.
 	Waiting func(name string, deadline time.Time)
 	Waited  func(Outcome)
+	// Warn is told what the user should know beside that; nil: nobody.
+	Warn func(host.Warning)
 }
 
 // starter starts workers. It is a [host.Host] but in tests.
@@ -286,15 +288,30 @@ func (u *upping) compare(ctx context.Context, out *Outcome, want *Worker) {
 
 func (u *upping) respawn(ctx context.Context, out *Outcome, want *Worker, action Action) {
 	out.Action = action
+	if ws := out.Worker.Workspace; ws != nil && want.Spawn.Workspace != nil && worktree(out.Worker, want.Spawn) {
+		// Its place or its branch would be taken by the old one, which may hold work.
+		out.Action, out.Err = Failed, fmt.Errorf(
+			"cannot start '%s': it has another worktree, %s; 'swarm down --rm-worktree %s' removes it", out.Name, ws.Path, out.Name)
+		return
+	}
 	if u.req.DryRun {
 		return
 	}
-	w, err := u.Respawn(ctx, out.Name, host.RespawnRequest{As: &want.Spawn})
+	w, err := u.Respawn(ctx, out.Name, host.RespawnRequest{As: &want.Spawn, Warn: u.warn})
 	if err != nil {
 		out.Action, out.Err = Failed, u.startError(ctx, out.Name, err)
 		return
 	}
 	out.Worker = w
+}
+
+func (u *upping) warn(w host.Warning) {
+	if u.req.Warn == nil {
+		return
+	}
+	u.telling.Lock()
+	defer u.telling.Unlock()
+	u.req.Warn(w)
 }
 
 // startError names the worker that could not be started; that a call was ended is

@@ -21,7 +21,7 @@ const (
 	// after the caller gave up.
 	recordLimit = 15 * time.Second
 	// requestLimit is how long a kill waits until the history tells of it. A
-	// registry that can't be written must not stand between a user and a kill.
+	// registry that is locked must not stand between a user and a kill.
 	requestLimit = 2 * time.Second
 )
 
@@ -74,7 +74,11 @@ func (k *killing) run(ctx context.Context) {
 	var asking, beside sync.WaitGroup
 	defer beside.Wait()
 	asking.Go(func() {
-		defer close(k.requested)
+		// Who waits for a locked database can't be called back.
+		goOn := sync.OnceFunc(func() { close(k.requested) })
+		late := time.AfterFunc(requestLimit, goOn)
+		defer late.Stop()
+		defer goOn()
 		k.request(ctx)
 	})
 	asking.Go(func() { k.killRunning(ctx, k.recs, k.place) })

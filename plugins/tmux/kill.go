@@ -24,16 +24,11 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 	if o.Signal == "" {
 		o.Signal = hangup
 	}
-	ask := shim.Ask
-	if atOnce {
-		ask = shim.AskClosing
-	}
-	killing, err := ask(ctx, h.Dir, h.ID, o)
+	killing, closed, err := b.ask(ctx, h, o, atOnce)
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
 	defer killing.Close()
-	closed := atOnce && killing.Accepted() && b.closeWithScreen(ctx, h)
 	if o.Detach {
 		r, err := killing.Detach(ctx)
 		r.Status.Where = h.where(h.Session, h.Name)
@@ -49,6 +44,25 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 		b.close(ctx, h, when)
 	}
 	return r, err
+}
+
+// ask begins a kill, and closes the window if that is to be done at once: then the
+// worker is signalled when its screen was kept.
+func (b *Backend) ask(ctx context.Context, h handle, o swarm.KillOptions, atOnce bool) (_ *shim.Killing, closed bool, err error) {
+	if !atOnce {
+		killing, err := shim.Ask(ctx, h.Dir, h.ID, o)
+		return killing, false, err
+	}
+	killing, err := shim.AskClosing(ctx, h.Dir, h.ID, o)
+	if err != nil || !killing.Accepted() {
+		return killing, false, err
+	}
+	if b.closeWithScreen(ctx, h) {
+		return killing, true, nil
+	}
+	killing.Close()
+	killing, err = shim.Ask(ctx, h.Dir, h.ID, o)
+	return killing, false, err
 }
 
 func (h handle) hasEnded() bool {

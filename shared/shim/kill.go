@@ -49,8 +49,7 @@ func Ask(ctx context.Context, dir, id string, o swarm.KillOptions) (*Killing, er
 
 // AskClosing is [Ask] for a backend that closes the worker's terminal next, and
 // keeps what it shows until then in [rundir.ScreenFile]: the first signal is sent
-// when that has happened, or after some seconds, and the shim takes no last screen
-// itself.
+// when that has happened. One that can't close it calls Close, and then [Ask].
 func AskClosing(ctx context.Context, dir, id string, o swarm.KillOptions) (*Killing, error) {
 	return begin(ctx, dir, id, o, true)
 }

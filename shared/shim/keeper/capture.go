@@ -28,7 +28,7 @@ func (k *keeper) capture() {
 	if len(k.launch.Capture) == 0 || k.term == nil || k.term.gone {
 		return
 	}
-	if k.closing != nil && k.term.closes() {
+	if k.closing != nil && k.awaitClosed() {
 		return
 	}
 	deadline := time.Now().Add(captureLimit)

@@ -6,19 +6,38 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// closeLimit is how long who closes the outer terminal may take to do so.
-const closeLimit = 2 * time.Second
+const (
+	// closeLimit is how long who closes the outer terminal may take to do so: a
+	// crowd is closed one after the other.
+	closeLimit = 10 * time.Second
+	// closeEvery is how often to look whether he is still there, which no event
+	// tells of.
+	closeEvery = 50 * time.Millisecond
+)
 
 // closing is a kill by someone who closes the outer terminal next, and keeps what
 // it shows. Its first signal is sent when that has happened: many programs tidy up
 // the screen at their end, or write to it why they end.
 type closing struct {
+	*kill
 	sig      unix.Signal
 	mainOnly bool
+	grace    time.Duration // from the signal on
 	limit    time.Time
 	// done says that the signal was sent.
 	done bool
 }
+
+// beginClosing begins a kill whose first signal is put off.
+func (k *keeper) beginClosing(c *closing) {
+	c.limit = time.Now().Add(closeLimit)
+	c.deadline = c.limit.Add(c.grace)
+	k.kills = append(k.kills, c.kill)
+	k.closing = c
+}
+
+// hopeless says that he will not close it.
+func (c *closing) hopeless() bool { return c.client.left.Load() || time.Now().After(c.limit) }
 
 // closed sends the signal that was put off.
 func (k *keeper) closed() {
@@ -26,17 +45,22 @@ func (k *keeper) closed() {
 		return
 	}
 	k.closing.done = true
+	k.closing.deadline = time.Now().Add(k.closing.grace)
 	k.first(k.closing.sig, k.closing.mainOnly)
 }
 
-// closes waits until the outer terminal is closed by someone who said so, and who
-// keeps what it shows until then. It reports whether that happened.
-func (t *terminal) closes() bool {
-	select {
-	case <-t.hungup:
-		t.gone = true
-		return true
-	case <-time.After(closeLimit):
-		return false
+// awaitClosed waits, at the end, until the outer terminal is closed by who said
+// so. It reports whether that happened.
+func (k *keeper) awaitClosed() bool {
+	tick := time.NewTicker(closeEvery)
+	defer tick.Stop()
+	for !k.closing.hopeless() {
+		select {
+		case <-k.term.hungup:
+			k.term.gone = true
+			return true
+		case <-tick.C:
+		}
 	}
+	return false
 }

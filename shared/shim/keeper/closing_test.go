@@ -3,12 +3,14 @@
 package keeper_test
 
 import (
+	"bufio"
+	"io"
 	"testing"
 	"time"
 )
 
 // Who closes the terminal is given the time to look at it first: nothing is
-// signalled before, and no picture is taken.
+// signalled before that, or before he leaves, and no picture is taken.
 func TestClosing(t *testing.T) {
 	t.Parallel()
 	for _, closes := range []bool{true, false} {
@@ -16,15 +18,12 @@ func TestClosing(t *testing.T) {
 		l.Capture = []string{"sh", "-c", "echo taken"}
 		w := openWindow(t, l)
 		w.shows("ready")
-		answers := w.send("kill signal=SIGHUP grace=20000 force=1 mode=tree closing=1")
-		line := func() string {
-			t.Helper()
-			s, err := answers.ReadString('\n')
-			must(t, err)
-			return s
-		}
-		if got := line(); got != "accepted\n" {
-			t.Fatalf("got %q", got)
+		client := w.dial()
+		_, err := io.WriteString(client, "kill signal=SIGHUP grace=20000 force=1 mode=tree closing=1\n")
+		must(t, err)
+		answers := bufio.NewScanner(client)
+		if !answers.Scan() || answers.Text() != "accepted" {
+			t.Fatalf("got %q", answers.Text())
 		}
 		if st := w.status(); st.EndedNS != 0 {
 			t.Errorf("it ended before its terminal was closed: %+v", st)
@@ -33,15 +32,17 @@ func TestClosing(t *testing.T) {
 		if closes {
 			w.pane.Close()
 			must(t, w.master.Close())
-		}
-		if got := line(); got != "ended forced=0 already=0 signal=SIGHUP\n" {
-			t.Errorf("got %q", got)
-		}
-		if closes && time.Since(began) > limit/2 {
-			t.Errorf("it took %v", time.Since(began))
+			if !answers.Scan() || answers.Text() != "ended forced=0 already=0 signal=SIGHUP" {
+				t.Errorf("got %q", answers.Text())
+			}
+		} else {
+			must(t, client.Close())
 		}
 		if st := w.end(); st.Code != 7 || st.Cause != "killed" {
 			t.Errorf("status %+v", st)
+		}
+		if took := time.Since(began); took > limit/4 {
+			t.Errorf("it took %v", took)
 		}
 		if got := w.got(1); got != "hup\n" {
 			t.Errorf("signals %q", got)
@@ -49,5 +50,19 @@ func TestClosing(t *testing.T) {
 		if _, taken := w.screen(); taken == closes {
 			t.Errorf("closed %v, picture %v", closes, taken)
 		}
+	}
+}
+
+// Who says that he closes the terminal and does not, for as long as he is there.
+func TestClosingForced(t *testing.T) {
+	t.Parallel()
+	w := openWindow(t, launch("trap '' HUP; echo ready; while :; do sleep 0.02; done"))
+	w.shows("ready")
+	w.send("kill signal=SIGHUP grace=600000 force=1 mode=tree closing=1")
+	if a := w.kill("SIGTERM", limit, true); a.Kind != "ended" || a.Forced {
+		t.Errorf("answer %+v", a)
+	}
+	if st := w.end(); st.Signal != "SIGTERM" || st.Cause != "killed" {
+		t.Errorf("status %+v", st)
 	}
 }

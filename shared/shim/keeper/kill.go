@@ -127,7 +127,7 @@ func (k *keeper) untilNext() time.Duration {
 		next = min(next, max(time.Until(kl.deadline), 0))
 	}
 	if c := k.closing; c != nil && !c.done {
-		next = min(next, max(time.Until(c.limit), 0))
+		next = min(next, closeEvery)
 	}
 	if d := k.completion.deadline; !d.IsZero() {
 		next = min(next, max(time.Until(d), 0))
@@ -158,7 +158,7 @@ func (k *keeper) expire() {
 	}
 	now := time.Now()
 	k.graceOver(now)
-	if c := k.closing; c != nil && now.After(c.limit) {
+	if c := k.closing; c != nil && c.hopeless() {
 		k.closed()
 	}
 	for kl := range k.deadlines {

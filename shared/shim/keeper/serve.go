@@ -47,8 +47,7 @@ func (k *keeper) serve(r request) {
 			client:   r.from,
 		}
 		if r.Closing && k.term != nil && !k.term.gone {
-			k.kills = append(k.kills, kl)
-			k.closing = &closing{sig: sig, mainOnly: r.MainOnly, limit: time.Now().Add(closeLimit)}
+			k.beginClosing(&closing{kill: kl, sig: sig, mainOnly: r.MainOnly, grace: grace(r.GraceMS)})
 			return
 		}
 		k.begin(kl, sig, r.MainOnly)

@@ -59,7 +59,8 @@
 //	    Several kills may be under way. Each has its own grace and force; a
 //	    signal of a later one is sent at once; when one of them forces, all end.
 //	    With closing=1 as the last field, whoever asks closes the worker's
-//	    terminal next, and keeps its last screen. The signal is sent then.
+//	    terminal next, and keeps its last screen. The signal is sent then, or
+//	    when he leaves.
 //	signal id=a1b2 signal=SIGUSR1 mode=main
 //	    "ok", "ended" if there is nobody to signal any more, "busy <text>" between
 //	    two starts, or "error <text>"

@@ -62,6 +62,16 @@ func (r *restarts) delay() time.Duration {
 	return min(d*4/5+rand.N(d*2/5+1), max(most, 1))
 }
 
+// failure is why the last attempt failed; what is in it may be of any length.
+func (r *restarts) failure() string {
+	const most = 200
+	s := r.failed.Error()
+	if len(s) > most {
+		s = s[:most] + "..."
+	}
+	return s
+}
+
 // gone follows when nothing of the worker is left: it is over, or it pauses until
 // its next start.
 func (k *keeper) gone() {
@@ -89,7 +99,7 @@ func (k *keeper) comesAgain() bool {
 		k.status.Cause = causeCrashLoop
 		k.status.Reason = "restarted " + strconv.Itoa(len(r.recent)) + " times within " + span(r.window())
 		if r.failed != nil {
-			k.status.Reason += "; " + r.failed.Error()
+			k.status.Reason += "; " + r.failure()
 		}
 		return false
 	}
@@ -108,7 +118,7 @@ func (k *keeper) pause() {
 	r.row++
 	why := describe(k.status)
 	if r.failed != nil {
-		why = r.failed.Error()
+		why = r.failure()
 	}
 	k.status.Reason = "restarting in " + span(d) + " (" + why + ")"
 	k.status.Main, k.status.Session = rundir.Identity{}, 0

@@ -140,6 +140,38 @@ func TestKillDuringBackOff(t *testing.T) {
 	}
 }
 
+// Delays double up to the longest, give or take a fifth.
+func TestBackOff(t *testing.T) {
+	t.Parallel()
+	l := restarting("always", "exit 1")
+	l.Restart.MinMS, l.Restart.MaxMS, l.Restart.Budget = 50, 400, 6
+	st := start(t, l, options{}).end()
+	if len(st.LastRestarts) != 6 {
+		t.Fatalf("restarts %+v", st.LastRestarts)
+	}
+	for i, r := range st.LastRestarts[1:] {
+		delay := time.Duration(r.TimeNS - st.LastRestarts[i].TimeNS)
+		least := min(50*time.Millisecond<<(i+1), 400*time.Millisecond) * 4 / 5
+		if delay < least {
+			t.Errorf("restart %d after %v, which is less than %v", r.Number, delay, least)
+		}
+	}
+}
+
+// The budget is that of the window, and a run that is longer than the window
+// begins anew.
+func TestLongRunsAreNoCrashLoop(t *testing.T) {
+	t.Parallel()
+	l := restarting("always", "sleep 0.15; exit 1")
+	l.Restart = rundir.Restart{When: "always", MinMS: 100, MaxMS: 600_000, Budget: 2, WindowMS: 100}
+	s := start(t, l, options{})
+	s.until("it was started 8 times again", func() bool { return s.status().Restarts == 8 })
+	s.kill("SIGTERM", limit, true)
+	if st := s.end(); st.Cause != "killed" {
+		t.Errorf("status %+v", st)
+	}
+}
+
 // A kill ends a worker for good, whatever its policy.
 func TestKillEndsRestarts(t *testing.T) {
 	t.Parallel()
@@ -278,6 +310,9 @@ touch once; stty raw -echo; printf '\033[?2004h\033[?1003hcrash'; exit 1`}
 	w.keys("\x1a")
 	w.shows("Stopped")
 	w.keys("fg\r")
+	w.until("the job runs", func() bool {
+		return slices.ContainsFunc(w.left(), func(p proc.Process) bool { return p.Name == "sleep" && p.State != 'T' })
+	})
 	w.keys("\x03")
 	w.until("the job ended", func() bool { return len(w.left()) == 1 })
 	w.keys("echo code $?; exit 0\r")
@@ -295,6 +330,19 @@ func TestHangupEndsRestarts(t *testing.T) {
 	w.pane.Close()
 	must(t, w.master.Close())
 	if st := w.end(); st.Cause != "hangup" || st.Restarts != 0 {
+		t.Errorf("status %+v", st)
+	}
+}
+
+func TestHangupDuringBackOff(t *testing.T) {
+	t.Parallel()
+	l := restarting("always", "exit 4")
+	l.Restart.MinMS, l.Restart.MaxMS = 600_000, 600_000
+	w := openWindow(t, l)
+	w.until("it pauses", func() bool { return w.status().Reason != "" })
+	w.pane.Close()
+	must(t, w.master.Close())
+	if st := w.end(); st.Cause != "hangup" || st.Code != 4 || st.Restarts != 0 {
 		t.Errorf("status %+v", st)
 	}
 }

@@ -95,9 +95,12 @@ func (t *terminal) feed(hungup chan<- struct{}) {
 // mouse, keypad and cursor modes, colours, a hidden cursor.
 const calm = "\x1b[?2004;1000;1002;1003;1006;1l\x1b>\x1b[?25h\x1b[m"
 
-// again makes the terminal ready for another start of the worker.
+// again makes the terminal ready for another start of the worker. An outer one
+// that nobody reads is not waited for.
 func (t *terminal) again() error {
-	_, _ = t.outer.WriteString(calm)
+	if raw, err := t.outer.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { _, _ = unix.Write(int(fd), []byte(calm)) })
+	}
 	return t.Restart(t.before)
 }
 

@@ -202,6 +202,9 @@ func TestInterruptAndEOF(t *testing.T) {
 	t.Parallel()
 	p := run(t, `trap 'echo interrupted' INT; echo ready; cat; echo "ended $?"; read x; echo "read $? $x"; read x || echo over`)
 	p.shows("ready")
+	// From here on it is cat that has the terminal.
+	p.give("line", true)
+	p.shows("line\r\nline\r\n")
 	if err := p.Interrupt(); err != nil {
 		t.Fatal(err)
 	}

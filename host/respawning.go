@@ -36,10 +36,13 @@ func (r *respawning) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !r.req.CleanFirst || r.old.Workspace == nil {
-		return nil
+	if r.req.CleanFirst && r.old.Workspace != nil {
+		if err := r.inspect(ctx); err != nil {
+			return err
+		}
 	}
-	return r.inspect(ctx)
+	// That a registry can be opened does not say that it can be written.
+	return r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, r.plan.rec.ID) })
 }
 
 // inspect asks whether the old workspace could be removed, were the worker's

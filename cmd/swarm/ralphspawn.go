@@ -86,16 +86,22 @@ func (o *ralphSpawnOptions) addTo(cmd *cobra.Command) {
 	o.killMode = &choiceFlag{}
 	o.policy.restart = &choiceFlag{value: config.RestartNo}
 	o.policy.retain = config.RetainUntilClean
-	cmd.MarkFlagsMutuallyExclusive("worktree", "no-worktree")
-	cmd.MarkFlagsMutuallyExclusive("no-run", "foreground")
-	cmd.MarkFlagsMutuallyExclusive("json", "foreground")
-	cmd.MarkFlagsMutuallyExclusive("check-done-continuous", "no-check-done-continuous")
 }
 
 // parse checks what needs neither config nor host.
 func (o *ralphSpawnOptions) parse(cmd *cobra.Command, args []string) error {
 	if o.name != "" && o.promptFile == "" {
 		return usagef("required flag --prompt-file not set")
+	}
+	for _, pair := range [][2]string{
+		{"worktree", "no-worktree"},
+		{"no-run", "foreground"},
+		{"foreground", "json"},
+		{"check-done-continuous", "no-check-done-continuous"},
+	} {
+		if cmd.Flags().Changed(pair[0]) && cmd.Flags().Changed(pair[1]) {
+			return usagef("--%s and --%s exclude each other", pair[0], pair[1])
+		}
 	}
 	if err := o.spawnOptions.parse(cmd, args); err != nil {
 		return err

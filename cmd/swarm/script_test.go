@@ -87,6 +87,9 @@ func prepare(dir string) error {
 	if err := build(filepath.Join(bin, "bare", "swarm-plugin-bare"), "./testdata/bare"); err != nil {
 		return err
 	}
+	if err := build(filepath.Join(bin, "agent"), "../../host/ralph/testdata/agent"); err != nil {
+		return err
+	}
 	return os.Setenv("GOTMPDIR", work)
 }
 

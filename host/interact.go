@@ -66,15 +66,19 @@ func naming(err error, what, name string) error {
 	return &namedError{error: err, subject: fmt.Sprintf("%s '%s'", what, name)}
 }
 
-// namedError says what failed. That what was asked for is invalid needs no words of
-// its own.
+// namedError says what failed. The sentinels that say no more than the text after
+// them are left out.
 type namedError struct {
 	error
 	subject string
 }
 
 func (e *namedError) Error() string {
-	return e.subject + ": " + strings.TrimPrefix(e.error.Error(), swarm.ErrInvalidSpec.Error()+": ")
+	text := e.error.Error()
+	for _, sentinel := range []error{swarm.ErrInvalidSpec, swarm.ErrUnavailable} {
+		text = strings.TrimPrefix(text, sentinel.Error()+": ")
+	}
+	return e.subject + ": " + text
 }
 
 func (e *namedError) Unwrap() error { return e.error }

@@ -65,7 +65,8 @@ func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Wo
 		return Worker{}, r.unanswered(ctx, err)
 	}
 	if h.callerAmong([]registry.Record{rec}) == 0 {
-		return r.fromInside(ctx)
+		w, err := r.fromInside(ctx)
+		return w, naming(err, "cannot respawn from inside", name)
 	}
 	w, err := r.run(ctx)
 	if r.killing != nil && (err != nil || req.As != nil) {

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -38,6 +37,9 @@ func (h *Host) restore(ctx context.Context, tx *registry.Tx, rec *registry.Recor
 // runs in, which would end with it.
 func (r *respawning) fromInside(ctx context.Context) (Worker, error) {
 	w := r.h.observe(ctx, []registry.Record{r.old})[0]
+	if r.req.As != nil || len(r.req.Helper) == 0 {
+		return w, &specError{text: "this has to be done from elsewhere"}
+	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.h.opts.Executable, append(r.req.Helper, r.old.ID)...)
 	cmd.Dir = "/" // not in a workspace that may have to go
 	// The mark keeps it out of the worker, as a keeper.
@@ -50,7 +52,7 @@ func (r *respawning) fromInside(ctx context.Context) (Worker, error) {
 		return w, err
 	}
 	if err := cmd.Start(); err != nil {
-		return w, fmt.Errorf("cannot respawn '%s' from inside: %w", w.Name, err)
+		return w, err
 	}
 	if r.req.Answer != nil {
 		r.req.Answer(w)

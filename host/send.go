@@ -30,7 +30,7 @@ var errPassedOver = errors.New("takes no input")
 // the selection.
 func (h *Host) Send(ctx context.Context, sel Selection, in swarm.Input) ([]SendOutcome, error) {
 	if len(in.Data) > swarm.MaxInput {
-		return nil, &specError{text: fmt.Sprintf("cannot send %d bytes at once, at most %d", len(in.Data), swarm.MaxInput)}
+		return nil, &specError{text: fmt.Sprintf("cannot send more than %d bytes at once", swarm.MaxInput)}
 	}
 	recs, _, err := h.chooseNamed(ctx, sel)
 	if err != nil {

@@ -89,7 +89,7 @@ func (k *keeper) comesAgain() bool {
 	r := &k.restarts
 	now := time.Now()
 	switch {
-	case k.status.Cause != causeExited || !r.wants(k.status.Code):
+	case !k.startDue():
 		return false
 	case k.status.Completion != nil || len(k.kills) > 0:
 		k.status.Cause, k.status.Reason = k.cause()
@@ -105,6 +105,14 @@ func (k *keeper) comesAgain() bool {
 	}
 	return true
 }
+
+// startDue says whether the policy wants a start after the end of the main process.
+func (k *keeper) startDue() bool {
+	return k.status.Cause == causeExited && k.restarts.wants(k.status.Code)
+}
+
+// isFinal says whether the main process has ended and was the last one.
+func (k *keeper) isFinal() bool { return k.mainEnded && !k.startDue() }
 
 // pause tells when the worker comes again. Its last output may still come; on a
 // terminal that goes on.
@@ -190,9 +198,4 @@ func span(d time.Duration) string {
 		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
 	}
 	return strconv.FormatInt(int64((d+time.Second/2)/time.Second), 10) + "s"
-}
-
-// isFinal says whether the end of the main process would be the worker's.
-func (k *keeper) isFinal() bool {
-	return k.mainEnded && !k.restarts.pausing() && !(k.status.Cause == causeExited && k.restarts.wants(k.status.Code))
 }

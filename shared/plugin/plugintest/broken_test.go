@@ -452,6 +452,8 @@ func TestBrokenBackends(t *testing.T) {
 	broke := ways()
 	maps.Copy(broke, lifeWays())
 	maps.Copy(broke, talkWays())
+	// They wait more than they work: as parallel tests only a few would run.
+	var running sync.WaitGroup
 	for _, c := range backendCases() {
 		h, ok := broke[c.name]
 		if !ok && !c.local && !c.crash {
@@ -460,21 +462,23 @@ func TestBrokenBackends(t *testing.T) {
 		if !ok {
 			continue
 		}
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			engine := fake.NewEngine()
-			got := failures(t, Backend{
-				New: func(T) swarm.Backend {
-					return &broken{
-						Backend: engine.Backend(), hooks: &h,
-						looks: map[string]int{}, kills: map[string]int{}, busy: map[string]bool{},
-					}
-				},
-				Command: func(s Script) []string { return []string{string(s)} },
-			}, func(testCase) bool { return true })
-			if diff := cmp.Diff([]string{c.name}, got); diff != "" {
-				t.Errorf("failed cases (-want +got):\n%s", diff)
-			}
+		running.Go(func() {
+			t.Run(c.name, func(t *testing.T) {
+				engine := fake.NewEngine()
+				got := failures(t, Backend{
+					New: func(T) swarm.Backend {
+						return &broken{
+							Backend: engine.Backend(), hooks: &h,
+							looks: map[string]int{}, kills: map[string]int{}, busy: map[string]bool{},
+						}
+					},
+					Command: func(s Script) []string { return []string{string(s)} },
+				}, func(testCase) bool { return true })
+				if diff := cmp.Diff([]string{c.name}, got); diff != "" {
+					t.Errorf("failed cases (-want +got):\n%s", diff)
+				}
+			})
 		})
 	}
+	running.Wait()
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -172,7 +173,7 @@ func TestScreensOfACrowd(t *testing.T) {
 		w.shows("this is " + w.spec.Name)
 	}
 	var killing sync.WaitGroup
-	for _, w := range append(crowd, gone) {
+	for _, w := range slices.Concat(crowd, []*worker{gone}) {
 		killing.Go(func() {
 			if _, err := f.backend.Kill(t.Context(), w.handle, swarm.KillOptions{Grace: patience, Force: true}); err != nil {
 				t.Errorf("%s: %v", w.spec.Name, err)

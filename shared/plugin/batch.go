@@ -137,10 +137,10 @@ type indexed[M any] interface {
 	GetIndex() uint32
 }
 
-// final reports whether a message is the last one about its worker.
+// final reports whether a message is the last one about its worker, as most are.
 func final[M any](m *M) bool {
-	w, ok := any(m).(*pb.WatchResponse)
-	return !ok || w.GetLast()
+	told, ok := any(m).(interface{ GetLast() bool })
+	return !ok || told.GetLast()
 }
 
 // inBatches opens a stream for each batch, all at the same time, and calls each

@@ -35,7 +35,7 @@ completed, can't complete any more.`,
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var request host.CompleteRequest
+			request := host.CompleteRequest{Warn: func(w host.Warning) { a.warn(w.Text, w.Hint) }}
 			if len(args) > 0 {
 				request.Summary = args[0]
 			}

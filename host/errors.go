@@ -119,3 +119,13 @@ type specError struct{ text string }
 
 func (e *specError) Error() string        { return e.text }
 func (e *specError) Is(target error) bool { return target == swarm.ErrInvalidSpec }
+
+// wording is the text of an error without the sentinels that say no more than the
+// text after them.
+func wording(err error) string {
+	text := err.Error()
+	for _, sentinel := range []error{swarm.ErrInvalidSpec, swarm.ErrUnavailable} {
+		text = strings.TrimPrefix(text, sentinel.Error()+": ")
+	}
+	return text
+}

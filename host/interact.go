@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -66,19 +65,14 @@ func naming(err error, what, name string) error {
 	return &namedError{error: err, subject: fmt.Sprintf("%s '%s'", what, name)}
 }
 
-// namedError says what failed. The sentinels that say no more than the text after
-// them are left out.
+// namedError says what failed.
 type namedError struct {
 	error
 	subject string
 }
 
 func (e *namedError) Error() string {
-	text := e.error.Error()
-	for _, sentinel := range []error{swarm.ErrInvalidSpec, swarm.ErrUnavailable} {
-		text = strings.TrimPrefix(text, sentinel.Error()+": ")
-	}
-	return e.subject + ": " + text
+	return e.subject + ": " + wording(e.error)
 }
 
 func (e *namedError) Unwrap() error { return e.error }

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -169,7 +170,7 @@ func TestRespawnCleanFirst(t *testing.T) {
 // A start that fails leaves the old record as it was, but for the end of the worker.
 func TestRespawnThatFails(t *testing.T) {
 	t.Parallel()
-	fails := errors.New("no room")
+	fails := fmt.Errorf("%w: no room", swarm.ErrInvalidSpec)
 	for what, c := range map[string]struct {
 		running bool
 		req     RespawnRequest

@@ -191,7 +191,7 @@ func (r *respawning) tellLeft(ctx context.Context) {
 // or if nobody else will see the error.
 func (r *respawning) unanswered(ctx context.Context, cause error) error {
 	if r.killing != nil || r.h.isKeeper() {
-		r.tell(ctx, EventRespawnFailed, cause.Error())
+		r.tell(ctx, EventRespawnFailed, wording(cause))
 	}
 	return cause
 }

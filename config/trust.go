@@ -30,6 +30,12 @@ func (t Trust) Has(path string, content []byte) bool {
 	return err == nil && entries[path] == digest(content)
 }
 
+// HasFile reports whether path is trusted as it is now.
+func (t Trust) HasFile(path string) bool {
+	content, err := read(path)
+	return err == nil && t.Has(path, content)
+}
+
 // Add trusts path as it is now.
 func (t Trust) Add(path string) error {
 	content, err := read(path)

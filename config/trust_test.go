@@ -17,6 +17,12 @@ func TestTrustFollowsTheContent(t *testing.T) {
 	if err := store.Add(path); err != nil || !store.Has(path, content) {
 		t.Fatalf("not trusted after Add: %v", err)
 	}
+	if !store.HasFile(path) {
+		t.Error("the file is not trusted")
+	}
+	if store.HasFile(filepath.Dir(path)) {
+		t.Error("a directory is trusted")
+	}
 	if store.Has(path, append(content, '#')) {
 		t.Error("another content is trusted")
 	}

@@ -84,9 +84,7 @@ func (a *app) configFiles() ([]fileJSON, error) {
 		files = append(files, fileJSON{Kind: "user", Path: user, Exists: err == nil, Trusted: true})
 	}
 	if project := projectFile(); project != "" {
-		content, err := os.ReadFile(project)
-		trusted := err == nil && trustStore(dir).Has(project, content)
-		files = append(files, fileJSON{Kind: "project", Path: project, Exists: true, Trusted: trusted})
+		files = append(files, fileJSON{Kind: "project", Path: project, Exists: true, Trusted: trustStore(dir).HasFile(project)})
 	}
 	return files, nil
 }

@@ -64,6 +64,17 @@ func (s server) run(ctx context.Context, commands ...[]string) (string, error) {
 	return out.String(), refusal(ctx, err, said.String())
 }
 
+// asProgram returns commands as a program for somebody else to run inside of tmux,
+// which knows by the environment there what they are about. There is none if tmux
+// can't be found, which the next run says better.
+func asProgram(commands [][]string) []string {
+	path, err := exec.LookPath("tmux")
+	if err != nil {
+		return nil
+	}
+	return append([]string{path, "-u"}, joined(commands)...)
+}
+
 // joined returns commands as arguments of tmux.
 func joined(commands [][]string) []string {
 	var args []string

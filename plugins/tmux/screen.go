@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -33,17 +32,6 @@ func captureAll(id string, where ...string) [][]string {
 		{"display-message", "-p", divider(id)},
 		append([]string{"capture-pane", "-p", "-J", "-S", "-" + strconv.Itoa(history)}, where...),
 	}
-}
-
-// capturing is the program by which a shim captures its own pane once the worker
-// has ended: tmux knows by its environment which one that is. There is none if
-// the program can't be found, which the start of the window will say better.
-func capturing(id string) []string {
-	program, err := exec.LookPath("tmux")
-	if err != nil {
-		return nil
-	}
-	return append([]string{program, "-u"}, joined(captureAll(id))...)
 }
 
 // Screen returns what the window shows, or showed last.

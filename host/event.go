@@ -21,7 +21,6 @@ const (
 	EventKilled   EventKind = "KILLED"
 
 	EventSpawned       EventKind = "SPAWNED"
-	EventRespawned     EventKind = "RESPAWNED"
 	EventRestarted     EventKind = "RESTARTED"
 	EventCrashLoop     EventKind = "CRASH LOOP"
 	EventKillRequested EventKind = "KILL REQUESTED"

@@ -120,7 +120,7 @@ func TestEventSchemaNamesTheKinds(t *testing.T) {
 	}
 	for _, kind := range []host.EventKind{
 		host.EventComplete, host.EventExited, host.EventFailed, host.EventDied, host.EventKilled, host.EventSpawned,
-		host.EventRespawned, host.EventRestarted, host.EventCrashLoop, host.EventKillRequested, host.EventKept, host.EventCleaned,
+		host.EventRestarted, host.EventCrashLoop, host.EventKillRequested, host.EventKept, host.EventCleaned,
 	} {
 		if !strings.Contains(string(text), string(kind)) {
 			t.Errorf("docs/event.schema.json does not name %s", kind)

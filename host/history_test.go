@@ -31,8 +31,9 @@ func (r *rig) inside(t *testing.T, w Worker) *rig {
 func (r *rig) complete(t *testing.T, w Worker, summary string) error {
 	t.Helper()
 	r.can("one", swarm.CapComplete)
-	_, err := r.inside(t, w).Complete(t.Context(), CompleteRequest{Summary: summary})
-	return err
+	in := r.inside(t, w)
+	_, err := in.Complete(t.Context(), CompleteRequest{Summary: summary})
+	return errors.Join(err, in.Close())
 }
 
 // gone asserts that nobody finds a worker any more.

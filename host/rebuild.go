@@ -141,13 +141,25 @@ func (d *doctor) found(ctx context.Context, known []registry.Record, gone []stri
 		recs = append(recs, registry.Record{Spec: f.Spec, Workspace: f.Workspace, State: registry.Starting, Step: registry.StepBackend})
 	}
 	slices.SortFunc(recs, func(a, b registry.Record) int { return a.Created.Compare(b.Created) })
-	recs = d.newest(withoutPrevious(recs))
+	recs = withoutPrevious(recs)
 	each(d.h.groups(recs, func(registry.Record) bool { return true }), func(g *group) {
 		for i := range g.recs {
 			d.h.identify(ctx, g, &recs[g.at[i]])
 		}
 	})
-	// An ephemeral worker that has ended, or said that it is done, was gone.
+	return d.newest(d.remembered(recs))
+}
+
+// withoutPrevious leaves out earlier incarnations of others.
+func withoutPrevious(recs []registry.Record) []registry.Record {
+	return slices.DeleteFunc(slices.Clone(recs), func(r registry.Record) bool {
+		return slices.ContainsFunc(recs, func(o registry.Record) bool { return slices.Contains(o.Previous, r.ID) })
+	})
+}
+
+// remembered leaves out the ephemeral workers that have ended or said that they
+// are done: their records were gone.
+func (d *doctor) remembered(recs []registry.Record) []registry.Record {
 	return slices.DeleteFunc(recs, func(r registry.Record) bool {
 		gone := isEphemeral(&r) && (r.State == registry.Stopped || r.Completion != nil)
 		if gone {
@@ -170,13 +182,6 @@ func (d *doctor) leave(ctx context.Context) error {
 			}
 		}
 		return nil
-	})
-}
-
-// withoutPrevious leaves out earlier incarnations of others.
-func withoutPrevious(recs []registry.Record) []registry.Record {
-	return slices.DeleteFunc(slices.Clone(recs), func(r registry.Record) bool {
-		return slices.ContainsFunc(recs, func(o registry.Record) bool { return slices.Contains(o.Previous, r.ID) })
 	})
 }
 

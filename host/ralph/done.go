@@ -90,6 +90,7 @@ func (m *doneMatcher) judge(end int, final bool) bool {
 			return true
 		case open:
 			judged = min(judged, at[0])
+		case yes:
 		}
 	}
 	m.judged = judged

@@ -4,25 +4,19 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
-
-	"github.com/fsnotify/fsnotify"
 )
 
 // Follow calls each for the last n lines of a loop's log, all for n < 0, and then
 // for each new one until the loop has come to its end or ctx is over.
 func (s Store) Follow(ctx context.Context, name string, n int, each func(string) error) error {
-	w, err := fsnotify.NewWatcher()
+	w, err := s.watch(name)
 	if err != nil {
-		return fmt.Errorf("watch the ralph state of '%s': %w", name, err)
+		return err
 	}
-	defer w.Close()
-	if err := w.Add(s.Dir(name)); err != nil {
-		return fmt.Errorf("watch the ralph state of '%s': %w", name, err)
-	}
+	defer w.close()
 	f := follower{path: s.LogPath(name), each: each}
 	defer f.close()
 	if err := f.skip(s, name, n); err != nil {
@@ -38,10 +32,10 @@ func (s Store) Follow(ctx context.Context, name string, n int, each func(string)
 			return nil
 		}
 		select {
-		case <-w.Events:
-		case err := <-w.Errors:
-			if !errors.Is(err, fsnotify.ErrEventOverflow) {
-				return fmt.Errorf("watch the ralph state of '%s': %w", name, err)
+		case <-w.changes():
+		case err := <-w.failures():
+			if err := w.failed(err); err != nil {
+				return err
 			}
 		case <-ctx.Done():
 			return context.Cause(ctx)

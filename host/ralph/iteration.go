@@ -239,7 +239,7 @@ func (it *iteration) reap(ctx context.Context) {
 
 // killed is called when the loop was told to end.
 func (it *iteration) killed(ctx context.Context, sig syscall.Signal) {
-	_ = it.loop.ended(ctx, sig)
+	_ = it.ended(ctx, sig)
 	it.end(killed)
 }
 

@@ -150,12 +150,12 @@ func (l *loop) next(ctx context.Context) (State, []byte, error) {
 				l.log(eventDone, "loop complete after %d iterations reason=%s", st.Iteration, ReasonIterations)
 				return nil
 			}
-			if prompt, promptErr = ReadPrompt(st.PromptFile); promptErr != nil {
+			if prompt, promptErr = ReadPrompt(st.PromptFile); promptErr == nil {
+				st.begin(time.Now())
+			} else {
 				st.end(Failed, ReasonPrompt)
 				l.log(eventError, "%v", promptErr)
-				return nil
 			}
-			st.begin(time.Now())
 			return nil
 		})
 		if errors.Is(err, errPaused) {

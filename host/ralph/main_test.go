@@ -47,7 +47,11 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer func() {
+		if err := os.RemoveAll(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}()
 	agentPath = filepath.Join(dir, "agent")
 	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", agentPath, "./testdata/agent").CombinedOutput()
 	if err != nil {

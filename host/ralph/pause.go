@@ -2,24 +2,16 @@ package ralph
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"syscall"
-
-	"github.com/fsnotify/fsnotify"
 )
 
-// paused waits until the loop is resumed. The state is replaced whole, so it is its
-// folder that is watched.
+// paused waits until the loop is resumed.
 func (l *loop) paused(ctx context.Context) error {
-	w, err := fsnotify.NewWatcher()
+	w, err := l.store.watch(l.name)
 	if err != nil {
-		return fmt.Errorf("watch the ralph state of '%s': %w", l.name, err)
+		return err
 	}
-	defer w.Close()
-	if err := w.Add(l.store.Dir(l.name)); err != nil {
-		return fmt.Errorf("watch the ralph state of '%s': %w", l.name, err)
-	}
+	defer w.close()
 	said := false
 	for {
 		// After the watch has begun, so that no change is missed.
@@ -43,17 +35,13 @@ func (l *loop) paused(ctx context.Context) error {
 }
 
 // change returns when something in the folder has changed.
-func (l *loop) change(ctx context.Context, w *fsnotify.Watcher) error {
+func (l *loop) change(ctx context.Context, w *watch) error {
 	for {
 		select {
-		case <-w.Events:
+		case <-w.changes():
 			return nil
-		case err := <-w.Errors:
-			// After too many events at once some are missing.
-			if !errors.Is(err, fsnotify.ErrEventOverflow) {
-				return fmt.Errorf("watch the ralph state of '%s': %w", l.name, err)
-			}
-			return nil
+		case err := <-w.failures():
+			return w.failed(err)
 		case sig := <-l.signals.ends:
 			return l.ended(ctx, sig.(syscall.Signal))
 		case <-l.signals.children:

@@ -160,7 +160,7 @@ func closeWindows(ctx context.Context, windows []*closed, commands [][]string) {
 // commands closes the window after its screen, whatever comes of that.
 func (w *closed) commands() [][]string {
 	return [][]string{
-		w.ifOurs(captureAll(w.ID, "-t", w.Pane)...),
+		w.ifOurs(captureAll(w.ID, w.Pane)...),
 		{"display-message", "-p", w.end()},
 		w.closeCommand(),
 	}

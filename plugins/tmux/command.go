@@ -64,15 +64,27 @@ func (s server) run(ctx context.Context, commands ...[]string) (string, error) {
 	return out.String(), refusal(ctx, err, said.String())
 }
 
-// asProgram returns commands as a program for somebody else to run inside of tmux,
-// which knows by the environment there what they are about. There is none if tmux
-// can't be found, which the next run says better.
+// ownPane stands for the pane that a program runs in. Left to itself tmux takes the
+// one that the session shows just then.
+const ownPane = "$TMUX_PANE"
+
+// asProgram returns commands as a program for somebody else to run inside of tmux.
+// There is none if tmux can't be found, which the next run says better. No argument
+// holds a quote.
 func asProgram(commands [][]string) []string {
 	path, err := exec.LookPath("tmux")
 	if err != nil {
 		return nil
 	}
-	return append([]string{path, "-u"}, joined(commands)...)
+	script := `exec "$0" -u`
+	for _, arg := range joined(commands) {
+		if arg == ownPane {
+			script += ` "` + arg + `"`
+		} else {
+			script += " '" + arg + "'"
+		}
+	}
+	return []string{"/bin/sh", "-c", script, path}
 }
 
 // joined returns commands as arguments of tmux.

@@ -19,8 +19,9 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 		return swarm.KillResult{}, err
 	}
 	// Without force the worker may stay, and then keeps its window. That of one
-	// that has ended may have become the user's.
-	atOnce := o.Signal == "" && o.Force && !h.hasEnded()
+	// that has ended may have become the user's. Who does not wait may be in the
+	// window: its shim takes the last screen then, and is all there is in it.
+	atOnce := o.Signal == "" && o.Force && !o.Detach && !h.hasEnded()
 	if o.Signal == "" {
 		o.Signal = hangup
 	}

@@ -116,6 +116,7 @@ func TestKillDetached(t *testing.T) {
 		t.Errorf("status %+v", s)
 	}
 	eventually(t, "the window is gone", func() bool { return len(f.windows()) == 0 })
+	w.wantScreen(0, swarm.Screen{Lines: []string{"ready"}, Taken: true})
 }
 
 // TestClosedFromOutside has the user, or tmux itself, end the window.

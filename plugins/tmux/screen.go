@@ -24,13 +24,12 @@ const history = 1000
 // visible included.
 func divider(id string) string { return "swarm: all lines of " + id + ":" }
 
-// captureAll prints the last screen of a worker. where is the pane, as -t takes
-// it, or nothing: the one that tmux was called in.
-func captureAll(id string, where ...string) [][]string {
+// captureAll prints the last screen of a worker from its pane.
+func captureAll(id, pane string) [][]string {
 	return [][]string{
-		append([]string{"capture-pane", "-p", "-J"}, where...),
-		{"display-message", "-p", divider(id)},
-		append([]string{"capture-pane", "-p", "-J", "-S", "-" + strconv.Itoa(history)}, where...),
+		{"capture-pane", "-p", "-J", "-t", pane},
+		{"display-message", "-p", "-t", pane, divider(id)},
+		{"capture-pane", "-p", "-J", "-t", pane, "-S", "-" + strconv.Itoa(history)},
 	}
 }
 

@@ -77,6 +77,28 @@ func TestScreenAfterExit(t *testing.T) {
 	}
 }
 
+// TestScreensAfterExit has workers of one session end at the same time, in windows
+// of which the user looks at one, and at another pane of it.
+func TestScreensAfterExit(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workers := make([]*worker, 8)
+	for i := range workers {
+		name := fmt.Sprintf("w%d", i)
+		workers[i] = f.spawn(name, "sh", "-c", "echo this is "+name+"; while [ ! -e go ]; do sleep 0.05; done")
+		workers[i].shows("this is " + name)
+	}
+	f.mustTmux("split-window", "-t", workers[3].parts().Pane, "echo not you; exec sleep 999")
+	f.mustTmux("select-window", "-t", workers[3].parts().Window)
+	if err := os.WriteFile(filepath.Join(f.state, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range workers {
+		w.wait()
+		w.wantScreen(0, swarm.Screen{Lines: []string{"this is " + w.spec.Name}, Taken: true})
+	}
+}
+
 // TestScreenOfFullScreen has a program use the terminal's other screen for a while.
 func TestScreenOfFullScreen(t *testing.T) {
 	t.Parallel()

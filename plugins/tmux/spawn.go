@@ -33,7 +33,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	}
 	launch := shim.LaunchOf(spec)
 	launch.Terminal = true
-	launch.Capture = asProgram(captureAll(spec.ID))
+	launch.Capture = asProgram(captureAll(spec.ID, ownPane))
 	starting, err := shim.Prepare(spec.Local.RunDir, launch)
 	if err != nil {
 		return swarm.Handle{}, err

@@ -18,6 +18,8 @@ var (
 	ErrExists = errors.New("worker already exists")
 	// ErrNoSelection: neither a name nor all workers were asked for.
 	ErrNoSelection = errors.New("must specify worker name or --all")
+	// ErrOvertaken: another call has respawned or removed the worker meanwhile.
+	ErrOvertaken = errors.New("another call has respawned or removed it meanwhile")
 	// ErrOutside: what was asked for is only for those inside a worker.
 	ErrOutside = errors.New("not inside a worker")
 	// ErrRunning: what was asked for needs a worker that has ended.

@@ -128,7 +128,7 @@ func (r *respawning) find(ctx context.Context) error {
 }
 
 func (r *respawning) overtaken() error {
-	return fmt.Errorf("cannot respawn '%s': another call has respawned or removed it meanwhile", r.old.Name)
+	return fmt.Errorf("cannot respawn '%s': %w", r.old.Name, ErrOvertaken)
 }
 
 // clean removes the old workspace, if that was asked for.

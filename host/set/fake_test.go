@@ -102,9 +102,16 @@ func (f *fake) Spawn(ctx context.Context, req host.SpawnRequest) (host.Worker, e
 	return w, nil
 }
 
-func (f *fake) Respawn(ctx context.Context, name string, req host.RespawnRequest) (host.Worker, error) {
+func (f *fake) Respawn(ctx context.Context, id string, req host.RespawnRequest) (host.Worker, error) {
+	name := req.As.Name
 	if err := f.call(ctx, "respawn "+name); err != nil {
 		return host.Worker{}, err
+	}
+	f.mu.Lock()
+	now := f.workers[name].ID
+	f.mu.Unlock()
+	if now != id {
+		return host.Worker{}, &host.NotFoundError{Name: id}
 	}
 	w := running(*req.As)
 	w.ID += "2"

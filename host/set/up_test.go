@@ -196,6 +196,30 @@ func TestUpMeetsAnother(t *testing.T) {
 	if diff := cmp.Diff([]string{"a started"}, actions(got)); err != nil || diff != "" {
 		t.Errorf("the other one gave up: %v (-want +got):\n%s", err, diff)
 	}
+
+	// What the other one has started again is not started once more.
+	for _, recreate := range []bool{false, true} {
+		old := running(declare("a").Spawn)
+		if old.Stdin = true; !recreate {
+			old.Status = host.StatusStopped
+		}
+		f = newFake(old)
+		f.during["respawn a"] = func(context.Context) {
+			w := running(declare("a").Spawn)
+			w.ID = "another"
+			f.put(w)
+		}
+		got, err = s.up(t.Context(), f, f, UpRequest{Recreate: recreate})
+		if diff := cmp.Diff([]string{"a unchanged"}, actions(got)); err != nil || diff != "" || got[0].Worker.ID != "another" {
+			t.Errorf("the other one respawned it: %v, outcomes %+v (-want +got):\n%s", err, got, diff)
+		}
+	}
+
+	f = newFake()
+	f.fail["spawn a"] = host.ErrExists
+	if got, err = s.up(t.Context(), f, f, UpRequest{}); err != nil || got[0].Action != Failed || len(f.calls()) != 2*attempts-1 {
+		t.Errorf("for ever: %v, outcomes %+v, calls %q", err, got, f.calls())
+	}
 }
 
 // A worker that runs is waited for only where another one needs it.

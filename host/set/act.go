@@ -1,0 +1,121 @@
+package set
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// attempts bounds how often a worker is looked at again because somebody else was
+// faster.
+const attempts = 5
+
+// errStarting says that somebody else is starting the worker.
+var errStarting = errors.New("another call is starting it")
+
+// act does what has to be done so that a worker runs, on the grounds of what was
+// seen of it. Where somebody else did it meanwhile, it looks again.
+func (u *upping) act(ctx context.Context, out *Outcome, want *Worker) {
+	w, there := u.there[out.Name]
+	for try := 1; ; try++ {
+		out.Worker, out.Differs = w, nil
+		if there {
+			out.Action, out.Err = u.compare(ctx, out, want)
+		} else {
+			out.Action, out.Err = u.spawn(ctx, out, want)
+		}
+		if !overtaken(out.Err) || try == attempts || ctx.Err() != nil {
+			break
+		}
+		var err error
+		w, err = u.Settled(ctx, out.Name)
+		there = err == nil
+		if err != nil && !errors.Is(err, host.ErrNotFound) {
+			out.Err = &startError{name: out.Name, err: err}
+			break
+		}
+	}
+	if out.Err != nil {
+		out.Action = Failed
+		if ctx.Err() != nil {
+			out.Err = context.Cause(ctx)
+		}
+	}
+}
+
+// overtaken reports whether somebody else has changed the worker since it was seen.
+func overtaken(err error) bool {
+	return errors.Is(err, errStarting) || errors.Is(err, host.ErrExists) || errors.Is(err, host.ErrNotFound) || errors.Is(err, host.ErrOvertaken)
+}
+
+// spawn starts a worker that is not there.
+func (u *upping) spawn(ctx context.Context, out *Outcome, want *Worker) (Action, error) {
+	if u.req.DryRun {
+		return Started, nil
+	}
+	w, err := u.Spawn(ctx, want.Spawn)
+	if err != nil {
+		return Failed, &startError{name: out.Name, err: err}
+	}
+	out.Worker = w
+	return Started, nil
+}
+
+// compare looks at a worker that is there.
+func (u *upping) compare(ctx context.Context, out *Outcome, want *Worker) (Action, error) {
+	w := out.Worker
+	if err := u.foreign(w); err != nil {
+		return Failed, err
+	}
+	switch {
+	case w.Gone():
+		return u.respawn(ctx, out, want, Respawned)
+	case w.Status == host.StatusLost:
+		return Failed, fmt.Errorf("cannot start '%s': its keeper died, but %d of its processes live; 'swarm kill %s' ends them", w.Name, len(w.Survivors), w.Name)
+	case w.Status == host.StatusUnknown:
+		return Failed, fmt.Errorf("cannot tell how '%s' is: %s", w.Name, w.Reason)
+	case w.Status == host.StatusStarting && !u.req.DryRun:
+		return Failed, &startError{name: w.Name, err: errStarting}
+	}
+	out.Differs = different(w, want.Spawn)
+	switch {
+	case len(out.Differs) == 0:
+		return Unchanged, nil
+	case !u.req.Recreate:
+		return Differs, nil
+	case w.ID == u.CallerID():
+		return Failed, fmt.Errorf("cannot recreate '%s': this command runs in it", w.Name)
+	default:
+		return u.respawn(ctx, out, want, Recreated)
+	}
+}
+
+// respawn starts a worker again, as it is declared. Its id says which one was seen:
+// what somebody else has started meanwhile is another one.
+func (u *upping) respawn(ctx context.Context, out *Outcome, want *Worker, action Action) (Action, error) {
+	if ws := out.Worker.Workspace; ws != nil && want.Spawn.Workspace != nil && worktree(out.Worker, want.Spawn) {
+		// Its place or its branch would be taken by the old one, which may hold work.
+		return Failed, fmt.Errorf(
+			"cannot start '%s': it has another worktree, %s; 'swarm down --rm-worktree %s' removes it", out.Name, ws.Path, out.Name)
+	}
+	if u.req.DryRun {
+		return action, nil
+	}
+	w, err := u.Respawn(ctx, out.Worker.ID, host.RespawnRequest{As: &want.Spawn, Warn: u.warn})
+	if err != nil {
+		return Failed, &startError{name: out.Name, err: err}
+	}
+	out.Worker = w
+	return action, nil
+}
+
+func (u *upping) warn(w host.Warning) {
+	if u.req.Warn == nil {
+		return
+	}
+	u.telling.Lock()
+	defer u.telling.Unlock()
+	u.req.Warn(w)
+}

@@ -35,7 +35,7 @@ stays when the workers are gone. A worker ends once, with one of these lines:
 
 Nothing is changed: the end of a worker that nobody watched is recorded, with the
 time when it ended, by the next command that changes something, by "swarm gc", or
-by "swarm watch".`,
+by "swarm watch". "swarm messages" is the same command.`,
 		Example: `  swarm events
   swarm events --worker agent --since 1h --timestamps
   swarm events --follow --lines 0
@@ -119,21 +119,26 @@ func (p eventPrinter) appendLine(line []byte, e host.Event) []byte {
 // eventJSON is an event as docs/event.schema.json describes it. Fields are only
 // ever added, at the end.
 type eventJSON struct {
-	Seq      int64   `json:"seq"`
-	Time     *string `json:"time"`
-	Worker   string  `json:"worker"`
-	ID       string  `json:"id"`
-	Kind     string  `json:"kind"`
-	Text     *string `json:"text"`
-	Final    bool    `json:"final"`
-	Previous *string `json:"previous"`
+	Seq      int64     `json:"seq"`
+	Time     *string   `json:"time"`
+	Worker   string    `json:"worker"`
+	ID       string    `json:"id"`
+	Kind     string    `json:"kind"`
+	Text     *string   `json:"text"`
+	Final    bool      `json:"final"`
+	Previous *string   `json:"previous"`
+	Exit     *exitJSON `json:"exit"`
 }
 
 func eventJSONOf(e host.Event) eventJSON {
-	return eventJSON{
+	j := eventJSON{
 		Seq: e.Seq, Time: timeJSON(e.Time), Worker: e.Worker, ID: e.ID, Kind: string(e.Kind), Text: orNull(e.Text),
 		Final: e.Final, Previous: orNull(e.Previous),
 	}
+	if e.Exit != nil {
+		j.Exit = exitJSONOf(*e.Exit)
+	}
+	return j
 }
 
 func eventsJSON(events []host.Event) []eventJSON {

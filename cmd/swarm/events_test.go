@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 var eventTime = time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
@@ -18,7 +19,7 @@ var eventTime = time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 func fullEvent() host.Event {
 	return host.Event{
 		Seq: 7, Time: eventTime, Worker: "w.1", ID: "k3x9", Kind: host.EventComplete, Text: "all <tests> pass",
-		Final: true, Previous: "k3x8",
+		Final: true, Previous: "k3x8", Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseExited},
 	}
 }
 
@@ -73,9 +74,10 @@ func TestEventTimestamps(t *testing.T) {
 func TestEventJSON(t *testing.T) {
 	t.Parallel()
 	const want = `{"seq":7,"time":"2026-01-02T03:04:05.006Z","worker":"w.1","id":"k3x9","kind":"COMPLETE",` +
-		`"text":"all <tests> pass","final":true,"previous":"k3x8"}` + "\n" +
+		`"text":"all <tests> pass","final":true,"previous":"k3x8",` +
+		`"exit":{"code":3,"signal":null,"reason":"exited"}}` + "\n" +
 		`{"seq":8,"time":"2026-01-02T03:04:05.006Z","worker":"w.1","id":"k3x9","kind":"SPAWNED",` +
-		`"text":null,"final":false,"previous":null}` + "\n"
+		`"text":null,"final":false,"previous":null,"exit":null}` + "\n"
 	a, out, _ := testApp()
 	for _, e := range []host.Event{fullEvent(), emptyEvent()} {
 		if err := (eventPrinter{app: a, json: true}).print(e); err != nil {

@@ -1,6 +1,7 @@
 package ralph
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func startAgent(ctx context.Context, command []string, c *console) (_ *agent, er
 	ctx, stop := context.WithCancel(ctx)
 	a := &agent{pid: pid, terminal: t, output: make(chan []byte), stop: stop}
 	a.busy.Go(func() { a.read(ctx) })
-	a.busy.Go(func() { a.feed(ctx, c.typed) })
+	a.busy.Go(func() { a.feed(ctx, c) })
 	return a, nil
 }
 
@@ -91,24 +92,37 @@ func (a *agent) read(ctx context.Context) {
 	}
 }
 
-// feed passes on what is typed, and the end of it.
-func (a *agent) feed(ctx context.Context, typed <-chan []byte) {
+// feed passes on what is typed, or piped.
+func (a *agent) feed(ctx context.Context, c *console) {
+	typed := c.typed
 	for {
 		select {
 		case keys, ok := <-typed:
-			if !ok {
-				return
-			}
-			a.input.Lock()
-			_, err := a.terminal.Master.Write(keys)
-			a.input.Unlock()
-			if err != nil {
-				return
+			switch {
+			case !ok:
+				typed = nil
+			case len(keys) == 0:
+				_ = a.terminal.EOF()
+			default:
+				a.input.Lock()
+				a.take(ctx, keys, c.before != nil)
+				a.input.Unlock()
 			}
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// take gives input as it came: keys that were typed on a terminal, or text of a pipe,
+// where a newline at the end stands for Enter. What can't be given is dropped.
+func (a *agent) take(ctx context.Context, input []byte, keys bool) {
+	if keys {
+		_, _ = a.terminal.Master.Write(input)
+		return
+	}
+	text, enter := bytes.CutSuffix(input, []byte("\n"))
+	_ = a.terminal.Give(ctx, text, enter, nil)
 }
 
 // paste gives the prompt to the agent and presses Enter. late is called if the

@@ -17,7 +17,8 @@ type console struct {
 	in, out *os.File
 	// before are the settings of the terminal that in is, nil if it is none.
 	before *unix.Termios
-	// typed is what comes in, closed at its end.
+	// typed is what comes in, closed at its end. The end of a pipe is an empty piece
+	// before that.
 	typed chan []byte
 	// open says that the line which was written last has no end.
 	open bool
@@ -49,6 +50,9 @@ func (c *console) read() {
 			c.typed <- buf[:n]
 		}
 		if err != nil {
+			if fi, err := c.in.Stat(); err == nil && fi.Mode()&os.ModeNamedPipe != 0 {
+				c.typed <- nil
+			}
 			return
 		}
 	}

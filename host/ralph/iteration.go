@@ -6,51 +6,10 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/plain"
-	"github.com/swarmhost/swarm/shared/shim/proc"
 )
 
-const (
-	// grace is how long an agent may take to end when its iteration is over.
-	grace = 10 * time.Second
-	// patience is how long to wait for an agent to end by the signal that whoever
-	// ends the worker may have sent to all of its processes.
-	patience = time.Second
-	// drain is how long output may come after the agent's end.
-	drain = time.Second
-	// touchEvery is how often it is noted that there was output.
-	touchEvery = time.Second
-)
-
-// ending is why an iteration is over.
-type ending int
-
-const (
-	// exited: the agent ended by itself.
-	exited ending = iota + 1
-	// inactive: it wrote nothing for too long.
-	inactive
-	// done: it wrote what the done pattern matches.
-	done
-	// refused: the prompt can't be given to it.
-	refused
-	// killed: the loop itself was told to end.
-	killed
-)
-
-// outcome is what came of an iteration.
-type outcome struct {
-	ending ending
-	// exit is how the agent ended: a code, or the name of a signal.
-	exit string
-	// err is why the agent could not be started, or not be given the prompt; what
-	// says which.
-	err  error
-	what string
-	// done says that the done pattern was matched, however it ended.
-	done bool
-	// left are processes that could not be ended.
-	left []proc.Process
-}
+// touchEvery is how often it is noted that there was output.
+const touchEvery = time.Second
 
 // iteration is one run of the agent under the eyes of the loop.
 type iteration struct {
@@ -214,94 +173,5 @@ func (it *iteration) matched() {
 	it.outcome.done = true
 	if it.state.DoneAtOnce {
 		it.end(done)
-	}
-}
-
-// reap takes notice of ends.
-func (it *iteration) reap(ctx context.Context) {
-	for _, child := range reap() {
-		if child.pid != it.agent.pid {
-			continue
-		}
-		it.mainGone = true
-		it.outcome.exit = exitOf(child.status)
-		// Whoever ends the worker signals the loop before the agent.
-		it.signals.settle()
-		if sig := it.signals.ended(0); sig != 0 {
-			it.killed(ctx, sig)
-		}
-		it.end(exited)
-	}
-	if it.outcome.ending != 0 {
-		it.look()
-	}
-}
-
-// killed is called when the loop was told to end.
-func (it *iteration) killed(ctx context.Context, sig syscall.Signal) {
-	_ = it.ended(ctx, sig)
-	it.end(killed)
-}
-
-// end ends the iteration, for the first reason that is given.
-func (it *iteration) end(why ending) {
-	if it.outcome.ending != 0 && why != killed || it.outcome.ending == killed {
-		return
-	}
-	it.outcome.ending = why
-	it.inactivity.Stop()
-	it.limit.Stop()
-	if why == killed {
-		it.deadline.Reset(patience)
-	} else {
-		it.deadline.Reset(grace)
-		it.terminate()
-	}
-	it.look()
-}
-
-func (it *iteration) terminate() {
-	ps, _ := members()
-	terminate(ps, it.asked)
-}
-
-// look sees whether anything of the agent is left.
-func (it *iteration) look() {
-	if it.gone || !it.mainGone {
-		return
-	}
-	ps, err := members()
-	switch {
-	case err != nil:
-	case len(ps) > 0 && it.outcome.ending != killed:
-		terminate(ps, it.asked)
-	case len(ps) == 0:
-		it.leave()
-	}
-}
-
-// leave waits only for what was written.
-func (it *iteration) leave() {
-	it.gone = true
-	it.agent.hangUp()
-	it.deadline.Reset(drain)
-	it.drained = it.agent.output == nil
-}
-
-// overdue is called when something took too long.
-func (it *iteration) overdue() {
-	switch {
-	case it.gone:
-		it.drained = true
-	case it.outcome.ending == killed:
-		// It is not for the loop to force what its killer may want to wait for.
-		it.terminate()
-	case !it.forced:
-		it.forced = true
-		force()
-		it.deadline.Reset(lastLook)
-	default:
-		it.outcome.left, _ = members()
-		it.leave()
 	}
 }

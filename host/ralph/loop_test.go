@@ -90,7 +90,7 @@ func TestLoop(t *testing.T) {
 				"[DONE] loop complete after 1 iterations reason=max_iterations",
 			},
 			status: Stopped, reason: ReasonIterations,
-			texts: []string{"[ralph] w: inactivity timeout (0.5s), restarting"},
+			texts: []string{"[ralph] w: inactivity timeout (0.5s)\n"},
 			dead:  []string{"pid.1", "child.1"},
 		},
 		"leaves a child": {
@@ -354,6 +354,28 @@ func TestTerminal(t *testing.T) {
 	}
 	if !strings.Contains(p.raw(), "\x1b[?25h\x1b[?1049l\x1b[m") {
 		t.Errorf("the terminal is left as it was: %q", p.raw())
+	}
+}
+
+// What comes by a pipe is given as text, its last newline as Enter; the end of the pipe
+// ends the agent's input.
+func TestPipe(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.pipes = true
+	r.create(func(st *State) { st.MaxIterations = 1 }, "read", "say=more", "read", "say=end", "line")
+	p := r.start()
+	p.appears("more")
+	_, err := p.stdin.Write([]byte("two\nlines\n"))
+	r.check(err)
+	p.appears("end")
+	if got := r.file("prompt.1"); got != "two\nlines" {
+		t.Errorf("it read %q", got)
+	}
+	r.check(p.stdin.Close())
+	p.wait()
+	if got := r.events(); len(got) < 2 || !strings.HasPrefix(got[1], "[FAIL] iteration 1 exit=99 ") {
+		t.Errorf("the log is %q", got)
 	}
 }
 

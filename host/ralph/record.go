@@ -81,7 +81,11 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 		l.say("%s", what)
 	case out.ending == inactive && !out.done:
 		seconds := time.Duration(st.Inactivity).Seconds()
-		l.say("inactivity timeout (%gs), restarting", seconds)
+		next := ", restarting"
+		if st.Complete() {
+			next = ""
+		}
+		l.say("inactivity timeout (%gs)%s", seconds, next)
 		l.log(eventTimeout, "iteration %d inactivity_timeout=%gs", i, seconds)
 	case out.ending == exited:
 		l.say("iteration %d completed (%s, duration: %s)", i, exitText(": ", out.exit), took)

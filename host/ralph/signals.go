@@ -43,7 +43,8 @@ func (s *signals) stop() {
 
 // settle returns when the signals that were sent before are on their channels. They
 // come in order, so it sends one and waits for it: the end of a child is seen by
-// wait4 earlier than a signal that the loop got before the child did.
+// wait4 earlier than a signal that the loop got before the child did. A change of
+// the window's size may be forgotten, so it is for when there is no agent.
 func (s *signals) settle() {
 	drop(s.resized)
 	if unix.Kill(os.Getpid(), unix.SIGWINCH) != nil {
@@ -52,8 +53,7 @@ func (s *signals) settle() {
 	limit := time.NewTimer(settleLimit)
 	defer limit.Stop()
 	select {
-	case sig := <-s.resized:
-		s.resized <- sig // for whoever resizes
+	case <-s.resized:
 	case <-limit.C:
 	}
 }

@@ -161,7 +161,12 @@ func (s Store) Remove(ctx context.Context, name string) (bool, error) {
 		return false, err
 	}
 	defer unlock()
-	return true, os.RemoveAll(s.Dir(name))
+	// Moved away first: a loop that runs may add to its log at any moment.
+	away, err := os.MkdirTemp(filepath.Join(s.dir, dirName), ".removed-")
+	if err == nil {
+		err = os.Rename(s.Dir(name), filepath.Join(away, name))
+	}
+	return true, errors.Join(err, os.RemoveAll(away))
 }
 
 func (s Store) save(st State) error {

@@ -3,6 +3,7 @@ package ralph
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -10,19 +11,25 @@ import (
 // watch tells of changes of a loop's files. The state is replaced whole, so it is the
 // folder that is watched.
 type watch struct {
+	store   Store
 	name    string
 	watcher *fsnotify.Watcher
 }
 
 func (s Store) watch(name string) (*watch, error) {
-	w := &watch{name: name}
+	w := &watch{store: s, name: name}
 	var err error
 	if w.watcher, err = fsnotify.NewWatcher(); err != nil {
-		return nil, w.failed(err)
+		return nil, w.wrap(err)
 	}
 	if err := w.watcher.Add(s.Dir(name)); err != nil {
 		w.close()
-		return nil, w.failed(err)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = &NoStateError{Name: name}
+		} else {
+			err = w.wrap(err)
+		}
+		return nil, err
 	}
 	return w, nil
 }
@@ -31,12 +38,20 @@ func (w *watch) changes() <-chan fsnotify.Event { return w.watcher.Events }
 
 func (w *watch) failures() <-chan error { return w.watcher.Errors }
 
-// failed returns the error to end with, if it is one: after too many changes at once
-// some were not told, but the next look sees them.
+// failed returns the error to end with, if it is one. After too many changes at once
+// some were not told, but the next look sees them; that of a folder which was moved
+// away to be removed sees that.
 func (w *watch) failed(err error) error {
 	if errors.Is(err, fsnotify.ErrEventOverflow) {
 		return nil
 	}
+	if _, stateErr := w.store.Load(w.name); errors.Is(stateErr, ErrNoState) {
+		return nil
+	}
+	return w.wrap(err)
+}
+
+func (w *watch) wrap(err error) error {
 	return fmt.Errorf("watch the ralph state of '%s': %w", w.name, err)
 }
 

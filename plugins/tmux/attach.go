@@ -55,7 +55,7 @@ func (h handle) place(ctx context.Context) (pane, error) {
 	if h.Window == "" {
 		return pane{}, gone
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	ctx, cancel := limited(ctx, lookLimit)
 	defer cancel()
 	out, err := h.server().run(ctx, h.ifOurs([]string{"display-message", "-p", "-t", h.Pane, "#{session_id}:#{window_id}:#{pane_id}"}))
 	if _, refused := errors.AsType[failure](err); refused {

@@ -73,7 +73,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 		return swarm.Handle{}, err
 	}
 	h := handle{Worker: shim.Worker{ID: l.ID, Dir: l.Local.RunDir}, Name: l.Name, Label: t.label, Session: t.session}
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	ctx, cancel := limited(ctx, lookLimit)
 	defer cancel()
 	// A worker without a window can do without tmux, too.
 	panes, err := server{label: t.label, socket: socketOf(keeper)}.panes(ctx)

@@ -30,7 +30,7 @@ func (b *Backend) close(ctx context.Context, h handle, what closing) {
 	if h.Window == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+	ctx, cancel := limited(ctx, closeLimit)
 	defer cancel()
 	command := h.closeCommand()
 	if what == ifDead {
@@ -143,7 +143,7 @@ func (c *closer) next(socket string) (windows []*closed, commands [][]string) {
 // closeWindows closes the windows of one server.
 func closeWindows(ctx context.Context, windows []*closed, commands [][]string) {
 	// Others wait for it, too.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+	ctx, cancel := limited(context.WithoutCancel(ctx), closeLimit)
 	defer cancel()
 	out, err := windows[0].server().run(ctx, commands...)
 	for _, w := range windows {

@@ -122,13 +122,19 @@ func line(commands [][]string) string {
 	return b.String()
 }
 
+// limited bounds how long tmux may take, so that the error is about tmux.
+func limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, limit,
+		fmt.Errorf("%w: the tmux server did not answer within %v", swarm.ErrUnavailable, limit))
+}
+
 func refusal(ctx context.Context, err error, said string) error {
 	var exit *exec.ExitError
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return nil
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return context.Cause(ctx)
 	case errors.Is(err, exec.ErrNotFound):
 		return fmt.Errorf("%w: tmux is not installed: install it with your system's package manager, as in apt install tmux or brew install tmux",
 			swarm.ErrUnavailable)

@@ -48,7 +48,8 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 }
 
 // ask begins a kill, and closes the window if that is to be done at once: then the
-// worker is signalled when its screen was kept.
+// worker is signalled when its screen was kept. It reports whether there is nothing
+// more to be done about the window.
 func (b *Backend) ask(ctx context.Context, h handle, o swarm.KillOptions, atOnce bool) (_ *shim.Killing, closed bool, err error) {
 	if !atOnce {
 		killing, err := shim.Ask(ctx, h.Dir, h.ID, o)
@@ -61,9 +62,10 @@ func (b *Backend) ask(ctx context.Context, h handle, o swarm.KillOptions, atOnce
 	if b.closeWithScreen(ctx, h) {
 		return killing, true, nil
 	}
+	// What tmux did not close now it would not close after the end either.
 	killing.Close()
 	killing, err = shim.Ask(ctx, h.Dir, h.ID, o)
-	return killing, false, err
+	return killing, true, err
 }
 
 func (h handle) hasEnded() bool {

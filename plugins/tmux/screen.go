@@ -64,7 +64,7 @@ func (h handle) visible(ctx context.Context, n int) ([]string, error) {
 	if h.Window == "" {
 		return nil, failure{text: "the window is not known"}
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	ctx, cancel := limited(ctx, lookLimit)
 	defer cancel()
 	starts := []string{"0"} // the first visible one
 	if n > 0 {

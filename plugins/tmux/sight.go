@@ -47,7 +47,7 @@ func (s *sights) of(ctx context.Context, h handle) *sight {
 
 func (s *sights) look(ctx context.Context, h handle, v *sight) {
 	// Others wait for it, too.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookLimit)
+	ctx, cancel := limited(context.WithoutCancel(ctx), lookLimit)
 	defer cancel()
 	panes, err := h.server().panes(ctx)
 	if err != nil {

@@ -20,7 +20,7 @@ func (b *Backend) Status(ctx context.Context, raw swarm.Handle) (swarm.Status, e
 // StatusBatch looks at the machine once for all, and at each tmux server once.
 func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm.StatusResult, error) {
 	look := new(shim.Look)
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	ctx, cancel := limited(ctx, lookLimit)
 	defer cancel()
 	seen := make(map[string]*sight)
 	results := make([]swarm.StatusResult, len(raws))

@@ -39,7 +39,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 		panes, ok := listed[p.socket]
 		if !ok {
 			// A server that is gone took its sessions with it.
-			panes, _ = left[p][0].server().panes(ctx)
+			panes = left[p][0].look(ctx)
 			listed[p.socket] = panes
 		}
 		if err := ctx.Err(); err != nil {
@@ -70,6 +70,15 @@ func (b *Backend) sweep(ctx context.Context, panes []pane, ended []handle) (kept
 		b.close(ctx, h, ifDead)
 	}
 	return false
+}
+
+// look lists the panes of the worker's server, none if that is gone or does not
+// answer.
+func (h handle) look(ctx context.Context) []pane {
+	ctx, cancel := limited(ctx, lookLimit)
+	defer cancel()
+	panes, _ := h.server().panes(ctx)
+	return panes
 }
 
 func inSession(panes []pane, name string) []pane {

@@ -66,13 +66,13 @@ func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *peer, id s
 		}
 	}
 	h.log.Info("settling an interrupted spawn", "worker", rec.Name, "backend", rec.Backend, "found", found)
+	if !found && rec.Replaces != nil {
+		return h.restore(ctx, reg, &rec, workspace)
+	}
 	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		r, err := tx.Get(ctx, id)
 		if err != nil {
 			return err
-		}
-		if !found && r.Replaces != nil {
-			return h.restore(ctx, tx, &r, workspace)
 		}
 		if err := succeed(ctx, tx, &r, r.Replaces); err != nil {
 			return err

@@ -459,3 +459,20 @@ func TestRespawnOfWorkerKeptForNoTime(t *testing.T) {
 		t.Errorf("after its time: %v", err)
 	}
 }
+
+// A workspace that is removed between the look and the kill is made again.
+func TestRespawnWorkspaceRemovedMeanwhile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	w := r.spawn(t, "w", "one", withTree)
+	r.one.onKill = func(ctx context.Context, _ fakeWorker, _ swarm.KillOptions) (swarm.KillResult, error) {
+		reg, err := r.writing(ctx)
+		if err == nil {
+			err = r.save(ctx, reg, w.ID, func(rec *registry.Record) { rec.Workspace = nil })
+		}
+		return swarm.KillResult{}, errors.Join(err, os.RemoveAll(w.Workspace.Path))
+	}
+	if w := r.respawn(t, "w"); w.Workspace == nil || w.Workspace.ID != w.ID || gone(w.Dir) {
+		t.Errorf("respawned %+v in %+v", w, w.Workspace)
+	}
+}

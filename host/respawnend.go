@@ -13,24 +13,32 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// restore puts back the record that an interrupted respawn was to replace. A
-// workspace that was made for it is the old worker's if that has none.
-func (h *Host) restore(ctx context.Context, tx *registry.Tx, rec *registry.Record, made *swarm.WorkspaceRef) error {
+// restore puts back the record that an interrupted respawn, whose lock the caller
+// holds, was to replace. A workspace that was made for it is the old worker's if
+// that has none.
+func (h *Host) restore(ctx context.Context, reg *registry.Registry, rec *registry.Record, made *swarm.WorkspaceRef) error {
 	old := rec.Replaces
+	events := []registry.Event{newEvent(old, EventRespawnFailed, reasonInterrupted, time.Now())}
 	switch {
 	case made == nil:
 	case old.Workspace == nil || gone(old.Workspace.Path):
 		old.Workspace, old.Dir = made, made.Path
 	case old.Workspace.Path != made.Path:
-		if _, err := tx.Append(ctx, newEvent(old, EventKept, made.Path, time.Now())); err != nil {
+		events = append(events, newEvent(old, EventKept, made.Path, time.Now()))
+	}
+	err := reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		if err := errors.Join(putBack(ctx, tx, rec.ID, old), tx.Leave(ctx, rec.ID)); err != nil {
 			return err
 		}
-	}
-	if err := errors.Join(putBack(ctx, tx, rec.ID, old), tx.Leave(ctx, rec.ID)); err != nil {
+		_, err := tx.Append(ctx, events...)
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	_, err := tx.Append(ctx, newEvent(old, EventRespawnFailed, reasonInterrupted, time.Now()))
-	return err
+	_, err = h.dropRunDirs(ctx, reg)
+	h.warnIf(err, "run directories can't be removed")
+	return nil
 }
 
 // fromInside has another process finish the respawn of the worker that the caller

@@ -41,6 +41,9 @@ func (r *respawning) prepare(ctx context.Context) error {
 			return err
 		}
 	}
+	if registry.Full(r.h.opts.Dir) {
+		return fmt.Errorf("%w in %s", registry.ErrFull, r.h.opts.Dir)
+	}
 	// That a registry can be opened does not say that it can be written.
 	return r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, r.plan.rec.ID) })
 }
@@ -124,7 +127,13 @@ func (r *respawning) find(ctx context.Context) error {
 		return fmt.Errorf("cannot respawn '%s': its end could not be recorded", r.old.Name)
 	}
 	r.plan.adopt(now, &now)
-	return nil
+	if r.plan.maker != nil || !r.plan.makesWorkspace() {
+		return nil
+	}
+	return r.h.askWorkspace(ctx, r.plan.workspace, false, func(p *peer) error {
+		r.plan.maker = p
+		return nil
+	})
 }
 
 func (r *respawning) overtaken() error {
@@ -190,7 +199,7 @@ func (r *respawning) tellLeft(ctx context.Context) {
 // unanswered writes an error into the history if the worker was ended for nothing,
 // or if nobody else will see the error.
 func (r *respawning) unanswered(ctx context.Context, cause error) error {
-	if r.killing != nil || r.h.isKeeper() {
+	if r.killing != nil && !errors.Is(cause, ErrOvertaken) || r.h.isKeeper() {
 		r.tell(ctx, EventRespawnFailed, wording(cause))
 	}
 	return cause

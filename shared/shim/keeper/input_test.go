@@ -5,6 +5,7 @@ package keeper_test
 import (
 	"bufio"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,7 +36,21 @@ func (s *shim) press(kind string) string {
 
 func (s *shim) give(request string) string {
 	s.t.Helper()
+	return answerOf(s.dial(), request)
+}
+
+// giving gives text in another goroutine. It is connected at once: the worker may
+// end before it comes to that.
+func (s *shim) giving(text string, enter bool) <-chan string {
+	s.t.Helper()
 	c := s.dial()
+	answer := make(chan string, 1)
+	go func() { answer <- answerOf(c, inputLine(rundir.InputText, len(text), enter)+text) }()
+	return answer
+}
+
+// answerOf returns the first line of the answer to a request.
+func answerOf(c net.Conn, request string) string {
 	// One who refuses it does not read all of it.
 	_, _ = io.WriteString(c, request)
 	line, err := bufio.NewReader(c).ReadString('\n')
@@ -134,8 +149,7 @@ func TestInputNobodyReads(t *testing.T) {
 			t.Parallel()
 			w := openWindow(t, launch("stty raw -echo; echo ready; while [ ! -e go ]; do sleep 0.02; done; exec cat > got"))
 			w.shows("ready")
-			answer := make(chan string, 1)
-			go func() { answer <- w.input(text, true) }()
+			answer := w.giving(text, true)
 			for range 20 {
 				began := time.Now()
 				if a := w.ask("signal id=w1 signal=SIGCONT mode=main"); a[0] != "ok" || time.Since(began) > time.Second {
@@ -164,8 +178,7 @@ func TestKillWhileInputIsGiven(t *testing.T) {
 	t.Parallel()
 	w := openWindow(t, launch("stty raw -echo; echo ready; exec sleep 999"))
 	w.shows("ready")
-	answer := make(chan string, 1)
-	go func() { answer <- w.input(strings.Repeat("x", 1<<20), true) }()
+	answer := w.giving(strings.Repeat("x", 1<<20), true)
 	began := time.Now()
 	w.kill("SIGTERM", limit, true)
 	if took := time.Since(began); took > 5*time.Second {
@@ -303,8 +316,7 @@ func TestInputToOneThatEnds(t *testing.T) {
 	}
 	w := openWindow(t, launch("stty raw -echo; echo ready; while [ ! -e go ]; do sleep 0.02; done; exit 3"))
 	w.shows("ready")
-	answer := make(chan string, 1)
-	go func() { answer <- w.input("x", false) }()
+	answer := w.giving("x", false)
 	w.touch("go")
 	if a := <-answer; a != "busy the worker's process ended before it had read all of it" && !isLeft(a) {
 		t.Errorf("answer %q", a)

@@ -25,6 +25,8 @@ func (k *keeper) serve(r request) {
 		r.refuse(rundir.Answer{Kind: rundir.AnswerStale})
 		return
 	}
+	// An end that has happened comes first, even if its signal does not.
+	k.reap()
 	var sig unix.Signal
 	if r.Signal != "" {
 		if sig = proc.SignalNumber(r.Signal); sig == 0 {

@@ -30,6 +30,9 @@ const (
 // waited for and given up is not to be had of the system.
 const lockRetry = 5 * time.Millisecond
 
+// removals is how often to try to remove the folder of a loop that writes to it.
+const removals = 10
+
 // Store holds the loops of one state directory of swarm.
 type Store struct{ dir string }
 
@@ -161,12 +164,17 @@ func (s Store) Remove(ctx context.Context, name string) (bool, error) {
 		return false, err
 	}
 	defer unlock()
-	// Moved away first: a loop that runs may add to its log at any moment.
-	away, err := os.MkdirTemp(filepath.Join(s.dir, dirName), ".removed-")
-	if err == nil {
-		err = os.Rename(s.Dir(name), filepath.Join(away, name))
+	// The state first, which is what makes a loop. One that runs may add to its log
+	// meanwhile, but no longer than until it looks at its state.
+	if err := os.Remove(filepath.Join(s.Dir(name), stateFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return true, err
 	}
-	return true, errors.Join(err, os.RemoveAll(away))
+	for range removals {
+		if err = os.RemoveAll(s.Dir(name)); err == nil {
+			break
+		}
+	}
+	return true, err
 }
 
 func (s Store) save(st State) error {

@@ -39,8 +39,8 @@ func (w *watch) changes() <-chan fsnotify.Event { return w.watcher.Events }
 func (w *watch) failures() <-chan error { return w.watcher.Errors }
 
 // failed returns the error to end with, if it is one. After too many changes at once
-// some were not told, but the next look sees them; that of a folder which was moved
-// away to be removed sees that.
+// some were not told, but the next look sees them; one at a folder that is gone sees
+// that.
 func (w *watch) failed(err error) error {
 	if errors.Is(err, fsnotify.ErrEventOverflow) {
 		return nil

@@ -39,6 +39,7 @@ func processList(ps []swarm.Process) string {
 
 // printTable aligns the columns of rows below header, two spaces apart, without
 // blanks at the ends of lines. Without rows it prints nothing; header may be nil.
+// Cells are made visible.
 func (a *app) printTable(header []string, rows [][]string) {
 	if len(rows) == 0 {
 		return
@@ -48,8 +49,9 @@ func (a *app) printTable(header []string, rows [][]string) {
 	}
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		for i := range row {
+			row[i] = visible(row[i])
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}
 	var b strings.Builder

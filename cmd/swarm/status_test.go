@@ -117,13 +117,13 @@ func TestTable(t *testing.T) {
 	a, out, _ := testApp()
 	a.printTable(lsHeader, lsRows([]host.Worker{
 		{Name: "ümläut", Status: host.StatusRunning, PID: 1, Started: now.Add(-time.Minute), Tags: []string{"a", "b"}},
-		{Name: "x", Status: host.StatusStopped, PID: 1, Workspace: &swarm.WorkspaceRef{Path: "/a path"}},
+		{Name: "x", Status: host.StatusStopped, PID: 1, Workspace: &swarm.WorkspaceRef{Path: "/a path"}, Tags: []string{"\x1b[2J"}},
 		{Name: "r", Status: host.StatusRunning, Started: now, Restart: swarm.Restart{When: swarm.RestartAlways}},
 		{Name: "t", Status: host.StatusLost, Survivors: []swarm.Process{{PID: 1}}, Where: swarm.Where{Name: "s:t"}},
 	}, now))
 	want := `NAME    STATUS   PID/WINDOW  STARTED  WORKTREE  TAG
 ümläut  running  1           1m ago   -         a,b
-x       stopped  -           -        /a path   -
+x       stopped  -           -        /a path   \x1b[2J
 r       running  restarting  -        -         -
 t       lost     s:t         -        -         -
 `

@@ -8,6 +8,11 @@
 // meant. What is right in a file with problems is still returned, so that a
 // command which must not fail because of a config, such as kill, can go on.
 //
+// All that is known of a key is in one field of field.go or workerfield.go: how it
+// is read and shown, and what [JSONSchema] says of it. The workers of a project are
+// declarations here and nothing more; [Loaded.Environ] reads the files of variables
+// that they name, and nothing does before it is asked.
+//
 // Only cmd/swarm imports it and turns a [Config] into what the host wants;
 // it imports nothing of swarm itself. To look at one value needs no context and
 // no plugin: whether a signal or a backend exists is for the caller to say, see

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"errors"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -29,9 +30,13 @@ func (k *keeper) complete(r rundir.Request, sig unix.Signal) error {
 	}
 	now := time.Now()
 	k.status.Completion = &rundir.Completion{Summary: r.Summary, TimeNS: now.UnixNano()}
-	if k.save(); k.unsaved {
+	if err := k.file.write(k.status); err != nil {
 		k.status.Completion = nil
-		return errors.New("the completion can't be written")
+		var errno syscall.Errno
+		if errors.As(err, &errno) {
+			err = errno
+		}
+		return errors.New("the completion can't be written: " + err.Error())
 	}
 	failpoint("completed")
 	k.completion = completion{Request: r, signal: sig, deadline: now.Add(grace(r.GraceMS))}

@@ -5,6 +5,8 @@ package keeper_test
 import (
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -183,6 +185,27 @@ func TestDeathAfterComplete(t *testing.T) {
 	}
 	s.leaves()
 	if st := s.status(); st.State != rundir.StateRunning || st.Completion == nil || st.Completion.Summary != "sum" {
+		t.Errorf("status %+v", st)
+	}
+}
+
+// What can't be written has not happened.
+func TestCompleteOnFullDisk(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch("echo ready; exec sleep 999"), options{})
+	s.says("ready")
+	must(t, os.Symlink("/dev/full", filepath.Join(s.dir, rundir.StatusFile+".tmp")))
+	if got := s.ask(completeLine("first", limit)); got[0] != "busy the completion can't be written: no space left on device" {
+		t.Errorf("answer %q", got)
+	}
+	if st := s.status(); st.Completion != nil {
+		t.Errorf("status %+v", st)
+	}
+	if got := s.ask(completeLine("second", limit)); got[0] != "ok" {
+		t.Errorf("answer %q", got)
+	}
+	s.kill("SIGTERM", limit, true)
+	if st := s.end(); st.Completion == nil || st.Completion.Summary != "second" {
 		t.Errorf("status %+v", st)
 	}
 }

@@ -306,13 +306,18 @@ func TestInputAfterRestart(t *testing.T) {
 // before is another matter.
 func TestInputToOneThatEnds(t *testing.T) {
 	t.Parallel()
-	for range 10 {
+	for range 5 {
 		w := openWindow(t, launch("echo ready; read line; exit 3"))
 		w.shows("ready")
 		if a := w.input("x", true); a != "ok" {
 			t.Errorf("answer %q", a)
 		}
 		w.end()
+		s := start(t, reading("read line; exit 3"), options{})
+		if a := s.input("x", true); a != "ok" {
+			t.Errorf("answer %q of a pipe", a)
+		}
+		s.end()
 	}
 	w := openWindow(t, launch("stty raw -echo; echo ready; while [ ! -e go ]; do sleep 0.02; done; exit 3"))
 	w.shows("ready")

@@ -183,11 +183,12 @@ func (in *intake) write(ctx context.Context, data []byte, enter bool, late func(
 		_, err = in.pipe.WriteString("\n")
 	}
 	switch {
+	case err == nil:
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, os.ErrClosed), errors.Is(err, unix.EPIPE):
 		return errClosed
-	case err != nil:
+	default:
 		return err
 	}
 	// Nothing tells that a pipe was read.

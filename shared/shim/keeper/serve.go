@@ -62,7 +62,7 @@ func (k *keeper) serve(r request) {
 		case errors.Is(err, errTooLate):
 			r.from.last(rundir.Answer{Kind: rundir.AnswerLate})
 		case err != nil:
-			r.from.last(rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()})
+			r.from.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: err.Error()})
 		default:
 			r.from.last(rundir.Answer{Kind: rundir.AnswerOK})
 			k.announce()

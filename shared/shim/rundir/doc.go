@@ -75,6 +75,7 @@
 //	                         is there after the grace is killed as by the kill
 //	                         with these fields
 //	    "late"               it is being ended, has completed or has ended
+//	    "busy <text>"        it can't be written, such as on a full disk
 //	    The summary is escaped as in a URL: all but [A-Za-z0-9._-] is %XX.
 //	input id=a1b2 kind=text enter=1 size=5
 //	hello

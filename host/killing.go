@@ -136,6 +136,10 @@ func (k *killing) reconcile(ctx context.Context, g *group) {
 	if err != nil {
 		return // it was said already
 	}
+	if n, err := reg.Running(ctx, g.name); err == nil && n <= len(g.recs) {
+		k.h.tidy(ctx, reg) // there are no others
+		return
+	}
 	k.h.reconcile(ctx, reg, g.entry, g.name, func(id string) bool { return k.place(id) >= 0 })
 }
 

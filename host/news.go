@@ -19,6 +19,14 @@ type news struct {
 	dropsWorkspace bool
 }
 
+// isPlainEnd reports whether the news is the end of a worker and nothing else,
+// as it mostly is.
+func (n news) isPlainEnd() bool {
+	r, s := &n.rec, n.status
+	return r.State == registry.Running && over(s) && !isEphemeral(r) && r.Completion == nil && s.Completion == nil &&
+		r.Restarts >= s.Restarts && (s.Exit == nil || s.Exit.Cause != swarm.CauseCrashLoop)
+}
+
 // isNews reports whether s is something that is not recorded.
 func isNews(rec *registry.Record, s swarm.Status) bool {
 	if rec.State != registry.Running {
@@ -64,6 +72,18 @@ func (h *Host) publish(ctx context.Context, reg *registry.Registry, all []news) 
 
 // write writes the news of one worker.
 func (n news) write(ctx context.Context, tx *registry.Tx, now time.Time) (told, error) {
+	if n.isPlainEnd() {
+		out := told{rec: n.rec, ended: true}
+		recordEnd(&out.rec, n.status)
+		finished, err := tx.Finish(ctx, &out.rec)
+		if finished {
+			_, err = tx.Append(ctx, finalEvent(&n.rec, n.status, now))
+		}
+		if finished || err != nil {
+			return out, err
+		}
+		// It is not as it was any more.
+	}
 	rec, err := tx.Get(ctx, n.rec.ID)
 	if err != nil {
 		return told{rec: n.rec}, err

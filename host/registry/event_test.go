@@ -92,3 +92,47 @@ func TestOneEnd(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// What an end changes is written only into a record that is as it was.
+func TestFinish(t *testing.T) {
+	t.Parallel()
+	r := openTest(t, t.TempDir())
+	running := func(name string, change func(*Record)) Record {
+		rec := full()
+		rec.ID, rec.Name, rec.State, rec.Completion, rec.Restarts = "id-"+name, name, Running, nil, 2
+		change(&rec)
+		return rec
+	}
+	as := running("as", func(*Record) {})
+	insert(t, r, as,
+		running("said", func(r *Record) { r.Completion = full().Completion }),
+		running("restarted", func(r *Record) { r.Restarts = 3 }),
+		running("stopped", func(r *Record) { r.State = Stopped }))
+	for name, want := range map[string]bool{"as": true, "said": false, "restarted": false, "stopped": false, "ghost": false} {
+		before := readAll(t, r)
+		end := running(name, func(r *Record) { r.Exit, r.Reason = full().Exit, "over" })
+		end.Exit.Code = 9
+		err := r.Change(t.Context(), func(ctx context.Context, tx *Tx) error {
+			got, err := tx.Finish(ctx, &end)
+			if got != want {
+				t.Errorf("%s: %v", name, got)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(before, readAll(t, r)); !want && diff != "" {
+			t.Errorf("%s (-before +after):\n%s", name, diff)
+		}
+	}
+	got, err := r.Get(t.Context(), as.ID)
+	as.State, as.Step, as.PID, as.Exit, as.Reason = Stopped, "", 0, full().Exit, "over"
+	as.Exit.Code = 9
+	if diff := cmp.Diff(as, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if n, err := r.Running(t.Context(), as.Backend); err != nil || n != 2 {
+		t.Errorf("%d run, %v", n, err)
+	}
+}

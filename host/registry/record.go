@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -181,21 +182,35 @@ func (r *Record) values() ([]any, error) {
 		b, err = json.Marshal(v)
 		return string(b)
 	}
-	exit, code := swarm.Exit{}, (*int)(nil)
-	if r.Exit != nil {
-		exit, code = *r.Exit, &r.Exit.Code
-	}
-	place := r.Place.Kind == "" && r.Place.Name == "" && len(r.Place.Parts) == 0
+	exit, code := r.exit()
+	place, perr := r.place()
+	err = errors.Join(err, perr)
 	values := []any{
 		r.ID, r.Name, string(r.State), r.Step, r.Backend, text(r.Plugin, r.Plugin == nil), text(r.Command, false), r.Dir,
 		text(r.Env, len(r.Env) == 0), text(r.Tags, len(r.Tags) == 0), text(r.Options, len(r.Options) == 0), text(r.Kill, false),
 		r.OutputLimit, r.Retain, text(r.Owner, r.Owner == nil), r.Team, text(r.Ask, r.Ask == nil), text(r.Workspace, r.Workspace == nil),
-		r.Handle.Version, r.Handle.Data, text(r.Place, place), r.PID,
+		r.Handle.Version, r.Handle.Data, place, r.PID,
 		nanos(r.Created), nanos(r.Started), code, exit.Signal, string(exit.Cause), exit.Reason, nanos(exit.Time), r.Reason,
 		r.Stdin, text(r.Restart, r.Restart == swarm.Restart{}), r.Ralph, text(r.Previous, len(r.Previous) == 0),
 		text(r.Replaces, r.Replaces == nil), r.Restarts, text(r.Completion, r.Completion == nil), r.Project,
 	}
 	return values, err
+}
+
+// exit is what is stored of an exit; the code is nil if there is none.
+func (r *Record) exit() (swarm.Exit, *int) {
+	if r.Exit == nil {
+		return swarm.Exit{}, nil
+	}
+	return *r.Exit, &r.Exit.Code
+}
+
+func (r *Record) place() (string, error) {
+	if r.Place.Kind == "" && r.Place.Name == "" && len(r.Place.Parts) == 0 {
+		return "", nil
+	}
+	b, err := json.Marshal(r.Place)
+	return string(b), err
 }
 
 func when(ns int64) time.Time {

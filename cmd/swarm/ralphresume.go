@@ -48,6 +48,15 @@ func (a *app) ralphResume(ctx context.Context, name string, o *ralphResumeOption
 		if err != nil {
 			return err
 		}
+		release, err := store.Starting(ctx, worker.Name)
+		if err != nil {
+			return err
+		}
+		defer release()
+		// Somebody may have started or ended it while this call waited.
+		if worker, err = a.ralphWorker(ctx, h, worker.Name); err != nil {
+			return a.resumeHint(err, name)
+		}
 		running := runs(worker)
 		var before ralph.State
 		after, err := store.Change(ctx, worker.Name, func(st *ralph.State) error {

@@ -17,6 +17,11 @@ func (a *app) ralphStart(ctx context.Context, h *host.Host, o *ralphSpawnOptions
 	if err != nil {
 		return host.Worker{}, err
 	}
+	release, err := store.Starting(ctx, o.name)
+	if err != nil {
+		return host.Worker{}, err
+	}
+	defer release()
 	if o.replace {
 		if err := a.ralphReplace(ctx, h, store, o); err != nil {
 			return host.Worker{}, err
@@ -36,10 +41,6 @@ func (a *app) ralphStart(ctx context.Context, h *host.Host, o *ralphSpawnOptions
 	}
 	var worker host.Worker
 	err = store.Create(ctx, st, func() error {
-		// Once more, since nobody else begins this loop now.
-		if err := mustNotExist(ctx, h, o.name); err != nil {
-			return err
-		}
 		var err error
 		worker, err = h.Spawn(ctx, request)
 		return err

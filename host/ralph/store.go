@@ -94,39 +94,59 @@ func decode(name string, b []byte) (State, error) {
 	return st, nil
 }
 
+// Starting makes the caller the only one who starts, replaces or resumes the loop of
+// this name, until it releases that. It does not keep the loop itself from changing
+// its state.
+func (s Store) Starting(ctx context.Context, name string) (release func(), err error) {
+	return s.take(ctx, "ralph-start-"+name, name)
+}
+
 // Create writes the state of a new loop and then calls start, which starts its
-// worker. If that fails, what there was before is there again. Nobody else
-// changes a loop of this name meanwhile.
-func (s Store) Create(ctx context.Context, st State, start func() error) (err error) {
-	unlock, err := s.lock(ctx, st.Name)
+// worker. If that fails, what there was before is there again. The caller holds
+// [Store.Starting].
+func (s Store) Create(ctx context.Context, st State, start func() error) error {
+	st.Version = Version
+	b, err := encode(st)
 	if err != nil {
 		return err
 	}
+	undo, err := s.replace(ctx, st.Name, b)
+	if err != nil {
+		return err
+	}
+	if err := start(); err != nil {
+		return errors.Join(err, undo(context.WithoutCancel(ctx)))
+	}
+	return nil
+}
+
+// replace writes a state whatever there was, and returns how to undo that.
+func (s Store) replace(ctx context.Context, name string, b []byte) (undo func(context.Context) error, err error) {
+	unlock, err := s.lock(ctx, name)
+	if err != nil {
+		return nil, err
+	}
 	defer unlock()
-	before, err := s.read(st.Name)
+	before, err := s.read(name)
 	if err != nil && !errors.Is(err, ErrNoState) {
-		return err
+		return nil, err
 	}
-	_, dirErr := os.Lstat(s.Dir(st.Name))
-	if err := os.MkdirAll(s.Dir(st.Name), 0o700); err != nil {
-		return fmt.Errorf("make the directory of the ralph state: %w", err)
+	if err := os.MkdirAll(s.Dir(name), 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory of the ralph state: %w", err)
 	}
-	defer func() {
-		switch {
-		case err == nil:
-		case before != nil:
-			err = errors.Join(err, s.write(st.Name, before))
-		case dirErr != nil:
-			err = errors.Join(err, os.RemoveAll(s.Dir(st.Name)))
-		default:
-			err = errors.Join(err, os.Remove(filepath.Join(s.Dir(st.Name), stateFile)))
+	undo = func(ctx context.Context) error {
+		if before == nil {
+			_, err := s.Remove(ctx, name)
+			return err
 		}
-	}()
-	st.Version = Version
-	if err := s.save(st); err != nil {
-		return err
+		unlock, err := s.lock(ctx, name)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		return s.write(name, before)
 	}
-	return start()
+	return undo, s.write(name, b)
 }
 
 // Change reads the state of a loop, has it changed and writes it, while nobody
@@ -178,11 +198,16 @@ func (s Store) Remove(ctx context.Context, name string) (bool, error) {
 }
 
 func (s Store) save(st State) error {
-	b, err := json.MarshalIndent(st, "", "  ")
+	b, err := encode(st)
 	if err != nil {
 		return err
 	}
-	return s.write(st.Name, append(b, '\n'))
+	return s.write(st.Name, b)
+}
+
+func encode(st State) ([]byte, error) {
+	b, err := json.MarshalIndent(st, "", "  ")
+	return append(b, '\n'), err
 }
 
 // write replaces the file whole or not at all.
@@ -207,7 +232,12 @@ func (s Store) write(name string, b []byte) (err error) {
 // lock takes the lock of a loop's state. Its file is never removed: who waits for
 // a removed one would get a lock of its own.
 func (s Store) lock(ctx context.Context, name string) (unlock func(), err error) {
-	l, err := s.lockFile("ralph-state-" + name)
+	return s.take(ctx, "ralph-state-"+name, name)
+}
+
+// take takes one of the locks of a loop, waiting for it as long as ctx lasts.
+func (s Store) take(ctx context.Context, file, name string) (unlock func(), err error) {
+	l, err := s.lockFile(file)
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,8 @@ type Exit struct {
 	Cause Cause
 	// Reason is one line in addition, or empty.
 	Reason string
-	// Time is when the main process ended.
+	// Time is when the main process ended, or when the worker was ended between two
+	// starts of it.
 	Time time.Time
 }
 

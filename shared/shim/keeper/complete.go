@@ -32,8 +32,7 @@ func (k *keeper) complete(r rundir.Request, sig unix.Signal) error {
 	k.status.Completion = &rundir.Completion{Summary: r.Summary, TimeNS: now.UnixNano()}
 	if err := k.file.write(k.status); err != nil {
 		k.status.Completion = nil
-		var errno syscall.Errno
-		if errors.As(err, &errno) {
+		if errno, ok := errors.AsType[syscall.Errno](err); ok {
 			err = errno
 		}
 		return errors.New("the completion can't be written: " + err.Error())

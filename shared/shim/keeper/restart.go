@@ -56,8 +56,9 @@ func (r *restarts) spent(now time.Time) bool {
 func (r *restarts) delay() time.Duration {
 	least, most := time.Duration(r.MinMS)*time.Millisecond, time.Duration(r.MaxMS)*time.Millisecond
 	d := most
-	if r.row < 32 {
-		d = min(least<<r.row, most)
+	// Compared so that nothing can overflow.
+	if r.row < 32 && least <= most>>r.row {
+		d = least << r.row
 	}
 	return min(d*4/5+rand.N(d*2/5+1), max(most, 1))
 }

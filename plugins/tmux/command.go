@@ -76,15 +76,16 @@ func asProgram(commands [][]string) []string {
 	if err != nil {
 		return nil
 	}
-	script := `exec "$0" -u`
+	var script strings.Builder
+	script.WriteString(`exec "$0" -u`)
 	for _, arg := range joined(commands) {
+		quote := "'"
 		if arg == ownPane {
-			script += ` "` + arg + `"`
-		} else {
-			script += " '" + arg + "'"
+			quote = `"`
 		}
+		script.WriteString(" " + quote + arg + quote)
 	}
-	return []string{"/bin/sh", "-c", script, path}
+	return []string{"/bin/sh", "-c", script.String(), path}
 }
 
 // joined returns commands as arguments of tmux.

@@ -19,7 +19,7 @@ func TestDelay(t *testing.T) {
 		{1000, 30_000, 1, 2 * time.Second},
 		{1000, 30_000, 4, 16 * time.Second},
 		{1000, 30_000, 5, 30 * time.Second},
-		{1000, 30_000, 1 << 40, 30 * time.Second},
+		{1000, 30_000, 1000, 30 * time.Second},
 		{year, year, 31, year * time.Millisecond},
 		{1, year, 31, 1 << 31 * time.Millisecond},
 		{0, 0, 3, 0},

@@ -6,10 +6,11 @@
 // Everything that can end a worker meets here, in the one goroutine that runs
 // [keeper.run]: requests to kill it, its word that it is done, its own exit, a
 // closed terminal, the end of its owner, a signal to the shim. So does the start
-// that may follow an end. That goroutine is also the only one that reaps and that signals.
-// Hence a pid that it signals can't have been reaped, and the cause of an end is
-// what came first and not what a reader guesses later. Other goroutines only
-// carry bytes: worker to log, clients to the loop and their input to the worker.
+// that may follow an end. That goroutine is also the only one that reaps and that
+// signals. Hence a pid that it signals can't have been reaped, and the cause of an
+// end is what came first and not what a reader guesses later. Other goroutines
+// only carry bytes: worker to log, clients to the loop and their input to the
+// worker.
 //
 // Every descendant of the worker stays below the shim, which is a child
 // subreaper. The shim's children are therefore the tree to end, except for those

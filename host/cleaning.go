@@ -25,6 +25,9 @@ func (h *Host) Clean(ctx context.Context, sel Selection, req CleanRequest) ([]Cl
 	if err != nil {
 		return nil, err
 	}
+	if recs, err = h.withoutEnded(ctx, sel, recs); err != nil {
+		return nil, err
+	}
 	outcomes := make([]CleanOutcome, len(recs))
 	skip := make([]bool, len(recs))
 	var wg sync.WaitGroup

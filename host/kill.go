@@ -82,6 +82,9 @@ func (h *Host) Kill(ctx context.Context, sel Selection, req KillRequest) ([]Kill
 	if err != nil {
 		return nil, err
 	}
+	if recs, err = h.withoutEnded(ctx, sel, recs); err != nil {
+		return nil, err
+	}
 	k := newKilling(h, req, recs)
 	// Who answers for the workers of a registry that can't be read in parts.
 	for _, w := range warnings {

@@ -202,7 +202,9 @@ func (k *killing) finish(ctx context.Context) ([]KillOutcome, error) {
 	out := &k.outcomes[k.self]
 	var err error
 	if rec.State == registry.Starting {
-		rec, err = k.h.settled(ctx, rec)
+		if rec, err = k.h.settled(ctx, rec); err == nil {
+			k.request(ctx, []registry.Record{rec})
+		}
 	}
 	*out = KillOutcome{Worker: worker(rec)}
 	var e catalog.Entry

@@ -79,7 +79,7 @@ func (k *killing) run(ctx context.Context) {
 		late := time.AfterFunc(requestLimit, goOn)
 		defer late.Stop()
 		defer goOn()
-		k.request(ctx)
+		k.request(ctx, k.recs)
 	})
 	asking.Go(func() { k.killRunning(ctx, k.recs, k.place) })
 	for _, g := range k.h.groups(k.recs, isRunning) {
@@ -103,12 +103,13 @@ func (k *killing) run(ctx context.Context) {
 	}
 }
 
-// request tells in the history that the kills were asked for.
-func (k *killing) request(ctx context.Context) {
+// request tells in the history that the kills of those that run were asked for.
+// Those that are starting have their turn when the history tells that they did.
+func (k *killing) request(ctx context.Context, recs []registry.Record) {
 	now := time.Now()
 	var events []registry.Event
-	for _, r := range k.recs {
-		if r.State != registry.Stopped {
+	for _, r := range recs {
+		if r.State == registry.Running {
 			events = append(events, newEvent(&r, EventKillRequested, "", now))
 		}
 	}
@@ -247,6 +248,7 @@ func (k *killing) killStarting(ctx context.Context, at int) {
 	case rec.State == registry.Stopped:
 		k.results <- killed{at: at, rec: rec, before: true}
 	default:
+		k.request(ctx, []registry.Record{rec})
 		k.killRunning(ctx, []registry.Record{rec}, func(string) int { return at })
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -88,6 +89,39 @@ func (h *Host) vacated(ctx context.Context, reg *registry.Registry, rec registry
 	}
 	_, err := reg.Get(ctx, rec.ID)
 	return errors.Is(err, registry.ErrNotFound)
+}
+
+// withoutEnded settles the ephemeral workers of a selection that have ended and
+// whose end nobody wrote yet, and leaves them out: they are gone. One that was
+// named is an [ErrNotFound].
+func (h *Host) withoutEnded(ctx context.Context, sel Selection, recs []registry.Record) ([]registry.Record, error) {
+	gs := h.groups(recs, func(r registry.Record) bool {
+		return r.State == registry.Running && isEphemeral(&r) && h.stirred(&r)
+	})
+	if len(gs) == 0 {
+		return recs, nil
+	}
+	reg, err := h.writing(ctx)
+	if err != nil {
+		h.warnIf(err, "the ends of workers can't be recorded")
+		return recs, nil // what can be done without is done
+	}
+	var gone []registry.Record
+	for _, g := range gs {
+		published, err := h.catchUp(ctx, reg, g)
+		h.warnIf(err, "the ends of workers can't be recorded", "backend", g.name)
+		for _, t := range published {
+			// One that said that it is done may be alive, and can be killed.
+			if t.removed && t.rec.State == registry.Stopped {
+				gone = append(gone, t.rec)
+			}
+		}
+	}
+	if len(gone) > 0 && len(sel.Names) > 0 {
+		return nil, &NotFoundError{Name: gone[0].Name}
+	}
+	h.tidy(ctx, reg)
+	return slices.DeleteFunc(recs, func(r registry.Record) bool { return indexID(gone, r.ID) >= 0 }), nil
 }
 
 // leave lets a record go in a change. Its workspace stays, which the history

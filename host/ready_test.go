@@ -49,6 +49,12 @@ func (b *talker) Screen(context.Context, swarm.Handle, swarm.ScreenOptions) (swa
 	return swarm.Screen{Lines: b.screen}, nil
 }
 
+func (b *talker) looked() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.looks
+}
+
 func (b *talker) shows(lines ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -119,10 +125,10 @@ func TestReadyOnScreen(t *testing.T) {
 		b.shows("loading")
 		time.Sleep(5 * time.Second)
 		still(t, over)
-		looks := b.looks
+		looks := b.looked()
 		time.Sleep(20 * time.Second)
-		if b.looks != looks {
-			t.Errorf("looked %d times at a screen of a silent worker", b.looks-looks)
+		if more := b.looked() - looks; more > 0 {
+			t.Errorf("looked %d times at a screen of a silent worker", more)
 		}
 		b.shows("Select login method:", "> 1. Account")
 		b.pieces <- "x"
@@ -147,8 +153,8 @@ func TestReadyOfBusyWorker(t *testing.T) {
 			b.pieces <- "\r/…"
 			time.Sleep(10 * time.Millisecond)
 		}
-		if b.looks < 10 || b.looks > 30 {
-			t.Errorf("looked %d times in 5 seconds", b.looks)
+		if n := b.looked(); n < 10 || n > 30 {
+			t.Errorf("looked %d times in 5 seconds", n)
 		}
 		b.shows("❯")
 		for {

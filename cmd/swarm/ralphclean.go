@@ -8,9 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/ralph"
 )
 
-type ralphCleanOptions struct{ all bool }
+type ralphCleanOptions struct{ all, json bool }
 
 func newRalphClean(a *app) *cobra.Command {
 	o := &ralphCleanOptions{}
@@ -29,48 +30,69 @@ its iteration.`,
 			case len(args) == 0 && !o.all:
 				return errors.New("must specify worker name or use --all")
 			}
-			return a.ralphClean(cmd.Context(), args, o.all)
+			return a.ralphClean(cmd.Context(), args, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "all loops")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the results as JSON")
 	return cmd
 }
 
-func (a *app) ralphClean(ctx context.Context, names []string, all bool) error {
+func (a *app) ralphClean(ctx context.Context, names []string, o *ralphCleanOptions) error {
 	finishWriting()
 	store, err := a.ralphStore()
 	if err != nil {
 		return err
 	}
-	if all {
+	if o.all {
 		if names, err = store.Names(); err != nil {
 			return err
 		}
 	}
-	if len(names) == 0 {
-		return nil
+	var workers map[string]host.Worker
+	if len(names) > 0 {
+		if workers, err = a.workersByName(ctx); err != nil {
+			return err
+		}
 	}
-	workers, err := a.workersByName(ctx)
-	if err != nil {
-		return err
-	}
+	results := make([]loopCleanJSON, len(names))
 	var errs []error
-	for _, name := range names {
-		removed, err := store.Remove(ctx, name)
-		switch {
-		case err != nil:
-			errs = append(errs, fmt.Errorf("cannot remove ralph state for '%s': %w", name, err))
-			continue
-		case !removed && !all:
-			errs = append(errs, fmt.Errorf("no ralph state found for worker '%s'", name))
+	for i, name := range names {
+		err := removeLoop(ctx, store, name)
+		results[i] = loopCleanJSON{Name: name, Cleaned: err == nil, Error: errorJSON(err)}
+		if err != nil {
+			errs = append(errs, err)
 			continue
 		}
 		if w := workers[name]; w.Ralph && runs(w) {
 			a.warn(fmt.Sprintf("worker '%s' is still running (only ralph state removed)", name), "")
 		}
-		a.printf("cleaned ralph state for %s\n", name)
+		if !o.json {
+			a.printf("cleaned ralph state for %s\n", name)
+		}
+	}
+	if o.json {
+		errs = append(errs, a.printJSON(results))
 	}
 	return errors.Join(errs...)
+}
+
+// loopCleanJSON is the result for one loop.
+type loopCleanJSON struct {
+	Name    string  `json:"name"`
+	Cleaned bool    `json:"cleaned"`
+	Error   *string `json:"error"`
+}
+
+func removeLoop(ctx context.Context, store ralph.Store, name string) error {
+	removed, err := store.Remove(ctx, name)
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot remove ralph state for '%s': %w", name, err)
+	case !removed:
+		return &ralph.NoStateError{Name: name}
+	}
+	return nil
 }
 
 // workersByName returns all workers as they are now.

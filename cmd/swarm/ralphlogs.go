@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +17,7 @@ import (
 type ralphLogsOptions struct {
 	follow, live bool
 	lines        countFlag
+	json         bool
 }
 
 func newRalphLogs(a *app) *cobra.Command {
@@ -33,6 +37,7 @@ and pause. What the agent writes is in 'swarm logs NAME'.`,
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on with new lines until the loop ends")
 	f.BoolVar(&o.live, "live", false, "the same as --follow")
 	f.VarP(&o.lines, "lines", "n", "begin with the last `N` lines")
+	f.BoolVar(&o.json, "json", false, "print a JSON object for each line")
 	return cmd
 }
 
@@ -49,6 +54,9 @@ func (a *app) ralphLogs(ctx context.Context, name string, o *ralphLogsOptions) e
 		n = *o.lines.n
 	}
 	print := func(line string) error {
+		if o.json {
+			return json.NewEncoder(a.out).Encode(loopEventJSONOf(line))
+		}
 		a.printf("%s\n", line)
 		return a.out.err
 	}
@@ -65,4 +73,21 @@ func (a *app) ralphLogs(ctx context.Context, name string, o *ralphLogsOptions) e
 		}
 	}
 	return err
+}
+
+// loopEventJSON is a line of the log.
+type loopEventJSON struct {
+	Time  *string `json:"time"`
+	Event string  `json:"event"`
+	Text  string  `json:"text"`
+}
+
+func loopEventJSONOf(line string) loopEventJSON {
+	at, rest, _ := strings.Cut(line, " [")
+	event, text, _ := strings.Cut(rest, "] ")
+	j := loopEventJSON{Event: event, Text: text}
+	if t, err := time.ParseInLocation("2006-01-02T15:04:05", at, time.Local); err == nil {
+		j.Time = timeJSON(t)
+	}
+	return j
 }

@@ -12,7 +12,8 @@ import (
 )
 
 func newRalphPause(a *app) *cobra.Command {
-	return &cobra.Command{
+	var json bool
+	cmd := &cobra.Command{
 		Use:   "pause NAME",
 		Short: "Have a loop wait after its iteration",
 		Long: `Have a loop wait until it is resumed. The iteration that is under way goes on to
@@ -21,14 +22,16 @@ its end; no other one begins.`,
   swarm ralph resume agent`,
 		Args:              arguments(1, 1, "name of a ralph worker"),
 		ValidArgsFunction: a.completeOneRalph,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphPause(cmd.Context(), args[0]) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphPause(cmd.Context(), args[0], json) },
 	}
+	cmd.Flags().BoolVar(&json, "json", false, "print the loop as JSON")
+	return cmd
 }
 
 // errAsItWas keeps a change from being written: there is nothing to change.
 var errAsItWas = errors.New("as it was")
 
-func (a *app) ralphPause(ctx context.Context, name string) error {
+func (a *app) ralphPause(ctx context.Context, name string, json bool) error {
 	return a.withHost(ctx, func(h *host.Host) error {
 		worker, err := a.ralphWorker(ctx, h, name)
 		if err != nil {
@@ -38,7 +41,7 @@ func (a *app) ralphPause(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		_, err = store.Change(ctx, worker.Name, func(st *ralph.State) error {
+		st, err := store.Change(ctx, worker.Name, func(st *ralph.State) error {
 			switch status, _ := loopStatus(*st, runs(worker)); status {
 			case ralph.Paused:
 				return errAsItWas
@@ -52,11 +55,15 @@ func (a *app) ralphPause(ctx context.Context, name string) error {
 		switch {
 		case errors.Is(err, errAsItWas):
 			a.warn(fmt.Sprintf("worker '%s' is already paused", worker.Name), "")
-			return nil
 		case err != nil:
 			return noLoop(err)
 		}
-		a.printf("paused ralph loop for %s\n", worker.Name)
+		if json {
+			return a.printJSON(loopJSONOf(store, st, worker))
+		}
+		if err == nil {
+			a.printf("paused ralph loop for %s\n", worker.Name)
+		}
 		return nil
 	})
 }

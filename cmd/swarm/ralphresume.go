@@ -11,7 +11,10 @@ import (
 	"github.com/swarmhost/swarm/host/ralph"
 )
 
-type ralphResumeOptions struct{ iterations countFlag }
+type ralphResumeOptions struct {
+	iterations countFlag
+	json       bool
+}
 
 func newRalphResume(a *app) *cobra.Command {
 	o := &ralphResumeOptions{}
@@ -34,6 +37,7 @@ and one that has come to its last iteration goes on with more of them.`,
 		},
 	}
 	cmd.Flags().Var(&o.iterations, "max-iterations", "how many iterations at most, all together (default: as before)")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the loop as JSON")
 	return cmd
 }
 
@@ -66,18 +70,25 @@ func (a *app) ralphResume(ctx context.Context, name string, o *ralphResumeOption
 		switch {
 		case errors.Is(err, errAsItWas):
 			a.warn(fmt.Sprintf("worker '%s' is not paused", worker.Name), "")
+			if o.json {
+				return a.printJSON(loopJSONOf(store, after, worker))
+			}
 			return nil
 		case err != nil:
 			return noLoop(err)
 		}
 		if !running {
-			_, err := h.Respawn(ctx, worker.ID, host.RespawnRequest{
+			again, err := h.Respawn(ctx, worker.ID, host.RespawnRequest{
 				Warn:   func(w host.Warning) { a.warn(w.Text, w.Hint) },
 				Notice: a.hint,
 			})
 			if err != nil {
 				return errors.Join(err, putBack(context.WithoutCancel(ctx), store, before, after))
 			}
+			worker = again
+		}
+		if o.json {
+			return a.printJSON(loopJSONOf(store, after, worker))
 		}
 		a.printf("resumed ralph loop for %s\n", worker.Name)
 		return nil

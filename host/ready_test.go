@@ -236,6 +236,7 @@ func TestAwaitReady(t *testing.T) {
 		t.Errorf("out of time: %v", err)
 	}
 	r.one.end(t, "w", swarm.Exit{Code: 3})
+	other.Timeout = time.Minute
 	err := r.AwaitReady(t.Context(), "w", other)
 	if !errors.Is(err, ErrEnded) || !strings.Contains(err.Error(), "(exit 3)") {
 		t.Errorf("of a worker that has ended: %v", err)

@@ -18,7 +18,15 @@
 //
 // The registry says what was started and how it ended. Whether a worker that is
 // not known to have ended still lives is never stored: every read asks its
-// backend. [Host.Workers], [Host.Wait] and [Host.Logs] write nothing.
+// backend. [Host.Workers], [Host.Wait], [Host.Logs] and [Host.Events] write
+// nothing.
+//
+// # History
+//
+// Calls that change something also write down the ends that they come across, so
+// does [Host.Watch] as they happen and [Host.Collect] once. Every worker has at
+// most one final event, which any of them may write: all say the same, and the
+// first one wins. A record that goes with its worker's end goes in the same change.
 //
 // # Locks
 //

@@ -2,7 +2,12 @@ package host
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
+	"syscall"
 	"testing"
 	"time"
 
@@ -75,4 +80,31 @@ func (r *rig) history(t *testing.T, worker string) []string {
 		lines = append(lines, event(e).String())
 	}
 	return lines
+}
+
+// leftovers are what a spawn must not leave: records, run directories,
+// workspaces, workers.
+func (r *rig) leftovers(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	names, err := Names(t.Context(), r.opts.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range names {
+		found = append(found, "record "+n)
+	}
+	for _, dir := range []string{r.runDir(""), r.tree.dir} {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			found = append(found, filepath.Join(filepath.Base(dir), e.Name()))
+		}
+	}
+	for _, name := range append(r.one.alive(t), r.two.alive(t)...) {
+		found = append(found, "worker "+name)
+	}
+	return found
 }

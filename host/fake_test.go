@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -471,31 +470,4 @@ func (r *rig) summary(t *testing.T) map[string]WorkerStatus {
 		t.Fatal(err)
 	}
 	return summary(ws)
-}
-
-// leftovers are what a spawn must not leave: records, run directories,
-// workspaces, workers.
-func (r *rig) leftovers(t *testing.T) []string {
-	t.Helper()
-	var found []string
-	names, err := Names(t.Context(), r.opts.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range names {
-		found = append(found, "record "+n)
-	}
-	for _, dir := range []string{r.runDir(""), r.tree.dir} {
-		entries, err := os.ReadDir(dir)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			found = append(found, filepath.Join(filepath.Base(dir), e.Name()))
-		}
-	}
-	for _, name := range append(r.one.alive(t), r.two.alive(t)...) {
-		found = append(found, "worker "+name)
-	}
-	return found
 }

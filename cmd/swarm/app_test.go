@@ -187,8 +187,7 @@ func TestEveryVerbHasJSON(t *testing.T) {
 	t.Parallel()
 	a, _, _ := testApp()
 	without := []string{
-		"swarm attach", "swarm ralph run", "swarm ralph template", "swarm ralph clean", "swarm ralph init", "swarm ralph logs",
-		"swarm ralph pause", "swarm ralph resume",
+		"swarm attach", "swarm ralph run", "swarm ralph template", "swarm ralph init",
 	}
 	var check func(*cobra.Command)
 	check = func(cmd *cobra.Command) {

@@ -83,7 +83,11 @@ func (a *app) ralphResume(ctx context.Context, name string, o *ralphResumeOption
 				Notice: a.hint,
 			})
 			if err != nil {
-				return errors.Join(err, putBack(context.WithoutCancel(ctx), store, before, after))
+				later := context.WithoutCancel(ctx)
+				if now, lookErr := a.ralphWorker(later, h, worker.Name); lookErr == nil && runs(now) {
+					return err // somebody else has started it
+				}
+				return errors.Join(err, putBack(later, store, before, after))
 			}
 			worker = again
 		}

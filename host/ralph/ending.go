@@ -45,6 +45,8 @@ type outcome struct {
 	what string
 	// done says that the done pattern was matched, however it ended.
 	done bool
+	// unasked says that it ended before the prompt was given to it.
+	unasked bool
 	// left are processes that could not be ended.
 	left []proc.Process
 }
@@ -57,6 +59,7 @@ func (it *iteration) reap(ctx context.Context) {
 		}
 		it.mainGone = true
 		it.outcome.exit = exitOf(child.status)
+		it.outcome.unasked = it.ready.waiting
 		// Whoever ends the worker signals the loop before the agent.
 		it.signals.settle()
 		if sig := it.signals.ended(0); sig != 0 {

@@ -37,8 +37,12 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 			st.end(Stopped, ReasonDone)
 		case st.Failures >= MaxFailures:
 			st.end(Failed, ReasonFailures)
-		case out.failed() && !st.Complete():
+		case st.Complete():
+		case out.failed():
 			wait = backOff(st.Failures, l.unit)
+		default:
+			// One that ends at once, whatever it says, must not keep the machine busy.
+			wait = min(max(0, l.unit-now.Sub(st.IterationStarted)), l.unit)
 		}
 		// Before the state is written: who follows the log reads until the state
 		// says that there is no more.
@@ -88,6 +92,9 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 		l.say("inactivity timeout (%gs)%s", seconds, next)
 		l.log(eventTimeout, "iteration %d inactivity_timeout=%gs", i, seconds)
 	case out.ending == exited:
+		if out.unasked {
+			l.log(eventWarn, "iteration %d: the agent ended before it was given the prompt", i)
+		}
 		l.say("iteration %d completed (%s, duration: %s)", i, exitText(": ", out.exit), took)
 		l.log(eventEnd, "iteration %d %s duration=%s", i, exitText("=", out.exit), took)
 	}

@@ -112,7 +112,8 @@ func (it *iteration) wrote(data []byte) {
 	text := it.text.Strip(data, false)
 	found := it.done != nil && it.done.write(text)
 	if it.ready.waiting {
-		it.quiet.Reset(it.ready.wrote(text))
+		it.ready.wrote(text)
+		it.quiet.Reset(sure)
 	} else {
 		it.quiet.Reset(settled)
 	}
@@ -135,7 +136,11 @@ func (it *iteration) alive() {
 // calm is called when nothing was written for a moment.
 func (it *iteration) calm(ctx context.Context) {
 	if it.ready.waiting {
-		it.give(ctx)
+		if more := it.ready.calm(); more > 0 {
+			it.quiet.Reset(more)
+		} else {
+			it.give(ctx)
+		}
 	} else if it.done != nil && it.done.quiet() {
 		it.matched()
 	}

@@ -30,27 +30,33 @@ type readiness struct {
 	text    []byte
 	// waiting says that the prompt has not been given.
 	waiting bool
+	// looked says that what was written last shows nothing known.
+	looked bool
 }
 
 func newReadiness(pattern *regexp.Regexp) readiness {
 	return readiness{pattern: pattern, waiting: true}
 }
 
-// wrote takes plain output and returns how long nothing must follow it.
-func (r *readiness) wrote(text []byte) time.Duration {
+// wrote takes plain output.
+func (r *readiness) wrote(text []byte) {
 	r.text = append(r.text, text...)
 	r.text = r.text[max(0, len(r.text)-lastLines):]
+	r.looked = false
+}
+
+// calm is called when nothing was written for a moment, and returns how much longer
+// nothing must be written; 0: the agent is ready.
+func (r *readiness) calm() time.Duration {
 	switch {
-	case r.pattern != nil:
-		if r.pattern.Match(r.text) {
-			return sure
-		}
+	case r.pattern != nil && !r.pattern.Match(r.text):
 		// It says what to wait for.
 		return readyLimit
-	case ready.Lines(r.lines()):
-		return sure
+	case r.pattern != nil, r.looked, len(r.text) == 0, ready.Lines(r.lines()):
+		return 0
 	default:
-		return unsure
+		r.looked = true
+		return unsure - sure
 	}
 }
 

@@ -7,10 +7,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
+// pattern is compiled when it is first used: few calls of swarm use any.
+func pattern(alternatives ...string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strings.Join(alternatives, "|")) })
+}
+
 // shown are what agents and shells show while they wait.
-var shown = regexp.MustCompile(strings.Join([]string{
+var shown = pattern(
 	`bypass\s+permissions`,
 	`permissions?\s+mode`,
 	`shift\+tab\s+to\s+cycle`,
@@ -23,16 +29,16 @@ var shown = regexp.MustCompile(strings.Join([]string{
 	// A shell's that nothing was typed at: "$ ", "sh-5.2$ ", "root@host:/# ",
 	// "[me@host src]$ ".
 	`^(?:\[[^\]]*\]|\S*[@:/~)-]\S*)?\s?[$#]\s*$`,
-}, "|"))
+)
 
 // asking are dialogs that a person must answer before the agent takes any input.
-var asking = regexp.MustCompile(`Choose the text style|looks best with your terminal|Select login method|Paste code here`)
+var asking = pattern(`Choose the text style`, `looks best with your terminal`, `Select login method`, `Paste code here`)
 
 // Lines reports whether these lines of plain text, the last ones of a screen or of
 // an output, show a program that waits for input.
 func Lines(lines []string) bool {
-	return slices.ContainsFunc(lines, shown.MatchString) && !Asking(lines)
+	return slices.ContainsFunc(lines, shown().MatchString) && !Asking(lines)
 }
 
 // Asking reports whether these lines show a dialog that a person must answer first.
-func Asking(lines []string) bool { return slices.ContainsFunc(lines, asking.MatchString) }
+func Asking(lines []string) bool { return slices.ContainsFunc(lines, asking().MatchString) }

@@ -46,7 +46,7 @@ func (a *app) main(args []string) int {
 	cobra.EnableCommandSorting = false // help lists the verbs in the order of their use
 	ctx, stop, caught := interruptible()
 	defer stop()
-	root := newRoot(a)
+	root := newRoot(a, args...)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if code := caught(); code != 0 && errors.Is(err, context.Canceled) {

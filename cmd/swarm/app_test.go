@@ -27,7 +27,7 @@ func testApp() (a *app, stdout, stderr *bytes.Buffer) {
 // call runs a command line as far as it gets without a host.
 func call(args ...string) (code int, stdout, stderr string) {
 	a, out, errs := testApp()
-	root := newRoot(a)
+	root := newRoot(a, args...)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(context.Background())
 	code = a.report(cmd, err)
@@ -201,6 +201,24 @@ func TestEveryVerbHasJSON(t *testing.T) {
 	for _, verb := range newRoot(a).Commands() {
 		if verb.GroupID != groupSystem {
 			check(verb)
+		}
+	}
+}
+
+// A call makes the verb that it names and no other; any other call makes all.
+func TestVerbsAreMadeByName(t *testing.T) {
+	t.Parallel()
+	a, _, _ := testApp()
+	all := len(verbs())
+	for _, v := range verbs() {
+		made := newRoot(a, v.name, "x").Commands()
+		if len(made) != 1 || made[0].Name() != v.name {
+			t.Errorf("%s: made %d commands, the first is %s", v.name, len(made), made[0].Name())
+		}
+	}
+	for _, args := range [][]string{nil, {"--version"}, {"help", "kill"}, {"nosuch"}, {"__complete", "kill", ""}} {
+		if made := len(newRoot(a, args...).Commands()); made != all {
+			t.Errorf("%q: made %d of %d commands", args, made, all)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,64 @@ const (
 	groupSystem  = "system"
 )
 
-func newRoot(a *app) *cobra.Command {
+// verbs are what swarm can be told to do, in the order of their use.
+func verbs() []verb {
+	return []verb{
+		{"spawn", groupWorkers, newSpawn},
+		{"ls", groupWorkers, newLs},
+		{"status", groupWorkers, newStatus},
+		{"logs", groupWorkers, newLogs},
+		{"wait", groupWorkers, newWait},
+		{"kill", groupWorkers, newKill},
+		{"respawn", groupWorkers, newRespawn},
+		{"clean", groupWorkers, newClean},
+		{"send", groupTalk, newSend},
+		{"peek", groupTalk, newPeek},
+		{"attach", groupTalk, newAttach},
+		{"interrupt", groupTalk, newInterrupt},
+		{"eof", groupTalk, newEOF},
+		{"signal", groupTalk, newSignal},
+		{"events", groupHistory, newEvents},
+		{"watch", groupHistory, newWatch},
+		{"gc", groupHistory, newGC},
+		{"complete", groupInside, newComplete},
+		{"ralph", groupSets, newRalph},
+		{"up", groupSets, newUp},
+		{"down", groupSets, newDown},
+		{"config", groupSystem, newConfig},
+		{"plugin", groupSystem, newPlugin},
+		{"doctor", groupSystem, newDoctor},
+		{"completion", groupSystem, newCompletion},
+		{"version", groupSystem, newVersion},
+	}
+}
+
+type verb struct {
+	name, group string
+	make        func(*app) *cobra.Command
+}
+
+// newRoot returns the command for a call with args. The verb that they name is all
+// that it needs: making all of them takes longer than many calls have to wait for
+// anything else.
+func newRoot(a *app, args ...string) *cobra.Command {
+	root := bareRoot(a)
+	all := verbs()
+	if len(args) > 0 {
+		if i := slices.IndexFunc(all, func(v verb) bool { return v.name == args[0] }); i >= 0 {
+			all = all[i : i+1]
+		}
+	}
+	for _, v := range all {
+		cmd := v.make(a)
+		cmd.GroupID = v.group
+		cmd.DisableFlagsInUseLine = true
+		root.AddCommand(cmd)
+	}
+	return root
+}
+
+func bareRoot(a *app) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
 		Use:   "swarm",
@@ -57,21 +115,7 @@ ends one, nothing of it is left.`,
 		&cobra.Group{ID: groupSystem, Title: "Setup:"},
 	)
 	root.SetHelpCommandGroupID(groupSystem)
-	add(root, groupWorkers, newSpawn(a), newLs(a), newStatus(a), newLogs(a), newWait(a), newKill(a), newRespawn(a), newClean(a))
-	add(root, groupTalk, newSend(a), newPeek(a), newAttach(a), newInterrupt(a), newEOF(a), newSignal(a))
-	add(root, groupHistory, newEvents(a), newWatch(a), newGC(a))
-	add(root, groupInside, newComplete(a))
-	add(root, groupSets, newRalph(a), newUp(a), newDown(a))
-	add(root, groupSystem, newConfig(a), newPlugin(a), newDoctor(a), newCompletion(a), newVersion(a))
 	return root
-}
-
-func add(root *cobra.Command, group string, verbs ...*cobra.Command) {
-	for _, verb := range verbs {
-		verb.GroupID = group
-		verb.DisableFlagsInUseLine = true
-		root.AddCommand(verb)
-	}
 }
 
 // unknownVerb is what a command does that only has verbs below it.

@@ -42,15 +42,20 @@ func (k *keeper) complete(r rundir.Request, sig unix.Signal) error {
 	return nil
 }
 
-// graceOver ends what did not leave by itself after it was done, unless it is
-// being ended already.
+// graceOver ends what did not leave by itself after it was done. While it is being
+// ended already that is put off: such a kill may give up.
 func (k *keeper) graceOver(now time.Time) {
 	c := &k.completion
 	if c.deadline.IsZero() || c.deadline.After(now) {
 		return
 	}
 	c.deadline = time.Time{}
-	if k.underWay() {
+	for _, kl := range k.kills {
+		if !kl.spent {
+			c.deadline = kl.deadline
+		}
+	}
+	if !c.deadline.IsZero() {
 		return
 	}
 	k.begin(&kill{

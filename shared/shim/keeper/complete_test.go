@@ -39,6 +39,11 @@ func TestComplete(t *testing.T) {
 		{name: "is killed", script: "echo ready; exec sleep 999", grace: limit, after: func(s *shim) {
 			s.kill("SIGINT", limit, true)
 		}, code: -1, signal: "SIGINT"},
+		{name: "outlives a kill without force", script: stubborn, grace: 100 * time.Millisecond, after: func(s *shim) {
+			if a := s.kill("SIGTERM", 500*time.Millisecond, false); a.Kind != rundir.AnswerSurvivors {
+				s.t.Errorf("answer %+v", a)
+			}
+		}, code: -1, signal: "SIGKILL", forced: true},
 		{name: "is killed hard", script: stubborn, grace: limit, after: func(s *shim) {
 			s.kill("SIGKILL", limit, true)
 		}, code: -1, signal: "SIGKILL"},

@@ -67,10 +67,8 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	switch {
 	case errors.Is(err, swarm.ErrTooLate):
 		return worker(rec), tooLate
-	case errors.Is(err, swarm.ErrUnsupported):
-		return worker(rec), err
 	case err != nil:
-		return worker(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
+		return worker(rec), naming(err, "cannot complete", rec.Name)
 	}
 	// The keeper knows it for good: whoever comes next would write the same.
 	w, err := h.recordCompletion(ctx, rec, status)

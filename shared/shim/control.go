@@ -61,6 +61,9 @@ func (c *call) answer(ctx context.Context) (rundir.Answer, error) {
 	if a.Kind == rundir.AnswerBusy {
 		return a, fmt.Errorf("%w: %s", swarm.ErrUnavailable, a.Text)
 	}
+	if a.Kind == rundir.AnswerError && a.Text == rundir.UnknownRequest {
+		return a, fmt.Errorf("%w: the worker was started by an older swarm, whose keeper can't do that; respawn it", swarm.ErrInvalidSpec)
+	}
 	if a.Kind == rundir.AnswerError {
 		return a, fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, a.Text)
 	}

@@ -1,11 +1,14 @@
 package shim_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -246,6 +250,45 @@ func TestOldStatus(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A shim of the last release does not know the new requests.
+func TestOldShim(t *testing.T) {
+	t.Parallel()
+	w := newWorker(t)
+	self, err := proc.Identify(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := rundir.EncodeStatus(rundir.Status{Version: rundir.StatusVersion, ID: w.id, State: rundir.StateRunning, Shim: self, Main: self})
+	if err := os.WriteFile(filepath.Join(w.dir, rundir.StatusFile), st, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := net.Listen("unix", filepath.Join(w.dir, rundir.Socket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var owned sync.WaitGroup
+	defer owned.Wait()
+	defer s.Close()
+	owned.Go(func() {
+		for {
+			c, err := s.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = bufio.NewReader(c).ReadString('\n')
+			_, _ = c.Write([]byte("error unknown request\n"))
+			c.Close()
+		}
+	})
+	const want = "older swarm"
+	if _, err := shim.Input(t.Context(), w.dir, w.id, swarm.Input{Data: []byte("x")}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("input: %v", err)
+	}
+	if err := shim.Complete(t.Context(), w.dir, w.id, "x", swarm.KillOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("complete: %v", err)
 	}
 }
 

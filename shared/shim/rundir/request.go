@@ -28,6 +28,10 @@ const (
 	InputEOF       = "eof"
 )
 
+// UnknownRequest is the text of the error for a verb that a shim does not know: it
+// is older than who asks.
+const UnknownRequest = "unknown request"
+
 // MaxInput is [github.com/swarmhost/swarm/shared/swarm.MaxInput].
 const MaxInput = 1 << 20
 
@@ -111,7 +115,7 @@ func ParseRequest(line string) (Request, error) {
 		want["kind"], want["enter"], want["size"] = true, true, true
 	case VerbWait, VerbWatch:
 	default:
-		return Request{}, errors.New("unknown request")
+		return Request{}, errors.New(UnknownRequest)
 	}
 	for _, word := range words[1:] {
 		key, value, _ := strings.Cut(word, "=")

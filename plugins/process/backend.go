@@ -17,6 +17,7 @@ import (
 // Backend implements [swarm.Backend] and the capabilities asserted below. All
 // its methods may be called at the same time.
 type Backend struct {
+	shim.Kept
 	log hclog.Logger
 }
 
@@ -35,14 +36,14 @@ var (
 )
 
 // New returns the backend. It logs to log, which must not be nil.
-func New(log hclog.Logger) *Backend { return &Backend{log: log} }
+func New(log hclog.Logger) *Backend { return &Backend{Kept: shim.Kept{Read: decode}, log: log} }
 
 // Spawn starts a shim, which starts the worker.
 func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, error) {
 	if err := validate(spec); err != nil {
 		return swarm.Handle{}, err
 	}
-	h, err := handleOf(spec.ID, spec.Local.RunDir)
+	h, err := encode(spec.ID, spec.Local.RunDir)
 	if err != nil {
 		return swarm.Handle{}, err
 	}
@@ -74,7 +75,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	if _, err := shim.Recover(ctx, l.Local.RunDir, l.ID); err != nil {
 		return swarm.Handle{}, err
 	}
-	return handleOf(l.ID, l.Local.RunDir)
+	return encode(l.ID, l.Local.RunDir)
 }
 
 // Check tells whether processes can be told from each other here.

@@ -41,21 +41,3 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 	}
 	return shim.Kill(ctx, h.Dir, h.ID, o)
 }
-
-// Wait returns when the worker no longer runs.
-func (b *Backend) Wait(ctx context.Context, raw swarm.Handle) (swarm.Status, error) {
-	h, err := decode(raw)
-	if err != nil {
-		return swarm.Status{}, err
-	}
-	return shim.Wait(ctx, h.Dir, h.ID)
-}
-
-// Output reads what the worker wrote.
-func (b *Backend) Output(ctx context.Context, raw swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
-	h, err := decode(raw)
-	if err != nil {
-		return err
-	}
-	return shim.Output(ctx, h.Dir, o, each)
-}

@@ -13,6 +13,7 @@ import (
 // Backend implements [swarm.Backend] and the capabilities asserted below. All
 // its methods may be called at the same time.
 type Backend struct {
+	shim.Kept
 	log    hclog.Logger
 	sights sights
 	closer closer
@@ -36,26 +37,8 @@ var (
 )
 
 // New returns the backend. It logs to log, which must not be nil.
-func New(log hclog.Logger) *Backend { return &Backend{log: log, sights: sights{log: log}} }
-
-// Wait returns when the worker no longer runs.
-func (b *Backend) Wait(ctx context.Context, raw swarm.Handle) (swarm.Status, error) {
-	h, err := decode(raw)
-	if err != nil {
-		return swarm.Status{}, err
-	}
-	s, err := shim.Wait(ctx, h.Dir, h.ID)
-	s.Where = h.where(h.Session, h.Name)
-	return s, err
-}
-
-// Output reads what the worker wrote to its terminal.
-func (b *Backend) Output(ctx context.Context, raw swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
-	h, err := decode(raw)
-	if err != nil {
-		return err
-	}
-	return shim.Output(ctx, h.Dir, o, each)
+func New(log hclog.Logger) *Backend {
+	return &Backend{Kept: shim.Kept{Read: workerOf}, log: log, sights: sights{log: log}}
 }
 
 // Find returns the worker of a run directory that a shim was started in. What

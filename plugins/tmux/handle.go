@@ -30,6 +30,11 @@ func decode(raw swarm.Handle) (handle, error) {
 	return shim.DecodeHandle[handle](raw, handleVersion)
 }
 
+func workerOf(raw swarm.Handle) (shim.Worker, error) {
+	h, err := decode(raw)
+	return h.Worker, err
+}
+
 // server is the tmux server that the worker was started in.
 func (h handle) server() server { return server{label: h.Label, socket: h.Socket} }
 

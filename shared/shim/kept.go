@@ -1,0 +1,86 @@
+package shim
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Kept is what shims do for any backend that has one for each of its workers. A
+// backend embeds it, and with it has the capabilities that are its methods.
+type Kept struct {
+	// Read returns the worker of a handle, of any version that the backend ever
+	// wrote.
+	Read func(swarm.Handle) (Worker, error)
+}
+
+var (
+	_ swarm.Outputter = Kept{}
+	_ swarm.Waiter    = Kept{}
+	_ swarm.Inputter  = Kept{}
+	_ swarm.Signaller = Kept{}
+	_ swarm.Watcher   = Kept{}
+	_ swarm.Completer = Kept{}
+	_ swarm.Announcer = Kept{}
+)
+
+// Announce says which fields of a spec are carried out beyond what every backend
+// has to. The input of a worker on a terminal is open whether or not a spec asks
+// for it.
+func (Kept) Announce() []swarm.Capability {
+	return []swarm.Capability{swarm.CapStdin, swarm.CapRestart, swarm.CapOwner}
+}
+
+// Output reads what the worker wrote, see [Output].
+func (k Kept) Output(ctx context.Context, raw swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
+	w, err := k.Read(raw)
+	if err != nil {
+		return err
+	}
+	return Output(ctx, w.Dir, o, each)
+}
+
+// Wait returns when the worker no longer runs, see [Wait].
+func (k Kept) Wait(ctx context.Context, raw swarm.Handle) (swarm.Status, error) {
+	w, err := k.Read(raw)
+	if err != nil {
+		return swarm.Status{}, err
+	}
+	return Wait(ctx, w.Dir, w.ID)
+}
+
+// Input gives the worker input, see [Input].
+func (k Kept) Input(ctx context.Context, raw swarm.Handle, in swarm.Input) (swarm.InputResult, error) {
+	w, err := k.Read(raw)
+	if err != nil {
+		return swarm.InputResult{}, err
+	}
+	return Input(ctx, w.Dir, w.ID, in)
+}
+
+// Signal sends the worker a signal, see [Signal].
+func (k Kept) Signal(ctx context.Context, raw swarm.Handle, o swarm.SignalOptions) error {
+	w, err := k.Read(raw)
+	if err != nil {
+		return err
+	}
+	return Signal(ctx, w.Dir, w.ID, o)
+}
+
+// Watch tells of changes of the worker until it has ended, see [Watch].
+func (k Kept) Watch(ctx context.Context, raw swarm.Handle, each func(swarm.Status) error) error {
+	w, err := k.Read(raw)
+	if err != nil {
+		return err
+	}
+	return Watch(ctx, w.Dir, w.ID, each)
+}
+
+// Complete records that the worker is done, see [Complete].
+func (k Kept) Complete(ctx context.Context, raw swarm.Handle, summary string, o swarm.KillOptions) error {
+	w, err := k.Read(raw)
+	if err != nil {
+		return err
+	}
+	return Complete(ctx, w.Dir, w.ID, summary, o)
+}

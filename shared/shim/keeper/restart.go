@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -182,6 +183,8 @@ func (k *keeper) restarted() {
 	}
 	s.EndedNS, s.Code, s.Signal, s.Cause, s.Reason = 0, 0, "", "", ""
 	k.news()
+	// Of the start before, whose buffers go now: there may be many.
+	runtime.GC()
 	trim()
 }
 

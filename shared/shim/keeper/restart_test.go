@@ -57,6 +57,20 @@ func TestRestartPolicy(t *testing.T) {
 	}
 }
 
+// What a start has taken goes with it.
+func TestManyRestartsInLittleMemory(t *testing.T) {
+	t.Parallel()
+	l := restarting("always", `echo x >> n; [ $(wc -l < n) = 150 ] || exit 0; echo done; exec sleep 999`)
+	l.Restart.Budget, l.Restart.MinMS, l.Restart.MaxMS = 1000, 1, 1
+	s := start(t, l, options{})
+	s.says("done")
+	if rss := s.resident(); rss > 3<<20 {
+		t.Errorf("the shim takes %d bytes", rss)
+	}
+	s.kill("SIGTERM", limit, true)
+	s.end()
+}
+
 // The record of restarts is bounded, and tells how each main process before ended.
 func TestRestartsAreRecorded(t *testing.T) {
 	t.Parallel()

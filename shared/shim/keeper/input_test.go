@@ -377,3 +377,23 @@ func TestHalfAnInput(t *testing.T) {
 	}
 	s.kill("SIGTERM", limit, true)
 }
+
+// What an input has taken goes with it.
+func TestManyInputsInLittleMemory(t *testing.T) {
+	t.Parallel()
+	l := launch("echo ready; exec cat >/dev/null")
+	l.Stdin = true
+	s := start(t, l, options{})
+	s.says("ready")
+	text := strings.Repeat("x", 31_000)
+	for range 60 {
+		if got := s.input(text, true); got != "ok" {
+			t.Fatalf("answer %q", got)
+		}
+	}
+	if rss := s.resident(); rss > 3<<20 {
+		t.Errorf("the shim takes %d bytes", rss)
+	}
+	s.kill("SIGTERM", limit, true)
+	s.end()
+}

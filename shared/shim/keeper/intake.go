@@ -222,7 +222,7 @@ func (in *intake) unread() (n int) {
 
 // mapped is from what size on an input gets memory of its own, which goes back
 // to the system at once and not when the runtime finds time for it.
-const mapped = 32 << 10
+const mapped = 4 << 10
 
 func buffer(size int) (b []byte, free func(), err error) {
 	if size < mapped {

@@ -136,14 +136,14 @@ func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, ar
 
 // warn tells what went wrong without making the call fail.
 func (a *app) warn(text, hint string) {
-	fmt.Fprintf(a.err, "swarm: warning: %s\n", text)
+	fmt.Fprintf(a.err, "swarm: warning: %s\n", visible(text))
 	a.hint(hint)
 }
 
 // hint tells what to do about the line before; empty: nothing.
 func (a *app) hint(text string) {
 	if text != "" {
-		fmt.Fprintf(a.err, "swarm: %s\n", text)
+		fmt.Fprintf(a.err, "swarm: %s\n", visible(text))
 	}
 }
 

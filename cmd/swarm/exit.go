@@ -91,7 +91,7 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 func (a *app) fail(err error) {
 	if problems, ok := errors.AsType[config.Problems](err); ok {
 		for _, p := range problems {
-			fmt.Fprintf(a.err, "swarm: error: %s\n", p.Error())
+			fmt.Fprintf(a.err, "swarm: error: %s\n", visible(p.Error()))
 		}
 		return
 	}
@@ -101,7 +101,7 @@ func (a *app) fail(err error) {
 		}
 		return
 	}
-	fmt.Fprintf(a.err, "swarm: error: %s\n", message(err))
+	fmt.Fprintf(a.err, "swarm: error: %s\n", visible(message(err)))
 	if hint, ok := errors.AsType[*hintError](err); ok {
 		a.hint(hint.hint)
 	}

@@ -90,7 +90,7 @@ func (a *app) lastWords(ctx context.Context, h *host.Host, w host.Worker) {
 	}
 	a.hint("its last lines:")
 	for _, line := range peek.Lines[max(0, len(peek.Lines)-last):] {
-		a.hint("  " + visible(line))
+		a.hint("  " + line)
 	}
 }
 

@@ -53,6 +53,8 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	summary := shorten(line(req.Summary), swarm.MaxSummary)
 	opts := rec.Kill
 	opts.Grace = max(opts.Grace, minCompleteGrace)
+	// Nobody finds it any more to kill it.
+	opts.Force = opts.Force || isEphemeral(&rec)
 	var status swarm.Status
 	err = h.askBackend(ctx, e, false, func(p *peer) error {
 		if !p.Has(swarm.CapComplete) {

@@ -52,6 +52,21 @@ func TestKillWhileDatabaseIsLocked(t *testing.T) {
 	r.gone(t, "w")
 }
 
+// One that is done and unlisted does not stay for ever, whatever its policy.
+func TestCompletedEphemeralIsForced(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	gentle := func(q *SpawnRequest) { q.Kill = &swarm.KillOptions{Grace: time.Second} }
+	for _, w := range []Worker{r.spawn(t, "kept", "one", gentle), r.spawn(t, "gone", "one", gentle, ephemeral)} {
+		if err := r.complete(t, w, "done"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := r.one.completes; len(got) != 2 || got[0].Force || !got[1].Force {
+		t.Errorf("completed with %+v", got)
+	}
+}
+
 // An ephemeral worker that ignores the signal is dead before its record goes.
 func TestEphemeralIsDeadFirst(t *testing.T) {
 	t.Parallel()

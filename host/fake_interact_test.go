@@ -11,6 +11,8 @@ type interactions struct {
 	inputs  []string
 	signals []string
 	env     []string
+	// completes are the options of all completions.
+	completes []swarm.KillOptions
 	// onInput and onScreen take the place of what the fake does.
 	onInput  func(fakeWorker, swarm.Input) (swarm.InputResult, error)
 	onScreen func(fakeWorker, swarm.ScreenOptions) (swarm.Screen, error)

@@ -15,9 +15,10 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func (b *fakeBackend) Complete(_ context.Context, h swarm.Handle, summary string, _ swarm.KillOptions) error {
+func (b *fakeBackend) Complete(_ context.Context, h swarm.Handle, summary string, o swarm.KillOptions) error {
 	b.order.Lock()
 	defer b.order.Unlock()
+	b.completes = append(b.completes, o)
 	w, err := b.read(h)
 	if err != nil {
 		return err

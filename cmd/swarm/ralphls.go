@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -57,6 +58,9 @@ func (a *app) ralphLs(ctx context.Context, o *ralphLsOptions) error {
 	loops := []loopJSON{}
 	for _, name := range names {
 		st, err := store.Load(name)
+		if errors.Is(err, ralph.ErrNoState) {
+			continue // it never came to be, or was removed just now
+		}
 		if err != nil {
 			a.warn(err.Error(), "")
 			continue

@@ -40,6 +40,9 @@ type loop struct {
 	// pattern ends the loop, ready tells that an agent is ready; nil: none.
 	pattern, ready *regexp.Regexp
 	signals        *signals
+	// begun says that this run of the loop has begun an iteration: one that is open
+	// else is of an earlier run.
+	begun bool
 	// by is the signal that ended the loop, 0 as long as none did.
 	by syscall.Signal
 	// unit is the first wait after a failure.
@@ -107,6 +110,7 @@ func (l *loop) run(ctx context.Context) error {
 		if err != nil || st.Status != Running {
 			return err
 		}
+		l.begun = true
 		l.say("starting iteration %d/%d", st.Iteration, st.MaxIterations)
 		l.log(eventStart, "iteration %d/%d", st.Iteration, st.MaxIterations)
 		out := l.iterate(ctx, st, prompt)
@@ -125,8 +129,11 @@ func (l *loop) run(ctx context.Context) error {
 	}
 }
 
-// errPaused keeps a change from being written.
-var errPaused = errors.New("paused")
+// These keep a change from being written.
+var (
+	errPaused  = errors.New("paused")
+	errAsItWas = errors.New("as it was")
+)
 
 // next opens the iteration that is to run now. If there is none, the status of the
 // state is not Running. A paused loop is waited for.
@@ -203,15 +210,18 @@ func (l *loop) ended(ctx context.Context, sig syscall.Signal) error {
 	defer cancel()
 	// If it can't be written the worker's own end says as much.
 	_, _ = l.store.Change(ctx, l.name, func(st *State) error {
-		if st.Status != Running {
-			return errPaused
+		if st.Status != Running && st.Status != Paused {
+			return errAsItWas
 		}
-		st.end(Stopped, ReasonKilled)
 		text := "loop stopped"
-		if st.Open() {
+		if st.Open() && l.begun {
 			text = fmt.Sprintf("iteration %d killed", st.Iteration)
 		}
 		l.log(eventStop, "%s reason=%s", text, unix.SignalName(sig))
+		if st.Status == Paused {
+			return errAsItWas
+		}
+		st.end(Stopped, ReasonKilled)
 		return nil
 	})
 	return &SignalError{Signal: sig}

@@ -290,6 +290,32 @@ func TestPauseAndKill(t *testing.T) {
 			t.Errorf("the status is %s", st.Status)
 		}
 	}
+	r.expect("[PAUSE] loop paused", "[STOP] loop stopped reason=SIGTERM", "[PAUSE] loop paused", "[STOP] loop stopped reason=SIGTERM")
+}
+
+// The iteration that is under way when a loop is paused is told when it is killed,
+// but not a second time when the paused loop is.
+func TestPauseAndKillIteration(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.create(func(st *State) { st.MaxIterations = 2 }, "read", "hang")
+	p := r.start()
+	r.file("prompt.1")
+	r.set(Paused)
+	r.check(p.cmd.Process.Signal(syscall.SIGTERM))
+	if code := p.wait(); code != exitSignal {
+		t.Errorf("exit code %d", code)
+	}
+	p = r.start()
+	p.appears(`\[ralph\] w: paused`)
+	r.check(p.cmd.Process.Signal(syscall.SIGTERM))
+	if code := p.wait(); code != exitSignal {
+		t.Errorf("exit code %d", code)
+	}
+	if st := r.state(); st.Status != Paused || !st.Open() || st.Iteration != 1 {
+		t.Errorf("the state is %+v", st)
+	}
+	r.expect("[START] iteration 1/2", "[STOP] iteration 1 killed reason=SIGTERM", "[PAUSE] loop paused", "[STOP] loop stopped reason=SIGTERM")
 }
 
 func TestStateIsRemoved(t *testing.T) {

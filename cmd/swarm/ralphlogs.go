@@ -57,7 +57,7 @@ func (a *app) ralphLogs(ctx context.Context, name string, o *ralphLogsOptions) e
 		if o.json {
 			return json.NewEncoder(a.out).Encode(loopEventJSONOf(line))
 		}
-		a.printf("%s\n", line)
+		a.printf("%s\n", visible(line))
 		return a.out.err
 	}
 	if o.follow || o.live {

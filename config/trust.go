@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Trust remembers which projects' files may name plugins, by path and hash: a
@@ -74,8 +75,18 @@ func (t Trust) entries() (map[string]string, error) {
 	return entries, lines.Err()
 }
 
-// change replaces the file as a whole, so that a reader never sees a part.
+// change replaces the file as a whole, so that a reader never sees a part, and
+// while nobody else does, so that no change is lost.
 func (t Trust) change(edit func(map[string]string)) error {
+	dir := filepath.Dir(t.Path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	unlock, err := lockDir(dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	entries, err := t.entries()
 	if err != nil {
 		return err
@@ -84,10 +95,6 @@ func (t Trust) change(edit func(map[string]string)) error {
 	var b bytes.Buffer
 	for _, path := range sortedKeys(entries) {
 		fmt.Fprintf(&b, "%s %s\n", entries[path], strconv.Quote(path))
-	}
-	dir := filepath.Dir(t.Path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
 	}
 	temp, err := os.CreateTemp(dir, ".trust-*")
 	if err != nil {
@@ -101,4 +108,22 @@ func (t Trust) change(edit func(map[string]string)) error {
 		return errors.Join(err, os.Remove(temp.Name()))
 	}
 	return nil
+}
+
+// lockDir locks a directory itself, which leaves no file behind. It is held for
+// moments only.
+func lockDir(dir string) (unlock func(), err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(os.NewSyscallError("flock", err), f.Close())
+	}
+	return func() { _ = f.Close() }, nil
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -34,6 +35,39 @@ func TestTrustFollowsTheContent(t *testing.T) {
 	}
 	if info, err := os.Stat(store.Path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
+	}
+}
+
+// No change is lost, above all none that takes trust away.
+func TestTrustIsChangedByOneAtATime(t *testing.T) {
+	t.Parallel()
+	store := Trust{Path: filepath.Join(t.TempDir(), "trusted")}
+	const n = 20
+	var old, fresh [n]string
+	for i := range n {
+		old[i], fresh[i] = write(t, "swarm.toml", "old"), write(t, "swarm.toml", "fresh")
+		if err := store.Add(old[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var calls sync.WaitGroup
+	for i := range n {
+		calls.Go(func() {
+			if err := store.Remove(old[i]); err != nil {
+				t.Error(err)
+			}
+		})
+		calls.Go(func() {
+			if err := store.Add(fresh[i]); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	calls.Wait()
+	for i := range n {
+		if store.HasFile(old[i]) || !store.HasFile(fresh[i]) {
+			t.Fatalf("pair %d: the old one is trusted: %t, the fresh one: %t", i, store.HasFile(old[i]), store.HasFile(fresh[i]))
+		}
 	}
 }
 

@@ -39,15 +39,10 @@ func (w *waiter) wait(ctx context.Context, ok func() (bool, error)) error {
 
 // last is wait until it is late.
 func (w *waiter) last(ctx context.Context, ok func() (bool, error)) error {
-	for d := firstLook; ; d = min(2*d, maxPause) {
-		if done, err := ok(); done || err != nil || w.told {
-			return err
-		}
-		if err := w.pause(ctx, d); err != nil {
-			return err
-		}
-		w.tell()
-	}
+	return w.wait(ctx, func() (bool, error) {
+		done, err := ok()
+		return done || w.told, err
+	})
 }
 
 // tell says once that it is late.

@@ -34,5 +34,6 @@
 // a recovery. It is never held while a worker is given time to end.
 //
 // The package is imported by cmd/swarm. It imports shared/swarm, shared/plugin,
-// shared/shim/rundir and its own sub-packages, and neither config nor plugins.
+// shared/shim/rundir, shared/shim/proc and its own sub-packages but for set, which
+// imports it, and neither config nor plugins.
 package host

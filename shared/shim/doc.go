@@ -1,6 +1,13 @@
 // Package shim is for those who have swarm-shim keep a worker: it starts a shim
 // and talks to it, through the run directory that the two share.
 //
+// A backend gives a shim what [LaunchOf] makes of a spec, and has it started by
+// [Start], or by somebody else after [Prepare]. From then on it names the worker by
+// its run directory and its id, which are the [Worker] in its handle, and asks:
+// [Status] and [Find] look, [Wait] and [Watch] wait, [Output] reads the log, [Input],
+// [Signal] and [Complete] ask the shim for something, [Kill] has it end the worker. A
+// backend that embeds [Kept] has most of that as methods.
+//
 // Plugins of local backends import it. The shim itself, package keeper, does
 // not, and neither does the host, which knows workers only through their
 // plugins.
@@ -14,8 +21,7 @@
 // that was killed has not, and then the worker is lost: what it left behind is
 // looked for among all processes and has to be proven the worker's.
 //
-// A worker is named by its run directory and its id. A directory that holds
-// another id is [swarm.ErrStaleHandle].
+// A directory that holds another id than the one given is [swarm.ErrStaleHandle].
 //
 // All functions may be called at the same time, by any number of processes.
 package shim

@@ -87,6 +87,7 @@ type Spec struct {
 // Owner names a process of this machine for ever: its pid may be used again, but
 // not with the same start time since the same boot.
 type Owner struct {
+	// PID is its number.
 	PID int
 	// Start is in the unit of the operating system, such as clock ticks since the
 	// boot; Boot is the boot's id.

@@ -18,6 +18,11 @@
 //   - A capability is an optional interface of one method, such as [Waiter]. A
 //     plugin has the capabilities that its value implements; the SDK finds them
 //     by type assertion and tells the host. See [CapabilitiesOf].
+//   - A worker's keeper is what watches it on the backend's behalf and outlives all
+//     calls, such as swarm-shim. It sees first hand how the worker ends, and carries
+//     out what must not depend on anybody being there: [Restart], [Owner],
+//     [Completion].
+//   - A completion is a worker's own word that it is done, see [Completer].
 //   - A local backend runs its workers on the host's machine, as the host's
 //     user. It says so when it is served, and only then is [Spec.Local] set.
 //     Nothing else in this package assumes a local process, a local file, or
@@ -30,8 +35,13 @@
 // handle, from many processes and at the same time, in any order. When the host
 // was killed between Spawn and the record, it asks [Finder] for the worker with
 // that id. A plugin is killed without warning whenever its host goes: whatever
-// has to outlive a call belongs to the backend's engine, to a keeper process
-// such as swarm-shim, or to the handle.
+// has to outlive a call belongs to the backend's engine, to the keeper, or to the
+// handle.
+//
+// A worker ends with its main process, unless its restart policy has that started
+// again: then it is still the same worker, with the same id and handle. What began
+// to end it first, be it an exit, a kill, a completion or the end of its owner, is
+// the cause of its end for good, see [Cause].
 //
 // # Concurrency, contexts, errors
 //

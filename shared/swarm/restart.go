@@ -24,7 +24,7 @@ const (
 	DefaultRestartWindow   = time.Minute
 )
 
-// Restart is a worker's restart policy. Its keeper carries it out, whoever is
+// Restart is a worker's restart policy; its zero value is none. Its keeper carries it out, whoever is
 // gone. A kill, a completion, a hangup and the end of the worker's owner are
 // never followed by a start. It is the same worker after it, with the same id.
 type Restart struct {
@@ -36,7 +36,7 @@ type Restart struct {
 	MinDelay, MaxDelay time.Duration
 	// Budget is how many starts there may be within Window. The end after that is
 	// the worker's end, with the cause [CauseCrashLoop]. 0: [DefaultRestartBudget],
-	// [DefaultRestartWindow].
+	// [DefaultRestartWindow]. Negative is as 0, here and above.
 	Budget int
 	Window time.Duration
 }

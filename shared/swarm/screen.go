@@ -4,8 +4,8 @@ import "context"
 
 // ScreenOptions say what of a screen to read.
 type ScreenOptions struct {
-	// Lines is how many of the last lines to return, those above the visible
-	// screen included; 0: the visible screen.
+	// Lines is how many of the last lines to return at most, those above the
+	// visible screen included; 0: the visible screen.
 	Lines int
 }
 

@@ -95,8 +95,8 @@ func (r Request) policy() string {
 }
 
 // ParseRequest reads a line that was written by [Request.String]. Each field of
-// its verb must be there, once, and no other; the id may be missing. Whether there is a signal of that
-// name is not its business.
+// its verb must be there, once, and no other; the id may be missing. Whether there
+// is a signal of that name is not its business.
 func ParseRequest(line string) (Request, error) {
 	words := strings.Split(line, " ")
 	r := Request{Verb: words[0]}

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -159,4 +160,36 @@ func TestEphemeralWorkspace(t *testing.T) {
 		t.Fatal(out, err)
 	}
 	r.told(t, "stays", "SPAWNED", "KILL REQUESTED", "KILLED: by orchestrator", "WORKTREE KEPT: "+r.tree.dir+"/stays", "CLEANED")
+}
+
+// A wait that comes after the end, and after who recorded it, tells the exit too.
+func TestWaitForDeparted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	codes := func(names ...string) (got []int, err error) {
+		err = r.Wait(t.Context(), Selection{Names: names}, func(w Worker) { got = append(got, w.Exit.Code) })
+		slices.Sort(got)
+		return got, err
+	}
+	for i, name := range []string{"a", "b"} {
+		w := r.spawn(t, name, "one", ephemeral)
+		r.one.end(t, name, swarm.Exit{Code: 3 + i})
+		if _, err := r.Collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.gone(t, w.Name)
+	}
+	kept := r.spawn(t, "kept", "one")
+	r.one.end(t, "kept", swarm.Exit{Code: 9})
+	if got, err := codes("a", "b", kept.ID, "a"); err != nil || !slices.Equal(got, []int{3, 4, 9}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := r.Clean(t.Context(), Selection{Names: []string{"kept"}}, CleanRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"kept", "ghost"} {
+		if got, err := codes("a", name); !errors.Is(err, ErrNotFound) || got != nil {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
 }

@@ -17,13 +17,13 @@ const pollEvery = 500 * time.Millisecond
 
 // Wait calls each with every selected worker as it ends, those that have ended
 // first, and returns when the last one did. A worker that is lost, or whose
-// backend can't be asked, is told as such and not waited for. Wait writes
-// nothing.
+// backend can't be asked, is told as such and not waited for. An ephemeral one that
+// is gone is told as the history knows it. Wait writes nothing.
 func (h *Host) Wait(ctx context.Context, sel Selection, each func(Worker)) error {
 	if len(sel.Names) == 0 && !sel.All && sel.Tag == "" {
 		return ErrNoSelection
 	}
-	recs, _, err := h.choose(ctx, sel)
+	recs, err := h.awaited(ctx, sel)
 	if err != nil {
 		return err
 	}
@@ -78,21 +78,6 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Wo
 		wg.Go(func() { h.waitGroup(ctx, g, tell) })
 	}
 	wg.Wait()
-}
-
-// remember fills in the exit of a worker from the history: whoever recorded it may
-// have removed all else since.
-func (h *Host) remember(ctx context.Context, w *Worker) {
-	if w.Status == StatusStopped && w.Exit != nil {
-		return
-	}
-	reg, err := h.reading(ctx)
-	if err != nil || reg == nil {
-		return
-	}
-	if e, err := reg.End(ctx, w.ID); err == nil && e.Exit != nil {
-		w.Status, w.PID, w.Reason, w.Exit, w.Ended, w.Survivors = StatusStopped, 0, "", e.Exit, e.Exit.Time, nil
-	}
 }
 
 // waitStarting waits for the end of a spawn, then for that of the worker.

@@ -40,7 +40,7 @@ func TestCloseOfAStoppedPlugin(t *testing.T) {
 	if err := syscall.Kill(pid(t, s, c), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "all its threads have stopped", 2*time.Second, func() bool { return stopped(pid(t, s, c)) })
+	eventually(t, "all its threads have stopped", 10*time.Second, func() bool { return stopped(pid(t, s, c)) })
 	// A call was given up, so that Close asks it to leave.
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
@@ -157,7 +157,7 @@ func TestLeave(t *testing.T) {
 	c := get(t, s, entry("serve"))
 	plugin := pid(t, s, c)
 	within(t, "Leave", s.Leave)
-	eventually(t, "the plugin is gone", 2*time.Second, func() bool { return !alive(plugin) })
+	eventually(t, "the plugin is gone", 10*time.Second, func() bool { return !alive(plugin) })
 	sockets, err := s.socketDir()
 	if err != nil {
 		t.Fatal(err)

@@ -64,7 +64,7 @@ func TestPluginsLeaveWhenTheHostIsKilled(t *testing.T) {
 	}
 	_ = cmd.Wait() // it holds its locks until it is all gone
 	for _, pid := range pids {
-		eventually(t, fmt.Sprintf("plugin %d has left", pid), 2*time.Second, func() bool { return !alive(pid) })
+		eventually(t, fmt.Sprintf("plugin %d has left", pid), 10*time.Second, func() bool { return !alive(pid) })
 	}
 
 	// What the host could not clean up any more, the next one does, but only

@@ -83,14 +83,14 @@ func TestLoop(t *testing.T) {
 			texts: []string{"[ralph] w: spawn failed"},
 		},
 		"silent": {
-			change: func(st *State) { st.MaxIterations, st.Inactivity = 1, Seconds(500*time.Millisecond) },
+			change: func(st *State) { st.MaxIterations, st.Inactivity = 1, Seconds(2500*time.Millisecond) },
 			steps:  "read fork ignore hang",
 			events: []string{
-				"[START] iteration 1/1", "[TIMEOUT] iteration 1 inactivity_timeout=0.5s",
+				"[START] iteration 1/1", "[TIMEOUT] iteration 1 inactivity_timeout=2.5s",
 				"[DONE] loop complete after 1 iterations reason=max_iterations",
 			},
 			status: Stopped, reason: ReasonIterations,
-			texts: []string{"[ralph] w: inactivity timeout (0.5s)\n"},
+			texts: []string{"[ralph] w: inactivity timeout (2.5s)\n"},
 			dead:  []string{"pid.1", "child.1"},
 		},
 		"leaves a child": {

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/shared/shim/proc"
-	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -168,8 +166,7 @@ func (c *Collected) owners(ctx context.Context, h *Host, recs []registry.Record)
 func (h *Host) disowned(ctx context.Context, recs []registry.Record) []registry.Record {
 	var left []registry.Record
 	orphaned := func(r registry.Record) bool {
-		return r.State == registry.Running && r.Owner != nil &&
-			!proc.Identity{PID: r.Owner.PID, Start: r.Owner.Start, Boot: r.Owner.Boot}.Alive()
+		return r.State == registry.Running && r.Owner != nil && !ownerLives(*r.Owner)
 	}
 	for _, g := range h.groups(recs, orphaned) {
 		err := g.err
@@ -184,57 +181,4 @@ func (h *Host) disowned(ctx context.Context, recs []registry.Record) []registry.
 		h.warnIf(err, "the backend of workers whose owner has ended can't be asked", "backend", g.name)
 	}
 	return left
-}
-
-// dropStrays removes the run directories of workers that are not in the registry
-// and whose end the history tells, or which were not to be remembered. Others may
-// be all that is left of a registry that was lost.
-func (h *Host) dropStrays(ctx context.Context, reg *registry.Registry) (int, error) {
-	ids, err := h.runDirIDs()
-	if err != nil || len(ids) == 0 {
-		return 0, err
-	}
-	recs, unreadable, err := reg.Read(ctx, registry.Query{})
-	if err != nil || len(unreadable) > 0 {
-		return 0, err // it may be of one that can't be read
-	}
-	known := make(map[string]bool, len(recs))
-	for _, r := range recs {
-		known[r.ID] = true
-		for _, id := range r.Previous {
-			known[id] = true
-		}
-		if r.Replaces != nil {
-			known[r.Replaces.ID] = true
-		}
-	}
-	n := 0
-	for _, id := range ids {
-		if known[id] || h.locked(id) || h.kept(id) || !h.goneOnPurpose(ctx, reg, id) {
-			continue
-		}
-		if rerr := os.RemoveAll(h.runDir(id)); rerr != nil {
-			err = errors.Join(err, rerr)
-			continue
-		}
-		n++
-	}
-	return n, err
-}
-
-// goneOnPurpose reports whether a run directory is of a worker whose record went
-// with its end.
-func (h *Host) goneOnPurpose(ctx context.Context, reg *registry.Registry, id string) bool {
-	if _, err := reg.Get(ctx, id); !errors.Is(err, registry.ErrNotFound) {
-		return false // it has come since
-	}
-	if _, err := reg.End(ctx, id); err == nil {
-		return true
-	}
-	f, err := h.readWorkerFile(id)
-	if err != nil || f.Retain != registry.RetainNone {
-		return false
-	}
-	s, err := readStatus(h.runDir(id))
-	return err == nil && (s.State == rundir.StateEnded || s.Completion != nil)
 }

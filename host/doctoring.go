@@ -216,19 +216,6 @@ func (d *doctor) goneOnPurpose(ctx context.Context, id string) bool {
 	return err == nil && reg != nil && d.h.goneOnPurpose(ctx, reg, id)
 }
 
-// runDirIDs returns the names in the directory of run directories.
-func (h *Host) runDirIDs() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(h.opts.Dir, workersDir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	var ids []string
-	for _, e := range entries {
-		ids = append(ids, e.Name())
-	}
-	return ids, nil
-}
-
 // workers looks at what each worker should have.
 func (d *doctor) workers(ctx context.Context, recs []registry.Record) {
 	before := len(d.findings)

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	defaultRetain = "until-clean"
+	defaultRetain = registry.RetainUntilClean
 
 	reasonLost        = "keeper died, exit unknown"
 	reasonInterrupted = "spawn was interrupted"

@@ -122,9 +122,9 @@ func (req SpawnRequest) check() error {
 			return err
 		}
 	}
-	if r := req.Retain; r != "" && r != defaultRetain && r != "none" {
+	if r := req.Retain; r != "" && r != registry.RetainUntilClean && r != registry.RetainNone {
 		if d, err := time.ParseDuration(r); err != nil || d < 0 {
-			return invalid("invalid retention '%s': must be %s, none or a duration", r, defaultRetain)
+			return invalid("invalid retention '%s': must be %s, %s or a duration", r, registry.RetainUntilClean, registry.RetainNone)
 		}
 	}
 	if err := checkRestart(req.Restart); err != nil {

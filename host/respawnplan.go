@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/shared/shim/proc"
-	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // maxPrevious is how many earlier incarnations a worker remembers, and keeps the
@@ -107,10 +105,6 @@ func (p *plan) adopt(now registry.Record, replaces *registry.Record) {
 		// Somebody has removed it meanwhile.
 		p.rec.Workspace, p.rec.Dir, p.rec.Step = nil, p.rec.Ask.Base, registry.StepWorkspace
 	}
-}
-
-func ownerLives(o swarm.Owner) bool {
-	return proc.Identity{PID: o.PID, Start: o.Start, Boot: o.Boot}.Alive()
 }
 
 // enter writes the record of a plan, in the place of the one that it replaces.

@@ -3,12 +3,10 @@ package host
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
 // isEphemeral reports whether a record goes with the worker's end.
@@ -146,41 +144,4 @@ func leaveWorkspace(ctx context.Context, tx *registry.Tx, rec *registry.Record, 
 	}
 	_, err := tx.Append(ctx, events...)
 	return err
-}
-
-// dropRunDirs removes the run directories whose records went, but for those that
-// a keeper still writes into, and returns how many it removed.
-func (h *Host) dropRunDirs(ctx context.Context, reg *registry.Registry) (int, error) {
-	ids, err := reg.Leftovers(ctx)
-	if err != nil {
-		return 0, err
-	}
-	var dropped []string
-	for _, id := range ids {
-		if h.kept(id) {
-			continue
-		}
-		if rerr := os.RemoveAll(h.runDir(id)); rerr != nil {
-			err = errors.Join(err, rerr)
-			continue
-		}
-		dropped = append(dropped, id)
-	}
-	if len(dropped) == 0 {
-		return 0, err
-	}
-	return len(dropped), errors.Join(err, reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		for _, id := range dropped {
-			if err := tx.Forget(ctx, id); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
-}
-
-// kept reports whether a keeper still needs a run directory.
-func (h *Host) kept(id string) bool {
-	s, err := readStatus(h.runDir(id))
-	return err == nil && s.State != rundir.StateEnded && s.Shim.Alive()
 }

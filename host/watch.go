@@ -1,8 +1,6 @@
 package host
 
-import (
-	"context"
-)
+import "context"
 
 // WatchRequest says whom to tell what. Functions that are nil are not called.
 type WatchRequest struct {

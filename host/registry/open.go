@@ -197,7 +197,6 @@ func (r *Registry) migrate(ctx context.Context, dir string) error {
 type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
 func userVersion(ctx context.Context, q querier) (int, error) {

@@ -1,0 +1,109 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// finish answers, and then ends the worker that the caller itself runs in.
+func (k *killing) finish(ctx context.Context) ([]KillOutcome, error) {
+	if k.self < 0 {
+		k.answer()
+		return k.outcomes, nil
+	}
+	out := &k.outcomes[k.self]
+	rec, e, err := k.prepareSelf(ctx)
+	*out = KillOutcome{Worker: worker(rec)}
+	if err != nil {
+		out.Err = fmt.Errorf("cannot kill '%s': %w", rec.Name, err)
+	} else if k.req.RemoveWorkspace {
+		k.removeOwn(ctx, rec, out)
+	}
+	k.known[k.self] = true
+	k.report()
+	k.answer()
+	if out.Err == nil {
+		err = k.killSelf(ctx, rec, e, out)
+	} else {
+		err = nil // it is told with its outcome
+	}
+	return k.outcomes, err
+}
+
+// removeOwn removes what can go while the caller's own worker still runs.
+func (k *killing) removeOwn(ctx context.Context, rec registry.Record, out *KillOutcome) {
+	if rec.Workspace != nil {
+		out.Warnings = append(out.Warnings, Warning{
+			Text: fmt.Sprintf("cannot remove worktree for '%s': this command runs in it", rec.Name),
+			Hint: fmt.Sprintf("run 'swarm clean %s' from elsewhere to remove it", rec.Name),
+		})
+	}
+	if rec.Ralph {
+		k.removeLoop(ctx, rec, out)
+	}
+}
+
+// prepareSelf finds out all that could keep the caller's own worker from being
+// ended: nobody can be told of it after the answer.
+func (k *killing) prepareSelf(ctx context.Context) (rec registry.Record, e catalog.Entry, err error) {
+	rec = k.recs[k.self]
+	if rec.State == registry.Starting {
+		if rec, err = k.h.settled(ctx, rec); err != nil {
+			return rec, e, err
+		}
+		k.request(ctx, []registry.Record{rec})
+	}
+	if e, err = k.h.entry(rec.Backend, rec.Plugin); err != nil {
+		return rec, e, err
+	}
+	if err = k.h.askBackend(ctx, e, false, func(*peer) error { return nil }); err != nil {
+		return rec, e, err
+	}
+	return rec, e, k.markKilling(ctx, rec.ID)
+}
+
+// killSelf has the backend end the worker that the caller runs in, and may not
+// return.
+func (k *killing) killSelf(ctx context.Context, rec registry.Record, e catalog.Entry, out *KillOutcome) error {
+	opts := k.req.options(rec.Kill)
+	opts.Detach = true
+	item := plugin.KillItem{Handle: rec.Handle, Options: opts}
+	limited, cancel := context.WithTimeout(ctx, killMargin)
+	defer cancel()
+	err := k.h.askBackend(limited, e, true, func(p *peer) error {
+		return killBatch(limited, p, []plugin.KillItem{item}, []bool{false}, func(_ int, res swarm.KillResult, err error) {
+			out.Result = res
+			out.Err = err
+		})
+	})
+	if err == nil {
+		err = out.Err
+	}
+	// The plugin runs in this worker too, and so ends with it.
+	if err != nil && !errors.Is(err, plugin.ErrPluginGone) {
+		return fmt.Errorf("cannot kill '%s': %w", rec.Name, err)
+	}
+	return nil
+}
+
+// markKilling records that a worker was told to end. That it ended will be seen
+// by the next who looks.
+func (k *killing) markKilling(ctx context.Context, id string) error {
+	reg, err := k.h.writing(ctx)
+	if err != nil {
+		return err
+	}
+	return k.h.save(ctx, reg, id, func(r *registry.Record) { r.Step = registry.StepKilling })
+}
+
+func (k *killing) answer() {
+	if k.req.Answer != nil {
+		k.req.Answer(k.outcomes)
+	}
+}

@@ -125,12 +125,12 @@ func (a *agent) take(ctx context.Context, input []byte, keys bool) {
 	_ = a.terminal.Give(ctx, text, enter, nil)
 }
 
-// paste gives the prompt to the agent and presses Enter. late is called if the
-// agent does not read it in time; it may still do so.
-func (a *agent) paste(ctx context.Context, prompt []byte, late func()) error {
+// paste gives the prompt to the agent and presses Enter, however late the agent
+// reads it.
+func (a *agent) paste(ctx context.Context, prompt []byte) error {
 	a.input.Lock()
 	defer a.input.Unlock()
-	return a.terminal.Give(ctx, prompt, true, late)
+	return a.terminal.Give(ctx, prompt, true, nil)
 }
 
 // hangUp closes this side of the terminal's inner end: once the agent is gone,

@@ -13,7 +13,7 @@ var (
 	ErrState = errors.New("damaged ralph state")
 	// ErrOwned: another process runs the loop.
 	ErrOwned = errors.New("the loop runs already")
-	// ErrEnded: the loop has come to its end; always a [EndedError].
+	// ErrEnded: the loop has come to its end; always an [EndedError].
 	ErrEnded = errors.New("the loop has ended")
 	// ErrFailed: the loop gave up.
 	ErrFailed = errors.New("the loop failed")

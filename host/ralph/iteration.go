@@ -22,15 +22,24 @@ type iteration struct {
 	done   *doneMatcher
 
 	outcome outcome
-	// pasted is closed, or gets an error, when the prompt was given; nil before.
+	// pasted tells once what came of giving the prompt; nil while that is not under
+	// way.
 	pasted chan error
-	// gone says that nothing of the agent is left, mainGone that of its main
-	// process.
-	gone, mainGone, drained bool
-	asked                   map[int]uint64
-	forced, warned          bool
-	touched                 time.Time
+	// mainGone says that the agent's main process has ended, gone that nothing of the
+	// agent is left, drained that its output is complete too: then it is over.
+	mainGone, gone, drained bool
+	// asked are the processes that were asked to end, by pid and start time, and
+	// forced says that those which did not were killed.
+	asked  map[int]uint64
+	forced bool
+	// warned says that the log tells of a question to a person.
+	warned bool
+	// touched is when it was noted last that there was output.
+	touched time.Time
 
+	// inactivity fires when there was no output for too long, quiet when there was
+	// none for a moment, limit when the prompt has to be given although output goes
+	// on, deadline when the end takes too long.
 	inactivity, quiet, limit, deadline *time.Timer
 }
 
@@ -162,7 +171,7 @@ func (it *iteration) give(ctx context.Context) {
 	it.quiet.Reset(settled)
 	given := make(chan error, 1)
 	it.pasted = given
-	it.agent.busy.Go(func() { given <- it.agent.paste(ctx, it.prompt, nil) })
+	it.agent.busy.Go(func() { given <- it.agent.paste(ctx, it.prompt) })
 }
 
 func (it *iteration) given(err error) {

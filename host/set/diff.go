@@ -42,7 +42,7 @@ var differences = []difference{
 		return want.Kill != nil && w.Kill != *want.Kill, nil
 	}},
 	{"retain", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
-		return duration(w.Retain) != duration(want.Retain), nil
+		return retention(w.Retain) != retention(want.Retain), nil
 	}},
 	{"stdin", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return w.Stdin != want.Stdin, nil }},
 	{"log_limit", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
@@ -109,8 +109,8 @@ func worktree(w host.Worker, want host.SpawnRequest) bool {
 	return w.Workspace.Branch != branch || parent != "" && !sameDir(filepath.Dir(w.Workspace.Path), parent)
 }
 
-// duration is a retention in one of the ways to write it.
-func duration(retain string) string {
+// retention is a retention policy in one of the ways to write it.
+func retention(retain string) string {
 	if retain == "" {
 		return "until-clean"
 	}
@@ -124,18 +124,19 @@ func sorted(tags []string) []string { return slices.Sorted(slices.Values(tags)) 
 
 // sameDir compares directories, of which one may be a link to the other.
 func sameDir(a, b string) bool {
-	return filepath.Clean(a) == filepath.Clean(b) || real(a) == real(b)
+	return filepath.Clean(a) == filepath.Clean(b) || resolved(a) == resolved(b)
 }
 
 // within reports whether dir is base or below it.
 func within(dir, base string) bool {
-	rel, err := filepath.Rel(real(base), real(dir))
+	rel, err := filepath.Rel(resolved(base), resolved(dir))
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-func real(path string) string {
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		return resolved
+// resolved is a path without links, as far as it is there.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
 	}
 	return filepath.Clean(path)
 }

@@ -1,8 +1,6 @@
 package keeper
 
-import (
-	"os"
-)
+import "os"
 
 // streams are the two sides of the worker's standard streams.
 type streams struct {

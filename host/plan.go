@@ -98,8 +98,8 @@ func (req SpawnRequest) check() error {
 	invalid := func(format string, args ...any) error {
 		return &specError{text: fmt.Sprintf(format, args...)}
 	}
-	if !swarm.ValidName(req.Name) {
-		return invalid("invalid worker name '%s': use letters, digits, '.', '_' and '-', beginning with a letter or digit, at most %d", req.Name, swarm.MaxName)
+	if err := CheckName(req.Name); err != nil {
+		return err
 	}
 	if len(req.Command) == 0 || req.Command[0] == "" {
 		return invalid("no command given")
@@ -138,6 +138,15 @@ func (req SpawnRequest) check() error {
 		return invalid("a NUL byte in the command, the directory, the environment or an option")
 	}
 	return nil
+}
+
+// CheckName says why a worker can't have that name; nil: it can.
+func CheckName(name string) error {
+	if swarm.ValidName(name) {
+		return nil
+	}
+	return &specError{text: fmt.Sprintf("invalid worker name '%s': use letters, digits, '.', '_' and '-', beginning with a letter or digit, at most %d",
+		name, swarm.MaxName)}
 }
 
 func checkRestart(r swarm.Restart) error {

@@ -15,7 +15,6 @@ import (
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
-	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 const (
@@ -107,8 +106,8 @@ func (o *ralphSpawnOptions) parse(cmd *cobra.Command, args []string) error {
 	if err := o.spawnOptions.parse(cmd, args); err != nil {
 		return err
 	}
-	if !swarm.ValidName(o.name) {
-		return fmt.Errorf("invalid worker name '%s': use letters, digits, '.', '_' and '-', beginning with a letter or digit, at most %d", o.name, swarm.MaxName)
+	if err := host.CheckName(o.name); err != nil {
+		return err
 	}
 	if o.backend == "" {
 		o.backend = backendTmux

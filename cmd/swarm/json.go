@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -91,8 +90,8 @@ type completionJSON struct {
 func (a *app) workerJSON(w host.Worker) workerJSON {
 	j := workerJSONOf(w)
 	if w.Ralph {
-		if dir, err := a.stateDir(); err == nil {
-			j.Ralph = orNull(filepath.Join(dir, "ralph", w.Name))
+		if store, err := a.ralphStore(); err == nil {
+			j.Ralph = orNull(store.Dir(w.Name))
 		}
 	}
 	return j

@@ -26,7 +26,8 @@ const eventually = 20 * time.Second
 //	parallel N prog args…        run it N times at once, {} is 1…N; all must exit with 0
 //	killafter D prog args…       run it, SIGKILL it after D, whatever it answers
 //	signal NAME FILE|PID|/RE/    send a signal: to the pid in a file, to a pid, or
-//	                             to the script's processes whose command line matches
+//	                             to the script's processes whose command line matches;
+//	                             those are gone after KILL
 //	[!] json FILE PATH VALUE     compare a value, such as `json stdout 0.name w1`;
 //	                             a last element len is a length
 //	jsonenv VAR FILE PATH        put a value into VAR

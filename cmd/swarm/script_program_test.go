@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -66,12 +67,20 @@ func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if re, ok := strings.CutPrefix(args[1], "/"); ok && strings.HasSuffix(re, "/") {
 		match := pattern(ts, strings.TrimSuffix(re, "/"))
-		found := worldOf(ts).processes(func(p process) bool { return match.MatchString(p.command) })
+		w := worldOf(ts)
+		found := w.processes(func(p process) bool { return match.MatchString(p.command) })
 		if len(found) == 0 {
 			ts.Fatalf("no such process")
 		}
 		for _, p := range found {
 			_ = syscall.Kill(p.pid, sig)
+		}
+		// Whoever looks for the next one must not find these.
+		there := func(p process) bool {
+			return slices.ContainsFunc(found, func(f process) bool { return f.pid == p.pid })
+		}
+		if sig == unix.SIGKILL && !w.poll(eventually, func() bool { return len(w.processes(there)) == 0 }) {
+			ts.Fatalf("still there:\n%s", list(w.processes(there)))
 		}
 		return
 	}

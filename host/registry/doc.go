@@ -1,6 +1,7 @@
 // Package registry keeps the records of all workers of one state directory in
 // one SQLite file: what was asked for, which backend owns it, its handle, how it
-// ended.
+// ended. Beside them it keeps their history, a list of events that outlives the
+// records, and which run directories are still to be removed.
 //
 // The registry does not say whether a worker lives. A record is starting from
 // its insertion until its spawn is done, then running until its end is known,
@@ -11,7 +12,9 @@
 // Any number of processes use the file at the same time. Every change is one
 // immediate transaction, which waits for its turn: deferred ones fail at once
 // when two of them want to write. A change reads what it is about to change in
-// the same transaction, see [Registry.Change].
+// the same transaction, see [Registry.Change]. So does the history: what a change
+// does to a record and the events that tell of it are one transaction, and of
+// several final events of a worker the first one stays, see [Tx.Append].
 //
 // # Damage
 //

@@ -271,7 +271,7 @@ func TestOldShim(t *testing.T) {
 	}
 	var owned sync.WaitGroup
 	defer owned.Wait()
-	defer s.Close()
+	defer func() { _ = s.Close() }() // ends the goroutine below
 	owned.Go(func() {
 		for {
 			c, err := s.Accept()

@@ -14,8 +14,6 @@ type KillRequest struct {
 	Signal string
 	Grace  *time.Duration
 	Force  *bool
-	// respawn says that the worker is started again right after it.
-	respawn bool
 	// RemoveWorkspace removes the workspace of each worker after it ended.
 	RemoveWorkspace bool
 	// ForceDirty removes a workspace with uncommitted changes too, which are
@@ -35,6 +33,9 @@ type KillRequest struct {
 	// after it returned: what has to be said must be written by then, since
 	// Kill may never return.
 	Answer func([]KillOutcome)
+
+	// respawn says that the worker is started again right after it.
+	respawn bool
 }
 
 // KillEvent tells that a kill began or that it is done.

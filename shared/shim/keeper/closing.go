@@ -10,8 +10,8 @@ const (
 	// closeLimit is how long who closes the outer terminal may take to do so: a
 	// crowd is closed one after the other.
 	closeLimit = 10 * time.Second
-	// closeEvery is how often to look whether he is still there, which no event
-	// tells of.
+	// closeEvery is how often to look whether that one is still there, which no
+	// event tells of.
 	closeEvery = 50 * time.Millisecond
 )
 
@@ -36,7 +36,7 @@ func (k *keeper) beginClosing(c *closing) {
 	k.closing = c
 }
 
-// hopeless says that he will not close it.
+// hopeless says that who asked will not close the terminal.
 func (c *closing) hopeless() bool { return c.client.left.Load() || time.Now().After(c.limit) }
 
 // closed sends the signal that was put off.

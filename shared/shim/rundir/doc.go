@@ -60,7 +60,7 @@
 //	    signal of a later one is sent at once; when one of them forces, all end.
 //	    With closing=1 as the last field, whoever asks closes the worker's
 //	    terminal next, and keeps its last screen. The signal is sent then, or
-//	    when he leaves.
+//	    when the client leaves.
 //	signal id=a1b2 signal=SIGUSR1 mode=main
 //	    "ok", "ended" if there is nobody to signal any more, "busy <text>" between
 //	    two starts, or "error <text>"

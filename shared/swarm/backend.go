@@ -72,6 +72,10 @@ type Spec struct {
 	// OutputLimit is how many bytes of the worker's output to keep; older
 	// output is dropped first. 0: the backend's default.
 	OutputLimit int64
+	// Transcript says to also write the output as it comes, without anything
+	// added, to the file [TranscriptFile] in Local.RunDir; needs [CapTranscript].
+	// The two streams of the worker are then one, Stdout, in the order written.
+	Transcript bool
 	// Stdin says to keep the standard input open, for [Inputter]; needs
 	// [CapStdin]. Without it a worker that is not on a terminal reads nothing.
 	Stdin bool

@@ -28,9 +28,10 @@ const (
 // announce it, except for CapOwner, which it then carries out itself as well as
 // it can.
 const (
-	CapStdin   Capability = "stdin"   // Spec.Stdin
-	CapRestart Capability = "restart" // Spec.Restart
-	CapOwner   Capability = "owner"   // Spec.Owner
+	CapStdin      Capability = "stdin"      // Spec.Stdin
+	CapRestart    Capability = "restart"    // Spec.Restart
+	CapOwner      Capability = "owner"      // Spec.Owner
+	CapTranscript Capability = "transcript" // Spec.Transcript, of local backends only
 )
 
 // CapabilitiesOf returns the capabilities that a [Backend] or a [Workspace]
@@ -139,8 +140,8 @@ type Checker interface {
 // Announcer tells what of a [Spec] the backend can carry out beyond what every
 // backend has to.
 type Announcer interface {
-	// Announce returns some of [CapStdin], [CapRestart] and [CapOwner], the same
-	// at every call.
+	// Announce returns some of [CapStdin], [CapRestart], [CapOwner] and
+	// [CapTranscript], the same at every call.
 	Announce() []Capability
 }
 

@@ -11,6 +11,19 @@ const (
 	Stderr Stream = "stderr"
 )
 
+// TranscriptFile is the file in a worker's run directory that its output is also
+// written to, if [Spec.Transcript] says so: mode 0600, there from the start on, and
+// complete once the worker's end is told. It can be read at any time.
+//
+// The newest Spec.OutputLimit bytes are kept, each where it was written: what was
+// dropped is a hole at the beginning of the file, which lseek(2) finds with
+// SEEK_DATA. Where the file system makes no holes, or is full, a line that begins
+// with [TranscriptMark] says how much is not in the file.
+const TranscriptFile = "transcript"
+
+// TranscriptMark begins a line of a transcript that the worker did not write.
+const TranscriptMark = "[swarm: "
+
 // OutputOptions say what of a worker's output to read. The zero value reads all
 // that is kept and then ends.
 type OutputOptions struct {

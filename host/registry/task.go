@@ -1,0 +1,204 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// TaskStatus is how far a task is.
+type TaskStatus string
+
+// The statuses of a task, in the only order in which they follow each other.
+const (
+	TaskPending    TaskStatus = "pending"
+	TaskInProgress TaskStatus = "in_progress"
+	TaskCompleted  TaskStatus = "completed"
+)
+
+// Priority is how urgent a task is.
+type Priority string
+
+// The priorities of a task.
+const (
+	PriorityHigh   Priority = "high"
+	PriorityNormal Priority = "normal"
+	PriorityLow    Priority = "low"
+)
+
+// Task is a piece of a team's work.
+type Task struct {
+	Team string
+	// N is its number, counted in its team from 1.
+	N                  int
+	Title, Description string
+	Priority           Priority
+	Status             TaskStatus
+	// Owner is the member that works on it or did it, or empty.
+	Owner            string
+	Created, Updated time.Time
+	// Claimed and Completed are zero where they did not happen.
+	Claimed, Completed time.Time
+	// Warning says in one line what is unusual about it, or nothing.
+	Warning string
+	// Needs are the tasks that have to be completed before it; Blocks those that
+	// wait for it. Both are sorted, and Blocks is only read, never written.
+	Needs, Blocks []int
+}
+
+// AddTask adds a task and gives it the next number of its team.
+func (t *Tx) AddTask(ctx context.Context, task *Task) error {
+	err := t.tx.QueryRowContext(ctx, `INSERT INTO tasks (`+taskColumns+`)
+		SELECT ?1, coalesce(max(n), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM tasks WHERE team = ?1 RETURNING n`,
+		task.Team, task.Title, task.Description, task.Priority, task.Status, task.Owner, nanos(task.Created), nanos(task.Updated),
+		nanos(task.Claimed), nanos(task.Completed), task.Warning).Scan(&task.N)
+	if err != nil {
+		return fmt.Errorf("add a task to '%s': %w", task.Team, err)
+	}
+	return t.addNeeds(ctx, task)
+}
+
+// PutTask writes a task in the place of the one with its team and number.
+func (t *Tx) PutTask(ctx context.Context, task *Task) error {
+	_, err := t.tx.ExecContext(ctx, `UPDATE tasks SET title = ?, description = ?, priority = ?, status = ?, owner = ?, created_ns = ?,
+		updated_ns = ?, claimed_ns = ?, completed_ns = ?, warning = ? WHERE team = ? AND n = ?`,
+		task.Title, task.Description, task.Priority, task.Status, task.Owner, nanos(task.Created),
+		nanos(task.Updated), nanos(task.Claimed), nanos(task.Completed), task.Warning, task.Team, task.N)
+	if err == nil {
+		_, err = t.tx.ExecContext(ctx, "DELETE FROM task_deps WHERE team = ? AND n = ?", task.Team, task.N)
+	}
+	if err != nil {
+		return fmt.Errorf("write task %d of '%s': %w", task.N, task.Team, err)
+	}
+	return t.addNeeds(ctx, task)
+}
+
+func (t *Tx) addNeeds(ctx context.Context, task *Task) error {
+	for _, needs := range task.Needs {
+		_, err := t.tx.ExecContext(ctx, "INSERT INTO task_deps (team, n, needs) VALUES (?, ?, ?)", task.Team, task.N, needs)
+		if err != nil {
+			return fmt.Errorf("write what task %d of '%s' needs: %w", task.N, task.Team, err)
+		}
+	}
+	return nil
+}
+
+// TaskQuery says which tasks of a team to read. Empty fields mean all.
+type TaskQuery struct {
+	Team   string
+	Status TaskStatus
+	Owner  string
+	// N is the only number to read, 0: all.
+	N int
+}
+
+// Task returns the task of that team and number: [ErrNotFound] if there is none.
+func (t *Tx) Task(ctx context.Context, team string, n int) (Task, error) {
+	tasks, err := t.Tasks(ctx, TaskQuery{Team: team, N: n})
+	if err == nil && (n == 0 || len(tasks) == 0) {
+		err = fmt.Errorf("task %d of '%s': %w", n, team, ErrNotFound)
+	}
+	if err != nil {
+		return Task{}, err
+	}
+	return tasks[0], nil
+}
+
+const taskColumns = "team, n, title, description, priority, status, owner, created_ns, updated_ns, claimed_ns, completed_ns, warning"
+
+// Tasks returns tasks in the order of their numbers.
+func (t *Tx) Tasks(ctx context.Context, q TaskQuery) (tasks []Task, err error) {
+	where, args := "team = ?", []any{q.Team}
+	if q.Status != "" {
+		where, args = where+" AND status = ?", append(args, q.Status)
+	}
+	if q.Owner != "" {
+		where, args = where+" AND owner = ?", append(args, q.Owner)
+	}
+	if q.N != 0 {
+		where, args = where+" AND n = ?", append(args, q.N)
+	}
+	// Dependencies come as text, so that one query is enough.
+	rows, err := t.tx.QueryContext(ctx, `SELECT `+taskColumns+`,
+		coalesce((SELECT group_concat(needs) FROM (SELECT needs FROM task_deps d WHERE d.team = tasks.team AND d.n = tasks.n ORDER BY needs)), ''),
+		coalesce((SELECT group_concat(n) FROM (SELECT n FROM task_deps d WHERE d.team = tasks.team AND d.needs = tasks.n ORDER BY n)), '')
+		FROM tasks WHERE `+where+` ORDER BY n`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read the tasks of '%s': %w", q.Team, err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		task, err := scanTask(rows)
+		if err != nil {
+			return nil, fmt.Errorf("read the tasks of '%s': %w", q.Team, err)
+		}
+		tasks = append(tasks, task)
+	}
+	return tasks, rows.Err()
+}
+
+func scanTask(rows *sql.Rows) (Task, error) {
+	var task Task
+	var created, updated, claimed, completed int64
+	var needs, blocks string
+	err := rows.Scan(&task.Team, &task.N, &task.Title, &task.Description, &task.Priority, &task.Status, &task.Owner,
+		&created, &updated, &claimed, &completed, &task.Warning, &needs, &blocks)
+	if err != nil {
+		return Task{}, err
+	}
+	task.Created, task.Updated, task.Claimed, task.Completed = when(created), when(updated), when(claimed), when(completed)
+	task.Needs, err = numbers(needs)
+	if err == nil {
+		task.Blocks, err = numbers(blocks)
+	}
+	return task, err
+}
+
+// numbers reads numbers with commas between them.
+func numbers(text string) (ns []int, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for field := range strings.SplitSeq(text, ",") {
+		var n int
+		if _, err := fmt.Sscan(field, &n); err != nil {
+			return nil, err
+		}
+		ns = append(ns, n)
+	}
+	return ns, nil
+}
+
+// WaitsFor returns the tasks that a task needs and that are not completed.
+func (t *Tx) WaitsFor(ctx context.Context, team string, n int) ([]int, error) {
+	return t.ints(ctx, `SELECT needs FROM task_deps d JOIN tasks ON tasks.team = d.team AND tasks.n = d.needs
+		WHERE d.team = ? AND d.n = ? AND tasks.status <> '`+string(TaskCompleted)+`' ORDER BY needs`, team, n)
+}
+
+// Behind returns the tasks that a task needs, and all that these need in turn.
+func (t *Tx) Behind(ctx context.Context, team string, n int) ([]int, error) {
+	return t.ints(ctx, `WITH RECURSIVE behind (n) AS (
+			SELECT needs FROM task_deps WHERE team = ?1 AND n = ?2
+			UNION SELECT needs FROM task_deps d JOIN behind ON d.team = ?1 AND d.n = behind.n)
+		SELECT n FROM behind ORDER BY n`, team, n)
+}
+
+// ints returns the only column of a query.
+func (t *Tx) ints(ctx context.Context, query string, args ...any) (ns []int, err error) {
+	rows, err := t.tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var n int
+		if err := rows.Scan(&n); err != nil {
+			return nil, err
+		}
+		ns = append(ns, n)
+	}
+	return ns, rows.Err()
+}

@@ -7,13 +7,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 )
 
 // app is what every verb works with: the streams and the environment of one
@@ -97,14 +97,7 @@ func (e signalError) Error() string { return e.String() }
 func (e signalError) Is(target error) bool { return target == context.Canceled }
 
 // getenv returns the last value of a variable, as the environment has it.
-func (a *app) getenv(key string) string {
-	for _, entry := range slices.Backward(a.env) {
-		if value, ok := strings.CutPrefix(entry, key+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
+func (a *app) getenv(key string) string { return setup.Setup{Env: a.env}.Getenv(key) }
 
 // logger is nil unless SWARM_LOG asks for more than a user wants to read.
 func (a *app) logger() hclog.Logger {

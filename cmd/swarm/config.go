@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
 )
 
@@ -83,8 +84,8 @@ func (a *app) configFiles() ([]fileJSON, error) {
 		_, err := os.Stat(user)
 		files = append(files, fileJSON{Kind: "user", Path: user, Exists: err == nil, Trusted: true})
 	}
-	if project := projectFile(); project != "" {
-		files = append(files, fileJSON{Kind: "project", Path: project, Exists: true, Trusted: trustStore(dir).HasFile(project)})
+	if project := setup.ProjectFile(); project != "" {
+		files = append(files, fileJSON{Kind: "project", Path: project, Exists: true, Trusted: setup.TrustStore(dir).HasFile(project)})
 	}
 	return files, nil
 }
@@ -149,7 +150,7 @@ func (a *app) configCheck(args []string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", args[0], cause(err))
 	}
-	o := config.Options{Project: path, Home: a.getenv("HOME"), Trusted: func(string, []byte) bool { return true }, Checks: checks()}
+	o := config.Options{Project: path, Home: a.getenv("HOME"), Trusted: func(string, []byte) bool { return true }, Checks: setup.Checks()}
 	if path == config.UserFile(a.getenv) {
 		o.User, o.Project = path, ""
 	}

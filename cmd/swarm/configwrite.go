@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
 )
 
@@ -60,7 +61,7 @@ their sha256.`,
 }
 
 func (a *app) configTrust(revoke bool) error {
-	path := projectFile()
+	path := setup.ProjectFile()
 	if path == "" {
 		return fmt.Errorf("no %s here or in a directory above", config.ProjectFile)
 	}
@@ -68,7 +69,7 @@ func (a *app) configTrust(revoke bool) error {
 	if err != nil {
 		return err
 	}
-	store := trustStore(dir)
+	store := setup.TrustStore(dir)
 	if revoke {
 		if err := store.Remove(path); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/set"
@@ -37,11 +38,11 @@ const backendOfEach = "that of each worker"
 
 // loadDeclared reads the project's file. No worker has its variables yet.
 func (a *app) loadDeclared() (*declared, error) {
-	project := projectFile()
+	project := setup.ProjectFile()
 	if project == "" {
 		return nil, errNoProject
 	}
-	loaded, err := a.load(backendOfEach)
+	loaded, err := a.setup().Load(backendOfEach)
 	if err != nil {
 		if loaded != nil {
 			err = withProblems(err, a.workerProblems(loaded))
@@ -75,7 +76,7 @@ func inFileOrder(l *config.Loaded) []string {
 
 // declaredWorker is what the host has to know of a declaration.
 func declaredWorker(name string, w config.Worker) (set.Worker, error) {
-	policy := killPolicy(w.Kill)
+	policy := setup.KillPolicy(w.Kill)
 	r := host.SpawnRequest{
 		Name: name, Backend: w.Backend, Command: w.Command, Dir: w.Dir, Tags: w.Tags, Options: map[string]string{},
 		Kill: &policy, Retain: w.Retain, OutputLimit: w.LogLimit, Stdin: w.Stdin,
@@ -140,7 +141,7 @@ func (d *declared) explain(err error) error {
 
 // completeDeclared offers the names of declared workers.
 func (a *app) completeDeclared(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	loaded, _ := a.load(backendOfEach)
+	loaded, _ := a.setup().Load(backendOfEach)
 	if loaded == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

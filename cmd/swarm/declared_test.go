@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -41,7 +42,7 @@ session = "not for this backend"
 	if err := os.WriteFile(project, []byte(src), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := config.Load(config.Options{Project: project, Checks: checks()})
+	l, err := config.Load(config.Options{Project: project, Checks: setup.Checks()})
 	if err != nil {
 		t.Fatal(err)
 	}

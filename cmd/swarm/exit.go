@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/catalog"
-	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // The exit codes that are the same for all verbs.
@@ -101,7 +100,7 @@ func (a *app) fail(err error) {
 		}
 		return
 	}
-	fmt.Fprintf(a.err, "swarm: error: %s\n", visible(message(err)))
+	fmt.Fprintf(a.err, "swarm: error: %s\n", visible(setup.Message(err)))
 	if hint, ok := errors.AsType[*hintError](err); ok {
 		a.hint(hint.hint)
 	}
@@ -117,18 +116,6 @@ func (a *app) fail(err error) {
 func isJoin(err error, parts []error) bool {
 	joined := errors.Join(parts...) // nil without parts, as of an error that wraps nothing
 	return joined != nil && err.Error() == joined.Error()
-}
-
-// message is the text of err for a person. The sentinels that say no more than
-// the text after them are left out.
-func message(err error) string {
-	text := strings.TrimSpace(err.Error())
-	for _, sentinel := range []error{swarm.ErrInvalidSpec, swarm.ErrUnavailable} {
-		if errors.Is(err, sentinel) {
-			text = strings.TrimPrefix(text, sentinel.Error()+": ")
-		}
-	}
-	return strings.ReplaceAll(text, "\n", "; ")
 }
 
 // cause leaves out the operation and the path of a file system error.
@@ -149,7 +136,7 @@ func flagError(_ *cobra.Command, err error) error {
 		if _, ok := errors.AsType[*strconv.NumError](why); ok && invalid.GetFlag().Value.Type() == "bool" {
 			why = errors.New("expected true or false")
 		}
-		return usagef("invalid value '%s' for --%s: %s", invalid.GetValue(), invalid.GetFlag().Name, message(why))
+		return usagef("invalid value '%s' for --%s: %s", invalid.GetValue(), invalid.GetFlag().Name, setup.Message(why))
 	}
 	return usagef("%s", err)
 }

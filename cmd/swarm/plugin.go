@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 )
@@ -73,7 +74,7 @@ func (a *app) printPlugins(plugins []host.PluginStatus) {
 // health is "ok", or why a plugin does not work.
 func health(p host.PluginStatus) string {
 	if p.Err != nil {
-		return message(p.Err)
+		return setup.Message(p.Err)
 	}
 	return "ok"
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
 )
 
@@ -38,18 +39,18 @@ func (a *app) workerProblems(l *config.Loaded) config.Problems {
 
 // backendProblems are those of workers that only the installed plugins tell.
 func (a *app) backendProblems(l *config.Loaded, names []string) (problems config.Problems, err error) {
-	known, err := a.catalog(l.Config.Plugins)
+	known, err := a.setup().Catalog(l.Config.Plugins)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
 		w := l.Config.Workers[name]
 		key, at := originOf(l, name, "backend", "defaults.backend")
-		ignored := slices.ContainsFunc(l.Ignored, func(p config.IgnoredPlugin) bool { return p.Name == w.Backend })
+		ignored := slices.ContainsFunc(l.Ignored, func(i config.Ignored) bool { return i.Key == "plugins."+w.Backend })
 		if ignored {
 			problems = append(problems, config.Problem{At: at, Key: key, Text: fmt.Sprintf(
 				"the plugin '%s' of this project is not trusted: read the file, then run 'swarm config trust' to use it", w.Backend)})
-		} else if text := missingBackend(known, w.Backend); text != "" {
+		} else if text := setup.MissingBackend(known, w.Backend); text != "" {
 			problems = append(problems, config.Problem{At: at, Key: key, Text: text})
 		}
 		for _, key := range []string{config.WorkerKey(name, "session"), config.WorkerKey(name, "tmux_socket")} {

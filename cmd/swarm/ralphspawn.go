@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
@@ -184,7 +185,7 @@ func (a *app) ralphSpawn(ctx context.Context, o *ralphSpawnOptions) error {
 	if err := o.checkCommand(request.Dir); err != nil {
 		return err
 	}
-	program, err := executable()
+	program, err := setup.Executable()
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -65,7 +66,7 @@ func errorJSON(err error) *string {
 	if err == nil {
 		return nil
 	}
-	text := message(err)
+	text := setup.Message(err)
 	return &text
 }
 

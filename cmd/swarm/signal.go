@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -36,7 +37,7 @@ restart policy holds; use 'swarm kill' to end one for good.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, err := swarm.ParseSignal(args[1])
 			if err != nil {
-				return usagef("%s", message(err))
+				return usagef("%s", setup.Message(err))
 			}
 			return a.signal(cmd.Context(), args[0], name, o)
 		},

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -65,7 +66,7 @@ func (o *spawnOptions) request(cfg config.Config) (host.SpawnRequest, error) {
 }
 
 func (o *spawnOptions) setPolicy(r *host.SpawnRequest, k config.Kill) {
-	policy := killPolicy(k)
+	policy := setup.KillPolicy(k)
 	if o.killSignal != "" {
 		policy.Signal = string(o.killSignal)
 	}

@@ -1,0 +1,113 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// LoadUser reads the user's file only, for calls on workers that are there:
+// their settings are in their records, and nothing that is wrong in a project's
+// file may stand between a user and them. What is right in a damaged file is
+// returned with the error, which is then a [config.Problems].
+func (s Setup) LoadUser() (*config.Loaded, error) {
+	return config.Load(config.Options{
+		User:   config.UserFile(s.Getenv),
+		Home:   s.Getenv("HOME"),
+		Checks: Checks(),
+	})
+}
+
+// Load reads the user's and the project's file. What is right in them is
+// returned with an error too, which is then a [config.Problems]. A call that
+// names its backend itself says which; the default does not matter then.
+func (s Setup) Load(backend string) (*config.Loaded, error) {
+	dir, err := s.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := config.Load(config.Options{
+		User:    config.UserFile(s.Getenv),
+		Project: ProjectFile(),
+		Home:    s.Getenv("HOME"),
+		Trusted: TrustStore(dir).Has,
+		Checks:  Checks(),
+	})
+	var problems config.Problems
+	if err != nil && !errors.As(err, &problems) {
+		return nil, err
+	}
+	if backend == "" {
+		p, err := s.backendProblem(loaded)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			problems = append(problems, *p)
+		}
+	}
+	if problems == nil {
+		return loaded, nil
+	}
+	return loaded, problems
+}
+
+// backendProblem is a default backend that does not exist, with the place where
+// it was set; the host only knows the name.
+func (s Setup) backendProblem(loaded *config.Loaded) (*config.Problem, error) {
+	const key = "defaults.backend"
+	at, set := loaded.Origins[key]
+	if !set {
+		return nil, nil
+	}
+	known, err := s.Catalog(loaded.Config.Plugins)
+	if err != nil {
+		return nil, err
+	}
+	if text := MissingBackend(known, loaded.Config.Defaults.Backend); text != "" {
+		return &config.Problem{At: at, Key: key, Text: text}, nil
+	}
+	return nil, nil
+}
+
+// TrustStore knows the project files that may name programs to run.
+func TrustStore(stateDir string) config.Trust {
+	return config.Trust{Path: filepath.Join(stateDir, "trusted")}
+}
+
+// ProjectFile returns the path of the project's file, or "". In a directory that
+// was deleted there is none; who needs the directory itself will say so.
+func ProjectFile() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return config.FindProject(dir)
+}
+
+// Checks are what the config package can't know.
+func Checks() config.Checks {
+	isSignal := func(s string) error {
+		if s == "" {
+			return nil
+		}
+		if _, err := swarm.ParseSignal(s); err != nil {
+			return errors.New(Message(err))
+		}
+		return nil
+	}
+	return config.Checks{
+		"kill.signal":           isSignal,
+		"workers.*.kill.signal": isSignal,
+		"workers.*": func(name string) error {
+			if !swarm.ValidName(name) {
+				return fmt.Errorf("expected a worker name of letters, digits, '.', '_' and '-', beginning with a letter or digit, at most %d", swarm.MaxName)
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,121 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Setup is what a call has from outside.
+type Setup struct {
+	// Env is the environment of the call, KEY=VALUE.
+	Env []string
+	// Program is the path of swarm, which plugins are looked for beside; empty:
+	// that of the running program.
+	Program string
+	// Logger is for hosts; nil: nothing is logged.
+	Logger hclog.Logger
+}
+
+// Getenv returns the last value of a variable, as the environment has it.
+func (s Setup) Getenv(key string) string {
+	for _, entry := range slices.Backward(s.Env) {
+		if value, ok := strings.CutPrefix(entry, key+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// StateDir returns the state directory, absolute: $SWARM_DIR, else that of the
+// worker which the caller runs in, else ~/.swarm.
+func (s Setup) StateDir() (string, error) {
+	if dir := s.Getenv(swarm.EnvDir); dir != "" {
+		return filepath.Abs(dir)
+	}
+	if dir := host.CallerDir(); dir != "" {
+		return dir, nil
+	}
+	home := s.Getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return "", errors.New("cannot tell the state directory: neither SWARM_DIR nor HOME is set")
+	}
+	return filepath.Join(home, ".swarm"), nil
+}
+
+// Open returns a host that has the settings of cfg; the caller closes it.
+func (s Setup) Open(ctx context.Context, cfg config.Config) (*host.Host, error) {
+	dir, err := s.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	program, err := s.program()
+	if err != nil {
+		return nil, err
+	}
+	plugins := make(map[string]host.PluginConfig, len(cfg.Plugins))
+	for name, p := range cfg.Plugins {
+		plugins[name] = host.PluginConfig(p)
+	}
+	policy := KillPolicy(cfg.Kill)
+	return host.Open(ctx, host.Options{
+		Dir:         dir,
+		Logger:      s.Logger,
+		Env:         s.Env,
+		Executable:  program,
+		Plugins:     plugins,
+		Kill:        &policy,
+		OutputLimit: cfg.Log.Limit,
+	})
+}
+
+func (s Setup) program() (string, error) {
+	if s.Program != "" {
+		return s.Program, nil
+	}
+	return Executable()
+}
+
+// Executable returns the path of the running program.
+func Executable() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("cannot tell where swarm is installed: %w", err)
+	}
+	return path, nil
+}
+
+// KillPolicy turns the kill policy of a config into that of a worker.
+func KillPolicy(k config.Kill) swarm.KillOptions {
+	o := swarm.KillOptions{Signal: k.Signal, Grace: k.Timeout, Force: k.Force}
+	if k.Mode == swarm.KillMain.String() {
+		o.Mode = swarm.KillMain
+	}
+	// The config may say "term"; a check has seen that it is a signal.
+	if name, err := swarm.ParseSignal(k.Signal); err == nil {
+		o.Signal = name
+	}
+	return o
+}
+
+// Message is the text of err for a person. The sentinels that say no more than
+// the text after them are left out.
+func Message(err error) string {
+	text := strings.TrimSpace(err.Error())
+	for _, sentinel := range []error{swarm.ErrInvalidSpec, swarm.ErrUnavailable} {
+		if errors.Is(err, sentinel) {
+			text = strings.TrimPrefix(text, sentinel.Error()+": ")
+		}
+	}
+	return strings.ReplaceAll(text, "\n", "; ")
+}

@@ -63,14 +63,15 @@ func TestSpawnRefusesWhatIsNotAnnounced(t *testing.T) {
 		got = s
 		return swarm.Handle{Version: 1, Data: []byte("h")}, nil
 	}}
-	stdin, restart, owner := aSpec(), aSpec(), aSpec()
+	stdin, restart, transcript, owner := aSpec(), aSpec(), aSpec(), aSpec()
 	stdin.Stdin = true
+	transcript.Transcript = true
 	restart.Restart = swarm.Restart{When: swarm.RestartAlways, Budget: 3}
 	owner.Owner = &swarm.Owner{PID: 7, Start: 1 << 63, Boot: "b"}
 
 	plain := backendOf(t, spawn)
-	all := backendOf(t, talker{stub: spawn, caps: []swarm.Capability{swarm.CapStdin, swarm.CapRestart, swarm.CapOwner}})
-	for name, spec := range map[string]swarm.Spec{"stdin": stdin, "restart": restart} {
+	all := backendOf(t, talker{stub: spawn, caps: []swarm.Capability{swarm.CapStdin, swarm.CapRestart, swarm.CapTranscript, swarm.CapOwner}})
+	for name, spec := range map[string]swarm.Spec{"stdin": stdin, "restart": restart, "transcript": transcript} {
 		_, err := plain.Spawn(t.Context(), spec)
 		if want := "not supported by this plugin: " + name; !errors.Is(err, swarm.ErrUnsupported) || err.Error() != want {
 			t.Errorf("%s: %v", name, err)
@@ -86,10 +87,14 @@ func TestSpawnRefusesWhatIsNotAnnounced(t *testing.T) {
 		t.Errorf("an owner is the host's to see to: %v", err)
 	}
 
-	remote := optionsOf(talker{stub: spawn, caps: []swarm.Capability{swarm.CapOwner}})
+	remote := optionsOf(talker{stub: spawn, caps: []swarm.Capability{swarm.CapOwner, swarm.CapTranscript}})
 	remote.Local = false
-	if _, err := connectInside(t, remote).Backend().Spawn(t.Context(), owner); err != nil || got.Owner != nil {
+	far := connectInside(t, remote).Backend()
+	if _, err := far.Spawn(t.Context(), owner); err != nil || got.Owner != nil {
 		t.Errorf("a backend that is not local was told %+v, error %v", got.Owner, err)
+	}
+	if _, err := far.Spawn(t.Context(), transcript); !errors.Is(err, swarm.ErrUnsupported) {
+		t.Errorf("a transcript without a run directory: %v", err)
 	}
 }
 

@@ -268,7 +268,12 @@ type SpawnRequest struct {
 	Restart *Restart `protobuf:"bytes,12,opt,name=restart,proto3" json:"restart,omitempty"`
 	// The process at whose end the worker is killed; for local backends only.
 	// Capability "owner".
-	Owner         *Owner `protobuf:"bytes,13,opt,name=owner,proto3" json:"owner,omitempty"`
+	Owner *Owner `protobuf:"bytes,13,opt,name=owner,proto3" json:"owner,omitempty"`
+	// Also write the output as it comes, standard output and error as one stream,
+	// to the file "transcript" in local.run_dir: mode 0600, the newest output_limit
+	// bytes of it, each at the offset at which it was written. For local backends
+	// only. Capability "transcript".
+	Transcript    bool `protobuf:"varint,14,opt,name=transcript,proto3" json:"transcript,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -392,6 +397,13 @@ func (x *SpawnRequest) GetOwner() *Owner {
 		return x.Owner
 	}
 	return nil
+}
+
+func (x *SpawnRequest) GetTranscript() bool {
+	if x != nil {
+		return x.Transcript
+	}
+	return false
 }
 
 // Restart says when a worker's command is started again after its end.
@@ -2808,7 +2820,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x1dswarm/plugin/v1/backend.proto\x12\x0fswarm.plugin.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cswarm/plugin/v1/plugin.proto\"6\n" +
 	"\x06Handle\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x12\n" +
-	"\x04data\x18\x02 \x01(\fR\x04data\"\x81\x04\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\"\xa1\x04\n" +
 	"\fSpawnRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -2823,7 +2835,10 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	" \x01(\v2\x16.swarm.plugin.v1.LocalR\x05local\x12\x14\n" +
 	"\x05stdin\x18\v \x01(\bR\x05stdin\x122\n" +
 	"\arestart\x18\f \x01(\v2\x18.swarm.plugin.v1.RestartR\arestart\x12,\n" +
-	"\x05owner\x18\r \x01(\v2\x16.swarm.plugin.v1.OwnerR\x05owner\x1a:\n" +
+	"\x05owner\x18\r \x01(\v2\x16.swarm.plugin.v1.OwnerR\x05owner\x12\x1e\n" +
+	"\n" +
+	"transcript\x18\x0e \x01(\bR\n" +
+	"transcript\x1a:\n" +
 	"\fOptionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xd8\x01\n" +

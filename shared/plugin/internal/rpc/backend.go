@@ -65,6 +65,8 @@ func (b backendServer) carries(backend swarm.Backend, spec swarm.Spec) error {
 		return fmt.Errorf("%w: %s", swarm.ErrUnsupported, swarm.CapStdin)
 	case spec.Restart.When != swarm.RestartNo && lacks(swarm.CapRestart):
 		return fmt.Errorf("%w: %s", swarm.ErrUnsupported, swarm.CapRestart)
+	case spec.Transcript && (spec.Local == nil || lacks(swarm.CapTranscript)):
+		return fmt.Errorf("%w: %s", swarm.ErrUnsupported, swarm.CapTranscript)
 	}
 	return nil
 }

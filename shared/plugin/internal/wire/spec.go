@@ -21,6 +21,7 @@ func Spec(s swarm.Spec) *pb.SpawnRequest {
 		Stdin:       s.Stdin,
 		Restart:     restart(s.Restart),
 		Owner:       owner(s.Owner),
+		Transcript:  s.Transcript,
 	}
 }
 
@@ -40,6 +41,7 @@ func FromSpec(s *pb.SpawnRequest) swarm.Spec {
 		Stdin:       s.GetStdin(),
 		Restart:     fromRestart(s.GetRestart()),
 		Owner:       fromOwner(s.GetOwner()),
+		Transcript:  s.GetTranscript(),
 	}
 }
 

@@ -7,6 +7,7 @@ type Config struct {
 	Defaults Defaults
 	Kill     Kill
 	Log      Log
+	Team     Team
 	// Plugins holds the tables [plugins.NAME].
 	Plugins map[string]Plugin
 	// Workers holds the tables [workers.NAME] of the project's file.
@@ -47,6 +48,12 @@ type Kill struct {
 type Log struct {
 	// Limit is in bytes for each worker.
 	Limit int64
+}
+
+// Team is what agents of teams get where nobody says otherwise.
+type Team struct {
+	// AgentCommand starts an agent; nil: it has to be named for each.
+	AgentCommand []string
 }
 
 // Plugin is what a file says about one plugin.

@@ -279,7 +279,7 @@ func keysBelow[T any](prefix string, s section[T]) []string {
 }
 
 // sections are the tables at the top.
-var sections = []string{"defaults", "kill", "log", "plugins", "workers"}
+var sections = []string{"defaults", "kill", "log", "plugins", "team", "workers"}
 
 // validPlugin keeps out what would be a path in the name of an executable.
 func validPlugin(name string) bool {

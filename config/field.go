@@ -14,6 +14,9 @@ type field[T any] struct {
 	copy func(to, from *T)
 	// show returns the value in TOML; empty: there is none.
 	show func(of *T) string
+	// runs says that it names a program which swarm starts by itself: a project's
+	// file has to be trusted for it.
+	runs bool
 }
 
 func newField[T, V any](key string, k kind[V], at func(*T) *V, doc string) field[T] {
@@ -57,7 +60,14 @@ func fields() []field[Config] {
 			"Whom the first signal goes to: every process of the worker (\"tree\"), or its main process alone (\"main\")."),
 		newField("log.limit", sizeKind, func(c *Config) *int64 { return &c.Log.Limit },
 			"How much output to keep of each worker; what is older is dropped."),
+		runs(newField("team.agent_command", commandKind, func(c *Config) *[]string { return &c.Team.AgentCommand },
+			"What starts an agent of a team where nobody names a command: a program with its arguments. {prompt}, {model} and {name} are replaced. A path is relative to this file.")),
 	}
+}
+
+func runs[T any](f field[T]) field[T] {
+	f.runs = true
+	return f
 }
 
 // pluginFields are the keys of a table [plugins.NAME].

@@ -22,7 +22,7 @@ type Options struct {
 	// Home takes the place of a leading ~ in paths.
 	Home string
 	// Trusted reports whether the project's file, with this content, may name
-	// plugins; nil: it may not.
+	// programs that swarm starts by itself; nil: it may not.
 	Trusted func(path string, content []byte) bool
 	// Checks look at values that are of the right type.
 	Checks Checks
@@ -34,14 +34,15 @@ type Loaded struct {
 	// Origins tells where a key was set; a key that is not in it has its
 	// default.
 	Origins map[string]Position
-	// Ignored are the plugin tables of a project's file that is not trusted.
-	Ignored []IgnoredPlugin
+	// Ignored is what a project's file that is not trusted may not say.
+	Ignored []Ignored
 }
 
-// IgnoredPlugin is a table [plugins.NAME] that is not used.
-type IgnoredPlugin struct {
-	Name string
-	At   Position
+// Ignored is a key that is not used.
+type Ignored struct {
+	// Key is that of a setting, or of a whole table: "plugins.NAME".
+	Key string
+	At  Position
 }
 
 // Load reads the files; the project's takes precedence, key by key. The error is
@@ -73,17 +74,17 @@ func Load(o Options) (*Loaded, error) {
 }
 
 // add reads one file on top of what is there.
-func (l *Loaded) add(path, src string, withPlugins bool, o Options) Problems {
+func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 	own := Config{}
 	// The parser skips a byte order mark, so the places would be off by it.
 	src = strings.TrimPrefix(src, "\ufeff")
 	d := decoder{source: newSource(path, src), user: path == o.User, into: &own, origins: map[string]Position{}, checks: o.Checks}
 	d.decode()
-	if !withPlugins {
+	if !trusted {
 		l.ignore(&own, d.origins)
 	}
 	for _, f := range fields() {
-		if at, set := d.origins[f.key]; set {
+		if at, set := d.origins[f.key]; set && (trusted || !f.runs) {
 			f.copy(&l.Config, &own)
 			l.Origins[f.key] = at
 		}
@@ -98,28 +99,33 @@ func (l *Loaded) add(path, src string, withPlugins bool, o Options) Problems {
 			}
 		}
 		if _, set := d.origins[pluginKey(name, "command")]; set {
-			into.Command = slices.Clone(p.Command)
-			if strings.Contains(into.Command[0], "/") {
-				// A bare name is left to the PATH.
-				into.Command[0] = absolute(into.Command[0], filepath.Dir(path), o.Home)
-			}
+			into.Command = program(p.Command, filepath.Dir(path), o.Home)
 		}
 		if l.Config.Plugins == nil {
 			l.Config.Plugins = map[string]Plugin{}
 		}
 		l.Config.Plugins[name] = into
 	}
+	if l.Origins["team.agent_command"].File == path {
+		l.Config.Team.AgentCommand = program(own.Team.AgentCommand, filepath.Dir(path), o.Home)
+	}
 	l.Config.Defaults.WorktreeDir = expandHome(l.Config.Defaults.WorktreeDir, o.Home)
 	l.addWorkers(own.Workers, d.origins, filepath.Dir(path), o.Home)
 	return d.problems
 }
 
-// ignore takes the plugins out of a file that is not trusted.
+// ignore notes what a file that is not trusted may not say, and takes its plugins
+// out.
 func (l *Loaded) ignore(c *Config, origins map[string]Position) {
+	for _, f := range fields() {
+		if at, set := origins[f.key]; set && f.runs {
+			l.Ignored = append(l.Ignored, Ignored{Key: f.key, At: at})
+		}
+	}
 	for _, name := range sortedKeys(c.Plugins) {
 		for _, f := range pluginFields() {
 			if at, set := origins[pluginKey(name, f.key)]; set {
-				l.Ignored = append(l.Ignored, IgnoredPlugin{Name: name, At: at})
+				l.Ignored = append(l.Ignored, Ignored{Key: joined([]string{"plugins", name}), At: at})
 				break
 			}
 		}
@@ -128,6 +134,16 @@ func (l *Loaded) ignore(c *Config, origins map[string]Position) {
 }
 
 func pluginKey(name, key string) string { return joined([]string{"plugins", name, key}) }
+
+// program returns a command whose program, if it is a path, is relative to a file.
+// A bare name is left to the PATH.
+func program(command []string, dir, home string) []string {
+	command = slices.Clone(command)
+	if strings.Contains(command[0], "/") {
+		command[0] = absolute(command[0], dir, home)
+	}
+	return command
+}
 
 // absolute returns a path of a file, which is relative to that file and not to
 // where swarm runs.

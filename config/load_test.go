@@ -2,8 +2,10 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,7 +83,7 @@ config.region = "eu"
 func TestUntrustedProjectNamesNoPlugins(t *testing.T) {
 	t.Parallel()
 	user := write(t, "config.toml", "[plugins.x]\ncommand = \"/usr/bin/x\"\n")
-	project := write(t, "swarm.toml", "[defaults]\nbackend = \"x\"\n[plugins.x]\ncommand = \"./evil\"\n[plugins.process]\ncommand = \"./evil\"\n")
+	project := write(t, "swarm.toml", "[defaults]\nbackend = \"x\"\n[plugins.x]\ncommand = \"./evil\"\n[plugins.process]\ncommand = \"./evil\"\n[team]\nagent_command = [\"./evil\"]\n")
 	l, err := Load(Options{User: user, Project: project})
 	if err != nil {
 		t.Fatal(err)
@@ -93,8 +95,15 @@ func TestUntrustedProjectNamesNoPlugins(t *testing.T) {
 	if l.Config.Defaults.Backend != "x" {
 		t.Errorf("backend %q: what runs no code holds without trust", l.Config.Defaults.Backend)
 	}
-	if len(l.Ignored) != 2 {
-		t.Errorf("ignored: %v, want both tables", l.Ignored)
+	var ignored []string
+	for _, i := range l.Ignored {
+		ignored = append(ignored, fmt.Sprintf("%d %s", i.At.Line, i.Key))
+	}
+	if diff := cmp.Diff([]string{"8 team.agent_command", "6 plugins.process", "4 plugins.x"}, ignored); diff != "" {
+		t.Errorf("ignored (-want +got):\n%s", diff)
+	}
+	if l.Config.Team.AgentCommand != nil {
+		t.Errorf("agent command %q of a file that is not trusted", l.Config.Team.AgentCommand)
 	}
 }
 
@@ -166,6 +175,28 @@ func TestDamagedFile(t *testing.T) {
 		if diff := cmp.Diff(Default(), l.Config); diff != "" {
 			t.Errorf("%q: not the defaults (-want +got):\n%s", src, diff)
 		}
+	}
+}
+
+// An agent may work anywhere: its program is where the file says.
+func TestAgentCommand(t *testing.T) {
+	t.Parallel()
+	user := write(t, "config.toml", "[team]\nagent_command = [\"~/bin/agent\", \"{prompt}\"]\n")
+	l, err := Load(Options{User: user, Home: "/home/u"})
+	if diff := cmp.Diff([]string{"/home/u/bin/agent", "{prompt}"}, l.Config.Team.AgentCommand); diff != "" || err != nil {
+		t.Errorf("of the user's file (-want +got), %v:\n%s", err, diff)
+	}
+	project := write(t, "swarm.toml", "[team]\nagent_command = [\"./agent\"]\n")
+	for trusted, want := range map[bool]string{true: filepath.Join(filepath.Dir(project), "agent"), false: "/home/u/bin/agent"} {
+		l, err := Load(Options{User: user, Project: project, Home: "/home/u", Trusted: func(string, []byte) bool { return trusted }})
+		if err != nil || l.Config.Team.AgentCommand[0] != want {
+			t.Errorf("trusted %v: %q, %v, want %q", trusted, l.Config.Team.AgentCommand, err, want)
+		}
+	}
+	_, err = Load(Options{User: write(t, "config.toml", "team.agent_command = \"agent -x\"\n")})
+	var problems Problems
+	if !errors.As(err, &problems) || !strings.Contains(problems[0].Text, `write ["agent", "-x"]`) {
+		t.Errorf("a string for a command: %v", err)
 	}
 }
 

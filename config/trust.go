@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// Trust remembers which projects' files may name plugins, by path and hash: a
+// Trust remembers which projects' files may name programs, by path and hash: a
 // file that was changed, or that another clone brought to another place, is not
 // trusted.
 type Trust struct {

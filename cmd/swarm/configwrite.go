@@ -46,9 +46,9 @@ func newConfigTrust(a *app) *cobra.Command {
 	var revoke bool
 	cmd := &cobra.Command{
 		Use:   "trust",
-		Short: "Use the plugins that the project's file names",
-		Long: `Let the project's swarm.toml name plugins: programs that swarm then starts as you.
-Read the file before. It is trusted as it is now; once it changes, it has to be
+		Short: "Use the plugins and the agent_command of the project's file",
+		Long: `Let the project's swarm.toml name plugins and what agents run (team.agent_command):
+programs that swarm then starts as you. Read the file before. It is trusted as it is now; once it changes, it has to be
 trusted again. The programs themselves are not looked at, unless the file gives
 their sha256.`,
 		Example: `  swarm config trust
@@ -86,9 +86,14 @@ func (a *app) configTrust(revoke bool) error {
 		return err
 	}
 	for _, v := range loaded.Values() {
-		if v.Origin != nil && v.Origin.File == path && strings.HasPrefix(v.Key, "plugins.") && strings.HasSuffix(v.Key, ".command") {
+		if v.Origin != nil && v.Origin.File == path && namesProgram(v.Key) {
 			a.printf("  %s = %s\n", v.Key, v.Value)
 		}
 	}
 	return err
+}
+
+// namesProgram reports whether a key says what swarm starts by itself.
+func namesProgram(key string) bool {
+	return key == "team.agent_command" || strings.HasPrefix(key, "plugins.") && strings.HasSuffix(key, ".command")
 }

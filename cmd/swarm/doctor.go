@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -72,9 +73,9 @@ func (a *app) configFindings() (*config.Loaded, []host.Finding, error) {
 			Severity: host.SeverityError, Subject: "config", What: p.Error(), Mend: "edit the file",
 		})
 	}
-	for _, ignored := range loaded.Ignored {
+	for _, i := range loaded.Ignored {
 		findings = append(findings, host.Finding{
-			Severity: host.SeverityWarning, Subject: "config", What: ignored.At.String() + ": plugin is not used: the file is not trusted",
+			Severity: host.SeverityWarning, Subject: "config", What: fmt.Sprintf("%s: %s is not used: the file is not trusted", i.At, i.Key),
 			Mend: "read it, then run 'swarm config trust'",
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
@@ -47,7 +48,11 @@ func (a *app) loadProject() (*config.Loaded, error) { return a.loadProjectFor(""
 func (a *app) loadProjectFor(backend string) (*config.Loaded, error) {
 	loaded, err := a.setup().Load(backend)
 	if loaded != nil && len(loaded.Ignored) > 0 {
-		a.warn(fmt.Sprintf("%s: plugins of this file are not used: it is not trusted", loaded.Ignored[0].At),
+		keys := make([]string, len(loaded.Ignored))
+		for i, ignored := range loaded.Ignored {
+			keys[i] = ignored.Key
+		}
+		a.warn(fmt.Sprintf("%s: not used, since this file is not trusted: %s", loaded.Ignored[0].At, strings.Join(keys, ", ")),
 			"read it, then run 'swarm config trust' to use them")
 	}
 	return loaded, err

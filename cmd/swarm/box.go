@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/config"
+)
+
+// The boxes in which background shells are shown to people.
+
+const (
+	// pipeWidth is how wide a table is that goes to no terminal.
+	pipeWidth = 100
+	// columnGap is between the columns of a table.
+	columnGap = 3
+	// boxWidth is how wide a box is inside, unless its lines need more.
+	boxWidth = 51
+)
+
+const noTasks = "No active background tasks.\n"
+
+// taskRow is one background shell.
+type taskRow struct {
+	ID, Command, Status string
+	Started             time.Time
+}
+
+// tasksTable shows background shells in a frame that is at most width wide; 0 is
+// no terminal. Without any it says so.
+func tasksTable(title string, tasks []taskRow, now time.Time, width int) string {
+	if len(tasks) == 0 {
+		return noTasks
+	}
+	if width == 0 {
+		width = pipeWidth
+	}
+	rows := [][]string{{"ID", "Command", "Started", "Status"}}
+	for _, t := range tasks {
+		rows = append(rows, []string{visible(t.ID), visible(t.Command), startedText(now.Sub(t.Started)), visible(t.Status)})
+	}
+	widths := []int{9, 18, 11, 11}
+	inner := 2 + columnGap*(len(widths)-1)
+	for i := range widths {
+		for _, row := range rows {
+			widths[i] = max(widths[i], columns(row[i]))
+		}
+		inner += widths[i]
+	}
+	// The commands are what can be cut.
+	const command, least = 1, 7
+	tooMuch := min(max(inner+2-width, 0), widths[command]-least)
+	widths[command], inner = widths[command]-tooMuch, inner-tooMuch
+
+	var b strings.Builder
+	frame := func(left, right string) { b.WriteString(left + strings.Repeat("─", inner) + right + "\n") }
+	line := func(row []string) {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = padded(cut(cell, widths[i]), widths[i])
+		}
+		b.WriteString("│ " + strings.Join(cells, strings.Repeat(" ", columnGap)) + " │\n")
+	}
+	b.WriteString(title + "\n")
+	frame("┌", "┐")
+	line(rows[0])
+	frame("├", "┤")
+	for _, row := range rows[1:] {
+		line(row)
+	}
+	frame("└", "┘")
+	b.WriteString("\nUse KillShell tool with shell_id to terminate a task.\n")
+	return b.String()
+}
+
+// startedText is how long ago something began, as "5 min ago".
+func startedText(age time.Duration) string {
+	count := func(n int, unit string) string {
+		if n != 1 {
+			unit += "s"
+		}
+		return fmt.Sprintf("%d %s ago", n, unit)
+	}
+	switch age = max(age, 0); {
+	case age < time.Minute:
+		return fmt.Sprintf("%d sec ago", int(age.Seconds()))
+	case age < time.Hour:
+		return fmt.Sprintf("%d min ago", int(age.Minutes()))
+	case age < 48*time.Hour:
+		return count(int(age.Hours()), "hour")
+	default:
+		return count(int(age.Hours())/24, "day")
+	}
+}
+
+// killedShell is a background shell that was ended.
+type killedShell struct {
+	ID, Command string
+	// Signal is the first that it got.
+	Signal string
+	// Timeout is how long it had to end then.
+	Timeout time.Duration
+}
+
+// terminatedBox is about one that ended in time, in a box at most width wide.
+func (k killedShell) terminatedBox(width int) string {
+	status := "Terminated gracefully"
+	if k.Signal == "SIGKILL" {
+		status = "Killed"
+	}
+	return box("Process Terminated", width,
+		"Shell ID: "+k.ID, "Command: "+k.Command, "Signal: "+k.Signal, "Status: "+status)
+}
+
+// forceKilledBox is about one that did not.
+func (k killedShell) forceKilledBox(width int) string {
+	return box("Process Force Killed", width,
+		"Shell ID: "+k.ID,
+		"Signal: "+k.Signal+" → SIGKILL",
+		"Status: Force killed after "+config.FormatDuration(k.Timeout)+" timeout",
+		"Note: Process did not respond to "+k.Signal)
+}
+
+// shellNotFoundText is about one that does not exist.
+func shellNotFoundText(id string) string {
+	return "Error: Shell not found: " + visible(id) + "\nUse /tasks to see available background shells.\n"
+}
+
+func box(title string, width int, lines ...string) string {
+	if width == 0 {
+		width = pipeWidth
+	}
+	for i := range lines {
+		lines[i] = visible(lines[i])
+	}
+	widest := columns(slices.MaxFunc(lines, func(a, b string) int { return columns(a) - columns(b) }))
+	inner := max(min(max(boxWidth, widest+2), width-2), len(title)+4)
+	var b strings.Builder
+	fmt.Fprintf(&b, "┌─ %s %s┐\n", title, strings.Repeat("─", inner-len(title)-3))
+	for _, line := range lines {
+		fmt.Fprintf(&b, "│ %s │\n", padded(cut(line, inner-2), inner-2))
+	}
+	fmt.Fprintf(&b, "└%s┘\n", strings.Repeat("─", inner))
+	return b.String()
+}

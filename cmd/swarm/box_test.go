@@ -1,0 +1,132 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var boxTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func task(id, command string, age time.Duration) taskRow {
+	return taskRow{ID: id, Command: command, Status: "running", Started: boxTime.Add(-age)}
+}
+
+func TestTasksTable(t *testing.T) {
+	t.Parallel()
+	rows := []taskRow{
+		task("bg-a1b2c3", "npm run dev", 5*time.Minute),
+		task("bg-d4e5f6", "pytest --watch", 2*time.Minute),
+		task("bg-g7h8i9", "docker compose up", 10*time.Minute),
+	}
+	const want = `Active Background Tasks:
+┌────────────────────────────────────────────────────────────┐
+│ ID          Command              Started       Status      │
+├────────────────────────────────────────────────────────────┤
+│ bg-a1b2c3   npm run dev          5 min ago     running     │
+│ bg-d4e5f6   pytest --watch       2 min ago     running     │
+│ bg-g7h8i9   docker compose up    10 min ago    running     │
+└────────────────────────────────────────────────────────────┘
+
+Use KillShell tool with shell_id to terminate a task.
+`
+	for _, width := range []int{0, 62, 80, 200} {
+		if diff := cmp.Diff(want, tasksTable("Active Background Tasks:", rows, boxTime, width)); diff != "" {
+			t.Errorf("on %d columns (-want +got):\n%s", width, diff)
+		}
+	}
+	if got := tasksTable("Active Background Tasks:", nil, boxTime, 80); got != "No active background tasks.\n" {
+		t.Errorf("without tasks it is %q", got)
+	}
+}
+
+// Whatever a command holds, the frame is straight and within the terminal, as far
+// as a terminal can be narrow.
+func TestBoxesAreStraight(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{
+		"", "x", strings.Repeat("long ", 100), "echo 日本語のテキスト | tr 日 月", "printf 'é'", "a\nb\tc\x1b[31m", "🚀🚀🚀🚀🚀🚀🚀🚀🚀🚀🚀🚀🚀🚀🚀🚀",
+	} {
+		for _, width := range []int{0, 20, 52, 60, 61, 62, 63, 80, 81, 300} {
+			most := max(width, 62-11)
+			if width == 0 {
+				most = pipeWidth
+			}
+			k := killedShell{ID: "bg-a1b2c3", Command: command, Signal: "SIGTERM", Timeout: 3 * time.Second}
+			for _, text := range []string{
+				tasksTable("T:", []taskRow{task("bg-a1b2c3", command, 0), task("bg-a1b2c4", "x", 0)}, boxTime, width),
+				k.terminatedBox(width), k.forceKilledBox(width),
+			} {
+				straight := 0
+				for line := range strings.Lines(text) {
+					line = strings.TrimSuffix(line, "\n")
+					if !strings.ContainsAny(line, "┌│├└") {
+						continue
+					}
+					if n := columns(line); n > most || straight != 0 && n != straight {
+						t.Errorf("%q on %d columns: a line takes %d, the ones before %d:\n%s", command, width, n, straight, text)
+						break
+					}
+					straight = columns(line)
+				}
+			}
+		}
+	}
+}
+
+func TestStartedText(t *testing.T) {
+	t.Parallel()
+	for age, want := range map[time.Duration]string{
+		-time.Second: "0 sec ago", 59 * time.Second: "59 sec ago", time.Minute: "1 min ago", 59 * time.Minute: "59 min ago",
+		time.Hour: "1 hour ago", 47 * time.Hour: "47 hours ago", 48 * time.Hour: "2 days ago",
+	} {
+		if got := startedText(age); got != want {
+			t.Errorf("%v is %q, want %q", age, got, want)
+		}
+	}
+}
+
+func TestKilledShell(t *testing.T) {
+	t.Parallel()
+	const terminated = `┌─ Process Terminated ──────────────────────────────┐
+│ Shell ID: bg-a1b2c3                               │
+│ Command: npm run dev                              │
+│ Signal: SIGTERM                                   │
+│ Status: Terminated gracefully                     │
+└───────────────────────────────────────────────────┘
+`
+	const forced = `┌─ Process Force Killed ────────────────────────────┐
+│ Shell ID: bg-stuck                                │
+│ Signal: SIGTERM → SIGKILL                         │
+│ Status: Force killed after 3s timeout             │
+│ Note: Process did not respond to SIGTERM          │
+└───────────────────────────────────────────────────┘
+`
+	k := killedShell{ID: "bg-a1b2c3", Command: "npm run dev", Signal: "SIGTERM", Timeout: 5 * time.Second}
+	if diff := cmp.Diff(terminated, k.terminatedBox(80)); diff != "" {
+		t.Errorf("terminated (-want +got):\n%s", diff)
+	}
+	k.ID, k.Timeout = "bg-stuck", 3*time.Second
+	if diff := cmp.Diff(forced, k.forceKilledBox(80)); diff != "" {
+		t.Errorf("forced (-want +got):\n%s", diff)
+	}
+	if got, want := shellNotFoundText("invalid-id"), "Error: Shell not found: invalid-id\nUse /tasks to see available background shells.\n"; got != want {
+		t.Errorf("not found is %q, want %q", got, want)
+	}
+}
+
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{"": 0, "abc": 3, "é": 1, "e\u0301": 1, "日本": 4, "ｆ": 2, "🚀": 2, "→": 1, "…": 1} {
+		if got := columns(text); got != want {
+			t.Errorf("%q takes %d columns, want %d", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{"abc": "abc", "abcd": "ab…", "日本": "日…", "日a本": "日…"} {
+		if got := cut(text, 3); got != want {
+			t.Errorf("%q in 3 columns is %q, want %q", text, got, want)
+		}
+	}
+}

@@ -28,7 +28,7 @@ var (
 // has to. The input of a worker on a terminal is open whether or not a spec asks
 // for it.
 func (Kept) Announce() []swarm.Capability {
-	return []swarm.Capability{swarm.CapStdin, swarm.CapRestart, swarm.CapOwner}
+	return []swarm.Capability{swarm.CapStdin, swarm.CapRestart, swarm.CapOwner, swarm.CapTranscript}
 }
 
 // Output reads what the worker wrote, see [Output].

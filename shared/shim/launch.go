@@ -23,6 +23,7 @@ func LaunchOf(spec swarm.Spec) rundir.Launch {
 		Dir:         spec.Dir,
 		Env:         env,
 		Stdin:       spec.Stdin,
+		Transcript:  spec.Transcript,
 		GraceMS:     max(0, spec.Kill.Grace.Milliseconds()),
 		Force:       spec.Kill.Force,
 		MainOnly:    spec.Kill.Mode == swarm.KillMain,

@@ -11,6 +11,7 @@ import (
 func (k *keeper) end() int {
 	failpoint("drained")
 	k.log.close()
+	k.transcript.close()
 	failpoint("logged")
 	k.capture()
 	v := k.log.drops()

@@ -19,6 +19,8 @@ type keeper struct {
 	status rundir.Status
 	file   *statusFile
 	log    *log
+	// transcript is nil unless the launch file asks for it.
+	transcript *transcript
 	// outputs are the streams of the worker that are still read.
 	outputs []*output
 	term    *terminal

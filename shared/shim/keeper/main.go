@@ -82,6 +82,11 @@ func start() (_ *keeper, err error) {
 	if k.log, err = openLog(launch.OutputLimit); err != nil {
 		return nil, err
 	}
+	if launch.Transcript {
+		if k.transcript, err = openTranscript(launch.OutputLimit); err != nil {
+			return nil, err
+		}
+	}
 	if k.control, err = listen(k.requests); err != nil {
 		return nil, err
 	}

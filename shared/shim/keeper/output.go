@@ -18,6 +18,7 @@ type output struct {
 	from   *os.File
 	stream stream
 	log    *log
+	raw    *transcript
 	// also is a terminal that gets the same bytes, and inner the one that they come
 	// from; nil if there is none.
 	also  *os.File
@@ -47,6 +48,7 @@ func (o *output) put(b []byte) {
 		return
 	}
 	o.log.append(o.stream, b, time.Now())
+	o.raw.append(b)
 	if o.also != nil {
 		o.inner.Saw(b)
 		// A terminal that is gone shows as a hangup.

@@ -19,7 +19,7 @@ func (k *keeper) openStreams() (*streams, error) {
 		return k.terminalStreams()
 	}
 	s := &streams{intake: newIntake(k.turn)}
-	if err := s.openPipes(k.launch.Stdin, k.log); err != nil {
+	if err := s.openPipes(k); err != nil {
 		s.given()
 		s.drop()
 		return nil, err
@@ -35,7 +35,7 @@ func (k *keeper) terminalStreams() (*streams, error) {
 			return nil, err
 		}
 		k.term = t
-		s.outputs = []*output{{from: t.Master, stream: stdout, log: k.log, also: t.outer, inner: t.Terminal}}
+		s.outputs = []*output{{from: t.Master, stream: stdout, log: k.log, raw: k.transcript, also: t.outer, inner: t.Terminal}}
 		go t.feed(t.hungup)
 	} else if err := k.term.again(); err != nil {
 		return nil, err
@@ -45,19 +45,24 @@ func (k *keeper) terminalStreams() (*streams, error) {
 	return s, nil
 }
 
-func (s *streams) openPipes(input bool, to *log) error {
-	stdin, err := s.openInput(input)
+func (s *streams) openPipes(k *keeper) error {
+	stdin, err := s.openInput(k.launch.Stdin)
 	if err != nil {
 		return err
 	}
 	s.theirs = append(s.theirs, stdin)
 	for _, name := range []stream{stdout, stderr} {
+		if name == stderr && k.transcript != nil {
+			// Only one pipe keeps the order in which the two were written.
+			s.theirs = append(s.theirs, s.theirs[1])
+			continue
+		}
 		r, w, err := pipe()
 		if err != nil {
 			return err
 		}
 		s.theirs = append(s.theirs, w)
-		s.outputs = append(s.outputs, &output{from: r, stream: name, log: to})
+		s.outputs = append(s.outputs, &output{from: r, stream: name, log: k.log, raw: k.transcript})
 	}
 	return nil
 }

@@ -107,6 +107,9 @@ func (k *keeper) undo() {
 	if k.log != nil {
 		k.log.remove()
 	}
+	if k.transcript != nil {
+		k.transcript.remove()
+	}
 	if k.file != nil {
 		k.file.remove()
 	}

@@ -30,6 +30,10 @@
 //	              [Segments]-1. Each line is in the CRI log format:
 //	              "<RFC 3339 time with nanoseconds> <stdout|stderr> <P|F> <text>";
 //	              P is a line that goes on in the next record of its stream
+//	transcript    if the launch file says so: the output as it came, each byte at
+//	              the offset at which it was written, the oldest dropped as a hole.
+//	              A line that begins with [TranscriptMark] is the shim's own, and
+//	              says what is missing
 //
 // The shim's working directory is the run directory, and all its paths are
 // relative to it, so that the length of the directory's path does not matter.

@@ -23,6 +23,9 @@ type Launch struct {
 	// Stdin says that the worker's standard input is a pipe that the shim keeps
 	// open, for input; of no meaning with Terminal.
 	Stdin bool
+	// Transcript says to write the output to [TranscriptFile] too. Standard output
+	// and error are then one pipe.
+	Transcript bool
 	// GraceMS, Force and MainOnly are the policy for what outlives the main
 	// process and for an end that nobody asked the shim for. Signal is the first
 	// one at the end of the owner; empty is SIGTERM.
@@ -30,7 +33,8 @@ type Launch struct {
 	Force    bool
 	MainOnly bool
 	Signal   string
-	// OutputLimit is the cap on the log, in bytes; 0 is DefaultOutputLimit.
+	// OutputLimit is the cap on the log and on the transcript, each, in bytes; 0 is
+	// DefaultOutputLimit.
 	OutputLimit int64
 	// Restart is when to start the worker again; the zero value is never.
 	Restart Restart
@@ -77,6 +81,9 @@ func EncodeLaunch(l Launch) ([]byte, error) {
 	}
 	if l.Stdin {
 		put("stdin", flag(true))
+	}
+	if l.Transcript {
+		put("transcript", flag(true))
 	}
 	if l.Restart.When != "" {
 		put("restart", l.Restart.String())
@@ -148,6 +155,8 @@ func (l *Launch) set(key, value string) bool {
 		l.Signal = value
 	case "stdin":
 		l.Stdin, ok = parseFlag(value)
+	case "transcript":
+		l.Transcript, ok = parseFlag(value)
 	case "restart":
 		l.Restart, ok = parseRestart(value)
 	case "owner":

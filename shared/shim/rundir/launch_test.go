@@ -21,6 +21,7 @@ var full = rundir.Launch{
 	OutputLimit: 1 << 20,
 	Signal:      "SIGINT",
 	Stdin:       true,
+	Transcript:  true,
 	Restart:     rundir.Restart{When: rundir.RestartAlways, MinMS: 1000, MaxMS: 30000, Budget: 5, WindowMS: 60000},
 	Owner:       rundir.Identity{PID: 12, Start: 1 << 63, Boot: "a b"},
 	Capture:     []string{"tmux", "-S", "/a b", ""},

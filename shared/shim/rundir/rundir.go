@@ -11,6 +11,9 @@ const (
 	Socket     = "ctl.sock"
 	LogFile    = "output.log"
 	ScreenFile = "screen"
+	// TranscriptFile and TranscriptMark are those of package swarm.
+	TranscriptFile = "transcript"
+	TranscriptMark = "[swarm: "
 )
 
 // MaxScreen is the largest ScreenFile, in bytes.

@@ -1,0 +1,134 @@
+package keeper
+
+import (
+	"os"
+	"strconv"
+	"sync"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+const (
+	// block is what the size and the place of a hole are multiples of: those of most
+	// file systems, which else only write zeros.
+	block = 4 << 10
+	// holes is how many holes the room of a transcript is dropped in.
+	holes = 16
+)
+
+// transcript is the output as it comes. The newest part of it is kept, within a
+// cap, at offsets that never change; what was before is one hole.
+type transcript struct {
+	mu    sync.Mutex
+	file  *os.File
+	limit int64
+	step  int64 // the least that is dropped at once
+	size  int64 // of file
+	hole  int64 // where it ends
+	// open says that the last line has no newline yet.
+	open bool
+	// full says that no more is written, since nothing can be dropped.
+	full bool
+	// missed is how much could not be written since the last that was.
+	missed int64
+}
+
+func openTranscript(limit int64) (*transcript, error) {
+	if limit <= 0 {
+		limit = rundir.DefaultOutputLimit
+	}
+	f, err := os.OpenFile(rundir.TranscriptFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &transcript{file: f, limit: limit, step: max(limit/holes/block, 1) * block}, nil
+}
+
+// append writes what was read at once. A nil transcript takes everything.
+func (t *transcript) append(b []byte) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.full {
+		return
+	}
+	if !t.tellMissed() || !t.write(b) {
+		t.missed += int64(len(b))
+		return
+	}
+	t.drop()
+}
+
+// write writes all of b or nothing.
+func (t *transcript) write(b []byte) bool {
+	if len(b) == 0 {
+		return true
+	}
+	if _, err := t.file.WriteAt(b, t.size); err != nil {
+		_ = t.file.Truncate(t.size)
+		return false
+	}
+	t.size += int64(len(b))
+	t.open = b[len(b)-1] != '\n'
+	return true
+}
+
+// drop makes a hole of the oldest part beyond the limit.
+func (t *transcript) drop() {
+	excess := t.size - t.limit
+	if excess <= t.hole {
+		return
+	}
+	end := (excess + t.step - 1) / t.step * t.step
+	if end > t.size {
+		end = t.size / block * block
+	}
+	if end <= t.hole {
+		return
+	}
+	if err := punch(t.file, t.hole, end-t.hole); err != nil {
+		t.full = true
+		t.mark("this file is full: what follows is in the log only")
+		return
+	}
+	t.hole = end
+}
+
+// tellMissed says what could not be written, once something can be.
+func (t *transcript) tellMissed() bool {
+	if t.missed == 0 {
+		return true
+	}
+	if !t.mark(strconv.FormatInt(t.missed, 10) + " bytes of output could not be written") {
+		return false
+	}
+	t.missed = 0
+	return true
+}
+
+// mark writes a line of the shim's own.
+func (t *transcript) mark(text string) bool {
+	line := rundir.TranscriptMark + text + "]\n"
+	if t.open {
+		line = "\n" + line
+	}
+	return t.write([]byte(line))
+}
+
+// close ends it. It is not made durable: that is the log.
+func (t *transcript) close() {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tellMissed()
+	t.file.Close()
+}
+
+func (t *transcript) remove() {
+	t.close()
+	_ = os.Remove(rundir.TranscriptFile)
+}

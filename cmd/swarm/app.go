@@ -22,22 +22,24 @@ type app struct {
 	out *output
 	err io.Writer
 	env []string
-	// errWidth is the width of the terminal that stderr is, 0 if it is none.
-	errWidth func() int
+	// outWidth and errWidth are the widths of the terminals that stdout and stderr
+	// are, 0 if they are none.
+	outWidth, errWidth func() int
 }
 
 func newApp(stdout, stderr *os.File, env []string) *app {
-	return &app{
-		out: &output{w: stdout},
-		err: stderr,
-		env: env,
-		errWidth: func() int {
-			width, _, err := term.GetSize(int(stderr.Fd()))
+	widthOf := func(f *os.File) func() int {
+		return func() int {
+			width, _, err := term.GetSize(int(f.Fd()))
 			if err == nil && width == 0 {
 				return 80 // a terminal that does not tell, such as a serial line
 			}
 			return width
-		},
+		}
+	}
+	return &app{
+		out: &output{w: stdout}, err: stderr, env: env,
+		outWidth: widthOf(stdout), errWidth: widthOf(stderr),
 	}
 }
 

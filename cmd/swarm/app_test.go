@@ -21,8 +21,10 @@ import (
 // testApp is an app that writes into buffers and has no environment.
 func testApp() (a *app, stdout, stderr *bytes.Buffer) {
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	return &app{out: &output{w: stdout}, err: stderr, errWidth: func() int { return 0 }}, stdout, stderr
+	return &app{out: &output{w: stdout}, err: stderr, outWidth: noTerminal, errWidth: noTerminal}, stdout, stderr
 }
+
+func noTerminal() int { return 0 }
 
 // call runs a command line as far as it gets without a host.
 func call(args ...string) (code int, stdout, stderr string) {

@@ -33,6 +33,33 @@ func (r *Registry) Change(ctx context.Context, change func(context.Context, *Tx)
 	return explain(r.path, tx.Commit())
 }
 
+// View runs look in one transaction that sees the registry as it is now, and in
+// which nothing may be changed. What look returns is returned.
+func (r *Registry) View(ctx context.Context, look func(context.Context, *Tx) error) error {
+	// One that only reads is not immediate, so it waits for nobody.
+	tx, err := r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return explain(r.path, err)
+	}
+	defer func() { _ = tx.Rollback() }() // there is nothing to commit
+	return explain(r.path, look(ctx, &Tx{tx: tx}))
+}
+
+// Savepoint runs part of a change, and undoes what it did if it returns an error.
+// That error is returned; the change can go on.
+func (t *Tx) Savepoint(ctx context.Context, part func(context.Context) error) error {
+	if _, err := t.tx.ExecContext(ctx, "SAVEPOINT part"); err != nil {
+		return err
+	}
+	err := part(ctx)
+	if err != nil {
+		_, undo := t.tx.ExecContext(ctx, "ROLLBACK TO part")
+		err = errors.Join(err, undo)
+	}
+	_, end := t.tx.ExecContext(ctx, "RELEASE part")
+	return errors.Join(err, end)
+}
+
 // placeholders is one mark for each of the columns.
 var placeholders = strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
 
@@ -135,6 +162,10 @@ type Query struct {
 	State State
 	// Backend is the only backend to read; empty: all.
 	Backend string
+	// Team is the only team whose workers to read; empty: all, also those of none.
+	Team string
+	// Shells is for background shells alone.
+	Shells bool
 	// Expiring is for those that have ended and are kept for a time only.
 	Expiring bool
 }
@@ -158,6 +189,12 @@ func (q Query) where() (string, []any) {
 	}
 	if q.Backend != "" {
 		conds, args = append(conds, "backend = ?"), append(args, q.Backend)
+	}
+	if q.Team != "" {
+		conds, args = append(conds, "team = ? AND team <> ''"), append(args, q.Team)
+	}
+	if q.Shells {
+		conds = append(conds, "shell <> ''")
 	}
 	if q.Expiring {
 		conds = append(conds, fmt.Sprintf("state = '%s' AND retain NOT IN ('', '%s')", Stopped, RetainUntilClean))

@@ -27,7 +27,7 @@ const workersDir = "workers"
 var migrations embed.FS
 
 // Schema is the version of the database's schema that this package writes.
-const Schema = 2
+const Schema = 3
 
 // Registry is an open database.
 type Registry struct {

@@ -61,6 +61,8 @@ type Record struct {
 	Replaces *Record
 	// Reason says in one line why it is as it is, or nothing.
 	Reason string
+	// ShellRead is how many bytes of a background shell's transcript were read.
+	ShellRead int64
 }
 
 // Spec is what was asked for. It does not change, and it is what a run
@@ -80,15 +82,26 @@ type Spec struct {
 	Retain      string            `json:"retain,omitempty"`
 	Owner       *swarm.Owner      `json:"owner,omitempty"`
 	Team        string            `json:"team,omitempty"`
-	Ask         *WorkspaceAsk     `json:"workspace_ask,omitempty"`
-	Stdin       bool              `json:"stdin,omitempty"`
-	Restart     swarm.Restart     `json:"restart,omitzero"`
-	Ralph       bool              `json:"ralph,omitempty"`
+	// Agent is the id of the agent of its team that it is, or empty.
+	Agent string `json:"agent,omitempty"`
+	// Shell is set for a background shell.
+	Shell   *Shell        `json:"shell,omitempty"`
+	Ask     *WorkspaceAsk `json:"workspace_ask,omitempty"`
+	Stdin   bool          `json:"stdin,omitempty"`
+	Restart swarm.Restart `json:"restart,omitzero"`
+	Ralph   bool          `json:"ralph,omitempty"`
 	// Project is the path of the config file that declared it, or empty.
 	Project string `json:"project,omitempty"`
 	// Previous are the ids of the incarnations before, the oldest first.
 	Previous []string  `json:"previous,omitempty"`
 	Created  time.Time `json:"created"`
+}
+
+// Shell is what a background shell is beside a worker.
+type Shell struct {
+	// Session is the session that it belongs to, and that alone can find it.
+	Session     string `json:"session,omitempty"`
+	Description string `json:"description,omitempty"`
 }
 
 // Plugin is how a config file said that a plugin is to be started; it is kept
@@ -113,13 +126,14 @@ type WorkspaceAsk struct {
 const columns = `id, name, state, step, backend, plugin, command, dir, env, tags, options, kill_policy,
 	output_limit, retain, owner, team, workspace_ask, workspace, handle_version, handle, place, pid,
 	created_ns, started_ns, exit_code, exit_signal, exit_cause, exit_reason, ended_ns, reason,
-	stdin, restart, ralph, previous, replaces, restarts, completion, project`
+	stdin, restart, ralph, previous, replaces, restarts, completion, project,
+	agent, shell, shell_read`
 
 // row is a record as it is stored.
 type row struct {
 	Record
 	plugin, command, env, tags, options, kill, ask, workspace, place string
-	owner, restart, previous, replaces, completion                   string
+	owner, restart, previous, replaces, completion, shell            string
 	created, started, ended                                          int64
 	code                                                             *int
 	exit                                                             swarm.Exit
@@ -132,6 +146,7 @@ func (r *row) targets() []any {
 		&r.OutputLimit, &r.Retain, &r.owner, &r.Team, &r.ask, &r.workspace, &r.Handle.Version, &r.Handle.Data, &r.place, &r.PID,
 		&r.created, &r.started, &r.code, &r.exit.Signal, &r.exit.Cause, &r.exit.Reason, &r.ended, &r.Reason,
 		&r.Stdin, &r.restart, &r.Ralph, &r.previous, &r.replaces, &r.Restarts, &r.completion, &r.Project,
+		&r.Agent, &r.shell, &r.ShellRead,
 	}
 }
 
@@ -155,6 +170,7 @@ func (r *row) decode() error {
 		{r.previous, &r.Previous},
 		{r.replaces, &r.Replaces},
 		{r.completion, &r.Completion},
+		{r.shell, &r.Shell},
 	} {
 		if f.text == "" {
 			continue
@@ -193,6 +209,7 @@ func (r *Record) values() ([]any, error) {
 		nanos(r.Created), nanos(r.Started), code, exit.Signal, string(exit.Cause), exit.Reason, nanos(exit.Time), r.Reason,
 		r.Stdin, text(r.Restart, r.Restart == swarm.Restart{}), r.Ralph, text(r.Previous, len(r.Previous) == 0),
 		text(r.Replaces, r.Replaces == nil), r.Restarts, text(r.Completion, r.Completion == nil), r.Project,
+		r.Agent, text(r.Shell, r.Shell == nil), r.ShellRead,
 	}
 	return values, err
 }

@@ -1,0 +1,203 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// AgentStatus is what the registry says of an agent.
+type AgentStatus string
+
+// The statuses of an agent.
+const (
+	// AgentSpawning: its worker is being started.
+	AgentSpawning AgentStatus = "spawning"
+	// AgentActive: it works.
+	AgentActive AgentStatus = "active"
+	// AgentIdle: it said that it has nothing to do.
+	AgentIdle AgentStatus = "idle"
+	// AgentInactive: it shows no sign of life, or its process ended by itself.
+	AgentInactive AgentStatus = "inactive"
+	// AgentShuttingDown: it was asked to end and did not refuse.
+	AgentShuttingDown AgentStatus = "shutting_down"
+	// AgentTerminated: it is a member no more.
+	AgentTerminated AgentStatus = "terminated"
+)
+
+// Role is what an agent is in its team.
+type Role string
+
+// The roles of an agent.
+const (
+	RoleLeader   Role = "leader"
+	RoleWorker   Role = "worker"
+	RoleReviewer Role = "reviewer"
+)
+
+// Agent is a worker that is a member of a team. Its row outlives its worker.
+type Agent struct {
+	// Seq is the order of joining, over all teams; 0 for one that is to be added.
+	Seq      int64
+	ID, Team string
+	// Name is unique among the agents of its team that are not terminated.
+	Name  string
+	Role  Role
+	Model string
+	// Color is its own as long as there are more colours than agents.
+	Color string
+	// Session and Pane say where it is found: ids of its session and of its tmux
+	// pane, which may be empty.
+	Session, Pane string
+	Dir, Prompt   string
+	Status        AgentStatus
+	// Before is the status that it has again when its shutdown is refused, or when
+	// its new start fails.
+	Before AgentStatus
+	// WorkerID and Worker are the id and the name of its worker.
+	WorkerID, Worker string
+	// TokenHash is that of its token; empty: it has none.
+	TokenHash string
+	Created   time.Time
+	// Heartbeat is when it last called.
+	Heartbeat time.Time
+	// Lost is when its process was found to have ended by itself, zero if it was not.
+	Lost time.Time
+	// Terminated is when it was terminated, zero before.
+	Terminated time.Time
+	// ColorUsed is when it got its colour.
+	ColorUsed time.Time
+	LastError string
+	// Rotations is how often its session was replaced.
+	Rotations int
+}
+
+const agentColumns = `id, team, name, role, model, color, session, pane, dir, prompt, status, before, worker_id, worker, token_hash,
+	created_ns, heartbeat_ns, lost_ns, terminated_ns, color_used_ns, last_error, rotations`
+
+var agentPlaceholders = strings.Repeat("?, ", strings.Count(agentColumns, ",")) + "?"
+
+// InsertAgent adds an agent and gives it its Seq: [ErrExists] if its id or its
+// token is there, or an agent of its name is in its team.
+func (t *Tx) InsertAgent(ctx context.Context, a *Agent) error {
+	res, err := t.tx.ExecContext(ctx, "INSERT INTO agents ("+agentColumns+") VALUES ("+agentPlaceholders+")", a.values()...)
+	if err == nil {
+		a.Seq, err = res.LastInsertId()
+	}
+	if err != nil {
+		return fmt.Errorf("add agent '%s': %w", a.ID, taken(err))
+	}
+	return nil
+}
+
+// PutAgent writes an agent in the place of the one with its id.
+func (t *Tx) PutAgent(ctx context.Context, a *Agent) error {
+	_, err := t.tx.ExecContext(ctx, "UPDATE agents SET ("+agentColumns+") = ("+agentPlaceholders+") WHERE id = ?", append(a.values(), a.ID)...)
+	if err != nil {
+		return fmt.Errorf("write agent '%s': %w", a.ID, taken(err))
+	}
+	return nil
+}
+
+// Beat sets when an agent last called, and nothing else. It never goes back.
+func (t *Tx) Beat(ctx context.Context, id string, now time.Time) error {
+	_, err := t.tx.ExecContext(ctx, "UPDATE agents SET heartbeat_ns = max(heartbeat_ns, ?) WHERE id = ?", nanos(now), id)
+	return err
+}
+
+// DeleteAgent removes the agent with that id, if there is one, and its shutdowns.
+func (t *Tx) DeleteAgent(ctx context.Context, id string) error {
+	_, err := t.tx.ExecContext(ctx, "DELETE FROM shutdowns WHERE agent_id = ?", id)
+	if err == nil {
+		_, err = t.tx.ExecContext(ctx, "DELETE FROM agents WHERE id = ?", id)
+	}
+	return err
+}
+
+// AgentQuery says which agents to read. Empty fields mean all.
+type AgentQuery struct {
+	Team string
+	ID   string
+	Name string
+	// WorkerID is the id of its worker of now.
+	WorkerID  string
+	TokenHash string
+	// Live leaves out terminated agents.
+	Live bool
+}
+
+// Agents returns agents in the order in which they joined. One that can't be read
+// is left out and named in warnings.
+func (t *Tx) Agents(ctx context.Context, q AgentQuery) (agents []Agent, warnings []string, err error) {
+	where, args := "TRUE", []any(nil)
+	for _, c := range []struct{ column, value string }{
+		{"team", q.Team},
+		{"id", q.ID},
+		{"name", q.Name},
+		{"worker_id", q.WorkerID},
+		{"token_hash", q.TokenHash},
+	} {
+		if c.value != "" {
+			where, args = where+" AND "+c.column+" = ?", append(args, c.value)
+		}
+	}
+	if q.Live {
+		where += " AND status <> '" + string(AgentTerminated) + "'"
+	}
+	rows, err := t.tx.QueryContext(ctx, "SELECT seq, "+agentColumns+" FROM agents WHERE "+where+" ORDER BY seq", args...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read agents: %w", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		a, err := scanAgent(rows)
+		if err != nil {
+			warnings = append(warnings, fmt.Sprintf("cannot read agent '%s': %v", unnamed(a.ID), err))
+			continue
+		}
+		agents = append(agents, a)
+	}
+	return agents, warnings, rows.Err()
+}
+
+// Agent returns the agent with that id: [ErrNotFound] if there is none.
+func (t *Tx) Agent(ctx context.Context, id string) (Agent, error) {
+	a, err := scanAgent(t.tx.QueryRowContext(ctx, "SELECT seq, "+agentColumns+" FROM agents WHERE id = ?", id))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Agent{}, fmt.Errorf("agent '%s': %w", id, err)
+	}
+	return a, nil
+}
+
+func scanAgent(s scanner) (Agent, error) {
+	var a Agent
+	var created, heartbeat, lost, terminated, used int64
+	err := s.Scan(&a.Seq, &a.ID, &a.Team, &a.Name, &a.Role, &a.Model, &a.Color, &a.Session, &a.Pane, &a.Dir, &a.Prompt, &a.Status,
+		&a.Before, &a.WorkerID, &a.Worker, &a.TokenHash, &created, &heartbeat, &lost, &terminated, &used, &a.LastError, &a.Rotations)
+	if err == nil && !a.valid() {
+		err = fmt.Errorf("role %q, status %q", a.Role, a.Status)
+	}
+	a.Created, a.Heartbeat, a.Lost, a.Terminated, a.ColorUsed = when(created), when(heartbeat), when(lost), when(terminated), when(used)
+	return a, err
+}
+
+// valid reports whether an agent is one that this package knows.
+func (a *Agent) valid() bool {
+	statuses := []AgentStatus{AgentSpawning, AgentActive, AgentIdle, AgentInactive, AgentShuttingDown, AgentTerminated}
+	return slices.Contains(statuses, a.Status) && slices.Contains([]Role{RoleLeader, RoleWorker, RoleReviewer}, a.Role)
+}
+
+func (a *Agent) values() []any {
+	return []any{
+		a.ID, a.Team, a.Name, string(a.Role), a.Model, a.Color, a.Session, a.Pane, a.Dir, a.Prompt, string(a.Status), string(a.Before),
+		a.WorkerID, a.Worker, a.TokenHash, nanos(a.Created), nanos(a.Heartbeat), nanos(a.Lost), nanos(a.Terminated), nanos(a.ColorUsed),
+		a.LastError, a.Rotations,
+	}
+}

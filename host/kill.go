@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -33,6 +34,15 @@ type KillRequest struct {
 	// after it returned: what has to be said must be written by then, since
 	// Kill may never return.
 	Answer func([]KillOutcome)
+
+	// Allowed says that whoever asks was found to have the right: who calls is not
+	// looked at.
+	Allowed bool
+	// Recorded is called for each worker in the change that records its end, also if
+	// that was recorded before, in the place of what becomes of its agent otherwise;
+	// an error undoes that change. It is not called for the worker that the caller
+	// runs in, nor for one whose end is not known. nil: nobody.
+	Recorded func(ctx context.Context, tx *registry.Tx, rec registry.Record) error
 
 	// respawn says that the worker is started again right after it.
 	respawn bool

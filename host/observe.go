@@ -68,7 +68,7 @@ func worker(r registry.Record) Worker {
 		Where: r.Place, Workspace: r.Workspace, Retain: r.Retain,
 		Restart: r.Restart, Restarts: r.Restarts, Completion: r.Completion, Owner: r.Owner, Ralph: r.Ralph,
 		Stdin: r.Stdin, Previous: r.Previous, Kill: r.Kill, Options: r.Options,
-		Project: r.Project, OutputLimit: r.OutputLimit,
+		Project: r.Project, Team: r.Team, Agent: r.Agent, Shell: r.Shell, ShellRead: r.ShellRead, OutputLimit: r.OutputLimit,
 	}
 	if r.State == registry.Stopped {
 		w.Status, w.PID = StatusStopped, 0

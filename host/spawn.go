@@ -47,6 +47,12 @@ type SpawnRequest struct {
 	Owner *swarm.Owner
 	// Ralph says that its main process is a ralph loop.
 	Ralph bool
+	// Team is the team that the worker works for, which must be there; empty: none.
+	Team string
+	// Shell says that it is a background shell.
+	Shell *registry.Shell
+	// Transcript has its output kept raw too, see [swarm.Spec.Transcript].
+	Transcript bool
 	// OutputLimit is how many bytes of output to keep; 0: that of the host's
 	// [Options].
 	OutputLimit int64

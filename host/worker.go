@@ -3,6 +3,7 @@ package host
 import (
 	"time"
 
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -62,6 +63,13 @@ type Worker struct {
 	Ralph bool
 	// Project is the path of the config file that declared it; empty: none.
 	Project string
+	// Team is the team that it works for, Agent the id of the agent of that team that
+	// it is; both empty for others.
+	Team, Agent string
+	// Shell is set for a background shell, ShellRead how many bytes of its transcript
+	// were read.
+	Shell     *registry.Shell
+	ShellRead int64
 	// OutputLimit is how many bytes of its output are kept; 0: as many as its
 	// backend decides.
 	OutputLimit int64

@@ -315,3 +315,21 @@ func TestLaunchOf(t *testing.T) {
 		}
 	}
 }
+
+// TestLaunchOfTokens: a worker gets the token that is its own, never its caller's.
+func TestLaunchOfTokens(t *testing.T) {
+	t.Parallel()
+	host := &swarm.Local{HostEnv: []string{"SWARM_TOKEN=caller", "A=1"}}
+	for _, tt := range []struct{ own, want []string }{
+		{nil, []string{"A=1"}},
+		{[]string{"SWARM_KEEPER=x", "SWARM_TOKEN=own"}, []string{"A=1", "SWARM_TOKEN=own"}},
+	} {
+		got := shim.LaunchOf(swarm.Spec{Env: tt.own, Local: host}).Env
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if len(host.HostEnv) != 2 {
+		t.Error("the caller's environment was changed")
+	}
+}

@@ -11,12 +11,15 @@ import (
 
 // LaunchOf returns what the shim has to know to start the worker of a spec. Its
 // environment is that of [swarm.Spec.Environ] without what a worker must not
-// have: the keeper's marker and its caller's token.
+// have: the keeper's marker and its caller's token. One of its own is in
+// [swarm.Spec.Env].
 func LaunchOf(spec swarm.Spec) rundir.Launch {
-	env := slices.DeleteFunc(spec.Environ(), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return name == swarm.EnvKeeper || name == swarm.EnvToken
-	})
+	if spec.Local != nil {
+		local := *spec.Local
+		local.HostEnv = without(local.HostEnv, swarm.EnvToken)
+		spec.Local = &local
+	}
+	env := without(spec.Environ(), swarm.EnvKeeper)
 	l := rundir.Launch{
 		ID:          spec.ID,
 		Command:     spec.Command,
@@ -37,6 +40,11 @@ func LaunchOf(spec swarm.Spec) rundir.Launch {
 		l.Owner = rundir.Identity{PID: o.PID, Start: o.Start, Boot: o.Boot}
 	}
 	return l
+}
+
+// without returns env without a variable.
+func without(env []string, variable string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, variable+"=") })
 }
 
 // restartOf rounds up to milliseconds: no delay is a loop without a pause.

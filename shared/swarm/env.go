@@ -15,7 +15,8 @@ const (
 	// is the id of the worker that it keeps, or any other text. It is never
 	// passed on to a worker.
 	EnvKeeper = "SWARM_KEEPER"
-	// EnvToken holds an agent's token. It is never passed on to a worker.
+	// EnvToken holds an agent's token. The one of a caller is never passed on to a
+	// worker; one that is an agent itself has its own in [Spec.Env].
 	EnvToken = "SWARM_TOKEN"
 )
 

@@ -1,0 +1,47 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/shell"
+)
+
+// ReadShellInput names a background shell.
+type ReadShellInput struct {
+	ShellID string `json:"shell_id" jsonschema:"ID of the background shell (task_id of Bash)" schema:"min=1"`
+	Filter  string `json:"filter,omitempty" jsonschema:"Regular expression: only lines that match are returned, others count as read"`
+}
+
+// ReadShellOutput is what a background shell wrote since it was asked last.
+type ReadShellOutput struct {
+	outcome
+	ShellID  string       `json:"shell_id" jsonschema:"The shell that was asked for"`
+	Status   shell.Status `json:"status" jsonschema:"How the shell is: completed is exit code 0, killed is by KillShell or with its session, error is everything else" schema:"enum=running|completed|killed|error"`
+	Output   string       `json:"output" jsonschema:"What it wrote since the last call, standard output and error merged"`
+	ExitCode *int         `json:"exit_code,omitempty" jsonschema:"Exit code once it has ended, 128+n after signal n" schema:"number"`
+	More     bool         `json:"more,omitempty" jsonschema:"There is more output already: call again"`
+	Error    string       `json:"error,omitempty" jsonschema:"Why there is no output"`
+}
+
+// ReadShell is the tool BashOutput.
+func ReadShell(ctx context.Context, env Env, in ReadShellInput) (ReadShellOutput, error) {
+	return bashOutput.do(ctx, env, in)
+}
+
+var bashOutput = &definition[ReadShellInput, ReadShellOutput]{
+	tool: Tool{
+		Name:  "BashOutput",
+		Title: "Read a background shell",
+		Description: `Return what a background shell wrote since the last call, and how it is.
+
+No output is returned twice. With filter only the lines that match are returned;
+the others count as read all the same.`,
+	},
+	run: func(ctx context.Context, h *host.Host, env Env, in ReadShellInput) (ReadShellOutput, error) {
+		return ReadShellOutput{}, errNotYet
+	},
+	failed: func(in ReadShellInput, text string) ReadShellOutput {
+		return ReadShellOutput{ShellID: in.ShellID, Status: shell.Failed, Error: text}
+	},
+}

@@ -1,0 +1,110 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// output is what all output types have in common.
+type output interface{ succeeded() bool }
+
+// outcome is the first field of every output.
+type outcome struct {
+	Success bool `json:"success"`
+}
+
+func (o outcome) succeeded() bool { return o.Success }
+
+// definition is a tool with its types.
+type definition[I any, O output] struct {
+	tool Tool
+	// run does it. With an error the answer is that of failed.
+	run func(ctx context.Context, h *host.Host, env Env, in I) (O, error)
+	// failed is the answer to an input with which it went wrong. What is not right
+	// in an input is missing in in.
+	failed func(in I, text string) O
+
+	in, out schema
+}
+
+// schema is derived from a type when it is needed first.
+type schema struct {
+	once   sync.Once
+	schema *jsonschema.Schema
+}
+
+func (s *schema) of(t reflect.Type) *jsonschema.Schema {
+	s.once.Do(func() { s.schema = derive(t) })
+	return s.schema
+}
+
+func (d *definition[I, O]) about() Tool {
+	t := d.tool
+	t.kind = d
+	return t
+}
+
+func (d *definition[I, O]) input() *jsonschema.Schema { return d.in.of(reflect.TypeFor[I]()) }
+
+func (d *definition[I, O]) output() *jsonschema.Schema { return d.out.of(reflect.TypeFor[O]()) }
+
+func (d *definition[I, O]) answer(ctx context.Context, env Env, raw json.RawMessage) Result {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	out, err := d.call(ctx, env, raw)
+	r := Result{Output: out, Failed: !out.succeeded(), Err: err}
+	if later, ok := any(out).(interface {
+		afterAnswer() func(context.Context) error
+	}); ok {
+		r.AfterAnswer = later.afterAnswer()
+	}
+	return r
+}
+
+// do is [Tool.Call] for those who have the input as a Go value.
+func (d *definition[I, O]) do(ctx context.Context, env Env, in I) (O, error) {
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return d.failed(in, message(err)), err
+	}
+	return d.call(ctx, env, raw)
+}
+
+func (d *definition[I, O]) call(ctx context.Context, env Env, raw json.RawMessage) (O, error) {
+	var in I
+	if err := read(d.input(), raw, &in); err != nil {
+		return d.failed(in, message(err)), err
+	}
+	h, err := env.Open(ctx)
+	if err != nil {
+		return d.failed(in, message(err)), err
+	}
+	out, err := d.run(ctx, h, env, in)
+	if err != nil {
+		out = d.failed(in, message(err))
+	}
+	return out, errors.Join(err, h.Close())
+}
+
+// message is the text of an error in an answer: one line, without the sentinels
+// that say no more than the text after them.
+func message(err error) string {
+	text := strings.TrimSpace(err.Error())
+	for _, sentinel := range []error{swarm.ErrInvalidSpec, swarm.ErrUnavailable} {
+		if errors.Is(err, sentinel) {
+			text = strings.TrimPrefix(text, sentinel.Error()+": ")
+		}
+	}
+	return strings.ReplaceAll(text, "\n", "; ")
+}

@@ -1,0 +1,42 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// HeartbeatInput says who is alive.
+type HeartbeatInput struct {
+	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
+	AgentID  string `json:"agentId,omitempty" jsonschema:"ID of the agent; the caller if omitted"`
+	Status   string `json:"status,omitempty" jsonschema:"What it is doing; unchanged if omitted" schema:"enum=active|idle"`
+}
+
+// HeartbeatOutput is what is known of the agent now.
+type HeartbeatOutput struct {
+	outcome
+	HeartbeatTs  Timestamp `json:"heartbeatTs,omitzero" jsonschema:"When it was heard; absent if it was not"`
+	NextDeadline Timestamp `json:"nextDeadline,omitzero" jsonschema:"Until when the next sign of life is expected"`
+	AgentStatus  string    `json:"agentStatus,omitempty" jsonschema:"Status of the agent" schema:"enum=spawning|active|idle|inactive|shutting_down|terminated"`
+	Error        string    `json:"error,omitempty" jsonschema:"Why it was not heard"`
+}
+
+// Heartbeat tells that an agent is alive.
+func Heartbeat(ctx context.Context, env Env, in HeartbeatInput) (HeartbeatOutput, error) {
+	return heartbeat.do(ctx, env, in)
+}
+
+var heartbeat = &definition[HeartbeatInput, HeartbeatOutput]{
+	tool: Tool{
+		Name:  "heartbeat",
+		Title: "Tell that one is alive",
+		Description: `Tell the team that the calling agent is alive, and whether it is active or idle. An agent that
+gives no sign of life for two minutes becomes inactive; an idle one does not.`,
+		Idempotent: true,
+	},
+	run: func(ctx context.Context, h *host.Host, env Env, in HeartbeatInput) (HeartbeatOutput, error) {
+		return HeartbeatOutput{}, errNotYet
+	},
+	failed: func(_ HeartbeatInput, text string) HeartbeatOutput { return HeartbeatOutput{Error: text} },
+}

@@ -1,0 +1,52 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// KillAgentInput says which agent to end, and how.
+type KillAgentInput struct {
+	TeamName string `json:"teamName" jsonschema:"Name of the team the agent belongs to" schema:"min=1"`
+	AgentID  string `json:"agentId" jsonschema:"ID of the agent to terminate" schema:"min=1"`
+	Force    bool   `json:"force,omitempty" jsonschema:"Skip graceful shutdown and force-kill immediately" schema:"default=false"`
+	Reason   string `json:"reason,omitempty" jsonschema:"Reason for termination (sent to agent in shutdown request)"`
+}
+
+// KillAgentOutput is how far the end of the agent has come.
+type KillAgentOutput struct {
+	outcome
+	Method          string   `json:"method" jsonschema:"How it ends" schema:"enum=graceful|force"`
+	Phase           string   `json:"phase" jsonschema:"How far the shutdown has come" schema:"enum=requested|approved|rejected|confirmed|force_killed"`
+	ReassignedTasks []string `json:"reassignedTasks" jsonschema:"Task IDs that were reassigned"`
+	Warnings        []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
+	Error           string   `json:"error,omitempty" jsonschema:"Why nothing was done"`
+}
+
+// KillAgent ends an agent, or asks it to.
+func KillAgent(ctx context.Context, env Env, in KillAgentInput) (KillAgentOutput, error) {
+	return killAgent.do(ctx, env, in)
+}
+
+var killAgent = &definition[KillAgentInput, KillAgentOutput]{
+	tool: Tool{
+		Name:  "kill-agent",
+		Title: "Terminate an agent",
+		Description: `Terminates an agent, either gracefully (three-phase shutdown negotiation) or forcefully
+(immediate termination). Its tasks in progress go back to pending.
+
+Only the team leader can kill agents.`,
+		Destructive: true,
+	},
+	run: func(ctx context.Context, h *host.Host, env Env, in KillAgentInput) (KillAgentOutput, error) {
+		return KillAgentOutput{}, errNotYet
+	},
+	failed: func(in KillAgentInput, text string) KillAgentOutput {
+		out := KillAgentOutput{Method: "graceful", Phase: "requested", ReassignedTasks: []string{}, Error: text}
+		if in.Force {
+			out.Method, out.Phase = "force", "force_killed"
+		}
+		return out
+	},
+}

@@ -1,0 +1,65 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// KillShellInput says which background shell to end, and how.
+type KillShellInput struct {
+	ShellID string `json:"shell_id" jsonschema:"ID of the background shell to kill"`
+	Signal  string `json:"signal,omitempty" jsonschema:"Signal to send" schema:"default=SIGTERM,enum=SIGTERM|SIGKILL|SIGINT"`
+	Force   bool   `json:"force" jsonschema:"Force kill after timeout" schema:"default=true"`
+	Timeout int    `json:"timeout,omitempty" jsonschema:"Ms to wait before SIGKILL" schema:"default=5000,over=0"`
+}
+
+// KillShellOutput is what became of the shell.
+type KillShellOutput struct {
+	outcome
+	ShellID     string `json:"shell_id" jsonschema:"The shell that was asked for"`
+	SignalSent  string `json:"signal_sent" jsonschema:"Signal that was sent; none if the shell had ended"`
+	ForceKilled *bool  `json:"force_killed,omitempty" jsonschema:"True if SIGKILL was needed"`
+	ExitCode    *int   `json:"exit_code,omitempty" jsonschema:"Exit code, 128+n after signal n" schema:"number"`
+	Error       string `json:"error,omitempty" jsonschema:"What went wrong, or why nothing was sent"`
+
+	// Command is the command line of the shell, where there is one.
+	Command string `json:"-"`
+}
+
+// KillShell ends a background shell.
+func KillShell(ctx context.Context, env Env, in KillShellInput) (KillShellOutput, error) {
+	return killShell.do(ctx, env, in)
+}
+
+var killShell = &definition[KillShellInput, KillShellOutput]{
+	tool: Tool{
+		Name:  "KillShell",
+		Title: "Kill a background shell",
+		Description: `Terminate a running background shell process.
+
+Parameters:
+- shell_id: The ID of the background shell to kill
+  (returned by Bash tool with run_in_background=true)
+- signal: Signal to send (SIGTERM, SIGKILL, SIGINT). Default: SIGTERM
+- force: If true, send SIGKILL after timeout. Default: true
+- timeout: Milliseconds to wait before force kill. Default: 5000
+
+Use /tasks command to see running background shells and their IDs.
+
+Returns success status and whether force kill was required.
+`,
+		Destructive: true,
+		Idempotent:  true,
+	},
+	run: func(ctx context.Context, h *host.Host, env Env, in KillShellInput) (KillShellOutput, error) {
+		return KillShellOutput{}, errNotYet
+	},
+	failed: func(in KillShellInput, text string) KillShellOutput {
+		signal := in.Signal
+		if signal == "" {
+			signal = "SIGTERM"
+		}
+		return KillShellOutput{ShellID: in.ShellID, SignalSent: signal, Error: text}
+	},
+}

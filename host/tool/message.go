@@ -1,0 +1,83 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// SendMessageInput is a message to members of a team.
+type SendMessageInput struct {
+	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
+	To       string `json:"to" jsonschema:"ID or name of an agent, leader, or all for everybody else" schema:"min=1"`
+	Message  string `json:"message" jsonschema:"Text of the message" schema:"min=1"`
+}
+
+// SendMessageOutput is the message that was sent.
+type SendMessageOutput struct {
+	outcome
+	ID    string `json:"id" jsonschema:"ID of the message; the first one if it went to several; empty if there was nobody"`
+	Error string `json:"error,omitempty" jsonschema:"Why it was not sent"`
+}
+
+// ReadMessagesInput says which messages to read.
+type ReadMessagesInput struct {
+	TeamName   string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
+	UnreadOnly bool   `json:"unreadOnly" jsonschema:"Leave out what was read before" schema:"default=true"`
+}
+
+// ReadMessagesOutput is the messages, which are read now.
+type ReadMessagesOutput struct {
+	outcome
+	Messages  []Message `json:"messages" jsonschema:"The messages, the oldest first"`
+	Remaining int       `json:"remaining,omitempty" jsonschema:"How many more there are: call again" schema:"number"`
+	Error     string    `json:"error,omitempty" jsonschema:"Why there are none"`
+}
+
+// Message is one message of an inbox.
+type Message struct {
+	ID        string    `json:"id" jsonschema:"ID of the message"`
+	From      string    `json:"from" jsonschema:"ID of the sender, leader or system"`
+	To        string    `json:"to" jsonschema:"ID of the member that it went to"`
+	Type      string    `json:"type" jsonschema:"A shutdown message has a JSON object as its text" schema:"enum=plain|shutdown_request|shutdown_approved|system"`
+	Message   string    `json:"message" jsonschema:"Its text"`
+	Timestamp Timestamp `json:"timestamp" jsonschema:"When it was sent"`
+	Read      bool      `json:"read" jsonschema:"It had been read before this call"`
+}
+
+// SendMessage sends a message to members of a team.
+func SendMessage(ctx context.Context, env Env, in SendMessageInput) (SendMessageOutput, error) {
+	return sendMessage.do(ctx, env, in)
+}
+
+// ReadMessages returns the caller's messages and marks them as read.
+func ReadMessages(ctx context.Context, env Env, in ReadMessagesInput) (ReadMessagesOutput, error) {
+	return readMessages.do(ctx, env, in)
+}
+
+var sendMessage = &definition[SendMessageInput, SendMessageOutput]{
+	tool: Tool{
+		Name:        "send-message",
+		Title:       "Send a message",
+		Description: `Send a message to the inbox of a member of the team, or to all others.`,
+	},
+	run: func(ctx context.Context, h *host.Host, env Env, in SendMessageInput) (SendMessageOutput, error) {
+		return SendMessageOutput{}, errNotYet
+	},
+	failed: func(_ SendMessageInput, text string) SendMessageOutput { return SendMessageOutput{Error: text} },
+}
+
+var readMessages = &definition[ReadMessagesInput, ReadMessagesOutput]{
+	tool: Tool{
+		Name:  "read-messages",
+		Title: "Read messages",
+		Description: `Read the messages in the caller's inbox, the oldest first, and mark them as read. A message of
+type shutdown_request is answered with respond-shutdown.`,
+	},
+	run: func(ctx context.Context, h *host.Host, env Env, in ReadMessagesInput) (ReadMessagesOutput, error) {
+		return ReadMessagesOutput{}, errNotYet
+	},
+	failed: func(_ ReadMessagesInput, text string) ReadMessagesOutput {
+		return ReadMessagesOutput{Messages: []Message{}, Error: text}
+	},
+}

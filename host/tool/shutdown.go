@@ -1,0 +1,53 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// RespondShutdownInput is an agent's answer to a shutdown request.
+type RespondShutdownInput struct {
+	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
+	Approve  bool   `json:"approve" jsonschema:"Agree to shut down"`
+	Ready    bool   `json:"ready" jsonschema:"Ready to end now; false: agreed, but there is work to finish first" schema:"default=true"`
+	Reason   string `json:"reason,omitempty" jsonschema:"Why, for the leader"`
+}
+
+// RespondShutdownOutput is how far the shutdown has come.
+type RespondShutdownOutput struct {
+	outcome
+	Phase           string   `json:"phase,omitempty" jsonschema:"How far the shutdown has come; absent on an error" schema:"enum=confirmed|approved|rejected"`
+	ReassignedTasks []string `json:"reassignedTasks" jsonschema:"Task IDs that were reassigned"`
+	Warnings        []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
+	Error           string   `json:"error,omitempty" jsonschema:"Why nothing was done"`
+
+	// AfterAnswer ends the caller if it is the agent itself; nil: nothing is left
+	// to do. Who calls RespondShutdown must call it once the caller has the answer.
+	AfterAnswer func(context.Context) error `json:"-"`
+}
+
+func (o RespondShutdownOutput) afterAnswer() func(context.Context) error { return o.AfterAnswer }
+
+// RespondShutdown answers a shutdown request.
+func RespondShutdown(ctx context.Context, env Env, in RespondShutdownInput) (RespondShutdownOutput, error) {
+	return respondShutdown.do(ctx, env, in)
+}
+
+var respondShutdown = &definition[RespondShutdownInput, RespondShutdownOutput]{
+	tool: Tool{
+		Name:  "respond-shutdown",
+		Title: "Answer a shutdown request",
+		Description: `Answer the shutdown request that the calling agent has in its inbox. Approved and ready: the
+agent's tasks go back, it is terminated, and its process ends once it has the answer. Approved
+and not ready: it goes on, and calls again when it is. Not approved: it goes on as before, and
+the leader is told the reason.`,
+		Destructive: true,
+	},
+	run: func(ctx context.Context, h *host.Host, env Env, in RespondShutdownInput) (RespondShutdownOutput, error) {
+		return RespondShutdownOutput{}, errNotYet
+	},
+	failed: func(_ RespondShutdownInput, text string) RespondShutdownOutput {
+		return RespondShutdownOutput{ReassignedTasks: []string{}, Error: text}
+	},
+}

@@ -1,0 +1,42 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// SpawnTeamInput says which team to make.
+type SpawnTeamInput struct {
+	TeamName    string   `json:"teamName" jsonschema:"Name of the team: letters, digits, hyphens and underscores" schema:"min=1"`
+	Description string   `json:"description,omitempty" jsonschema:"What the team is for"`
+	Server      []string `json:"server,omitempty" jsonschema:"Command that all agents share, such as an OpenCode server; {port} in it is replaced by a free port" schema:"min=1"`
+}
+
+// SpawnTeamOutput is the new team.
+type SpawnTeamOutput struct {
+	outcome
+	TeamName string   `json:"teamName" jsonschema:"The team that was asked for"`
+	Leader   string   `json:"leader" jsonschema:"Member ID of the leader, which is the caller"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
+	Error    string   `json:"error,omitempty" jsonschema:"Why there is no new team"`
+}
+
+// SpawnTeam makes a team whose leader is the caller.
+func SpawnTeam(ctx context.Context, env Env, in SpawnTeamInput) (SpawnTeamOutput, error) {
+	return spawnTeam.do(ctx, env, in)
+}
+
+var spawnTeam = &definition[SpawnTeamInput, SpawnTeamOutput]{
+	tool: Tool{
+		Name:        "spawn-team",
+		Title:       "Make a team",
+		Description: `Make a team of agents, with the caller as its leader. Only the leader can spawn and kill its agents.`,
+	},
+	run: func(ctx context.Context, h *host.Host, env Env, in SpawnTeamInput) (SpawnTeamOutput, error) {
+		return SpawnTeamOutput{}, errNotYet
+	},
+	failed: func(in SpawnTeamInput, text string) SpawnTeamOutput {
+		return SpawnTeamOutput{TeamName: in.TeamName, Error: text}
+	},
+}

@@ -1,0 +1,140 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// Task is a piece of a team's work.
+type Task struct {
+	ID           string    `json:"id" jsonschema:"ID of the task"`
+	Title        string    `json:"title" jsonschema:"What is to be done"`
+	Description  string    `json:"description,omitempty" jsonschema:"More about it"`
+	Priority     string    `json:"priority" jsonschema:"How soon" schema:"enum=high|normal|low"`
+	Status       string    `json:"status" jsonschema:"How far it is" schema:"enum=pending|in_progress|completed"`
+	Owner        string    `json:"owner,omitempty" jsonschema:"ID of the member that claimed it"`
+	CreatedAt    Timestamp `json:"createdAt" jsonschema:"When it was created"`
+	UpdatedAt    Timestamp `json:"updatedAt" jsonschema:"When it changed last"`
+	ClaimedAt    Timestamp `json:"claimedAt,omitzero" jsonschema:"When it was claimed"`
+	CompletedAt  Timestamp `json:"completedAt,omitzero" jsonschema:"When it was completed"`
+	Dependencies []string  `json:"dependencies" jsonschema:"IDs of tasks that must be completed first"`
+	Blocks       []string  `json:"blocks" jsonschema:"IDs of tasks that wait for it"`
+	Warning      string    `json:"warning,omitempty" jsonschema:"What to know about it"`
+}
+
+// TaskOutput is a task after a change.
+type TaskOutput struct {
+	outcome
+	Task  *Task  `json:"task,omitempty" jsonschema:"The task as it is now"`
+	Error string `json:"error,omitempty" jsonschema:"Why nothing was changed"`
+}
+
+// TaskCreateInput is a new task.
+type TaskCreateInput struct {
+	TeamName     string   `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
+	Title        string   `json:"title" jsonschema:"What is to be done" schema:"min=1"`
+	Description  string   `json:"description,omitempty" jsonschema:"More about it"`
+	Priority     string   `json:"priority,omitempty" jsonschema:"How soon" schema:"default=normal,enum=high|normal|low"`
+	Dependencies []string `json:"dependencies,omitempty" jsonschema:"IDs of tasks that must be completed first"`
+}
+
+// TaskClaimInput names a task that the caller takes.
+type TaskClaimInput struct {
+	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
+	TaskID   string `json:"taskId" jsonschema:"ID of the task" schema:"min=1"`
+}
+
+// TaskUpdateInput moves a task on.
+type TaskUpdateInput struct {
+	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
+	TaskID   string `json:"taskId" jsonschema:"ID of the task" schema:"min=1"`
+	Status   string `json:"status" jsonschema:"Its new status; in_progress claims it" schema:"enum=pending|in_progress|completed"`
+}
+
+// TaskListInput says which tasks to list.
+type TaskListInput struct {
+	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
+	Status   string `json:"status,omitempty" jsonschema:"Only those of this status" schema:"enum=pending|in_progress|completed"`
+	Owner    string `json:"owner,omitempty" jsonschema:"Only those of this member, by ID or name"`
+}
+
+// TaskListOutput is the tasks of a team, the oldest first.
+type TaskListOutput struct {
+	outcome
+	Tasks []Task `json:"tasks" jsonschema:"The tasks, the oldest first"`
+	Error string `json:"error,omitempty" jsonschema:"Why there is no list"`
+}
+
+// TaskCreate makes a task.
+func TaskCreate(ctx context.Context, env Env, in TaskCreateInput) (TaskOutput, error) {
+	return taskCreate.do(ctx, env, in)
+}
+
+// TaskClaim makes a task the caller's.
+func TaskClaim(ctx context.Context, env Env, in TaskClaimInput) (TaskOutput, error) {
+	return taskClaim.do(ctx, env, in)
+}
+
+// TaskUpdate moves a task on.
+func TaskUpdate(ctx context.Context, env Env, in TaskUpdateInput) (TaskOutput, error) {
+	return taskUpdate.do(ctx, env, in)
+}
+
+// TaskList lists the tasks of a team.
+func TaskList(ctx context.Context, env Env, in TaskListInput) (TaskListOutput, error) {
+	return taskList.do(ctx, env, in)
+}
+
+var taskCreate = &definition[TaskCreateInput, TaskOutput]{
+	tool: Tool{
+		Name:        "task-create",
+		Title:       "Create a task",
+		Description: `Create a task for the team. It can be claimed once all its dependencies are completed.`,
+	},
+	run: func(ctx context.Context, h *host.Host, env Env, in TaskCreateInput) (TaskOutput, error) {
+		return TaskOutput{}, errNotYet
+	},
+	failed: func(_ TaskCreateInput, text string) TaskOutput { return TaskOutput{Error: text} },
+}
+
+var taskClaim = &definition[TaskClaimInput, TaskOutput]{
+	tool: Tool{
+		Name:        "task-claim",
+		Title:       "Claim a task",
+		Description: `Take a pending task: it is in progress then, and the caller's. Of several who claim it at once one gets it.`,
+	},
+	run: func(ctx context.Context, h *host.Host, env Env, in TaskClaimInput) (TaskOutput, error) {
+		return TaskOutput{}, errNotYet
+	},
+	failed: func(_ TaskClaimInput, text string) TaskOutput { return TaskOutput{Error: text} },
+}
+
+var taskUpdate = &definition[TaskUpdateInput, TaskOutput]{
+	tool: Tool{
+		Name:        "task-update",
+		Title:       "Move a task on",
+		Description: `Move a task on, from pending to in_progress to completed. Its owner or the leader completes it; there is no way back.`,
+		Idempotent:  true,
+	},
+	run: func(ctx context.Context, h *host.Host, env Env, in TaskUpdateInput) (TaskOutput, error) {
+		return TaskOutput{}, errNotYet
+	},
+	failed: func(_ TaskUpdateInput, text string) TaskOutput { return TaskOutput{Error: text} },
+}
+
+var taskList = &definition[TaskListInput, TaskListOutput]{
+	tool: Tool{
+		Name:        "task-list",
+		Title:       "List tasks",
+		Description: `List the tasks of the team, the oldest first.`,
+		ReadOnly:    true,
+		Idempotent:  true,
+	},
+	run: func(ctx context.Context, h *host.Host, env Env, in TaskListInput) (TaskListOutput, error) {
+		return TaskListOutput{}, errNotYet
+	},
+	failed: func(_ TaskListInput, text string) TaskListOutput {
+		return TaskListOutput{Tasks: []Task{}, Error: text}
+	},
+}

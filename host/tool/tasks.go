@@ -1,0 +1,54 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/shell"
+)
+
+// TasksInput says which background shells to list.
+type TasksInput struct {
+	All bool `json:"all,omitempty" jsonschema:"List those that ended within the last hour too" schema:"default=false"`
+}
+
+// TasksOutput is the background shells of the session, the oldest first.
+type TasksOutput struct {
+	outcome
+	Tasks []BackgroundShell `json:"tasks" jsonschema:"Background shells, the oldest first"`
+	Error string            `json:"error,omitempty" jsonschema:"Why there is no list"`
+}
+
+// BackgroundShell is one of them.
+type BackgroundShell struct {
+	ID          string       `json:"id" jsonschema:"ID for BashOutput and KillShell"`
+	PID         int          `json:"pid,omitempty" jsonschema:"Main process while it runs" schema:"number"`
+	Command     string       `json:"command" jsonschema:"Command line"`
+	Description string       `json:"description,omitempty" jsonschema:"What Bash was told about it"`
+	StartedAt   Timestamp    `json:"started_at" jsonschema:"When it was started"`
+	EndedAt     Timestamp    `json:"ended_at,omitzero" jsonschema:"When it ended"`
+	Status      shell.Status `json:"status" jsonschema:"How it is" schema:"enum=running|completed|killed|error"`
+	ExitCode    *int         `json:"exit_code,omitempty" jsonschema:"Exit code once it has ended, 128+n after signal n" schema:"number"`
+	OutputFile  string       `json:"output_file" jsonschema:"File that it writes to"`
+}
+
+// Tasks lists background shells.
+func Tasks(ctx context.Context, env Env, in TasksInput) (TasksOutput, error) {
+	return tasks.do(ctx, env, in)
+}
+
+var tasks = &definition[TasksInput, TasksOutput]{
+	tool: Tool{
+		Name:        "tasks",
+		Title:       "List background shells",
+		Description: `List the background shells that run, with their IDs, the oldest first.`,
+		ReadOnly:    true,
+		Idempotent:  true,
+	},
+	run: func(ctx context.Context, h *host.Host, env Env, in TasksInput) (TasksOutput, error) {
+		return TasksOutput{}, errNotYet
+	},
+	failed: func(_ TasksInput, text string) TasksOutput {
+		return TasksOutput{Tasks: []BackgroundShell{}, Error: text}
+	},
+}

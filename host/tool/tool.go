@@ -1,0 +1,78 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Tool is one of the tools. Its methods may be called at the same time.
+type Tool struct {
+	Name string
+	// Title is the name for people, Description what an agent reads.
+	Title, Description string
+	// ReadOnly: it changes nothing. Destructive: it may end something. Idempotent:
+	// the same call again changes nothing more.
+	ReadOnly, Destructive, Idempotent bool
+
+	kind kind
+}
+
+// kind is a [definition] without its types.
+type kind interface {
+	about() Tool
+	input() *jsonschema.Schema
+	output() *jsonschema.Schema
+	answer(ctx context.Context, env Env, raw json.RawMessage) Result
+}
+
+// Result is the answer of a tool.
+type Result struct {
+	// Output is what the output schema describes; it is marshalled to JSON.
+	Output any
+	// Failed says that the output's success is false.
+	Failed bool
+	// Err is why, if it is known as more than a text; an [InputError] for input
+	// that does not fit the schema.
+	Err error
+	// AfterAnswer is what is left to do once the caller has the answer; nil:
+	// nothing. It is called once.
+	AfterAnswer func(ctx context.Context) error
+}
+
+// Input is the JSON Schema of the input. It is shared: don't change it.
+func (t Tool) Input() *jsonschema.Schema { return t.kind.input() }
+
+// Output is the JSON Schema of every answer. It is shared: don't change it.
+func (t Tool) Output() *jsonschema.Schema { return t.kind.output() }
+
+// Call calls the tool with a JSON object; empty is taken for one without fields.
+func (t Tool) Call(ctx context.Context, env Env, input json.RawMessage) Result {
+	return t.kind.answer(ctx, env, input)
+}
+
+// All returns the tools in the order in which they are listed.
+func All() []Tool {
+	kinds := []kind{
+		bash, bashOutput, killShell, tasks,
+		spawnTeam, spawnAgent, killAgent, getAgentStatus, heartbeat,
+		sendMessage, readMessages, respondShutdown,
+		taskCreate, taskClaim, taskUpdate, taskList,
+	}
+	tools := make([]Tool, len(kinds))
+	for i, k := range kinds {
+		tools[i] = k.about()
+	}
+	return tools
+}
+
+// Find returns the tool of that name.
+func Find(name string) (Tool, bool) {
+	for _, t := range All() {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return Tool{}, false
+}

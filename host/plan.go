@@ -27,6 +27,8 @@ type plan struct {
 	backend, workspace catalog.Entry
 	// owner and maker are the plugins once they were started.
 	owner, maker *peer
+	// transcript says to keep the output raw too.
+	transcript bool
 	// status is how the worker was right after its start.
 	status swarm.StatusResult
 
@@ -46,7 +48,7 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	p := &plan{}
+	p := &plan{transcript: req.Transcript}
 	var err error
 	if p.backend, err = h.catalog.Find(req.Backend); err != nil {
 		return nil, err
@@ -59,7 +61,8 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 			ID: newID(now), Name: req.Name, Backend: req.Backend, Plugin: recordedPlugin(p.backend),
 			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: unique(req.Tags), Options: req.Options,
 			Kill: h.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain,
-			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Owner: req.Owner, Ralph: req.Ralph, Project: req.Project, Created: now,
+			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
+			Team: req.Team, Shell: req.Shell, Created: now,
 		},
 	}
 	if p.rec.OutputLimit == 0 {
@@ -219,6 +222,8 @@ func (p *plan) supported() error {
 		return &unsupportedError{backend: p.rec.Backend, cap: swarm.CapStdin}
 	case p.rec.Restart.When != swarm.RestartNo && !p.owner.Has(swarm.CapRestart):
 		return &unsupportedError{backend: p.rec.Backend, cap: swarm.CapRestart}
+	case p.transcript && !p.owner.Has(swarm.CapTranscript):
+		return &unsupportedError{backend: p.rec.Backend, cap: swarm.CapTranscript}
 	}
 	return nil
 }

@@ -44,7 +44,11 @@ func (h *Host) planAgain(old registry.Record, as *SpawnRequest) (*plan, error) {
 		}
 		return h.plan(*as)
 	}
-	p := &plan{rec: registry.Record{Spec: old.Spec, State: registry.Starting, Step: registry.StepBackend}}
+	p := &plan{
+		rec: registry.Record{Spec: old.Spec, State: registry.Starting, Step: registry.StepBackend},
+		// The output of a background shell is read as it is.
+		transcript: old.Shell != nil,
+	}
 	now := time.Now()
 	p.rec.ID, p.rec.Created = newID(now), now
 	var err error

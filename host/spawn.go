@@ -212,7 +212,7 @@ func (h *Host) start(ctx context.Context, p *plan, done *undo) error {
 	rec.Handle, err = p.owner.backend.Spawn(ctx, swarm.Spec{
 		ID: rec.ID, Name: rec.Name, Command: rec.Command, Dir: rec.Dir,
 		Env: h.workerEnv(rec.Env, rec.ID, rec.Name), Tags: rec.Tags, Options: rec.Options,
-		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Stdin: rec.Stdin, Restart: rec.Restart,
+		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Transcript: p.transcript, Stdin: rec.Stdin, Restart: rec.Restart,
 		Owner: ownerFor(p.owner, rec.Owner), Local: local,
 	})
 	if err != nil {

@@ -110,7 +110,7 @@ type testCase struct {
 
 func backendCases() []testCase {
 	return slices.Concat(spawnCases(), statusCases(), handleCases(), killCases(), treeCases(),
-		batchCases(), waitCases(), watchCases(), outputCases(), inputCases(), signalCases(), screenCases(),
+		batchCases(), waitCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(),
 		attachCases(), completeCases(), restartCases(), ownerCases(), findCases(), sweepCases(),
 		crashCases(), crashInputCases())
 }

@@ -37,6 +37,9 @@ const (
 	// Lines writes the lines "line 1" to "line 1000" and "last", without a
 	// newline, and ends with code 3.
 	Lines Script = "lines"
+	// Mixed writes the lines "line 1" to "line 100", those with an odd number to the
+	// standard output and the others to the standard error, and ends with code 0.
+	Mixed Script = "mixed"
 	// Page says "ready", then writes the lines "line 1" to "line 100", and runs.
 	Page Script = "page"
 	// Say says the value of the variable PLUGINTEST_VALUE and runs.
@@ -75,6 +78,7 @@ var shell = map[Script]string{
 	True:  `exit 0`,
 	Fail:  say + `say ready; exit 3`,
 	Page:  say + `say ready; i=1; while [ $i -le 100 ]; do echo "line $i"; i=$((i+1)); done; exec sleep 3600`,
+	Mixed: `i=1; while [ $i -le 100 ]; do echo "line $i"; echo "line $((i+1))" >&2; i=$((i+2)); done`,
 	Crash: `kill -SEGV $$`,
 	Lines: `i=1; while [ $i -le 1000 ]; do echo "line $i"; i=$((i+1)); done; printf last; exit 3`,
 	Say:   say + `say "$` + valueVar + `"; exec sleep 3600`,

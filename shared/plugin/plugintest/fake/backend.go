@@ -136,7 +136,7 @@ func (b *Backend) Sweep(context.Context, []swarm.Handle, []swarm.Handle) ([]stri
 
 // Announce implements [swarm.Announcer].
 func (b *Backend) Announce() []swarm.Capability {
-	return []swarm.Capability{swarm.CapStdin, swarm.CapRestart, swarm.CapOwner}
+	return []swarm.Capability{swarm.CapStdin, swarm.CapRestart, swarm.CapOwner, swarm.CapTranscript}
 }
 
 // Check implements [swarm.Checker].

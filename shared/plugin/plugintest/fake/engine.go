@@ -46,6 +46,7 @@ type worker struct {
 	typed      string      // input that is no line yet
 	closed     bool        // its input has ended
 	output     []swarm.Output
+	transcript []byte
 	changed    chan struct{} // closed and replaced when any of this changed
 }
 

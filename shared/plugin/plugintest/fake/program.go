@@ -21,6 +21,7 @@ import (
 //	fail             says "ready" and ends with code 3
 //	crash            ends by SIGSEGV
 //	lines            writes "line 1" to "line 1000" and "last", ends with code 3
+//	mixed            writes "line 1" to "line 100", ends with code 0
 //	page             as sleep, then writes "line 1" to "line 100"
 var programs = map[string]func(*worker){
 	"sleep":     func(w *worker) { w.print("ready") },
@@ -40,6 +41,10 @@ var programs = map[string]func(*worker){
 		w.count(1000)
 		w.write("last", true)
 		w.end(swarm.Exit{Code: 3, Cause: swarm.CauseExited})
+	},
+	"mixed": func(w *worker) {
+		w.count(100)
+		w.end(swarm.Exit{Cause: swarm.CauseExited})
 	},
 	"page": func(w *worker) {
 		w.print("ready")
@@ -76,6 +81,10 @@ func (w *worker) put(text string, partial bool) {
 	w.output = append(w.output, swarm.Output{
 		Time: time.Now(), Stream: swarm.Stdout, Data: []byte(text), Partial: partial,
 	})
+	if !partial {
+		text += "\n"
+	}
+	w.transcribe(text)
 	w.announce()
 }
 

@@ -1,0 +1,5 @@
+package agent
+
+import "errors"
+
+var errNotYet = errors.New("not built yet")

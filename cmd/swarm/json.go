@@ -39,6 +39,7 @@ type workerJSON struct {
 	Previous   []string        `json:"previous"`
 	Stdin      bool            `json:"stdin"`
 	Project    *string         `json:"project"`
+	Agent      *string         `json:"agent"`
 }
 
 type exitJSON struct {
@@ -119,6 +120,7 @@ func workerJSONOf(w host.Worker) workerJSON {
 		Ended:        timeJSON(w.Ended),
 		Tmux:         tmuxJSONOf(w.Where),
 		Retain:       w.Retain,
+		Team:         orNull(w.Team),
 		StatusReason: orNull(w.Reason),
 		Survivors:    processesJSON(w.Survivors),
 		Kill: killPolicyJSON{
@@ -129,6 +131,7 @@ func workerJSONOf(w host.Worker) workerJSON {
 		Previous: append([]string{}, w.Previous...),
 		Stdin:    w.Stdin,
 		Project:  orNull(w.Project),
+		Agent:    orNull(w.Agent),
 	}
 	if w.Gone() {
 		j.PID = nil // another process may have it by now

@@ -35,6 +35,7 @@ func full() host.Worker {
 		Restart:   swarm.Restart{When: swarm.RestartOnFailure, MinDelay: 100 * time.Millisecond, Budget: 3},
 		Restarts:  2, Completion: &swarm.Completion{Summary: "fixed <it>", Time: start},
 		Previous: []string{"k3x8"}, Stdin: true, Owner: &swarm.Owner{PID: 7}, Ralph: true, Project: "/r/swarm.toml",
+		Team: "crew", Agent: "agent-a1b2c3",
 	}
 }
 
@@ -55,11 +56,11 @@ func TestWorkerJSON(t *testing.T) {
 		`"cwd":"/r-worktrees/w.1","tags":["a","b"],"started":"2026-01-02T02:04:05.006Z","ended":"2026-01-02T02:05:05.006Z",` +
 		`"exit":{"code":3,"signal":null,"reason":"exited"},"tmux":{"session":"s","window":"w.1","socket":"k"},` +
 		`"worktree":{"path":"/r-worktrees/w.1","branch":"w.1","base_repo":"/r"},"retain":"until-clean","owner":"7",` +
-		`"team":null,"ralph":"/s/ralph/w.1","status_reason":"keeper died","survivors":[{"pid":13,"name":"sleep"}],` +
+		`"team":"crew","ralph":"/s/ralph/w.1","status_reason":"keeper died","survivors":[{"pid":13,"name":"sleep"}],` +
 		`"kill":{"signal":"SIGINT","grace":1.5,"force":true,"mode":"main"},` +
 		`"restart":{"when":"on-failure","min_delay":0.1,"max_delay":30,"budget":3,"window":60},"restarts":2,` +
 		`"completion":{"summary":"fixed <it>","time":"2026-01-02T02:04:05.006Z"},"previous":["k3x8"],"stdin":true,` +
-		`"project":"/r/swarm.toml"}`
+		`"project":"/r/swarm.toml","agent":"agent-a1b2c3"}`
 	a := &app{env: []string{"SWARM_DIR=/s"}}
 	if diff := cmp.Diff(want, compact(t, a.workerJSON(full()))); diff != "" {
 		t.Errorf("full worker (-want +got):\n%s", diff)
@@ -68,7 +69,7 @@ func TestWorkerJSON(t *testing.T) {
 		`"started":null,"ended":null,"exit":null,"tmux":null,"worktree":null,"retain":"until-clean","owner":null,` +
 		`"team":null,"ralph":null,"status_reason":null,"survivors":[],` +
 		`"kill":{"signal":null,"grace":0,"force":false,"mode":"tree"},"restart":null,"restarts":0,"completion":null,` +
-		`"previous":[],"stdin":false,"project":null}`
+		`"previous":[],"stdin":false,"project":null,"agent":null}`
 	if diff := cmp.Diff(wantEmpty, compact(t, workerJSONOf(empty()))); diff != "" {
 		t.Errorf("empty worker (-want +got):\n%s", diff)
 	}

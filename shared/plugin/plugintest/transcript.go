@@ -40,8 +40,8 @@ func transcriptCases() []testCase {
 			rule: "of a transcript at most Spec.OutputLimit bytes are kept, the newest, each where it was written",
 			run: func(k *kit) {
 				const most = 4 << 10
-				whole := k.transcribed(Lines, 0).transcript()
-				got := k.transcribed(Lines, most).transcript()
+				whole := k.transcribed(Lines, 0).read()
+				got := k.transcribed(Lines, most).read()
 				if bytes.Contains(got, []byte(swarm.TranscriptMark)) {
 					return // there are no holes here
 				}
@@ -79,11 +79,17 @@ func (k *kit) transcribed(s Script, limit int64) *worker {
 // return at the ends of lines.
 func (w *worker) transcript() []byte {
 	w.k.Helper()
+	return bytes.ReplaceAll(w.read(), []byte("\r\n"), []byte("\n"))
+}
+
+// read returns the transcript as it is.
+func (w *worker) read() []byte {
+	w.k.Helper()
 	b, err := os.ReadFile(w.transcriptFile())
 	if err != nil {
 		w.k.fatal("%v", err)
 	}
-	return bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
+	return b
 }
 
 func (w *worker) transcriptFile() string {

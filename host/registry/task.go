@@ -97,14 +97,16 @@ type TaskQuery struct {
 
 // Task returns the task of that team and number: [ErrNotFound] if there is none.
 func (t *Tx) Task(ctx context.Context, team string, n int) (Task, error) {
-	tasks, err := t.Tasks(ctx, TaskQuery{Team: team, N: n})
-	if err == nil && (n == 0 || len(tasks) == 0) {
-		err = fmt.Errorf("task %d of '%s': %w", n, team, ErrNotFound)
+	if n > 0 {
+		tasks, err := t.Tasks(ctx, TaskQuery{Team: team, N: n})
+		if err != nil {
+			return Task{}, err
+		}
+		if len(tasks) > 0 {
+			return tasks[0], nil
+		}
 	}
-	if err != nil {
-		return Task{}, err
-	}
-	return tasks[0], nil
+	return Task{}, fmt.Errorf("task %d of '%s': %w", n, team, ErrNotFound)
 }
 
 const taskColumns = "team, n, title, description, priority, status, owner, created_ns, updated_ns, claimed_ns, completed_ns, warning"

@@ -1,0 +1,129 @@
+package team
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+// All is who to send a message to that is for every other member.
+const All = "all"
+
+// What one call returns at most of an inbox, so that an answer fits into the
+// context of a model and into a pipe.
+const (
+	maxMessages = 500
+	maxInbox    = 1 << 20
+)
+
+// Send puts a message of the caller into the inboxes of the members that are
+// meant: an id, a name, the leader, or [All] but the caller. It returns the ids of
+// the messages, of which there is one for each recipient.
+func Send(ctx context.Context, tx *registry.Tx, caller Caller, team, to, body string, now time.Time) ([]int64, error) {
+	sender, err := Member(ctx, tx, caller, team)
+	if err != nil {
+		return nil, err
+	}
+	body = clean(body)
+	switch {
+	case body == "":
+		return nil, refuse(ErrInvalid, "Message is empty")
+	case len(body) > maxText:
+		return nil, refuse(ErrInvalid, "Message has %d bytes, more than %d", len(body), maxText)
+	}
+	recipients, err := recipients(ctx, tx, team, sender, to)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, len(recipients))
+	for i, recipient := range recipients {
+		m := registry.Message{Team: team, Sender: sender, Recipient: recipient, Type: registry.MessagePlain, Body: body, Time: now}
+		if err := tx.AddMessage(ctx, &m); err != nil {
+			return nil, err
+		}
+		ids[i] = m.ID
+	}
+	return ids, Touch(ctx, tx, caller, now)
+}
+
+// recipients are the ids of the members that a message is for.
+func recipients(ctx context.Context, tx *registry.Tx, team, sender, to string) ([]string, error) {
+	members, err := tx.Members(ctx, team)
+	if err != nil {
+		return nil, err
+	}
+	if to == All {
+		ids := []string{}
+		for _, m := range append([]registry.Agent{{ID: Leader}}, members...) {
+			if m.ID != sender {
+				ids = append(ids, m.ID)
+			}
+		}
+		if len(ids) == 0 {
+			return nil, refuse(ErrNoRecipient, "Team '%s' has no other members", team)
+		}
+		return ids, nil
+	}
+	if to == Leader {
+		return []string{Leader}, nil
+	}
+	named := ""
+	for _, m := range members {
+		switch to {
+		case m.ID:
+			return []string{m.ID}, nil
+		case m.Name:
+			named = m.ID
+		}
+	}
+	if named == "" {
+		return nil, refuse(ErrNoRecipient, "Recipient '%s' is not a member of team '%s'", to, team)
+	}
+	return []string{named}, nil
+}
+
+// Inbox is what a member is given to read.
+type Inbox struct {
+	// Messages are as they were before they were read, the oldest one first.
+	Messages []registry.Message
+	// Remaining is how many there are that one call could not return.
+	Remaining int
+}
+
+// Read returns the caller's messages and marks them as read: those that are
+// unread, the oldest ones if there are too many; or all, the newest ones then.
+// Of several that read one inbox each message is unread for one.
+func Read(ctx context.Context, tx *registry.Tx, caller Caller, team string, unread bool, now time.Time) (Inbox, error) {
+	member, err := Member(ctx, tx, caller, team)
+	if err != nil {
+		return Inbox{}, err
+	}
+	messages, more, err := tx.Messages(ctx, registry.MessageQuery{
+		Team: team, Recipient: member, Unread: unread, Newest: !unread, Limit: maxMessages, Bytes: maxInbox,
+	})
+	if err != nil {
+		return Inbox{}, err
+	}
+	if n := len(messages); n > 0 {
+		if err := tx.MarkRead(ctx, team, member, messages[0].ID, messages[n-1].ID, now); err != nil {
+			return Inbox{}, err
+		}
+	}
+	return Inbox{Messages: messages, Remaining: more}, Touch(ctx, tx, caller, now)
+}
+
+// Unread returns how many messages wait for the caller. It changes nothing.
+func Unread(ctx context.Context, tx *registry.Tx, caller Caller, team string) (int, error) {
+	member, err := Member(ctx, tx, caller, team)
+	if err != nil {
+		return 0, err
+	}
+	return tx.Unread(ctx, team, member)
+}
+
+// clean is a member's text as it is kept.
+func clean(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+}

@@ -1,0 +1,193 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// lastAnswers is how long calls may go on after the input has ended: who pipes
+// requests into the server and closes it wants the answers all the same.
+const lastAnswers = 2 * time.Second
+
+// conn is the connection with a client over two pipes. Other than the one in the SDK
+// it goes on after a line that is no message, and keeps answers from clients that
+// do not wait for them.
+type conn struct {
+	received <-chan received
+	// closed is closed by Close.
+	closed chan struct{}
+	close  sync.Once
+	// answered gets a value when something was answered.
+	answered chan struct{}
+
+	mu sync.Mutex
+	// open are the requests that are not answered yet; those that were cancelled
+	// are false.
+	open map[jsonrpc.ID]bool
+
+	writing sync.Mutex
+	out     io.Writer
+}
+
+func newConn(in io.Reader, out io.Writer) *conn {
+	closed := make(chan struct{})
+	return &conn{
+		received: lines(in, closed),
+		closed:   closed,
+		answered: make(chan struct{}, 1),
+		open:     make(map[jsonrpc.ID]bool),
+		out:      out,
+	}
+}
+
+// Connect makes conn its own [sdk.Transport].
+func (c *conn) Connect(context.Context) (sdk.Connection, error) { return c, nil }
+
+// SessionID is empty: there is one session.
+func (c *conn) SessionID() string { return "" }
+
+// Read returns the next message, and [io.EOF] once there is none any more.
+func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-c.closed:
+			return nil, io.EOF
+		case r, ok := <-c.received:
+			if !ok {
+				c.finish()
+				return nil, io.EOF
+			}
+			message, err := decode(r)
+			if err == nil {
+				c.note(message)
+				return message, nil
+			}
+			if err := c.write(refuse(r.text, r.long, err)); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+func decode(r received) (jsonrpc.Message, error) {
+	if r.long {
+		return nil, io.ErrShortBuffer
+	}
+	return jsonrpc.DecodeMessage(r.text)
+}
+
+// note keeps track of what the client waits for.
+func (c *conn) note(message jsonrpc.Message) {
+	request, ok := message.(*jsonrpc.Request)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if request.IsCall() {
+		c.open[request.ID] = true
+		return
+	}
+	if request.Method != "notifications/cancelled" {
+		return
+	}
+	var params sdk.CancelledParams
+	if json.Unmarshal(request.Params, &params) != nil {
+		return
+	}
+	id, err := jsonrpc.MakeID(params.RequestID)
+	if err == nil && c.open[id] {
+		c.open[id] = false
+	}
+}
+
+// finish waits until everything is answered, for a limited time.
+func (c *conn) finish() {
+	limit := time.NewTimer(lastAnswers)
+	defer limit.Stop()
+	for c.waiting() {
+		select {
+		case <-c.answered:
+		case <-limit.C:
+			return
+		case <-c.closed:
+			return
+		}
+	}
+}
+
+func (c *conn) waiting() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, wanted := range c.open {
+		if wanted {
+			return true
+		}
+	}
+	return false
+}
+
+// Write sends a message.
+func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	response, ok := message.(*jsonrpc.Response)
+	if ok && !c.wanted(response.ID) {
+		return nil
+	}
+	text, err := jsonrpc.EncodeMessage(message)
+	if err != nil {
+		return err
+	}
+	err = c.write(append(text, '\n'))
+	if ok {
+		c.settle(response.ID)
+	}
+	return err
+}
+
+// wanted reports whether the client waits for the answer to a request, and forgets
+// one that it does not wait for.
+func (c *conn) wanted(id jsonrpc.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	wanted, open := c.open[id]
+	if open && !wanted {
+		delete(c.open, id)
+	}
+	return wanted || !open
+}
+
+// settle forgets a request that was answered.
+func (c *conn) settle(id jsonrpc.ID) {
+	c.mu.Lock()
+	delete(c.open, id)
+	c.mu.Unlock()
+	select {
+	case c.answered <- struct{}{}:
+	default:
+	}
+}
+
+// write writes a whole line at once: nothing else may come in between.
+func (c *conn) write(line []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_, err := c.out.Write(line)
+	return err
+}
+
+// Close makes Read return; requests that are under way are cancelled by that.
+func (c *conn) Close() error {
+	c.close.Do(func() { close(c.closed) })
+	return nil
+}

@@ -1,0 +1,27 @@
+// Package mcp serves the tools of host/tool, and workers as resources, over the
+// Model Context Protocol: one JSON-RPC message a line, from one client, for as long
+// as that client lives.
+//
+// # Calls
+//
+// A call opens a host of its own, so calls wait for each other only where a
+// transition of the same worker does. A cancelled call is not answered. What only
+// reads ends with it, and so does a command in the foreground; everything else that
+// began goes on to its end behind it: there is no half a kill.
+//
+// # The end
+//
+// [Serve] returns when the input ends or its context does. The background shells of
+// its session are ended before it returns; should the process be killed instead, the
+// keepers of the shells see to it.
+//
+// # Resources
+//
+// swarm://workers/NAME is the output of a worker as plain text, its newest part.
+// The list follows the registry. Who subscribes to a worker is told when it wrote
+// something and when its status changes, at most once a second.
+//
+// The package is the only one that imports the MCP SDK, which is why it is imported
+// by cmd/swarm-mcp alone: linking it costs every call of swarm more than a call may
+// take. It imports host and what is below that.
+package mcp

@@ -164,6 +164,13 @@ func (t *Tx) Agents(ctx context.Context, q AgentQuery) (agents []Agent, warnings
 	return agents, warnings, rows.Err()
 }
 
+// Members returns the agents of a team that are not terminated, in the order in
+// which they joined, as far as they can be read.
+func (t *Tx) Members(ctx context.Context, team string) ([]Agent, error) {
+	agents, _, err := t.Agents(ctx, AgentQuery{Team: team, Live: true})
+	return agents, err
+}
+
 // Agent returns the agent with that id: [ErrNotFound] if there is none.
 func (t *Tx) Agent(ctx context.Context, id string) (Agent, error) {
 	a, err := scanAgent(t.tx.QueryRowContext(ctx, "SELECT seq, "+agentColumns+" FROM agents WHERE id = ?", id))

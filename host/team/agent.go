@@ -1,0 +1,186 @@
+package team
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+// Joining is an agent that is about to begin.
+type Joining struct {
+	Team, ID string
+	// Name is its name in the team; empty: its id.
+	Name string
+	// Role is empty for a worker.
+	Role  Role
+	Model string
+	// Session is empty for the id of its worker.
+	Session     string
+	Dir, Prompt string
+}
+
+// Join enters an agent as spawning, with a colour, in the transaction that enters
+// the record of its worker. That the caller may do so was asked of [Lead]. The
+// warning is empty or says that the colour is not its own.
+func Join(ctx context.Context, tx *registry.Tx, j Joining, workerID, worker, tokenHash string, now time.Time) (a registry.Agent, warning string, err error) {
+	if _, err := Get(ctx, tx, j.Team); err != nil {
+		return a, "", err
+	}
+	a = registry.Agent{
+		ID: j.ID, Team: j.Team, Name: j.Name, Role: j.Role, Model: j.Model, Session: j.Session, Dir: j.Dir, Prompt: j.Prompt,
+		Status: Spawning, WorkerID: workerID, Worker: worker, TokenHash: tokenHash, Created: now, Heartbeat: now, ColorUsed: now,
+	}
+	if a.Name == "" {
+		a.Name = a.ID
+	}
+	if a.Role == "" {
+		a.Role = RoleWorker
+	}
+	if a.Session == "" {
+		a.Session = workerID
+	}
+	if err := CheckAgentName(a.Name); err != nil {
+		return a, "", err
+	}
+	all, _, err := tx.Agents(ctx, registry.AgentQuery{Team: j.Team})
+	if err != nil {
+		return a, "", err
+	}
+	for _, o := range all {
+		// An id must stay what it is, also when it is used as a name.
+		if o.ID == a.Name || o.Name == a.ID || o.Name == a.Name && o.Status != Terminated {
+			return a, "", &AgentExistsError{Agent: a.Name, Team: j.Team}
+		}
+	}
+	live := slices.DeleteFunc(all, func(o registry.Agent) bool { return o.Status == Terminated })
+	a.Color, warning = pickColor(live)
+	err = tx.InsertAgent(ctx, &a)
+	if errors.Is(err, registry.ErrExists) {
+		err = &AgentExistsError{Agent: a.Name, Team: j.Team}
+	}
+	return a, warning, err
+}
+
+// Activate makes a spawning agent active, in the transaction that says that its
+// worker runs. Pane is where its screen is, or empty. It is [TerminatedError] if it
+// was ended meanwhile; then its worker has to go.
+func Activate(ctx context.Context, tx *registry.Tx, agentID, pane string, now time.Time) error {
+	a, err := live(ctx, tx, agentID)
+	if err != nil {
+		return err
+	}
+	a.Pane, a.Heartbeat = pane, now
+	switch {
+	case a.Status == Spawning:
+		a.Status, a.Before = Active, ""
+	case a.Before == Spawning: // it was asked to end already
+		a.Before = Active
+	}
+	return tx.PutAgent(ctx, &a)
+}
+
+// Unjoin undoes [Join] when the worker could not be started. It does nothing to an
+// agent that was terminated meanwhile, nor if there is none.
+func Unjoin(ctx context.Context, tx *registry.Tx, agentID string, now time.Time) error {
+	a, err := live(ctx, tx, agentID)
+	var over *TerminatedError
+	if errors.Is(err, registry.ErrNotFound) || errors.As(err, &over) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	// It may have claimed something before its start failed.
+	if _, err := giveBack(ctx, tx, a.Team, a.ID, now); err != nil {
+		return err
+	}
+	return tx.DeleteAgent(ctx, agentID)
+}
+
+// Rejoin gives an agent a new worker and a new token, in the transaction that
+// enters the record of the worker. It is spawning then, and keeps its colour and
+// its tasks; a request to end is off. A terminated agent is [TerminatedError].
+func Rejoin(ctx context.Context, tx *registry.Tx, agentID, workerID, worker, tokenHash string, now time.Time) error {
+	a, err := live(ctx, tx, agentID)
+	if err != nil {
+		return err
+	}
+	if a.Status == ShuttingDown {
+		if err := callOff(ctx, tx, agentID, now); err != nil {
+			return err
+		}
+	}
+	if a.Session == a.WorkerID {
+		a.Session = workerID
+	}
+	a.Status, a.Before, a.Lost = Spawning, "", time.Time{}
+	a.WorkerID, a.Worker, a.TokenHash, a.Pane, a.Heartbeat = workerID, worker, tokenHash, "", now
+	a.Rotations++
+	return tx.PutAgent(ctx, &a)
+}
+
+// Abandon undoes [Rejoin] when the new worker could not be started: the agent has
+// its old one again, whose process is gone, see [Lost].
+func Abandon(ctx context.Context, tx *registry.Tx, agentID, oldWorkerID, oldWorker, reason string, now time.Time) (warnings []string, err error) {
+	a, err := live(ctx, tx, agentID)
+	var over *TerminatedError
+	if errors.As(err, &over) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if a.Session == a.WorkerID {
+		a.Session = oldWorkerID
+	}
+	a.WorkerID, a.Worker, a.TokenHash = oldWorkerID, oldWorker, ""
+	a.Rotations--
+	if err := tx.PutAgent(ctx, &a); err != nil {
+		return nil, err
+	}
+	return Lost(ctx, tx, agentID, reason, now)
+}
+
+// Find returns an agent of a team by its id or its name. A name is that of the
+// agent that is not terminated, or else of the last one that had it. It is
+// [NoTeamError] or [NoAgentError] if there is none.
+func Find(ctx context.Context, tx *registry.Tx, teamName, who string) (registry.Agent, error) {
+	if _, err := Get(ctx, tx, teamName); err != nil {
+		return registry.Agent{}, err
+	}
+	all, warnings, err := tx.Agents(ctx, registry.AgentQuery{Team: teamName})
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	found := -1
+	for i, a := range all {
+		if a.ID == who {
+			return a, nil
+		}
+		if a.Name == who {
+			found = i // the last one that joined is the one that can be live
+		}
+	}
+	if found >= 0 {
+		return all[found], nil
+	}
+	if len(warnings) > 0 && who != "" {
+		// It may be there, and only not be readable.
+		if _, err := tx.Agent(ctx, who); err != nil && !errors.Is(err, registry.ErrNotFound) {
+			return registry.Agent{}, err
+		}
+	}
+	return registry.Agent{}, &NoAgentError{Agent: who}
+}
+
+// live returns an agent that is not terminated.
+func live(ctx context.Context, tx *registry.Tx, agentID string) (registry.Agent, error) {
+	a, err := tx.Agent(ctx, agentID)
+	if err == nil && a.Status == Terminated {
+		err = &TerminatedError{Agent: agentID}
+	}
+	return a, err
+}

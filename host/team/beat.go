@@ -1,0 +1,79 @@
+package team
+
+import (
+	"context"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+// Touch takes note that the caller lives, if it is an agent. Everything that an
+// agent changes does so, and so does reading its inbox.
+func Touch(ctx context.Context, tx *registry.Tx, caller Caller, now time.Time) error {
+	if caller.Agent == "" {
+		return nil
+	}
+	a, err := tx.Agent(ctx, caller.Agent)
+	if err != nil {
+		return err
+	}
+	if a.Status == Inactive && a.Lost.IsZero() {
+		a.Status = Active
+		if err := tx.PutAgent(ctx, &a); err != nil {
+			return err
+		}
+	}
+	return tx.Beat(ctx, a.ID, now)
+}
+
+// Beat is a heartbeat of an agent: its own, or that of another one if the caller
+// has the leader's right. Who is an id or a name; empty: the caller. Status is
+// [Active], [Idle] or empty, which leaves it as it is. It is
+// [ErrHeartbeatTerminated] or [ErrHeartbeatInactive] for an agent that can't live.
+func Beat(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who string, status Status, now time.Time) (registry.Agent, error) {
+	member, err := Member(ctx, tx, caller, teamName)
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	if status != "" && status != Active && status != Idle {
+		return registry.Agent{}, refuse(ErrInvalid, "Status '%s' is not one of %s, %s", status, Active, Idle)
+	}
+	if who == "" {
+		who = member
+	}
+	a, err := Find(ctx, tx, teamName, who)
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	if a.ID != member {
+		if err := Lead(ctx, tx, caller, teamName, "heartbeat for other agents"); err != nil {
+			return registry.Agent{}, err
+		}
+	}
+	switch a.Status {
+	case Terminated:
+		return a, ErrHeartbeatTerminated
+	case Inactive:
+		if !a.Lost.IsZero() {
+			return a, ErrHeartbeatInactive
+		}
+		a.Status = Active
+		if status != "" {
+			a.Status = status
+		}
+	case Active, Idle:
+		if status != "" {
+			a.Status = status
+		}
+	case ShuttingDown:
+		// It is what it is to be if it does not end.
+		if status != "" && a.Before != Spawning {
+			a.Before = status
+		}
+	case Spawning:
+	}
+	if now.After(a.Heartbeat) {
+		a.Heartbeat = now
+	}
+	return a, tx.PutAgent(ctx, &a)
+}

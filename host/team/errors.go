@@ -1,0 +1,103 @@
+package team
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// What a caller can be refused. The texts are those that users and models see.
+var (
+	// ErrUnknownToken: the caller has a token that is no agent's of now.
+	ErrUnknownToken = errors.New("Unknown agent token")
+	// ErrInShutdown: the agent was asked to end already.
+	ErrInShutdown = errors.New("Agent already in shutdown. Use force=true to override.")
+	// ErrKillLeader: the leader can't be ended as an agent.
+	ErrKillLeader = errors.New("Cannot kill the team leader")
+	// ErrNoRequest: nobody asked the agent to end.
+	ErrNoRequest = errors.New("No shutdown request to respond to")
+	// ErrApproved: the agent has said already that it is going to end.
+	ErrApproved = errors.New("Shutdown is already approved")
+	// ErrHeartbeatTerminated: the agent is a member no more.
+	ErrHeartbeatTerminated = errors.New("Cannot heartbeat for terminated agent")
+	// ErrHeartbeatInactive: the agent's process is gone.
+	ErrHeartbeatInactive = errors.New("Agent is inactive. Requires re-spawn.")
+)
+
+// NameError says that a team or an agent can't be called so.
+type NameError struct {
+	// Agent says that it was to be the name of an agent.
+	Agent bool
+	Name  string
+}
+
+func (e *NameError) Error() string {
+	if e.Agent {
+		return fmt.Sprintf("Invalid agent name %q: Agent name must be 1 to %d letters, digits, dots, hyphens or underscores, not begin with a sign, and not be one of %s",
+			e.Name, maxAgentName, strings.Join(reserved, ", "))
+	}
+	return fmt.Sprintf("Invalid team name %q: Team name must be alphanumeric with hyphens/underscores", e.Name)
+}
+
+// NotLeaderError says that only the leader may do something.
+type NotLeaderError struct {
+	// Verb is what: "kill agents".
+	Verb string
+}
+
+func (e *NotLeaderError) Error() string { return "Only the team leader can " + e.Verb }
+
+// NotMemberError says that the caller is not of the team.
+type NotMemberError struct{ Team string }
+
+func (e *NotMemberError) Error() string { return fmt.Sprintf("Not a member of team '%s'", e.Team) }
+
+// NoTeamError says that there is no such team.
+type NoTeamError struct{ Team string }
+
+func (e *NoTeamError) Error() string { return fmt.Sprintf("Team '%s' does not exist", e.Team) }
+
+// TeamExistsError says that there is a team of that name.
+type TeamExistsError struct{ Team string }
+
+func (e *TeamExistsError) Error() string { return fmt.Sprintf("Team '%s' already exists", e.Team) }
+
+// LiveAgentsError names the agents that keep a team from being deleted.
+type LiveAgentsError struct {
+	Team string
+	// Agents are names.
+	Agents []string
+}
+
+func (e *LiveAgentsError) Error() string {
+	return fmt.Sprintf("Team '%s' has %d live agent(s): %s", e.Team, len(e.Agents), strings.Join(e.Agents, ", "))
+}
+
+// AgentExistsError says that the team has an agent of that name or id.
+type AgentExistsError struct{ Agent, Team string }
+
+func (e *AgentExistsError) Error() string {
+	return fmt.Sprintf("Agent '%s' already exists in team '%s'", e.Agent, e.Team)
+}
+
+// NoAgentError says that there is no such agent.
+type NoAgentError struct {
+	// Agent is what was asked for.
+	Agent string
+	// InTeam is the team that it was looked for in, if that is to be said.
+	InTeam string
+}
+
+func (e *NoAgentError) Error() string {
+	if e.InTeam != "" {
+		return fmt.Sprintf("Agent '%s' not found in team '%s'", e.Agent, e.InTeam)
+	}
+	return fmt.Sprintf("Agent '%s' not found", e.Agent)
+}
+
+// TerminatedError says that the agent has ended before.
+type TerminatedError struct{ Agent string }
+
+func (e *TerminatedError) Error() string {
+	return fmt.Sprintf("Agent '%s' is already terminated", e.Agent)
+}

@@ -1,0 +1,115 @@
+package team
+
+import (
+	"context"
+	"errors"
+
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+// Leader is what the leader is called as a member of its team.
+const Leader = "leader"
+
+// Caller is who asks. What it may do is decided in this file alone.
+type Caller struct {
+	// Person says that there is neither a token nor a worker above the caller. A
+	// person leads every team.
+	Person bool
+	// WorkerID is the id of the worker that the caller lives in or whose token it
+	// has, empty if there is none.
+	WorkerID string
+	// Team, Agent, Name and Role are those of the agent that it is. Agent is its id.
+	// They are empty if it is none, also for a worker that leads a team.
+	Team, Agent, Name string
+	Role              Role
+}
+
+// ByToken returns the caller who has a token with that hash: [ErrUnknownToken] if
+// it is not that of an agent of now.
+func ByToken(ctx context.Context, tx *registry.Tx, hash string) (Caller, error) {
+	if hash == "" {
+		return Caller{}, ErrUnknownToken
+	}
+	agents, _, err := tx.Agents(ctx, registry.AgentQuery{TokenHash: hash, Live: true})
+	if err != nil {
+		return Caller{}, err
+	}
+	if len(agents) == 0 {
+		return Caller{}, ErrUnknownToken
+	}
+	return callerOf(&agents[0]), nil
+}
+
+// ByWorker returns the caller who lives in the worker with that id.
+func ByWorker(ctx context.Context, tx *registry.Tx, workerID string) (Caller, error) {
+	if workerID == "" {
+		return Caller{}, errors.New("the worker of the caller has no id")
+	}
+	agents, _, err := tx.Agents(ctx, registry.AgentQuery{WorkerID: workerID, Live: true})
+	if err != nil {
+		return Caller{}, err
+	}
+	if len(agents) == 0 {
+		return Caller{WorkerID: workerID}, nil
+	}
+	return callerOf(&agents[0]), nil
+}
+
+func callerOf(a *registry.Agent) Caller {
+	return Caller{WorkerID: a.WorkerID, Team: a.Team, Agent: a.ID, Name: a.Name, Role: a.Role}
+}
+
+// Member returns the id that the caller acts as in a team: an agent's own, and
+// [Leader] for a person and for whoever lives in the team's leader worker. It is
+// [NoTeamError] without the team and [NotMemberError] if the caller is not of it.
+func Member(ctx context.Context, tx *registry.Tx, caller Caller, teamName string) (id string, err error) {
+	t, err := Get(ctx, tx, teamName)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case caller.Person, caller.leads(&t):
+		return Leader, nil
+	case caller.Agent != "" && caller.Team == teamName:
+		return caller.Agent, nil
+	default:
+		return "", &NotMemberError{Team: teamName}
+	}
+}
+
+// Lead returns nil if the caller has the leader's right in a team: a person, who
+// lives in its leader worker, and an agent of the role leader. All others get a
+// [NotLeaderError] with verb, whether they are of the team or not. It is
+// [NoTeamError] without the team.
+func Lead(ctx context.Context, tx *registry.Tx, caller Caller, teamName, verb string) error {
+	t, err := Get(ctx, tx, teamName)
+	if err != nil {
+		return err
+	}
+	if caller.Person || caller.leads(&t) || caller.Agent != "" && caller.Team == teamName && caller.Role == RoleLeader {
+		return nil
+	}
+	return &NotLeaderError{Verb: verb}
+}
+
+// leads reports whether the caller lives in the leader worker of a team.
+func (c *Caller) leads(t *registry.Team) bool {
+	return !c.Person && c.WorkerID != "" && c.WorkerID == t.LeaderWorker
+}
+
+// MayEnd is as [Lead] for ending the workers of a team, which may be gone: then a
+// person may end what it left.
+func MayEnd(ctx context.Context, tx *registry.Tx, caller Caller, teamName string) error {
+	err := Lead(ctx, tx, caller, teamName, verbKill)
+	var none *NoTeamError
+	if !errors.As(err, &none) {
+		return err
+	}
+	if caller.Person {
+		return nil
+	}
+	return &NotLeaderError{Verb: verbKill}
+}
+
+// verbKill is what most of those who are refused wanted.
+const verbKill = "kill agents"

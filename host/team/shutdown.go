@@ -1,0 +1,227 @@
+package team
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+// Target returns the agent of a team that the caller may end. In this order it is
+// [NoTeamError], [NotLeaderError], [ErrKillLeader], [NoAgentError] or
+// [TerminatedError] if it may not.
+func Target(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who string) (registry.Agent, error) {
+	if err := Lead(ctx, tx, caller, teamName, verbKill); err != nil {
+		return registry.Agent{}, err
+	}
+	if who == Leader {
+		return registry.Agent{}, ErrKillLeader
+	}
+	a, err := Find(ctx, tx, teamName, who)
+	switch {
+	case err != nil:
+		return registry.Agent{}, err
+	case a.Status == Terminated:
+		return a, &TerminatedError{Agent: who}
+	case a.Role == RoleLeader:
+		return a, ErrKillLeader
+	}
+	return a, nil
+}
+
+// Ask asks an agent to end: it is shutting_down from now on, and has the request
+// in its inbox. The shutdown that it returns is [Requested]; or [Rejected], if the
+// agent refused an earlier one and nobody was told yet: then nothing is asked
+// anew. It fails as [Target] does, and with [ErrInShutdown] while a request is
+// open.
+func Ask(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who, reason string, now time.Time) (registry.Agent, registry.Shutdown, error) {
+	a, err := Target(ctx, tx, caller, teamName, who)
+	if err != nil {
+		return a, registry.Shutdown{}, err
+	}
+	if a.Status == ShuttingDown {
+		return a, registry.Shutdown{}, ErrInShutdown
+	}
+	last, err := tx.LastShutdown(ctx, a.ID)
+	if err != nil && !errors.Is(err, registry.ErrNotFound) {
+		return a, registry.Shutdown{}, err
+	}
+	if err == nil && last.Phase == Rejected && !last.Told {
+		last.Told = true
+		return a, last, errors.Join(tx.PutShutdown(ctx, &last), Touch(ctx, tx, caller, now))
+	}
+	requester, err := Member(ctx, tx, caller, teamName)
+	if err != nil {
+		return a, registry.Shutdown{}, err
+	}
+	s := registry.Shutdown{Team: teamName, AgentID: a.ID, Requester: requester, Reason: clean(reason), Phase: Requested, Requested: now}
+	if err := tx.InsertShutdown(ctx, &s); err != nil {
+		return a, s, err
+	}
+	a.Before, a.Status = a.Status, ShuttingDown
+	if err := tx.PutAgent(ctx, &a); err != nil {
+		return a, s, err
+	}
+	if err := tell(ctx, tx, &s, requester, a.ID, registry.MessageShutdownRequest, now); err != nil {
+		return a, s, err
+	}
+	return a, s, Touch(ctx, tx, caller, now)
+}
+
+// Approve is the caller's answer that it is going to end. Without ready it goes on
+// until it says so, and the one who asked is told. With ready it is time for
+// [Release], which tells. It is [ErrNoRequest] if the caller was not asked.
+func Approve(ctx context.Context, tx *registry.Tx, caller Caller, teamName string, ready bool, reason string, now time.Time) (registry.Agent, registry.Shutdown, error) {
+	a, s, err := asked(ctx, tx, caller, teamName)
+	if err != nil {
+		return a, s, err
+	}
+	first := s.Phase == Requested
+	s.Phase, s.Responded = Approved, now
+	if reason != "" {
+		s.Response = clean(reason)
+	}
+	if err := tx.PutShutdown(ctx, &s); err != nil {
+		return a, s, err
+	}
+	if first && !ready {
+		if err := answer(ctx, tx, &s, now); err != nil {
+			return a, s, err
+		}
+	}
+	return a, s, Touch(ctx, tx, caller, now)
+}
+
+// Reject is the caller's answer that it does not end: it is what it was before, and
+// the one who asked is told why. It is [ErrNoRequest] if the caller was not asked
+// and [ErrApproved] if it has approved.
+func Reject(ctx context.Context, tx *registry.Tx, caller Caller, teamName, reason string, now time.Time) (registry.Agent, registry.Shutdown, error) {
+	a, s, err := asked(ctx, tx, caller, teamName)
+	if err == nil && s.Phase == Approved {
+		err = ErrApproved
+	}
+	if err != nil {
+		return a, s, err
+	}
+	s.Phase, s.Responded, s.Completed, s.Response = Rejected, now, now, clean(reason)
+	if err := tx.PutShutdown(ctx, &s); err != nil {
+		return a, s, err
+	}
+	// To answer is a sign of life.
+	a.Status, a.Before, a.Heartbeat = awake(a.Before), "", now
+	if err := tx.PutAgent(ctx, &a); err != nil {
+		return a, s, err
+	}
+	return a, s, answer(ctx, tx, &s, now)
+}
+
+// Told says that whoever asked an agent to end knows of its answer by other means
+// than [Ask].
+func Told(ctx context.Context, tx *registry.Tx, agentID string) error {
+	s, err := tx.LastShutdown(ctx, agentID)
+	if errors.Is(err, registry.ErrNotFound) {
+		return nil
+	}
+	if err != nil || s.Told {
+		return err
+	}
+	s.Told = true
+	return tx.PutShutdown(ctx, &s)
+}
+
+// asked returns the agent that the caller is, and the request that it can answer.
+func asked(ctx context.Context, tx *registry.Tx, caller Caller, teamName string) (registry.Agent, registry.Shutdown, error) {
+	member, err := Member(ctx, tx, caller, teamName)
+	if err != nil {
+		return registry.Agent{}, registry.Shutdown{}, err
+	}
+	if member == Leader {
+		return registry.Agent{}, registry.Shutdown{}, ErrNoRequest
+	}
+	a, err := live(ctx, tx, member)
+	if err != nil {
+		return a, registry.Shutdown{}, err
+	}
+	s, open, err := request(ctx, tx, a.ID)
+	if err == nil && !open {
+		err = ErrNoRequest
+	}
+	return a, s, err
+}
+
+// request returns the shutdown of an agent that is under way.
+func request(ctx context.Context, tx *registry.Tx, agentID string) (s registry.Shutdown, open bool, err error) {
+	s, err = tx.LastShutdown(ctx, agentID)
+	if errors.Is(err, registry.ErrNotFound) {
+		return s, false, nil
+	}
+	return s, s.Phase == Requested || s.Phase == Approved, err
+}
+
+// callOff ends a request that nobody has to answer any more.
+func callOff(ctx context.Context, tx *registry.Tx, agentID string, now time.Time) error {
+	s, open, err := request(ctx, tx, agentID)
+	if err != nil || !open {
+		return err
+	}
+	s.Phase, s.Completed, s.Told, s.Response = Rejected, now, true, "The agent was started again"
+	return tx.PutShutdown(ctx, &s)
+}
+
+// awake is the status of an agent that was in another one and shows that it lives.
+func awake(before Status) Status {
+	if before == Idle {
+		return Idle
+	}
+	return Active
+}
+
+// note is the body of a message about a shutdown.
+type note struct {
+	ID        string `json:"id"`
+	Requester string `json:"requesterAgentId"`
+	Target    string `json:"targetAgentId"`
+	Team      string `json:"teamName"`
+	Reason    string `json:"reason,omitempty"`
+	Phase     Phase  `json:"phase"`
+	// Approved is there in answers alone.
+	Approved  *bool  `json:"approved,omitempty"`
+	Force     bool   `json:"force"`
+	Requested string `json:"requestedAt"`
+	Responded string `json:"respondedAt,omitempty"`
+	Response  string `json:"responseReason,omitempty"`
+}
+
+// timestamp is how times are written for users and models.
+const timestamp = "2006-01-02T15:04:05.000Z"
+
+// answer tells the one who asked what became of it; the leader, if that is no
+// member any more.
+func answer(ctx context.Context, tx *registry.Tx, s *registry.Shutdown, now time.Time) error {
+	to := s.Requester
+	if _, err := live(ctx, tx, to); err != nil {
+		to = Leader
+	}
+	return tell(ctx, tx, s, s.AgentID, to, registry.MessageShutdownApproved, now)
+}
+
+func tell(ctx context.Context, tx *registry.Tx, s *registry.Shutdown, from, to string, kind registry.MessageType, now time.Time) error {
+	n := note{
+		ID: strconv.FormatInt(s.ID, 10), Requester: s.Requester, Target: s.AgentID, Team: s.Team, Reason: s.Reason,
+		Phase: s.Phase, Force: s.Forced, Requested: s.Requested.UTC().Format(timestamp), Response: s.Response,
+	}
+	if kind == registry.MessageShutdownApproved {
+		n.Approved = new(s.Phase != Rejected)
+	}
+	if !s.Responded.IsZero() {
+		n.Responded = s.Responded.UTC().Format(timestamp)
+	}
+	body, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	return tx.AddMessage(ctx, &registry.Message{Team: s.Team, Sender: from, Recipient: to, Type: kind, Body: string(body), Time: now})
+}

@@ -1,0 +1,184 @@
+package team
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+// How long an agent can show no sign of life.
+const (
+	// BeatEvery is how often an agent should.
+	BeatEvery = time.Minute
+	// silence is when an agent that should is inactive.
+	silence = 2 * BeatEvery
+)
+
+// Signs are facts about the worker of an agent. The zero value: nothing is known.
+type Signs struct {
+	// Gone says that its process has ended, Reason how, in one line.
+	Gone   bool
+	Reason string
+	// Output is when it last wrote something.
+	Output time.Time
+}
+
+// Health is what the signs of life of an agent mean.
+type Health struct {
+	// Status is what it is by the facts, which may not be recorded yet.
+	Status Status
+	// Active says that it is active or idle.
+	Active bool
+	// Seen is its last sign of life, and Age how long ago that is.
+	Seen time.Time
+	Age  time.Duration
+	// Healthy says that it is younger than [BeatEvery].
+	Healthy bool
+	// Misses is how many beats an agent missed in a row that should beat.
+	Misses int
+}
+
+// Judge says how an agent is. It is what [Sweep] goes by, so who reads sees what
+// the next change is going to record.
+func Judge(a *registry.Agent, s Signs, now time.Time) Health {
+	h := Health{Status: a.Status, Seen: a.Heartbeat}
+	if s.Output.After(h.Seen) {
+		h.Seen = s.Output
+	}
+	h.Age = max(0, now.Sub(h.Seen))
+	h.Healthy = h.Age < BeatEvery
+	gone := s.Gone || !a.Lost.IsZero()
+	switch a.Status {
+	case Spawning, Idle:
+		if gone {
+			h.Status = Inactive
+		}
+	case Active, Inactive:
+		h.Status = Active
+		if gone || h.Age >= silence {
+			h.Status = Inactive
+		}
+	case ShuttingDown, Terminated:
+	}
+	if h.Status == Active || h.Status == Inactive {
+		h.Misses = int(h.Age / BeatEvery)
+	}
+	h.Active = h.Status == Active || h.Status == Idle
+	return h
+}
+
+// Sweep records how the agents of a team are, or those of all teams if its name is
+// empty. Signs are by the ids of their workers. Whoever became inactive is reported
+// to the leader once; only those whose process is gone lose their tasks.
+func Sweep(ctx context.Context, tx *registry.Tx, teamName string, signs map[string]Signs, now time.Time) (warnings []string, err error) {
+	agents, warnings, err := tx.Agents(ctx, registry.AgentQuery{Team: teamName, Live: true})
+	if err != nil {
+		return nil, err
+	}
+	for i := range agents {
+		a, s := &agents[i], signs[agents[i].WorkerID]
+		if s.Gone {
+			more, err := Lost(ctx, tx, a.ID, s.Reason, now)
+			if err != nil {
+				return warnings, err
+			}
+			warnings = append(warnings, more...)
+			continue
+		}
+		h := Judge(a, s, now)
+		if h.Status == a.Status {
+			continue
+		}
+		a.Status = h.Status
+		if h.Status == Inactive {
+			a.LastError = fmt.Sprintf("Heartbeat timeout: %ds since last heartbeat", int(h.Age.Seconds()))
+			if err := report(ctx, tx, a, a.LastError+". Its tasks stay with it.", now); err != nil {
+				return warnings, err
+			}
+		}
+		if err := tx.PutAgent(ctx, a); err != nil {
+			return warnings, err
+		}
+	}
+	return warnings, nil
+}
+
+// End is how the worker of an agent ended.
+type End struct {
+	// Killed says that it was killed, by whomever.
+	Killed bool
+	// Reason is how it ended, in one line.
+	Reason string
+}
+
+// Ended records what the end of a worker means for the agent that it is, in the
+// transaction that records the end: one that was killed is terminated, any other is
+// lost. It does nothing if there is no such agent, or if it has another worker now.
+func Ended(ctx context.Context, tx *registry.Tx, workerID string, e End, now time.Time) (warnings []string, err error) {
+	if workerID == "" {
+		return nil, nil
+	}
+	agents, warnings, err := tx.Agents(ctx, registry.AgentQuery{WorkerID: workerID, Live: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range agents {
+		var more []string
+		if e.Killed {
+			var r Released
+			r, err = Release(ctx, tx, a.ID, Leaving{Phase: ForceKilled}, now)
+			more = r.Warnings
+		} else {
+			more, err = Lost(ctx, tx, a.ID, e.Reason, now)
+		}
+		if err != nil {
+			return warnings, err
+		}
+		warnings = append(warnings, more...)
+	}
+	return warnings, nil
+}
+
+// Lost records that the process of an agent ended by itself: it is inactive, its
+// tasks are given back, and the leader is told. An agent that was shutting down
+// has done what it was asked for and is released. It does nothing the second time,
+// nor to a terminated agent.
+func Lost(ctx context.Context, tx *registry.Tx, agentID, reason string, now time.Time) (warnings []string, err error) {
+	a, err := live(ctx, tx, agentID)
+	var over *TerminatedError
+	if errors.As(err, &over) {
+		return nil, nil
+	}
+	if err != nil || !a.Lost.IsZero() {
+		return nil, err
+	}
+	if a.Status == ShuttingDown {
+		r, err := Release(ctx, tx, agentID, Leaving{Phase: Confirmed}, now)
+		return r.Warnings, err
+	}
+	if reason == "" {
+		reason = "its process ended"
+	}
+	ids, warnings := takeBack(ctx, tx, &a, now)
+	a.Status, a.Before, a.Lost, a.LastError = Inactive, "", now, reason
+	if err := tx.PutAgent(ctx, &a); err != nil {
+		return warnings, err
+	}
+	given := "none"
+	if len(ids) > 0 {
+		given = strings.Join(ids, ", ")
+	}
+	return warnings, report(ctx, tx, &a, fmt.Sprintf("%s. Tasks reassigned: %s.", reason, given), now)
+}
+
+// report tells the leader that an agent became inactive.
+func report(ctx context.Context, tx *registry.Tx, a *registry.Agent, why string, now time.Time) error {
+	return tx.AddMessage(ctx, &registry.Message{
+		Team: a.Team, Sender: system, Recipient: Leader, Type: registry.MessageSystem, Time: now,
+		Body: fmt.Sprintf("Agent %s (%s) became inactive: %s", a.Name, a.ID, why),
+	})
+}

@@ -1,0 +1,111 @@
+package team
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// maxAgentName leaves room in the name of a worker for that of the team.
+const maxAgentName = 31
+
+// reserved are what no agent can be called, because they mean someone else.
+var reserved = []string{Leader, All, system}
+
+// system is the sender of what swarm itself tells.
+const system = "system"
+
+var teamName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`)
+
+// CheckName returns nil if a team can be called so, else a [NameError].
+func CheckName(name string) error {
+	if !teamName.MatchString(name) {
+		return &NameError{Name: name}
+	}
+	return nil
+}
+
+// CheckAgentName is as [CheckName] for an agent.
+func CheckAgentName(name string) error {
+	if len(name) > maxAgentName || !swarm.ValidName(name) || slices.Contains(reserved, name) {
+		return &NameError{Agent: true, Name: name}
+	}
+	return nil
+}
+
+// New is a team that is to be made.
+type New struct {
+	Name, Description string
+	// Server is the server that it is to have, or nil.
+	Server *registry.Server
+}
+
+// Create makes a team, which the caller leads: whoever lives in its worker, or
+// people. It is [NameError] or [TeamExistsError] if it can't be called so.
+func Create(ctx context.Context, tx *registry.Tx, caller Caller, n New, now time.Time) (registry.Team, error) {
+	if err := CheckName(n.Name); err != nil {
+		return registry.Team{}, err
+	}
+	t := registry.Team{Name: n.Name, Description: clean(n.Description), LeaderWorker: caller.WorkerID, Server: n.Server, Created: now}
+	err := tx.InsertTeam(ctx, &t)
+	if errors.Is(err, registry.ErrExists) {
+		err = &TeamExistsError{Team: n.Name}
+	}
+	if err != nil {
+		return registry.Team{}, err
+	}
+	return t, nil
+}
+
+// Get returns a team: [NoTeamError] if there is none of that name.
+func Get(ctx context.Context, tx *registry.Tx, name string) (registry.Team, error) {
+	t, err := tx.Team(ctx, name)
+	if errors.Is(err, registry.ErrNotFound) {
+		err = &NoTeamError{Team: name}
+	}
+	return t, err
+}
+
+// Delete removes a team and all that it has. Its leader alone may, and only once
+// all its agents are terminated: [LiveAgentsError] else.
+func Delete(ctx context.Context, tx *registry.Tx, caller Caller, name string) error {
+	if err := Lead(ctx, tx, caller, name, "delete the team"); err != nil {
+		return err
+	}
+	live, err := tx.Members(ctx, name)
+	if err != nil {
+		return err
+	}
+	if len(live) > 0 {
+		e := &LiveAgentsError{Team: name}
+		for _, a := range live {
+			e.Agents = append(e.Agents, a.Name)
+		}
+		return e
+	}
+	return tx.DeleteTeam(ctx, name)
+}
+
+// Moved says that a worker has a new id, as after a respawn: who led a team from
+// within it leads it still. [Rejoin] does the same for an agent.
+func Moved(ctx context.Context, tx *registry.Tx, oldWorkerID, newWorkerID string) error {
+	teams, _, err := tx.Teams(ctx)
+	if err != nil || oldWorkerID == "" {
+		return err
+	}
+	for _, t := range teams {
+		if t.LeaderWorker != oldWorkerID {
+			continue
+		}
+		t.LeaderWorker = newWorkerID
+		if err := tx.PutTeam(ctx, &t); err != nil {
+			return err
+		}
+	}
+	return nil
+}

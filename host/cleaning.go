@@ -19,10 +19,14 @@ import (
 // Clean removes what is left of stopped workers: workspace, run directory,
 // record. With All or Tag it passes over workers that run; a running worker that
 // is named is an [ErrRunning] in its outcome. An unknown name is an
-// [ErrNotFound], and nothing was touched then.
+// [ErrNotFound], and nothing was touched then, nor if one of them is of a team that
+// the caller does not lead.
 func (h *Host) Clean(ctx context.Context, sel Selection, req CleanRequest) ([]CleanOutcome, error) {
 	recs, _, err := h.chooseNamed(ctx, sel)
 	if err != nil {
+		return nil, err
+	}
+	if err := h.mayEnd(ctx, recs...); err != nil {
 		return nil, err
 	}
 	if recs, err = h.withoutEnded(ctx, sel, recs); err != nil {

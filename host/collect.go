@@ -148,7 +148,7 @@ func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, r
 func (c *Collected) owners(ctx context.Context, h *Host, recs []registry.Record) []registry.Record {
 	left := h.disowned(ctx, recs)
 	for _, w := range left {
-		outs, err := h.Kill(ctx, Selection{Names: []string{w.ID}}, KillRequest{})
+		outs, err := h.Kill(ctx, Selection{Names: []string{w.ID}}, KillRequest{Allowed: true})
 		for _, out := range outs {
 			if err = out.Err; err == nil && !out.Result.AlreadyEnded {
 				c.Killed = append(c.Killed, out.Worker)

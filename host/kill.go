@@ -78,7 +78,8 @@ type KillOutcome struct {
 }
 
 // Kill ends the selected workers, all at the same time. An unknown name is an
-// [ErrNotFound], and nothing was touched then. Whatever happens to one worker
+// [ErrNotFound], and nothing was touched then, nor if one of them is of a team that
+// the caller does not lead. Whatever happens to one worker
 // afterwards is in its outcome and does not stop the others; outcomes are in the
 // order of the selection.
 func (h *Host) Kill(ctx context.Context, sel Selection, req KillRequest) ([]KillOutcome, error) {
@@ -92,6 +93,11 @@ func (h *Host) Kill(ctx context.Context, sel Selection, req KillRequest) ([]Kill
 	recs, warnings, err := h.chooseNamed(ctx, sel)
 	if err != nil {
 		return nil, err
+	}
+	if !req.Allowed {
+		if err := h.mayEnd(ctx, recs...); err != nil {
+			return nil, err
+		}
 	}
 	if recs, err = h.withoutEnded(ctx, sel, recs); err != nil {
 		return nil, err

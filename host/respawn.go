@@ -44,6 +44,9 @@ func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Wo
 	if err != nil {
 		return Worker{}, err
 	}
+	if err := h.mayEnd(ctx, recs...); err != nil {
+		return Worker{}, err
+	}
 	reg, err := h.writing(ctx)
 	if err != nil {
 		return Worker{}, err

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,11 @@ func (h *Host) Send(ctx context.Context, sel Selection, in swarm.Input) ([]SendO
 	if err != nil {
 		return nil, err
 	}
+	if disturbs(in) {
+		if err := h.mayEnd(ctx, recs...); err != nil {
+			return nil, err
+		}
+	}
 	named := len(sel.Names) > 0
 	all := make([]SendOutcome, len(recs))
 	var wg sync.WaitGroup
@@ -50,6 +56,13 @@ func (h *Host) Send(ctx context.Context, sel Selection, in swarm.Input) ([]SendO
 		}
 	}
 	return told, nil
+}
+
+// disturbs reports whether an input is more than a text to a program: what ends or
+// stops it on a terminal does so however it is sent.
+func disturbs(in swarm.Input) bool {
+	const interrupt, eof, suspend, quit = "\x03", "\x04", "\x1a", "\x1c"
+	return in.Kind != swarm.InputText || bytes.ContainsAny(in.Data, interrupt+eof+suspend+quit)
 }
 
 func (h *Host) sendOne(ctx context.Context, rec registry.Record, in swarm.Input, named bool) SendOutcome {

@@ -16,7 +16,8 @@ type SignalRequest struct {
 }
 
 // Signal sends a running worker a signal that is not meant to end it, and returns
-// at once. If it ends the worker nevertheless, that is an exit of its own.
+// at once. If it ends the worker nevertheless, that is an exit of its own. Whom a
+// team's worker may be signalled by is who may kill it.
 func (h *Host) Signal(ctx context.Context, name string, req SignalRequest) (Worker, error) {
 	signal, err := swarm.ParseSignal(req.Signal)
 	if err != nil {
@@ -24,6 +25,9 @@ func (h *Host) Signal(ctx context.Context, name string, req SignalRequest) (Work
 	}
 	recs, _, err := h.chooseNamed(ctx, Selection{Names: []string{name}})
 	if err != nil {
+		return Worker{}, err
+	}
+	if err := h.mayEnd(ctx, recs...); err != nil {
 		return Worker{}, err
 	}
 	rec, err := h.living(ctx, recs[0])

@@ -1,0 +1,89 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Caller returns who calls: the agent whose token is in the environment, else who
+// lives in the nearest worker above the calling process, as its keeper proves it,
+// else a person. A token that is no agent's is [team.ErrUnknownToken]: who was told
+// who it is must not be taken for somebody else.
+//
+// It writes nothing, and starts nothing.
+func (h *Host) Caller(ctx context.Context) (caller team.Caller, err error) {
+	token, worker := h.lookupEnv(swarm.EnvToken), h.callerWorker()
+	if token == "" && worker == "" {
+		return team.Caller{Person: true}, nil
+	}
+	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		if token != "" {
+			caller, err = team.ByToken(ctx, tx, tokenHash(token))
+		} else {
+			caller, err = team.ByWorker(ctx, tx, worker)
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		if token != "" {
+			return team.Caller{}, team.ErrUnknownToken
+		}
+		return team.Caller{WorkerID: worker}, nil
+	}
+	return caller, err
+}
+
+// callerWorker returns the id of the worker that the calling process runs in, of
+// whatever state directory; empty if it runs in none. The environment proves it
+// only of a worker that has no keeper: it may come from a daemon that was once
+// started in there.
+func (h *Host) callerWorker() string {
+	if h.isKeeper() {
+		return ""
+	}
+	if run := callerRunDir(os.Getppid()); run != "" {
+		return filepath.Base(run)
+	}
+	id := h.lookupEnv(swarm.EnvWorkerID)
+	if id == "" || filepath.Base(id) != id {
+		return ""
+	}
+	if _, err := os.Stat(filepath.Join(h.runDir(id), rundir.StatusFile)); err == nil {
+		return ""
+	}
+	return id
+}
+
+// mayEnd refuses to end workers of a team, or to disturb them, for a caller who
+// does not lead it. Where none of them has a team it does not even look who calls.
+func (h *Host) mayEnd(ctx context.Context, recs ...registry.Record) error {
+	var teams []string
+	for _, r := range recs {
+		if r.Team != "" {
+			teams = append(teams, r.Team)
+		}
+	}
+	if len(teams) == 0 {
+		return nil
+	}
+	caller, err := h.Caller(ctx)
+	if err != nil || caller.Person {
+		return err
+	}
+	return h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		for _, name := range unique(teams) {
+			if err := team.MayEnd(ctx, tx, caller, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

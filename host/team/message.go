@@ -20,7 +20,8 @@ const (
 
 // Send puts a message of the caller into the inboxes of the members that are
 // meant: an id, a name, the leader, or [All] but the caller. It returns the ids of
-// the messages, of which there is one for each recipient.
+// the messages, of which there is one for each recipient: none if there is nobody
+// but the caller.
 func Send(ctx context.Context, tx *registry.Tx, caller Caller, team, to, body string, now time.Time) ([]int64, error) {
 	sender, err := Member(ctx, tx, caller, team)
 	if err != nil {
@@ -60,9 +61,6 @@ func recipients(ctx context.Context, tx *registry.Tx, team, sender, to string) (
 			if m.ID != sender {
 				ids = append(ids, m.ID)
 			}
-		}
-		if len(ids) == 0 {
-			return nil, refuse(ErrNoRecipient, "Team '%s' has no other members", team)
 		}
 		return ids, nil
 	}

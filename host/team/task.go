@@ -220,13 +220,38 @@ func claim(ctx context.Context, tx *registry.Tx, task *registry.Task, member str
 	return nil
 }
 
-// Tasks returns the tasks of the caller's team in the order of their numbers.
-// An empty status and an empty owner, which is an id or a name, mean all.
+// Tasks returns the tasks of the caller's team in the order of their numbers. An
+// empty status and an empty owner mean all. The owner is an id, also that of a
+// terminated agent, or the name of a member.
 func Tasks(ctx context.Context, tx *registry.Tx, caller Caller, team string, status registry.TaskStatus, owner string) ([]registry.Task, error) {
 	if _, err := Member(ctx, tx, caller, team); err != nil {
 		return nil, err
 	}
+	if owner != "" {
+		id, err := ownerID(ctx, tx, team, owner)
+		if err != nil {
+			return nil, err
+		}
+		owner = id
+	}
 	return tx.Tasks(ctx, registry.TaskQuery{Team: team, Status: status, Owner: owner})
+}
+
+// ownerID is the id of the member that is called by its id or its name.
+func ownerID(ctx context.Context, tx *registry.Tx, team, owner string) (string, error) {
+	if owner == Leader {
+		return owner, nil
+	}
+	for _, q := range []registry.AgentQuery{{Team: team, ID: owner}, {Team: team, Name: owner, Live: true}} {
+		agents, _, err := tx.Agents(ctx, q)
+		if err != nil {
+			return "", err
+		}
+		if len(agents) > 0 {
+			return agents[0].ID, nil
+		}
+	}
+	return "", &NoAgentError{Agent: owner, InTeam: team}
 }
 
 // giveBack makes the tasks that a member works on pending again, which is the only

@@ -53,18 +53,27 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 }
 
 // sweep closes the panes that ended workers left in a session, or says that it
-// has to be kept for someone else's.
+// has to be kept for someone else's. A worker that the host does not count as
+// running yet keeps it too, but that is nothing to warn of.
 func (b *Backend) sweep(ctx context.Context, panes []pane, ended []handle) (kept bool) {
 	if len(panes) == 0 || !panes[0].made {
 		return false
 	}
 	var leftovers []handle
+	starting := false
 	for _, p := range panes {
-		i := slices.IndexFunc(ended, func(h handle) bool { return h.ID == p.worker && h.Pane == p.id && h.Window == p.window })
-		if i < 0 {
+		i := slices.IndexFunc(ended, func(h handle) bool { return h.ID == p.worker })
+		switch {
+		case p.worker != "" && i < 0:
+			starting = true
+		case i < 0 || ended[i].Pane != p.id || ended[i].Window != p.window:
 			return true
+		default:
+			leftovers = append(leftovers, ended[i])
 		}
-		leftovers = append(leftovers, ended[i])
+	}
+	if starting {
+		return false
 	}
 	for _, h := range leftovers {
 		b.close(ctx, h, ifDead)

@@ -2,6 +2,8 @@ package team
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,35 +53,23 @@ func Send(ctx context.Context, tx *registry.Tx, caller Caller, team, to, body st
 
 // recipients are the ids of the members that a message is for.
 func recipients(ctx context.Context, tx *registry.Tx, team, sender, to string) ([]string, error) {
-	members, err := tx.Members(ctx, team)
-	if err != nil {
-		return nil, err
-	}
-	if to == All {
-		ids := []string{}
-		for _, m := range append([]registry.Agent{{ID: Leader}}, members...) {
-			if m.ID != sender {
-				ids = append(ids, m.ID)
-			}
-		}
-		return ids, nil
-	}
-	if to == Leader {
+	switch to {
+	case Leader:
 		return []string{Leader}, nil
-	}
-	named := ""
-	for _, m := range members {
-		switch to {
-		case m.ID:
-			return []string{m.ID}, nil
-		case m.Name:
-			named = m.ID
+	case All:
+		members, err := tx.Members(ctx, team)
+		ids := []string{Leader}
+		for _, m := range members {
+			ids = append(ids, m.ID)
 		}
+		return slices.DeleteFunc(ids, func(id string) bool { return id == sender }), err
 	}
-	if named == "" {
+	a, err := Find(ctx, tx, team, to)
+	none := (*NoAgentError)(nil)
+	if errors.As(err, &none) || err == nil && a.Status == Terminated {
 		return nil, refuse(ErrNoRecipient, "Recipient '%s' is not a member of team '%s'", to, team)
 	}
-	return []string{named}, nil
+	return []string{a.ID}, err
 }
 
 // Inbox is what a member is given to read.

@@ -92,7 +92,7 @@ func checkTask(t *registry.Task) error {
 
 // setDependencies makes a task that is in the registry wait for others.
 func setDependencies(ctx context.Context, tx *registry.Tx, task *registry.Task, ids []string) error {
-	needs := []int{}
+	var needs []int
 	for _, id := range ids {
 		n := taskNumber(id)
 		if _, err := tx.Task(ctx, task.Team, n); errors.Is(err, registry.ErrNotFound) {
@@ -221,37 +221,22 @@ func claim(ctx context.Context, tx *registry.Tx, task *registry.Task, member str
 }
 
 // Tasks returns the tasks of the caller's team in the order of their numbers. An
-// empty status and an empty owner mean all. The owner is an id, also that of a
-// terminated agent, or the name of a member.
+// empty status and an empty owner, which is an id or a name, mean all.
 func Tasks(ctx context.Context, tx *registry.Tx, caller Caller, team string, status registry.TaskStatus, owner string) ([]registry.Task, error) {
 	if _, err := Member(ctx, tx, caller, team); err != nil {
 		return nil, err
 	}
-	if owner != "" {
-		id, err := ownerID(ctx, tx, team, owner)
+	if owner != "" && owner != Leader {
+		a, err := Find(ctx, tx, team, owner)
+		if none := (*NoAgentError)(nil); errors.As(err, &none) {
+			err = &NoAgentError{Agent: owner, InTeam: team}
+		}
 		if err != nil {
 			return nil, err
 		}
-		owner = id
+		owner = a.ID
 	}
 	return tx.Tasks(ctx, registry.TaskQuery{Team: team, Status: status, Owner: owner})
-}
-
-// ownerID is the id of the member that is called by its id or its name.
-func ownerID(ctx context.Context, tx *registry.Tx, team, owner string) (string, error) {
-	if owner == Leader {
-		return owner, nil
-	}
-	for _, q := range []registry.AgentQuery{{Team: team, ID: owner}, {Team: team, Name: owner, Live: true}} {
-		agents, _, err := tx.Agents(ctx, q)
-		if err != nil {
-			return "", err
-		}
-		if len(agents) > 0 {
-			return agents[0].ID, nil
-		}
-	}
-	return "", &NoAgentError{Agent: owner, InTeam: team}
 }
 
 // giveBack makes the tasks that a member works on pending again, which is the only

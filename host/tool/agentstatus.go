@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
 )
 
 // GetAgentStatusInput says of which agents to tell.
@@ -85,10 +86,47 @@ this tool.`,
 		ReadOnly:   true,
 		Idempotent: true,
 	},
-	run: func(ctx context.Context, h *host.Host, env Env, in GetAgentStatusInput) (GetAgentStatusOutput, error) {
-		return GetAgentStatusOutput{}, errNotYet
+	run: func(ctx context.Context, h *host.Host, _ Env, in GetAgentStatusInput) (GetAgentStatusOutput, error) {
+		answer, err := agent.Status(ctx, h, agent.StatusRequest{
+			Team: in.TeamName, Agent: in.AgentID, Server: in.IncludeServer, Terminated: in.IncludeTerminated,
+		})
+		if err != nil {
+			return GetAgentStatusOutput{}, err
+		}
+		return GetAgentStatusOutput{
+			outcome:  outcome{true},
+			Agents:   agentStatuses(answer.Agents),
+			Server:   teamServer(answer.Server),
+			Summary:  AgentSummary(answer.Summary),
+			Warnings: answer.Warnings,
+		}, nil
 	},
 	failed: func(_ GetAgentStatusInput, text string) GetAgentStatusOutput {
 		return GetAgentStatusOutput{Agents: []AgentStatus{}, Error: text}
 	},
+}
+
+func agentStatuses(agents []agent.Agent) []AgentStatus {
+	list := make([]AgentStatus, len(agents))
+	for i, a := range agents {
+		list[i] = AgentStatus{
+			AgentID: a.ID, Name: a.Name, Role: string(a.Role), Model: a.Model,
+			Status: string(a.Status), IsActive: a.Active, Color: a.Color,
+			HeartbeatTs: Timestamp{a.Heartbeat}, HeartbeatAge: a.Age.Seconds(), HeartbeatHealthy: a.Healthy,
+			SessionID: a.Session, PaneID: a.Pane, Cwd: a.Dir,
+			ConsecutiveMisses: a.Misses, LastError: a.Error, SessionRotationCount: a.Rotations,
+			CreatedAt: Timestamp{a.Created}, TerminatedAt: Timestamp{a.Terminated},
+		}
+	}
+	return list
+}
+
+func teamServer(s *agent.Server) *TeamServer {
+	if s == nil {
+		return nil
+	}
+	return &TeamServer{
+		Port: s.Port, PID: s.PID, IsRunning: s.Running, ActiveSessions: s.Sessions,
+		Hostname: s.Host, StartedAt: Timestamp{s.Started},
+	}
 }

@@ -2,8 +2,10 @@ package tool
 
 import (
 	"context"
+	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/shell"
 )
 
 // BashInput is a command line to run.
@@ -42,10 +44,46 @@ all); output_file is where its output goes. A background shell ends with the
 session that started it.`,
 		Destructive: true,
 	},
-	run: func(ctx context.Context, h *host.Host, env Env, in BashInput) (BashOutput, error) {
-		return BashOutput{}, errNotYet
-	},
+	run: runBash,
 	failed: func(in BashInput, text string) BashOutput {
 		return BashOutput{ExitCode: -1, Error: text}
 	},
+}
+
+func runBash(ctx context.Context, h *host.Host, env Env, in BashInput) (BashOutput, error) {
+	command := shell.Command{
+		Command:     in.Command,
+		Description: in.Description,
+		Dir:         env.Dir,
+		Timeout:     milliseconds(in.Timeout),
+		Session:     env.Session,
+	}
+	if in.RunInBackground {
+		s, err := shell.Start(ctx, h, command)
+		if err != nil {
+			return BashOutput{}, err
+		}
+		return BashOutput{outcome: outcome{true}, ExitCode: -1, TaskID: s.ID, OutputFile: s.OutputFile}, nil
+	}
+	r, err := shell.Run(ctx, h, command)
+	if err != nil {
+		return BashOutput{}, err
+	}
+	return BashOutput{
+		outcome:  outcome{r.ExitCode == 0 && r.Problem == ""},
+		Stdout:   r.Stdout,
+		Stderr:   r.Stderr,
+		ExitCode: r.ExitCode,
+		Error:    r.Problem,
+	}, nil
+}
+
+// milliseconds is a duration of an input, at most some years: a longer one would
+// overflow when it is added to a time.
+func milliseconds(n int) time.Duration {
+	const most = 10 * 365 * 24 * time.Hour
+	if n > int(most/time.Millisecond) {
+		return most
+	}
+	return time.Duration(n) * time.Millisecond
 }

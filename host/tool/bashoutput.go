@@ -39,7 +39,18 @@ No output is returned twice. With filter only the lines that match are returned;
 the others count as read all the same.`,
 	},
 	run: func(ctx context.Context, h *host.Host, env Env, in ReadShellInput) (ReadShellOutput, error) {
-		return ReadShellOutput{}, errNotYet
+		out, err := shell.Next(ctx, h, env.Session, in.ShellID, in.Filter)
+		if err != nil {
+			return ReadShellOutput{}, err
+		}
+		return ReadShellOutput{
+			outcome:  outcome{true},
+			ShellID:  out.Shell.ID,
+			Status:   out.Shell.Status,
+			Output:   out.Text,
+			ExitCode: out.Shell.ExitCode,
+			More:     out.More,
+		}, nil
 	},
 	failed: func(in ReadShellInput, text string) ReadShellOutput {
 		return ReadShellOutput{ShellID: in.ShellID, Status: shell.Failed, Error: text}

@@ -20,7 +20,7 @@ type output interface{ succeeded() bool }
 
 // outcome is the first field of every output.
 type outcome struct {
-	Success bool `json:"success"`
+	Success bool `json:"success" jsonschema:"It was done"`
 }
 
 func (o outcome) succeeded() bool { return o.Success }

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-var errNotYet = errors.New("not built yet")
+// errNoCommand: nothing says what an agent is.
+var errNoCommand = errors.New("no command for the agent: neither command nor [team] agent_command of the config is set")
 
 // InputError says all that is wrong with an input. Nothing was touched.
 type InputError struct{ Problems []Problem }

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/team"
 )
 
 // HeartbeatInput says who is alive.
@@ -35,8 +37,19 @@ var heartbeat = &definition[HeartbeatInput, HeartbeatOutput]{
 gives no sign of life for two minutes becomes inactive; an idle one does not.`,
 		Idempotent: true,
 	},
-	run: func(ctx context.Context, h *host.Host, env Env, in HeartbeatInput) (HeartbeatOutput, error) {
-		return HeartbeatOutput{}, errNotYet
+	run: func(ctx context.Context, h *host.Host, _ Env, in HeartbeatInput) (HeartbeatOutput, error) {
+		beat, err := agent.Heartbeat(ctx, h, agent.HeartbeatRequest{
+			Team: in.TeamName, Agent: in.AgentID, Status: team.Status(in.Status),
+		})
+		if err != nil {
+			return HeartbeatOutput{}, err
+		}
+		return HeartbeatOutput{
+			outcome:      outcome{true},
+			HeartbeatTs:  Timestamp{beat.Time},
+			NextDeadline: Timestamp{beat.Deadline},
+			AgentStatus:  string(beat.Status),
+		}, nil
 	},
 	failed: func(_ HeartbeatInput, text string) HeartbeatOutput { return HeartbeatOutput{Error: text} },
 }

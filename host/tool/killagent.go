@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/team"
 )
 
 // KillAgentInput says which agent to end, and how.
@@ -40,13 +42,42 @@ Only the team leader can kill agents.`,
 		Destructive: true,
 	},
 	run: func(ctx context.Context, h *host.Host, env Env, in KillAgentInput) (KillAgentOutput, error) {
-		return KillAgentOutput{}, errNotYet
+		progress, stop := killProgress(env, in.AgentID)
+		defer stop()
+		killed, err := agent.Kill(ctx, h, agent.KillRequest{
+			Team: in.TeamName, Agent: in.AgentID, Force: in.Force, Reason: in.Reason, Progress: progress,
+		})
+		if err != nil {
+			return KillAgentOutput{}, err
+		}
+		return KillAgentOutput{
+			outcome:         outcome{true},
+			Method:          method(in),
+			Phase:           string(killed.Phase),
+			ReassignedTasks: listed(killed.Reassigned),
+			Warnings:        killed.Warnings,
+		}, nil
 	},
 	failed: func(in KillAgentInput, text string) KillAgentOutput {
-		out := KillAgentOutput{Method: "graceful", Phase: "requested", ReassignedTasks: []string{}, Error: text}
+		out := KillAgentOutput{Method: method(in), Phase: string(team.Requested), ReassignedTasks: []string{}, Error: text}
 		if in.Force {
-			out.Method, out.Phase = "force", "force_killed"
+			out.Phase = string(team.ForceKilled)
 		}
 		return out
 	},
+}
+
+func method(in KillAgentInput) string {
+	if in.Force {
+		return "force"
+	}
+	return "graceful"
+}
+
+// listed is a list as it is in JSON, where there is no nil.
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/shell"
 )
 
 // KillShellInput says which background shell to end, and how.
@@ -53,7 +54,23 @@ Returns success status and whether force kill was required.
 		Idempotent:  true,
 	},
 	run: func(ctx context.Context, h *host.Host, env Env, in KillShellInput) (KillShellOutput, error) {
-		return KillShellOutput{}, errNotYet
+		progress, stop := killProgress(env, in.ShellID)
+		defer stop()
+		r, err := shell.Kill(ctx, h, env.Session, shell.KillRequest{
+			ID: in.ShellID, Signal: in.Signal, Force: in.Force, Timeout: milliseconds(in.Timeout), Progress: progress,
+		})
+		if err != nil {
+			return KillShellOutput{}, err
+		}
+		return KillShellOutput{
+			outcome:     outcome{r.Success},
+			ShellID:     in.ShellID,
+			SignalSent:  r.SignalSent,
+			ForceKilled: r.ForceKilled,
+			ExitCode:    r.ExitCode,
+			Error:       r.Problem,
+			Command:     r.Shell.Command,
+		}, nil
 	},
 	failed: func(in KillShellInput, text string) KillShellOutput {
 		signal := in.Signal

@@ -2,8 +2,12 @@ package tool
 
 import (
 	"context"
+	"strconv"
+	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
 )
 
 // SendMessageInput is a message to members of a team.
@@ -16,7 +20,7 @@ type SendMessageInput struct {
 // SendMessageOutput is the message that was sent.
 type SendMessageOutput struct {
 	outcome
-	ID    string `json:"id" jsonschema:"ID of the message; the first one if it went to several; empty if there was nobody"`
+	ID    string `json:"id" jsonschema:"ID of the message; the first one if it went to several"`
 	Error string `json:"error,omitempty" jsonschema:"Why it was not sent"`
 }
 
@@ -61,8 +65,16 @@ var sendMessage = &definition[SendMessageInput, SendMessageOutput]{
 		Title:       "Send a message",
 		Description: `Send a message to the inbox of a member of the team, or to all others.`,
 	},
-	run: func(ctx context.Context, h *host.Host, env Env, in SendMessageInput) (SendMessageOutput, error) {
-		return SendMessageOutput{}, errNotYet
+	run: func(ctx context.Context, h *host.Host, _ Env, in SendMessageInput) (SendMessageOutput, error) {
+		var ids []int64
+		err := change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (err error) {
+			ids, err = team.Send(ctx, tx, caller, in.TeamName, in.To, in.Message, now)
+			return err
+		})
+		if err != nil {
+			return SendMessageOutput{}, err
+		}
+		return SendMessageOutput{outcome: outcome{true}, ID: strconv.FormatInt(ids[0], 10)}, nil
 	},
 	failed: func(_ SendMessageInput, text string) SendMessageOutput { return SendMessageOutput{Error: text} },
 }
@@ -74,10 +86,29 @@ var readMessages = &definition[ReadMessagesInput, ReadMessagesOutput]{
 		Description: `Read the messages in the caller's inbox, the oldest first, and mark them as read. A message of
 type shutdown_request is answered with respond-shutdown.`,
 	},
-	run: func(ctx context.Context, h *host.Host, env Env, in ReadMessagesInput) (ReadMessagesOutput, error) {
-		return ReadMessagesOutput{}, errNotYet
+	run: func(ctx context.Context, h *host.Host, _ Env, in ReadMessagesInput) (ReadMessagesOutput, error) {
+		var inbox team.Inbox
+		err := change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (err error) {
+			inbox, err = team.Read(ctx, tx, caller, in.TeamName, in.UnreadOnly, now)
+			return err
+		})
+		if err != nil {
+			return ReadMessagesOutput{}, err
+		}
+		return ReadMessagesOutput{outcome: outcome{true}, Messages: messages(inbox.Messages), Remaining: inbox.Remaining}, nil
 	},
 	failed: func(_ ReadMessagesInput, text string) ReadMessagesOutput {
 		return ReadMessagesOutput{Messages: []Message{}, Error: text}
 	},
+}
+
+func messages(ms []registry.Message) []Message {
+	list := make([]Message, len(ms))
+	for i, m := range ms {
+		list[i] = Message{
+			ID: strconv.FormatInt(m.ID, 10), From: m.Sender, To: m.Recipient, Type: string(m.Type),
+			Message: m.Body, Timestamp: Timestamp{m.Time}, Read: !m.Read.IsZero(),
+		}
+	}
+	return list
 }

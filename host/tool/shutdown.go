@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
 )
 
 // RespondShutdownInput is an agent's answer to a shutdown request.
@@ -44,8 +45,20 @@ and not ready: it goes on, and calls again when it is. Not approved: it goes on 
 the leader is told the reason.`,
 		Destructive: true,
 	},
-	run: func(ctx context.Context, h *host.Host, env Env, in RespondShutdownInput) (RespondShutdownOutput, error) {
-		return RespondShutdownOutput{}, errNotYet
+	run: func(ctx context.Context, h *host.Host, _ Env, in RespondShutdownInput) (RespondShutdownOutput, error) {
+		r, err := agent.Respond(ctx, h, agent.RespondRequest{
+			Team: in.TeamName, Approve: in.Approve, Ready: in.Ready, Reason: in.Reason,
+		})
+		if err != nil {
+			return RespondShutdownOutput{}, err
+		}
+		return RespondShutdownOutput{
+			outcome:         outcome{true},
+			Phase:           string(r.Phase),
+			ReassignedTasks: listed(r.Reassigned),
+			Warnings:        r.Warnings,
+			AfterAnswer:     r.AfterAnswer,
+		}, nil
 	},
 	failed: func(_ RespondShutdownInput, text string) RespondShutdownOutput {
 		return RespondShutdownOutput{ReassignedTasks: []string{}, Error: text}

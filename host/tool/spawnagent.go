@@ -2,8 +2,11 @@ package tool
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/team"
 )
 
 // SpawnAgentInput says which agent to start.
@@ -45,7 +48,33 @@ when the answer comes.
 Only the team leader can spawn agents.`,
 	},
 	run: func(ctx context.Context, h *host.Host, env Env, in SpawnAgentInput) (SpawnAgentOutput, error) {
-		return SpawnAgentOutput{}, errNotYet
+		command := in.Command
+		if command == nil {
+			command = env.AgentCommand
+		}
+		if len(command) == 0 {
+			return SpawnAgentOutput{}, errNoCommand
+		}
+		dir := in.Cwd
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(env.Dir, dir)
+		}
+		spawned, err := agent.Spawn(ctx, h, agent.SpawnRequest{
+			Team: in.TeamName, Name: in.Name, Role: team.Role(in.Role), Model: in.Model, Prompt: in.Prompt,
+			Dir: dir, Backend: in.Backend, Command: command,
+		})
+		if err != nil {
+			return SpawnAgentOutput{}, err
+		}
+		return SpawnAgentOutput{
+			outcome:   outcome{true},
+			AgentID:   spawned.ID,
+			Name:      spawned.Name,
+			Color:     spawned.Color,
+			SessionID: spawned.Session,
+			PaneID:    spawned.Pane,
+			Warnings:  spawned.Warnings,
+		}, nil
 	},
 	failed: func(in SpawnAgentInput, text string) SpawnAgentOutput {
 		return SpawnAgentOutput{Name: in.Name, Error: text}

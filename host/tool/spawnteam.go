@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
 )
 
 // SpawnTeamInput says which team to make.
@@ -34,7 +35,18 @@ var spawnTeam = &definition[SpawnTeamInput, SpawnTeamOutput]{
 		Description: `Make a team of agents, with the caller as its leader. Only the leader can spawn and kill its agents.`,
 	},
 	run: func(ctx context.Context, h *host.Host, env Env, in SpawnTeamInput) (SpawnTeamOutput, error) {
-		return SpawnTeamOutput{}, errNotYet
+		created, err := agent.CreateTeam(ctx, h, agent.CreateRequest{
+			Name: in.TeamName, Description: in.Description, Server: in.Server, Dir: env.Dir,
+		})
+		if err != nil {
+			return SpawnTeamOutput{}, err
+		}
+		return SpawnTeamOutput{
+			outcome:  outcome{true},
+			TeamName: in.TeamName,
+			Leader:   created.Leader,
+			Warnings: created.Warnings,
+		}, nil
 	},
 	failed: func(in SpawnTeamInput, text string) SpawnTeamOutput {
 		return SpawnTeamOutput{TeamName: in.TeamName, Error: text}

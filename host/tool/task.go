@@ -2,8 +2,11 @@ package tool
 
 import (
 	"context"
+	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
 )
 
 // Task is a piece of a team's work.
@@ -50,6 +53,8 @@ type TaskUpdateInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	TaskID   string `json:"taskId" jsonschema:"ID of the task" schema:"min=1"`
 	Status   string `json:"status" jsonschema:"Its new status; in_progress claims it" schema:"enum=pending|in_progress|completed"`
+	// Dependencies replace those of a pending task; nil: they stay.
+	Dependencies []string `json:"dependencies,omitzero" jsonschema:"IDs of tasks that must be completed first, instead of those that it has; only of a pending task"`
 }
 
 // TaskListInput says which tasks to list.
@@ -92,8 +97,12 @@ var taskCreate = &definition[TaskCreateInput, TaskOutput]{
 		Title:       "Create a task",
 		Description: `Create a task for the team. It can be claimed once all its dependencies are completed.`,
 	},
-	run: func(ctx context.Context, h *host.Host, env Env, in TaskCreateInput) (TaskOutput, error) {
-		return TaskOutput{}, errNotYet
+	run: func(ctx context.Context, h *host.Host, _ Env, in TaskCreateInput) (TaskOutput, error) {
+		return changeTask(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
+			return team.CreateTask(ctx, tx, caller, in.TeamName, team.NewTask{
+				Title: in.Title, Description: in.Description, Priority: registry.Priority(in.Priority), Dependencies: in.Dependencies,
+			}, now)
+		})
 	},
 	failed: func(_ TaskCreateInput, text string) TaskOutput { return TaskOutput{Error: text} },
 }
@@ -104,8 +113,10 @@ var taskClaim = &definition[TaskClaimInput, TaskOutput]{
 		Title:       "Claim a task",
 		Description: `Take a pending task: it is in progress then, and the caller's. Of several who claim it at once one gets it.`,
 	},
-	run: func(ctx context.Context, h *host.Host, env Env, in TaskClaimInput) (TaskOutput, error) {
-		return TaskOutput{}, errNotYet
+	run: func(ctx context.Context, h *host.Host, _ Env, in TaskClaimInput) (TaskOutput, error) {
+		return changeTask(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
+			return team.ClaimTask(ctx, tx, caller, in.TeamName, in.TaskID, now)
+		})
 	},
 	failed: func(_ TaskClaimInput, text string) TaskOutput { return TaskOutput{Error: text} },
 }
@@ -117,8 +128,12 @@ var taskUpdate = &definition[TaskUpdateInput, TaskOutput]{
 		Description: `Move a task on, from pending to in_progress to completed. Its owner or the leader completes it; there is no way back.`,
 		Idempotent:  true,
 	},
-	run: func(ctx context.Context, h *host.Host, env Env, in TaskUpdateInput) (TaskOutput, error) {
-		return TaskOutput{}, errNotYet
+	run: func(ctx context.Context, h *host.Host, _ Env, in TaskUpdateInput) (TaskOutput, error) {
+		return changeTask(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
+			return team.UpdateTask(ctx, tx, caller, in.TeamName, in.TaskID, team.TaskChange{
+				Status: registry.TaskStatus(in.Status), Dependencies: in.Dependencies,
+			}, now)
+		})
 	},
 	failed: func(_ TaskUpdateInput, text string) TaskOutput { return TaskOutput{Error: text} },
 }
@@ -131,10 +146,40 @@ var taskList = &definition[TaskListInput, TaskListOutput]{
 		ReadOnly:    true,
 		Idempotent:  true,
 	},
-	run: func(ctx context.Context, h *host.Host, env Env, in TaskListInput) (TaskListOutput, error) {
-		return TaskListOutput{}, errNotYet
+	run: func(ctx context.Context, h *host.Host, _ Env, in TaskListInput) (TaskListOutput, error) {
+		out := TaskListOutput{outcome: outcome{true}, Tasks: []Task{}}
+		err := look(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller) error {
+			tasks, err := team.Tasks(ctx, tx, caller, in.TeamName, registry.TaskStatus(in.Status), in.Owner)
+			for _, t := range tasks {
+				out.Tasks = append(out.Tasks, task(t))
+			}
+			return err
+		})
+		return out, err
 	},
 	failed: func(_ TaskListInput, text string) TaskListOutput {
 		return TaskListOutput{Tasks: []Task{}, Error: text}
 	},
+}
+
+func changeTask(ctx context.Context, h *host.Host, teamName string,
+	do func(context.Context, *registry.Tx, team.Caller, time.Time) (registry.Task, error),
+) (TaskOutput, error) {
+	var t Task
+	err := change(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) error {
+		changed, err := do(ctx, tx, caller, now)
+		t = task(changed)
+		return err
+	})
+	return TaskOutput{outcome: outcome{true}, Task: &t}, err
+}
+
+func task(t registry.Task) Task {
+	return Task{
+		ID: team.TaskID(t.N), Title: t.Title, Description: t.Description, Priority: string(t.Priority),
+		Status: string(t.Status), Owner: t.Owner,
+		CreatedAt: Timestamp{t.Created}, UpdatedAt: Timestamp{t.Updated},
+		ClaimedAt: Timestamp{t.Claimed}, CompletedAt: Timestamp{t.Completed},
+		Dependencies: team.TaskIDs(t.Needs), Blocks: team.TaskIDs(t.Blocks), Warning: t.Warning,
+	}
 }

@@ -46,7 +46,19 @@ var tasks = &definition[TasksInput, TasksOutput]{
 		Idempotent:  true,
 	},
 	run: func(ctx context.Context, h *host.Host, env Env, in TasksInput) (TasksOutput, error) {
-		return TasksOutput{}, errNotYet
+		shells, err := shell.List(ctx, h, env.Session, in.All)
+		if err != nil {
+			return TasksOutput{}, err
+		}
+		list := make([]BackgroundShell, len(shells))
+		for i, s := range shells {
+			list[i] = BackgroundShell{
+				ID: s.ID, PID: s.PID, Command: s.Command, Description: s.Description,
+				StartedAt: Timestamp{s.Started}, EndedAt: Timestamp{s.Ended},
+				Status: s.Status, ExitCode: s.ExitCode, OutputFile: s.OutputFile,
+			}
+		}
+		return TasksOutput{outcome: outcome{true}, Tasks: list}, nil
 	},
 	failed: func(_ TasksInput, text string) TasksOutput {
 		return TasksOutput{Tasks: []BackgroundShell{}, Error: text}

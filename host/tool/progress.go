@@ -1,0 +1,61 @@
+package tool
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// progressEvery is how often somebody who waits is told so.
+const progressEvery = time.Second
+
+// killProgress tells env.Progress how long the kill of one worker has been waited
+// for. stop returns when nothing more will be told.
+func killProgress(env Env, name string) (event func(host.KillEvent), stop func()) {
+	if env.Progress == nil {
+		return nil, func() {}
+	}
+	began, quit, done := make(chan time.Time, 1), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case deadline := <-began:
+			tellWait(env, name, deadline, quit)
+		case <-quit:
+		}
+	}()
+	event = func(e host.KillEvent) {
+		if e.Done {
+			return
+		}
+		select {
+		case began <- e.Deadline:
+		default: // a second attempt is the same wait
+		}
+	}
+	return event, func() {
+		close(quit)
+		<-done
+	}
+}
+
+func tellWait(env Env, name string, deadline time.Time, quit <-chan struct{}) {
+	start := time.Now()
+	total := max(deadline.Sub(start), 0).Seconds()
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	env.Progress(fmt.Sprintf("waiting for %s to end", name), 0, total)
+	for {
+		select {
+		case <-quit:
+			return
+		case now := <-tick.C:
+			text := fmt.Sprintf("waiting for %s to end", name)
+			if now.After(deadline) {
+				text = fmt.Sprintf("%s did not end in time", name)
+			}
+			env.Progress(text, now.Sub(start).Seconds(), total)
+		}
+	}
+}

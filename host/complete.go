@@ -19,6 +19,9 @@ type CompleteRequest struct {
 	// Summary is one line, or empty. Line breaks become blanks; what is longer than
 	// [swarm.MaxSummary] is cut.
 	Summary string
+	// Allowed says that whoever asks was found to have the right: an agent that has
+	// been released has its token no more.
+	Allowed bool
 	// Warn is told what the caller should know; nil: nobody.
 	Warn func(Warning)
 }
@@ -35,6 +38,11 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	rec, err := h.callerRecord(ctx)
 	if err != nil {
 		return Worker{}, err
+	}
+	if !req.Allowed {
+		if err := h.mayComplete(ctx, rec); err != nil {
+			return Worker{}, err
+		}
 	}
 	tooLate := fmt.Errorf("cannot complete '%s': %w: it has ended or is being ended already", rec.Name, swarm.ErrTooLate)
 	if rec.Completion != nil || rec.State == registry.Stopped {
@@ -106,6 +114,19 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 		}
 	}
 	return registry.Record{}, ErrOutside
+}
+
+// mayComplete refuses to complete a team's worker for a caller whose token is not
+// that of its agent.
+func (h *Host) mayComplete(ctx context.Context, rec registry.Record) error {
+	if rec.Team == "" {
+		return nil
+	}
+	caller, err := h.Caller(ctx)
+	if err == nil && caller.WorkerID != rec.ID {
+		err = ErrOutside
+	}
+	return err
 }
 
 // statusNow is how a worker is that has just said that it is done.

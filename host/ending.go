@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/plain"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -39,6 +40,22 @@ func ending(s swarm.Status) (EventKind, string) {
 		return EventExited, textExited
 	default:
 		return EventFailed, exitText(e.Code, e.Signal)
+	}
+}
+
+// teamEnd says what the end of a worker is to its team.
+func teamEnd(s swarm.Status) team.End {
+	switch kind, text := ending(s); {
+	case kind == EventKilled:
+		return team.End{Killed: true}
+	case kind == EventComplete && text != "":
+		return team.End{Reason: "completed: " + text}
+	case kind == EventComplete:
+		return team.End{Reason: "completed"}
+	case kind == EventExited:
+		return team.End{Reason: exitText(0, "")}
+	default:
+		return team.End{Reason: text}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -27,13 +28,18 @@ func (h *Host) hostEnv() []string {
 }
 
 // workerEnv returns the variables that a worker gets on top of its environment:
-// the user's, then those by which it knows itself.
-func (h *Host) workerEnv(user []string, id, name string) []string {
-	return append(slices.Clone(user),
-		swarm.EnvWorker+"="+name,
-		swarm.EnvWorkerID+"="+id,
+// the user's, then those by which it knows itself. token is that of an agent.
+func (h *Host) workerEnv(rec *registry.Record, token string) []string {
+	env := slices.DeleteFunc(slices.Clone(rec.Env), func(kv string) bool { return strings.HasPrefix(kv, swarm.EnvToken+"=") })
+	env = append(env,
+		swarm.EnvWorker+"="+rec.Name,
+		swarm.EnvWorkerID+"="+rec.ID,
 		swarm.EnvDir+"="+h.opts.Dir,
 	)
+	if rec.Agent != "" {
+		env = append(env, envTeam+"="+rec.Team, envAgentID+"="+rec.Agent, swarm.EnvToken+"="+token)
+	}
+	return env
 }
 
 // lookupEnv returns the value of a variable in the caller's environment.

@@ -54,10 +54,15 @@ func (k *killing) report() {
 func (k *killing) commit(ctx context.Context, batch []killed) error {
 	var ended []news
 	for _, b := range batch {
-		if b.err == nil && !b.before {
+		switch {
+		case b.err != nil:
+		case !b.before:
 			n := k.h.newsOf(ctx, b.rec, b.res.Status)
 			n.dropsWorkspace = k.req.RemoveWorkspace || k.req.respawn
+			n.respawns, n.recorded = k.req.respawn, k.req.Recorded
 			ended = append(ended, n)
+		case k.req.Recorded != nil:
+			ended = append(ended, news{rec: b.rec, before: true, recorded: k.req.Recorded})
 		}
 	}
 	if len(ended) == 0 {

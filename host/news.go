@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -17,13 +18,20 @@ type news struct {
 	lines []string
 	// dropsWorkspace says that whoever brings the news sees to the workspace.
 	dropsWorkspace bool
+	// respawns says that an agent goes on with another worker.
+	respawns bool
+	// recorded is [KillRequest.Recorded]; nil: nobody. With before there is nothing
+	// else: the end is recorded already.
+	recorded func(context.Context, *registry.Tx, registry.Record) error
+	before   bool
 }
 
 // isPlainEnd reports whether the news is the end of a worker and nothing else,
 // as it mostly is.
 func (n news) isPlainEnd() bool {
 	r, s := &n.rec, n.status
-	return r.State == registry.Running && over(s) && !isEphemeral(r) && r.Completion == nil && s.Completion == nil &&
+	return r.State == registry.Running && over(s) && !isEphemeral(r) && r.Team == "" && n.recorded == nil &&
+		r.Completion == nil && s.Completion == nil &&
 		r.Restarts >= s.Restarts && (s.Exit == nil || s.Exit.Cause != swarm.CauseCrashLoop)
 }
 
@@ -42,6 +50,8 @@ type told struct {
 	// ended says that the worker's end was written by this very change, removed
 	// that its record went with it.
 	ended, removed bool
+	// warnings are about the agent that it was.
+	warnings []string
 }
 
 // publish writes news into the records and the history, all in one change. A
@@ -63,6 +73,9 @@ func (h *Host) publish(ctx context.Context, reg *registry.Registry, all []news) 
 		return nil, err
 	}
 	for i, n := range all {
+		for _, text := range out[i].warnings {
+			h.log.Warn("an agent that ended can't be cleaned up after", "worker", n.rec.Name, "error", text)
+		}
 		if out[i].ended {
 			h.log.Info("a worker has ended", "worker", n.rec.Name, "backend", n.rec.Backend)
 		}
@@ -85,6 +98,9 @@ func (n news) write(ctx context.Context, tx *registry.Tx, now time.Time) (told, 
 		// It is not as it was any more.
 	}
 	rec, err := tx.Get(ctx, n.rec.ID)
+	if n.recorded != nil && (n.before || errors.Is(err, registry.ErrNotFound)) {
+		return told{rec: n.rec}, n.recorded(ctx, tx, n.rec)
+	}
 	if err != nil {
 		return told{rec: n.rec}, err
 	}
@@ -111,6 +127,9 @@ func (n news) write(ctx context.Context, tx *registry.Tx, now time.Time) (told, 
 	} else if s.PID != 0 {
 		rec.PID = s.PID
 	}
+	if out.warnings, err = n.leaveTeam(ctx, tx, &rec, s, out.ended, now); err != nil {
+		return out, err
+	}
 	out.rec = rec
 	out.removed = isEphemeral(&rec) && (rec.Completion != nil || rec.State == registry.Stopped)
 	switch {
@@ -124,6 +143,17 @@ func (n news) write(ctx context.Context, tx *registry.Tx, now time.Time) (told, 
 	}
 	_, err = tx.Append(ctx, events...)
 	return out, err
+}
+
+// leaveTeam does what the end of a worker means for the agent that it was.
+func (n news) leaveTeam(ctx context.Context, tx *registry.Tx, rec *registry.Record, s swarm.Status, ended bool, now time.Time) ([]string, error) {
+	switch {
+	case n.recorded != nil:
+		return nil, n.recorded(ctx, tx, *rec)
+	case !ended || rec.Agent == "" || n.respawns:
+		return nil, nil
+	}
+	return team.Ended(ctx, tx, rec.ID, teamEnd(s), now)
 }
 
 // crashLines is how many lines of output the history keeps of a crash loop, and

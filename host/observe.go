@@ -15,6 +15,8 @@ const (
 
 	reasonLost        = "keeper died, exit unknown"
 	reasonInterrupted = "spawn was interrupted"
+	// reasonNotRespawned is said of an agent.
+	reasonNotRespawned = "it could not be respawned"
 )
 
 // Workers returns the selected workers as they are now. A selection without

@@ -16,6 +16,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -29,6 +30,11 @@ type plan struct {
 	owner, maker *peer
 	// transcript says to keep the output raw too.
 	transcript bool
+	// joining is the agent that the worker is to be, nil for others and in a respawn;
+	// token is what it proves that with, and warning what is to be said of it.
+	joining *team.Joining
+	token   string
+	warning string
 	// status is how the worker was right after its start.
 	status swarm.StatusResult
 
@@ -48,7 +54,7 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	p := &plan{transcript: req.Transcript}
+	p := &plan{transcript: req.Transcript, joining: req.Agent}
 	var err error
 	if p.backend, err = h.catalog.Find(req.Backend); err != nil {
 		return nil, err
@@ -64,6 +70,9 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
 			Team: req.Team, Shell: req.Shell, Created: now,
 		},
+	}
+	if a := req.Agent; a != nil {
+		p.rec.Team, p.rec.Agent, p.token = a.Team, a.ID, newToken()
 	}
 	if p.rec.OutputLimit == 0 {
 		p.rec.OutputLimit = h.opts.OutputLimit
@@ -135,6 +144,9 @@ func (req SpawnRequest) check() error {
 	}
 	if o := req.Owner; o != nil && o.PID <= 0 {
 		return invalid("the owner is no process: %d", o.PID)
+	}
+	if a := req.Agent; a != nil && (a.ID == "" || a.Team == "" || req.Team != "" && req.Team != a.Team) {
+		return invalid("agent '%s' of team '%s' is none", a.ID, a.Team)
 	}
 	texts := slices.Concat(req.Command, req.Env, []string{req.Dir}, slices.Collect(maps.Values(req.Options)))
 	if slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsRune(s, 0) }) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -84,10 +85,15 @@ func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *peer, id s
 		event := spawnedEvent(&r, swarm.Status{})
 		if found {
 			r.State, r.Handle = registry.Running, handle
+			err = adopted(ctx, tx, &r)
 		} else {
 			r.State, r.Reason = registry.Stopped, reasonInterrupted
 			event = newEvent(&r, EventFailed, reasonInterrupted, time.Now())
 			event.Final = true
+			_, err = team.Ended(ctx, tx, r.ID, team.End{Reason: reasonInterrupted}, event.Time)
+		}
+		if err != nil {
+			return err
 		}
 		if isEphemeral(&r) && !found {
 			return leave(ctx, tx, &r, event)

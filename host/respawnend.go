@@ -27,7 +27,7 @@ func (h *Host) restore(ctx context.Context, reg *registry.Registry, rec *registr
 		events = append(events, newEvent(old, EventKept, made.Path, time.Now()))
 	}
 	err := reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		if err := errors.Join(putBack(ctx, tx, rec.ID, old), tx.Leave(ctx, rec.ID)); err != nil {
+		if err := errors.Join(putBack(ctx, tx, rec, old.ID, old), tx.Leave(ctx, rec.ID)); err != nil {
 			return err
 		}
 		_, err := tx.Append(ctx, events...)

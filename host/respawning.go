@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -45,7 +46,9 @@ func (r *respawning) prepare(ctx context.Context) error {
 		return fmt.Errorf("%w in %s", registry.ErrFull, r.h.opts.Dir)
 	}
 	// That a registry can be opened does not say that it can be written.
-	return r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, r.plan.rec.ID) })
+	return r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		return errors.Join(mayRejoin(ctx, tx, &r.old), tx.Delete(ctx, r.plan.rec.ID))
+	})
 }
 
 // inspect asks whether the old workspace could be removed, were the worker's
@@ -197,7 +200,7 @@ func (r *respawning) tellLeft(ctx context.Context) {
 }
 
 // unanswered writes an error into the history if the worker was ended for nothing,
-// or if nobody else will see the error.
+// or if nobody else will see the error. An agent is lost with its worker then.
 func (r *respawning) unanswered(ctx context.Context, cause error) error {
 	if r.killing != nil && !errors.Is(cause, ErrOvertaken) || r.h.isKeeper() {
 		r.tell(ctx, EventRespawnFailed, wording(cause))
@@ -210,6 +213,11 @@ func (r *respawning) tell(ctx context.Context, kind EventKind, text string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 	err := r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		if kind == EventRespawnFailed && r.killing != nil && r.killing.outcomes[0].Err == nil {
+			if _, err := team.Ended(ctx, tx, r.old.ID, team.End{Reason: reasonNotRespawned}, time.Now()); err != nil {
+				return err
+			}
+		}
 		_, err := tx.Append(ctx, newEvent(&r.old, kind, line(text), time.Now()))
 		return err
 	})

@@ -38,6 +38,9 @@ func (h *Host) planRespawn(old registry.Record, req RespawnRequest) (*plan, erro
 
 // planAgain plans the start of a worker as its record says, or as it is told to.
 func (h *Host) planAgain(old registry.Record, as *SpawnRequest) (*plan, error) {
+	if as != nil && old.Agent != "" {
+		return nil, &specError{text: fmt.Sprintf("worker '%s' is an agent of team '%s'", old.Name, old.Team)}
+	}
 	if as != nil {
 		if as.Name != old.Name {
 			return nil, &specError{text: fmt.Sprintf("worker '%s' cannot be respawned as '%s'", old.Name, as.Name)}
@@ -48,6 +51,9 @@ func (h *Host) planAgain(old registry.Record, as *SpawnRequest) (*plan, error) {
 		rec: registry.Record{Spec: old.Spec, State: registry.Starting, Step: registry.StepBackend},
 		// The output of a background shell is read as it is.
 		transcript: old.Shell != nil,
+	}
+	if old.Agent != "" {
+		p.token = newToken()
 	}
 	now := time.Now()
 	p.rec.ID, p.rec.Created = newID(now), now
@@ -122,7 +128,10 @@ func (p *plan) enter(ctx context.Context, tx *registry.Tx) error {
 		}
 	}
 	p.rec.Replaces = p.replaces
-	return tx.Insert(ctx, &p.rec)
+	if err := tx.Insert(ctx, &p.rec); err != nil {
+		return err
+	}
+	return p.join(ctx, tx)
 }
 
 // succeed lets the run directories go of those incarnations that the worker in the
@@ -142,10 +151,11 @@ func succeed(ctx context.Context, tx *registry.Tx, rec, replaced *registry.Recor
 	return nil
 }
 
-// putBack removes the record of a spawn that failed; the one that it was to replace
-// is there again.
-func putBack(ctx context.Context, tx *registry.Tx, id string, replaced *registry.Record) error {
-	if err := tx.Delete(ctx, id); err != nil || replaced == nil {
+// putBack removes the record of a spawn that failed; the one that it was to replace,
+// whose id is former, is there again unless it is gone.
+func putBack(ctx context.Context, tx *registry.Tx, rec *registry.Record, former string, replaced *registry.Record) error {
+	err := errors.Join(unjoin(ctx, tx, rec, former, reasonNotRespawned), tx.Delete(ctx, rec.ID))
+	if err != nil || replaced == nil {
 		return err
 	}
 	return tx.Insert(ctx, replaced)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -47,8 +48,12 @@ type SpawnRequest struct {
 	Owner *swarm.Owner
 	// Ralph says that its main process is a ralph loop.
 	Ralph bool
-	// Team is the team that the worker works for, which must be there; empty: none.
+	// Team is the team that the worker works for, which must be there; empty: none,
+	// or that of Agent.
 	Team string
+	// Agent is the agent that the worker is to be; nil: none. That the caller may
+	// spawn it was checked.
+	Agent *team.Joining
 	// Shell says that it is a background shell.
 	Shell *registry.Shell
 	// Transcript has its output kept raw too, see [swarm.Spec.Transcript].
@@ -56,6 +61,8 @@ type SpawnRequest struct {
 	// OutputLimit is how many bytes of output to keep; 0: that of the host's
 	// [Options].
 	OutputLimit int64
+	// Warn is told what the user should know; nil: nobody.
+	Warn func(Warning)
 }
 
 // WorkspaceRequest says what workspace to make.
@@ -107,6 +114,9 @@ func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (_ Worker, err error
 	if err := h.make(ctx, reg, p, &done); err != nil {
 		return Worker{}, err
 	}
+	if p.warning != "" && req.Warn != nil {
+		req.Warn(Warning{Text: p.warning})
+	}
 	w := worker(p.rec)
 	apply(&w, p.status)
 	// What was started, even if it has ended by now.
@@ -125,7 +135,9 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 		return err
 	}
 	done.add("record", func(ctx context.Context) error {
-		return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return putBack(ctx, tx, rec.ID, p.replaces) })
+		return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+			return putBack(ctx, tx, rec, p.place, p.replaces)
+		})
 	})
 
 	if err := h.makeRunDir(rec.ID); err != nil {
@@ -156,13 +168,14 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 			r.State, r.Step, r.Handle, r.Replaces = rec.State, rec.Step, rec.Handle, nil
 			if p.status.Err == nil {
 				r.PID, r.Started, r.Place = p.status.Status.PID, p.status.Status.Started, p.status.Status.Where
+				rec.Place = r.Place
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		if err := succeed(ctx, tx, rec, p.replaces); err != nil {
+		if err := errors.Join(succeed(ctx, tx, rec, p.replaces), begin(ctx, tx, rec)); err != nil {
 			return err
 		}
 		_, err = tx.Append(ctx, spawnedEvent(rec, p.status.Status))
@@ -211,7 +224,7 @@ func (h *Host) start(ctx context.Context, p *plan, done *undo) error {
 	}
 	rec.Handle, err = p.owner.backend.Spawn(ctx, swarm.Spec{
 		ID: rec.ID, Name: rec.Name, Command: rec.Command, Dir: rec.Dir,
-		Env: h.workerEnv(rec.Env, rec.ID, rec.Name), Tags: rec.Tags, Options: rec.Options,
+		Env: h.workerEnv(rec, p.token), Tags: rec.Tags, Options: rec.Options,
 		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Transcript: p.transcript, Stdin: rec.Stdin, Restart: rec.Restart,
 		Owner: ownerFor(p.owner, rec.Owner), Local: local,
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -39,16 +40,20 @@ func (d *doctor) rebuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var history []registry.Event
+	var salvaged registry.Salvaged
 	if aside != "" {
 		d.find(SeverityOK, subjectRebuild, "", "the damaged database is kept as %s", aside)
-		history = registry.Salvage(ctx, aside)
+		salvaged = registry.Salvage(ctx, aside)
 	}
-	saved := len(history)
-	if err := registry.Build(ctx, d.h.opts.Dir, recs, retold(history, recs)); err != nil {
+	saved := len(salvaged.Events)
+	salvaged.Events = retold(salvaged.Events, recs)
+	if err := registry.Build(ctx, d.h.opts.Dir, recs, salvaged); err != nil {
 		return fmt.Errorf("rebuild the registry: %w", err)
 	}
 	if err := d.leave(ctx); err != nil {
+		return err
+	}
+	if err := d.regroup(ctx, recs); err != nil {
 		return err
 	}
 	d.find(SeverityOK, subjectRebuild, "", "the registry was made again, with %d worker(s) and %d event(s) of its history", len(recs), saved)
@@ -85,6 +90,9 @@ func (d *doctor) complete(ctx context.Context, reg *registry.Registry) error {
 		}
 	}
 	if err := d.leave(ctx); err != nil {
+		return err
+	}
+	if err := d.regroup(ctx, recs); err != nil {
 		return err
 	}
 	d.find(SeverityOK, subjectRebuild, "", "the database is good; %d worker(s) were added to it", added)
@@ -182,6 +190,17 @@ func (d *doctor) leave(ctx context.Context) error {
 			}
 		}
 		return nil
+	})
+}
+
+// regroup enters the teams and agents that only their workers tell of.
+func (d *doctor) regroup(ctx context.Context, recs []registry.Record) error {
+	return d.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		n, err := team.Recover(ctx, tx, recs, time.Now())
+		if n > 0 {
+			d.find(SeverityOK, subjectRebuild, "", "%d agent(s) were found again by their workers alone, without their tokens", n)
+		}
+		return err
 	})
 }
 

@@ -39,10 +39,10 @@ func SetAside(dir string, now time.Time) (string, error) {
 // BuildPrefix begins the names of directories in which databases are made.
 const BuildPrefix = "new-database-"
 
-// Build makes a database of recs and their history in dir, where there is none:
-// [fs.ErrExist] if there is one. It appears whole or not at all. Events keep the
-// place in the history that they have; those without one come after them.
-func Build(ctx context.Context, dir string, recs []Record, history []Event) (err error) {
+// Build makes a database of recs and of what was salvaged in dir, where there is
+// none: [fs.ErrExist] if there is one. It appears whole or not at all. Events keep
+// the place in the history that they have; those without one come after them.
+func Build(ctx context.Context, dir string, recs []Record, s Salvaged) (err error) {
 	tmp, err := os.MkdirTemp(dir, BuildPrefix)
 	if err != nil {
 		return fmt.Errorf("make a new database: %w", err)
@@ -63,7 +63,10 @@ func Build(ctx context.Context, dir string, recs []Record, history []Event) (err
 				return err
 			}
 		}
-		_, err := tx.Append(ctx, history...)
+		if err := tx.restore(ctx, &s); err != nil {
+			return err
+		}
+		_, err := tx.Append(ctx, s.Events...)
 		return err
 	})
 	// The last one to close a database writes its log back and removes it.

@@ -27,7 +27,7 @@ func full() Record {
 			Command: []string{"sh", "-c", "echo 'ä\n'"}, Dir: "/repo-worktrees/full",
 			Env: []string{"A=1"}, Tags: []string{"t", "u"}, Options: map[string]string{"session": "s"},
 			Kill:        swarm.KillOptions{Signal: "SIGINT", Grace: 5 * time.Second, Force: true, Mode: swarm.KillMain},
-			OutputLimit: 1 << 20, Retain: "1h0m0s", Team: "red",
+			OutputLimit: 1 << 20, Retain: "1h0m0s", Team: "red", Agent: "agent-abc123", Shell: &Shell{Session: "s", Description: "ä"},
 			Ask:   &WorkspaceAsk{Plugin: "worktree", Config: &Plugin{SHA256: "cd"}, Base: "/repo", Branch: "b", Parent: "p"},
 			Owner: &swarm.Owner{PID: 123, Start: 456, Boot: "b"}, Stdin: true, Ralph: true, Previous: []string{"x", "y"}, Project: "/p/swarm.toml",
 			Restart: swarm.Restart{When: swarm.RestartAlways, MinDelay: time.Second, MaxDelay: time.Minute, Budget: 3, Window: time.Hour},
@@ -41,7 +41,7 @@ func full() Record {
 		Place:     swarm.Where{Kind: "tmux window", Name: "s:full", Parts: map[string]string{"session": "s"}},
 		PID:       42, Started: time.Unix(1700000001, 2),
 		Exit:   &swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled, Reason: "why", Time: time.Unix(1700000002, 3)},
-		Reason: "because",
+		Reason: "because", ShellRead: 77,
 	}
 }
 
@@ -51,6 +51,9 @@ func fullOf(schema int) Record {
 	if schema < 2 {
 		rec.Owner, rec.Stdin, rec.Ralph, rec.Previous, rec.Restart = nil, false, false, nil, swarm.Restart{}
 		rec.Project, rec.Completion, rec.Restarts, rec.Replaces = "", nil, 0, nil
+	}
+	if schema < 3 {
+		rec.Agent, rec.Shell, rec.ShellRead = "", nil, 0
 	}
 	return rec
 }
@@ -250,6 +253,13 @@ func TestFixtures(t *testing.T) {
 			if diff := cmp.Diff(want, allEvents(t, r)); diff != "" {
 				t.Errorf("schema %d, for %s, events (-want +got):\n%s", schema, what, diff)
 			}
+			wantTeams := allOfTeams{}
+			if schema >= 3 {
+				wantTeams = teamsOfFixture()
+			}
+			if diff := cmp.Diff(wantTeams, readTeams(t, r)); diff != "" {
+				t.Errorf("schema %d, for %s, teams (-want +got):\n%s", schema, what, diff)
+			}
 			if err := r.Close(); err != nil {
 				t.Error(err)
 			}
@@ -265,6 +275,7 @@ func writeFixture(t *testing.T) {
 	r := openTest(t, dir)
 	insert(t, r, full(), bare("bare"))
 	appendAll(t, r, history()...)
+	writeTeams(t, r)
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}

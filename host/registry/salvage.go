@@ -2,18 +2,130 @@ package registry
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/url"
+	"strings"
 )
 
-// Salvage returns what can be read of the history in a damaged database, in its
-// order. It returns nothing if that is all.
-func Salvage(ctx context.Context, path string) []Event {
+// Salvaged is what could be read of a damaged database beside the records of
+// workers, which their run directories tell better.
+type Salvaged struct {
+	// Events are in their order.
+	Events []Event
+	// teams are the rows of the tables of teams, as they are stored.
+	teams []rows
+}
+
+// rows are rows of one table.
+type rows struct {
+	table, columns string
+	values         [][]any
+}
+
+// teamTables are the tables of teams, and by what to read them without an index,
+// which may be what is damaged.
+var teamTables = []struct{ name, columns, key string }{
+	{"teams", teamColumns, "rowid"},
+	{"agents", "seq, " + agentColumns, "rowid"},
+	{"shutdowns", "id, " + shutdownColumns, "rowid"},
+	{"tasks", taskColumns, "rowid"},
+	{"task_deps", "team, n, needs", "team, n, needs"},
+	{"messages", "id, team, sender, recipient, type, body, time_ns, read_ns", "rowid"},
+}
+
+// Salvage returns what can be read of a damaged database: nothing if that is all.
+func Salvage(ctx context.Context, path string) Salvaged {
+	var s Salvaged
 	r, err := open(path, url.Values{"mode": {"ro"}})
 	if err != nil {
-		return nil
+		return s
 	}
 	defer func() { _ = r.Close() }() // it is damaged already
 	// A page that can't be read ends the reading; what came before it is good.
-	events, _ := r.events(ctx, "SELECT "+eventColumns+" FROM events ORDER BY seq")
-	return events
+	s.Events, _ = r.events(ctx, "SELECT "+eventColumns+" FROM events ORDER BY seq")
+	for _, t := range teamTables {
+		s.teams = append(s.teams, rows{t.name, t.columns, r.salvage(ctx, t.name, t.columns, t.key)})
+	}
+	return s
+}
+
+// salvage returns what can be read of a table, some rows perhaps twice.
+func (r *Registry) salvage(ctx context.Context, table, columns, key string) [][]any {
+	query := "SELECT " + columns + " FROM " + table + " NOT INDEXED ORDER BY "
+	values, err := r.values(ctx, query+key)
+	if err != nil {
+		// What comes after the damage is found from the other end.
+		behind, _ := r.values(ctx, query+strings.ReplaceAll(key, ",", " DESC,")+" DESC")
+		values = append(values, behind...)
+	}
+	return values
+}
+
+// values returns the rows of a query as they are stored, up to one that can't be
+// read.
+func (r *Registry) values(ctx context.Context, query string) (all [][]any, err error) {
+	found, err := r.db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, found.Close()) }()
+	columns, err := found.Columns()
+	if err != nil {
+		return nil, err
+	}
+	for found.Next() {
+		row := make([]any, len(columns))
+		targets := make([]any, len(columns))
+		for i := range row {
+			targets[i] = &row[i]
+		}
+		if err := found.Scan(targets...); err != nil {
+			return all, err
+		}
+		all = append(all, row)
+	}
+	return all, found.Err()
+}
+
+// restore writes what was salvaged of the teams into a new database and mends what
+// hangs loose.
+func (t *Tx) restore(ctx context.Context, s *Salvaged) error {
+	for _, r := range s.teams {
+		marks := strings.TrimSuffix(strings.Repeat("?, ", strings.Count(r.columns, ",")+1), ", ")
+		for _, row := range r.values {
+			// What breaks a rule of the schema could not be read either.
+			if _, err := t.tx.ExecContext(ctx, fmt.Sprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", r.table, r.columns, marks), row...); err != nil {
+				return fmt.Errorf("restore %s: %w", r.table, err)
+			}
+		}
+	}
+	if len(s.teams) == 0 {
+		return nil
+	}
+	for _, query := range mending {
+		if _, err := t.tx.ExecContext(ctx, query); err != nil {
+			return fmt.Errorf("mend what was restored: %w", err)
+		}
+	}
+	return nil
+}
+
+// mending keeps what is left of a team from waiting for ever for what is lost.
+var mending = []string{
+	// People lead a team that is known by its members only.
+	`INSERT OR IGNORE INTO teams (name, created_ns)
+		SELECT team, min(created_ns) FROM (
+			SELECT team, created_ns FROM agents
+			UNION ALL SELECT team, created_ns FROM tasks
+			UNION ALL SELECT team, time_ns FROM messages)
+		GROUP BY team`,
+	`UPDATE tasks SET warning = 'A task that it waited for was lost' WHERE status = 'pending' AND EXISTS (
+		SELECT 1 FROM task_deps d WHERE d.team = tasks.team AND d.n = tasks.n
+			AND NOT EXISTS (SELECT 1 FROM tasks o WHERE o.team = d.team AND o.n = d.needs))`,
+	`DELETE FROM task_deps WHERE NOT EXISTS (SELECT 1 FROM tasks o WHERE o.team = task_deps.team AND o.n = task_deps.n)
+		OR NOT EXISTS (SELECT 1 FROM tasks o WHERE o.team = task_deps.team AND o.n = task_deps.needs)`,
+	`UPDATE tasks SET status = 'pending', warning = 'Reassigned: previous owner ' || owner || ' was lost', owner = '', claimed_ns = 0
+		WHERE status = 'in_progress' AND owner <> 'leader' AND NOT EXISTS (
+			SELECT 1 FROM agents a WHERE a.team = tasks.team AND a.id = tasks.owner AND a.status <> 'terminated')`,
 }

@@ -1,0 +1,72 @@
+package team
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Recover enters the teams and agents that only the records of their workers tell
+// of, after the registry was lost, and returns how many agents. What is known stays
+// as it is. Nobody has the token of such an agent, but who lives in its worker is
+// it still; the team is led by people.
+func Recover(ctx context.Context, tx *registry.Tx, recs []registry.Record, now time.Time) (added int, err error) {
+	for i := range recs {
+		rec := &recs[i]
+		if CheckName(rec.Team) != nil {
+			continue
+		}
+		t := registry.Team{Name: rec.Team, Created: rec.Created}
+		if err := tx.InsertTeam(ctx, &t); err != nil && !errors.Is(err, registry.ErrExists) {
+			return added, err
+		}
+		if rec.Agent == "" {
+			continue
+		}
+		done, err := recoverAgent(ctx, tx, rec, now)
+		if err != nil {
+			return added, fmt.Errorf("the agent that worker '%s' is: %w", rec.Name, err)
+		}
+		if done {
+			added++
+		}
+	}
+	return added, nil
+}
+
+func recoverAgent(ctx context.Context, tx *registry.Tx, rec *registry.Record, now time.Time) (bool, error) {
+	all, _, err := tx.Agents(ctx, registry.AgentQuery{Team: rec.Team, Live: true})
+	if err != nil {
+		return false, err
+	}
+	a := registry.Agent{
+		ID: rec.Agent, Team: rec.Team, Name: strings.TrimPrefix(rec.Name, rec.Team+"-"), Role: RoleWorker,
+		Session: rec.ID, Dir: rec.Dir, Status: Active, WorkerID: rec.ID, Worker: rec.Name,
+		Created: rec.Created, Heartbeat: now, ColorUsed: now,
+	}
+	for _, o := range all {
+		if o.Name == a.Name {
+			a.Name = a.ID
+		}
+	}
+	if CheckAgentName(a.Name) != nil {
+		a.Name = a.ID
+	}
+	a.Color, _ = pickColor(all)
+	if rec.State == registry.Stopped {
+		a.Status, a.Lost, a.LastError = Inactive, now, "its process ended"
+		if e := rec.Exit; e != nil && (e.Cause == swarm.CauseKilled || e.Cause == swarm.CauseOwner) {
+			a.Status, a.Terminated = Terminated, now
+		}
+	}
+	err = tx.InsertAgent(ctx, &a)
+	if errors.Is(err, registry.ErrExists) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+// anyBackend is loaded for where each call names its backend itself, or has a default
+// of its own.
+const anyBackend = "tmux"
+
+// source gives hosts to calls. The config files are read for each of them, so that
+// they may be mended while the server runs.
+type source struct {
+	setup setup.Setup
+	dir   string
+}
+
+// open opens a host for what works on workers that are there: nothing that is wrong
+// in a file may stand between an agent and them.
+func (s source) open(ctx context.Context) (*host.Host, error) {
+	// What is right in a damaged file is used.
+	loaded, _ := s.setup.LoadUser()
+	return s.setup.Open(ctx, loaded.Config)
+}
+
+// tools returns what a call of a tool works with.
+func (s source) tools(name string) tool.Env {
+	env := tool.Env{Open: s.open, Dir: s.dir}
+	switch name {
+	case "spawn-team", "spawn-agent":
+		// What is started depends on the project, so a mistake there is an error.
+		loaded, err := s.setup.Load(anyBackend)
+		if loaded == nil {
+			loaded = &config.Loaded{Config: config.Default()}
+		}
+		env.AgentCommand = loaded.Config.Team.AgentCommand
+		env.Open = func(ctx context.Context) (*host.Host, error) {
+			if err != nil {
+				return nil, err
+			}
+			return s.setup.Open(ctx, loaded.Config)
+		}
+	}
+	return env
+}

@@ -1,0 +1,96 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+// describe says of a tool what the protocol wants to know.
+func describe(t tool.Tool) *sdk.Tool {
+	// Only Bash reaches beyond the workers and teams of this machine.
+	open := t.Name == foreground
+	return &sdk.Tool{
+		Name:         t.Name,
+		Title:        t.Title,
+		Description:  t.Description,
+		InputSchema:  t.Input(),
+		OutputSchema: t.Output(),
+		Annotations: &sdk.ToolAnnotations{
+			Title:           t.Title,
+			ReadOnlyHint:    t.ReadOnly,
+			DestructiveHint: &t.Destructive,
+			IdempotentHint:  t.Idempotent,
+			OpenWorldHint:   &open,
+		},
+	}
+}
+
+// foreground is the tool that changes things and ends with its call all the same:
+// nobody would see what the command does.
+const foreground = "Bash"
+
+// call calls a tool for the client. The context is that of the request: it ends when
+// the client cancels it or is gone, and once it was answered.
+func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	work := ctx
+	if !t.ReadOnly && t.Name != foreground {
+		work = context.WithoutCancel(ctx)
+	}
+	tell, hush := progress(ctx, r)
+	defer hush()
+	env := s.Env(t.Name)
+	env.Session, env.Progress = s.Session, tell
+	done := make(chan tool.Result)
+	s.behind.Go(func() {
+		result := t.Call(work, env, r.Params.Arguments)
+		select {
+		case done <- result:
+		case <-ctx.Done():
+			s.complete(ctx, result)
+		}
+	})
+	select {
+	case result := <-done:
+		// The context ends once the answer is written.
+		s.behind.Add(1)
+		context.AfterFunc(ctx, func() {
+			defer s.behind.Done()
+			s.complete(ctx, result)
+		})
+		return answer(result)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// complete does what is left of a call when nobody waits for its answer any more.
+func (s *server) complete(ctx context.Context, r tool.Result) {
+	if r.AfterAnswer == nil {
+		return
+	}
+	if err := r.AfterAnswer(context.WithoutCancel(ctx)); err != nil {
+		s.Logger.Warn("after the answer", "error", err)
+	}
+}
+
+// answer gives the output twice: as JSON for programs, and as text for those clients
+// that show nothing else.
+func answer(r tool.Result) (*sdk.CallToolResult, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(r.Output); err != nil {
+		return nil, err
+	}
+	out := bytes.TrimSpace(text.Bytes())
+	return &sdk.CallToolResult{
+		Content:           []sdk.Content{&sdk.TextContent{Text: string(out)}},
+		StructuredContent: json.RawMessage(out),
+		IsError:           r.Failed,
+	}, nil
+}

@@ -1,0 +1,160 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// updateEvery is how often at most the client is told of one resource.
+	updateEvery = time.Second
+	// followAgain is when to try again after the output could not be followed.
+	followAgain = 5 * time.Second
+)
+
+// follow tells the client of each change of a worker until ctx ends.
+func (s *server) follow(ctx context.Context, uri string) {
+	stirred := make(chan struct{}, 1)
+	var telling sync.WaitGroup
+	defer telling.Wait()
+	telling.Go(func() { s.tellUpdates(ctx, uri, stirred) })
+	f := follower{server: s, uri: uri, stir: func() {
+		select {
+		case stirred <- struct{}{}:
+		default:
+		}
+	}}
+	for ctx.Err() == nil {
+		if err := f.run(ctx); err != nil && ctx.Err() == nil {
+			s.Logger.Warn("a worker can't be followed", "worker", f.name(), "error", err)
+			pause(ctx, followAgain)
+		}
+	}
+}
+
+// tellUpdates sends a notice for what stirred, now and then at most.
+func (s *server) tellUpdates(ctx context.Context, uri string, stirred <-chan struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-stirred:
+		}
+		// Who does not hear of it is gone.
+		_ = s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri})
+		pause(ctx, updateEvery)
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// follower looks after one worker, through all its incarnations.
+type follower struct {
+	*server
+	uri  string
+	stir func()
+	// seen is how the worker was when it was looked at last, nil before that.
+	seen *sight
+	// read is the id of the incarnation whose output was followed to its end.
+	read string
+}
+
+// sight is what of a worker is told to clients when it changes.
+type sight struct {
+	id     string
+	status host.WorkerStatus
+}
+
+func (f *follower) name() string { return strings.TrimPrefix(f.uri, uriPrefix) }
+
+// run follows the worker until ctx ends or something fails.
+func (f *follower) run(ctx context.Context) error {
+	h, err := f.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = h.Close() }()
+	for {
+		// Read before the look, so that no change comes in between.
+		recorded, err := f.recorded(ctx, h)
+		if err != nil {
+			return err
+		}
+		now, err := f.look(ctx, h)
+		if err != nil {
+			return err
+		}
+		if now.status == host.StatusRunning && now.id != f.read {
+			if err := f.readOn(ctx, h, now.id); err != nil {
+				return err
+			}
+			continue
+		}
+		err = h.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
+			at, err := f.recorded(ctx, h)
+			return at != recorded, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// look asks how the worker is, and tells of it if that is new.
+func (f *follower) look(ctx context.Context, h *host.Host) (sight, error) {
+	w, err := f.worker(ctx, h, f.uri)
+	if err != nil && !notFound(err) {
+		return sight{}, err
+	}
+	now := sight{w.ID, w.Status}
+	if f.seen != nil && *f.seen != now {
+		f.stir()
+	}
+	f.seen = &now
+	return now, nil
+}
+
+// readOn follows the output of one incarnation to its end.
+func (f *follower) readOn(ctx context.Context, h *host.Host, id string) error {
+	err := h.Logs(ctx, id, swarm.OutputOptions{Since: time.Now(), Follow: true}, func(swarm.Output) error {
+		f.stir()
+		return nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil, errors.Is(err, swarm.ErrUnsupported), errors.Is(err, host.ErrNotFound):
+		f.read = id
+		return nil
+	default:
+		return err
+	}
+}
+
+// recorded is what the registry has of the worker.
+func (f *follower) recorded(ctx context.Context, h *host.Host) (at sight, err error) {
+	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		recs, _, err := tx.Read(ctx, registry.Query{Names: []string{f.name()}})
+		if len(recs) > 0 {
+			at = sight{recs[0].ID, host.WorkerStatus(recs[0].State)}
+		}
+		return err
+	})
+	return at, err
+}

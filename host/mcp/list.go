@@ -1,0 +1,97 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+// list is which workers the SDK's server lists as resources.
+type list struct {
+	mu sync.Mutex
+	// listed are the workers' descriptions by their URI.
+	listed map[string]string
+}
+
+// listNow brings the list up to date before the client gets it. What can't be read
+// does not change it.
+func (s *server) listNow(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		if method == "resources/list" {
+			h, err := s.Open(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if err := errors.Join(s.update(ctx, h), h.Close()); err != nil {
+				return nil, err
+			}
+		}
+		return next(ctx, method, r)
+	}
+}
+
+// watchList keeps the list up to date, which tells the client of its changes.
+func (s *server) watchList(ctx context.Context) {
+	h, err := s.Open(ctx)
+	if err != nil {
+		s.Logger.Warn("changes of the list are not told", "error", err)
+		return
+	}
+	defer func() { _ = h.Close() }()
+	err = h.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
+		if err := s.update(ctx, h); err != nil {
+			s.Logger.Debug("the list can't be read", "error", err)
+		}
+		return false, nil
+	})
+	if ctx.Err() == nil {
+		s.Logger.Warn("changes of the list are not told", "error", err)
+	}
+}
+
+// update makes the list that of the registry. No backend is asked for it.
+func (s *server) update(ctx context.Context, h *host.Host) error {
+	s.list.mu.Lock()
+	defer s.list.mu.Unlock()
+	now := make(map[string]*sdk.Resource)
+	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		recs, _, err := tx.Read(ctx, registry.Query{})
+		for _, r := range recs {
+			if s.mine(r.Shell) {
+				w := resource(r)
+				now[w.URI] = w
+			}
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var gone []string
+	for uri := range s.list.listed {
+		if now[uri] == nil {
+			gone = append(gone, uri)
+			delete(s.list.listed, uri)
+		}
+	}
+	if gone != nil {
+		s.sdk.RemoveResources(gone...)
+	}
+	for uri, w := range now {
+		if known, ok := s.list.listed[uri]; ok && known == w.Description {
+			continue
+		}
+		if s.list.listed == nil {
+			s.list.listed = make(map[string]string)
+		}
+		s.list.listed[uri] = w.Description
+		s.sdk.AddResource(w, s.read)
+	}
+	return nil
+}

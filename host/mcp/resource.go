@@ -1,0 +1,149 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/plain"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// uriPrefix is what the names of workers are put behind.
+	uriPrefix = "swarm://workers/"
+	textType  = "text/plain"
+	// maxText is how much of a worker's output is sent, the newest part.
+	maxText = 1 << 20
+	// maxCommand is how much of a command line describes a worker.
+	maxCommand = 200
+)
+
+var template = &sdk.ResourceTemplate{
+	URITemplate: uriPrefix + "{name}",
+	Name:        "worker",
+	Title:       "Output of a worker",
+	Description: "What the worker of that name or id wrote, as plain text: the newest MiB of it. The metadata have its status.",
+	MIMEType:    textType,
+}
+
+// resource is a worker in the list.
+func resource(r registry.Record) *sdk.Resource {
+	command := []rune(strings.ToValidUTF8(strings.Join(r.Command, " "), "\uFFFD"))
+	if len(command) > maxCommand {
+		command = append(command[:maxCommand], '…')
+	}
+	about := "Output of: " + string(command)
+	if r.Shell != nil && r.Shell.Description != "" {
+		about = r.Shell.Description
+	}
+	return &sdk.Resource{URI: uriPrefix + r.Name, Name: r.Name, Description: about, MIMEType: textType}
+}
+
+// read answers with the output of a worker.
+func (s *server) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	h, err := s.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = h.Close() }()
+	w, err := s.worker(ctx, h, r.Params.URI)
+	if err != nil {
+		return nil, err
+	}
+	var t tail
+	if err := h.Logs(ctx, w.ID, swarm.OutputOptions{}, t.add); err != nil && !errors.Is(err, swarm.ErrUnsupported) {
+		return nil, err
+	}
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
+		URI: r.Params.URI, MIMEType: textType, Text: t.text(),
+		Meta: sdk.Meta{"status": string(w.Status)},
+	}}}, nil
+}
+
+// worker is the one that a URI names. Background shells of other sessions are not
+// found.
+func (s *server) worker(ctx context.Context, h *host.Host, uri string) (host.Worker, error) {
+	name, ok := strings.CutPrefix(uri, uriPrefix)
+	if !ok || !swarm.ValidName(name) {
+		return host.Worker{}, sdk.ResourceNotFoundError(uri)
+	}
+	ws, _, err := h.Workers(ctx, host.Selection{Names: []string{name}})
+	switch {
+	case errors.Is(err, host.ErrNotFound):
+		return host.Worker{}, sdk.ResourceNotFoundError(uri)
+	case err != nil:
+		return host.Worker{}, err
+	case len(ws) != 1 || !s.mine(ws[0].Shell):
+		return host.Worker{}, sdk.ResourceNotFoundError(uri)
+	}
+	return ws[0], nil
+}
+
+// mine reports whether a worker is for this session to see.
+func (s *server) mine(sh *registry.Shell) bool { return sh == nil || sh.Session == s.Session.ID }
+
+// tail keeps the newest part of an output as plain text.
+type tail struct {
+	plain map[swarm.Stream]*plain.Text
+	kept  []byte
+	// dropped is how many bytes there were before.
+	dropped int64
+}
+
+// add adds a piece. It lets twice as much come together as is kept, so that not each
+// piece moves all of it.
+func (t *tail) add(o swarm.Output) error {
+	t.dropped += o.Dropped
+	p := t.plain[o.Stream]
+	if p == nil {
+		p = new(plain.Text)
+		if t.plain == nil {
+			t.plain = make(map[swarm.Stream]*plain.Text)
+		}
+		t.plain[o.Stream] = p
+	}
+	t.kept = append(t.kept, p.Strip(o.Data, !o.Partial)...)
+	if !o.Partial {
+		t.kept = append(t.kept, '\n')
+	}
+	if len(t.kept) > 2*maxText {
+		t.cut()
+	}
+	return nil
+}
+
+func (t *tail) cut() {
+	over := len(t.kept) - maxText
+	if over <= 0 {
+		return
+	}
+	for over < len(t.kept) && !utf8.RuneStart(t.kept[over]) {
+		over++
+	}
+	t.dropped += int64(over)
+	t.kept = append(t.kept[:0], t.kept[over:]...)
+}
+
+// text is what was kept, below a line that says how much was not.
+func (t *tail) text() string {
+	t.cut()
+	text := strings.ToValidUTF8(string(t.kept), "\uFFFD")
+	if t.dropped > 0 {
+		return fmt.Sprintf("%s%d bytes of older output are left out]\n%s", swarm.TranscriptMark, t.dropped, text)
+	}
+	return text
+}
+
+// notFound reports whether err says that there is no such resource.
+func notFound(err error) bool {
+	wire, ok := errors.AsType[*jsonrpc.Error](err)
+	return ok && wire.Code == sdk.CodeResourceNotFound
+}

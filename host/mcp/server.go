@@ -1,0 +1,139 @@
+package mcp
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+// leaveLimit is how long the server may take to leave, over all: clients kill
+// servers that stay.
+const leaveLimit = 10 * time.Second
+
+// Options say what a server serves, and to whom.
+type Options struct {
+	// In is where the client's messages come from, Out where those to it go, and
+	// nothing else.
+	In  io.Reader
+	Out io.Writer
+	// Version is that of the program.
+	Version string
+	// Session is that of the client: its shells end with the server.
+	Session shell.Session
+	// Env returns what a call of that tool works with. Its Session and Progress are
+	// filled in.
+	Env func(tool string) tool.Env
+	// Open opens a host, which the caller closes.
+	Open func(context.Context) (*host.Host, error)
+	// Logger gets what is only of interest in a search for errors; nil: nothing.
+	Logger hclog.Logger
+}
+
+// server is one call of Serve.
+type server struct {
+	Options
+	sdk *sdk.Server
+	// behind are the calls and notices that go on behind what was answered.
+	behind sync.WaitGroup
+	subs   subscriptions
+	list   list
+}
+
+// Serve serves one client until the input ends or ctx does, and has ended the
+// session's shells when it returns, or told their keepers to. That the client left
+// is no error.
+func Serve(ctx context.Context, o Options) error {
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	s := &server{Options: o}
+	s.build()
+
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	var watching sync.WaitGroup
+	watching.Go(func() { s.watchList(running) })
+	s.subs.follow = func(uri string) func() {
+		one, stop := context.WithCancel(running)
+		watching.Go(func() { s.follow(one, uri) })
+		return stop
+	}
+	c := newConn(o.In, o.Out)
+	session, err := s.sdk.Connect(ctx, c, nil)
+	if err == nil {
+		closing := context.AfterFunc(ctx, func() { _ = c.Close() })
+		defer closing()
+		// How the client went does not matter.
+		_ = session.Wait()
+	}
+	stop()
+	watching.Wait()
+
+	// What is under way may still start a shell.
+	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveLimit)
+	defer cancel()
+	s.awaitBehind(leaving)
+	s.endShells(leaving)
+	return err
+}
+
+// build makes the SDK's server, with everything that it serves.
+func (s *server) build() {
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "swarm", Title: "swarm", Version: s.Version}, &sdk.ServerOptions{
+		Instructions:       instructions,
+		Capabilities:       &sdk.ServerCapabilities{},
+		SubscribeHandler:   s.subscribe,
+		UnsubscribeHandler: s.unsubscribe,
+	})
+	for _, t := range tool.All() {
+		s.sdk.AddTool(describe(t), func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return s.call(ctx, t, r)
+		})
+	}
+	s.sdk.AddResourceTemplate(template, s.read)
+	s.sdk.AddReceivingMiddleware(s.listNow)
+}
+
+// awaitBehind waits until nothing is under way any more.
+func (s *server) awaitBehind(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		s.behind.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		s.Logger.Warn("left before everything was done")
+	}
+}
+
+// endShells ends the shells of the session, which their keepers would do otherwise
+// once this process is gone: the history tells of it at once.
+func (s *server) endShells(ctx context.Context) {
+	h, err := s.Open(ctx)
+	if err != nil {
+		s.Logger.Warn("the shells are left to their keepers", "error", err)
+		return
+	}
+	defer func() { _ = h.Leave() }()
+	shells, err := shell.List(ctx, h, s.Session, false)
+	if err != nil || len(shells) == 0 {
+		return
+	}
+	sel := host.Selection{Names: make([]string, len(shells))}
+	for i, sh := range shells {
+		sel.Names[i] = sh.ID
+	}
+	if _, err := h.Kill(ctx, sel, host.KillRequest{}); err != nil {
+		s.Logger.Warn("the shells are left to their keepers", "error", err)
+	}
+}

@@ -61,20 +61,24 @@ func callerOf(a *registry.Agent) Caller {
 
 // Member returns the id that the caller acts as in a team: an agent's own, and
 // [Leader] for a person and for whoever lives in the team's leader worker. It is
-// [NoTeamError] without the team and [NotMemberError] if the caller is not of it.
+// [NoTeamError] without the team and [NotMemberError] if the caller is not of it,
+// or not any more.
 func Member(ctx context.Context, tx *registry.Tx, caller Caller, teamName string) (id string, err error) {
 	t, err := Get(ctx, tx, teamName)
 	if err != nil {
 		return "", err
 	}
-	switch {
-	case caller.Person, caller.leads(&t):
+	if caller.Person || caller.leads(&t) {
 		return Leader, nil
-	case caller.Agent != "" && caller.Team == teamName:
-		return caller.Agent, nil
-	default:
+	}
+	is, err := caller.isAgentOf(ctx, tx, teamName)
+	switch {
+	case err != nil:
+		return "", err
+	case !is:
 		return "", &NotMemberError{Team: teamName}
 	}
+	return caller.Agent, nil
 }
 
 // Lead returns nil if the caller has the leader's right in a team: a person, who
@@ -86,10 +90,28 @@ func Lead(ctx context.Context, tx *registry.Tx, caller Caller, teamName, verb st
 	if err != nil {
 		return err
 	}
-	if caller.Person || caller.leads(&t) || caller.Agent != "" && caller.Team == teamName && caller.Role == RoleLeader {
+	if caller.Person || caller.leads(&t) {
 		return nil
 	}
-	return &NotLeaderError{Verb: verb}
+	is, err := caller.isAgentOf(ctx, tx, teamName)
+	if err == nil && (!is || caller.Role != RoleLeader) {
+		err = &NotLeaderError{Verb: verb}
+	}
+	return err
+}
+
+// isAgentOf reports whether the caller is an agent of a team. It may have ended
+// since it was asked who calls.
+func (c *Caller) isAgentOf(ctx context.Context, tx *registry.Tx, teamName string) (bool, error) {
+	if c.Agent == "" || c.Team != teamName {
+		return false, nil
+	}
+	_, err := live(ctx, tx, c.Agent)
+	var over *TerminatedError
+	if errors.Is(err, registry.ErrNotFound) || errors.As(err, &over) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // leads reports whether the caller lives in the leader worker of a team.
@@ -97,18 +119,15 @@ func (c *Caller) leads(t *registry.Team) bool {
 	return !c.Person && c.WorkerID != "" && c.WorkerID == t.LeaderWorker
 }
 
-// MayEnd is as [Lead] for ending the workers of a team, which may be gone: then a
-// person may end what it left.
+// MayEnd is as [Lead] for ending the workers of a team. Those of a team that was
+// deleted are workers like any other: nobody leads them, and anybody may end them.
 func MayEnd(ctx context.Context, tx *registry.Tx, caller Caller, teamName string) error {
 	err := Lead(ctx, tx, caller, teamName, verbKill)
 	var none *NoTeamError
-	if !errors.As(err, &none) {
-		return err
-	}
-	if caller.Person {
+	if errors.As(err, &none) {
 		return nil
 	}
-	return &NotLeaderError{Verb: verbKill}
+	return err
 }
 
 // verbKill is what most of those who are refused wanted.

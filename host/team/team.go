@@ -71,22 +71,27 @@ func Get(ctx context.Context, tx *registry.Tx, name string) (registry.Team, erro
 	return t, err
 }
 
-// Delete removes a team and all that it has. Its leader alone may, and only once
-// all its agents are terminated: [LiveAgentsError] else.
+// Empty returns nil if all agents of a team are terminated: [LiveAgentsError] else.
+func Empty(ctx context.Context, tx *registry.Tx, name string) error {
+	live, err := tx.Members(ctx, name)
+	if err != nil || len(live) == 0 {
+		return err
+	}
+	e := &LiveAgentsError{Team: name}
+	for _, a := range live {
+		e.Agents = append(e.Agents, a.Name)
+	}
+	return e
+}
+
+// Delete removes a team and all that it has. Its leader alone may, and only once it
+// is [Empty].
 func Delete(ctx context.Context, tx *registry.Tx, caller Caller, name string) error {
 	if err := Lead(ctx, tx, caller, name, "delete the team"); err != nil {
 		return err
 	}
-	live, err := tx.Members(ctx, name)
-	if err != nil {
+	if err := Empty(ctx, tx, name); err != nil {
 		return err
-	}
-	if len(live) > 0 {
-		e := &LiveAgentsError{Team: name}
-		for _, a := range live {
-			e.Agents = append(e.Agents, a.Name)
-		}
-		return e
 	}
 	return tx.DeleteTeam(ctx, name)
 }

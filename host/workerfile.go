@@ -33,6 +33,10 @@ type workerFile struct {
 // runDir is the run directory of a worker.
 func (h *Host) runDir(id string) string { return filepath.Join(h.opts.Dir, workersDir, id) }
 
+// RunDir returns the run directory of a worker on this machine, whether or not it is
+// there.
+func (h *Host) RunDir(id string) string { return h.runDir(id) }
+
 // makeRunDir makes the run directory of a new worker.
 func (h *Host) makeRunDir(id string) error {
 	dir := h.runDir(id)

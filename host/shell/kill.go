@@ -2,9 +2,18 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// none is the signal of a kill that sent none.
+	none = "none"
+	// terminated is told of a shell that ended right before the signal.
+	terminated = "Process already terminated"
 )
 
 // KillRequest says how to end a shell.
@@ -29,14 +38,61 @@ type KillResult struct {
 	SignalSent string
 	// ForceKilled is nil if nothing was signalled.
 	ForceKilled *bool
-	// ExitCode is nil if it is not known.
+	// ExitCode is nil if it is not known, or if the shell had ended.
 	ExitCode *int
 	// Problem is what the answer has as its error, or empty.
 	Problem string
 }
 
 // Kill ends a shell and everything it started. What goes wrong with the shell is in
-// the result; an error is for what has nothing to do with it.
+// the result; an error is for what has nothing to do with it. A shell that survives,
+// since it is not forced, runs as if nothing had been, and can be killed again.
 func Kill(ctx context.Context, h *host.Host, s Session, req KillRequest) (KillResult, error) {
-	return KillResult{}, errNotYet
+	res := KillResult{SignalSent: req.Signal}
+	w, err := find(ctx, h, s, req.ID)
+	var missing *NotFoundError
+	if errors.As(err, &missing) {
+		res.Problem = missing.Error()
+		return res, nil
+	}
+	if err != nil {
+		return res, err
+	}
+	if res.Shell = shellOf(h, w); res.Shell.Status != Running {
+		res.Success, res.SignalSent = true, none
+		res.Problem = "Shell already " + string(res.Shell.Status)
+		return res, nil
+	}
+	outs, err := h.Kill(ctx, host.Selection{Names: []string{w.ID}}, host.KillRequest{
+		Signal: req.Signal, Grace: &req.Timeout, Force: &req.Force, Progress: req.Progress,
+	})
+	if errors.Is(err, host.ErrNotFound) {
+		// It ended, and somebody removed it, since it was looked at.
+		res.Success, res.Problem = true, terminated
+		return res, nil
+	}
+	if err != nil {
+		return res, err
+	}
+	return res.with(h, outs[0], req), nil
+}
+
+// with is the answer once it is known what came of the kill.
+func (res KillResult) with(h *host.Host, out host.KillOutcome, req KillRequest) KillResult {
+	res.Shell = shellOf(h, out.Worker)
+	switch {
+	case out.Err == nil && out.Result.Signal == "":
+		res.Success, res.Problem = true, terminated
+	case out.Err == nil:
+		res.Success, res.ExitCode = true, res.Shell.ExitCode
+		res.ForceKilled = new(out.Result.Forced && req.Signal != "SIGKILL")
+	case errors.Is(out.Err, swarm.ErrSurvivors) && !req.Force:
+		res.ForceKilled, res.Problem = new(false), "Process did not respond to "+req.Signal
+	default:
+		res.Problem = out.Err.Error()
+		if out.Result.Signal != "" {
+			res.ForceKilled = new(out.Result.Forced)
+		}
+	}
+	return res
 }

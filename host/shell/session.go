@@ -1,6 +1,12 @@
 package shell
 
 import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -15,9 +21,53 @@ type Session struct {
 	Owner *swarm.Owner
 }
 
+var label = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
 // ParseSession reads a session as a user names it. A number is a process, which
 // owns the session. Anything else is 1 to 64 characters of [A-Za-z0-9._-], and a
 // session without an owner.
 func ParseSession(s string) (Session, error) {
-	return Session{}, errNotYet
+	if pid, err := strconv.Atoi(s); err == nil {
+		return SessionOf(pid)
+	}
+	if !label.MatchString(s) {
+		return Session{}, fmt.Errorf("invalid session %q: use the number of a process, or letters, digits, '.', '_' and '-', at most 64", s)
+	}
+	return Session{ID: s}, nil
 }
+
+// SessionOf returns the session of a process, which owns it.
+func SessionOf(pid int) (Session, error) {
+	owner, err := host.OwnerOf(pid)
+	if err != nil {
+		return Session{}, err
+	}
+	// A number that is used again is another session.
+	return Session{ID: fmt.Sprintf("%d-%d", owner.PID, owner.Start), Owner: &owner}, nil
+}
+
+// scope is which shells a caller may know of.
+type scope struct {
+	// session is what the shells that it begins belong to.
+	session string
+	// all says that it sees those of all sessions.
+	all bool
+}
+
+func (s Session) scope(ctx context.Context, h *host.Host) (scope, error) {
+	if s.ID != "" {
+		return scope{session: s.ID}, nil
+	}
+	caller, err := h.Caller(ctx)
+	switch {
+	case err != nil:
+		return scope{}, err
+	case caller.WorkerID == "":
+		return scope{all: true}, nil
+	default:
+		// No session that a user can name has a colon.
+		return scope{session: "worker:" + caller.WorkerID}, nil
+	}
+}
+
+func (s scope) has(session string) bool { return s.all || s.session == session }

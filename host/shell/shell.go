@@ -1,15 +1,20 @@
 package shell
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-var errNotYet = errors.New("not built yet")
+// retention is how long a shell is known after its end.
+const retention = time.Hour
 
 // Status is how a shell is, in one word.
 type Status string
@@ -36,7 +41,7 @@ type Shell struct {
 	Description string
 	// Dir is the directory that it was begun in.
 	Dir string
-	// Session is whose it is.
+	// Session is whose it is; empty: a person's.
 	Session string
 	Status  Status
 	// PID is the main process; 0 unless it runs.
@@ -54,26 +59,55 @@ type NotFoundError struct{ ID string }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("Shell not found: %s", e.ID) }
 
-// Command is a command line to run with bash.
-type Command struct {
-	// Command is the command line, not empty.
-	Command string
-	// Description is what the caller says of it, or empty.
-	Description string
-	// Dir is the working directory, absolute.
-	Dir string
-	// Timeout is how long it may take in the foreground; 0: [DefaultTimeout].
-	Timeout time.Duration
-	// Session is whose it is.
-	Session Session
+// shellOf returns a worker as the shell that it is.
+func shellOf(h *host.Host, w host.Worker) Shell {
+	s := Shell{
+		ID: w.Name, Command: strings.Join(w.Command[min(2, len(w.Command)):], " "), Description: w.Shell.Description, Dir: w.Dir, Session: w.Shell.Session,
+		Status: statusOf(w), PID: w.PID, Started: w.Started, Ended: w.Ended,
+		OutputFile: filepath.Join(h.RunDir(w.ID), swarm.TranscriptFile),
+	}
+	if s.Started.IsZero() {
+		s.Started = w.Created
+	}
+	if s.Status != Running && w.Exit != nil {
+		s.ExitCode = new(exitCode(*w.Exit))
+	}
+	return s
 }
 
-// Start begins a command in the background and returns once it runs.
-func Start(ctx context.Context, h *host.Host, c Command) (Shell, error) {
-	return Shell{}, errNotYet
+func statusOf(w host.Worker) Status {
+	switch {
+	case !w.Gone():
+		// Of one that can't be asked it is not known that it has ended.
+		return Running
+	case w.Exit == nil:
+		return Failed
+	case w.Exit.Cause == swarm.CauseKilled || w.Exit.Cause == swarm.CauseOwner:
+		return Killed
+	case w.Exit.Cause == swarm.CauseCompleted || w.Exit.Cause == swarm.CauseExited && w.Exit.Code == 0:
+		return Completed
+	default:
+		return Failed
+	}
 }
 
-// List returns the shells of a session, the oldest first: those that run, or all.
-func List(ctx context.Context, h *host.Host, s Session, all bool) ([]Shell, error) {
-	return nil, errNotYet
+// exitCode is an exit as shells tell it.
+func exitCode(e swarm.Exit) int {
+	if e.Signal == "" {
+		return e.Code
+	}
+	return 128 + int(unix.SignalNum(e.Signal))
+}
+
+// expired reports whether a shell's time is over, whoever removes it.
+func expired(ended, now time.Time) bool {
+	return !ended.IsZero() && now.Sub(ended) >= retention
+}
+
+// ended is when the worker of a record ended, zero if that is not recorded.
+func ended(r *registry.Record) time.Time {
+	if r.State != registry.Stopped || r.Exit == nil {
+		return time.Time{}
+	}
+	return r.Exit.Time
 }

@@ -1,0 +1,86 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+// prefix begins the id of every shell.
+const prefix = "bg-"
+
+// find returns the worker that a shell of the session is, as it is now.
+func find(ctx context.Context, h *host.Host, s Session, id string) (host.Worker, error) {
+	missing := &NotFoundError{ID: id}
+	if !strings.HasPrefix(id, prefix) {
+		return host.Worker{}, missing
+	}
+	in, err := s.scope(ctx, h)
+	if err != nil {
+		return host.Worker{}, err
+	}
+	ws, _, err := h.Workers(ctx, host.Selection{Names: []string{id}})
+	if errors.Is(err, host.ErrNotFound) {
+		return host.Worker{}, missing
+	}
+	if err != nil {
+		return host.Worker{}, err
+	}
+	w := ws[0]
+	if w.Name != id || w.Shell == nil || !in.has(w.Shell.Session) || w.Gone() && expired(w.Ended, time.Now()) {
+		return host.Worker{}, missing
+	}
+	return w, nil
+}
+
+// List returns the shells of a session, the oldest first: those that run, or all.
+func List(ctx context.Context, h *host.Host, s Session, all bool) ([]Shell, error) {
+	in, err := s.scope(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		ids, err := recorded(ctx, h, in, all)
+		if err != nil || len(ids) == 0 {
+			return nil, err
+		}
+		ws, _, err := h.Workers(ctx, host.Selection{Names: ids})
+		if errors.Is(err, host.ErrNotFound) && ctx.Err() == nil {
+			continue // one of them was removed meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		var shells []Shell
+		for _, w := range ws {
+			if sh := shellOf(h, w); sh.Status == Running || all && !expired(w.Ended, time.Now()) {
+				shells = append(shells, sh)
+			}
+		}
+		return shells, nil
+	}
+}
+
+// recorded returns the ids of the workers that may have to be listed. Only these
+// are asked about, so that no other backend is started for it.
+func recorded(ctx context.Context, h *host.Host, in scope, all bool) (ids []string, err error) {
+	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		ids = nil
+		recs, _, err := tx.Read(ctx, registry.Query{Shells: true})
+		for _, r := range recs {
+			if in.has(r.Shell.Session) && (all || r.State != registry.Stopped) && !expired(ended(&r), time.Now()) {
+				ids = append(ids, r.ID)
+			}
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // there never was a worker
+	}
+	return ids, err
+}

@@ -45,12 +45,12 @@ func TestMain(m *testing.M) {
 
 // claimAll claims tasks and completes them as long as there are pending ones, and
 // writes the ids of those that it got.
-func claimAll(ctx context.Context, dir, name string, _ io.Reader, out io.Writer) error {
+func claimAll(ctx context.Context, dir, name string, _ io.Reader, out io.Writer) (err error) {
 	reg, err := registry.Open(ctx, dir)
 	if err != nil {
 		return err
 	}
-	defer reg.Close()
+	defer func() { err = errors.Join(err, reg.Close()) }()
 	for {
 		var pending []registry.Task
 		err := reg.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
@@ -89,12 +89,12 @@ func claimAll(ctx context.Context, dir, name string, _ io.Reader, out io.Writer)
 const perWriter = 100
 
 // sendMany sends numbered messages to the leader, and writes each number.
-func sendMany(ctx context.Context, dir, name string, _ io.Reader, out io.Writer) error {
+func sendMany(ctx context.Context, dir, name string, _ io.Reader, out io.Writer) (err error) {
 	reg, err := registry.Open(ctx, dir)
 	if err != nil {
 		return err
 	}
-	defer reg.Close()
+	defer func() { err = errors.Join(err, reg.Close()) }()
 	for i := range perWriter {
 		body := fmt.Sprintf("%s %d", name, i)
 		err := reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
@@ -113,12 +113,12 @@ func sendMany(ctx context.Context, dir, name string, _ io.Reader, out io.Writer)
 
 // readAll reads the leader's inbox once for each line that it reads, and once more
 // at the end, and writes the messages.
-func readAll(ctx context.Context, dir, _ string, in io.Reader, out io.Writer) error {
+func readAll(ctx context.Context, dir, _ string, in io.Reader, out io.Writer) (err error) {
 	reg, err := registry.Open(ctx, dir)
 	if err != nil {
 		return err
 	}
-	defer reg.Close()
+	defer func() { err = errors.Join(err, reg.Close()) }()
 	lines := bufio.NewScanner(in)
 	for more := true; more; {
 		more = lines.Scan()

@@ -174,7 +174,7 @@ func UpdateTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id st
 // overrule returns nil if the caller may change a task that is another member's.
 func overrule(ctx context.Context, tx *registry.Tx, caller Caller, task *registry.Task) error {
 	err := Lead(ctx, tx, caller, task.Team, "")
-	if no := (*NotLeaderError)(nil); errors.As(err, &no) {
+	if _, refused := errors.AsType[*NotLeaderError](err); refused {
 		return refuse(ErrNotOwner, "Task %s is owned by %s", TaskID(task.N), task.Owner)
 	}
 	return err
@@ -228,7 +228,7 @@ func Tasks(ctx context.Context, tx *registry.Tx, caller Caller, team string, sta
 	}
 	if owner != "" && owner != Leader {
 		a, err := Find(ctx, tx, team, owner)
-		if none := (*NoAgentError)(nil); errors.As(err, &none) {
+		if _, none := errors.AsType[*NoAgentError](err); none {
 			err = &NoAgentError{Agent: owner, InTeam: team}
 		}
 		if err != nil {

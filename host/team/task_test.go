@@ -72,7 +72,6 @@ func TestCreateTask(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer reg.Close()
 			err = reg.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
 				team := test.team
 				if team == "" {
@@ -93,7 +92,7 @@ func TestCreateTask(t *testing.T) {
 				}
 				return undone
 			})
-			if !errors.Is(err, undone) {
+			if err := errors.Join(err, reg.Close()); !errors.Is(err, undone) {
 				t.Error(err)
 			}
 		})

@@ -41,8 +41,14 @@ func processList(ps []swarm.Process) string {
 // blanks at the ends of lines. Without rows it prints nothing; header may be nil.
 // Cells are made visible.
 func (a *app) printTable(header []string, rows [][]string) {
+	for _, line := range tableLines(header, rows) {
+		a.printf("%s\n", line)
+	}
+}
+
+func tableLines(header []string, rows [][]string) []string {
 	if len(rows) == 0 {
-		return
+		return nil
 	}
 	if header != nil {
 		rows = append([][]string{header}, rows...)
@@ -51,20 +57,18 @@ func (a *app) printTable(header []string, rows [][]string) {
 	for _, row := range rows {
 		for i := range row {
 			row[i] = visible(row[i])
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			widths[i] = max(widths[i], columns(row[i]))
 		}
 	}
-	var b strings.Builder
-	for _, row := range rows {
+	lines := make([]string, len(rows))
+	for at, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
-			line.WriteString(cell)
-			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+			line.WriteString(padded(cell, widths[i]+2))
 		}
-		b.WriteString(strings.TrimRight(line.String(), " "))
-		b.WriteByte('\n')
+		lines[at] = strings.TrimRight(line.String(), " ")
 	}
-	a.printf("%s", b.String())
+	return lines
 }
 
 // visible returns text that others wrote so that it can do nothing to a terminal

@@ -28,12 +28,17 @@ func (a *app) with(ctx context.Context, cfg config.Config, f func(*host.Host) er
 // the project's file is not even looked at, and a damaged user's file is a
 // warning.
 func (a *app) withHost(ctx context.Context, f func(*host.Host) error) error {
+	return a.with(ctx, a.userConfig(), f)
+}
+
+// userConfig is what the user's file says.
+func (a *app) userConfig() config.Config {
 	loaded, err := a.setup().LoadUser()
 	if problems, ok := errors.AsType[config.Problems](err); ok {
 		a.warn(fmt.Sprintf("%s (%d problem(s) in this file)", problems[0], len(problems)),
 			"run 'swarm config check' to see all of them")
 	}
-	return a.with(ctx, loaded.Config, f)
+	return loaded.Config
 }
 
 // loadAll reads the user's and the project's file. What is right in them is

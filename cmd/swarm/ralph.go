@@ -13,7 +13,7 @@ import (
 )
 
 func newRalph(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return newGroup(&cobra.Command{
 		Use:   "ralph",
 		Short: "Run an agent again and again with the same prompt",
 		Long: `Run an agent in a loop: each iteration starts it anew, gives it the prompt from a
@@ -25,22 +25,9 @@ attach, send and kill work on it as on any other.`,
   swarm ralph status agent
   swarm ralph pause agent
   swarm ralph resume agent`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("missing command: one of spawn, status, ls, pause, resume, stop, logs, clean, init, template, run")
-			}
-			return unknownVerb(cmd, args)
-		},
-	}
-	for _, verb := range []*cobra.Command{
+	},
 		newRalphSpawn(a), newRalphStatus(a), newRalphLs(a), newRalphPause(a), newRalphResume(a), newRalphStop(a),
-		newRalphLogs(a), newRalphClean(a), newRalphInit(a), newRalphTemplate(a), newRalphRun(a),
-	} {
-		verb.DisableFlagsInUseLine = true
-		cmd.AddCommand(verb)
-	}
-	return cmd
+		newRalphLogs(a), newRalphClean(a), newRalphInit(a), newRalphTemplate(a), newRalphRun(a))
 }
 
 // ralphStore is where the loops are.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 )
 
 // The groups in which help lists the verbs.
@@ -15,6 +17,8 @@ const (
 	groupHistory = "history"
 	groupInside  = "inside"
 	groupSets    = "sets"
+	groupTeams   = "teams"
+	groupTools   = "tools"
 	groupSystem  = "system"
 )
 
@@ -42,6 +46,15 @@ func verbs() []verb {
 		{"ralph", groupSets, newRalph},
 		{"up", groupSets, newUp},
 		{"down", groupSets, newDown},
+		{"team", groupTeams, newTeam},
+		{"agent", groupTeams, newAgent},
+		{"task", groupTeams, newTask},
+		{"inbox", groupTeams, newInbox},
+		{"heartbeat", groupTeams, newHeartbeat},
+		{"shutdown", groupTeams, newShutdown},
+		{"tasks", groupTools, newTasks},
+		{"tool", groupTools, newTool},
+		{"mcp", groupTools, newMCP},
 		{"config", groupSystem, newConfig},
 		{"plugin", groupSystem, newPlugin},
 		{"doctor", groupSystem, newDoctor},
@@ -94,7 +107,7 @@ ends one, nothing of it is left.`,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if version {
-				a.printf("%s\n", readBuild())
+				a.printf("%s\n", setup.ReadBuild())
 				return nil
 			}
 			return unknownVerb(cmd, args)
@@ -112,6 +125,8 @@ ends one, nothing of it is left.`,
 		&cobra.Group{ID: groupHistory, Title: "History:"},
 		&cobra.Group{ID: groupInside, Title: "From inside a worker:"},
 		&cobra.Group{ID: groupSets, Title: "Loops and sets of workers:"},
+		&cobra.Group{ID: groupTeams, Title: "Teams of agents:"},
+		&cobra.Group{ID: groupTools, Title: "Tools for agents:"},
 		&cobra.Group{ID: groupSystem, Title: "Setup:"},
 	)
 	root.SetHelpCommandGroupID(groupSystem)

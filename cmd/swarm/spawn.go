@@ -15,6 +15,7 @@ import (
 
 // The plugins that flags of spawn name.
 const (
+	backendProcess    = "process"
 	backendTmux       = "tmux"
 	workspaceWorktree = "worktree"
 )

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+// The phases of a shutdown, as kill-agent and respond-shutdown tell them.
+const (
+	phaseRequested   = "requested"
+	phaseApproved    = "approved"
+	phaseRejected    = "rejected"
+	phaseConfirmed   = "confirmed"
+	phaseForceKilled = "force_killed"
+)
+
+type agentKillOptions struct {
+	memberFlags
+	in      tool.KillAgentInput
+	wait    bool
+	timeout durationFlag
+}
+
+func newAgentKill(a *app) *cobra.Command {
+	o := &agentKillOptions{}
+	cmd := &cobra.Command{
+		Use:   "kill AGENT",
+		Short: "Ask an agent to end, or end it",
+		Long: `Ask an agent, by id or name, to end. It gets a message, its status is shutting_down,
+and this returns at once; nothing is signalled. The agent finishes what it does and
+approves, or it rejects, with a reason, and goes on as before: the next call tells
+that once, a later one asks anew. An agent whose process is gone is ended at once.
+
+With --force it is ended at once, whatever it does: the whole tree of its processes
+as by "swarm kill". What can't be ended is a warning; the team goes on without it.
+
+Once an agent has ended, by either way, its tasks in progress are pending again, its
+colour is free, and it is no member any more. Of two that force at the same time one
+wins. Only the leader can kill agents, and nobody the leader.
+
+Exit code: 0 if it was asked, or has ended. With --wait: 0 if it has ended, 1 if it
+rejects, 124 if the time is over; it has been asked all the same then.`,
+		Example: `  swarm agent kill alice --team web
+  swarm agent kill alice --team web --reason "the work is done" --wait --timeout 5m
+  swarm agent kill agent-a1b2c3 --team web --force`,
+		Args:              arguments(1, 1, "id or name of an agent"),
+		ValidArgsFunction: a.completeAgent(&o.memberFlags),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.timeout.d != nil && !o.wait {
+				return usagef("--timeout needs --wait")
+			}
+			o.in.AgentID = args[0]
+			return a.asMember(cmd.Context(), &o.memberFlags, func(env tool.Env, team string) error {
+				o.in.TeamName = team
+				return a.agentKill(cmd.Context(), env, o)
+			})
+		},
+	}
+	o.addTo(cmd, a)
+	f := cmd.Flags()
+	f.BoolVar(&o.in.Force, "force", false, "end it at once, without asking")
+	f.StringVar(&o.in.Reason, "reason", "", "`TEXT` that the agent is told")
+	f.BoolVar(&o.wait, "wait", false, "wait for its answer")
+	f.Var(&o.timeout, "timeout", "how long to wait at most")
+	return cmd
+}
+
+func (a *app) agentKill(ctx context.Context, env tool.Env, o *agentKillOptions) error {
+	finishWriting()
+	out, err := tool.KillAgent(ctx, env, o.in)
+	if err == nil && o.wait && out.Phase == phaseRequested {
+		if !o.json {
+			a.printf("%s\n", killedAgentLine(o.in.AgentID, out))
+		}
+		if err = a.awaitAnswer(ctx, env, o, &out); err != nil && !o.json {
+			return err
+		}
+	}
+	return a.answer(o.json, out, out.Warnings, err, func() { a.printf("%s\n", killedAgentLine(o.in.AgentID, out)) })
+}
+
+// awaitAnswer waits for the answer of an agent that was asked to end, and puts it
+// into out. An agent that does not end is an error.
+func (a *app) awaitAnswer(ctx context.Context, env tool.Env, o *agentKillOptions, out *tool.KillAgentOutput) error {
+	waiting := ctx
+	if o.timeout.d != nil {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeoutCause(ctx, *o.timeout.d, errWaitOver)
+		defer cancel()
+	}
+	h, err := env.Open(ctx)
+	if err != nil {
+		return err
+	}
+	killed, err := agent.AwaitAnswer(waiting, h, o.in.TeamName, o.in.AgentID)
+	if err = errors.Join(err, h.Leave()); err != nil {
+		if errors.Is(context.Cause(waiting), errWaitOver) {
+			return &codeError{waitTimeout, fmt.Errorf("%w after %s", errWaitOver, config.FormatDuration(*o.timeout.d))}
+		}
+		return err
+	}
+	out.Phase = string(killed.Phase)
+	out.ReassignedTasks = append(out.ReassignedTasks, killed.Reassigned...)
+	out.Warnings = append(out.Warnings, killed.Warnings...)
+	if out.Phase == phaseRejected {
+		return errors.New(strings.TrimSuffix(fmt.Sprintf("agent '%s' rejected the shutdown: %s", o.in.AgentID, killed.Reason), ": "))
+	}
+	return nil
+}
+
+// killedAgentLine says what became of an agent that was to end.
+func killedAgentLine(name string, out tool.KillAgentOutput) string {
+	name = visible(name)
+	var facts []string
+	line := "killed " + name
+	switch out.Phase {
+	case phaseForceKilled:
+		facts = append(facts, "force")
+	case phaseConfirmed:
+	case phaseRejected:
+		return name + " rejected the shutdown"
+	case phaseApproved:
+		return name + " approved the shutdown and goes on until it is ready"
+	default:
+		return "requested shutdown of " + name
+	}
+	return line + reassignedText(out.ReassignedTasks, facts...)
+}
+
+// reassignedText is " (reassigned: task-1, task-2)", after other facts; empty if there
+// is nothing to tell.
+func reassignedText(tasks []string, facts ...string) string {
+	if len(tasks) > 0 {
+		facts = append(facts, "reassigned: "+strings.Join(tasks, ", "))
+	}
+	if len(facts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(facts, "; ") + ")"
+}

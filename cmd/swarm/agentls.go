@@ -1,0 +1,70 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+func newAgentLs(a *app) *cobra.Command {
+	f := &memberFlags{}
+	var in tool.GetAgentStatusInput
+	cmd := &cobra.Command{
+		Use:     "ls [flags]",
+		Aliases: []string{"list"},
+		Short:   "List the agents of a team",
+		Long: `List the agents of a team, the oldest first. It is found out now; nothing is changed.
+With --json it is what "swarm agent status" prints.`,
+		Example: `  swarm agent ls --team web
+  swarm agent ls --team web --json | jq -r '.agents[].name'`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
+				in.TeamName = team
+				out, err := tool.GetAgentStatus(cmd.Context(), env, in)
+				return a.answer(f.json, out, out.Warnings, err, func() { a.printAgents(out.Agents) })
+			})
+		},
+	}
+	f.addTo(cmd, a)
+	cmd.Flags().BoolVar(&in.IncludeTerminated, "terminated", false, "list agents that were terminated too")
+	return cmd
+}
+
+var agentLsHeader = []string{"NAME", "ID", "ROLE", "STATUS", "HEARD OF", "PANE", "MODEL"}
+
+// printAgents prints a table, with a dot before each agent in its colour.
+func (a *app) printAgents(agents []tool.AgentStatus) {
+	rows := make([][]string, len(agents))
+	for i, s := range agents {
+		rows[i] = []string{s.Name, s.AgentID, s.Role, s.Status, heartbeatText(s), orDash(s.PaneID), orDash(s.Model)}
+	}
+	for i, line := range tableLines(agentLsHeader, rows) {
+		switch {
+		case !a.colours():
+		case i == 0:
+			line = "  " + line
+		default:
+			line = a.dot(agents[i-1].Color) + line
+		}
+		a.printf("%s\n", line)
+	}
+}
+
+// colours reports whether stdout is a terminal that is to be coloured.
+func (a *app) colours() bool {
+	return a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb" && a.outWidth() > 0
+}
+
+// dot is a dot in a colour as #RRGGBB, and a blank; nothing without colours.
+func (a *app) dot(colour string) string {
+	rgb, err := strconv.ParseUint(strings.TrimPrefix(colour, "#"), 16, 24)
+	if err != nil || !a.colours() {
+		return ""
+	}
+	return "\x1b[38;2;" + strconv.FormatUint(rgb>>16, 10) + ";" + strconv.FormatUint(rgb>>8&0xff, 10) + ";" +
+		strconv.FormatUint(rgb&0xff, 10) + "m●\x1b[0m "
+}

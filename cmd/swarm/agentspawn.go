@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+type agentSpawnOptions struct {
+	memberFlags
+	in   tool.SpawnAgentInput
+	role *choiceFlag
+}
+
+func newAgentSpawn(a *app) *cobra.Command {
+	o := &agentSpawnOptions{}
+	cmd := &cobra.Command{
+		Use:   "spawn [flags] [-- COMMAND [ARG...]]",
+		Short: "Start an agent",
+		Long: `Start COMMAND as an agent of a team, in a tmux window unless --backend says
+otherwise. Without COMMAND it is team.agent_command of the config files; of a
+project's file only if that is trusted.
+
+It returns when the agent is active, a member of the team with a token of its own.
+If it can't be started, nothing is left behind. {prompt}, {model}, {name} and {port},
+the port of the team's server, are replaced in COMMAND. Without {prompt} there the
+prompt is typed in once the agent waits for input; if that takes too long it is put
+into the agent's inbox, with a warning.`,
+		Example: `  swarm agent spawn --team web --name alice -- claude
+  swarm agent spawn --team web --role reviewer --prompt "review what is merged"
+  swarm agent spawn --team web --backend process -- ./agent.sh "{name}"`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if dash := cmd.ArgsLenAtDash(); dash > 0 || dash < 0 && len(args) > 0 {
+				return usagef("unexpected argument '%s' before --", args[0])
+			}
+			o.in.Command = args
+			o.in.Role = o.role.value
+			return a.agentSpawn(cmd.Context(), o)
+		},
+	}
+	o.addTo(cmd, a)
+	f := cmd.Flags()
+	f.StringVar(&o.in.Name, "name", "", "`NAME` in the team (default: one is made up)")
+	o.role = choice(cmd, "role", "what it is in the team", agentRoles[0], agentRoles...)
+	f.StringVar(&o.in.Model, "model", "", "`MODEL` that it uses")
+	f.StringVar(&o.in.Prompt, "prompt", "", "`TEXT` that it is told first")
+	f.StringVar(&o.in.Cwd, "cwd", "", "working directory `DIR` (default: this one)")
+	f.StringVar(&o.in.Backend, "backend", "", "`PLUGIN` that owns its worker (default: tmux)")
+	return cmd
+}
+
+func (a *app) agentSpawn(ctx context.Context, o *agentSpawnOptions) error {
+	finishWriting()
+	team, err := o.of(ctx, a)
+	if err != nil {
+		return err
+	}
+	backend := orText(o.in.Backend, backendTmux)
+	loaded, err := a.loadProjectFor(backend)
+	if err != nil {
+		return err
+	}
+	if o.in.Cwd, err = workingDir(o.in.Cwd); err != nil {
+		return err
+	}
+	o.in.TeamName = team
+	out, err := tool.SpawnAgent(ctx, a.toolEnv(loaded.Config), o.in)
+	return a.answer(o.json, out, out.Warnings, err, func() {
+		facts := []string{out.AgentID, out.Color}
+		if out.PaneID != "" {
+			facts = append(facts, fmt.Sprintf("%s: %s", backend, out.PaneID))
+		}
+		a.printf("spawned agent %s (%s)\n", visible(out.Name), strings.Join(facts, ", "))
+	})
+}

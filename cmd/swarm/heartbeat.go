@@ -1,0 +1,39 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+func newHeartbeat(a *app) *cobra.Command {
+	f := &memberFlags{}
+	cmd := &cobra.Command{
+		Use:   "heartbeat [flags]",
+		Short: "Say that the agent which calls this is alive",
+		Long: `Say that the agent which calls this is alive, and what it is doing. Any other call
+of it that changes something, and what it writes to its terminal, count as well: only
+an agent that is silent for long needs this.
+
+One that gives no sign of life for two minutes becomes inactive and the leader is
+told, unless it said --status idle. The next sign of life makes it active again.`,
+		Example: `  swarm heartbeat
+  swarm heartbeat --status idle && swarm inbox wait`,
+		Args: arguments(0, 0, ""),
+	}
+	f.addTo(cmd, a)
+	status := choice(cmd, "status", "what the agent is doing (default: as before)", "", "active", "idle")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		finishWriting()
+		return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
+			out, err := tool.Heartbeat(cmd.Context(), env, tool.HeartbeatInput{TeamName: team, Status: status.value})
+			return a.answer(f.json, out, nil, err, func() {
+				left := out.NextDeadline.Sub(out.HeartbeatTs.Time)
+				a.printf("%s; next heartbeat due in %s\n", out.AgentStatus, left.Round(time.Second))
+			})
+		})
+	}
+	return cmd
+}

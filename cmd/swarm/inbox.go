@@ -1,0 +1,88 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+func newInbox(a *app) *cobra.Command {
+	return newGroup(&cobra.Command{
+		Use:   "inbox",
+		Short: "Send and read the messages of a team",
+		Long: `Send and read the messages of a team. Each member has an inbox; a message is in it
+until somebody reads it there, and kept after that. None is lost, and of several that
+read one inbox at the same time each message is new for one.
+
+A person reads and writes as the leader, as do those who live in the leader's worker.`,
+		Example: `  swarm inbox send alice "task-3 first, please" --team web
+  swarm inbox send all "main is green again" --team web
+  swarm inbox read
+  swarm inbox wait --timeout 5m`,
+	}, newInboxSend(a), newInboxRead(a), newInboxWait(a))
+}
+
+// The types of a message that is a step of a shutdown.
+const (
+	messageShutdown = "shutdown_request"
+	messageAnswered = "shutdown_approved"
+)
+
+// shutdownBody is what such a message says.
+type shutdownBody struct {
+	ID             string `json:"id"`
+	Reason         string `json:"reason"`
+	Phase          string `json:"phase"`
+	Approved       bool   `json:"approved"`
+	ResponseReason string `json:"responseReason"`
+}
+
+// printMessages prints messages for people, the text of each below its head line.
+func (a *app) printMessages(out tool.ReadMessagesOutput) {
+	now := time.Now()
+	for _, m := range out.Messages {
+		old := ""
+		if m.Read {
+			old = ", read before"
+		}
+		a.printf("%s %s (%s ago%s)\n", m.ID, visible(m.From), formatAge(now.Sub(m.Timestamp.Time)), old)
+		a.printf("%s", indented(messageText(m)))
+	}
+	if out.Remaining > 0 {
+		a.hint(fmt.Sprintf("%d more: run it again", out.Remaining))
+	}
+}
+
+// messageText is what a message says; those of a shutdown are for programs.
+func messageText(m tool.Message) string {
+	var body shutdownBody
+	if m.Type != messageShutdown && m.Type != messageAnswered || json.Unmarshal([]byte(m.Message), &body) != nil {
+		return m.Message
+	}
+	switch {
+	case m.Type == messageShutdown:
+		return withReason("asks you to shut down", body.Reason) + "\nanswer with 'swarm shutdown approve' or 'swarm shutdown reject REASON'"
+	case !body.Approved:
+		return withReason("rejected the shutdown", body.ResponseReason)
+	case body.Phase == phaseConfirmed:
+		return withReason("approved the shutdown and has ended", body.ResponseReason)
+	default:
+		return withReason("approved the shutdown and goes on until it is ready", body.ResponseReason)
+	}
+}
+
+func withReason(text, reason string) string { return strings.TrimSuffix(text+": "+reason, ": ") }
+
+// indented is a text that others wrote, of one or more lines, below another line.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString("  " + visible(strings.TrimRight(line, "\r\n")) + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+func newInboxRead(a *app) *cobra.Command {
+	f := &memberFlags{}
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "read [flags]",
+		Short: "Print new messages",
+		Long: `Print the messages in the caller's inbox that nobody has read, the oldest first. They
+are read then. Without any it prints nothing. At most 500 messages or 1 MiB are
+printed by one call; it says if there are more.
+
+With --all those that were read before are printed too, the newest ones if there are
+too many.`,
+		Example: `  swarm inbox read
+  swarm inbox read --team web --all
+  swarm inbox read --json | jq -r '.messages[].message'`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			finishWriting()
+			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
+				out, err := tool.ReadMessages(cmd.Context(), env, tool.ReadMessagesInput{TeamName: team, UnreadOnly: !all})
+				return a.answer(f.json, out, nil, err, func() { a.printMessages(out) })
+			})
+		},
+	}
+	f.addTo(cmd, a)
+	cmd.Flags().BoolVar(&all, "all", false, "print messages that were read before, too")
+	return cmd
+}

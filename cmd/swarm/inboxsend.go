@@ -1,0 +1,57 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+func newInboxSend(a *app) *cobra.Command {
+	f := &memberFlags{}
+	var stdin bool
+	cmd := &cobra.Command{
+		Use:   "send TO MESSAGE | TO --stdin",
+		Short: "Send a message to a member, or to all",
+		Long: `Send a message to a member of the team: the id or name of an agent, "leader", or
+"all" for everybody but the sender. It is in the inbox when this returns; the
+receiver does not have to run.`,
+		Example: `  swarm inbox send alice "task-3 first, please" --team web
+  swarm inbox send leader "task-3 is done"
+  git diff | swarm inbox send all --stdin`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch want := map[bool]int{true: 1, false: 2}[stdin]; {
+			case len(args) == 0:
+				return usagef("missing argument: who to send to")
+			case len(args) < want:
+				return usagef("missing argument: the message, or --stdin")
+			case len(args) > want && stdin:
+				return usagef("a message and --stdin exclude each other")
+			case len(args) > want:
+				return usagef("unexpected argument '%s'; a message of several words needs quotes", args[want])
+			}
+			return nil
+		},
+		ValidArgsFunction: a.completeAgent(f, "leader", "all"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			finishWriting()
+			in := tool.SendMessageInput{To: args[0]}
+			if stdin {
+				text, err := readInput(cmd.InOrStdin(), true)
+				if err != nil {
+					return err
+				}
+				in.Message = string(text)
+			} else {
+				in.Message = args[1]
+			}
+			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
+				in.TeamName = team
+				out, err := tool.SendMessage(cmd.Context(), env, in)
+				return a.answer(f.json, out, nil, err, func() { a.printf("sent to %s\n", visible(in.To)) })
+			})
+		},
+	}
+	f.addTo(cmd, a)
+	cmd.Flags().BoolVar(&stdin, "stdin", false, "send what is on stdin, without one newline at its end")
+	return cmd
+}

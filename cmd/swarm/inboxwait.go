@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+func newInboxWait(a *app) *cobra.Command {
+	f := &memberFlags{}
+	var timeout durationFlag
+	cmd := &cobra.Command{
+		Use:   "wait [flags]",
+		Short: "Wait for a message, and print it",
+		Long: `Wait until the caller's inbox has a message that nobody has read, then print what is
+there as "swarm inbox read" does. If there is one already it returns at once. Nothing
+is polled.
+
+Exit code: 0, or 124 if the time is over.`,
+		Example: `  swarm inbox wait
+  swarm inbox wait --team web --timeout 10m --json`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			finishWriting()
+			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
+				out, err := a.awaitMessages(cmd.Context(), env, team, timeout)
+				return a.answer(f.json, out, nil, err, func() { a.printMessages(out) })
+			})
+		},
+	}
+	f.addTo(cmd, a)
+	cmd.Flags().Var(&timeout, "timeout", "how long to wait at most")
+	return cmd
+}
+
+// awaitMessages reads the caller's messages as soon as there are some. Others may
+// read the same inbox.
+func (a *app) awaitMessages(ctx context.Context, env tool.Env, team string, timeout durationFlag) (out tool.ReadMessagesOutput, err error) {
+	out.Messages = []tool.Message{}
+	waiting := ctx
+	if timeout.d != nil {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeoutCause(ctx, *timeout.d, errWaitOver)
+		defer cancel()
+	}
+	h, err := env.Open(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, h.Leave()) }()
+	for len(out.Messages) == 0 {
+		err := agent.AwaitMessage(waiting, h, team)
+		if err != nil && errors.Is(context.Cause(waiting), errWaitOver) {
+			err = &codeError{waitTimeout, fmt.Errorf("%w after %s", errWaitOver, config.FormatDuration(*timeout.d))}
+		}
+		if err != nil {
+			return out, err
+		}
+		if out, err = tool.ReadMessages(ctx, env, tool.ReadMessagesInput{TeamName: team, UnreadOnly: true}); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+func newShutdown(a *app) *cobra.Command {
+	return newGroup(&cobra.Command{
+		Use:   "shutdown",
+		Short: "Answer the request to end, from inside an agent",
+		Long: `Answer the request to end that the leader made with "swarm agent kill". It is for the
+agent that was asked: nobody can answer for another.`,
+		Example: `  swarm shutdown approve
+  swarm shutdown approve --not-ready
+  swarm shutdown reject "the migration is half done"`,
+	}, newShutdownApprove(a), newShutdownReject(a))
+}
+
+func newShutdownApprove(a *app) *cobra.Command {
+	f := &memberFlags{}
+	var notReady bool
+	cmd := &cobra.Command{
+		Use:   "approve [flags]",
+		Short: "Agree to end, now or once the work is done",
+		Long: `Agree to end, and end: tasks in progress are pending again, the agent is a member no
+more, and its processes end once this has answered, as by "swarm kill".
+
+With --not-ready the agent goes on and finishes its work; it calls this again, without
+the flag, when it is ready.`,
+		Example: `  swarm shutdown approve
+  swarm shutdown approve --not-ready`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.respondShutdown(cmd.Context(), f, tool.RespondShutdownInput{Approve: true, Ready: !notReady})
+		},
+	}
+	f.addTo(cmd, a)
+	cmd.Flags().BoolVar(&notReady, "not-ready", false, "there is work to finish first")
+	return cmd
+}
+
+func newShutdownReject(a *app) *cobra.Command {
+	f := &memberFlags{}
+	cmd := &cobra.Command{
+		Use:   "reject [REASON]",
+		Short: "Refuse to end",
+		Long: `Refuse to end. The agent goes on as before, and the leader is told the reason; it may
+ask again, or force the end.`,
+		Example: `  swarm shutdown reject "the migration is half done"`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return &usageError{text: "unexpected argument '" + args[1] + "'", hint: `the reason is one argument: swarm shutdown reject "REASON"`}
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := tool.RespondShutdownInput{Ready: true}
+			if len(args) > 0 {
+				in.Reason = args[0]
+			}
+			return a.respondShutdown(cmd.Context(), f, in)
+		},
+	}
+	f.addTo(cmd, a)
+	return cmd
+}
+
+func (a *app) respondShutdown(ctx context.Context, f *memberFlags, in tool.RespondShutdownInput) error {
+	finishWriting()
+	return a.asMember(ctx, f, func(env tool.Env, team string) error {
+		in.TeamName = team
+		out, err := tool.RespondShutdown(ctx, env, in)
+		err = a.answer(f.json, out, out.Warnings, err, func() { a.printf("%s\n", respondedLine(out)) })
+		if out.AfterAnswer != nil {
+			// The agent ends whether or not anybody could read the answer.
+			err = errors.Join(err, out.AfterAnswer(context.WithoutCancel(ctx)))
+		}
+		return err
+	})
+}
+
+func respondedLine(out tool.RespondShutdownOutput) string {
+	switch out.Phase {
+	case phaseConfirmed:
+		return "shutting down" + reassignedText(out.ReassignedTasks)
+	case phaseApproved:
+		return "approved; run 'swarm shutdown approve' when you are ready"
+	default:
+		return out.Phase
+	}
+}

@@ -1,0 +1,26 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newTask(a *app) *cobra.Command {
+	return newGroup(&cobra.Command{
+		Use:   "task",
+		Short: "Create, claim, finish and list the tasks of a team",
+		Long: `Create, claim, finish and list the tasks of a team. A task is pending, then
+in_progress and some member's, then completed; it never moves back, but for one way:
+the tasks in progress of an agent that ends are pending again. One that depends on
+others can be claimed once these are completed. Of any number of members that claim
+a task at the same time, one gets it.`,
+		Example: `  swarm task create "write the parser" --team web --priority high
+  swarm task create "test the parser" --team web --depends-on task-1
+  swarm task claim task-1
+  swarm task update task-1 completed
+  swarm task ls --team web --status pending`,
+	}, newTaskCreate(a), newTaskClaim(a), newTaskUpdate(a), newTaskLs(a))
+}
+
+// The statuses and priorities that a task can have.
+var (
+	taskStatuses   = []string{"pending", "in_progress", "completed"}
+	taskPriorities = []string{"high", "normal", "low"}
+)

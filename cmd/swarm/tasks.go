@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+type tasksOptions struct {
+	all, json bool
+	session   string
+}
+
+func newTasks(a *app) *cobra.Command {
+	o := &tasksOptions{}
+	cmd := &cobra.Command{
+		Use:   "tasks [flags]",
+		Short: "List the background shells that agents run",
+		Long: `List the background shells that the tool Bash started: those of the session that
+--session names, else those of the worker that this is called in, else all.
+Those that have ended stay listed for an hour, with --all. Nothing is changed.
+
+"swarm task" is about the tasks of a team.`,
+		Example: `  swarm tasks
+  swarm tasks --all --session ci
+  swarm tasks --json | jq -r '.tasks[].output_file'`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.tasks(cmd.Context(), o) },
+	}
+	cmd.Flags().BoolVar(&o.all, "all", false, "list those that ended within the last hour, too")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the answer as JSON")
+	cmd.Flags().StringVar(&o.session, "session", "", "only those of this `SESSION`: a label, or the pid of its process")
+	completeWith(cmd, "session")
+	return cmd
+}
+
+func (a *app) tasks(ctx context.Context, o *tasksOptions) error {
+	env := a.toolEnv(a.userConfig())
+	if o.session != "" {
+		var err error
+		if env.Session, err = shell.ParseSession(o.session); err != nil {
+			return err
+		}
+	}
+	out, err := tool.Tasks(ctx, env, tool.TasksInput{All: o.all})
+	return a.answer(o.json, out, nil, err, func() { a.printTasks(out, o.all) })
+}
+
+// printTasks prints background shells as people see them.
+func (a *app) printTasks(out tool.TasksOutput, all bool) {
+	title := "Active Background Tasks:"
+	if all {
+		title = "Background Tasks:"
+	}
+	rows := make([]taskRow, len(out.Tasks))
+	for i, t := range out.Tasks {
+		rows[i] = taskRow{ID: t.ID, Command: t.Command, Status: string(t.Status), Started: t.StartedAt.Time}
+	}
+	a.printf("%s", tasksTable(title, rows, time.Now(), a.outWidth()))
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+func newTaskUpdate(a *app) *cobra.Command {
+	f := &memberFlags{}
+	var needs []string
+	cmd := &cobra.Command{
+		Use:   "update TASK " + strings.Join(taskStatuses, "|"),
+		Short: "Move a task on",
+		Long: `Move a task on: from pending to in_progress, which claims it, and from in_progress to
+completed, which its owner and the leader can say. There is no way back. The status
+that it has already changes nothing.`,
+		Example: `  swarm task update task-1 completed
+  swarm task update task-4 pending --depends-on task-1 --depends-on task-2`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if err := arguments(2, 2, "id of a task and its new status")(nil, args); err != nil {
+				return err
+			}
+			if !slices.Contains(taskStatuses, args[1]) {
+				return usagef("unknown status '%s' (expected one of %s)", args[1], strings.Join(taskStatuses, ", "))
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 1 {
+				return taskStatuses[1:], cobra.ShellCompDirectiveNoFileComp
+			}
+			return a.completeTask(f, "pending", "in_progress")(cmd, args, prefix)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			finishWriting()
+			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
+				out, err := tool.TaskUpdate(cmd.Context(), env, tool.TaskUpdateInput{TeamName: team, TaskID: args[0], Status: args[1], Dependencies: needs})
+				return a.answer(f.json, out, nil, err, func() { a.printf("%s is %s\n", out.Task.ID, out.Task.Status) })
+			})
+		},
+	}
+	f.addTo(cmd, a)
+	cmd.Flags().StringArrayVar(&needs, "depends-on", nil, "`ID` of a task that has to be completed before, in place of those of a pending task; may be repeated")
+	completeFlag(cmd, "depends-on", a.completeNeeds(f))
+	return cmd
+}

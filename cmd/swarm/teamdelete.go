@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+func newTeamDelete(a *app) *cobra.Command {
+	var force, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "delete NAME",
+		Short: "Delete a team with its tasks and messages",
+		Long: `Delete a team: its tasks and messages are gone then, and its server is stopped. A
+team with agents that have not ended is not deleted, unless --force kills them.
+
+The workers of its agents stay listed as stopped, with their logs, until they are
+cleaned; the history of all of them stays for good. Only the leader can delete a team.`,
+		Example: `  swarm team delete web
+  swarm team delete web --force`,
+		Args:              arguments(1, 1, "name of a team"),
+		ValidArgsFunction: a.completeOneTeam,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.teamDelete(cmd.Context(), args[0], force, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "kill the agents that have not ended")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
+	return cmd
+}
+
+// teamDeleteJSON is in the manner of the tools' answers.
+type teamDeleteJSON struct {
+	Success  bool   `json:"success"`
+	TeamName string `json:"teamName"`
+	// KilledAgents are ids.
+	KilledAgents []string `json:"killedAgents"`
+	Warnings     []string `json:"warnings,omitempty"`
+	Error        string   `json:"error,omitempty"`
+}
+
+func (a *app) teamDelete(ctx context.Context, name string, force, asJSON bool) error {
+	finishWriting()
+	return a.withHost(ctx, func(h *host.Host) error {
+		deleted, err := agent.DeleteTeam(ctx, h, name, force)
+		out := teamDeleteJSON{
+			Success: err == nil, TeamName: name,
+			KilledAgents: append([]string{}, deleted.Killed...), Warnings: deleted.Warnings,
+		}
+		if err != nil {
+			out.Error = err.Error()
+		}
+		if _, ok := errors.AsType[*team.LiveAgentsError](err); ok {
+			err = &hintError{err, "use --force to kill them"}
+		}
+		err = a.answer(asJSON, out, out.Warnings, err, func() {
+			text := ""
+			if len(deleted.Killed) > 0 {
+				text = fmt.Sprintf(" (killed: %s)", strings.Join(deleted.Killed, ", "))
+			}
+			a.printf("deleted team %s%s\n", name, text)
+		})
+		if deleted.AfterAnswer != nil {
+			err = errors.Join(err, deleted.AfterAnswer(context.WithoutCancel(ctx)))
+		}
+		return err
+	})
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
+)
+
+func newTeamLs(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "ls [flags]",
+		Aliases: []string{"list"},
+		Short:   "List teams",
+		Long: `List all teams, with the worker whose inhabitants lead them ("-": a person). Nothing
+is changed.`,
+		Example: `  swarm team ls
+  swarm team ls --json | jq -r '.[] | select(.agents == []) | .teamName'`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.teamLs(cmd.Context(), asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the teams as JSON")
+	return cmd
+}
+
+// teamJSON is one team; the names are those that tools use.
+type teamJSON struct {
+	TeamName    string `json:"teamName"`
+	Description string `json:"description"`
+	// LeaderWorker is the name of the worker whose inhabitants lead it; null for a
+	// person.
+	LeaderWorker *string  `json:"leaderWorker"`
+	Agents       []string `json:"agents"`
+	HasServer    bool     `json:"hasServer"`
+	CreatedAt    *string  `json:"createdAt"`
+}
+
+func teamJSONOf(t agent.Team) teamJSON {
+	return teamJSON{
+		TeamName: t.Name, Description: t.Description, LeaderWorker: orNull(t.Leader),
+		Agents: append([]string{}, t.Agents...), HasServer: t.Server, CreatedAt: timeJSON(t.Created),
+	}
+}
+
+func (a *app) teamLs(ctx context.Context, asJSON bool) error {
+	return a.withHost(ctx, func(h *host.Host) error {
+		teams, warnings, err := agent.Teams(ctx, h)
+		if err != nil {
+			return err
+		}
+		for _, text := range warnings {
+			a.warn(text, "")
+		}
+		list := make([]teamJSON, len(teams))
+		rows := make([][]string, len(teams))
+		for i, t := range teams {
+			list[i] = teamJSONOf(t)
+			rows[i] = []string{t.Name, orDash(t.Leader), strconv.Itoa(len(t.Agents)), formatAge(time.Since(t.Created)) + " ago", orDash(t.Description)}
+		}
+		if asJSON {
+			return a.printJSON(list)
+		}
+		a.printTable([]string{"NAME", "LEADER", "AGENTS", "CREATED", "DESCRIPTION"}, rows)
+		return nil
+	})
+}

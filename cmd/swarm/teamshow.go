@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+func newTeamShow(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Show a team: its agents, its server and how far its tasks are",
+		Long: `Show a team: who leads it, how its agents and its server are, how far its tasks are.
+It is found out now; nothing is changed. Any member may ask.`,
+		Example: `  swarm team show web
+  swarm team show web --json | jq .tasks`,
+		Args:              arguments(1, 1, "name of a team"),
+		ValidArgsFunction: a.completeOneTeam,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.teamShow(cmd.Context(), args[0], asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the team as JSON")
+	return cmd
+}
+
+// teamShowJSON is a team with what get-agent-status says of it.
+type teamShowJSON struct {
+	teamJSON
+	Agents  []tool.AgentStatus `json:"agents"`
+	Server  *tool.TeamServer   `json:"server"`
+	Summary tool.AgentSummary  `json:"summary"`
+	// Tasks are the numbers of tasks by status.
+	Tasks map[string]int `json:"tasks"`
+}
+
+func (a *app) teamShow(ctx context.Context, name string, asJSON bool) error {
+	env := a.toolEnv(a.userConfig())
+	status, err := tool.GetAgentStatus(ctx, env, tool.GetAgentStatusInput{TeamName: name, IncludeServer: true})
+	if err != nil {
+		return err
+	}
+	list, err := tool.TaskList(ctx, env, tool.TaskListInput{TeamName: name})
+	if err != nil {
+		return err
+	}
+	about, err := aboutTeam(ctx, env, name)
+	if err != nil {
+		return err
+	}
+	for _, text := range status.Warnings {
+		a.warn(text, "")
+	}
+	show := teamShowJSON{
+		teamJSON: teamJSONOf(about), Agents: status.Agents, Server: status.Server, Summary: status.Summary,
+		Tasks: map[string]int{},
+	}
+	for _, s := range taskStatuses {
+		show.Tasks[s] = 0
+	}
+	for _, t := range list.Tasks {
+		show.Tasks[t.Status]++
+	}
+	if asJSON {
+		return a.printJSON(show)
+	}
+	now := time.Now()
+	a.printf("%s\n", teamLine(about, now))
+	if show.Server != nil {
+		a.printf("%s\n", serverLine(*show.Server, now))
+	}
+	a.printf("%s\n%s\n", tasksLine(show.Tasks), summaryLine(show.Summary))
+	if len(show.Agents) > 0 {
+		a.printf("\n")
+		a.printAgents(show.Agents)
+	}
+	return nil
+}
+
+func aboutTeam(ctx context.Context, env tool.Env, name string) (agent.Team, error) {
+	h, err := env.Open(ctx)
+	if err != nil {
+		return agent.Team{}, err
+	}
+	teams, _, err := agent.Teams(ctx, h)
+	if err == nil {
+		err = h.Leave()
+	}
+	i := slices.IndexFunc(teams, func(t agent.Team) bool { return t.Name == name })
+	if err == nil && i < 0 {
+		err = &team.NoTeamError{Team: name} // it was deleted just now
+	}
+	if err != nil {
+		return agent.Team{}, err
+	}
+	return teams[i], nil
+}
+
+// teamLine is "web: the shop's front end (led by boss, created 5m ago)".
+func teamLine(t agent.Team, now time.Time) string {
+	line := strings.TrimSuffix(t.Name+": "+t.Description, ": ")
+	return visible(fmt.Sprintf("%s (led by %s, created %s ago)", line, orText(t.Leader, "a person"), formatAge(now.Sub(t.Created))))
+}
+
+// tasksLine is "3 tasks: 1 pending, 2 completed".
+func tasksLine(count map[string]int) string {
+	total := 0
+	var parts []string
+	for _, s := range taskStatuses {
+		if n := count[s]; n > 0 {
+			total += n
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(s, "_", " ")))
+		}
+	}
+	return countLine(total, "task", parts)
+}

@@ -1,0 +1,33 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+// AwaitMessage returns once the caller's inbox in a team has a message that nobody
+// has read, which it may have from the start. It marks nothing as read.
+func AwaitMessage(ctx context.Context, h *host.Host, teamName string) error {
+	caller, err := h.Caller(ctx)
+	if err != nil {
+		return err
+	}
+	unread := func(ctx context.Context) (n int, err error) {
+		err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) error {
+			n, err = team.Unread(ctx, tx, caller, teamName)
+			return err
+		})
+		return n, err
+	}
+	// What can't be waited for is told without waiting for anything.
+	if n, err := unread(ctx); n > 0 || err != nil {
+		return err
+	}
+	return h.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
+		n, err := unread(ctx)
+		return n > 0, err
+	})
+}

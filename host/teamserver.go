@@ -1,0 +1,118 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+// HoldServer keeps others from stopping the server of a team until release is
+// called, and from starting it too if alone. Any number may hold it at the same
+// time of which none is alone.
+func (h *Host) HoldServer(ctx context.Context, teamName string, alone bool) (release func(), err error) {
+	l, err := h.lockFile(serverLock(teamName))
+	if err != nil {
+		return nil, err
+	}
+	try := l.TryRLockContext
+	if alone {
+		try = l.TryLockContext
+	}
+	if _, err := try(ctx, lockRetry); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock the server of team '%s': %w", teamName, err), l.Close())
+	}
+	return func() { _ = l.Close() }, nil
+}
+
+// serverLock is the name of the lock of a team's server. No worker's id is like it.
+func serverLock(teamName string) string { return "server-" + teamName }
+
+// StopIdleServers ends the servers of teams that had agents and have none any
+// more: that of one team, or of all with an empty name. One that is held is left to
+// its holder.
+func (h *Host) StopIdleServers(ctx context.Context, teamName string) error {
+	var idle []string
+	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		names := []string{teamName}
+		if teamName == "" {
+			teams, _, err := tx.Teams(ctx)
+			if err != nil {
+				return err
+			}
+			names = nil
+			for _, t := range teams {
+				names = append(names, t.Name)
+			}
+		}
+		for _, name := range names {
+			s, err := idleServer(ctx, tx, name)
+			if err != nil {
+				return err
+			}
+			if s != nil {
+				idle = append(idle, name)
+			}
+		}
+		return nil
+	})
+	for _, name := range idle {
+		if serr := h.stopServer(ctx, name); serr != nil {
+			err = errors.Join(err, fmt.Errorf("the server of team '%s' can't be stopped: %w", name, serr))
+		}
+	}
+	return err
+}
+
+// idleServer returns the server of a team if it was used and nobody uses it any
+// more, else nil.
+func idleServer(ctx context.Context, tx *registry.Tx, teamName string) (*registry.Server, error) {
+	t, err := team.Get(ctx, tx, teamName)
+	var none *team.NoTeamError
+	if errors.As(err, &none) {
+		return nil, nil
+	}
+	if err != nil || t.Server == nil || !t.Server.Used {
+		return nil, err
+	}
+	live, err := tx.Members(ctx, teamName)
+	if err != nil || len(live) > 0 {
+		return nil, err
+	}
+	return t.Server, nil
+}
+
+func (h *Host) stopServer(ctx context.Context, teamName string) error {
+	release, err := h.tryLock(serverLock(teamName))
+	if err != nil || release == nil {
+		return err
+	}
+	defer release()
+	var s *registry.Server
+	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+		s, err = idleServer(ctx, tx, teamName)
+		return err
+	})
+	if err != nil || s == nil {
+		return err
+	}
+	outs, err := h.Kill(ctx, Selection{Names: []string{s.WorkerID}}, KillRequest{Allowed: true})
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	for _, out := range outs {
+		if out.Err != nil {
+			return out.Err
+		}
+	}
+	return h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		t, err := team.Get(ctx, tx, teamName)
+		if err != nil || t.Server == nil {
+			return err
+		}
+		t.Server.Used = false
+		return tx.PutTeam(ctx, &t)
+	})
+}

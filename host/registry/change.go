@@ -45,19 +45,19 @@ func (r *Registry) View(ctx context.Context, look func(context.Context, *Tx) err
 	return explain(r.path, look(ctx, &Tx{tx: tx}))
 }
 
-// Savepoint runs part of a change, and undoes what it did if it returns an error.
-// That error is returned; the change can go on.
-func (t *Tx) Savepoint(ctx context.Context, part func(context.Context) error) error {
+// Savepoint runs part of a change and undoes what it did if it fails. The change
+// can go on then, but not if there is an err: a full disk ends all of it.
+func (t *Tx) Savepoint(ctx context.Context, part func(context.Context) error) (failed, err error) {
 	if _, err := t.tx.ExecContext(ctx, "SAVEPOINT part"); err != nil {
-		return err
+		return nil, err
 	}
-	err := part(ctx)
-	if err != nil {
-		_, undo := t.tx.ExecContext(ctx, "ROLLBACK TO part")
-		err = errors.Join(err, undo)
+	if failed = part(ctx); failed != nil {
+		if _, err := t.tx.ExecContext(ctx, "ROLLBACK TO part"); err != nil {
+			return failed, errors.Join(failed, err)
+		}
 	}
-	_, end := t.tx.ExecContext(ctx, "RELEASE part")
-	return errors.Join(err, end)
+	_, err = t.tx.ExecContext(ctx, "RELEASE part")
+	return failed, err
 }
 
 // placeholders is one mark for each of the columns.

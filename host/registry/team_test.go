@@ -269,17 +269,21 @@ func TestSavepoint(t *testing.T) {
 		add := func(name string, err error) func(context.Context) error {
 			return func(ctx context.Context) error { return errors.Join(tx.InsertTeam(ctx, &Team{Name: name}), err) }
 		}
-		if err := tx.Savepoint(ctx, add("a", nil)); err != nil {
-			return err
+		for _, c := range []struct {
+			part func(context.Context) error
+			want error
+		}{
+			{add("a", nil), nil},
+			{add("b", boom), boom},
+			// A statement that breaks a rule of the schema fails alone.
+			{add("a", nil), ErrExists},
+			{add("c", nil), nil},
+		} {
+			if failed, err := tx.Savepoint(ctx, c.part); err != nil || !errors.Is(failed, c.want) {
+				t.Errorf("%v, %v, want %v", failed, err, c.want)
+			}
 		}
-		if err := tx.Savepoint(ctx, add("b", boom)); !errors.Is(err, boom) {
-			t.Errorf("a part that failed: %v", err)
-		}
-		// A statement that breaks a rule of the schema fails alone.
-		if err := tx.Savepoint(ctx, add("a", nil)); !errors.Is(err, ErrExists) {
-			t.Errorf("a team that is there: %v", err)
-		}
-		return tx.Savepoint(ctx, add("c", nil))
+		return nil
 	})
 	var names []string
 	for _, team := range readTeams(t, r).Teams {
@@ -287,6 +291,25 @@ func TestSavepoint(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"a", "c"}, names); diff != "" {
 		t.Errorf("teams (-want +got):\n%s", diff)
+	}
+}
+
+// What ends the whole change is no matter of its part.
+func TestSavepointOfAChangeThatIsOver(t *testing.T) {
+	t.Parallel()
+	r := openTest(t, t.TempDir())
+	err := r.Change(t.Context(), func(ctx context.Context, tx *Tx) error {
+		failed, err := tx.Savepoint(ctx, func(ctx context.Context) error {
+			_, err := tx.tx.ExecContext(ctx, "ROLLBACK") // as SQLite does when the disk is full
+			return errors.Join(err, errors.New("full"))
+		})
+		if failed == nil || err == nil {
+			t.Errorf("%v, %v", failed, err)
+		}
+		return err
+	})
+	if err == nil {
+		t.Error("a change that is over was made")
 	}
 }
 

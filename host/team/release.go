@@ -37,7 +37,9 @@ func Release(ctx context.Context, tx *registry.Tx, agentID string, l Leaving, no
 		return Released{}, err
 	}
 	r := Released{}
-	r.Reassigned, r.Warnings = takeBack(ctx, tx, &a, now)
+	if r.Reassigned, r.Warnings, err = takeBack(ctx, tx, &a, now); err != nil {
+		return Released{}, err
+	}
 	s, open, err := request(ctx, tx, a.ID)
 	if err != nil {
 		return Released{}, err
@@ -81,13 +83,13 @@ func Release(ctx context.Context, tx *registry.Tx, agentID string, l Leaving, no
 
 // takeBack gives back what tasks an agent has. What prevents it is a warning and
 // changes nothing.
-func takeBack(ctx context.Context, tx *registry.Tx, a *registry.Agent, now time.Time) (ids, warnings []string) {
-	err := tx.Savepoint(ctx, func(ctx context.Context) (err error) {
+func takeBack(ctx context.Context, tx *registry.Tx, a *registry.Agent, now time.Time) (ids, warnings []string, err error) {
+	failed, err := tx.Savepoint(ctx, func(ctx context.Context) (err error) {
 		ids, err = giveBack(ctx, tx, a.Team, a.ID, now)
 		return err
 	})
-	if err != nil {
-		return []string{}, []string{fmt.Sprintf("cannot reassign the tasks of agent '%s': %v", a.ID, err)}
+	if failed != nil {
+		ids, warnings = []string{}, []string{fmt.Sprintf("cannot reassign the tasks of agent '%s': %v", a.ID, failed)}
 	}
-	return ids, nil
+	return ids, warnings, err
 }

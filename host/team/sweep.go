@@ -72,15 +72,20 @@ func Judge(a *registry.Agent, s Signs, now time.Time) Health {
 }
 
 // Sweep records how the agents of a team are, or those of all teams if its name is
-// empty. Signs are by the ids of their workers. Whoever became inactive is reported
-// to the leader once; only those whose process is gone lose their tasks.
+// empty. Signs are by the ids of their workers; agents without an entry are passed
+// over. Whoever became inactive is reported to the leader once; only those whose
+// process is gone lose their tasks.
 func Sweep(ctx context.Context, tx *registry.Tx, teamName string, signs map[string]Signs, now time.Time) (warnings []string, err error) {
 	agents, warnings, err := tx.Agents(ctx, registry.AgentQuery{Team: teamName, Live: true})
 	if err != nil {
 		return nil, err
 	}
 	for i := range agents {
-		a, s := &agents[i], signs[agents[i].WorkerID]
+		a := &agents[i]
+		s, known := signs[a.WorkerID]
+		if !known {
+			continue
+		}
 		if s.Gone {
 			more, err := Lost(ctx, tx, a.ID, s.Reason, now)
 			if err != nil {
@@ -163,7 +168,10 @@ func Lost(ctx context.Context, tx *registry.Tx, agentID, reason string, now time
 	if reason == "" {
 		reason = "its process ended"
 	}
-	ids, warnings := takeBack(ctx, tx, &a, now)
+	ids, warnings, err := takeBack(ctx, tx, &a, now)
+	if err != nil {
+		return nil, err
+	}
 	a.Status, a.Before, a.Lost, a.LastError = Inactive, "", now, reason
 	if err := tx.PutAgent(ctx, &a); err != nil {
 		return warnings, err

@@ -50,6 +50,9 @@ func Open(_ context.Context, o Options) (*Host, error) {
 	}, nil
 }
 
+// Dir returns the state directory.
+func (h *Host) Dir() string { return h.opts.Dir }
+
 // Close ends the plugins, within a bounded time, and closes the registry. It
 // ends no worker.
 func (h *Host) Close() error {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 )
 
@@ -27,5 +28,19 @@ type Beat struct {
 // Heartbeat takes note that an agent lives. An agent speaks for itself; the leader
 // may do so for any.
 func Heartbeat(ctx context.Context, h *host.Host, req HeartbeatRequest) (Beat, error) {
-	return Beat{}, errNotYet
+	caller, _, err := begin(ctx, h, req.Team)
+	if err != nil {
+		return Beat{}, err
+	}
+	var b Beat
+	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		now := time.Now()
+		a, err := team.Beat(ctx, tx, caller, req.Team, req.Agent, req.Status, now)
+		b = Beat{Time: now, Deadline: now.Add(team.BeatEvery), Status: a.Status}
+		return err
+	})
+	if err != nil {
+		return Beat{}, err
+	}
+	return b, nil
 }

@@ -2,8 +2,11 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 )
 
@@ -24,24 +27,102 @@ type Killed struct {
 	// Agent is its id.
 	Agent string
 	Phase team.Phase
-	// Reason is what a [team.Rejected] was explained with.
+	// Reason is what the agent answered, or empty.
 	Reason     string
 	Reassigned []string
 	Warnings   []string
+	// AfterAnswer ends the worker that the caller itself runs in, if the agent is
+	// that; nil: there is nothing more to do.
+	AfterAnswer func(context.Context) error
 }
 
 // Kill asks an agent to end, or with Force ends it. Of two that force at the same
 // time one wins, and the other gets a [team.TerminatedError]. An agent whose
-// process has gone is [team.Confirmed] at once.
+// process has gone can't answer, and is [team.Confirmed] at once.
 //
-// A process that can't be ended is a warning: the agent is terminated all the same.
+// What is ended by force is ended whatever becomes of ctx. A process that can't be
+// is a warning, and the agent is terminated all the same.
 func Kill(ctx context.Context, h *host.Host, req KillRequest) (Killed, error) {
-	return Killed{}, errNotYet
+	caller, warnings, err := begin(ctx, h, req.Team)
+	if err != nil {
+		return Killed{}, err
+	}
+	k := killing{h: h, req: req, caller: caller, out: Killed{Warnings: warnings}}
+	if req.Force {
+		err = k.force(context.WithoutCancel(ctx))
+	} else {
+		err = k.ask(ctx)
+	}
+	if err != nil {
+		return Killed{}, err
+	}
+	return k.out, nil
 }
 
-// AwaitAnswer waits until the shutdown of an agent is over, by whoever's answer:
-// [team.Confirmed], [team.Rejected] or [team.ForceKilled]. A rejection that it
-// returns is not told again by the next kill.
-func AwaitAnswer(ctx context.Context, h *host.Host, teamName, agent string) (Killed, error) {
-	return Killed{}, errNotYet
+// killing is one call of Kill.
+type killing struct {
+	h      *host.Host
+	req    KillRequest
+	caller team.Caller
+	out    Killed
+	// won says that this call released the agent.
+	won bool
+}
+
+// ask begins the negotiation, or ends what is left of an agent that is gone.
+func (k *killing) ask(ctx context.Context) error {
+	err := k.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		now := time.Now()
+		a, err := team.Target(ctx, tx, k.caller, k.req.Team, k.req.Agent)
+		if err != nil {
+			return err
+		}
+		gone, err := isGone(ctx, tx, &a)
+		if err != nil {
+			return err
+		}
+		if gone {
+			return k.release(ctx, tx, &a, team.Confirmed, now)
+		}
+		a, s, err := team.Ask(ctx, tx, k.caller, k.req.Team, k.req.Agent, k.req.Reason, now)
+		k.out.Agent, k.out.Phase, k.out.Reason = a.ID, s.Phase, s.Response
+		return err
+	})
+	if err == nil && k.won {
+		k.out.Warnings = idle(ctx, k.h, k.req.Team, k.out.Warnings)
+	}
+	return err
+}
+
+// isGone reports whether nothing is left of the process of an agent.
+func isGone(ctx context.Context, tx *registry.Tx, a *registry.Agent) (bool, error) {
+	if !a.Lost.IsZero() {
+		return true, nil
+	}
+	rec, err := tx.Get(ctx, a.WorkerID)
+	if errors.Is(err, registry.ErrNotFound) {
+		return true, nil
+	}
+	return rec.State == registry.Stopped, err
+}
+
+// release terminates an agent for the caller. Somebody else may have been quicker:
+// that is a [team.TerminatedError] which names the agent as the caller did.
+func (k *killing) release(ctx context.Context, tx *registry.Tx, a *registry.Agent, phase team.Phase, now time.Time) error {
+	requester, err := team.Member(ctx, tx, k.caller, k.req.Team)
+	if err != nil {
+		return err
+	}
+	r, err := team.Release(ctx, tx, a.ID, team.Leaving{Phase: phase, Requester: requester, Reason: k.req.Reason}, now)
+	var over *team.TerminatedError
+	if errors.As(err, &over) {
+		return &team.TerminatedError{Agent: k.req.Agent}
+	}
+	if err != nil {
+		return err
+	}
+	k.won = true
+	k.out.Agent, k.out.Phase, k.out.Reassigned = a.ID, phase, r.Reassigned
+	k.out.Warnings = append(k.out.Warnings, r.Warnings...)
+	return team.Touch(ctx, tx, k.caller, now)
 }

@@ -2,16 +2,20 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
 )
 
 // Team is what is known of a team at one moment.
 type Team struct {
 	Name, Description string
 	Created           time.Time
-	// Leader is the name of the worker whose inhabitants lead it; empty: a person.
+	// Leader is the name of the worker whose inhabitants lead it; empty: people do,
+	// or that worker is gone.
 	Leader string
 	// Agents are the names of the agents that have not ended, in the order in which
 	// they came.
@@ -23,5 +27,35 @@ type Team struct {
 // Teams returns all teams in the order of their names. What can't be read is left
 // out and named in warnings. It changes nothing.
 func Teams(ctx context.Context, h *host.Host) (teams []Team, warnings []string, err error) {
-	return nil, nil, errNotYet
+	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		rows, unreadable, err := tx.Teams(ctx)
+		if err != nil {
+			return err
+		}
+		warnings = unreadable
+		for _, row := range rows {
+			t := Team{Name: row.Name, Description: row.Description, Created: row.Created, Server: row.Server != nil}
+			if row.LeaderWorker != "" {
+				rec, err := tx.Get(ctx, row.LeaderWorker)
+				if err != nil && !errors.Is(err, registry.ErrNotFound) {
+					warnings = append(warnings, err.Error())
+				}
+				t.Leader = rec.Name
+			}
+			agents, unreadable, err := tx.Agents(ctx, registry.AgentQuery{Team: row.Name, Live: true})
+			if err != nil {
+				return err
+			}
+			warnings = append(warnings, unreadable...)
+			for _, a := range agents {
+				t.Agents = append(t.Agents, a.Name)
+			}
+			teams = append(teams, t)
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	return teams, warnings, err
 }

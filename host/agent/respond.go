@@ -2,9 +2,13 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // RespondRequest is an agent's answer to the request that it ends.
@@ -24,11 +28,128 @@ type Responded struct {
 	Reassigned []string
 	Warnings   []string
 	// AfterAnswer does what must not delay the answer; nil: there is nothing more
-	// to do. The worker of the agent is given at least a second to hear the answer.
+	// to do. The worker of the agent has at least a second to hear the answer.
 	AfterAnswer func(context.Context) error
 }
 
-// Respond answers for the agent that calls. Nobody else can.
+// Respond answers for the agent that calls; nobody else can.
+//
+// An agent that is ready has its worker ended, and is [team.Confirmed]. If it calls
+// from inside that worker, the keeper is told that the worker is done, for good,
+// before the team is: so there is no agent that is terminated and lives on.
 func Respond(ctx context.Context, h *host.Host, req RespondRequest) (Responded, error) {
-	return Responded{}, errNotYet
+	caller, warnings, err := begin(ctx, h, req.Team)
+	if err != nil {
+		return Responded{}, err
+	}
+	r := responding{h: h, req: req, caller: caller, out: Responded{Warnings: warnings}}
+	if err := r.answer(ctx); err != nil {
+		return Responded{}, err
+	}
+	if req.Approve && req.Ready {
+		// What it has said can't be taken back.
+		ctx = context.WithoutCancel(ctx)
+		if h.CallerID() == r.agent.WorkerID {
+			err = r.leave(ctx)
+		} else {
+			err = r.end(ctx)
+		}
+	}
+	if err != nil {
+		return Responded{}, err
+	}
+	return r.out, nil
+}
+
+// responding is one call of Respond.
+type responding struct {
+	h      *host.Host
+	req    RespondRequest
+	caller team.Caller
+	agent  registry.Agent
+	out    Responded
+}
+
+// answer records what the agent says.
+func (r *responding) answer(ctx context.Context) error {
+	return r.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		var s registry.Shutdown
+		var err error
+		if r.req.Approve {
+			r.agent, s, err = team.Approve(ctx, tx, r.caller, r.req.Team, r.req.Ready, r.req.Reason, time.Now())
+		} else {
+			r.agent, s, err = team.Reject(ctx, tx, r.caller, r.req.Team, r.req.Reason, time.Now())
+		}
+		r.out.Phase = s.Phase
+		return err
+	})
+}
+
+// leave ends the worker of the agent, in which the caller runs. That its keeper has
+// it is the end of the agent, as any end of a worker is.
+func (r *responding) leave(ctx context.Context) error {
+	summary := "shutdown approved"
+	if r.req.Reason != "" {
+		summary += ": " + r.req.Reason
+	}
+	_, err := r.h.Complete(ctx, host.CompleteRequest{
+		Summary: summary,
+		Warn:    func(w host.Warning) { r.out.Warnings = append(r.out.Warnings, w.Text) },
+	})
+	// A worker that is being ended already ends.
+	kept := err == nil || errors.Is(err, swarm.ErrTooLate)
+	if err := r.release(ctx); err != nil {
+		return err
+	}
+	r.out.AfterAnswer = func(ctx context.Context) error {
+		if kept {
+			return r.h.StopIdleServers(ctx, r.req.Team)
+		}
+		return endOwn(ctx, r.h, r.req.Team, r.agent.WorkerID)
+	}
+	return nil
+}
+
+// end ends the worker of the agent from outside.
+func (r *responding) end(ctx context.Context) error {
+	outs, err := r.h.Kill(ctx, host.Selection{Names: []string{r.agent.WorkerID}}, host.KillRequest{
+		Allowed: true,
+		Recorded: func(ctx context.Context, tx *registry.Tx, _ registry.Record) error {
+			return r.released(ctx, tx)
+		},
+		Warn: func(w host.Warning) { r.out.Warnings = append(r.out.Warnings, w.Text) },
+	})
+	if err != nil && !errors.Is(err, host.ErrNotFound) {
+		r.out.Warnings = append(r.out.Warnings, err.Error())
+	}
+	for _, out := range outs {
+		if out.Err != nil {
+			r.out.Warnings = append(r.out.Warnings, out.Err.Error())
+		}
+	}
+	if err := r.release(ctx); err != nil {
+		return err
+	}
+	r.out.Warnings = idle(ctx, r.h, r.req.Team, r.out.Warnings)
+	return nil
+}
+
+func (r *responding) release(ctx context.Context) error {
+	return r.h.Change(ctx, r.released)
+}
+
+// released terminates the agent, if that was not done, and reads what came of it.
+func (r *responding) released(ctx context.Context, tx *registry.Tx) error {
+	out, err := team.Release(ctx, tx, r.agent.ID, team.Leaving{Phase: team.Confirmed}, time.Now())
+	var over *team.TerminatedError
+	if err != nil && !errors.As(err, &over) {
+		return err
+	}
+	r.out.Warnings = append(r.out.Warnings, out.Warnings...)
+	s, err := tx.LastShutdown(ctx, r.agent.ID)
+	if err == nil && s.Phase != team.Confirmed {
+		return &team.TerminatedError{Agent: r.agent.ID} // by force, which was quicker
+	}
+	r.out.Phase, r.out.Reassigned = s.Phase, s.Reassigned
+	return err
 }

@@ -1,6 +1,16 @@
 package agent
 
-import "time"
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
 
 // ServerHost is the address that servers of teams listen on.
 const ServerHost = "127.0.0.1"
@@ -17,4 +27,108 @@ type Server struct {
 	Sessions int
 	Host     string
 	Started  time.Time
+}
+
+// dialLimit is how long a port may take to answer.
+const dialLimit = 2 * time.Second
+
+// serve has the server of a team run and keeps it from being stopped until release
+// is called. The port is 0 if the team has none.
+func serve(ctx context.Context, h *host.Host, teamName string) (port int, release func(), err error) {
+	for {
+		s, err := serverOf(ctx, h, teamName)
+		if err != nil || s == nil {
+			return 0, func() {}, err
+		}
+		release, err := h.HoldServer(ctx, teamName, false)
+		if err != nil {
+			return 0, nil, err
+		}
+		port, err := useServer(ctx, h, teamName)
+		if err == nil && port != 0 {
+			return port, release, nil
+		}
+		release()
+		if err == nil {
+			err = restartServer(ctx, h, teamName)
+		}
+		if err != nil {
+			return 0, nil, err
+		}
+	}
+}
+
+// serverOf returns the server of a team, nil if it has none.
+func serverOf(ctx context.Context, h *host.Host, teamName string) (s *registry.Server, err error) {
+	err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) error {
+		t, err := team.Get(ctx, tx, teamName)
+		s = t.Server
+		return err
+	})
+	return s, err
+}
+
+// useServer notes that the server of a team is used, and returns where it listens;
+// 0 if it does not run.
+func useServer(ctx context.Context, h *host.Host, teamName string) (int, error) {
+	s, err := serverOf(ctx, h, teamName)
+	if err != nil || s == nil {
+		return 0, err
+	}
+	if _, ok, err := serverRuns(ctx, h, s); err != nil || !ok {
+		return 0, err
+	}
+	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		t, err := team.Get(ctx, tx, teamName)
+		if err != nil {
+			return err
+		}
+		t.Server.Used = true
+		return tx.PutTeam(ctx, &t)
+	})
+	return s.Port, err
+}
+
+// serverRuns looks at a server: its worker, and whether its process lives and its
+// port answers.
+func serverRuns(ctx context.Context, h *host.Host, s *registry.Server) (host.Worker, bool, error) {
+	if s.WorkerID == "" {
+		return host.Worker{}, false, nil
+	}
+	ws, _, err := h.Workers(ctx, host.Selection{Names: []string{s.WorkerID}})
+	if errors.Is(err, host.ErrNotFound) {
+		return host.Worker{}, false, nil
+	}
+	if err != nil || len(ws) == 0 {
+		return host.Worker{}, false, err
+	}
+	return ws[0], ws[0].Status == host.StatusRunning && answers(ctx, s.Port), nil
+}
+
+func answers(ctx context.Context, port int) bool {
+	d := net.Dialer{Timeout: dialLimit}
+	c, err := d.DialContext(ctx, "tcp", net.JoinHostPort(ServerHost, strconv.Itoa(port)))
+	if err != nil {
+		return false
+	}
+	_ = c.Close() // nothing was written
+	return true
+}
+
+// restartServer starts the server of a team, if nobody else did meanwhile.
+func restartServer(ctx context.Context, h *host.Host, teamName string) error {
+	release, err := h.HoldServer(ctx, teamName, true)
+	if err != nil {
+		return err
+	}
+	defer release()
+	s, err := serverOf(ctx, h, teamName)
+	if err != nil || s == nil {
+		return err
+	}
+	if _, ok, err := serverRuns(ctx, h, s); err != nil || ok {
+		return err
+	}
+	_, _, err = startServer(ctx, h, teamName, *s)
+	return err
 }

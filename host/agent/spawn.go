@@ -2,13 +2,29 @@ package agent
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // DefaultBackend owns the workers of agents that are spawned without a backend.
 const DefaultBackend = "tmux"
+
+// envServer tells an agent where the server of its team listens.
+const envServer = "SWARM_TEAM_SERVER"
+
+// maxNumber is how often another name is tried for the worker of an agent.
+const maxNumber = 99
 
 // SpawnRequest says what agent to start.
 type SpawnRequest struct {
@@ -43,5 +59,132 @@ type Spawned struct {
 // Spawn starts an agent and returns when it is active. A prompt that it could not
 // be given is a warning, and a message in its inbox.
 func Spawn(ctx context.Context, h *host.Host, req SpawnRequest) (Spawned, error) {
-	return Spawned{}, errNotYet
+	caller, warnings, err := begin(ctx, h, req.Team)
+	if err != nil {
+		return Spawned{}, err
+	}
+	if err := mayJoin(ctx, h, caller, &req); err != nil {
+		return Spawned{}, err
+	}
+	port, release, err := serve(ctx, h, req.Team)
+	if err != nil {
+		return Spawned{}, err
+	}
+	s := spawning{h: h, req: req, port: port, out: Spawned{Warnings: warnings}}
+	w, err := s.start(ctx)
+	release()
+	if err != nil {
+		s.out.Warnings = idle(context.WithoutCancel(ctx), h, req.Team, s.out.Warnings)
+		return Spawned{}, err
+	}
+	if req.Prompt != "" && !takesPrompt(req.Command) {
+		s.prompt(ctx, caller, w)
+	}
+	return s.out, nil
+}
+
+// mayJoin refuses what is wrong before anything is started, and fills in what the
+// request leaves open.
+func mayJoin(ctx context.Context, h *host.Host, caller team.Caller, req *SpawnRequest) error {
+	err := h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		return errors.Join(team.Lead(ctx, tx, caller, req.Team, "spawn agents"), team.Touch(ctx, tx, caller, time.Now()))
+	})
+	if err != nil {
+		return err
+	}
+	if req.Name != "" {
+		if err := team.CheckAgentName(req.Name); err != nil {
+			return err
+		}
+	}
+	roles := []team.Role{"", team.RoleLeader, team.RoleWorker, team.RoleReviewer}
+	if !slices.Contains(roles, req.Role) {
+		return fmt.Errorf("%w: role '%s' is not one of %s, %s, %s", team.ErrInvalid, req.Role, team.RoleLeader, team.RoleWorker, team.RoleReviewer)
+	}
+	if req.Backend == "" {
+		req.Backend = DefaultBackend
+	}
+	return nil
+}
+
+// spawning is one call of Spawn.
+type spawning struct {
+	h    *host.Host
+	req  SpawnRequest
+	port int
+	out  Spawned
+}
+
+// start starts the worker of the agent, under the first of its names that is free.
+func (s *spawning) start(ctx context.Context) (host.Worker, error) {
+	j := team.Joining{
+		Team: s.req.Team, ID: newID(), Name: s.req.Name, Role: s.req.Role, Model: s.req.Model,
+		Dir: s.req.Dir, Prompt: s.req.Prompt,
+	}
+	if j.Name == "" {
+		j.Name = j.ID
+	}
+	req := host.SpawnRequest{
+		Backend: s.req.Backend, Dir: s.req.Dir, Agent: &j, Options: s.options(),
+		Command: fill(s.req.Command, s.req.Prompt, s.req.Model, j.Name, s.port),
+		Stdin:   s.req.Backend == serverBackend && s.req.Prompt != "" && !takesPrompt(s.req.Command),
+		Warn:    func(w host.Warning) { s.out.Warnings = append(s.out.Warnings, w.Text) },
+	}
+	if s.port != 0 {
+		req.Env = []string{envServer + "=" + ServerHost + ":" + strconv.Itoa(s.port)}
+	}
+	for n := 1; ; n++ {
+		req.Name = numbered(s.req.Team+"-"+j.Name, n)
+		w, err := s.h.Spawn(ctx, req)
+		if errors.Is(err, host.ErrExists) && n < maxNumber {
+			continue
+		}
+		if err != nil {
+			return w, err
+		}
+		return w, s.read(ctx, j.ID, w)
+	}
+}
+
+// options has the windows of a team in a session of its own. Two state directories
+// have different ones.
+func (s *spawning) options() map[string]string {
+	if s.req.Backend != DefaultBackend {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(s.h.Dir()))
+	return map[string]string{"session": "swarm-" + hex.EncodeToString(sum[:4]) + "-" + s.req.Team}
+}
+
+// read tells what became of the agent.
+func (s *spawning) read(ctx context.Context, id string, w host.Worker) error {
+	s.out.ID, s.out.Worker = id, w.Name
+	return s.h.View(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
+		a, err := tx.Agent(ctx, id)
+		s.out.Name, s.out.Color, s.out.Session, s.out.Pane = a.Name, a.Color, a.Session, a.Pane
+		return err
+	})
+}
+
+// numbered returns the n-th name to try. It is short enough for a worker.
+func numbered(name string, n int) string {
+	suffix := ""
+	if n > 1 {
+		suffix = "-" + strconv.Itoa(n)
+	}
+	return name[:min(len(name), swarm.MaxName-len(suffix))] + suffix
+}
+
+// idAlphabet is what the ids of agents are made of. Its length divides no power of
+// two; how little the first characters are preferred does not matter here.
+const idAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+// newID returns the id of a new agent.
+func newID() string {
+	b := make([]byte, 6)
+	_, _ = rand.Read(b) // it never fails
+	for i := range b {
+		b[i] = idAlphabet[int(b[i])%len(idAlphabet)]
+	}
+	return "agent-" + string(b)
 }

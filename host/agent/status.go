@@ -2,9 +2,11 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 )
 
@@ -66,5 +68,100 @@ type Summary struct {
 // Status tells how the agents of a team are. Any member may ask. It derives
 // everything from facts and changes nothing.
 func Status(ctx context.Context, h *host.Host, req StatusRequest) (StatusAnswer, error) {
-	return StatusAnswer{}, errNotYet
+	caller, err := h.Caller(ctx)
+	if err != nil {
+		return StatusAnswer{}, err
+	}
+	var out StatusAnswer
+	var rows []registry.Agent
+	var server *registry.Server
+	sessions := 0
+	err = view(ctx, h, req.Team, func(ctx context.Context, tx *registry.Tx) error {
+		if _, err := team.Member(ctx, tx, caller, req.Team); err != nil {
+			return err
+		}
+		t, err := team.Get(ctx, tx, req.Team)
+		if err != nil {
+			return err
+		}
+		live, err := tx.Members(ctx, req.Team)
+		if err != nil {
+			return err
+		}
+		server, sessions = t.Server, len(live)
+		rows, out.Warnings, err = req.agents(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return StatusAnswer{}, err
+	}
+	signs, err := h.Signs(ctx, req.Team)
+	if err != nil {
+		return StatusAnswer{}, err
+	}
+	now := time.Now()
+	for _, a := range rows {
+		health := team.Judge(&a, signs[a.WorkerID], now)
+		out.Agents = append(out.Agents, agentOf(&a, health))
+		out.Summary.count(health.Status)
+	}
+	if req.Server && server != nil {
+		out.Server, err = serverStatus(ctx, h, server, sessions)
+	}
+	return out, err
+}
+
+// agents returns the agents that are asked for, as far as they can be read.
+func (req *StatusRequest) agents(ctx context.Context, tx *registry.Tx) (rows []registry.Agent, warnings []string, err error) {
+	if req.Agent == "" {
+		return tx.Agents(ctx, registry.AgentQuery{Team: req.Team, Live: !req.Terminated})
+	}
+	a, err := team.Find(ctx, tx, req.Team, req.Agent)
+	var none *team.NoAgentError
+	switch {
+	case errors.As(err, &none):
+		return nil, nil, &team.NoAgentError{Agent: req.Agent, InTeam: req.Team}
+	case err != nil:
+		// One that can't be read is left out, as it is in a list.
+		return nil, []string{err.Error()}, nil
+	}
+	return []registry.Agent{a}, nil, nil
+}
+
+func agentOf(a *registry.Agent, h team.Health) Agent {
+	return Agent{
+		ID: a.ID, Name: a.Name, Role: a.Role, Model: a.Model, Status: h.Status, Active: h.Active, Color: a.Color,
+		Heartbeat: h.Seen, Age: h.Age, Healthy: h.Healthy,
+		Session: a.Session, Worker: a.Worker, Pane: a.Pane, Dir: a.Dir,
+		Misses: h.Misses, Error: a.LastError, Rotations: a.Rotations,
+		Created: a.Created, Terminated: a.Terminated,
+	}
+}
+
+func (s *Summary) count(status team.Status) {
+	s.Total++
+	switch status {
+	case team.Active:
+		s.Active++
+	case team.Idle:
+		s.Idle++
+	case team.Inactive:
+		s.Inactive++
+	case team.ShuttingDown:
+		s.ShuttingDown++
+	case team.Terminated:
+		s.Terminated++
+	case team.Spawning: // it is none of these
+	}
+}
+
+// serverStatus looks at a server; nil if it was never started.
+func serverStatus(ctx context.Context, h *host.Host, s *registry.Server, sessions int) (*Server, error) {
+	w, running, err := serverRuns(ctx, h, s)
+	if err != nil || w.ID == "" {
+		return nil, err
+	}
+	return &Server{
+		Worker: w.Name, Host: ServerHost, Port: s.Port, PID: w.PID, Running: running, Sessions: sessions, Started: w.Started,
+	}, nil
 }

@@ -2,8 +2,14 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
 )
 
 // CreateRequest says what team to make.
@@ -29,21 +35,52 @@ type Created struct {
 // worker that the caller runs in, or a person. A server that does not listen in
 // time is an error, and nothing is left of the team then.
 func CreateTeam(ctx context.Context, h *host.Host, req CreateRequest) (Created, error) {
-	return Created{}, errNotYet
+	caller, err := h.Caller(ctx)
+	if err != nil {
+		return Created{}, err
+	}
+	n := team.New{Name: req.Name, Description: req.Description}
+	if len(req.Server) > 0 {
+		if !filepath.IsAbs(req.Dir) {
+			return Created{}, fmt.Errorf("the working directory '%s' is not an absolute path", req.Dir)
+		}
+		n.Server = &registry.Server{Command: req.Server, Dir: req.Dir}
+	}
+	// No agent is to be there before the server was seen.
+	release, err := h.HoldServer(ctx, req.Name, true)
+	if err != nil {
+		return Created{}, err
+	}
+	defer release()
+	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		_, err := team.Create(ctx, tx, caller, n, time.Now())
+		return errors.Join(err, team.Touch(ctx, tx, caller, time.Now()))
+	})
+	if err != nil {
+		return Created{}, err
+	}
+	out := Created{Leader: team.Leader}
+	if n.Server != nil {
+		w, port, err := startServer(ctx, h, req.Name, *n.Server)
+		if err != nil {
+			return Created{}, errors.Join(err, unmake(context.WithoutCancel(ctx), h, req.Name, w.ID))
+		}
+		out.Server = &Server{Worker: w.Name, Host: ServerHost, Port: port, PID: w.PID, Running: true, Started: w.Started}
+	}
+	return out, nil
 }
 
-// Deleted says what went with a team.
-type Deleted struct {
-	// Killed are the ids of the agents that were alive.
-	Killed   []string
-	Warnings []string
-	// AfterAnswer ends the worker that the caller itself runs in, if that is one of
-	// the team's; nil: there is nothing more to do.
-	AfterAnswer func(context.Context) error
-}
-
-// DeleteTeam removes a team with its tasks and messages. One with live agents is
-// a [team.LiveAgentsError], unless force is set, which kills them. Its server is ended.
-func DeleteTeam(ctx context.Context, h *host.Host, name string, force bool) (Deleted, error) {
-	return Deleted{}, errNotYet
+// unmake removes a team whose server did not start.
+func unmake(ctx context.Context, h *host.Host, teamName, serverID string) error {
+	var err error
+	if serverID != "" {
+		var outs []host.CleanOutcome
+		outs, err = h.Clean(ctx, host.Selection{Names: []string{serverID}}, host.CleanRequest{})
+		for _, out := range outs {
+			err = errors.Join(err, out.Err)
+		}
+	}
+	return errors.Join(err, h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		return tx.DeleteTeam(ctx, teamName)
+	}))
 }

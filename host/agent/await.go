@@ -1,0 +1,58 @@
+package agent
+
+import (
+	"context"
+	"sync"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+// AwaitAnswer waits until the shutdown of an agent, by its id or name, is over:
+// [team.Confirmed], [team.Rejected] or [team.ForceKilled]. A rejection that it
+// returns is not told again by the next kill. Members may wait.
+func AwaitAnswer(ctx context.Context, h *host.Host, teamName, who string) (Killed, error) {
+	caller, err := h.Caller(ctx)
+	if err != nil {
+		return Killed{}, err
+	}
+	var a registry.Agent
+	err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) error {
+		if _, err := team.Member(ctx, tx, caller, teamName); err != nil {
+			return err
+		}
+		a, err = team.Find(ctx, tx, teamName, who)
+		return err
+	})
+	if err != nil {
+		return Killed{}, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer cancel()
+	// An agent that ends without a word has answered too, once somebody looks.
+	beside.Go(func() {
+		err := h.Wait(ctx, host.Selection{Names: []string{a.WorkerID}}, func(host.Worker) {})
+		if err == nil {
+			_, _ = h.SweepTeam(ctx, teamName) // else it is up to whoever comes next
+		}
+	})
+	var s registry.Shutdown
+	err = h.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
+		err := view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (err error) {
+			s, err = tx.LastShutdown(ctx, a.ID)
+			return err
+		})
+		return err == nil && s.Phase != team.Requested && s.Phase != team.Approved, err
+	})
+	if err != nil {
+		return Killed{}, err
+	}
+	out := Killed{Agent: a.ID, Phase: s.Phase, Reason: s.Response, Reassigned: s.Reassigned}
+	if s.Phase == team.Rejected {
+		err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Told(ctx, tx, a.ID) })
+	}
+	return out, err
+}

@@ -1,0 +1,143 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+// Deleted says what went with a team.
+type Deleted struct {
+	// Killed are the ids of the agents that were alive.
+	Killed   []string
+	Warnings []string
+	// AfterAnswer ends the worker that the caller itself runs in, if that is one of
+	// the team's; nil: there is nothing more to do.
+	AfterAnswer func(context.Context) error
+}
+
+// DeleteTeam removes a team with its tasks and messages; its leader alone may. One
+// with live agents is a [team.LiveAgentsError], unless force is set, which kills
+// them. Its server is ended. The records of ended workers stay until they are
+// cleaned.
+func DeleteTeam(ctx context.Context, h *host.Host, name string, force bool) (Deleted, error) {
+	caller, warnings, err := begin(ctx, h, name)
+	if err != nil {
+		return Deleted{}, err
+	}
+	d := deleting{h: h, name: name, caller: caller, out: Deleted{Warnings: warnings}}
+	if err := d.check(ctx, force); err != nil {
+		return Deleted{}, err
+	}
+	// Agents come with the server held, so none comes while it is ended.
+	release, err := h.HoldServer(ctx, name, true)
+	if err != nil {
+		return Deleted{}, err
+	}
+	defer release()
+	ctx = context.WithoutCancel(ctx)
+	for {
+		if err := d.kill(ctx); err != nil {
+			return Deleted{}, err
+		}
+		if err := d.stopServer(ctx); err != nil {
+			return Deleted{}, err
+		}
+		err := h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Delete(ctx, tx, caller, name) })
+		var live *team.LiveAgentsError
+		if !force || !errors.As(err, &live) {
+			return d.out, err
+		}
+		// Somebody has come meanwhile.
+	}
+}
+
+// deleting is one call of DeleteTeam.
+type deleting struct {
+	h      *host.Host
+	name   string
+	caller team.Caller
+	out    Deleted
+}
+
+// check refuses before anything is ended.
+func (d *deleting) check(ctx context.Context, force bool) error {
+	return d.h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		if err := team.Lead(ctx, tx, d.caller, d.name, "delete the team"); err != nil || force {
+			return err
+		}
+		live, err := tx.Members(ctx, d.name)
+		if err != nil || len(live) == 0 {
+			return err
+		}
+		e := &team.LiveAgentsError{Team: d.name}
+		for _, a := range live {
+			e.Agents = append(e.Agents, a.Name)
+		}
+		return e
+	})
+}
+
+// kill ends all live agents at the same time, first their processes. It is only
+// called if there are none or they are to be ended.
+func (d *deleting) kill(ctx context.Context) error {
+	var live []registry.Agent
+	err := d.h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+		live, err = tx.Members(ctx, d.name)
+		return err
+	})
+	if err != nil || len(live) == 0 {
+		return err
+	}
+	own := d.h.CallerID()
+	var wg sync.WaitGroup
+	warnings := make([][]string, len(live))
+	for i, a := range live {
+		if a.WorkerID == own {
+			d.out.AfterAnswer = func(ctx context.Context) error { return endOwn(ctx, d.h, d.name, own) }
+			continue
+		}
+		wg.Go(func() { warnings[i] = d.end(ctx, a.WorkerID) })
+	}
+	wg.Wait()
+	d.out.Warnings = append(d.out.Warnings, slices.Concat(warnings...)...)
+	return d.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		for _, a := range live {
+			r, err := team.Release(ctx, tx, a.ID, team.Leaving{Phase: team.ForceKilled, Requester: team.Leader}, time.Now())
+			var over *team.TerminatedError
+			if err != nil && !errors.As(err, &over) {
+				return err
+			}
+			d.out.Killed = append(d.out.Killed, a.ID)
+			d.out.Warnings = append(d.out.Warnings, r.Warnings...)
+		}
+		return nil
+	})
+}
+
+// end ends one process. What prevents it is a warning.
+func (d *deleting) end(ctx context.Context, workerID string) (warnings []string) {
+	err := endWorker(ctx, d.h, workerID)
+	if err != nil {
+		warnings = append(warnings, err.Error())
+	}
+	return warnings
+}
+
+// stopServer ends the team's server, which is held alone.
+func (d *deleting) stopServer(ctx context.Context) error {
+	s, err := serverOf(ctx, d.h, d.name)
+	if err != nil || s == nil || s.WorkerID == "" {
+		return err
+	}
+	if err := endWorker(ctx, d.h, s.WorkerID); err != nil {
+		d.out.Warnings = append(d.out.Warnings, err.Error())
+	}
+	return nil
+}

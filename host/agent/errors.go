@@ -1,5 +1,0 @@
-package agent
-
-import "errors"
-
-var errNotYet = errors.New("not built yet")

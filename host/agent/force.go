@@ -1,0 +1,132 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+// force ends an agent: first its process, then, in the change that records that
+// end, the agent. Who is killed in between leaves an ended worker, whose agent the
+// next changing call terminates.
+func (k *killing) force(ctx context.Context) error {
+	for {
+		a, err := k.target(ctx)
+		if err != nil {
+			return err
+		}
+		if k.h.CallerID() == a.WorkerID {
+			return k.forceOwn(ctx, &a)
+		}
+		again, err := k.end(ctx, &a)
+		if err != nil {
+			return err
+		}
+		if !again {
+			k.out.Warnings = idle(ctx, k.h, k.req.Team, k.out.Warnings)
+			return nil
+		}
+	}
+}
+
+func (k *killing) target(ctx context.Context) (a registry.Agent, err error) {
+	err = k.h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		a, err = team.Target(ctx, tx, k.caller, k.req.Team, k.req.Agent)
+		return err
+	})
+	return a, err
+}
+
+// end ends the process of an agent and then the agent. It is again if the agent was
+// given another process meanwhile.
+func (k *killing) end(ctx context.Context, a *registry.Agent) (again bool, err error) {
+	var over error // another call was quicker
+	outs, err := k.h.Kill(ctx, host.Selection{Names: []string{a.WorkerID}}, host.KillRequest{
+		Allowed:  true,
+		Progress: k.req.Progress,
+		Recorded: func(ctx context.Context, tx *registry.Tx, _ registry.Record) error {
+			over = k.release(ctx, tx, a, team.ForceKilled, time.Now())
+			var terminated *team.TerminatedError
+			if errors.As(over, &terminated) {
+				return nil // the end of the worker is to be recorded all the same
+			}
+			return over
+		},
+		Warn: func(w host.Warning) { k.out.Warnings = append(k.out.Warnings, w.Text) },
+	})
+	switch {
+	case errors.Is(err, host.ErrNotFound):
+		// It was cleaned, or its agent has another one.
+		now, err := k.target(ctx)
+		if err != nil || now.WorkerID != a.WorkerID {
+			return err == nil, err
+		}
+	case err != nil:
+		k.out.Warnings = append(k.out.Warnings, err.Error())
+	}
+	recorded := err == nil
+	for _, out := range outs {
+		if out.Err != nil {
+			recorded = false
+			k.out.Warnings = append(k.out.Warnings, out.Err.Error())
+		}
+		for _, w := range out.Warnings {
+			// It may be that the end could not be recorded, nor what it means.
+			recorded = false
+			k.out.Warnings = append(k.out.Warnings, w.Text)
+		}
+	}
+	if recorded && (k.won || over != nil) {
+		return false, over
+	}
+	return false, k.finish(ctx, a)
+}
+
+// finish terminates an agent whose process could not be ended, or whose end could
+// not be recorded.
+func (k *killing) finish(ctx context.Context, a *registry.Agent) error {
+	won := k.won
+	err := k.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		return k.release(ctx, tx, a, team.ForceKilled, time.Now())
+	})
+	var over *team.TerminatedError
+	if won && errors.As(err, &over) {
+		return nil // it was this call's own doing
+	}
+	return err
+}
+
+// forceOwn terminates the agent whose worker the caller itself runs in: of that
+// nothing can be told any more once it is being ended.
+func (k *killing) forceOwn(ctx context.Context, a *registry.Agent) error {
+	err := k.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		return k.release(ctx, tx, a, team.ForceKilled, time.Now())
+	})
+	if err != nil {
+		return err
+	}
+	k.out.AfterAnswer = func(ctx context.Context) error { return endOwn(ctx, k.h, k.req.Team, a.WorkerID) }
+	return nil
+}
+
+// endOwn stops the server of a team if nobody uses it any more, and then ends the
+// worker that the caller runs in. It may not return.
+func endOwn(ctx context.Context, h *host.Host, teamName, workerID string) error {
+	return errors.Join(h.StopIdleServers(ctx, teamName), endWorker(ctx, h, workerID))
+}
+
+// endWorker ends one worker, if it is there.
+func endWorker(ctx context.Context, h *host.Host, id string) error {
+	outs, err := h.Kill(ctx, host.Selection{Names: []string{id}}, host.KillRequest{Allowed: true})
+	if errors.Is(err, host.ErrNotFound) {
+		return nil
+	}
+	for _, out := range outs {
+		err = errors.Join(err, out.Err)
+	}
+	return err
+}

@@ -1,0 +1,151 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+// startServer starts the server of a team and returns when it listens. It is held
+// alone by the caller. What is there of it is ended before.
+func startServer(ctx context.Context, h *host.Host, teamName string, s registry.Server) (w host.Worker, port int, err error) {
+	name, former, err := serverWorker(ctx, h, teamName)
+	if err != nil {
+		return w, 0, err
+	}
+	if s.Port, err = freePort(ctx); err != nil {
+		return w, 0, err
+	}
+	req := host.SpawnRequest{Name: name, Team: teamName, Backend: serverBackend, Command: fillPort(s.Command, s.Port), Dir: s.Dir}
+	if former {
+		w, err = h.Respawn(ctx, name, host.RespawnRequest{As: &req})
+	} else {
+		w, err = h.Spawn(ctx, req)
+	}
+	if err != nil {
+		return w, 0, fmt.Errorf("cannot start the server of team '%s': %w", teamName, err)
+	}
+	s.WorkerID, s.Used = w.ID, false
+	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		t, err := team.Get(ctx, tx, teamName)
+		if err != nil {
+			return err
+		}
+		t.Server = &s
+		return tx.PutTeam(ctx, &t)
+	})
+	if err == nil {
+		err = awaitPort(ctx, h, w, s.Port)
+	}
+	if err != nil {
+		err = fmt.Errorf("cannot start the server of team '%s': %w", teamName, err)
+		return w, 0, errors.Join(err, endWorker(context.WithoutCancel(ctx), h, w.ID))
+	}
+	return w, s.Port, nil
+}
+
+const (
+	// serverBackend owns the workers of servers.
+	serverBackend = "process"
+	// serverNames is how many names are tried for the worker of a server.
+	serverNames = 9
+	// serverLimit is how long a server may take until it listens.
+	serverLimit = 15 * time.Second
+	// dialEvery is how often a port is tried: nothing tells that one is open.
+	dialEvery = 50 * time.Millisecond
+)
+
+// serverWorker returns the name for the worker of a team's server, and whether there
+// is such a worker already: the server of before.
+func serverWorker(ctx context.Context, h *host.Host, teamName string) (name string, former bool, err error) {
+	names := make([]string, serverNames)
+	for i := range names {
+		names[i] = numbered(teamName+"-server", i+1)
+	}
+	var recs []registry.Record
+	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+		recs, _, err = tx.Read(ctx, registry.Query{Names: names})
+		return err
+	})
+	if err != nil {
+		return "", false, err
+	}
+	taken := map[string]bool{}
+	for _, r := range recs {
+		if r.Team == teamName && r.Agent == "" {
+			return r.Name, true, nil
+		}
+		taken[r.Name] = true
+	}
+	for _, name := range names {
+		if !taken[name] {
+			return name, false, nil
+		}
+	}
+	return "", false, fmt.Errorf("cannot start the server of team '%s': workers '%s' to '%s' are there already", teamName, names[0], names[len(names)-1])
+}
+
+// freePort returns a port that nobody listens on now.
+func freePort(ctx context.Context) (int, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", ServerHost+":0")
+	if err != nil {
+		return 0, fmt.Errorf("cannot find a free port: %w", err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	return port, l.Close()
+}
+
+// awaitPort returns nil as soon as a server listens.
+func awaitPort(ctx context.Context, h *host.Host, w host.Worker, port int) error {
+	limited, cancel := context.WithTimeout(ctx, serverLimit)
+	defer cancel()
+	ended := make(chan host.Worker, 1)
+	waited := make(chan struct{})
+	go func() {
+		defer close(waited)
+		_ = h.Wait(limited, host.Selection{Names: []string{w.ID}}, func(w host.Worker) { ended <- w })
+	}()
+	defer func() { cancel(); <-waited }()
+	tick := time.NewTicker(dialEvery)
+	defer tick.Stop()
+	for {
+		if answers(limited, port) {
+			// What answers may be somebody else's.
+			select {
+			case w := <-ended:
+				return endedEarly(ctx, h, w, port)
+			default:
+				return nil
+			}
+		}
+		select {
+		case w := <-ended:
+			return endedEarly(ctx, h, w, port)
+		case <-limited.Done():
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("it did not listen on %s:%d within %s", ServerHost, port, serverLimit)
+		case <-tick.C:
+		}
+	}
+}
+
+// endedEarly says how a server ended that never listened.
+func endedEarly(ctx context.Context, h *host.Host, w host.Worker, port int) error {
+	text := fmt.Sprintf("it ended before it listened on %s:%d", ServerHost, port)
+	if w.Exit != nil {
+		text += fmt.Sprintf(" (exit %d)", w.Exit.Code)
+	}
+	if p, err := h.Peek(ctx, w.ID, 1); err == nil && len(p.Lines) > 0 {
+		text += ": " + p.Lines[len(p.Lines)-1]
+	}
+	return errors.New(text)
+}

@@ -54,6 +54,11 @@ func (h *Host) collect(ctx context.Context, reg *registry.Registry) (Collected, 
 		return c, err
 	}
 	c.owners(ctx, h, recs)
+	swept, err := h.SweepTeam(ctx, "")
+	for _, text := range swept {
+		c.Warnings = append(c.Warnings, Warning{Text: text})
+	}
+	c.warnIf(err, "cannot look after agents")
 	gone, _, err := h.expire(ctx, reg, time.Now())
 	for _, r := range gone {
 		c.Removed = append(c.Removed, worker(r))

@@ -138,7 +138,8 @@ func (k *killing) reconcile(ctx context.Context, g *group) {
 		return // it was said already
 	}
 	if n, err := reg.Running(ctx, g.name); err == nil && n <= len(g.recs) {
-		k.h.tidy(ctx, reg) // there are no others
+		// There are no others.
+		k.h.tidy(ctx, reg, func(id string) bool { return k.place(id) >= 0 })
 		return
 	}
 	k.h.reconcile(ctx, reg, g.entry, g.name, func(id string) bool { return k.place(id) >= 0 })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -30,7 +31,7 @@ func (h *Host) reconcile(ctx context.Context, reg *registry.Registry, e catalog.
 			h.warnIf(err, "what happened to workers can't be recorded", "backend", backend)
 		}
 	}
-	h.tidy(ctx, reg)
+	h.tidy(ctx, reg, busy)
 }
 
 // catchUp asks a backend for its workers and records what is new.
@@ -57,12 +58,15 @@ func (h *Host) stirred(rec *registry.Record) bool {
 }
 
 // tidy removes what is kept for a time only, and directories that could not go
-// with their records.
-func (h *Host) tidy(ctx context.Context, reg *registry.Registry) {
+// with their records, and sees to agents whose workers a crash has cost. busy is as
+// in reconcile.
+func (h *Host) tidy(ctx context.Context, reg *registry.Registry, busy func(id string) bool) {
 	_, _, err := h.expire(ctx, reg, time.Now())
 	h.warnIf(err, "workers whose time is over can't be removed")
 	_, err = h.dropRunDirs(ctx, reg)
 	h.warnIf(err, "run directories can't be removed")
+	_, err = h.sweepAgents(ctx, "", func(id string, s team.Signs) bool { return s.Gone && !busy(id) })
+	h.warnIf(err, "what became of agents can't be recorded")
 }
 
 func (h *Host) warnIf(err error, message string, pairs ...any) {

@@ -118,7 +118,7 @@ func (h *Host) withoutEnded(ctx context.Context, sel Selection, recs []registry.
 	if len(gone) > 0 && len(sel.Names) > 0 {
 		return nil, &NotFoundError{Name: gone[0].Name}
 	}
-	h.tidy(ctx, reg)
+	h.tidy(ctx, reg, func(id string) bool { return indexID(recs, id) >= 0 })
 	return slices.DeleteFunc(recs, func(r registry.Record) bool { return indexID(gone, r.ID) >= 0 }), nil
 }
 

@@ -20,6 +20,9 @@ const (
 	// ownersEvery is how often owners are looked at, where there are workers whose
 	// backend does not do that.
 	ownersEvery = time.Second
+	// sweepEvery is how often agents are looked at, where there are any: what counts
+	// is silence, of which nothing tells.
+	sweepEvery = 15 * time.Second
 )
 
 // watching is one call of Watch. One goroutine, that of the call, records and
@@ -88,6 +91,8 @@ func (w *watching) run(ctx context.Context, f *follower) error {
 	defer next.Stop()
 	owners := time.NewTicker(ownersEvery)
 	defer owners.Stop()
+	agents := time.NewTicker(sweepEvery)
+	defer agents.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -104,6 +109,8 @@ func (w *watching) run(ctx context.Context, f *follower) error {
 			}
 		case <-owners.C:
 			w.owners(ctx)
+		case <-agents.C:
+			w.agents(ctx)
 		case <-next.C:
 		}
 		next.Reset(w.due(ctx))
@@ -306,6 +313,17 @@ func (w *watching) warn(warning Warning) {
 	if w.req.Warn != nil && !w.warned[warning.Text] {
 		w.warned[warning.Text] = true
 		w.req.Warn(warning)
+	}
+}
+
+// agents records what became of the agents of all teams.
+func (w *watching) agents(ctx context.Context) {
+	warnings, err := w.h.SweepTeam(ctx, "")
+	if err != nil && ctx.Err() == nil {
+		warnings = append(warnings, fmt.Sprintf("cannot look after agents: %v", err))
+	}
+	for _, text := range warnings {
+		w.warn(Warning{Text: text})
 	}
 }
 

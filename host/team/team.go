@@ -97,17 +97,23 @@ func Delete(ctx context.Context, tx *registry.Tx, caller Caller, name string) er
 }
 
 // Moved says that a worker has a new id, as after a respawn: who led a team from
-// within it leads it still. [Rejoin] does the same for an agent.
+// within it leads it still, and a server is the same. [Rejoin] does so for an agent.
 func Moved(ctx context.Context, tx *registry.Tx, oldWorkerID, newWorkerID string) error {
 	teams, _, err := tx.Teams(ctx)
 	if err != nil || oldWorkerID == "" {
 		return err
 	}
 	for _, t := range teams {
-		if t.LeaderWorker != oldWorkerID {
+		leads, serves := t.LeaderWorker == oldWorkerID, t.Server != nil && t.Server.WorkerID == oldWorkerID
+		if !leads && !serves {
 			continue
 		}
-		t.LeaderWorker = newWorkerID
+		if leads {
+			t.LeaderWorker = newWorkerID
+		}
+		if serves {
+			t.Server.WorkerID = newWorkerID
+		}
 		if err := tx.PutTeam(ctx, &t); err != nil {
 			return err
 		}

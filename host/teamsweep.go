@@ -1,0 +1,186 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// SweepTeam records what has become of the agents of a team, or of all teams with an
+// empty name, since anybody looked: whose process has ended, who is silent. It stops
+// servers that nobody uses any more. What keeps it from some of it is in warnings.
+//
+// Without agents it reads once and changes nothing.
+func (h *Host) SweepTeam(ctx context.Context, teamName string) (warnings []string, err error) {
+	c, err := h.crew(ctx, teamName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(c.agents) > 0 {
+		warnings = append(c.warnings, h.catchUpAgents(ctx, c)...)
+		more, err := h.sweepAgents(ctx, teamName, func(string, team.Signs) bool { return true })
+		if err != nil {
+			return warnings, err
+		}
+		warnings = append(warnings, more...)
+	}
+	if err := h.StopIdleServers(ctx, teamName); err != nil {
+		warnings = append(warnings, err.Error())
+	}
+	return warnings, ctx.Err()
+}
+
+// Signs returns what is known of the workers of a team's agents, by the workers' ids.
+// A backend is asked only for those that may have ended. It writes nothing.
+func (h *Host) Signs(ctx context.Context, teamName string) (map[string]team.Signs, error) {
+	c, err := h.crew(ctx, teamName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	signs := h.signs(c)
+	var ask []registry.Record
+	for _, r := range c.recs {
+		if r.State == registry.Running && h.stirred(&r) {
+			ask = append(ask, r)
+		}
+	}
+	for i, w := range h.observe(ctx, ask) {
+		if w.Gone() {
+			end := teamEnd(swarm.Status{Exit: w.Exit, Completion: w.Completion})
+			signs[ask[i].ID] = team.Signs{Gone: true, Reason: reasonGone(end)}
+		}
+	}
+	return signs, nil
+}
+
+// crew are the agents of a team that are not terminated, and the records of their
+// workers.
+type crew struct {
+	agents   []registry.Agent
+	recs     []registry.Record
+	warnings []string
+}
+
+func (h *Host) crew(ctx context.Context, teamName string) (c crew, err error) {
+	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+		c.agents, c.warnings, err = tx.Agents(ctx, registry.AgentQuery{Team: teamName, Live: true})
+		if err != nil || len(c.agents) == 0 {
+			return err
+		}
+		ids := make([]string, len(c.agents))
+		for i, a := range c.agents {
+			ids[i] = a.WorkerID
+		}
+		var more []string
+		c.recs, more, err = tx.Read(ctx, registry.Query{Names: ids})
+		c.warnings = append(c.warnings, more...)
+		return err
+	})
+	return c, err
+}
+
+// signs are what the registry and the run directories tell of agents.
+func (h *Host) signs(c crew) map[string]team.Signs {
+	signs := make(map[string]team.Signs, len(c.agents))
+	for _, a := range c.agents {
+		at := indexID(c.recs, a.WorkerID)
+		switch {
+		case at < 0 && len(c.warnings) > 0:
+			// Its record may be the one that can't be read.
+		case at >= 0 && c.recs[at].State != registry.Stopped:
+			signs[a.WorkerID] = team.Signs{Output: h.lastOutput(a.WorkerID)}
+		case h.locked(a.WorkerID):
+			// It is being replaced.
+		case at < 0:
+			signs[a.WorkerID] = team.Signs{Gone: true, Reason: "its worker was removed"}
+		default:
+			r := &c.recs[at]
+			end := teamEnd(swarm.Status{Exit: r.Exit, Completion: r.Completion})
+			if r.Reason != "" {
+				end = team.End{Reason: r.Reason}
+			}
+			signs[a.WorkerID] = team.Signs{Gone: true, Reason: reasonGone(end)}
+		}
+	}
+	return signs
+}
+
+// reasonGone is said of an agent whose end nobody recorded when it came.
+func reasonGone(e team.End) string {
+	if e.Killed {
+		return "killed"
+	}
+	return e.Reason
+}
+
+// lastOutput is when a worker last wrote something; zero if nobody knows.
+func (h *Host) lastOutput(id string) time.Time {
+	info, err := os.Stat(filepath.Join(h.runDir(id), rundir.LogFile))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// catchUpAgents records the ends of the workers of agents, and settles those whose
+// spawn was interrupted.
+func (h *Host) catchUpAgents(ctx context.Context, c crew) (warnings []string) {
+	warn := func(name string, err error) {
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			warnings = append(warnings, fmt.Sprintf("cannot tell what became of '%s': %v", name, err))
+		}
+	}
+	for _, r := range c.recs {
+		if r.State == registry.Starting && !h.locked(r.ID) {
+			_, err := h.settled(ctx, r)
+			warn(r.Name, err)
+		}
+	}
+	gs := h.groups(c.recs, func(r registry.Record) bool { return isRunning(r) && h.stirred(&r) })
+	if len(gs) == 0 {
+		return warnings
+	}
+	reg, err := h.writing(ctx)
+	for _, g := range gs {
+		if err == nil {
+			_, err = h.catchUp(ctx, reg, g)
+		}
+		warn(g.recs[0].Name, err)
+	}
+	return warnings
+}
+
+// sweepAgents records what the registry and the run directories tell of those agents
+// that pick accepts, by the id of their worker.
+func (h *Host) sweepAgents(ctx context.Context, teamName string, pick func(id string, s team.Signs) bool) (warnings []string, err error) {
+	c, err := h.crew(ctx, teamName)
+	if err != nil {
+		return nil, err
+	}
+	signs := h.signs(c)
+	maps.DeleteFunc(signs, func(id string, s team.Signs) bool { return !pick(id, s) })
+	if len(signs) == 0 {
+		return nil, nil
+	}
+	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+		warnings, err = team.Sweep(ctx, tx, teamName, signs, time.Now())
+		return err
+	})
+	return warnings, err
+}

@@ -43,7 +43,7 @@ func (h handle) where(session, window string) swarm.Where {
 	return swarm.Where{
 		Kind:  "tmux window",
 		Name:  session + ":" + window,
-		Parts: map[string]string{"session": session, "window": window, "socket": h.Label},
+		Parts: map[string]string{"session": session, "window": window, "socket": h.Label, "pane": h.Pane},
 	}
 }
 

@@ -36,7 +36,7 @@ func TestSpawn(t *testing.T) {
 	s := w.status()
 	want := swarm.Where{
 		Kind: "tmux window", Name: session + ":v1.2",
-		Parts: map[string]string{"session": session, "window": "v1.2", "socket": f.socket},
+		Parts: map[string]string{"session": session, "window": "v1.2", "socket": f.socket, "pane": w.parts().Pane},
 	}
 	if diff := cmp.Diff(want, s.Where); diff != "" {
 		t.Error(diff)

@@ -38,6 +38,12 @@ const eventually = 20 * time.Second
 //	finals WORKER TEXT…          the worker's final events are exactly these, in this order
 //	[!] idle D MAX RE            the processes whose command line matches take at most
 //	                             MAX of processor time, all together, within D
+//	[!] mcp [-s NAME] TOOL [JSON]
+//	                             call a tool of 'swarm mcp' and print the answer as one
+//	                             line of JSON; ! if the answer is an error. The server
+//	                             leaves after it; with -s it stays for later calls, until
+//	                             'mcp -s NAME -end' or -kill. BIN/mcpclient TOOL [JSON]
+//	                             is the same as a program, for workers.
 //	tolerant                     what is left at the end is on purpose
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"exits":     cmdExits,
@@ -57,6 +63,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"mode":      cmdMode,
 	"finals":    cmdFinals,
 	"idle":      cmdIdle,
+	"mcp":       cmdMCP,
 	"tolerant":  cmdTolerant,
 }
 

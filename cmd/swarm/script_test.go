@@ -90,6 +90,9 @@ func prepare(dir string) error {
 	if err := build(filepath.Join(bin, "agent"), "../../host/ralph/testdata/agent"); err != nil {
 		return err
 	}
+	if err := build(filepath.Join(bin, "mcpclient"), "./testdata/mcpclient"); err != nil {
+		return err
+	}
 	return os.Setenv("GOTMPDIR", work)
 }
 
@@ -167,6 +170,7 @@ func setup(env *testscript.Env) error {
 	)
 	w := newWorld(env, root)
 	env.Values[worldKey{}] = w
+	env.Values[mcpServersKey{}] = mcpServers{}
 	env.Defer(w.end)
 	return nil
 }

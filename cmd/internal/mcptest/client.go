@@ -1,0 +1,93 @@
+// Package mcptest is an MCP client for tests: it starts a server as agents do, as a
+// program of its own, and calls its tools. It is imported by tests alone, and by the
+// client that scripts run.
+package mcptest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Client is the client of one server.
+type Client struct {
+	*sdk.ClientSession
+	// Server is the server's process.
+	Server *exec.Cmd
+}
+
+// Options say what a client is. The zero value is one of the newest protocol that is
+// not interested in notices.
+type Options struct {
+	// Version is that of the protocol that it speaks; empty: the newest.
+	Version string
+	// Progress, Updated and ListChanged are called for notices; nil: they are ignored.
+	Progress    func(*sdk.ProgressNotificationParams)
+	Updated     func(uri string)
+	ListChanged func()
+}
+
+// Handshake is the newest version of the protocol in which clients introduce
+// themselves first, as nearly all of them do.
+const Handshake = "2025-11-25"
+
+// Start starts a server and introduces a client to it.
+func Start(ctx context.Context, server *exec.Cmd, o Options) (*Client, error) {
+	handlers := &sdk.ClientOptions{}
+	if o.Progress != nil {
+		handlers.ProgressNotificationHandler = func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { o.Progress(r.Params) }
+	}
+	if o.Updated != nil {
+		handlers.ResourceUpdatedHandler = func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { o.Updated(r.Params.URI) }
+	}
+	if o.ListChanged != nil {
+		handlers.ResourceListChangedHandler = func(context.Context, *sdk.ResourceListChangedRequest) { o.ListChanged() }
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "0"}, handlers)
+	session, err := client.Connect(ctx, &sdk.CommandTransport{Command: server}, &sdk.ClientSessionOptions{ProtocolVersion: o.Version})
+	if err != nil {
+		return nil, fmt.Errorf("connect with %v: %w", server, err)
+	}
+	return &Client{ClientSession: session, Server: server}, nil
+}
+
+// Tool calls a tool. The answer is one line of JSON; failed says that it is an error.
+func (c *Client) Tool(ctx context.Context, name string, input json.RawMessage) (answer json.RawMessage, failed bool, err error) {
+	return c.ToolWith(ctx, &sdk.CallToolParams{Name: name, Arguments: input})
+}
+
+// ToolWith is Tool for those who say more than the input.
+func (c *Client) ToolWith(ctx context.Context, params *sdk.CallToolParams) (answer json.RawMessage, failed bool, err error) {
+	result, err := c.CallTool(ctx, params)
+	if err != nil {
+		return nil, false, err
+	}
+	if result.StructuredContent == nil {
+		return nil, false, errors.New("the answer has no structured content")
+	}
+	structured, err := json.Marshal(result.StructuredContent)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(result.Content) != 1 {
+		return nil, false, fmt.Errorf("the answer has %d parts, want 1", len(result.Content))
+	}
+	text, ok := result.Content[0].(*sdk.TextContent)
+	if !ok {
+		return nil, false, fmt.Errorf("the answer is a %T, want text", result.Content[0])
+	}
+	// The text has the fields in the order of the tool; the other went through a map.
+	var again any
+	if err := json.Unmarshal([]byte(text.Text), &again); err != nil {
+		return nil, false, fmt.Errorf("the text of the answer: %w", err)
+	}
+	if same, err := json.Marshal(again); err != nil || !bytes.Equal(same, structured) {
+		return nil, false, fmt.Errorf("the text of the answer is not its content: %s", text.Text)
+	}
+	return json.RawMessage(text.Text), result.IsError, nil
+}

@@ -94,6 +94,9 @@ func (d *definition[I, O]) call(ctx context.Context, env Env, raw json.RawMessag
 	if err != nil {
 		out = d.failed(in, message(err))
 	}
+	if later, ok := any(&out).(interface{ closeLater(func() error) bool }); ok && later.closeLater(h.Close) {
+		return out, err
+	}
 	return out, errors.Join(err, h.Close())
 }
 

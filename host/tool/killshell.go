@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"time"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/shell"
@@ -24,8 +25,10 @@ type KillShellOutput struct {
 	ExitCode    *int   `json:"exit_code,omitempty" jsonschema:"Exit code, 128+n after signal n" schema:"number"`
 	Error       string `json:"error,omitempty" jsonschema:"What went wrong, or why nothing was sent"`
 
-	// Command is the command line of the shell, where there is one.
-	Command string `json:"-"`
+	// Command is the command line of the shell, if there is one, and Timeout how
+	// long it had: what people are told beside the answer.
+	Command string        `json:"-"`
+	Timeout time.Duration `json:"-"`
 }
 
 // KillShell ends a background shell.
@@ -70,6 +73,7 @@ Returns success status and whether force kill was required.
 			ExitCode:    r.ExitCode,
 			Error:       r.Problem,
 			Command:     r.Shell.Command,
+			Timeout:     milliseconds(in.Timeout),
 		}, nil
 	},
 	failed: func(in KillShellInput, text string) KillShellOutput {

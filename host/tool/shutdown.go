@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
@@ -29,6 +30,16 @@ type RespondShutdownOutput struct {
 }
 
 func (o RespondShutdownOutput) afterAnswer() func(context.Context) error { return o.AfterAnswer }
+
+// closeLater closes the host once AfterAnswer, which needs it, is done.
+func (o *RespondShutdownOutput) closeLater(closeHost func() error) bool {
+	after := o.AfterAnswer
+	if after == nil {
+		return false
+	}
+	o.AfterAnswer = func(ctx context.Context) error { return errors.Join(after(ctx), closeHost()) }
+	return true
+}
 
 // RespondShutdown answers a shutdown request.
 func RespondShutdown(ctx context.Context, env Env, in RespondShutdownInput) (RespondShutdownOutput, error) {

@@ -1,6 +1,9 @@
 package tool
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // nearest returns the field that name was probably meant to be, or "". Capitals,
 // hyphens and underscores don't count: what is shell_id here is shellId elsewhere.
@@ -14,6 +17,12 @@ func nearest(name string, fields []string) string {
 	for _, field := range fields {
 		if d := distance(name, fold(field)); d < least {
 			best, least = field, d
+		}
+	}
+	if best == "" && name != "" {
+		begins := func(field string) bool { return strings.HasPrefix(fold(field), name) }
+		if i := slices.IndexFunc(fields, begins); i >= 0 {
+			return fields[i] // team for teamName
 		}
 	}
 	return best

@@ -95,7 +95,7 @@ func (r *reading) object(s *jsonschema.Schema, path string, value any) (any, boo
 	fields, ok := value.(map[string]any)
 	if !ok {
 		r.problem(path, "must be an object")
-		return map[string]any{}, path == "" // with its defaults, for the answer
+		return nil, false
 	}
 	fit := make(map[string]any)
 	for _, name := range s.PropertyOrder {

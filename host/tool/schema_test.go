@@ -2,19 +2,128 @@ package tool
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
-func TestShow(t *testing.T) {
-	for _, n := range []string{"KillShell", "get-agent-status", "spawn-agent"} {
-		tl, _ := Find(n)
-		b, err := json.MarshalIndent(tl.Input(), "", " ")
-		t.Log(string(b), err)
-		b, err = json.MarshalIndent(tl.Output(), "", " ")
-		t.Log(string(b), err)
+// The schemas of the contracts, written down by hand in testdata.
+func TestContracts(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		// described says that the contract has descriptions of the input's fields.
+		described bool
+		// ours are fields that the contract lacks, all of them optional.
+		ours []string
+	}{
+		{name: "kill-agent", described: true, ours: []string{"warnings"}},
+		{name: "get-agent-status", described: true, ours: []string{"warnings"}},
+		{name: "KillShell"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(filepath.Join("testdata", test.name+".json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want struct{ Input, Output any }
+			if err := json.Unmarshal(data, &want); err != nil {
+				t.Fatal(err)
+			}
+			tool, _ := Find(test.name)
+			input := plain(t, tool.Input())
+			if !test.described {
+				strip(input)
+			}
+			if diff := cmp.Diff(want.Input, input); diff != "" {
+				t.Errorf("input (-contract +ours):\n%s", diff)
+			}
+			output := plain(t, tool.Output())
+			strip(output)
+			fields := output.(map[string]any)["properties"].(map[string]any)
+			for _, name := range test.ours {
+				if slices.Contains(tool.Output().Required, name) {
+					t.Errorf("%s is not in the contract, and required", name)
+				}
+				delete(fields, name)
+			}
+			if diff := cmp.Diff(want.Output, output); diff != "" {
+				t.Errorf("output (-contract +ours):\n%s", diff)
+			}
+		})
 	}
-	for _, raw := range []string{`{"signal":"SIGHUP","timeout":0,"shellId":"x"}`, `{"shell_id":"x","timeout":5e3}`, `[]`, `{} x`, `{"shell_id":"x","force":null,"command":[1]`} {
-		var in KillShellInput
-		t.Log(read(killShell.input(), json.RawMessage(raw), &in), in)
+}
+
+// plain is a schema as whoever reads its JSON has it.
+func plain(t *testing.T, s *jsonschema.Schema) any {
+	t.Helper()
+	data, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
 	}
+	var v any
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// strip removes the descriptions from a schema.
+func strip(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, ok := v["description"].(string); ok {
+			delete(v, "description")
+		}
+		for _, part := range v {
+			strip(part)
+		}
+	case []any:
+		for _, part := range v {
+			strip(part)
+		}
+	}
+}
+
+// Every field is described, and nothing is null.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	for _, tool := range All() {
+		for part, s := range map[string]*jsonschema.Schema{"input": tool.Input(), "output": tool.Output()} {
+			if _, err := s.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true}); err != nil {
+				t.Errorf("%s: %s: %v", tool.Name, part, err)
+			}
+			for path, field := range fieldsOf(s, "") {
+				if field.Description == "" {
+					t.Errorf("%s: %s%s has no description", tool.Name, part, path)
+				}
+				if len(field.Types) > 0 {
+					t.Errorf("%s: %s%s has the types %q", tool.Name, part, path, field.Types)
+				}
+			}
+		}
+		if !slices.Contains(tool.Output().Required, "success") || tool.Output().Properties["error"] == nil {
+			t.Errorf("%s: an answer can't say that it failed", tool.Name)
+		}
+	}
+}
+
+func fieldsOf(s *jsonschema.Schema, path string) map[string]*jsonschema.Schema {
+	fields := map[string]*jsonschema.Schema{}
+	for name, field := range s.Properties {
+		fields[path+"."+name] = field
+		for _, part := range []*jsonschema.Schema{field, field.Items} {
+			if part != nil {
+				for name, field := range fieldsOf(part, path+"."+name) {
+					fields[name] = field
+				}
+			}
+		}
+	}
+	return fields
 }

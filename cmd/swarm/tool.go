@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+func newTool(a *app) *cobra.Command {
+	return newGroup(&cobra.Command{
+		Use:   "tool",
+		Short: "The tools that agents have, by hand",
+		Long: `List, describe and call the tools that agents have through 'swarm mcp': background
+shells, teams, messages, tasks. A call from here does what the same call of an agent
+does, with the rights of whoever calls.`,
+		Example: `  swarm tool list
+  swarm tool schema KillShell
+  swarm tool call Bash --json-input '{"command": "make test"}'`,
+	}, newToolList(a), newToolSchema(a), newToolCall(a))
+}
+
+// findTool returns the tool of that name.
+func findTool(name string) (tool.Tool, error) {
+	if t, ok := tool.Find(name); ok {
+		return t, nil
+	}
+	err := &usageError{text: fmt.Sprintf("unknown tool '%s'", name), hint: "run 'swarm tool list' to see all of them"}
+	if near := config.Nearest(name, toolNames()); near != "" {
+		err.hint = fmt.Sprintf("did you mean '%s'?", near)
+	}
+	return tool.Tool{}, err
+}
+
+func toolNames() []string {
+	var names []string
+	for _, t := range tool.All() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// completeTool offers the names of tools for the first argument.
+func completeTool(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return toolNames(), cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+type toolCallOptions struct {
+	input, session string
+	json           bool
+}
+
+func newToolCall(a *app) *cobra.Command {
+	o := &toolCallOptions{}
+	cmd := &cobra.Command{
+		Use:   "call NAME [flags]",
+		Short: "Call a tool",
+		Long: `Call a tool and print its answer, one JSON object. On a terminal KillShell and tasks
+answer as people like it, unless --json is given.
+
+The input is a JSON object: given literally, in a file (@FILE), or on stdin (-).
+Without it all fields are left out. Wrong input touches nothing, and the answer says
+which field it is.
+
+A background shell that is started so belongs to the session that --session names:
+a label, or the pid of a process, with which the shell ends. Without --session it
+belongs to the worker that this is called in, or to nobody.
+
+Exit code: 0 if the answer says success, 1 if not, 2 if the input was wrong.`,
+		Example: `  swarm tool call Bash --json-input '{"command": "npm run dev", "run_in_background": true}'
+  swarm tool call KillShell --json-input '{"shell_id": "bg-a1b2c3", "timeout": 3000}'
+  swarm tool call get-agent-status --json-input @query.json`,
+		Args:              arguments(1, 1, "name of a tool"),
+		ValidArgsFunction: completeTool,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := findTool(args[0])
+			if err != nil {
+				return err
+			}
+			return a.toolCall(cmd.Context(), t, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.input, "json-input", "", "the input: a `JSON` object, @FILE, or - for stdin")
+	f.StringVar(&o.session, "session", "", "whose the background shells are: a label, or the `PID` of their owner")
+	f.BoolVar(&o.json, "json", false, "print JSON on a terminal too")
+	completeWith(cmd, "session")
+	return cmd
+}
+
+func (a *app) toolCall(ctx context.Context, t tool.Tool, o *toolCallOptions) error {
+	finishWriting()
+	input, err := readToolInput(o.input)
+	if err != nil {
+		return err
+	}
+	env, err := a.toolCallEnv(t, o)
+	if err != nil {
+		return err
+	}
+	r := t.Call(ctx, env, input)
+	if err := a.printResult(r, o); err != nil {
+		return err
+	}
+	if r.AfterAnswer != nil {
+		if err := r.AfterAnswer(ctx); err != nil {
+			return err
+		}
+	}
+	switch _, wrong := errors.AsType[*tool.InputError](r.Err); {
+	case wrong:
+		return &codeError{code: exitUsage}
+	case r.Failed:
+		return failed
+	default:
+		return r.Err
+	}
+}
+
+// readToolInput reads the value of --json-input.
+func readToolInput(value string) (json.RawMessage, error) {
+	if value == "-" {
+		input, err := io.ReadAll(os.Stdin)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read stdin: %w", err)
+		}
+		return input, nil
+	}
+	path, ok := strings.CutPrefix(value, "@")
+	if !ok {
+		return json.RawMessage(value), nil
+	}
+	input, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", path, cause(err))
+	}
+	return input, nil
+}
+
+// toolCallEnv reads the project's file only for the tool that starts what it names.
+func (a *app) toolCallEnv(t tool.Tool, o *toolCallOptions) (env tool.Env, err error) {
+	if t.Name == "spawn-agent" {
+		loaded, err := a.loadProjectFor(backendTmux)
+		if err != nil {
+			return env, err
+		}
+		env = a.toolEnv(loaded.Config)
+	} else {
+		env = a.toolEnv(a.userConfig())
+	}
+	if env.Dir, err = os.Getwd(); err != nil {
+		return env, fmt.Errorf("cannot tell the working directory: %w", cause(err))
+	}
+	if o.session != "" {
+		env.Session, err = shell.ParseSession(o.session)
+	}
+	return env, err
+}
+
+func (a *app) printResult(r tool.Result, o *toolCallOptions) error {
+	if a.outWidth() == 0 || o.json {
+		return a.printJSON(r.Output)
+	}
+	switch out := r.Output.(type) {
+	case tool.KillShellOutput:
+		a.printf("%s", killShellText(out, a.outWidth()))
+		return nil
+	case tool.TasksOutput:
+		if out.Success {
+			ended := func(t tool.BackgroundShell) bool { return t.Status != shell.Running }
+			a.printTasks(out, slices.ContainsFunc(out.Tasks, ended))
+			return nil
+		}
+	}
+	return a.printJSON(r.Output)
+}
+
+// killShellText is an answer of KillShell for people.
+func killShellText(out tool.KillShellOutput, width int) string {
+	killed := killedShell{ID: out.ShellID, Command: out.Command, Signal: out.SignalSent, Timeout: out.Timeout}
+	notFound := shell.NotFoundError{ID: out.ShellID}
+	switch {
+	case out.Error == notFound.Error():
+		return shellNotFoundText(out.ShellID)
+	case out.Error != "" && out.Success:
+		return visible(out.Error) + "\n"
+	case !out.Success:
+		return "Error: " + visible(orText(out.Error, "the shell is still running")) + "\n"
+	case out.ForceKilled != nil && *out.ForceKilled:
+		return killed.forceKilledBox(width)
+	default:
+		return killed.terminatedBox(width)
+	}
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+func newToolList(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the tools",
+		Long:    `List the tools, and whether they only read, or may end something.`,
+		Example: `  swarm tool list
+  swarm tool list --json | jq -r '.[].name'`,
+		Args: arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error { return a.toolList(asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	return cmd
+}
+
+// toolJSON is one of the tools.
+type toolJSON struct {
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	ReadOnly    bool   `json:"read_only"`
+	Destructive bool   `json:"destructive"`
+	Idempotent  bool   `json:"idempotent"`
+}
+
+func (a *app) toolList(asJSON bool) error {
+	tools := tool.All()
+	if asJSON {
+		list := make([]toolJSON, len(tools))
+		for i, t := range tools {
+			list[i] = toolJSON{t.Name, t.Title, t.Description, t.ReadOnly, t.Destructive, t.Idempotent}
+		}
+		return a.printJSON(list)
+	}
+	rows := make([][]string, len(tools))
+	for i, t := range tools {
+		rows[i] = []string{t.Name, toolNature(t), strings.ToLower(t.Title[:1]) + t.Title[1:]}
+	}
+	a.printTable([]string{"NAME", "NATURE", "WHAT"}, rows)
+	return nil
+}
+
+func toolNature(t tool.Tool) string {
+	switch {
+	case t.ReadOnly:
+		return "reads"
+	case t.Destructive:
+		return "destructive"
+	default:
+		return "changes"
+	}
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+func newToolSchema(a *app) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "schema NAME | --all",
+		Short: "Print the JSON Schemas of a tool",
+		Long: `Print what a tool takes and what it answers, as JSON Schemas, in the form in which
+the Model Context Protocol lists tools. Every answer fits, one to wrong input too.`,
+		Example: `  swarm tool schema kill-agent | jq .inputSchema
+  swarm tool schema --all > tools.schema.json`,
+		Args:              arguments(0, 1, "name of a tool"),
+		ValidArgsFunction: completeTool,
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case all && len(args) > 0:
+				return usagef("a name and --all exclude each other")
+			case all:
+				return a.toolSchemas()
+			case len(args) == 0:
+				return usagef("missing argument: name of a tool, or --all")
+			}
+			t, err := findTool(args[0])
+			if err != nil {
+				return err
+			}
+			return a.printJSON(toolSchemaOf(t))
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "all tools")
+	return cmd
+}
+
+// toolSchema is a tool as the Model Context Protocol lists it.
+type toolSchema struct {
+	Name         string             `json:"name"`
+	Title        string             `json:"title"`
+	Description  string             `json:"description"`
+	Annotations  toolAnnotations    `json:"annotations"`
+	InputSchema  *jsonschema.Schema `json:"inputSchema"`
+	OutputSchema *jsonschema.Schema `json:"outputSchema"`
+}
+
+type toolAnnotations struct {
+	ReadOnly    bool `json:"readOnlyHint"`
+	Destructive bool `json:"destructiveHint"`
+	Idempotent  bool `json:"idempotentHint"`
+}
+
+func toolSchemaOf(t tool.Tool) toolSchema {
+	return toolSchema{
+		Name: t.Name, Title: t.Title, Description: t.Description,
+		Annotations:  toolAnnotations{ReadOnly: t.ReadOnly, Destructive: t.Destructive, Idempotent: t.Idempotent},
+		InputSchema:  t.Input(),
+		OutputSchema: t.Output(),
+	}
+}
+
+func (a *app) toolSchemas() error {
+	var all struct {
+		Tools []toolSchema `json:"tools"`
+	}
+	for _, t := range tool.All() {
+		all.Tools = append(all.Tools, toolSchemaOf(t))
+	}
+	return a.printJSON(all)
+}

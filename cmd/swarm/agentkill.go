@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
@@ -47,7 +48,8 @@ colour is free, and it is no member any more. Of two that force at the same time
 wins. Only the leader can kill agents, and nobody the leader.
 
 Exit code: 0 if it was asked, or has ended. With --wait: 0 if it has ended, 1 if it
-rejects, 124 if the time is over; it has been asked all the same then.`,
+rejects, 124 if the time is over; it has been asked all the same then, and the next
+call with --wait waits for the same answer.`,
 		Example: `  swarm agent kill alice --team web
   swarm agent kill alice --team web --reason "the work is done" --wait --timeout 5m
   swarm agent kill agent-a1b2c3 --team web --force`,
@@ -58,8 +60,8 @@ rejects, 124 if the time is over; it has been asked all the same then.`,
 				return usagef("--timeout needs --wait")
 			}
 			o.in.AgentID = args[0]
-			return a.asMember(cmd.Context(), &o.memberFlags, func(env tool.Env, team string) error {
-				o.in.TeamName = team
+			return a.asMember(cmd.Context(), &o.memberFlags, func(env tool.Env, name string) error {
+				o.in.TeamName = name
 				return a.agentKill(cmd.Context(), env, o)
 			})
 		},
@@ -76,13 +78,16 @@ rejects, 124 if the time is over; it has been asked all the same then.`,
 func (a *app) agentKill(ctx context.Context, env tool.Env, o *agentKillOptions) error {
 	finishWriting()
 	out, err := tool.KillAgent(ctx, env, o.in)
-	if err == nil && o.wait && out.Phase == phaseRequested {
-		if !o.json {
+	asked := errors.Is(err, team.ErrInShutdown)
+	if o.wait && (asked || err == nil && out.Phase == phaseRequested) {
+		switch {
+		case asked:
+			out.Success, out.Error = true, ""
+			a.hint(fmt.Sprintf("agent '%s' was asked before; waiting for its answer", o.in.AgentID))
+		case !o.json:
 			a.printf("%s\n", killedAgentLine(o.in.AgentID, out))
 		}
-		if err = a.awaitAnswer(ctx, env, o, &out); err != nil && !o.json {
-			return err
-		}
+		err = a.awaitAnswer(ctx, env, o, &out)
 	}
 	return a.answer(o.json, out, out.Warnings, err, func() { a.printf("%s\n", killedAgentLine(o.in.AgentID, out)) })
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
@@ -31,7 +32,7 @@ told, unless it said --status idle. The next sign of life makes it active again.
 			out, err := tool.Heartbeat(cmd.Context(), env, tool.HeartbeatInput{TeamName: team, Status: status.value})
 			return a.answer(f.json, out, nil, err, func() {
 				left := out.NextDeadline.Sub(out.HeartbeatTs.Time)
-				a.printf("%s; next heartbeat due in %s\n", out.AgentStatus, left.Round(time.Second))
+				a.printf("%s; next heartbeat due in %s\n", out.AgentStatus, config.FormatDuration(left.Round(time.Second)))
 			})
 		})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/tool"
 )
 
 func newTeamLs(a *app) *cobra.Command {
@@ -37,13 +38,14 @@ type teamJSON struct {
 	LeaderWorker *string  `json:"leaderWorker"`
 	Agents       []string `json:"agents"`
 	HasServer    bool     `json:"hasServer"`
-	CreatedAt    *string  `json:"createdAt"`
+
+	CreatedAt tool.Timestamp `json:"createdAt"`
 }
 
 func teamJSONOf(t agent.Team) teamJSON {
 	return teamJSON{
 		TeamName: t.Name, Description: t.Description, LeaderWorker: orNull(t.Leader),
-		Agents: append([]string{}, t.Agents...), HasServer: t.Server, CreatedAt: timeJSON(t.Created),
+		Agents: append([]string{}, t.Agents...), HasServer: t.Server, CreatedAt: tool.Timestamp{Time: t.Created},
 	}
 }
 

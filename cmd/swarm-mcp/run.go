@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strconv"
 	"syscall"
 
 	"github.com/hashicorp/go-hclog"
@@ -63,7 +62,7 @@ func serve(program string, in io.Reader, out, errs *os.File, env []string) error
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 
-	session, err := shell.ParseSession(strconv.Itoa(os.Getpid()))
+	session, err := shell.SessionOf(os.Getpid())
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/shell"
 )
 
 // list is which workers the SDK's server lists as resources.
@@ -63,7 +64,7 @@ func (s *server) update(ctx context.Context, h *host.Host) error {
 	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		recs, _, err := tx.Read(ctx, registry.Query{})
 		for _, r := range recs {
-			if s.mine(r.Shell) {
+			if s.mine(r.Shell) && !shell.IsForeground(r) {
 				w := resource(r)
 				now[w.URI] = w
 			}

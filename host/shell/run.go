@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -103,6 +105,12 @@ func await(ctx context.Context, h *host.Host, w host.Worker, timeout time.Durati
 		res.Problem += ": " + kerr.Error()
 	}
 	return res, nil
+}
+
+// IsForeground reports whether a worker is a command that somebody waits for with
+// [Run], and that goes with its answer.
+func IsForeground(r registry.Record) bool {
+	return strings.HasPrefix(r.Name, foreground) && r.Owner != nil && r.Retain == leftovers.String()
 }
 
 func resultOf(w host.Worker) Result {

@@ -1,0 +1,125 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+// bin is where the programs are that a host needs.
+var bin string
+
+// What this program does in the place of running tests. Agents and those who are
+// killed while they call are processes of their own.
+const (
+	asCaller = "call"
+	asServer = "serve"
+)
+
+func TestMain(m *testing.M) {
+	code := 1
+	if len(os.Args) > 2 && os.Args[1] == asCaller {
+		code = callAndPrint(os.Args[2])
+	} else if len(os.Args) > 2 && os.Args[1] == asServer {
+		code = listen(os.Args[2])
+	} else {
+		code = testMain(m)
+	}
+	os.Exit(code)
+}
+
+func testMain(m *testing.M) int {
+	var err error
+	if bin, err = os.MkdirTemp("", "swarm-agent-test"); err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(bin) }()
+	const cmd = "github.com/swarmhost/swarm/cmd/"
+	for out, packages := range map[string][]string{
+		bin + "/":                      {cmd + "swarm-shim", cmd + "swarm-plugin-process", cmd + "swarm-plugin-tmux"},
+		bin + "/swarm-plugin-stubborn": {"./testdata/stubborn"},
+	} {
+		args := append([]string{"build", "-tags", "grpcnotrace", "-o", out}, packages...)
+		if text, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+			panic(string(text))
+		}
+	}
+	return m.Run()
+}
+
+// call is what a process is told to ask for, in the environment in which it is.
+type call struct {
+	Bin, Dir string
+	Kill     *agent.KillRequest    `json:",omitempty"`
+	Respond  *agent.RespondRequest `json:",omitempty"`
+}
+
+// answer is what it prints.
+type answer struct {
+	Phase      team.Phase
+	Reassigned []string
+	Warnings   []string
+	Error      string
+}
+
+func callAndPrint(text string) int {
+	var c call
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	ctx := context.Background()
+	h, err := host.Open(ctx, host.Options{Dir: c.Dir, Executable: filepath.Join(c.Bin, "swarm"), Env: os.Environ()})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	a, after, err := c.do(ctx, h)
+	if err != nil {
+		a.Error = err.Error()
+	}
+	err = json.NewEncoder(os.Stdout).Encode(a)
+	if after != nil {
+		err = errors.Join(err, after(ctx))
+	}
+	if err = errors.Join(err, h.Leave()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func (c call) do(ctx context.Context, h *host.Host) (answer, func(context.Context) error, error) {
+	if c.Kill != nil {
+		k, err := agent.Kill(ctx, h, *c.Kill)
+		return answer{Phase: k.Phase, Reassigned: k.Reassigned, Warnings: k.Warnings}, k.AfterAnswer, err
+	}
+	r, err := agent.Respond(ctx, h, *c.Respond)
+	return answer{Phase: r.Phase, Reassigned: r.Reassigned, Warnings: r.Warnings}, r.AfterAnswer, err
+}
+
+// listen is a server: it answers at a port until it is ended.
+func listen(port string) int {
+	l, err := net.Listen("tcp", net.JoinHostPort(agent.ServerHost, port))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return 1
+		}
+		_ = c.Close()
+	}
+}

@@ -1,0 +1,220 @@
+package agent_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+func TestApproved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	a := w.spawn("ann", "tmux")
+	if a.Pane == "" {
+		t.Error("the agent has no pane")
+	}
+	w.is("ann", team.Active)
+	task := a.task("work")
+
+	k, err := w.kill(a.ID, false)
+	w.ok(err)
+	if diff := cmp.Diff(agent.Killed{Agent: a.ID, Phase: team.Requested}, k); diff != "" {
+		t.Error(diff)
+	}
+	w.is("ann", team.ShuttingDown)
+	_, err = w.kill("ann", false)
+	w.refused("Agent already in shutdown. Use force=true to override.", err)
+	if in := w.inbox(w.as(a.token)); len(in) != 1 || in[0].Type != registry.MessageShutdownRequest {
+		t.Errorf("inbox of the agent: %+v", in)
+	}
+
+	// It goes on for a while.
+	got := a.call(call{Respond: &agent.RespondRequest{Team: crew, Approve: true, Reason: "soon"}})
+	if diff := cmp.Diff(answer{Phase: team.Approved}, got); diff != "" {
+		t.Error(diff)
+	}
+	w.is("ann", team.ShuttingDown)
+
+	got = a.call(call{Respond: &agent.RespondRequest{Team: crew, Approve: true, Ready: true}})
+	if diff := cmp.Diff(answer{Phase: team.Confirmed, Reassigned: []string{task}}, got); diff != "" {
+		t.Error(diff)
+	}
+	a.gone()
+	w.released(a, task)
+	if in := w.inbox(w.host()); len(in) != 2 || in[0].Type != registry.MessageShutdownApproved || in[1].Type != registry.MessageShutdownApproved {
+		t.Errorf("inbox of the leader: %+v", in)
+	}
+	_, err = w.kill(a.ID, false)
+	w.refused("Agent '"+a.ID+"' is already terminated", err)
+}
+
+// released wants nothing to be left of an agent that worked on a task.
+func (w *world) released(a *member, task string) {
+	w.Helper()
+	w.is(a.ID, team.Terminated)
+	_, err := w.as(a.token).Caller(w.Context())
+	w.refused("Unknown agent token", err)
+	w.change(w.host(), func(ctx context.Context, tx *registry.Tx, c team.Caller) error {
+		members, err := tx.Members(ctx, crew)
+		for _, m := range members {
+			if m.ID == a.ID {
+				w.Errorf("%s is a member still", a.Name)
+			}
+		}
+		w.ok(err)
+		tasks, err := team.Tasks(ctx, tx, c, crew, "", "")
+		for _, t := range tasks {
+			if team.TaskID(t.N) != task {
+				continue
+			}
+			if t.Status != registry.TaskPending || t.Owner != "" || !t.Claimed.IsZero() || t.Warning != "Reassigned: previous owner "+a.ID+" terminated" {
+				w.Errorf("task: %+v", t)
+			}
+		}
+		return err
+	})
+	// Its name and its colour are free.
+	next := w.spawn(a.Name+"2", "process")
+	if next.Color != a.Color {
+		w.Errorf("the next agent is %s, not %s", next.Color, a.Color)
+	}
+}
+
+func TestRejected(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	a := w.spawn("ann", "process")
+	_, err := agent.Heartbeat(t.Context(), w.as(a.token), agent.HeartbeatRequest{Team: crew, Status: team.Idle})
+	w.ok(err)
+	_, err = w.kill("ann", false)
+	w.ok(err)
+
+	got := a.call(call{Respond: &agent.RespondRequest{Team: crew, Reason: "busy"}})
+	if diff := cmp.Diff(answer{Phase: team.Rejected}, got); diff != "" {
+		t.Error(diff)
+	}
+	w.is("ann", team.Idle)
+	if in := w.inbox(w.host()); len(in) != 1 || in[0].Type != registry.MessageShutdownApproved {
+		t.Errorf("inbox of the leader: %+v", in)
+	}
+
+	for _, want := range []agent.Killed{
+		{Agent: a.ID, Phase: team.Rejected, Reason: "busy"}, // once
+		{Agent: a.ID, Phase: team.Requested},
+	} {
+		k, err := w.kill("ann", false)
+		w.ok(err)
+		if diff := cmp.Diff(want, k); diff != "" {
+			t.Error(diff)
+		}
+	}
+	task := a.task("work")
+	k, err := w.kill("ann", true)
+	w.ok(err)
+	if diff := cmp.Diff(agent.Killed{Agent: a.ID, Phase: team.ForceKilled, Reassigned: []string{task}}, k); diff != "" {
+		t.Error(diff)
+	}
+	a.gone()
+	w.released(a, task)
+}
+
+// TestConfirmedFromElsewhere is an agent whose tools run outside its worker.
+func TestConfirmedFromElsewhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	a := w.spawn("ann", "process")
+	_, err := w.kill("ann", false)
+	w.ok(err)
+	r, err := agent.Respond(t.Context(), w.as(a.token), agent.RespondRequest{Team: crew, Approve: true, Ready: true})
+	w.ok(err)
+	if r.AfterAnswer != nil || r.Phase != team.Confirmed || len(r.Warnings) > 0 {
+		t.Errorf("answer: %+v", r)
+	}
+	a.gone()
+	w.is(a.ID, team.Terminated)
+}
+
+func TestNothingToAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	a := w.spawn("ann", "process")
+	for _, approve := range []bool{true, false} {
+		_, err := agent.Respond(t.Context(), w.as(a.token), agent.RespondRequest{Team: crew, Approve: approve, Ready: true})
+		w.refused("No shutdown request to respond to", err)
+		_, err = agent.Respond(t.Context(), w.host(), agent.RespondRequest{Team: crew, Approve: approve, Ready: true})
+		w.refused("No shutdown request to respond to", err)
+	}
+	w.is("ann", team.Active)
+	_, err := agent.Respond(t.Context(), w.as("0000"), agent.RespondRequest{Team: crew, Approve: true})
+	w.refused("Unknown agent token", err)
+}
+
+// TestAwaitAnswer waits for each answer that there is, and for the end of an agent
+// that gives none.
+func TestAwaitAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	for name, tt := range map[string]struct {
+		does func(*member)
+		want agent.Killed
+	}{
+		"approves": {
+			func(m *member) { m.call(call{Respond: &agent.RespondRequest{Team: crew, Approve: true, Ready: true}}) },
+			agent.Killed{Phase: team.Confirmed},
+		},
+		"rejects": {
+			func(m *member) { m.call(call{Respond: &agent.RespondRequest{Team: crew, Reason: "no"}}) },
+			agent.Killed{Phase: team.Rejected, Reason: "no"},
+		},
+		"forced": {
+			func(m *member) {
+				_, err := w.kill(m.Name, true)
+				w.ok(err)
+			},
+			agent.Killed{Phase: team.ForceKilled},
+		},
+		"leaves": {
+			func(m *member) { m.tell("exit 0") },
+			agent.Killed{Phase: team.Confirmed},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := w.spawn(name, "process")
+			_, err := w.kill(name, false)
+			w.ok(err)
+			type result struct {
+				killed agent.Killed
+				err    error
+			}
+			answered := make(chan result)
+			h := w.host()
+			go func() {
+				k, err := agent.AwaitAnswer(t.Context(), h, crew, name)
+				answered <- result{k, err}
+			}()
+			tt.does(m)
+			got := <-answered
+			w.ok(got.err)
+			tt.want.Agent = m.ID
+			if got.killed.Reassigned = nil; !cmp.Equal(tt.want, got.killed) {
+				t.Error(cmp.Diff(tt.want, got.killed))
+			}
+		})
+	}
+	// The rejection was told.
+	k, err := w.kill("rejects", false)
+	w.ok(err)
+	if k.Phase != team.Requested {
+		t.Errorf("the next kill is %s", k.Phase)
+	}
+}

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/shell"
@@ -40,6 +41,9 @@ the others count as read all the same.`,
 	},
 	run: func(ctx context.Context, h *host.Host, env Env, in ReadShellInput) (ReadShellOutput, error) {
 		out, err := shell.Next(ctx, h, env.Session, in.ShellID, in.Filter)
+		if wrong, ok := errors.AsType[*shell.FilterError](err); ok {
+			err = &InputError{[]Problem{{Path: "filter", Text: wrong.Err.Error()}}}
+		}
 		if err != nil {
 			return ReadShellOutput{}, err
 		}

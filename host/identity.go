@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
@@ -63,7 +64,8 @@ func (h *Host) callerWorker() string {
 }
 
 // mayEnd refuses to end workers of a team, or to disturb them, for a caller who
-// does not lead it. Where none of them has a team it does not even look who calls.
+// does not lead it, and the worker of its leader for its agents. Where none of them
+// has to do with a team it does not even look who calls.
 func (h *Host) mayEnd(ctx context.Context, recs ...registry.Record) error {
 	var teams []string
 	for _, r := range recs {
@@ -71,7 +73,8 @@ func (h *Host) mayEnd(ctx context.Context, recs ...registry.Record) error {
 			teams = append(teams, r.Team)
 		}
 	}
-	if len(teams) == 0 {
+	led := h.ledFrom(ctx, recs)
+	if len(teams) == 0 && len(led) == 0 {
 		return nil
 	}
 	caller, err := h.Caller(ctx)
@@ -84,6 +87,25 @@ func (h *Host) mayEnd(ctx context.Context, recs ...registry.Record) error {
 				return err
 			}
 		}
+		if slices.Contains(led, caller.Team) && team.Lead(ctx, tx, caller, caller.Team, "") != nil {
+			return team.ErrKillLeader
+		}
 		return nil
 	})
+}
+
+// ledFrom returns the names of the teams whose leaders live in one of the workers.
+// What can't be read must not stand between a user and a kill.
+func (h *Host) ledFrom(ctx context.Context, recs []registry.Record) (names []string) {
+	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		teams, _, err := tx.Teams(ctx)
+		for _, t := range teams {
+			if t.LeaderWorker != "" && indexID(recs, t.LeaderWorker) >= 0 {
+				names = append(names, t.Name)
+			}
+		}
+		return err
+	})
+	h.warnIf(err, "teams can't be read")
+	return names
 }

@@ -1,0 +1,305 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func TestCaller(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	a := r.spawn(t, "a", "one", asAgent)
+	lead := r.spawn(t, "lead", "one", asAgent, func(q *SpawnRequest) { q.Agent.Role = team.RoleLeader })
+	other := r.spawn(t, "plain", "one")
+	kept := r.spawn(t, "kept", "one")
+	if err := os.WriteFile(filepath.Join(r.runDir(kept.ID), rundir.StatusFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const id = swarm.EnvWorkerID + "="
+	token := swarm.EnvToken + "=" + r.token(t, "a")
+	agent := team.Caller{WorkerID: a.ID, Team: "crew", Agent: "agent-a", Name: "a", Role: team.RoleWorker}
+	for what, c := range map[string]struct {
+		env  []string
+		want team.Caller
+		err  error
+	}{
+		"a person":                       {nil, team.Caller{Person: true}, nil},
+		"a token":                        {[]string{token}, agent, nil},
+		"its worker":                     {[]string{id + a.ID}, agent, nil},
+		"a token in another worker":      {[]string{token, id + other.ID}, agent, nil},
+		"a leader":                       {[]string{id + lead.ID}, team.Caller{WorkerID: lead.ID, Team: "crew", Agent: "agent-lead", Name: "lead", Role: team.RoleLeader}, nil},
+		"a worker of no team":            {[]string{id + other.ID}, team.Caller{WorkerID: other.ID}, nil},
+		"a daemon of a worker":           {[]string{id + kept.ID}, team.Caller{Person: true}, nil},
+		"a keeper":                       {[]string{id + a.ID, swarm.EnvKeeper + "=respawn"}, team.Caller{Person: true}, nil},
+		"a wrong token":                  {[]string{swarm.EnvToken + "=x"}, team.Caller{}, team.ErrUnknownToken},
+		"a wrong token in a worker":      {[]string{swarm.EnvToken + "=x", id + a.ID}, team.Caller{}, team.ErrUnknownToken},
+		"a hash for a token":             {[]string{swarm.EnvToken + "=" + r.agent(t, "a").TokenHash}, team.Caller{}, team.ErrUnknownToken},
+		"an id that is no name of a dir": {[]string{id + "../workers/" + a.ID}, team.Caller{Person: true}, nil},
+	} {
+		got, err := r.as(t, c.env...).Caller(t.Context())
+		if diff := cmp.Diff(c.want, got); diff != "" || !errors.Is(err, c.err) {
+			t.Errorf("%s: %v (-want +got):\n%s", what, err, diff)
+		}
+	}
+	// Nobody is known where there never was a registry.
+	none := newRig(t)
+	if _, err := none.Caller(t.Context()); !errors.Is(err, team.ErrUnknownToken) {
+		t.Errorf("a token without a registry: %v", err)
+	}
+	none.opts.Env = nil
+	if c, err := none.Caller(t.Context()); err != nil || !c.Person {
+		t.Errorf("a person without a registry: %+v, %v", c, err)
+	}
+}
+
+// TestTokenIsKeptByNobody: it is in the agent's environment, and its hash in the
+// database.
+func TestTokenIsKeptByNobody(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	// Nobody is given a token by hand.
+	own := func(q *SpawnRequest) { q.Env = []string{"A=1", swarm.EnvToken + "=by-hand"} }
+	r.spawn(t, "plain", "one", own)
+	r.spawn(t, "a", "one", asAgent, own)
+	tokens := []string{r.token(t, "a")}
+	r.respawn(t, "a")
+	tokens = append(tokens, r.token(t, "a"))
+	if tokens[0] == tokens[1] || len(tokens[0]) != 2*tokenBytes {
+		t.Errorf("tokens %q", tokens)
+	}
+	if _, err := r.as(t, swarm.EnvToken+"="+tokens[0]).Caller(t.Context()); !errors.Is(err, team.ErrUnknownToken) {
+		t.Errorf("the token of before: %v", err)
+	}
+	for _, w := range r.one.all(t) {
+		i := slices.IndexFunc(w.Spec.Env, func(kv string) bool { return strings.HasPrefix(kv, swarm.EnvToken) })
+		if (i >= 0) != (w.Spec.Name == "a") || i >= 0 && !slices.Contains(tokens, strings.TrimPrefix(w.Spec.Env[i], swarm.EnvToken+"=")) {
+			t.Errorf("%s has %q", w.Spec.Name, w.Spec.Env)
+		}
+		if w.Spec.Name == "a" && (!slices.Contains(w.Spec.Env, "SWARM_TEAM=crew") || !slices.Contains(w.Spec.Env, "SWARM_AGENT_ID=agent-a")) {
+			t.Errorf("an agent has %q", w.Spec.Env)
+		}
+	}
+	err := filepath.WalkDir(r.opts.Dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		for _, token := range tokens {
+			if strings.Contains(string(b), token) {
+				t.Errorf("%s holds a token", path)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hash := r.agent(t, "a").TokenHash; hash != tokenHash(tokens[1]) {
+		t.Errorf("the hash is %q", hash)
+	}
+}
+
+// harms are all ways to harm a worker of a team.
+func harms(r *rig, t *testing.T) map[string]func(name string) error {
+	t.Helper()
+	ctx := t.Context()
+	send := func(in swarm.Input) func(string) error {
+		return func(name string) error {
+			_, err := r.Send(ctx, Selection{Names: []string{name}}, in)
+			return err
+		}
+	}
+	return map[string]func(name string) error{
+		"kill": func(name string) error {
+			_, err := r.Kill(ctx, Selection{Names: []string{"plain", name}}, KillRequest{})
+			return err
+		},
+		"kill by tag": func(string) error {
+			_, err := r.Kill(ctx, Selection{Tag: "t"}, KillRequest{})
+			return err
+		},
+		"kill all": func(string) error {
+			_, err := r.Kill(ctx, Selection{All: true}, KillRequest{})
+			return err
+		},
+		"respawn": func(name string) error {
+			_, err := r.Respawn(ctx, name, RespawnRequest{})
+			return err
+		},
+		"signal": func(name string) error {
+			_, err := r.Signal(ctx, name, SignalRequest{Signal: "USR1"})
+			return err
+		},
+		"interrupt":     send(swarm.Input{Kind: swarm.InputInterrupt}),
+		"eof":           send(swarm.Input{Kind: swarm.InputEOF}),
+		"interrupt key": send(swarm.Input{Data: []byte("stop\x03")}),
+		"clean": func(name string) error {
+			_, err := r.Clean(ctx, Selection{Names: []string{name}}, CleanRequest{})
+			return err
+		},
+		"clean all": func(string) error {
+			_, err := r.Clean(ctx, Selection{All: true}, CleanRequest{})
+			return err
+		},
+	}
+}
+
+// TestOnlyTheLeaderHarms: whatever one without the right tries, nothing is touched.
+func TestOnlyTheLeaderHarms(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	r.can("one", swarm.CapInput, swarm.CapSignal, swarm.CapStdin)
+	tagged := func(q *SpawnRequest) { q.Tags, q.Stdin = []string{"t"}, true }
+	plain := r.spawn(t, "plain", "one", tagged)
+	mate := r.spawn(t, "mate", "one", asAgent, tagged)
+	me := r.spawn(t, "me", "one", asAgent, tagged)
+	r.spawn(t, "server", "one", tagged, func(q *SpawnRequest) { q.Team = "crew" })
+	history := r.history(t, "")
+	for who, env := range map[string][]string{
+		"a team-mate":               {swarm.EnvToken + "=" + r.token(t, "me")},
+		"one without a token":       {swarm.EnvWorkerID + "=" + me.ID},
+		"one of no team":            {swarm.EnvWorkerID + "=" + plain.ID},
+		"one of another directory":  {swarm.EnvWorkerID + "=0123456789abcdef"},
+		"one with an unknown token": {swarm.EnvToken + "=x", swarm.EnvWorkerID + "=" + plain.ID},
+	} {
+		in := r.as(t, env...)
+		for how, harm := range harms(in, t) {
+			for _, name := range []string{"mate", mate.ID, "server", "me"} {
+				err := harm(name)
+				if !isRefused(err) && !errors.Is(err, team.ErrUnknownToken) {
+					t.Errorf("%s, %s of %s: %v", who, how, name, err)
+				}
+			}
+		}
+	}
+	if len(r.one.kills) > 0 || len(r.one.inputs) > 0 || len(r.one.signals) > 0 {
+		t.Errorf("the backend was told %v, %v, %v", r.one.kills, r.one.inputs, r.one.signals)
+	}
+	if diff := cmp.Diff(history, r.history(t, "")); diff != "" {
+		t.Errorf("history (-before +after):\n%s", diff)
+	}
+
+	// Texts are no harm, and workers of no team are anybody's.
+	in := r.as(t, swarm.EnvToken+"="+r.token(t, "me"))
+	if outs, err := in.Send(t.Context(), Selection{Names: []string{"mate"}}, swarm.Input{Data: []byte("hi")}); err != nil || errorOfSent(outs) != nil {
+		t.Errorf("send: %v, %v", outs, err)
+	}
+	if outs := in.kill(t, Selection{Names: []string{"plain"}}, KillRequest{}); outs[0].Err != nil {
+		t.Errorf("kill of a plain worker: %v", outs[0].Err)
+	}
+	if outs := in.kill(t, Selection{Names: []string{"mate"}}, KillRequest{Allowed: true}); outs[0].Err != nil {
+		t.Errorf("a kill that is allowed: %v", outs[0].Err)
+	}
+}
+
+func errorOfSent(outs []SendOutcome) error {
+	var err error
+	for _, out := range outs {
+		err = errors.Join(err, out.Err)
+	}
+	return err
+}
+
+// TestLeadersHarm: who leads may.
+func TestLeadersHarm(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	r.can("one", swarm.CapInput, swarm.CapSignal, swarm.CapStdin)
+	boss := r.spawn(t, "boss", "one")
+	r.change(t, leads("crew", boss.ID))
+	lead := r.spawn(t, "lead", "one", asAgent, func(q *SpawnRequest) { q.Agent.Role = team.RoleLeader })
+	for name, env := range map[string][]string{
+		"of-a-person":       nil,
+		"of-the-boss":       {swarm.EnvWorkerID + "=" + boss.ID},
+		"of-a-leader-agent": {swarm.EnvToken + "=" + r.token(t, lead.Name)},
+	} {
+		r.spawn(t, name, "one", asAgent, func(q *SpawnRequest) { q.Stdin = true })
+		in := r.as(t, env...)
+		all := harms(in, t)
+		for _, how := range []string{"interrupt", "eof", "interrupt key", "signal", "respawn"} {
+			if err := all[how](name); err != nil {
+				t.Errorf("%s, %s: %v", name, how, err)
+			}
+		}
+		if out := in.kill(t, Selection{Names: []string{name}}, KillRequest{}); out[0].Err != nil {
+			t.Errorf("%s, kill: %v", name, out[0].Err)
+		}
+		if out, err := in.Clean(t.Context(), Selection{Names: []string{name}}, CleanRequest{}); err != nil || out[0].Err != nil {
+			t.Errorf("%s, clean: %v, %v", name, out, err)
+		}
+		if a := r.agent(t, name); a.Status != team.Terminated {
+			t.Errorf("%s: the agent is %s", name, a.Status)
+		}
+	}
+}
+
+// TestLeadersWorkerIsNotItsAgents: it is of no team, and its agents must not end it.
+func TestLeadersWorkerIsNotItsAgents(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	boss, plain := r.spawn(t, "boss", "one"), r.spawn(t, "plain", "one")
+	r.change(t, leads("crew", boss.ID))
+	r.spawn(t, "a", "one", asAgent)
+	in := r.as(t, swarm.EnvToken+"="+r.token(t, "a"))
+	if _, err := in.Kill(t.Context(), Selection{Names: []string{"plain", "boss"}}, KillRequest{}); !errors.Is(err, team.ErrKillLeader) || len(r.one.kills) > 0 {
+		t.Errorf("%v; kills %v", err, r.one.kills)
+	}
+	// It leads on after a respawn, from wherever that is asked for.
+	boss = r.respawn(t, "boss")
+	if c, err := r.as(t, swarm.EnvWorkerID+"="+boss.ID).Caller(t.Context()); err != nil || c.WorkerID != boss.ID {
+		t.Errorf("%+v, %v", c, err)
+	}
+	r.one.beforeSpawn = failOnce(errors.New("no"))
+	if _, err := r.Respawn(t.Context(), "boss", RespawnRequest{}); err == nil {
+		t.Error("it was respawned")
+	}
+	if !r.leadsCrew(t, boss.ID) || r.leadsCrew(t, plain.ID) {
+		t.Error("another one leads")
+	}
+	if out := r.as(t, swarm.EnvWorkerID+"="+plain.ID).kill(t, Selection{Names: []string{"boss"}}, KillRequest{}); out[0].Err != nil {
+		t.Errorf("a worker of no team: %v", out[0].Err)
+	}
+}
+
+// leads makes a worker the leader's.
+func leads(name, id string) func(context.Context, *registry.Tx) error {
+	return func(ctx context.Context, tx *registry.Tx) error {
+		t, err := tx.Team(ctx, name)
+		if err != nil {
+			return err
+		}
+		t.LeaderWorker = id
+		return tx.PutTeam(ctx, &t)
+	}
+}
+
+func (r *rig) leadsCrew(t *testing.T, id string) bool {
+	t.Helper()
+	var err error
+	r.change(t, func(ctx context.Context, tx *registry.Tx) error {
+		err = team.Lead(ctx, tx, team.Caller{WorkerID: id}, "crew", "")
+		return nil
+	})
+	return err == nil
+}
+
+// failOnce fails the first spawn.
+func failOnce(err error) func(context.Context, swarm.Spec) error {
+	return func(context.Context, swarm.Spec) error {
+		defer func() { err = nil }()
+		return err
+	}
+}

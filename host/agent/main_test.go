@@ -60,8 +60,13 @@ func testMain(m *testing.M) int {
 // call is what a process is told to ask for, in the environment in which it is.
 type call struct {
 	Bin, Dir string
-	Kill     *agent.KillRequest    `json:",omitempty"`
+	Kill     *kill                 `json:",omitempty"`
 	Respond  *agent.RespondRequest `json:",omitempty"`
+}
+
+type kill struct {
+	Team, Agent string
+	Force       bool
 }
 
 // answer is what it prints.
@@ -101,7 +106,7 @@ func callAndPrint(text string) int {
 
 func (c call) do(ctx context.Context, h *host.Host) (answer, func(context.Context) error, error) {
 	if c.Kill != nil {
-		k, err := agent.Kill(ctx, h, *c.Kill)
+		k, err := agent.Kill(ctx, h, agent.KillRequest{Team: c.Kill.Team, Agent: c.Kill.Agent, Force: c.Kill.Force})
 		return answer{Phase: k.Phase, Reassigned: k.Reassigned, Warnings: k.Warnings}, k.AfterAnswer, err
 	}
 	r, err := agent.Respond(ctx, h, *c.Respond)

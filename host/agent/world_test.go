@@ -136,6 +136,8 @@ type member struct {
 	agent.Spawned
 	w     *world
 	token string
+	// dir is its working directory.
+	dir string
 	// told is its standard input.
 	told *os.File
 }
@@ -148,14 +150,14 @@ func (w *world) spawn(name, backend string) *member {
 
 func (w *world) spawnIn(teamName, name, backend string, role team.Role) *member {
 	w.Helper()
-	dir := filepath.Join(w.root, name)
-	w.ok(os.MkdirAll(dir, 0o700))
+	dir, err := os.MkdirTemp(w.root, name)
+	w.ok(err)
 	script := filepath.Join(dir, "script")
 	out, err := exec.CommandContext(w.Context(), "mkfifo", script).CombinedOutput()
 	if err != nil {
 		w.Fatalf("mkfifo: %v\n%s", err, out)
 	}
-	m := &member{w: w}
+	m := &member{w: w, dir: dir}
 	// For reading too, so that its end never comes.
 	m.told, err = os.OpenFile(script, os.O_RDWR, 0)
 	w.ok(err)
@@ -184,7 +186,7 @@ func (m *member) file(name string) string {
 	var b []byte
 	m.w.wait(name+" is there", func() bool {
 		var err error
-		b, err = os.ReadFile(filepath.Join(m.w.root, m.Name, name))
+		b, err = os.ReadFile(filepath.Join(m.dir, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			m.w.Fatal(err)
 		}
@@ -202,7 +204,7 @@ func (m *member) call(c call) answer {
 	m.tell(self(m.w) + " " + asCaller + " '" + string(arg) + "' > answer.new; mv answer.new answer")
 	var a answer
 	m.w.ok(json.Unmarshal([]byte(m.file("answer")), &a))
-	m.w.ok(os.Remove(filepath.Join(m.w.root, m.Name, "answer")))
+	m.w.ok(os.Remove(filepath.Join(m.dir, "answer")))
 	return a
 }
 

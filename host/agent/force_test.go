@@ -1,0 +1,249 @@
+package agent_test
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+func TestWhoCanBeKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.kill("ann", true)
+	w.refused("Team 'crew' does not exist", err)
+	if _, err := os.Stat(filepath.Join(w.state(), registry.File)); err == nil {
+		t.Error("a kill in a team that is not there has made a registry")
+	}
+	w.create(crew)
+	w.create("other")
+	ann, bob := w.spawn("ann", "process"), w.spawn("bob", "process")
+	zoe := w.spawnIn("other", "zoe", "process", "")
+	boss := w.spawnIn(crew, "boss", "process", team.RoleLeader)
+
+	for _, force := range []bool{false, true} {
+		for _, tt := range []struct{ team, agent, want string }{
+			{crew, "nobody", "Agent 'nobody' not found"},
+			{crew, zoe.ID, "Agent '" + zoe.ID + "' not found"},
+			{crew, "zoe", "Agent 'zoe' not found"},
+			{crew, "leader", "Cannot kill the team leader"},
+			{crew, "boss", "Cannot kill the team leader"},
+			{"nowhere", "ann", "Team 'nowhere' does not exist"},
+		} {
+			_, err := agent.Kill(t.Context(), w.host(), agent.KillRequest{Team: tt.team, Agent: tt.agent, Force: force})
+			w.refused(tt.want, err)
+		}
+		for _, h := range []*host.Host{w.as(ann.token), w.as(zoe.token)} {
+			_, err := agent.Kill(t.Context(), h, agent.KillRequest{Team: crew, Agent: "bob", Force: force})
+			w.refused("Only the team leader can kill agents", err)
+		}
+		_, err := agent.Kill(t.Context(), w.as("beef"), agent.KillRequest{Team: crew, Agent: "bob", Force: force})
+		w.refused("Unknown agent token", err)
+		// Its environment is not needed to know who it is.
+		ann.tell("unset SWARM_TOKEN SWARM_WORKER_ID SWARM_KEEPER")
+		if got := ann.call(call{Kill: &kill{Team: crew, Agent: "bob", Force: force}}); got.Error != "Only the team leader can kill agents" {
+			t.Errorf("from inside: %+v", got)
+		}
+	}
+	for _, m := range []*member{ann, bob, boss} {
+		w.is(m.Name, team.Active)
+	}
+	k, err := agent.Kill(t.Context(), w.as(boss.token), agent.KillRequest{Team: crew, Agent: "bob", Force: true})
+	w.ok(err)
+	// It had no tasks.
+	if diff := cmp.Diff(agent.Killed{Agent: bob.ID, Phase: team.ForceKilled, Reassigned: []string{}}, k); diff != "" {
+		t.Error(diff)
+	}
+	for _, force := range []bool{false, true} {
+		_, err := w.kill("bob", force)
+		w.refused("Agent 'bob' is already terminated", err)
+	}
+}
+
+// TestTwoKillers has the leader kill from two processes at once.
+func TestTwoKillers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	for _, tt := range []struct {
+		name, loser string
+		force       bool
+		phase       team.Phase
+	}{
+		{"asked", "Agent already in shutdown. Use force=true to override.", false, team.Requested},
+		{"forced", "Agent 'forced' is already terminated", true, team.ForceKilled},
+	} {
+		m := w.spawn(tt.name, "process")
+		task := m.task("work")
+		var killed [2]agent.Killed
+		var errs [2]error
+		var wg sync.WaitGroup
+		for i := range errs {
+			h := w.host()
+			wg.Go(func() {
+				killed[i], errs[i] = agent.Kill(t.Context(), h, agent.KillRequest{Team: crew, Agent: tt.name, Force: tt.force})
+			})
+		}
+		wg.Wait()
+		winner := 0
+		if errs[0] != nil {
+			winner = 1
+		}
+		w.ok(errs[winner])
+		w.refused(tt.loser, errs[1-winner])
+		if killed[winner].Phase != tt.phase {
+			t.Errorf("%s: %+v", tt.name, killed[winner])
+		}
+		if tt.force && !cmp.Equal(killed[winner].Reassigned, []string{task}) {
+			t.Errorf("the winner reassigned %v", killed[winner].Reassigned)
+		}
+	}
+}
+
+func TestPaneGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	stays := w.spawn("stays", "tmux")
+	for _, tt := range []struct {
+		force bool
+		want  team.Phase
+	}{{false, team.Confirmed}, {true, team.ForceKilled}} {
+		m := w.spawn("ann", "tmux")
+		task := m.task("work")
+		cmd := exec.CommandContext(t.Context(), "tmux", "kill-pane", "-t", m.Pane)
+		cmd.Env = w.env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if !tt.force {
+			// Else the kill itself meets the end.
+			m.gone()
+			w.is("ann", team.Inactive)
+		}
+		k, err := w.kill("ann", tt.force)
+		w.ok(err)
+		if k.Phase != tt.want || len(k.Warnings) > 0 {
+			t.Errorf("killed: %+v", k)
+		}
+		w.released(m, task)
+		_, err = w.kill("ann2", true)
+		w.ok(err)
+	}
+	w.is(stays.Name, team.Active)
+}
+
+func TestSurvivor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	m := w.spawn("ann", "stubborn")
+	k, err := w.kill("ann", true)
+	w.ok(err)
+	if k.Phase != team.ForceKilled || len(k.Warnings) != 1 || !strings.Contains(k.Warnings[0], "still alive: stone") {
+		t.Errorf("killed: %+v", k)
+	}
+	w.is(m.ID, team.Terminated)
+	ws, _, err := w.host().Workers(t.Context(), host.Selection{Names: []string{m.Worker}})
+	w.ok(err)
+	if ws[0].Status != host.StatusRunning {
+		t.Errorf("the worker is %s", ws[0].Status)
+	}
+}
+
+// TestBackendGone is an agent whose backend is not installed any more.
+func TestBackendGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	m := w.spawn("ann", "process")
+	h, err := host.Open(t.Context(), host.Options{Dir: w.state(), Executable: "/nowhere/swarm", Env: []string{"PATH=/nowhere", "SWARM_KEEPER=test"}})
+	w.ok(err)
+	defer h.Close()
+	k, err := agent.Kill(t.Context(), h, agent.KillRequest{Team: crew, Agent: "ann", Force: true})
+	w.ok(err)
+	if k.Phase != team.ForceKilled || len(k.Warnings) != 1 {
+		t.Errorf("killed: %+v", k)
+	}
+	w.is(m.ID, team.Terminated)
+}
+
+func TestTasksCannotBeReassigned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	for _, force := range []bool{true, false} {
+		m := w.spawn("ann", "process")
+		m.task("work")
+		w.execute("UPDATE tasks SET updated_ns = 'damaged'")
+		var warnings []string
+		if force {
+			k, err := w.kill("ann", true)
+			w.ok(err)
+			warnings = k.Warnings
+		} else {
+			_, err := w.kill("ann", false)
+			w.ok(err)
+			warnings = m.call(call{Respond: &agent.RespondRequest{Team: crew, Approve: true, Ready: true}}).Warnings
+		}
+		if force && len(warnings) != 1 {
+			t.Errorf("warnings: %q", warnings)
+		}
+		m.gone()
+		w.is(m.ID, team.Terminated)
+		w.execute("DELETE FROM tasks")
+	}
+}
+
+// execute changes the database as no program of ours does.
+func (w *world) execute(query string) {
+	w.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(w.state(), registry.File))
+	w.ok(err)
+	defer func() { w.ok(db.Close()) }()
+	_, err = db.ExecContext(w.Context(), query)
+	w.ok(err)
+}
+
+// TestKilledAsWorker is an agent that is ended as what it is too, a worker.
+func TestKilledAsWorker(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	m := w.spawn("ann", "process")
+	task := m.task("work")
+	bob := w.spawn("bob", "process")
+	_, err := w.as(bob.token).Kill(t.Context(), host.Selection{Names: []string{m.Worker}}, host.KillRequest{})
+	w.refused("Only the team leader can kill agents", err)
+	_, err = w.host().Kill(t.Context(), host.Selection{Names: []string{m.Worker}}, host.KillRequest{})
+	w.ok(err)
+	w.released(m, task)
+}
+
+func TestGaveUpWaiting(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	m := w.spawn("ann", "process")
+	m.tell("trap '' TERM; echo ready > ready")
+	m.file("ready")
+	ctx, cancel := context.WithCancel(t.Context())
+	k, err := agent.Kill(ctx, w.host(), agent.KillRequest{Team: crew, Agent: "ann", Force: true, Progress: func(host.KillEvent) { cancel() }})
+	w.ok(err)
+	if k.Phase != team.ForceKilled || len(k.Warnings) > 0 {
+		t.Errorf("killed: %+v", k)
+	}
+	m.gone()
+	w.is(m.ID, team.Terminated)
+}

@@ -51,7 +51,10 @@ func Join(ctx context.Context, tx *registry.Tx, j Joining, workerID, worker, tok
 	}
 	for _, o := range all {
 		// An id must stay what it is, also when it is used as a name.
-		if o.ID == a.Name || o.Name == a.ID || o.Name == a.Name && o.Status != Terminated {
+		if o.ID == a.ID || o.Name == a.ID {
+			return a, "", &AgentExistsError{Agent: a.ID, Team: j.Team}
+		}
+		if o.ID == a.Name || o.Name == a.Name && o.Status != Terminated {
 			return a, "", &AgentExistsError{Agent: a.Name, Team: j.Team}
 		}
 	}
@@ -59,7 +62,7 @@ func Join(ctx context.Context, tx *registry.Tx, j Joining, workerID, worker, tok
 	a.Color, warning = pickColor(live)
 	err = tx.InsertAgent(ctx, &a)
 	if errors.Is(err, registry.ErrExists) {
-		err = &AgentExistsError{Agent: a.Name, Team: j.Team}
+		err = &AgentExistsError{Agent: a.ID, Team: j.Team}
 	}
 	return a, warning, err
 }

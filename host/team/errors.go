@@ -33,7 +33,7 @@ type NameError struct {
 
 func (e *NameError) Error() string {
 	if e.Agent {
-		return fmt.Sprintf("Invalid agent name %q: Agent name must be 1 to %d letters, digits, dots, hyphens or underscores, not begin with a sign, and not be one of %s",
+		return fmt.Sprintf("Invalid agent name %q: Agent name must be 1 to %d letters, digits, dots, hyphens or underscores, begin with a letter or digit, and not be one of %s",
 			e.Name, maxAgentName, strings.Join(reserved, ", "))
 	}
 	return fmt.Sprintf("Invalid team name %q: Team name must be alphanumeric with hyphens/underscores", e.Name)
@@ -73,7 +73,8 @@ func (e *LiveAgentsError) Error() string {
 	return fmt.Sprintf("Team '%s' has %d live agent(s): %s", e.Team, len(e.Agents), strings.Join(e.Agents, ", "))
 }
 
-// AgentExistsError says that the team has an agent of that name or id.
+// AgentExistsError says that there is an agent of that id, or one of that name in
+// the team.
 type AgentExistsError struct{ Agent, Team string }
 
 func (e *AgentExistsError) Error() string {

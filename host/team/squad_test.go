@@ -2,7 +2,9 @@ package team
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,24 +15,28 @@ import (
 // agent-a, lives in worker w-a, which is called red-a, and has the token t-a.
 type squad struct {
 	t   *testing.T
+	dir string
 	reg *registry.Registry
 }
 
 func newSquad(t *testing.T, names ...string) squad {
 	t.Helper()
-	reg, err := registry.Open(t.Context(), t.TempDir())
+	dir := t.TempDir()
+	reg, err := registry.Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = reg.Close() })
-	q := squad{t, reg}
+	q := squad{t, dir, reg}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
 		_, err := Create(ctx, tx, person, New{Name: crewTeam}, now)
 		return err
 	})
 	for _, name := range names {
 		q.enter(name)
-		q.change(func(ctx context.Context, tx *registry.Tx) error { return Activate(ctx, tx, "agent-"+name, "%"+name, now) })
+		q.change(func(ctx context.Context, tx *registry.Tx) error {
+			return Activate(ctx, tx, "agent-"+name, "%"+name, now)
+		})
 	}
 	return q
 }
@@ -91,6 +97,19 @@ func (q squad) shutdown(name string) registry.Shutdown {
 		return err
 	})
 	return s
+}
+
+// spoil runs SQL behind the registry's back.
+func (q squad) spoil(query string) {
+	q.t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(q.dir, registry.File))
+	if err == nil {
+		_, err = db.ExecContext(q.t.Context(), query)
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		q.t.Fatal(err)
+	}
 }
 
 // inbox is all that a member was ever written.

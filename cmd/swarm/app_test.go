@@ -79,6 +79,35 @@ func TestWrongUsage(t *testing.T) {
 		{1, "invalid env format '=X' (expected KEY=VAL)", []string{"spawn", "--name", "w", "--env", "=X", "--", "true"}},
 		{2, "--tmux and --backend process exclude each other\nswarm: run 'swarm spawn --help' for usage", []string{"spawn", "--name", "w", "--tmux", "--backend", "process", "--", "true"}},
 		{2, "--branch and --worktree-dir need --worktree\nswarm: run 'swarm spawn --help' for usage", []string{"spawn", "--name", "w", "--branch", "b", "--", "true"}},
+		{2, "missing command: one of create, show, ls, delete\nswarm: run 'swarm team --help' for usage", []string{"team"}},
+		{2, "unknown command 'agent klil'\nswarm: did you mean 'swarm agent kill'?", []string{"agent", "klil"}},
+		{2, "missing argument: name of the team\nswarm: run 'swarm team create --help' for usage", []string{"team", "create"}},
+		{2, "unexpected argument 'b'\nswarm: run 'swarm team create --help' for usage", []string{"team", "create", "a", "b"}},
+		{2, "--server needs a command (use -- command...)\nswarm: run 'swarm team create --help' for usage", []string{"team", "create", "a", "--server"}},
+		{2, "a command needs --server\nswarm: run 'swarm team create --help' for usage", []string{"team", "create", "a", "--", "true"}},
+		{2, "missing argument: name of a team\nswarm: run 'swarm team delete --help' for usage", []string{"team", "delete"}},
+		{2, "invalid value '' for --team: expected the name of a team\nswarm: run 'swarm agent ls --help' for usage", []string{"agent", "ls", "--team="}},
+		{2, "unexpected argument 'x' before --\nswarm: run 'swarm agent spawn --help' for usage", []string{"agent", "spawn", "--team", "t", "x", "--", "true"}},
+		{2, "unexpected argument 'x' before --\nswarm: run 'swarm agent spawn --help' for usage", []string{"agent", "spawn", "--team", "t", "x"}},
+		{2, "invalid value 'boss' for --role: expected one of worker, reviewer, leader\nswarm: run 'swarm agent spawn --help' for usage", []string{"agent", "spawn", "--role", "boss", "--", "true"}},
+		{2, "missing argument: id or name of an agent\nswarm: run 'swarm agent kill --help' for usage", []string{"agent", "kill", "--team", "t"}},
+		{2, "--timeout needs --wait\nswarm: run 'swarm agent kill --help' for usage", []string{"agent", "kill", "a", "--team", "t", "--timeout", "3"}},
+		{2, "unexpected argument 'b'\nswarm: run 'swarm agent status --help' for usage", []string{"agent", "status", "a", "b"}},
+		{2, "missing argument: title of the task\nswarm: run 'swarm task create --help' for usage", []string{"task", "create"}},
+		{2, "unexpected argument 'the'\nswarm: the title is one argument: swarm task create \"TITLE\"", []string{"task", "create", "write", "the", "parser"}},
+		{2, "invalid value 'urgent' for --priority: expected one of high, normal, low\nswarm: run 'swarm task create --help' for usage", []string{"task", "create", "x", "--priority", "urgent"}},
+		{2, "missing argument: id of a task and its new status\nswarm: run 'swarm task update --help' for usage", []string{"task", "update", "task-1"}},
+		{2, "unknown status 'done' (expected one of pending, in_progress, completed)\nswarm: run 'swarm task update --help' for usage", []string{"task", "update", "task-1", "done"}},
+		{2, "invalid value 'done' for --status: expected one of pending, in_progress, completed\nswarm: run 'swarm task ls --help' for usage", []string{"task", "ls", "--status", "done"}},
+		{2, "missing argument: who to send to\nswarm: run 'swarm inbox send --help' for usage", []string{"inbox", "send"}},
+		{2, "missing argument: the message, or --stdin\nswarm: run 'swarm inbox send --help' for usage", []string{"inbox", "send", "a"}},
+		{2, "unexpected argument 'you'; a message of several words needs quotes\nswarm: run 'swarm inbox send --help' for usage", []string{"inbox", "send", "a", "hello", "you"}},
+		{2, "a message and --stdin exclude each other\nswarm: run 'swarm inbox send --help' for usage", []string{"inbox", "send", "a", "hello", "--stdin"}},
+		{2, "invalid value 'soon' for --timeout: expected a duration such as 90, 90s, 5m or 1h30m\nswarm: run 'swarm inbox wait --help' for usage", []string{"inbox", "wait", "--timeout", "soon"}},
+		{2, "invalid value 'asleep' for --status: expected one of active, idle\nswarm: run 'swarm heartbeat --help' for usage", []string{"heartbeat", "--status", "asleep"}},
+		{2, "unexpected argument 'x'\nswarm: run 'swarm shutdown approve --help' for usage", []string{"shutdown", "approve", "x"}},
+		{2, "unexpected argument 'busy'\nswarm: the reason is one argument: swarm shutdown reject \"REASON\"", []string{"shutdown", "reject", "still", "busy"}},
+		{2, "unexpected argument 'x'\nswarm: run 'swarm tasks --help' for usage", []string{"tasks", "x"}},
 		{2, "unknown shell 'tcsh' (expected bash, zsh or fish)\nswarm: run 'swarm completion --help' for usage", []string{"completion", "tcsh"}},
 	} {
 		code, stdout, stderr := call(c.args...)
@@ -190,6 +219,7 @@ func TestEveryVerbHasJSON(t *testing.T) {
 	a, _, _ := testApp()
 	without := []string{
 		"swarm attach", "swarm ralph run", "swarm ralph template", "swarm ralph init",
+		"swarm mcp", "swarm tool schema",
 	}
 	var check func(*cobra.Command)
 	check = func(cmd *cobra.Command) {

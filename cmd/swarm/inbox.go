@@ -82,7 +82,7 @@ func withReason(text, reason string) string { return strings.TrimSuffix(text+": 
 func indented(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		b.WriteString("  " + visible(strings.TrimRight(line, "\r\n")) + "\n")
+		b.WriteString(strings.TrimRight("  "+visible(strings.TrimRight(line, "\r\n")), " ") + "\n")
 	}
 	return b.String()
 }

@@ -61,8 +61,8 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	summary := shorten(line(req.Summary), swarm.MaxSummary)
 	opts := rec.Kill
 	opts.Grace = max(opts.Grace, minCompleteGrace)
-	// Nobody finds it any more to kill it.
-	opts.Force = opts.Force || isEphemeral(&rec)
+	// Nobody finds it any more to kill it, or looks for it.
+	opts.Force = opts.Force || isEphemeral(&rec) || rec.Agent != ""
 	var status swarm.Status
 	err = h.askBackend(ctx, e, false, func(p *peer) error {
 		if !p.Has(swarm.CapComplete) {
@@ -81,9 +81,14 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 		return worker(rec), naming(err, "cannot complete", rec.Name)
 	}
 	// The keeper knows it for good: whoever comes next would write the same.
-	w, err := h.recordCompletion(ctx, rec, status)
-	if err != nil && req.Warn != nil {
-		req.Warn(Warning{Text: fmt.Sprintf("cannot record the completion of '%s' yet: %v", rec.Name, err)})
+	w, warnings, err := h.recordCompletion(ctx, rec, status)
+	if err != nil {
+		warnings = append(warnings, fmt.Sprintf("cannot record the completion of '%s' yet: %v", rec.Name, err))
+	}
+	if req.Warn != nil {
+		for _, text := range warnings {
+			req.Warn(Warning{Text: text})
+		}
 	}
 	return w, nil
 }
@@ -143,18 +148,21 @@ func statusNow(ctx context.Context, p *peer, handle swarm.Handle, summary string
 }
 
 // recordCompletion writes the completion down, and removes the record of an
-// ephemeral worker with it.
-func (h *Host) recordCompletion(ctx context.Context, rec registry.Record, s swarm.Status) (Worker, error) {
+// ephemeral worker with it. The warnings are about the agent that it was.
+func (h *Host) recordCompletion(ctx context.Context, rec registry.Record, s swarm.Status) (_ Worker, warnings []string, err error) {
 	w := worker(rec)
 	apply(&w, swarm.StatusResult{Status: s})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 	reg, err := h.writing(ctx)
 	if err != nil {
-		return w, err
+		return w, nil, err
 	}
-	_, err = h.publish(ctx, reg, []news{h.newsOf(ctx, rec, s)})
-	return w, err
+	all, err := h.publish(ctx, reg, []news{h.newsOf(ctx, rec, s)})
+	for _, t := range all {
+		warnings = append(warnings, t.warnings...)
+	}
+	return w, warnings, err
 }
 
 // shorten cuts a text to at most limit bytes, between two characters.

@@ -98,7 +98,7 @@ func (h *Host) stopServer(ctx context.Context, teamName string) error {
 	if err != nil || s == nil {
 		return err
 	}
-	outs, err := h.Kill(ctx, Selection{Names: []string{s.WorkerID}}, KillRequest{Allowed: true})
+	outs, err := h.Kill(ctx, Selection{Names: []string{s.WorkerID}}, KillRequest{Allowed: true, Force: new(true)})
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}

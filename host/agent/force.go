@@ -47,6 +47,7 @@ func (k *killing) end(ctx context.Context, a *registry.Agent) (again bool, err e
 	var over error // another call was quicker
 	outs, err := k.h.Kill(ctx, host.Selection{Names: []string{a.WorkerID}}, host.KillRequest{
 		Allowed:  true,
+		Force:    new(true),
 		Progress: k.req.Progress,
 		Recorded: func(ctx context.Context, tx *registry.Tx, _ registry.Record) error {
 			over = k.release(ctx, tx, a, team.ForceKilled, time.Now())
@@ -121,7 +122,7 @@ func endOwn(ctx context.Context, h *host.Host, teamName, workerID string) error 
 
 // endWorker ends one worker, if it is there.
 func endWorker(ctx context.Context, h *host.Host, id string) error {
-	outs, err := h.Kill(ctx, host.Selection{Names: []string{id}}, host.KillRequest{Allowed: true})
+	outs, err := h.Kill(ctx, host.Selection{Names: []string{id}}, host.KillRequest{Allowed: true, Force: new(true)})
 	if errors.Is(err, host.ErrNotFound) {
 		return nil
 	}

@@ -114,6 +114,7 @@ func (r *responding) leave(ctx context.Context) error {
 func (r *responding) end(ctx context.Context) error {
 	outs, err := r.h.Kill(ctx, host.Selection{Names: []string{r.agent.WorkerID}}, host.KillRequest{
 		Allowed: true,
+		Force:   new(true),
 		Recorded: func(ctx context.Context, tx *registry.Tx, _ registry.Record) error {
 			return r.released(ctx, tx)
 		},

@@ -119,9 +119,7 @@ func (a *app) toolCallEnv(t tool.Tool, o *toolCallOptions) (env tool.Env, err er
 	} else {
 		env = a.toolEnv(a.userConfig())
 	}
-	if env.Dir, err = os.Getwd(); err != nil {
-		return env, fmt.Errorf("cannot tell the working directory: %w", cause(err))
-	}
+	env.Dir, _ = os.Getwd() // a tool that needs none works in a deleted directory too
 	if o.session != "" {
 		env.Session, err = shell.ParseSession(o.session)
 	}

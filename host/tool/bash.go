@@ -51,10 +51,14 @@ session that started it.`,
 }
 
 func runBash(ctx context.Context, h *host.Host, env Env, in BashInput) (BashOutput, error) {
+	dir, err := env.dir("")
+	if err != nil {
+		return BashOutput{}, err
+	}
 	command := shell.Command{
 		Command:     in.Command,
 		Description: in.Description,
-		Dir:         env.Dir,
+		Dir:         dir,
 		Timeout:     milliseconds(in.Timeout),
 		Session:     env.Session,
 	}

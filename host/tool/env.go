@@ -2,6 +2,8 @@ package tool
 
 import (
 	"context"
+	"errors"
+	"path/filepath"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/shell"
@@ -11,7 +13,8 @@ import (
 type Env struct {
 	// Open opens a host for one call, which closes it.
 	Open func(ctx context.Context) (*host.Host, error)
-	// Dir is the working directory of commands that name none, absolute.
+	// Dir is the working directory of commands that name none, absolute; empty: it
+	// can't be told, as of a directory that was deleted.
 	Dir string
 	// Session is whose the shells are; zero: the caller's.
 	Session shell.Session
@@ -20,4 +23,18 @@ type Env struct {
 	// Progress is told how a call that takes long goes on; total is 0 where it is
 	// not known. Nil: nobody.
 	Progress func(text string, done, total float64)
+}
+
+var errNoDir = errors.New("cannot tell the working directory")
+
+// dir is the directory that an input means, absolute.
+func (env Env) dir(named string) (string, error) {
+	switch {
+	case filepath.IsAbs(named):
+		return named, nil
+	case env.Dir == "":
+		return "", errNoDir
+	default:
+		return filepath.Join(env.Dir, named), nil
+	}
 }

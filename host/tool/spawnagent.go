@@ -2,7 +2,6 @@ package tool
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
@@ -55,9 +54,9 @@ Only the team leader can spawn agents.`,
 		if len(command) == 0 {
 			return SpawnAgentOutput{}, errNoCommand
 		}
-		dir := in.Cwd
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(env.Dir, dir)
+		dir, err := env.dir(in.Cwd)
+		if err != nil {
+			return SpawnAgentOutput{}, err
 		}
 		spawned, err := agent.Spawn(ctx, h, agent.SpawnRequest{
 			Team: in.TeamName, Name: in.Name, Role: team.Role(in.Role), Model: in.Model, Prompt: in.Prompt,

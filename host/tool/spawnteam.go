@@ -35,8 +35,12 @@ var spawnTeam = &definition[SpawnTeamInput, SpawnTeamOutput]{
 		Description: `Make a team of agents, with the caller as its leader. Only the leader can spawn and kill its agents.`,
 	},
 	run: func(ctx context.Context, h *host.Host, env Env, in SpawnTeamInput) (SpawnTeamOutput, error) {
+		dir, err := env.dir("")
+		if err != nil && in.Server != nil {
+			return SpawnTeamOutput{}, err
+		}
 		created, err := agent.CreateTeam(ctx, h, agent.CreateRequest{
-			Name: in.TeamName, Description: in.Description, Server: in.Server, Dir: env.Dir,
+			Name: in.TeamName, Description: in.Description, Server: in.Server, Dir: dir,
 		})
 		if err != nil {
 			return SpawnTeamOutput{}, err

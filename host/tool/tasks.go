@@ -30,6 +30,7 @@ type BackgroundShell struct {
 	Status      shell.Status `json:"status" jsonschema:"How it is" schema:"enum=running|completed|killed|error"`
 	ExitCode    *int         `json:"exit_code,omitempty" jsonschema:"Exit code once it has ended, 128+n after signal n" schema:"number"`
 	OutputFile  string       `json:"output_file" jsonschema:"File that it writes to"`
+	Session     string       `json:"session,omitempty" jsonschema:"Session that it belongs to"`
 }
 
 // Tasks lists background shells.
@@ -55,7 +56,7 @@ var tasks = &definition[TasksInput, TasksOutput]{
 			list[i] = BackgroundShell{
 				ID: s.ID, PID: s.PID, Command: s.Command, Description: s.Description,
 				StartedAt: Timestamp{s.Started}, EndedAt: Timestamp{s.Ended},
-				Status: s.Status, ExitCode: s.ExitCode, OutputFile: s.OutputFile,
+				Status: s.Status, ExitCode: s.ExitCode, OutputFile: s.OutputFile, Session: s.Session,
 			}
 		}
 		return TasksOutput{outcome: outcome{true}, Tasks: list}, nil

@@ -37,7 +37,7 @@ func asAgent(req *SpawnRequest) {
 	req.Agent = &team.Joining{Team: "crew", ID: "agent-" + req.Name, Name: req.Name}
 }
 
-// token is what the agent of that name was started with last.
+// token is what the agent of that name was started with last. Ids sort by time.
 func (r *rig) token(t *testing.T, name string) string {
 	t.Helper()
 	var token string

@@ -40,6 +40,10 @@ func TestHelperSpawn(t *testing.T) {
 			select {}
 		}
 	}
+	agent := os.Getenv("HOST_TEST_AGENT") != ""
+	if agent {
+		r.opts.Env = nil
+	}
 	r.tree.afterCreate = func(context.Context) error { stop("workspace"); return nil }
 	r.one.beforeSpawn = func(context.Context, swarm.Spec) error { stop("before"); return nil }
 	r.one.afterSpawn = func(context.Context, swarm.Spec) error { stop("after"); return nil }
@@ -50,6 +54,9 @@ func TestHelperSpawn(t *testing.T) {
 	req := r.request(os.Getenv("HOST_TEST_NAME"), "one")
 	if os.Getenv("HOST_TEST_STOP") != "" {
 		withTree(&req)
+	}
+	if agent {
+		asAgent(&req)
 	}
 	if _, err := r.Spawn(t.Context(), req); err != nil {
 		t.Fatal(err)
@@ -64,18 +71,19 @@ func helper(t *testing.T, root, name, stop string) *exec.Cmd {
 }
 
 // crashAt starts a host that spawns w1 and kills it at a step.
-func crashAt(t *testing.T, root, step string) {
+func crashAt(t *testing.T, root, step string, env ...string) {
 	t.Helper()
-	cmd, wait := stopAt(t, root, step)
+	cmd, wait := stopAt(t, root, step, env...)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	wait()
 }
 
-func stopAt(t *testing.T, root, step string) (*exec.Cmd, func()) {
+func stopAt(t *testing.T, root, step string, env ...string) (*exec.Cmd, func()) {
 	t.Helper()
 	cmd := helper(t, root, "w1", step)
+	cmd.Env = append(cmd.Env, env...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

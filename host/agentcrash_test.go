@@ -1,0 +1,121 @@
+package host
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+// settlings are calls after which what a crash left of an agent is as it should be.
+func settlings() map[string]func(context.Context, *rig) error {
+	return map[string]func(context.Context, *rig) error{
+		"spawn": func(ctx context.Context, r *rig) error {
+			_, err := r.Spawn(ctx, r.request("other", "one"))
+			return err
+		},
+		"kill": func(ctx context.Context, r *rig) error {
+			_, err := r.Spawn(ctx, r.request("other", "one"))
+			if err == nil {
+				_, err = r.Kill(ctx, Selection{Names: []string{"other"}}, KillRequest{})
+			}
+			return err
+		},
+		"gc": func(ctx context.Context, r *rig) error {
+			_, err := r.Collect(ctx)
+			return err
+		},
+		"a call of the team": func(ctx context.Context, r *rig) error {
+			_, err := r.SweepTeam(ctx, "crew")
+			return err
+		},
+	}
+}
+
+// agrees fails the test unless the agent is as its worker is.
+func (r *rig) agrees(t *testing.T, name string) registry.Agent {
+	t.Helper()
+	a, rec := r.agent(t, name), r.record(t, name)
+	want := map[registry.State]team.Status{registry.Running: team.Active, registry.Stopped: team.Inactive}[rec.State]
+	if a.Status != want || a.WorkerID != rec.ID || rec.Agent != a.ID || rec.Team != a.Team {
+		t.Errorf("the worker %s is %s, the agent %+v", rec.ID, rec.State, a)
+	}
+	return a
+}
+
+// TestCrashInSpawnOfAgent: wherever the spawn of an agent is killed, its row and the
+// record of its worker say the same after the next change.
+func TestCrashInSpawnOfAgent(t *testing.T) {
+	t.Parallel()
+	for _, step := range []string{"workspace", "before", "after"} {
+		for how, settle := range settlings() {
+			t.Run(step+", "+how, func(t *testing.T) {
+				t.Parallel()
+				r := crewRig(t)
+				crashAt(t, r.root, step, "HOST_TEST_AGENT=1")
+				if a := r.agent(t, "w1"); a.Status != team.Spawning {
+					t.Errorf("after the crash it is %s", a.Status)
+				}
+				if err := settle(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+				a := r.agrees(t, "w1")
+				want := []string{}
+				if step != "after" {
+					want = []string{"Agent w1 (agent-w1) became inactive: spawn was interrupted. Tasks reassigned: none."}
+				}
+				if diff := cmp.Diff(want, r.mail(t)); diff != "" {
+					t.Errorf("the leader was told (-want +got):\n%s", diff)
+				}
+				if (a.Status == team.Active) != (step == "after") {
+					t.Errorf("it is %s", a.Status)
+				}
+				// It can be started again, with a token that counts.
+				r.respawn(t, "w1")
+				r.agrees(t, "w1")
+				if c, err := r.as(t, "SWARM_TOKEN="+r.token(t, "w1")).Caller(t.Context()); err != nil || c.Agent != "agent-w1" {
+					t.Errorf("its caller is %+v, %v", c, err)
+				}
+			})
+		}
+	}
+}
+
+// TestCrashInRespawnOfAgent is as TestCrashInSpawnOfAgent, for a respawn.
+func TestCrashInRespawnOfAgent(t *testing.T) {
+	t.Parallel()
+	for _, step := range []string{"killed", "before", "after"} {
+		for how, settle := range settlings() {
+			t.Run(step+", "+how, func(t *testing.T) {
+				t.Parallel()
+				r := crewRig(t)
+				r.spawn(t, "w1", "one", asAgent)
+				task := r.claim(t, "w1")
+				if step == "killed" {
+					k := newKilling(r.Host, KillRequest{respawn: true}, []registry.Record{r.record(t, "w1")})
+					k.run(t.Context())
+					if a := r.agent(t, "w1"); a.Status != team.Active {
+						t.Errorf("while it is respawned it is %s", a.Status)
+					}
+				} else {
+					crashAt(t, r.root, stepRespawn+step, "HOST_TEST_AGENT=1")
+					if a := r.agent(t, "w1"); a.Status != team.Spawning {
+						t.Errorf("after the crash it is %s", a.Status)
+					}
+				}
+				if err := settle(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+				a := r.agrees(t, "w1")
+				if alive := step == "after"; alive != (a.Status == team.Active) || alive != (task().Owner != "") || alive != (len(r.mail(t)) == 0) {
+					t.Errorf("it is %s, its task is %+v", a.Status, task())
+				}
+				r.respawn(t, "w1")
+				r.agrees(t, "w1")
+			})
+		}
+	}
+}

@@ -1,0 +1,348 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// TestAgentCallsBeforeItIsRecorded: the worker may be quicker than its spawn.
+func TestAgentCallsBeforeItIsRecorded(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	r.one.beforeSpawn = func(ctx context.Context, spec swarm.Spec) error {
+		var env []string
+		for _, kv := range spec.Env {
+			if strings.HasPrefix(kv, swarm.EnvToken+"=") {
+				env = append(env, kv)
+			}
+		}
+		in := r.as(t, env...)
+		caller, err := in.Caller(ctx)
+		if err != nil || caller.Agent != "agent-a" {
+			t.Errorf("it is %+v, %v", caller, err)
+		}
+		return in.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+			a, err := team.Beat(ctx, tx, caller, "crew", "", "", time.Now())
+			if a.Status != team.Spawning {
+				t.Errorf("it is %s", a.Status)
+			}
+			return err
+		})
+	}
+	w := r.spawn(t, "a", "one", asAgent)
+	a := r.agent(t, "a")
+	if a.Status != team.Active || a.WorkerID != w.ID || a.Session != w.ID || a.Worker != "a" || a.Color == "" {
+		t.Errorf("the agent is %+v", a)
+	}
+	if w.Team != "crew" || w.Agent != "agent-a" {
+		t.Errorf("the worker is %+v", w)
+	}
+}
+
+// TestAgentSpawnThatFails leaves no agent, and what it did meanwhile undone.
+func TestAgentSpawnThatFails(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	var task func() registry.Task
+	for what, fail := range map[string]func(*SpawnRequest){
+		"in the backend": func(*SpawnRequest) {
+			r.one.afterSpawn = func(context.Context, swarm.Spec) error {
+				task = r.claim(t, "a")
+				return swarm.ErrUnavailable
+			}
+		},
+		"no such team":    func(q *SpawnRequest) { q.Agent.Team = "ghosts" },
+		"a reserved name": func(q *SpawnRequest) { q.Agent.Name = "leader" },
+		"no id":           func(q *SpawnRequest) { q.Agent.ID = "" },
+		"another team":    func(q *SpawnRequest) { q.Team = "ghosts" },
+		"no team at all":  func(q *SpawnRequest) { q.Agent, q.Team = nil, "ghosts" },
+	} {
+		req := r.request("a", "one")
+		asAgent(&req)
+		r.one.afterSpawn = nil
+		fail(&req)
+		if _, err := r.Spawn(t.Context(), req); err == nil {
+			t.Errorf("%s: it was spawned", what)
+		}
+	}
+	if got := task(); got.Status != registry.TaskPending || got.Owner != "" {
+		t.Errorf("its task is %+v", got)
+	}
+	r.change(t, func(ctx context.Context, tx *registry.Tx) error {
+		agents, _, err := tx.Agents(ctx, registry.AgentQuery{})
+		if len(agents) > 0 {
+			t.Errorf("agents %+v", agents)
+		}
+		return err
+	})
+	// The names are free again.
+	r.one.afterSpawn = nil
+	for _, w := range r.one.all(t) {
+		if err := os.Remove(r.one.path(w.ID)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.spawn(t, "a", "one", asAgent)
+	again := r.request("b", "one")
+	asAgent(&again)
+	again.Agent.Name = "a"
+	var taken *team.AgentExistsError
+	if _, err := r.Spawn(t.Context(), again); !errors.As(err, &taken) {
+		t.Errorf("the same name again: %v", err)
+	}
+	if got := r.summary(t); len(got) != 1 {
+		t.Errorf("workers %v", got)
+	}
+}
+
+// TestAgentEnds: what the end of its worker makes of an agent, whoever sees it.
+func TestAgentEnds(t *testing.T) {
+	t.Parallel()
+	exit := func(e swarm.Exit) func(*testing.T, *rig) {
+		return func(t *testing.T, r *rig) { r.one.end(t, "a", e) }
+	}
+	for what, c := range map[string]struct {
+		end  func(*testing.T, *rig)
+		want team.Status
+		said string
+	}{
+		"an exit":    {exit(swarm.Exit{Code: 3, Cause: swarm.CauseExited}), team.Inactive, "exit status 3"},
+		"exit 0":     {exit(swarm.Exit{Cause: swarm.CauseExited}), team.Inactive, "exit status 0"},
+		"its owner":  {exit(swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseOwner}), team.Terminated, ""},
+		"its keeper": {func(t *testing.T, r *rig) { r.one.change(t, "a", func(w *fakeWorker) { w.State = swarm.StateLost }) }, team.Inactive, "process not found"},
+		"a completion": {func(t *testing.T, r *rig) {
+			if err := r.complete(t, r.get(t, "a"), "all done"); err != nil {
+				t.Fatal(err)
+			}
+		}, team.Inactive, "completed: all done"},
+		"a kill": {func(t *testing.T, r *rig) { r.kill(t, Selection{Names: []string{"a"}}, KillRequest{}) }, team.Terminated, ""},
+	} {
+		for see, seen := range map[string]func(*testing.T, *rig) error{
+			"gc": func(t *testing.T, r *rig) error {
+				_, err := r.Collect(t.Context())
+				return err
+			},
+			"a call of the team": func(t *testing.T, r *rig) error {
+				_, err := r.SweepTeam(t.Context(), "crew")
+				return err
+			},
+			"a spawn": func(t *testing.T, r *rig) error {
+				_, err := r.Spawn(t.Context(), r.request("other", "one"))
+				return err
+			},
+		} {
+			t.Run(what+", "+see, func(t *testing.T) {
+				t.Parallel()
+				r := crewRig(t)
+				r.spawn(t, "a", "one", asAgent)
+				task := r.claim(t, "a")
+				c.end(t, r)
+				for range 2 {
+					if err := seen(t, r); err != nil {
+						t.Fatal(err)
+					}
+					seen = func(t *testing.T, r *rig) error {
+						_, err := r.SweepTeam(t.Context(), "")
+						return err
+					}
+				}
+				if a := r.agent(t, "a"); a.Status != c.want {
+					t.Errorf("the agent is %s, want %s", a.Status, c.want)
+				}
+				if got := task(); got.Status != registry.TaskPending || got.Owner != "" {
+					t.Errorf("its task is %+v", got)
+				}
+				want := []string{}
+				if c.said != "" {
+					want = []string{"Agent a (agent-a) became inactive: " + c.said + ". Tasks reassigned: task-1."}
+				}
+				if diff := cmp.Diff(want, r.mail(t)); diff != "" {
+					t.Errorf("the leader was told (-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// TestAgentRespawn: the agent is the same, and has what it had.
+func TestAgentRespawn(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	old := r.spawn(t, "a", "one", asAgent)
+	task := r.claim(t, "a")
+	before := r.agent(t, "a")
+	w := r.respawn(t, "a")
+	a := r.agent(t, "a")
+	if w.ID == old.ID || w.Team != "crew" || w.Agent != "agent-a" || a.Status != team.Active || a.WorkerID != w.ID ||
+		a.Session != w.ID || a.TokenHash == before.TokenHash || a.Color != before.Color {
+		t.Errorf("the worker %+v of the agent %+v", w, a)
+	}
+	if got := task(); got.Owner != "agent-a" {
+		t.Errorf("its task is %+v", got)
+	}
+	if mail := r.mail(t); len(mail) > 0 {
+		t.Errorf("the leader was told %q", mail)
+	}
+	as := r.request("a", "one")
+	if _, err := r.Respawn(t.Context(), "a", RespawnRequest{As: &as}); !errors.Is(err, swarm.ErrInvalidSpec) {
+		t.Errorf("as something else: %v", err)
+	}
+
+	// One that can't be started again is lost.
+	r.one.beforeSpawn = failOnce(errors.New("no"))
+	if _, err := r.Respawn(t.Context(), "a", RespawnRequest{}); err == nil {
+		t.Error("it was respawned")
+	}
+	if a := r.agent(t, "a"); a.Status != team.Inactive || a.WorkerID != w.ID || a.Lost.IsZero() {
+		t.Errorf("the agent is %+v", a)
+	}
+	if got := task(); got.Status != registry.TaskPending {
+		t.Errorf("its task is %+v", got)
+	}
+	if diff := cmp.Diff([]string{"Agent a (agent-a) became inactive: it could not be respawned. Tasks reassigned: task-1."}, r.mail(t)); diff != "" {
+		t.Error(diff)
+	}
+	// It can be started again all the same, until it is terminated.
+	r.respawn(t, "a")
+	if a := r.agent(t, "a"); a.Status != team.Active || !a.Lost.IsZero() {
+		t.Errorf("the agent is %+v", a)
+	}
+	r.kill(t, Selection{Names: []string{"a"}}, KillRequest{})
+	kills := len(r.one.kills["a"])
+	var over *team.TerminatedError
+	if _, err := r.Respawn(t.Context(), "a", RespawnRequest{}); !errors.As(err, &over) || len(r.one.kills["a"]) != kills {
+		t.Errorf("once it was terminated: %v", err)
+	}
+	if len(r.one.alive(t)) > 0 {
+		t.Errorf("alive: %q", r.one.alive(t))
+	}
+}
+
+// TestKillRecorded: who kills can do more in the change that records the end, once
+// for each worker, also for one that had ended.
+func TestKillRecorded(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	r.spawn(t, "a", "one", asAgent)
+	r.spawn(t, "b", "one", asAgent)
+	r.spawn(t, "far", "two", ephemeral)
+	r.one.end(t, "b", swarm.Exit{Cause: swarm.CauseExited})
+	if _, err := r.Collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	r.kill(t, Selection{All: true}, KillRequest{Recorded: func(ctx context.Context, tx *registry.Tx, rec registry.Record) error {
+		names = append(names, rec.Name)
+		if rec.Agent == "" {
+			return nil
+		}
+		_, err := team.Release(ctx, tx, rec.Agent, team.Leaving{Phase: team.Confirmed}, time.Now())
+		return err
+	}})
+	slices.Sort(names)
+	if diff := cmp.Diff([]string{"a", "b", "far"}, names); diff != "" {
+		t.Error(diff)
+	}
+	for _, name := range []string{"a", "b"} {
+		if a := r.agent(t, name); a.Status != team.Terminated || a.LastError != "" && name == "a" {
+			t.Errorf("the agent is %+v", a)
+		}
+	}
+
+	// What can't be done undoes the record of the end, which the next one writes.
+	r.spawn(t, "c", "one", asAgent)
+	out := r.kill(t, Selection{Names: []string{"c"}}, KillRequest{Recorded: func(context.Context, *registry.Tx, registry.Record) error {
+		return errors.New("no")
+	}})
+	if out[0].Err != nil || len(out[0].Warnings) != 1 || r.record(t, "c").State != registry.Running {
+		t.Errorf("%+v", out)
+	}
+	if _, err := r.SweepTeam(t.Context(), "crew"); err != nil {
+		t.Fatal(err)
+	}
+	if a := r.agent(t, "c"); a.Status != team.Terminated {
+		t.Errorf("the agent is %+v", a)
+	}
+}
+
+// TestAgentIsReleasedOnce: kills, an exit and sweeps of several hosts at once.
+func TestAgentIsReleasedOnce(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	hosts := []*rig{r.as(t), r.as(t), r.as(t), r.as(t)}
+	for i := range 15 {
+		name := fmt.Sprintf("a%d", i)
+		r.spawn(t, name, "one", asAgent)
+		task := r.claim(t, name)
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		released := 0
+		kill := func(h *rig) {
+			_, err := h.Kill(t.Context(), Selection{Names: []string{name}}, KillRequest{
+				Recorded: func(ctx context.Context, tx *registry.Tx, rec registry.Record) error {
+					_, err := team.Release(ctx, tx, rec.Agent, team.Leaving{Phase: team.ForceKilled}, time.Now())
+					var over *team.TerminatedError
+					if errors.As(err, &over) {
+						return nil
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					released++
+					return err
+				},
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		sweep := func(h *rig) {
+			if _, err := h.SweepTeam(t.Context(), ""); err != nil {
+				t.Error(err)
+			}
+		}
+		wg.Go(func() { kill(hosts[0]) })
+		wg.Go(func() { kill(hosts[1]) })
+		wg.Go(func() { sweep(hosts[2]) })
+		wg.Go(func() { r.one.end(t, name, swarm.Exit{Code: 1, Cause: swarm.CauseExited}) })
+		wg.Go(func() {
+			if _, err := hosts[3].Collect(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		wg.Wait()
+		a := r.agent(t, name)
+		if a.Status != team.Terminated || released > 1 {
+			t.Errorf("the agent is %s, released %d times by kills", a.Status, released)
+		}
+		if got := task(); got.Status != registry.TaskPending || got.Owner != "" {
+			t.Errorf("its task is %+v", got)
+		}
+		if mail := r.mail(t); len(mail) > 1 {
+			t.Errorf("the leader was told %q", mail)
+		}
+		r.change(t, func(ctx context.Context, tx *registry.Tx) error {
+			all, err := tx.Shutdowns(ctx, "crew")
+			all = slices.DeleteFunc(all, func(s registry.Shutdown) bool { return s.AgentID != a.ID })
+			if len(all) != 1 {
+				t.Errorf("%d shutdowns: %+v", len(all), all)
+			}
+			return err
+		})
+		if ends := slices.DeleteFunc(r.events(t, name), func(e Event) bool { return !e.Final }); len(ends) != 1 {
+			t.Errorf("ends %v", ends)
+		}
+	}
+}

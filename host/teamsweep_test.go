@@ -1,0 +1,180 @@
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// silence makes the last heartbeat of an agent that old.
+func (r *rig) silence(t *testing.T, name string, age time.Duration) {
+	t.Helper()
+	r.change(t, func(ctx context.Context, tx *registry.Tx) error {
+		a, err := tx.Agent(ctx, "agent-"+name)
+		if err != nil {
+			return err
+		}
+		a.Heartbeat = time.Now().Add(-age)
+		return tx.PutAgent(ctx, &a)
+	})
+}
+
+// TestSweepOfSilence: who says nothing and writes nothing is inactive, and keeps its
+// tasks; what it writes counts.
+func TestSweepOfSilence(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	for _, name := range []string{"silent", "writing", "fresh"} {
+		r.spawn(t, name, "one", asAgent)
+	}
+	task := r.claim(t, "silent")
+	r.silence(t, "silent", time.Hour)
+	r.silence(t, "writing", time.Hour)
+	log := filepath.Join(r.runDir(r.get(t, "writing").ID), rundir.LogFile)
+	if err := os.WriteFile(log, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	statuses := func() [3]team.Status {
+		return [3]team.Status{r.agent(t, "silent").Status, r.agent(t, "writing").Status, r.agent(t, "fresh").Status}
+	}
+	// A look changes nothing.
+	signs, err := r.Signs(t.Context(), "crew")
+	if err != nil || signs[r.get(t, "writing").ID].Output.IsZero() || len(signs) != 3 {
+		t.Errorf("signs %+v, %v", signs, err)
+	}
+	if got := statuses(); got != [3]team.Status{team.Active, team.Active, team.Active} {
+		t.Errorf("after a look they are %s", got)
+	}
+	// Nor does a call that is about others.
+	r.kill(t, Selection{Names: []string{r.spawn(t, "plain", "one").ID}}, KillRequest{})
+	if got := statuses(); got[0] != team.Active {
+		t.Errorf("after the kill of another they are %s", got)
+	}
+	for range 2 {
+		if warnings, err := r.SweepTeam(t.Context(), ""); err != nil || len(warnings) > 0 {
+			t.Fatal(warnings, err)
+		}
+		if got := statuses(); got != [3]team.Status{team.Inactive, team.Active, team.Active} {
+			t.Errorf("they are %s", got)
+		}
+	}
+	if got := task(); got.Owner != "agent-silent" {
+		t.Errorf("its task is %+v", got)
+	}
+	mail := r.mail(t)
+	if len(mail) != 1 || !strings.HasPrefix(mail[0], "Agent silent (agent-silent) became inactive: Heartbeat timeout: 36") {
+		t.Errorf("the leader was told %q", mail)
+	}
+	// Its end is another thing, and told once more.
+	r.one.end(t, "silent", swarm.Exit{Code: 1, Cause: swarm.CauseExited})
+	signs, err = r.Signs(t.Context(), "crew")
+	if s := signs[r.record(t, "silent").ID]; err != nil || !s.Gone || s.Reason != "exit status 1" {
+		t.Errorf("signs %+v, %v", s, err)
+	}
+	if _, err := r.SweepTeam(t.Context(), "crew"); err != nil {
+		t.Fatal(err)
+	}
+	if got := task(); got.Owner != "" {
+		t.Errorf("its task is %+v", got)
+	}
+	if mail := r.mail(t); len(mail) != 1 {
+		t.Errorf("the leader was told %q", mail)
+	}
+	// So is one whose worker was cleaned.
+	if out, err := r.Clean(t.Context(), Selection{Names: []string{"silent"}}, CleanRequest{}); err != nil || out[0].Err != nil {
+		t.Fatal(out, err)
+	}
+	signs, err = r.Signs(t.Context(), "crew")
+	if s := signs[r.agent(t, "silent").WorkerID]; err != nil || !s.Gone {
+		t.Errorf("signs %+v, %v", s, err)
+	}
+}
+
+// TestSweepWithoutBackend: who can't be asked for has not ended.
+func TestSweepWithoutBackend(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	r.spawn(t, "a", "one", asAgent)
+	r.plugins.errs["one"] = swarm.ErrUnavailable
+	warnings, err := r.SweepTeam(t.Context(), "crew")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := r.agent(t, "a"); a.Status != team.Active {
+		t.Errorf("it is %s, warnings %q", a.Status, warnings)
+	}
+	// Without agents nobody is asked.
+	none := newRig(t)
+	if warnings, err := none.SweepTeam(t.Context(), ""); err != nil || len(warnings) > 0 || len(none.leftovers(t)) > 0 {
+		t.Errorf("without a registry: %q, %v", warnings, err)
+	}
+}
+
+// TestSweepIsWatched: a watch records the end of an agent as it happens.
+func TestSweepIsWatched(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	r.can("one", swarm.CapWatch)
+	r.spawn(t, "a", "one", asAgent)
+	r.claim(t, "a")
+	w := r.watch(t)
+	r.one.end(t, "a", swarm.Exit{Code: 2, Cause: swarm.CauseExited})
+	w.expect(t, "[a] FAILED: exit status 2")
+	if a := r.agent(t, "a"); a.Status != team.Inactive {
+		t.Errorf("it is %s", a.Status)
+	}
+	r.respawn(t, "a")
+	w.expect(t, "[a] SPAWNED")
+	r.kill(t, Selection{Names: []string{"a"}}, KillRequest{})
+	w.expect(t, "[a] KILL REQUESTED", "[a] KILLED: by orchestrator")
+	if a := r.agent(t, "a"); a.Status != team.Terminated {
+		t.Errorf("it is %s", a.Status)
+	}
+}
+
+// TestAwaitChange: what others write is seen.
+func TestAwaitChange(t *testing.T) {
+	t.Parallel()
+	for what, begin := range map[string]func(*testing.T) *rig{"a registry": crewRig, "none yet": newRig} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			r := begin(t)
+			r.opts.Env = nil
+			other := r.as(t)
+			looked := make(chan struct{}, 1)
+			done := make(chan error, 1)
+			go func() {
+				done <- other.AwaitChange(t.Context(), func(ctx context.Context) (bool, error) {
+					ws, _, err := other.Workers(ctx, Selection{All: true})
+					select {
+					case looked <- struct{}{}:
+					default:
+					}
+					return len(ws) == 2, err
+				})
+			}()
+			<-looked
+			r.spawn(t, "a", "one")
+			r.spawn(t, "b", "one")
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			err := other.AwaitChange(ctx, func(context.Context) (bool, error) {
+				cancel()
+				return false, nil
+			})
+			if err != context.Canceled {
+				t.Errorf("given up: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,120 @@
+package team
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+func TestBeat(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status Status
+		lost   bool
+		say    Status
+		want   Status
+		err    error
+	}{
+		{Active, false, "", Active, nil},
+		{Active, false, Idle, Idle, nil},
+		{Active, false, Active, Active, nil},
+		{Idle, false, "", Idle, nil},
+		{Idle, false, Active, Active, nil},
+		{Inactive, false, "", Active, nil},
+		{Inactive, false, Idle, Idle, nil},
+		{Inactive, true, "", Inactive, ErrHeartbeatInactive},
+		{Inactive, true, Active, Inactive, ErrHeartbeatInactive},
+		{Spawning, false, Active, Spawning, nil},
+		{ShuttingDown, false, Active, ShuttingDown, nil},
+		{Terminated, false, Active, Terminated, ErrHeartbeatTerminated},
+	} {
+		t.Run(string(c.status)+" "+string(c.say), func(t *testing.T) {
+			t.Parallel()
+			q := newSquad(t, "a")
+			q.put("a", func(a *registry.Agent) {
+				a.Status = c.status
+				if c.lost {
+					a.Lost = now
+				}
+			})
+			// The leader speaks for it: one that is terminated can't.
+			err := q.try(func(ctx context.Context, tx *registry.Tx) error {
+				a, err := Beat(ctx, tx, person, crewTeam, "a", c.say, later)
+				if err == nil && a.Status != c.want {
+					t.Errorf("answered %s", a.Status)
+				}
+				return err
+			})
+			if !errors.Is(err, c.err) {
+				t.Errorf("%v, want %v", err, c.err)
+			}
+			a := q.agent("a")
+			if a.Status != c.want || a.Heartbeat.Equal(later) != (c.err == nil) {
+				t.Errorf("%+v", a)
+			}
+		})
+	}
+}
+
+func TestWhoBeats(t *testing.T) {
+	t.Parallel()
+	q := newSquad(t, "a", "b", "boss")
+	for _, c := range []struct {
+		caller Caller
+		who    string
+		say    Status
+		beaten string
+		err    string
+	}{
+		{as("a"), "", "", "a", ""},
+		{as("a"), "a", "", "a", ""},
+		{as("a"), "agent-a", "", "a", ""},
+		{as("a"), "b", "", "", "Only the team leader can heartbeat for other agents"},
+		{as("a"), "ghost", "", "", "Agent 'ghost' not found"},
+		{as("boss"), "b", "", "b", ""},
+		{person, "b", "", "b", ""},
+		{person, "", "", "", "Agent 'leader' not found"},
+		{person, "ghost", "", "", "Agent 'ghost' not found"},
+		{as("a"), "", Terminated, "", "Status 'terminated' is not one of active, idle"},
+		{Caller{WorkerID: "w"}, "a", "", "", "Not a member of team 'red'"},
+	} {
+		refused(t, c.err, q.try(func(ctx context.Context, tx *registry.Tx) error {
+			_, err := Beat(ctx, tx, c.caller, crewTeam, c.who, c.say, later)
+			return err
+		}))
+		for _, name := range []string{"a", "b", "boss"} {
+			if got := q.agent(name).Heartbeat; got.Equal(later) != (name == c.beaten) {
+				t.Errorf("%s of %q: the heartbeat of %s is %v", c.caller.Name, c.who, name, got)
+			}
+			q.put(name, func(a *registry.Agent) { a.Heartbeat = now })
+		}
+	}
+}
+
+// A call of a moment ago does not make an agent older.
+func TestTouch(t *testing.T) {
+	t.Parallel()
+	q := newSquad(t, "a")
+	q.put("a", func(a *registry.Agent) { a.Status = Idle })
+	for _, d := range []time.Duration{time.Minute, time.Second} {
+		q.change(func(ctx context.Context, tx *registry.Tx) error {
+			return errors.Join(Touch(ctx, tx, as("a"), at(d)), Touch(ctx, tx, person, at(d)), Touch(ctx, tx, Caller{WorkerID: "w"}, at(d)))
+		})
+	}
+	if a := q.agent("a"); !a.Heartbeat.Equal(later) || a.Status != Idle {
+		t.Errorf("%+v", a)
+	}
+	// One whose process is gone does not live again by a call with its token.
+	q.change(func(ctx context.Context, tx *registry.Tx) error {
+		if _, err := Lost(ctx, tx, "agent-a", "", later); err != nil {
+			return err
+		}
+		return Touch(ctx, tx, as("a"), at(time.Hour))
+	})
+	if a := q.agent("a"); a.Status != Inactive {
+		t.Errorf("%+v", a)
+	}
+}

@@ -1,0 +1,299 @@
+package team
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	const minute = time.Minute
+	gone, none := Signs{Gone: true}, Signs{}
+	wrote := func(d time.Duration) Signs { return Signs{Output: at(d)} }
+	for _, c := range []struct {
+		status  Status
+		lost    bool
+		signs   Signs
+		age     time.Duration // since the heartbeat, at now
+		want    Status
+		healthy bool
+		misses  int
+		wantAge time.Duration
+	}{
+		{Active, false, none, 0, Active, true, 0, 0},
+		{Active, false, none, minute - 1, Active, true, 0, minute - 1},
+		{Active, false, none, minute, Active, false, 1, minute},
+		{Active, false, none, 2*minute - 1, Active, false, 1, 2*minute - 1},
+		{Active, false, none, 2 * minute, Inactive, false, 2, 2 * minute},
+		{Active, false, none, time.Hour, Inactive, false, 60, time.Hour},
+		{Active, false, none, -minute, Active, true, 0, 0}, // another clock
+		{Active, false, gone, 0, Inactive, true, 0, 0},
+		{Active, false, wrote(time.Hour), time.Hour, Active, true, 0, 0},
+		{Active, false, wrote(50 * minute), time.Hour, Inactive, false, 10, 10 * minute},
+		{Active, false, wrote(-minute), minute, Active, false, 1, minute},
+		{Idle, false, none, time.Hour, Idle, false, 0, time.Hour},
+		{Idle, false, gone, 0, Inactive, true, 0, 0},
+		{Inactive, false, none, time.Hour, Inactive, false, 60, time.Hour},
+		{Inactive, false, wrote(time.Hour), time.Hour, Active, true, 0, 0},
+		{Inactive, true, wrote(time.Hour), time.Hour, Inactive, true, 0, 0},
+		{Inactive, false, gone, 0, Inactive, true, 0, 0},
+		{Spawning, false, none, time.Hour, Spawning, false, 0, time.Hour},
+		{Spawning, false, gone, 0, Inactive, true, 0, 0},
+		{ShuttingDown, false, none, time.Hour, ShuttingDown, false, 0, time.Hour},
+		{ShuttingDown, false, gone, 0, ShuttingDown, true, 0, 0},
+		{Terminated, false, none, time.Hour, Terminated, false, 0, time.Hour},
+		{Terminated, false, gone, 0, Terminated, true, 0, 0},
+	} {
+		t.Run(fmt.Sprintf("%s %v %+v", c.status, c.age, c.signs), func(t *testing.T) {
+			t.Parallel()
+			a := registry.Agent{Status: c.status, Heartbeat: now}
+			if c.lost {
+				a.Lost = now
+			}
+			got := Judge(&a, c.signs, at(c.age))
+			want := Health{
+				Status: c.want, Active: c.want == Active || c.want == Idle, Seen: now, Age: c.wantAge, Healthy: c.healthy, Misses: c.misses,
+			}
+			if c.signs.Output.After(now) {
+				want.Seen = c.signs.Output
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func (q squad) sweep(team string, signs map[string]Signs, now time.Time) {
+	q.t.Helper()
+	q.change(func(ctx context.Context, tx *registry.Tx) error {
+		warnings, err := Sweep(ctx, tx, team, signs, now)
+		if warnings != nil {
+			q.t.Errorf("warnings %q", warnings)
+		}
+		return err
+	})
+}
+
+// told is what swarm itself told the leader.
+func (q squad) told() (texts []string) {
+	q.t.Helper()
+	for _, m := range q.inbox(Leader) {
+		if m.Type == registry.MessageSystem && m.Sender == system {
+			texts = append(texts, m.Body)
+		}
+	}
+	return texts
+}
+
+// A silent agent is inactive, keeps its tasks, and is active again with its next
+// sign of life. The leader is told each time that it fell silent, once.
+func TestSweepOfSilence(t *testing.T) {
+	t.Parallel()
+	q := newSquad(t, "a")
+	task := q.works("a")
+	alive := map[string]Signs{"w-a": {}}
+	for _, step := range []struct {
+		signs  map[string]Signs
+		at     time.Duration
+		status Status
+		told   int
+	}{
+		{alive, 119 * time.Second, Active, 0},
+		{nil, time.Hour, Active, 0}, // nobody knows
+		{alive, 2 * time.Minute, Inactive, 1},
+		{alive, 3 * time.Minute, Inactive, 1},
+		{map[string]Signs{"w-a": {Output: at(time.Minute)}}, 3 * time.Minute, Inactive, 1},
+		{map[string]Signs{"w-a": {Output: at(3 * time.Minute)}}, 4 * time.Minute, Active, 1},
+		{map[string]Signs{"w-a": {Output: at(3 * time.Minute)}}, 5 * time.Minute, Inactive, 2},
+	} {
+		q.sweep(crewTeam, step.signs, at(step.at))
+		a := q.agent("a")
+		if a.Status != step.status || len(q.told()) != step.told || !a.Heartbeat.Equal(now) {
+			t.Errorf("after %v: %+v, told %q", step.at, a, q.told())
+		}
+	}
+	if got := q.told()[0]; got != "Agent a (agent-a) became inactive: Heartbeat timeout: 120s since last heartbeat. Its tasks stay with it." {
+		t.Errorf("told %q", got)
+	}
+	if got := q.agent("a").LastError; got != "Heartbeat timeout: 120s since last heartbeat" {
+		t.Errorf("last error %q", got)
+	}
+	if got := q.task(task); got.Owner != "agent-a" {
+		t.Errorf("task %+v", got)
+	}
+	q.change(func(ctx context.Context, tx *registry.Tx) error { return Touch(ctx, tx, as("a"), at(6*time.Minute)) })
+	if a := q.agent("a"); a.Status != Active || !a.Heartbeat.Equal(at(6*time.Minute)) {
+		t.Errorf("after a call: %+v", a)
+	}
+}
+
+// What the facts say of one team does nothing to another.
+func TestSweepOfOneTeam(t *testing.T) {
+	t.Parallel()
+	q := newSquad(t, "a")
+	q.change(func(ctx context.Context, tx *registry.Tx) error {
+		if _, err := Create(ctx, tx, person, New{Name: "blue"}, now); err != nil {
+			return err
+		}
+		_, _, err := Join(ctx, tx, Joining{Team: "blue", ID: "agent-b"}, "w-b", "blue-b", "", now)
+		return err
+	})
+	signs := map[string]Signs{"w-a": {Gone: true}, "w-b": {Gone: true}}
+	for _, step := range []struct {
+		team string
+		a, b Status
+	}{
+		{"blue", Active, Inactive},
+		{"green", Active, Inactive},
+		{"", Inactive, Inactive},
+	} {
+		q.sweep(step.team, signs, now)
+		if a, b := q.agent("a").Status, q.agent("b").Status; a != step.a || b != step.b {
+			t.Errorf("after %q: %s, %s", step.team, a, b)
+		}
+	}
+}
+
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status Status
+		end    End
+		want   Status
+		phase  Phase
+		told   string
+	}{
+		{Active, End{Killed: true}, Terminated, ForceKilled, ""},
+		{Idle, End{Killed: true}, Terminated, ForceKilled, ""},
+		{Inactive, End{Killed: true}, Terminated, ForceKilled, ""},
+		{Spawning, End{Killed: true}, Terminated, ForceKilled, ""},
+		{ShuttingDown, End{Killed: true}, Terminated, ForceKilled, ""},
+		{Active, End{Reason: "exit status 3"}, Inactive, "", "Agent a (agent-a) became inactive: exit status 3. Tasks reassigned: task-1."},
+		{Idle, End{Reason: "success"}, Inactive, "", "Agent a (agent-a) became inactive: success. Tasks reassigned: task-1."},
+		{Inactive, End{}, Inactive, "", "Agent a (agent-a) became inactive: its process ended. Tasks reassigned: task-1."},
+		{Spawning, End{Reason: "spawn was interrupted"}, Inactive, "", "Agent a (agent-a) became inactive: spawn was interrupted. Tasks reassigned: task-1."},
+		{ShuttingDown, End{Reason: "success"}, Terminated, Confirmed, ""},
+		{Terminated, End{Killed: true}, Terminated, Confirmed, ""},
+		{Terminated, End{}, Terminated, Confirmed, ""},
+	} {
+		t.Run(fmt.Sprintf("%s killed %v", c.status, c.end.Killed), func(t *testing.T) {
+			t.Parallel()
+			q := newSquad(t, "a")
+			task := q.works("a")
+			var err error
+			switch c.status {
+			case ShuttingDown:
+				_, err = q.ask(person, "a", "")
+			case Terminated:
+				_, err = q.release("a", Leaving{Phase: Confirmed})
+			case Spawning, Active, Idle, Inactive:
+				q.put("a", func(a *registry.Agent) { a.Status = c.status })
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				q.change(func(ctx context.Context, tx *registry.Tx) error {
+					warnings, err := Ended(ctx, tx, "w-a", c.end, at(time.Hour))
+					if warnings != nil {
+						t.Errorf("warnings %q", warnings)
+					}
+					return err
+				})
+			}
+			a := q.agent("a")
+			if a.Status != c.want || q.shutdown("a").Phase != c.phase || (a.TokenHash == "") != (c.want == Terminated) {
+				t.Errorf("%+v, shutdown %+v", a, q.shutdown("a"))
+			}
+			if got := q.task(task); got.Status != registry.TaskPending {
+				t.Errorf("task %+v", got)
+			}
+			var want []string
+			if c.told != "" {
+				want = []string{c.told}
+				if !a.Lost.Equal(at(time.Hour)) {
+					t.Errorf("lost %v", a.Lost)
+				}
+			}
+			if diff := cmp.Diff(want, q.told()); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+			q.sweep("", map[string]Signs{"w-a": {Gone: true}}, at(2*time.Hour))
+			if diff := cmp.Diff(a, q.agent("a")); diff != "" {
+				t.Errorf("a sweep (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The end of a worker that is no agent's, or not any more, is nobody's end.
+func TestEndOfAnotherWorker(t *testing.T) {
+	t.Parallel()
+	q := newSquad(t, "a")
+	q.change(func(ctx context.Context, tx *registry.Tx) error {
+		return Rejoin(ctx, tx, "agent-a", "new", "red-a", "n", now)
+	})
+	before := q.agent("a")
+	for _, id := range []string{"w-a", "ghost", ""} {
+		q.change(func(ctx context.Context, tx *registry.Tx) error {
+			_, err := Ended(ctx, tx, id, End{Killed: true}, later)
+			return err
+		})
+	}
+	q.sweep("", map[string]Signs{"w-a": {Gone: true}, "": {Gone: true}}, later)
+	if diff := cmp.Diff(before, q.agent("a")); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
+}
+
+// A loss is followed by the next one only after a new start.
+func TestLostAgain(t *testing.T) {
+	t.Parallel()
+	q := newSquad(t, "a")
+	lose := func(reason string) {
+		q.change(func(ctx context.Context, tx *registry.Tx) error {
+			_, err := Lost(ctx, tx, "agent-a", reason, later)
+			return err
+		})
+	}
+	lose("one")
+	lose("two")
+	q.change(func(ctx context.Context, tx *registry.Tx) error {
+		return Rejoin(ctx, tx, "agent-a", "new", "red-a", "n", later)
+	})
+	lose("three")
+	want := []string{
+		"Agent a (agent-a) became inactive: one. Tasks reassigned: none.",
+		"Agent a (agent-a) became inactive: three. Tasks reassigned: none.",
+	}
+	if diff := cmp.Diff(want, q.told()); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
+
+// What an agent left that approved is confirmed by its end, and the leader knows.
+func TestEndAfterApproval(t *testing.T) {
+	t.Parallel()
+	q := newSquad(t, "a")
+	task := q.works("a")
+	if _, err := q.ask(person, "a", ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.approve(as("a"), false, ""); err != nil {
+		t.Fatal(err)
+	}
+	q.sweep(crewTeam, map[string]Signs{"w-a": {Gone: true, Reason: "success"}}, later)
+	if s := q.shutdown("a"); s.Phase != Confirmed || len(s.Reassigned) != 1 || s.Reassigned[0] != task {
+		t.Errorf("%+v", s)
+	}
+	if diff := cmp.Diff([]Phase{Approved, Confirmed}, q.notes(Leader)); diff != "" {
+		t.Errorf("the leader knows (-want +got):\n%s", diff)
+	}
+}

@@ -15,6 +15,9 @@
 //	worker read DIR [paste]     writes what it reads to DIR/got, after every read all of it;
 //	                            with paste it asks its terminal to mark what is pasted
 //	worker spin DIR             keeps a processor busy
+//	worker listen DIR PORT      listens on a TCP port of 127.0.0.1
+//	worker obey DIR             runs the commands that it is asked to
+//	worker ask DIR COMMAND      asks it, waits for it, has its output and its exit code
 //
 // DIR/pid holds the pid of the worker, DIR/pid.1 and so on those of what it
 // started, each written when that process is ready.
@@ -79,6 +82,12 @@ func main() {
 		size(dir)
 	case "read":
 		read(dir, arg == "paste")
+	case "listen":
+		listen(dir, arg)
+	case "obey":
+		obey(dir)
+	case "ask":
+		ask(dir, arg)
 	case "spin":
 		ready(dir, "pid")
 		for {

@@ -8,7 +8,9 @@ import (
 )
 
 // Touch takes note that the caller lives, if it is an agent. Everything that an
-// agent changes does so, and so does reading its inbox.
+// agent changes does so, and so does reading its inbox. It is
+// [ErrHeartbeatInactive] if the agent's process is gone: whoever has its token must
+// not take tasks that nobody would give back.
 func Touch(ctx context.Context, tx *registry.Tx, caller Caller, now time.Time) error {
 	if caller.Agent == "" {
 		return nil
@@ -17,7 +19,10 @@ func Touch(ctx context.Context, tx *registry.Tx, caller Caller, now time.Time) e
 	if err != nil {
 		return err
 	}
-	if a.Status == Inactive && a.Lost.IsZero() {
+	if a.Status == Inactive {
+		if !a.Lost.IsZero() {
+			return ErrHeartbeatInactive
+		}
 		a.Status = Active
 		if err := tx.PutAgent(ctx, &a); err != nil {
 			return err

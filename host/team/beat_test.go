@@ -107,14 +107,20 @@ func TestTouch(t *testing.T) {
 	if a := q.agent("a"); !a.Heartbeat.Equal(later) || a.Status != Idle {
 		t.Errorf("%+v", a)
 	}
-	// One whose process is gone does not live again by a call with its token.
+	// One whose process is gone does not live again by a call with its token, and
+	// gets nothing to do.
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		if _, err := Lost(ctx, tx, "agent-a", "", later); err != nil {
+		if _, err := CreateTask(ctx, tx, person, crewTeam, NewTask{Title: "t"}, later); err != nil {
 			return err
 		}
-		return Touch(ctx, tx, as("a"), at(time.Hour))
+		_, err := Lost(ctx, tx, "agent-a", "", later)
+		return err
 	})
-	if a := q.agent("a"); a.Status != Inactive {
+	refused(t, "Agent is inactive. Requires re-spawn.", q.try(func(ctx context.Context, tx *registry.Tx) error {
+		_, err := ClaimTask(ctx, tx, as("a"), crewTeam, "task-1", at(time.Hour))
+		return err
+	}))
+	if a := q.agent("a"); a.Status != Inactive || !a.Heartbeat.Equal(later) {
 		t.Errorf("%+v", a)
 	}
 }

@@ -31,7 +31,7 @@ const (
 	// waited was killed.
 	leftovers = 10 * time.Minute
 	// kept is how much of its output is kept, over both streams.
-	kept = 8 << 20
+	kept = 64 << 20
 	// tidyLimit is how long the output and the removal may take.
 	tidyLimit = 30 * time.Second
 )
@@ -67,7 +67,7 @@ func Run(ctx context.Context, h *host.Host, c Command) (Result, error) {
 		return Result{ExitCode: NotStarted, Problem: err.Error()}, nil
 	}
 	if err != nil {
-		return Result{}, err
+		return Result{}, cancelled(ctx, err)
 	}
 	res, err := await(ctx, h, w, c.Timeout)
 	if out, rerr := read(ctx, h, w); rerr == nil {
@@ -111,6 +111,14 @@ func await(ctx context.Context, h *host.Host, w host.Worker, timeout time.Durati
 // [Run], and that goes with its answer.
 func IsForeground(r registry.Record) bool {
 	return strings.HasPrefix(r.Name, foreground) && r.Owner != nil && r.Retain == leftovers.String()
+}
+
+// cancelled says so of an error that came of it.
+func cancelled(ctx context.Context, err error) error {
+	if cause := ctx.Err(); cause != nil && !errors.Is(err, cause) {
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+	return err
 }
 
 func resultOf(w host.Worker) Result {

@@ -1,0 +1,144 @@
+package shell_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func (w *world) run(ctx context.Context, c shell.Command) (shell.Result, error) {
+	w.Helper()
+	if c.Dir == "" {
+		c.Dir = w.dir
+	}
+	return shell.Run(ctx, w.host(), c)
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, tt := range []struct {
+		command string
+		want    shell.Result
+	}{
+		{`echo hello`, shell.Result{Stdout: "hello\n"}},
+		{`printf a; printf b >&2; exit 3`, shell.Result{Stdout: "a", Stderr: "b", ExitCode: 3}},
+		{`kill -TERM $$`, shell.Result{ExitCode: 143}},
+		{`no-such-command-anywhere 2>/dev/null`, shell.Result{ExitCode: 127}},
+		{`cat`, shell.Result{}},
+		{`printf '\377\n\n'`, shell.Result{Stdout: "\ufffd\n\n"}},
+		{`if [ 1 -lt 2 ]; then pwd; fi; # what the quotes "don't" end`, shell.Result{Stdout: w.dir + "\n"}},
+	} {
+		t.Run(tt.command, func(t *testing.T) {
+			t.Parallel()
+			w := &world{T: t, state: w.state, dir: w.dir, mark: w.mark}
+			got, err := w.run(t.Context(), shell.Command{Command: tt.command})
+			if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
+				t.Errorf("error %v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+	t.Cleanup(func() { w.wantNoWorkers() })
+}
+
+// wantNoWorkers checks that commands in the foreground leave no record behind.
+func (w *world) wantNoWorkers() {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	ws, _, err := open(ctx, w.T, w.state, w.mark).Workers(ctx, host.Selection{})
+	if err != nil || len(ws) > 0 {
+		w.Errorf("left: %v, error %v", ws, err)
+	}
+}
+
+// TestRunTakesTooLong: the time-out ends the whole tree.
+func TestRunTakesTooLong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	res, err := w.run(t.Context(), shell.Command{
+		Command: `echo begun; trap '' INT; (setsid sleep 997 &); sleep 998 & sleep 999`, Timeout: time.Second,
+	})
+	want := shell.Result{Stdout: "begun\n", ExitCode: shell.TimedOut, Problem: "Command timed out after 1s"}
+	if diff := cmp.Diff(want, res); diff != "" || err != nil {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+	w.wantNone()
+	w.wantNoWorkers()
+}
+
+// TestRunLeavesNothing: what a command left behind in the background ends with it.
+func TestRunLeavesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	res, err := w.run(t.Context(), shell.Command{Command: `sleep 997 & (setsid sleep 998 &); echo done`})
+	if res.Stdout != "done\n" || res.ExitCode != 0 || err != nil {
+		t.Errorf("%+v, %v", res, err)
+	}
+	w.wantNone()
+	w.wantNoWorkers()
+}
+
+func TestRunCancelled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		w.wait("it runs", func() bool {
+			_, err := os.Stat(w.dir + "/begun")
+			return err == nil
+		})
+		cancel()
+	}()
+	_, err := w.run(ctx, shell.Command{Command: `echo > begun; sleep 997 & sleep 998`})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	w.wantNone()
+	w.wantNoWorkers()
+}
+
+func TestRunWritesALot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	res, err := w.run(t.Context(), shell.Command{Command: `yes | head -c 20000000; echo last; echo few >&2`})
+	if err != nil || len(res.Stdout) > 1<<20+100 || len(res.Stdout) < 1<<19 || !strings.HasSuffix(res.Stdout, "y\nlast\n") || res.Stderr != "few\n" {
+		t.Fatalf("%d bytes, stderr %q, error %v", len(res.Stdout), res.Stderr, err)
+	}
+	var dropped int
+	_, err = fmt.Sscanf(res.Stdout, swarm.TranscriptMark+"%d bytes of older output were dropped]\n", &dropped)
+	_, rest, _ := strings.Cut(res.Stdout, "\n")
+	if err != nil || dropped+len(rest) != 20000005 {
+		t.Errorf("%d bytes after %d, error %v", len(rest), dropped, err)
+	}
+}
+
+// TestCannotBegin: what can't be begun leaves nothing behind.
+func TestCannotBegin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	nowhere := w.dir + "/nowhere"
+	res, err := w.run(t.Context(), shell.Command{Command: `echo`, Dir: nowhere})
+	want := shell.Result{ExitCode: shell.NotStarted, Problem: "no such directory: " + nowhere}
+	if diff := cmp.Diff(want, res); diff != "" || err != nil {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+	o := options(w.state, w.mark)
+	o.Env = append(o.Env, "PATH="+w.dir)
+	noBash := opened(t.Context(), t, o)
+	if _, err := shell.Start(t.Context(), noBash, shell.Command{Command: `echo`, Dir: w.dir}); !errors.Is(err, swarm.ErrInvalidSpec) {
+		t.Errorf("without bash: %v", err)
+	}
+	w.wantNoWorkers()
+}

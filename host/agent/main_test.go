@@ -62,6 +62,7 @@ type call struct {
 	Bin, Dir string
 	Kill     *kill                 `json:",omitempty"`
 	Respond  *agent.RespondRequest `json:",omitempty"`
+	Spawn    *agent.SpawnRequest   `json:",omitempty"`
 }
 
 type kill struct {
@@ -108,6 +109,10 @@ func (c call) do(ctx context.Context, h *host.Host) (answer, func(context.Contex
 	if c.Kill != nil {
 		k, err := agent.Kill(ctx, h, agent.KillRequest{Team: c.Kill.Team, Agent: c.Kill.Agent, Force: c.Kill.Force})
 		return answer{Phase: k.Phase, Reassigned: k.Reassigned, Warnings: k.Warnings}, k.AfterAnswer, err
+	}
+	if c.Spawn != nil {
+		s, err := agent.Spawn(ctx, h, *c.Spawn)
+		return answer{Warnings: s.Warnings}, nil, err
 	}
 	r, err := agent.Respond(ctx, h, *c.Respond)
 	return answer{Phase: r.Phase, Reassigned: r.Reassigned, Warnings: r.Warnings}, r.AfterAnswer, err

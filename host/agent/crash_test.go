@@ -1,0 +1,159 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+// crashes is how often a call is killed at some moment.
+const crashes = 10
+
+// crash has a process make a call and kills it some time in the first limit.
+func (w *world) crash(c call, limit time.Duration) {
+	w.Helper()
+	c.Bin, c.Dir = bin, w.state()
+	arg, err := json.Marshal(c)
+	w.ok(err)
+	ctx, cancel := context.WithTimeout(w.Context(), rand.N(limit))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self(w), asCaller, string(arg))
+	cmd.Env = w.person()
+	_ = cmd.Run() // however it ended
+}
+
+// TestKillerKilled kills those who kill by force: whatever the moment, the agent is
+// as it was or it is released, once the next one has looked.
+func TestKillerKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	counts := map[team.Status]int{}
+	for i := range crashes {
+		m := w.spawn("ann", "process")
+		if i%4 == 0 {
+			m.tell("trap '' TERM; echo yes > ready")
+			m.file("ready")
+		}
+		task := m.task("work")
+		w.crash(call{Kill: &kill{Team: crew, Agent: "ann", Force: true}}, 400*time.Millisecond)
+		_, err := w.host().SweepTeam(t.Context(), crew)
+		w.ok(err)
+		counts[w.whole(m, task)]++
+		if _, err := w.kill(m.ID, true); err != nil && !strings.HasSuffix(err.Error(), "is already terminated") {
+			t.Fatal(err)
+		}
+		if got := w.whole(m, task); got != team.Terminated {
+			t.Errorf("after another kill the agent is %s", got)
+		}
+		m.gone()
+	}
+	t.Logf("found: %v", counts)
+}
+
+// whole returns the status of an agent all of whose facts must fit.
+func (w *world) whole(m *member, taskID string) team.Status {
+	w.Helper()
+	var a registry.Agent
+	var task registry.Task
+	w.change(w.host(), func(ctx context.Context, tx *registry.Tx, c team.Caller) (err error) {
+		if a, err = tx.Agent(ctx, m.ID); err != nil {
+			return err
+		}
+		tasks, err := team.Tasks(ctx, tx, c, crew, "", "")
+		for _, t := range tasks {
+			if team.TaskID(t.N) == taskID {
+				task = t
+			}
+		}
+		return err
+	})
+	switch {
+	case a.Status == team.Terminated:
+		if task.Status != registry.TaskPending || task.Owner != "" || a.TokenHash != "" || a.Terminated.IsZero() {
+			w.Errorf("terminated: %+v, task %+v", a, task)
+		}
+	case task.Status != registry.TaskInProgress || task.Owner != m.ID || a.TokenHash == "" || !a.Lost.IsZero():
+		w.Errorf("not terminated: %+v, task %+v", a, task)
+	}
+	return a.Status
+}
+
+// TestResponderKilled kills agents while they say from inside that they are ready:
+// one that is terminated ends, and one that is not can say it again.
+func TestResponderKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	c := call{Bin: bin, Dir: w.state(), Respond: &agent.RespondRequest{Team: crew, Approve: true, Ready: true}}
+	arg, err := json.Marshal(c)
+	w.ok(err)
+	counts := map[team.Status]int{}
+	for range crashes {
+		m := w.spawn("ann", "process")
+		task := m.task("work")
+		_, err := w.kill("ann", false)
+		w.ok(err)
+		limit := fmt.Sprintf("%.3f", rand.Float64()/3)
+		m.tell("timeout -s KILL " + limit + " " + self(w) + " " + asCaller + " '" + string(arg) + "' > out; echo done > tried.new; mv tried.new tried")
+		m.file("tried")
+		_, err = w.host().SweepTeam(t.Context(), crew)
+		w.ok(err)
+		status := w.whole(m, task)
+		counts[status]++
+		if status != team.Terminated {
+			m.call(call{Respond: c.Respond})
+		}
+		m.tell("exit 0") // else it has its grace
+		m.gone()
+		if got := w.whole(m, task); got != team.Terminated {
+			t.Errorf("after another answer the agent is %s", got)
+		}
+	}
+	t.Logf("found: %v", counts)
+}
+
+// TestSpawnerKilled kills those who spawn: the agent is there with its process, or
+// it is inactive for want of one, or there is neither.
+func TestSpawnerKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	there := 0
+	for range crashes {
+		w.crash(call{Spawn: &agent.SpawnRequest{
+			Team: crew, Name: "ann", Dir: w.root, Backend: "process", Command: []string{"sleep", "1000"},
+		}}, 200*time.Millisecond)
+		_, err := w.host().SweepTeam(t.Context(), crew)
+		w.ok(err)
+		s, err := agent.Status(t.Context(), w.host(), agent.StatusRequest{Team: crew})
+		w.ok(err)
+		ws, _, err := w.host().Workers(t.Context(), host.Selection{All: true})
+		w.ok(err)
+		running := slices.DeleteFunc(ws, host.Worker.Gone)
+		if len(s.Agents) == 0 && len(running) == 0 {
+			continue
+		}
+		there++
+		if len(s.Agents) != 1 || len(running) != s.Summary.Active || s.Summary.Inactive != 1-s.Summary.Active {
+			t.Fatalf("%d workers run, agents: %+v", len(running), s.Agents)
+		}
+		k, err := w.kill("ann", s.Summary.Active == 1)
+		w.ok(err)
+		if s.Summary.Inactive == 1 && k.Phase != team.Confirmed {
+			t.Errorf("the kill of an agent that never was: %+v", k)
+		}
+	}
+	t.Logf("%d of %d were there", there, crashes)
+}

@@ -9,7 +9,7 @@ LDFLAGS := -s -w
 export CGO_ENABLED := 0
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
-.PHONY: build install demo test check lint tidy generated darwin generate bench clean help
+.PHONY: build install demo example test check lint tidy generated darwin generate bench clean help
 .DEFAULT_GOAL := build
 
 build: ## build swarm, its shim and its plugins into ./bin
@@ -24,6 +24,11 @@ demo: ## install what is missing, build, and run the main job in a scratch direc
 	@.ci/setup git tmux
 	@$(MAKE) --no-print-directory build
 	@.ci/demo bin
+
+example: ## build, and run the team of docs/teams.md in a scratch directory
+	@.ci/setup tmux
+	@$(MAKE) --no-print-directory build
+	@docs/example-team/run bin
 
 test: ## install what is missing, then run all tests with the race detector
 	@.ci/setup git tmux cc less vim

@@ -97,3 +97,19 @@ func diskFull(shim, dir string) error {
 	}
 	return err
 }
+
+// Neither is a transcript, which is no reason not to keep the log.
+func TestTranscriptCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, os.Symlink("/dev/full", filepath.Join(dir, rundir.TranscriptFile)))
+	l := launch(`echo one; echo two >&2; exit 3`)
+	l.Transcript = true
+	s := start(t, l, options{dir: dir})
+	if st := s.end(); st.Code != 3 || st.DroppedBytes != 0 {
+		t.Errorf("status %+v", st)
+	}
+	if got := s.text("stdout"); got != "one\ntwo\n" {
+		t.Errorf("the log has %q", got)
+	}
+}

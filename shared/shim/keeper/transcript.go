@@ -31,17 +31,23 @@ type transcript struct {
 	full bool
 	// missed is how much could not be written since the last that was.
 	missed int64
+	// punch makes the hole, where that can be done.
+	punch func(f *os.File, from, size int64) error
 }
 
 func openTranscript(limit int64) (*transcript, error) {
-	if limit <= 0 {
-		limit = rundir.DefaultOutputLimit
-	}
 	f, err := os.OpenFile(rundir.TranscriptFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	return &transcript{file: f, limit: limit, step: max(limit/holes/block, 1) * block}, nil
+	return newTranscript(f, limit), nil
+}
+
+func newTranscript(f *os.File, limit int64) *transcript {
+	if limit <= 0 {
+		limit = rundir.DefaultOutputLimit
+	}
+	return &transcript{file: f, limit: limit, step: max(limit/holes/block, 1) * block, punch: punch}
 }
 
 // append writes what was read at once. A nil transcript takes everything.
@@ -88,7 +94,7 @@ func (t *transcript) drop() {
 	if end <= t.hole {
 		return
 	}
-	if err := punch(t.file, t.hole, end-t.hole); err != nil {
+	if err := t.punch(t.file, t.hole, end-t.hole); err != nil {
 		t.full = true
 		t.mark("this file is full: what follows is in the log only")
 		return

@@ -1,0 +1,203 @@
+package agent_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+func TestSpawn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.createServed()
+	s, err := agent.Spawn(t.Context(), w.host(), agent.SpawnRequest{
+		Team: crew, Model: "m", Prompt: "do {name}", Dir: w.root, Backend: "process",
+		Command: []string{"sh", "-c", "echo \"$@\" > args; env > env; exec sleep 1000", "x", "{name}", "{model} {model}", "-p={prompt}", "{port}", "{other}"},
+	})
+	w.ok(err)
+	if s.Name != s.ID || !strings.HasPrefix(s.ID, "agent-") || len(s.ID) != len("agent-abc123") || s.Worker != "crew-"+s.ID || len(s.Warnings) > 0 {
+		t.Errorf("spawned: %+v", s)
+	}
+	var args, env string
+	w.wait("the agent has started", func() bool {
+		b, _ := os.ReadFile(filepath.Join(w.root, "env"))
+		env = string(b)
+		return strings.Contains(env, "SWARM_TEAM_SERVER=")
+	})
+	b, err := os.ReadFile(filepath.Join(w.root, "args"))
+	w.ok(err)
+	args = string(b)
+	port := env[strings.Index(env, "SWARM_TEAM_SERVER=127.0.0.1:")+len("SWARM_TEAM_SERVER=127.0.0.1:"):]
+	port, _, _ = strings.Cut(port, "\n")
+	if want := s.ID + " m m -p=do {name} " + port + " {other}\n"; args != want {
+		t.Errorf("arguments %q, want %q", args, want)
+	}
+	for _, want := range []string{"SWARM_TEAM=crew\n", "SWARM_AGENT_ID=" + s.ID + "\n", "SWARM_TOKEN="} {
+		if !strings.Contains(env, want) {
+			t.Errorf("no %q in the environment of the agent", want)
+		}
+	}
+}
+
+func TestSpawnRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	spawn := func(h *host.Host, r agent.SpawnRequest) error {
+		if r.Team == "" {
+			r.Team = crew
+		}
+		if r.Command == nil {
+			r.Command = []string{"sleep", "1000"}
+		}
+		if r.Backend == "" {
+			r.Backend = "process"
+		}
+		r.Dir = w.root
+		_, err := agent.Spawn(t.Context(), h, r)
+		return err
+	}
+	w.refused("Team 'crew' does not exist", spawn(w.host(), agent.SpawnRequest{}))
+	w.create(crew)
+	w.ok(spawn(w.host(), agent.SpawnRequest{Name: "ann"}))
+	bob := w.spawn("bob", "process")
+	w.refused("Only the team leader can spawn agents", spawn(w.as(bob.token), agent.SpawnRequest{}))
+	w.refused("Agent 'ann' already exists in team 'crew'", spawn(w.host(), agent.SpawnRequest{Name: "ann"}))
+	for _, r := range []agent.SpawnRequest{
+		{Name: "leader"}, {Name: "a b"}, {Name: strings.Repeat("a", 32)}, {Role: "boss"}, {Backend: "nowhere"},
+		{Command: []string{"no/such/program"}}, {Command: []string{}},
+	} {
+		if err := spawn(w.host(), r); err == nil {
+			t.Errorf("%+v was spawned", r)
+		}
+	}
+	s, err := agent.Status(t.Context(), w.host(), agent.StatusRequest{Team: crew, Terminated: true})
+	w.ok(err)
+	ws, _, err := w.host().Workers(t.Context(), host.Selection{All: true})
+	w.ok(err)
+	if len(s.Agents) != 2 || len(ws) != 2 {
+		t.Errorf("agents %+v, workers %+v", s.Agents, ws)
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	long := strings.Repeat("t", 32)
+	w.create(long)
+	name := strings.Repeat("a", 31)
+	for _, want := range []string{long + "-" + name, (long + "-" + name)[:62] + "-2"} {
+		m := w.spawnIn(long, name, "process", "")
+		if m.Worker != want {
+			t.Errorf("worker %s, want %s", m.Worker, want)
+		}
+		_, err := agent.Kill(t.Context(), w.host(), agent.KillRequest{Team: long, Agent: name, Force: true})
+		w.ok(err)
+	}
+}
+
+// TestPromptTyped is an agent that shows that it is ready.
+func TestPromptTyped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	for _, backend := range []string{"tmux", "process"} {
+		out := filepath.Join(w.root, backend)
+		s, err := agent.Spawn(t.Context(), w.host(), agent.SpawnRequest{
+			Team: crew, Name: backend, Prompt: "write a poem", Dir: w.root, Backend: backend,
+			Command: []string{"sh", "-c", "printf '> \\n'; read line; echo \"$line\" > $0.new; mv $0.new $0; exec sleep 1000", out},
+		})
+		w.ok(err)
+		if len(s.Warnings) > 0 {
+			t.Errorf("%s: warnings: %q", backend, s.Warnings)
+		}
+		w.wait("the prompt is read", func() bool {
+			b, err := os.ReadFile(out)
+			return err == nil && string(b) == "write a poem\n"
+		})
+	}
+}
+
+// TestPromptInInbox is an agent that ends before it is ready.
+func TestPromptInInbox(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	s, err := agent.Spawn(t.Context(), w.host(), agent.SpawnRequest{
+		Team: crew, Name: "ann", Prompt: "write a poem", Dir: w.root, Command: []string{"true"},
+	})
+	w.ok(err)
+	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "it is in its inbox") {
+		t.Errorf("warnings: %q", s.Warnings)
+	}
+	w.ok(w.host().Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
+		in, _, err := tx.Messages(ctx, registry.MessageQuery{Team: crew, Recipient: s.ID, Limit: 10, Bytes: 1 << 20})
+		if err == nil && (len(in) != 1 || in[0].Body != "write a poem" || in[0].Sender != team.Leader) {
+			t.Errorf("inbox: %+v", in)
+		}
+		return err
+	}))
+}
+
+func TestColors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	seen := map[string]bool{}
+	for range 10 {
+		s, err := agent.Spawn(t.Context(), w.host(), agent.SpawnRequest{Team: crew, Dir: w.root, Backend: "process", Command: []string{"sleep", "1000"}})
+		w.ok(err)
+		seen[s.Color] = true
+		if len(s.Warnings) > 0 {
+			t.Errorf("warnings: %q", s.Warnings)
+		}
+	}
+	s, err := agent.Spawn(t.Context(), w.host(), agent.SpawnRequest{Team: crew, Dir: w.root, Backend: "process", Command: []string{"sleep", "1000"}})
+	w.ok(err)
+	if len(seen) != 10 || !seen[s.Color] || len(s.Warnings) != 1 {
+		t.Errorf("%d colours, then %s with %q", len(seen), s.Color, s.Warnings)
+	}
+}
+
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.createServed()
+	ann, bob := w.spawn("ann", "process"), w.spawn("bob", "tmux")
+	_, err := agent.DeleteTeam(t.Context(), w.as(ann.token), crew, true)
+	w.refused("Only the team leader can delete the team", err)
+	_, err = agent.DeleteTeam(t.Context(), w.host(), crew, false)
+	w.refused("Team 'crew' has 2 live agent(s): ann, bob", err)
+	if !w.server().Running {
+		t.Error("the server was stopped")
+	}
+	w.is("ann", team.Active)
+
+	d, err := agent.DeleteTeam(t.Context(), w.host(), crew, true)
+	w.ok(err)
+	if diff := cmp.Diff(agent.Deleted{Killed: []string{ann.ID, bob.ID}}, d); diff != "" {
+		t.Error(diff)
+	}
+	ann.gone()
+	bob.gone()
+	if answering(c.Port) {
+		t.Error("the server runs")
+	}
+	_, err = agent.DeleteTeam(t.Context(), w.host(), crew, true)
+	w.refused("Team 'crew' does not exist", err)
+	// Nothing is left of it, and its name is free.
+	w.create(crew)
+	if a := w.spawn("ann", "process"); a.Worker != "crew-ann-2" {
+		t.Errorf("the worker is %s", a.Worker)
+	}
+	_, err = w.host().Clean(t.Context(), host.Selection{Names: []string{"crew-ann", "crew-bob", "crew-server"}}, host.CleanRequest{})
+	w.ok(err)
+}

@@ -50,8 +50,7 @@ type KillResult struct {
 func Kill(ctx context.Context, h *host.Host, s Session, req KillRequest) (KillResult, error) {
 	res := KillResult{SignalSent: req.Signal}
 	w, err := find(ctx, h, s, req.ID)
-	var missing *NotFoundError
-	if errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*NotFoundError](err); ok {
 		res.Problem = missing.Error()
 		return res, nil
 	}

@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	w.mark = "SWARM_SHELL_TEST=" + w.dir
 	t.Cleanup(func() {
 		// The context of a test has ended when its clean-up runs.
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 		defer cancel()
 		h := open(ctx, t, w.state, w.mark)
 		if _, err := h.Kill(ctx, host.Selection{All: true}, host.KillRequest{Signal: "SIGKILL"}); err != nil {

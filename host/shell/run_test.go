@@ -54,7 +54,7 @@ func TestRun(t *testing.T) {
 // wantNoWorkers checks that commands in the foreground leave no record behind.
 func (w *world) wantNoWorkers() {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.Context()), patience)
 	defer cancel()
 	ws, _, err := open(ctx, w.T, w.state, w.mark).Workers(ctx, host.Selection{})
 	if err != nil || len(ws) > 0 {

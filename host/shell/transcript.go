@@ -76,7 +76,7 @@ func (t *transcript) read(offset int64) (start int64, b []byte, err error) {
 	}
 	b = make([]byte, maxText+1)
 	n, err := t.file.ReadAt(b, start)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return offset, nil, err
 	}
 	b = b[:n]

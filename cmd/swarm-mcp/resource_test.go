@@ -168,6 +168,8 @@ func TestListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.until("the client heard of output", func() bool { return updates.of(id) > 0 })
+	w.swarm("spawn", "--name", "web", "--", "sleep", "1003")
+	w.until("the client heard of the list", func() bool { return changes.count() > 0 })
 }
 
 type counter struct {

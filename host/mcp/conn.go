@@ -20,9 +20,10 @@ const lastAnswers = 2 * time.Second
 // do not wait for them.
 type conn struct {
 	received <-chan received
-	// closed is closed by Close.
-	closed chan struct{}
-	close  sync.Once
+	// closed is closed by Close, ended when Read has returned an error: nothing more
+	// comes from the client.
+	closed, ended chan struct{}
+	close         sync.Once
 	// answered gets a value when something was answered.
 	answered chan struct{}
 
@@ -40,6 +41,7 @@ func newConn(in io.Reader, out io.Writer) *conn {
 	return &conn{
 		received: lines(in, closed),
 		closed:   closed,
+		ended:    make(chan struct{}),
 		answered: make(chan struct{}, 1),
 		open:     make(map[jsonrpc.ID]bool),
 		out:      out,
@@ -52,8 +54,17 @@ func (c *conn) Connect(context.Context) (sdk.Connection, error) { return c, nil 
 // SessionID is empty: there is one session.
 func (c *conn) SessionID() string { return "" }
 
-// Read returns the next message, and [io.EOF] once there is none any more.
+// Read returns the next message, and [io.EOF] once there is none any more. It is not
+// called again then.
 func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	message, err := c.next(ctx)
+	if err != nil {
+		close(c.ended)
+	}
+	return message, err
+}
+
+func (c *conn) next(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		select {
 		case <-ctx.Done():

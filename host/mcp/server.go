@@ -14,9 +14,13 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-// leaveLimit is how long the server may take to leave, over all: clients kill
-// servers that stay.
-const leaveLimit = 10 * time.Second
+const (
+	// leaveLimit is how long the server waits for what is under way when it leaves:
+	// clients kill servers that stay.
+	leaveLimit = 5 * time.Second
+	// endLimit is how long it gives its shells then. Their keepers go on without it.
+	endLimit = 10 * time.Second
+)
 
 // Options say what a server serves, and to whom.
 type Options struct {
@@ -41,7 +45,8 @@ type Options struct {
 type server struct {
 	Options
 	sdk *sdk.Server
-	// behind are the calls and notices that go on behind what was answered.
+	// behind is what goes on beside the connection: calls, also after they were
+	// cancelled, and whoever looks for what to tell the client.
 	behind sync.WaitGroup
 	subs   subscriptions
 	list   list
@@ -59,30 +64,31 @@ func Serve(ctx context.Context, o Options) error {
 
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	var watching sync.WaitGroup
-	watching.Go(func() { s.watchList(running) })
+	s.behind.Go(func() { s.watchList(running) })
 	s.subs.follow = func(uri string) func() {
 		one, stop := context.WithCancel(running)
-		watching.Go(func() { s.follow(one, uri) })
+		s.behind.Go(func() { s.follow(one, uri) })
 		return stop
 	}
 	c := newConn(o.In, o.Out)
 	session, err := s.sdk.Connect(ctx, c, nil)
-	if err == nil {
-		closing := context.AfterFunc(ctx, func() { _ = c.Close() })
-		defer closing()
-		// How the client went does not matter.
-		_ = session.Wait()
+	if err != nil {
+		return err
 	}
+	closing := context.AfterFunc(ctx, func() { _ = c.Close() })
+	defer closing()
+	<-c.ended
 	stop()
-	watching.Wait()
 
-	// What is under way may still start a shell.
 	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveLimit)
 	defer cancel()
-	s.awaitBehind(leaving)
-	s.endShells(leaving)
-	return err
+	// How the client went does not matter, but one that reads nothing may hold up an
+	// answer for ever.
+	s.await(leaving, func() { _ = session.Wait() })
+	// What is under way may still start a shell.
+	s.await(leaving, s.behind.Wait)
+	s.endShells(context.WithoutCancel(ctx))
+	return nil
 }
 
 // build makes the SDK's server, with everything that it serves.
@@ -102,11 +108,11 @@ func (s *server) build() {
 	s.sdk.AddReceivingMiddleware(s.listNow)
 }
 
-// awaitBehind waits until nothing is under way any more.
-func (s *server) awaitBehind(ctx context.Context) {
+// await waits for something, but not longer than ctx.
+func (s *server) await(ctx context.Context, wait func()) {
 	done := make(chan struct{})
 	go func() {
-		s.behind.Wait()
+		wait()
 		close(done)
 	}()
 	select {
@@ -119,6 +125,8 @@ func (s *server) awaitBehind(ctx context.Context) {
 // endShells ends the shells of the session, which their keepers would do otherwise
 // once this process is gone: the history tells of it at once.
 func (s *server) endShells(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, endLimit)
+	defer cancel()
 	h, err := s.Open(ctx)
 	if err != nil {
 		s.Logger.Warn("the shells are left to their keepers", "error", err)

@@ -180,11 +180,11 @@ func (t *Tx) WaitsFor(ctx context.Context, team string, n int) ([]int, error) {
 		WHERE d.team = ? AND d.n = ? AND tasks.status <> '`+string(TaskCompleted)+`' ORDER BY needs`, team, n)
 }
 
-// Behind returns the tasks that a task needs, and all that these need in turn.
+// Behind returns the tasks that need a task, and all that need these in turn.
 func (t *Tx) Behind(ctx context.Context, team string, n int) ([]int, error) {
 	return t.ints(ctx, `WITH RECURSIVE behind (n) AS (
-			SELECT needs FROM task_deps WHERE team = ?1 AND n = ?2
-			UNION SELECT needs FROM task_deps d JOIN behind ON d.team = ?1 AND d.n = behind.n)
+			SELECT n FROM task_deps WHERE team = ?1 AND needs = ?2
+			UNION SELECT d.n FROM task_deps d JOIN behind ON d.team = ?1 AND d.needs = behind.n)
 		SELECT n FROM behind ORDER BY n`, team, n)
 }
 

@@ -120,7 +120,7 @@ func TestTasksBehindAndWaitedFor(t *testing.T) {
 			}
 		}
 		for n, want := range map[int]struct{ behind, waits []int }{
-			1: {}, 2: {behind: []int{1}}, 3: {[]int{1, 2}, []int{2}}, 4: {[]int{1, 2, 3}, []int{2, 3}}, 5: {},
+			1: {behind: []int{2, 3, 4}}, 2: {behind: []int{3, 4}}, 3: {[]int{4}, []int{2}}, 4: {nil, []int{2, 3}}, 5: {},
 		} {
 			behind, err := tx.Behind(ctx, "red", n)
 			if err != nil {

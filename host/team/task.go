@@ -92,25 +92,25 @@ func checkTask(t *registry.Task) error {
 
 // setDependencies makes a task that is in the registry wait for others.
 func setDependencies(ctx context.Context, tx *registry.Tx, task *registry.Task, ids []string) error {
-	var needs []int
-	for _, id := range ids {
+	behind, err := tx.Behind(ctx, task.Team, task.N)
+	if err != nil {
+		return err
+	}
+	behind = append(behind, task.N)
+	task.Needs = nil
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
 		n := taskNumber(id)
 		if _, err := tx.Task(ctx, task.Team, n); errors.Is(err, registry.ErrNotFound) {
 			return refuse(ErrNoDependency, "Dependency task %s does not exist", id)
 		} else if err != nil {
 			return err
 		}
-		behind, err := tx.Behind(ctx, task.Team, n)
-		if err != nil {
-			return err
-		}
-		if n == task.N || slices.Contains(behind, task.N) {
+		if slices.Contains(behind, n) {
 			return refuse(ErrCycle, "Circular dependency detected: %s", TaskID(task.N))
 		}
-		needs = append(needs, n)
+		task.Needs = append(task.Needs, n)
 	}
-	slices.Sort(needs)
-	task.Needs = slices.Compact(needs)
+	slices.Sort(task.Needs)
 	return nil
 }
 

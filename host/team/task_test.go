@@ -3,6 +3,7 @@ package team
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -263,6 +264,44 @@ func TestDependenciesOfATaskThatIsThere(t *testing.T) {
 				return nil
 			})
 		})
+	}
+}
+
+// TestNoCircleEver changes dependencies at random: a change is refused exactly if
+// it would close a circle, which is looked for in another way here.
+func TestNoCircleEver(t *testing.T) {
+	t.Parallel()
+	const n = 8
+	random := rand.New(rand.NewPCG(1, 2))
+	dir := crew(t)
+	addTasks(t, dir, make([][]string, n)...)
+	needs := map[int][]int{}
+	var reaches func(from, to int) bool
+	reaches = func(from, to int) bool {
+		return from == to || slices.ContainsFunc(needs[from], func(next int) bool { return reaches(next, to) })
+	}
+	refusals := 0
+	with(t, dir, func(ctx context.Context, tx *registry.Tx) error {
+		for range 500 {
+			task, wanted := random.IntN(n)+1, []int{}
+			for range random.IntN(4) {
+				wanted = append(wanted, random.IntN(n)+1)
+			}
+			circle := slices.ContainsFunc(wanted, func(need int) bool { return reaches(need, task) })
+			_, err := UpdateTask(ctx, tx, person, crewTeam, TaskID(task), TaskChange{Dependencies: TaskIDs(wanted)}, now)
+			if errors.Is(err, ErrCycle) != circle || err != nil && !circle {
+				t.Fatalf("%d needs %v, of %v: %v", task, wanted, needs, err)
+			}
+			if circle {
+				refusals++
+			} else {
+				needs[task] = wanted
+			}
+		}
+		return nil
+	})
+	if refusals < 50 || refusals > 450 {
+		t.Errorf("%d of 500 changes were refused; the test means little", refusals)
 	}
 }
 

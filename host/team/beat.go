@@ -9,7 +9,7 @@ import (
 
 // Touch takes note that the caller lives, if it is an agent. Everything that an
 // agent changes does so, and so does reading its inbox. It is
-// [ErrHeartbeatInactive] if the agent's process is gone: whoever has its token must
+// [ErrInactive] if the agent's process is gone: whoever has its token must
 // not take tasks that nobody would give back.
 func Touch(ctx context.Context, tx *registry.Tx, caller Caller, now time.Time) error {
 	if caller.Agent == "" {
@@ -19,10 +19,10 @@ func Touch(ctx context.Context, tx *registry.Tx, caller Caller, now time.Time) e
 	if err != nil {
 		return err
 	}
+	if !a.Lost.IsZero() && a.Status != Terminated {
+		return ErrInactive
+	}
 	if a.Status == Inactive {
-		if !a.Lost.IsZero() {
-			return ErrHeartbeatInactive
-		}
 		a.Status = Active
 		if err := tx.PutAgent(ctx, &a); err != nil {
 			return err
@@ -34,7 +34,7 @@ func Touch(ctx context.Context, tx *registry.Tx, caller Caller, now time.Time) e
 // Beat is a heartbeat of an agent: its own, or that of another one if the caller
 // has the leader's right. Who is an id or a name; empty: the caller. Status is
 // [Active], [Idle] or empty, which leaves it as it is. It is
-// [ErrHeartbeatTerminated] or [ErrHeartbeatInactive] for an agent that can't live.
+// [ErrHeartbeatTerminated] or [ErrInactive] for an agent that can't live.
 func Beat(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who string, status Status, now time.Time) (registry.Agent, error) {
 	member, err := Member(ctx, tx, caller, teamName)
 	if err != nil {
@@ -60,7 +60,7 @@ func Beat(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who str
 		return a, ErrHeartbeatTerminated
 	case Inactive:
 		if !a.Lost.IsZero() {
-			return a, ErrHeartbeatInactive
+			return a, ErrInactive
 		}
 		a.Status = Active
 		if status != "" {
@@ -72,7 +72,7 @@ func Beat(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who str
 		}
 	case ShuttingDown:
 		// It is what it is to be if it does not end.
-		if status != "" && a.Before != Spawning {
+		if status != "" {
 			a.Before = status
 		}
 	case Spawning:

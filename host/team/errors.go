@@ -20,8 +20,8 @@ var (
 	ErrApproved = errors.New("Shutdown is already approved")
 	// ErrHeartbeatTerminated: the agent is a member no more.
 	ErrHeartbeatTerminated = errors.New("Cannot heartbeat for terminated agent")
-	// ErrHeartbeatInactive: the agent's process is gone.
-	ErrHeartbeatInactive = errors.New("Agent is inactive. Requires re-spawn.")
+	// ErrInactive: the agent's process is gone.
+	ErrInactive = errors.New("Agent is inactive. Requires re-spawn.")
 )
 
 // NameError says that a team or an agent can't be called so.

@@ -35,15 +35,18 @@ func Target(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who s
 // Ask asks an agent to end: it is shutting_down from now on, and has the request
 // in its inbox. The shutdown that it returns is [Requested]; or [Rejected], if the
 // agent refused an earlier one and nobody was told yet: then nothing is asked
-// anew. It fails as [Target] does, and with [ErrInShutdown] while a request is
-// open.
+// anew. It fails as [Target] does, with [ErrInShutdown] while a request is open, and
+// with [ErrInactive] if the agent's process is gone and nobody would answer.
 func Ask(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who, reason string, now time.Time) (registry.Agent, registry.Shutdown, error) {
 	a, err := Target(ctx, tx, caller, teamName, who)
 	if err != nil {
 		return a, registry.Shutdown{}, err
 	}
-	if a.Status == ShuttingDown {
+	switch {
+	case a.Status == ShuttingDown:
 		return a, registry.Shutdown{}, ErrInShutdown
+	case !a.Lost.IsZero():
+		return a, registry.Shutdown{}, ErrInactive
 	}
 	last, err := tx.LastShutdown(ctx, a.ID)
 	if err != nil && !errors.Is(err, registry.ErrNotFound) {

@@ -260,6 +260,19 @@ func TestReject(t *testing.T) {
 	}
 }
 
+// Nobody waits for the answer of one that is gone.
+func TestAskOneThatIsGone(t *testing.T) {
+	t.Parallel()
+	q := newSquad(t, "a")
+	q.change(func(ctx context.Context, tx *registry.Tx) error {
+		_, err := Lost(ctx, tx, "agent-a", "", now)
+		return err
+	})
+	if _, err := q.ask(person, "a", ""); !errors.Is(err, ErrInactive) || q.agent("a").Status != Inactive {
+		t.Errorf("asked: %v", err)
+	}
+}
+
 func TestTold(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a")

@@ -190,7 +190,7 @@ func (w *walk) checkAgent(a *registry.Agent, shutdowns []registry.Shutdown) {
 	if over != !a.Terminated.IsZero() || over && a.TokenHash != "" {
 		w.t.Errorf("%s is %s, terminated at %v, token %q", a.ID, a.Status, a.Terminated, a.TokenHash)
 	}
-	if !a.Lost.IsZero() && a.Status != Inactive && a.Status != Terminated && a.Status != ShuttingDown {
+	if !a.Lost.IsZero() && a.Status != Inactive && a.Status != Terminated {
 		w.t.Errorf("%s is %s without a process", a.ID, a.Status)
 	}
 	if (a.Status == ShuttingDown) != (a.Before != "") {

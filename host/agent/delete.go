@@ -50,8 +50,7 @@ func DeleteTeam(ctx context.Context, h *host.Host, name string, force bool) (Del
 			return Deleted{}, err
 		}
 		err := h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Delete(ctx, tx, caller, name) })
-		var live *team.LiveAgentsError
-		if !force || !errors.As(err, &live) {
+		if _, live := errors.AsType[*team.LiveAgentsError](err); !force || !live {
 			return d.out, err
 		}
 		// Somebody has come meanwhile.
@@ -110,8 +109,7 @@ func (d *deleting) kill(ctx context.Context) error {
 	return d.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		for _, a := range live {
 			r, err := team.Release(ctx, tx, a.ID, team.Leaving{Phase: team.ForceKilled, Requester: team.Leader}, time.Now())
-			var over *team.TerminatedError
-			if err != nil && !errors.As(err, &over) {
+			if err != nil && !isOver(err) {
 				return err
 			}
 			d.out.Killed = append(d.out.Killed, a.ID)

@@ -51,8 +51,7 @@ func (k *killing) end(ctx context.Context, a *registry.Agent) (again bool, err e
 		Progress: k.req.Progress,
 		Recorded: func(ctx context.Context, tx *registry.Tx, _ registry.Record) error {
 			over = k.release(ctx, tx, a, team.ForceKilled, time.Now())
-			var terminated *team.TerminatedError
-			if errors.As(over, &terminated) {
+			if isOver(over) {
 				return nil // the end of the worker is to be recorded all the same
 			}
 			return over
@@ -94,8 +93,7 @@ func (k *killing) finish(ctx context.Context, a *registry.Agent) error {
 	err := k.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		return k.release(ctx, tx, a, team.ForceKilled, time.Now())
 	})
-	var over *team.TerminatedError
-	if won && errors.As(err, &over) {
+	if won && isOver(err) {
 		return nil // it was this call's own doing
 	}
 	return err

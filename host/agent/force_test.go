@@ -170,7 +170,7 @@ func TestBackendGone(t *testing.T) {
 	m := w.spawn("ann", "process")
 	h, err := host.Open(t.Context(), host.Options{Dir: w.state(), Executable: "/nowhere/swarm", Env: []string{"PATH=/nowhere", "SWARM_KEEPER=test"}})
 	w.ok(err)
-	defer h.Close()
+	defer func() { w.ok(h.Close()) }()
 	k, err := agent.Kill(t.Context(), h, agent.KillRequest{Team: crew, Agent: "ann", Force: true})
 	w.ok(err)
 	if k.Phase != team.ForceKilled || len(k.Warnings) != 1 {

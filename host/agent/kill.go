@@ -114,8 +114,7 @@ func (k *killing) release(ctx context.Context, tx *registry.Tx, a *registry.Agen
 		return err
 	}
 	r, err := team.Release(ctx, tx, a.ID, team.Leaving{Phase: phase, Requester: requester, Reason: k.req.Reason}, now)
-	var over *team.TerminatedError
-	if errors.As(err, &over) {
+	if isOver(err) {
 		return &team.TerminatedError{Agent: k.req.Agent}
 	}
 	if err != nil {
@@ -125,4 +124,10 @@ func (k *killing) release(ctx context.Context, tx *registry.Tx, a *registry.Agen
 	k.out.Agent, k.out.Phase, k.out.Reassigned = a.ID, phase, r.Reassigned
 	k.out.Warnings = append(k.out.Warnings, r.Warnings...)
 	return team.Touch(ctx, tx, k.caller, now)
+}
+
+// isOver reports whether an error says that an agent has been terminated before.
+func isOver(err error) bool {
+	_, over := errors.AsType[*team.TerminatedError](err)
+	return over
 }

@@ -27,7 +27,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	code := 1
+	var code int
 	if len(os.Args) > 2 && os.Args[1] == asCaller {
 		code = callAndPrint(os.Args[2])
 	} else if len(os.Args) > 2 && os.Args[1] == asServer {

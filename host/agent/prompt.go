@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
@@ -12,8 +13,13 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// promptLimit is how long an agent may take to be ready for its prompt.
-const promptLimit = 30 * time.Second
+const (
+	// promptLimit is how long an agent may take to be ready for its prompt.
+	promptLimit = 30 * time.Second
+	// silentLimit is after how long a program is taken for one that shows nothing
+	// before it is told something.
+	silentLimit = 5 * time.Second
+)
 
 // prompt types the prompt of a new agent once it shows that it is ready, and puts
 // it into its inbox if that is not to be.
@@ -35,13 +41,43 @@ func (s *spawning) prompt(ctx context.Context, caller team.Caller, w host.Worker
 	s.out.Warnings = append(s.out.Warnings, warning)
 }
 
+// errUnread says that what was typed may be lost: programs that take over their
+// terminal drop what came before.
+var errUnread = errors.New("it does not read its terminal")
+
 func (s *spawning) typeIn(ctx context.Context, w host.Worker) error {
-	if err := s.h.AwaitReady(ctx, w.ID, host.ReadyRequest{Timeout: promptLimit}); err != nil {
-		return err
+	// A pipe keeps what nobody reads yet.
+	if !s.piped() {
+		if err := s.awaitReady(ctx, w); err != nil {
+			return err
+		}
 	}
 	outs, err := s.h.Send(ctx, host.Selection{Names: []string{w.ID}}, swarm.Input{Data: []byte(s.req.Prompt), Enter: true})
 	for _, out := range outs {
 		err = errors.Join(err, out.Err)
+		if out.Pending && !s.piped() {
+			err = errors.Join(err, errUnread)
+		}
 	}
 	return err
+}
+
+// piped reports whether the agent gets its prompt through a pipe.
+func (s *spawning) piped() bool {
+	return s.req.Backend == pipes && s.req.Prompt != "" && !takesPrompt(s.req.Command)
+}
+
+// pipes is the backend whose workers are on no terminal.
+const pipes = "process"
+
+func (s *spawning) awaitReady(ctx context.Context, w host.Worker) error {
+	err := s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Timeout: silentLimit})
+	if !errors.Is(err, host.ErrNotReady) {
+		return err
+	}
+	p, err := s.h.Peek(ctx, w.ID, 0)
+	if err == nil && strings.TrimSpace(strings.Join(p.Lines, "")) == "" {
+		return nil
+	}
+	return s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Timeout: promptLimit - silentLimit})
 }

@@ -142,8 +142,7 @@ func (r *responding) release(ctx context.Context) error {
 // released terminates the agent, if that was not done, and reads what came of it.
 func (r *responding) released(ctx context.Context, tx *registry.Tx) error {
 	out, err := team.Release(ctx, tx, r.agent.ID, team.Leaving{Phase: team.Confirmed}, time.Now())
-	var over *team.TerminatedError
-	if err != nil && !errors.As(err, &over) {
+	if err != nil && !isOver(err) {
 		return err
 	}
 	r.out.Warnings = append(r.out.Warnings, out.Warnings...)

@@ -22,7 +22,7 @@ func startServer(ctx context.Context, h *host.Host, teamName string, s registry.
 	if s.Port, err = freePort(ctx); err != nil {
 		return w, 0, err
 	}
-	req := host.SpawnRequest{Name: name, Team: teamName, Backend: serverBackend, Command: fillPort(s.Command, s.Port), Dir: s.Dir}
+	req := host.SpawnRequest{Name: name, Team: teamName, Backend: pipes, Command: fillPort(s.Command, s.Port), Dir: s.Dir}
 	if former {
 		w, err = h.Respawn(ctx, name, host.RespawnRequest{As: &req})
 	} else {
@@ -51,8 +51,6 @@ func startServer(ctx context.Context, h *host.Host, teamName string, s registry.
 }
 
 const (
-	// serverBackend owns the workers of servers.
-	serverBackend = "process"
 	// serverNames is how many names are tried for the worker of a server.
 	serverNames = 9
 	// serverLimit is how long a server may take until it listens.

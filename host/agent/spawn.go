@@ -127,7 +127,7 @@ func (s *spawning) start(ctx context.Context) (host.Worker, error) {
 	req := host.SpawnRequest{
 		Backend: s.req.Backend, Dir: s.req.Dir, Agent: &j, Options: s.options(),
 		Command: fill(s.req.Command, s.req.Prompt, s.req.Model, j.Name, s.port),
-		Stdin:   s.req.Backend == serverBackend && s.req.Prompt != "" && !takesPrompt(s.req.Command),
+		Stdin:   s.piped(),
 		Warn:    func(w host.Warning) { s.out.Warnings = append(s.out.Warnings, w.Text) },
 	}
 	if s.port != 0 {

@@ -72,8 +72,13 @@ func TestSpawnRefused(t *testing.T) {
 	w.refused("Only the team leader can spawn agents", spawn(w.as(bob.token), agent.SpawnRequest{}))
 	w.refused("Agent 'ann' already exists in team 'crew'", spawn(w.host(), agent.SpawnRequest{Name: "ann"}))
 	for _, r := range []agent.SpawnRequest{
-		{Name: "leader"}, {Name: "a b"}, {Name: strings.Repeat("a", 32)}, {Role: "boss"}, {Backend: "nowhere"},
-		{Command: []string{"no/such/program"}}, {Command: []string{}},
+		{Name: "leader"},
+		{Name: "a b"},
+		{Name: strings.Repeat("a", 32)},
+		{Role: "boss"},
+		{Backend: "nowhere"},
+		{Command: []string{"no/such/program"}},
+		{Command: []string{}},
 	} {
 		if err := spawn(w.host(), r); err == nil {
 			t.Errorf("%+v was spawned", r)
@@ -104,20 +109,25 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestPromptTyped is an agent that shows that it is ready.
+// TestPromptTyped are agents that show that they are ready, and those that show
+// nothing at all.
 func TestPromptTyped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.create(crew)
-	for _, backend := range []string{"tmux", "process"} {
-		out := filepath.Join(w.root, backend)
+	for _, tt := range []struct{ name, backend, shows string }{
+		{"ready", "tmux", "printf '> \\n'"},
+		{"silent", "tmux", "true"},
+		{"piped", "process", "true"},
+	} {
+		out := filepath.Join(w.root, tt.name)
 		s, err := agent.Spawn(t.Context(), w.host(), agent.SpawnRequest{
-			Team: crew, Name: backend, Prompt: "write a poem", Dir: w.root, Backend: backend,
-			Command: []string{"sh", "-c", "printf '> \\n'; read line; echo \"$line\" > $0.new; mv $0.new $0; exec sleep 1000", out},
+			Team: crew, Name: tt.name, Prompt: "write a poem", Dir: w.root, Backend: tt.backend,
+			Command: []string{"sh", "-c", tt.shows + "; read line; echo \"$line\" > $0.new; mv $0.new $0; exec sleep 1000", out},
 		})
 		w.ok(err)
 		if len(s.Warnings) > 0 {
-			t.Errorf("%s: warnings: %q", backend, s.Warnings)
+			t.Errorf("%s: warnings: %q", tt.name, s.Warnings)
 		}
 		w.wait("the prompt is read", func() bool {
 			b, err := os.ReadFile(out)

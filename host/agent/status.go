@@ -117,15 +117,16 @@ func (req *StatusRequest) agents(ctx context.Context, tx *registry.Tx) (rows []r
 		return tx.Agents(ctx, registry.AgentQuery{Team: req.Team, Live: !req.Terminated})
 	}
 	a, err := team.Find(ctx, tx, req.Team, req.Agent)
-	var none *team.NoAgentError
-	switch {
-	case errors.As(err, &none):
+	if _, none := errors.AsType[*team.NoAgentError](err); none {
 		return nil, nil, &team.NoAgentError{Agent: req.Agent, InTeam: req.Team}
-	case err != nil:
-		// One that can't be read is left out, as it is in a list.
-		return nil, []string{err.Error()}, nil
 	}
-	return []registry.Agent{a}, nil, nil
+	if err != nil {
+		// One that can't be read is left out, as it is in a list.
+		warnings = append(warnings, err.Error())
+	} else {
+		rows = append(rows, a)
+	}
+	return rows, warnings, nil
 }
 
 func agentOf(a *registry.Agent, h team.Health) Agent {

@@ -29,17 +29,14 @@ const crew = "crew"
 // world is a state directory with teams, and what a test does with it.
 type world struct {
 	*testing.T
-	// root holds all of it. It is short: there are sockets in it.
+	// root holds all of it.
 	root string
 	env  []string
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	root, err := os.MkdirTemp("/tmp", "swa")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := t.TempDir()
 	w := &world{T: t, root: root, env: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + root, "TMUX_TMPDIR=" + root, "SHELL=/bin/sh", "TERM=screen", "AGENT_TEST=" + root,
 	}}
@@ -65,9 +62,6 @@ func (w *world) end() {
 	cmd.Env = w.env
 	_ = cmd.Run() // there may be none
 	w.wait("everything has ended", func() bool { return len(w.alive()) == 0 })
-	if err := os.RemoveAll(w.root); err != nil {
-		w.Error(err)
-	}
 }
 
 // person is the environment of somebody who is in no worker, wherever the tests run.

@@ -37,7 +37,7 @@ type AgentStatus struct {
 
 	HeartbeatTs      Timestamp `json:"heartbeatTs" jsonschema:"Its last sign of life"`
 	HeartbeatAge     float64   `json:"heartbeatAge" jsonschema:"Seconds since last heartbeat"`
-	HeartbeatHealthy bool      `json:"heartbeatHealthy" jsonschema:"True if age < 60s"`
+	HeartbeatHealthy bool      `json:"heartbeatHealthy" jsonschema:"True if it was heard within the last 60 seconds"`
 
 	SessionID string `json:"sessionId" jsonschema:"ID of the worker that it runs in"`
 	PaneID    string `json:"paneId,omitempty" jsonschema:"tmux pane that it runs in"`

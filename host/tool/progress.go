@@ -42,7 +42,8 @@ func killProgress(env Env, name string) (event func(host.KillEvent), stop func()
 
 func tellWait(env Env, name string, deadline time.Time, quit <-chan struct{}) {
 	start := time.Now()
-	total := max(deadline.Sub(start), 0).Seconds()
+	// As it was asked for: a moment of it is over.
+	total := max(deadline.Sub(start), 0).Round(10 * time.Millisecond).Seconds()
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
 	env.Progress(fmt.Sprintf("waiting for %s to end", name), 0, total)
@@ -55,7 +56,7 @@ func tellWait(env Env, name string, deadline time.Time, quit <-chan struct{}) {
 			if now.After(deadline) {
 				text = fmt.Sprintf("%s did not end in time", name)
 			}
-			env.Progress(text, now.Sub(start).Seconds(), total)
+			env.Progress(text, now.Sub(start).Round(time.Millisecond).Seconds(), total)
 		}
 	}
 }

@@ -27,7 +27,7 @@ tasks that are there.`,
 	f.addTo(cmd, a)
 	cmd.Flags().StringVar(&in.Description, "description", "", "more about it: `TEXT`")
 	priority := choice(cmd, "priority", "how soon", "normal", taskPriorities...)
-	cmd.Flags().StringArrayVar(&in.Dependencies, "depends-on", nil, "`ID` of a task that has to be completed before; may be repeated")
+	cmd.Flags().StringArrayVar(&in.Dependencies, "depends-on", nil, "`ID` of a task to complete before; may be repeated")
 	completeFlag(cmd, "depends-on", a.completeNeeds(f))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		finishWriting()

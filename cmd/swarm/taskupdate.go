@@ -44,7 +44,7 @@ that it has already changes nothing.`,
 		},
 	}
 	f.addTo(cmd, a)
-	cmd.Flags().StringArrayVar(&needs, "depends-on", nil, "`ID` of a task that has to be completed before, in place of those of a pending task; may be repeated")
+	cmd.Flags().StringArrayVar(&needs, "depends-on", nil, "`ID` of a task to complete before; they replace those that it has; may be repeated")
 	completeFlag(cmd, "depends-on", a.completeNeeds(f))
 	return cmd
 }

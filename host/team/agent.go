@@ -89,8 +89,7 @@ func Activate(ctx context.Context, tx *registry.Tx, agentID, pane string, now ti
 // agent that was terminated meanwhile, nor if there is none.
 func Unjoin(ctx context.Context, tx *registry.Tx, agentID string, now time.Time) error {
 	a, err := live(ctx, tx, agentID)
-	var over *TerminatedError
-	if errors.Is(err, registry.ErrNotFound) || errors.As(err, &over) {
+	if errors.Is(err, registry.ErrNotFound) || isOver(err) {
 		return nil
 	}
 	if err != nil {
@@ -129,8 +128,7 @@ func Rejoin(ctx context.Context, tx *registry.Tx, agentID, workerID, worker, tok
 // its old one again, whose process is gone, see [Lost].
 func Abandon(ctx context.Context, tx *registry.Tx, agentID, oldWorkerID, oldWorker, reason string, now time.Time) (warnings []string, err error) {
 	a, err := live(ctx, tx, agentID)
-	var over *TerminatedError
-	if errors.As(err, &over) {
+	if isOver(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -179,11 +177,16 @@ func Find(ctx context.Context, tx *registry.Tx, teamName, who string) (registry.
 	return registry.Agent{}, &NoAgentError{Agent: who}
 }
 
-// live returns an agent that is not terminated.
+// live returns an agent that is not terminated: [TerminatedError] if it is.
 func live(ctx context.Context, tx *registry.Tx, agentID string) (registry.Agent, error) {
 	a, err := tx.Agent(ctx, agentID)
 	if err == nil && a.Status == Terminated {
 		err = &TerminatedError{Agent: agentID}
 	}
 	return a, err
+}
+
+func isOver(err error) bool {
+	_, over := errors.AsType[*TerminatedError](err)
+	return over
 }

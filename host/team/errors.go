@@ -1,27 +1,31 @@
 package team
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
 
+// text is an error in the words of the tools.
+type text string
+
+func (t text) Error() string { return string(t) }
+
 // What a caller can be refused. The texts are those that users and models see.
 var (
 	// ErrUnknownToken: the caller has a token that is no agent's of now.
-	ErrUnknownToken = errors.New("Unknown agent token")
+	ErrUnknownToken error = text("Unknown agent token")
 	// ErrInShutdown: the agent was asked to end already.
-	ErrInShutdown = errors.New("Agent already in shutdown. Use force=true to override.")
+	ErrInShutdown error = text("Agent already in shutdown. Use force=true to override.")
 	// ErrKillLeader: the leader can't be ended as an agent.
-	ErrKillLeader = errors.New("Cannot kill the team leader")
+	ErrKillLeader error = text("Cannot kill the team leader")
 	// ErrNoRequest: nobody asked the agent to end.
-	ErrNoRequest = errors.New("No shutdown request to respond to")
+	ErrNoRequest error = text("No shutdown request to respond to")
 	// ErrApproved: the agent has said already that it is going to end.
-	ErrApproved = errors.New("Shutdown is already approved")
+	ErrApproved error = text("Shutdown is already approved")
 	// ErrHeartbeatTerminated: the agent is a member no more.
-	ErrHeartbeatTerminated = errors.New("Cannot heartbeat for terminated agent")
+	ErrHeartbeatTerminated error = text("Cannot heartbeat for terminated agent")
 	// ErrInactive: the agent's process is gone.
-	ErrInactive = errors.New("Agent is inactive. Requires re-spawn.")
+	ErrInactive error = text("Agent is inactive. Requires re-spawn.")
 )
 
 // NameError says that a team or an agent can't be called so.

@@ -107,8 +107,7 @@ func (c *Caller) isAgentOf(ctx context.Context, tx *registry.Tx, teamName string
 		return false, nil
 	}
 	_, err := live(ctx, tx, c.Agent)
-	var over *TerminatedError
-	if errors.Is(err, registry.ErrNotFound) || errors.As(err, &over) {
+	if errors.Is(err, registry.ErrNotFound) || isOver(err) {
 		return false, nil
 	}
 	return err == nil, err
@@ -123,8 +122,7 @@ func (c *Caller) leads(t *registry.Team) bool {
 // deleted are workers like any other: nobody leads them, and anybody may end them.
 func MayEnd(ctx context.Context, tx *registry.Tx, caller Caller, teamName string) error {
 	err := Lead(ctx, tx, caller, teamName, verbKill)
-	var none *NoTeamError
-	if errors.As(err, &none) {
+	if _, none := errors.AsType[*NoTeamError](err); none {
 		return nil
 	}
 	return err

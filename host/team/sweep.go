@@ -2,7 +2,6 @@ package team
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -154,8 +153,7 @@ func Ended(ctx context.Context, tx *registry.Tx, workerID string, e End, now tim
 // nor to a terminated agent.
 func Lost(ctx context.Context, tx *registry.Tx, agentID, reason string, now time.Time) (warnings []string, err error) {
 	a, err := live(ctx, tx, agentID)
-	var over *TerminatedError
-	if errors.As(err, &over) {
+	if isOver(err) {
 		return nil, nil
 	}
 	if err != nil || !a.Lost.IsZero() {

@@ -83,6 +83,10 @@ func TestResources(t *testing.T) {
 		t.Error("a shell of another session was read")
 	}
 
+	w.swarm("spawn", "--name", "mute", "--", "sleep", "1003")
+	if text, _ := c.read("mute"); text != "[swarm: nothing was written]\n" {
+		t.Errorf("of one that wrote nothing: %q", text)
+	}
 	w.swarm("spawn", "--name", "big", "--", "sh", "-c", "seq 1 400000; exec sleep 1003")
 	w.until("the newest part is there, and says that it is one", func() bool {
 		text, _ := c.read("big")

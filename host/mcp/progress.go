@@ -19,12 +19,12 @@ func progress(ctx context.Context, r *sdk.CallToolRequest) (tell func(text strin
 	tell = func(text string, done, total float64) {
 		mu.Lock()
 		defer mu.Unlock()
-		if over {
-			return
+		if total > 0 {
+			done = min(done, total)
 		}
-		if done <= last {
-			// The protocol demands that each has more progress than the one before.
-			done = last + 0.001
+		// The protocol demands that each has more progress than the one before.
+		if over || done <= last {
+			return
 		}
 		last = done
 		// Who does not hear it gets the answer.

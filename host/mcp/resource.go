@@ -132,9 +132,13 @@ func (t *tail) cut() {
 	t.kept = append(t.kept[:0], t.kept[over:]...)
 }
 
-// text is what was kept, below a line that says how much was not.
+// text is what was kept, below a line that says how much was not. It is never empty:
+// the SDK would leave it out, and clients demand it.
 func (t *tail) text() string {
 	t.cut()
+	if len(t.kept) == 0 {
+		return swarm.TranscriptMark + "nothing was written]\n"
+	}
 	text := strings.ToValidUTF8(string(t.kept), "\uFFFD")
 	if t.dropped > 0 {
 		return fmt.Sprintf("%s%d bytes of older output are left out]\n%s", swarm.TranscriptMark, t.dropped, text)

@@ -43,7 +43,7 @@ func killProgress(env Env, name string) (event func(host.KillEvent), stop func()
 func tellWait(env Env, name string, deadline time.Time, quit <-chan struct{}) {
 	start := time.Now()
 	// As it was asked for: a moment of it is over.
-	total := max(deadline.Sub(start), 0).Round(10 * time.Millisecond).Seconds()
+	total := max(deadline.Sub(start), 0).Round(100 * time.Millisecond).Seconds()
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
 	env.Progress(fmt.Sprintf("waiting for %s to end", name), 0, total)

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strconv"
 	"time"
@@ -29,13 +30,17 @@ type Server struct {
 	Started  time.Time
 }
 
+// serverStarts is how often the server is started for one agent: somebody may be
+// ending it.
+const serverStarts = 3
+
 // dialLimit is how long a port may take to answer.
 const dialLimit = 2 * time.Second
 
 // serve has the server of a team run and keeps it from being stopped until release
 // is called. The port is 0 if the team has none.
 func serve(ctx context.Context, h *host.Host, teamName string) (port int, release func(), err error) {
-	for {
+	for range serverStarts {
 		s, err := serverOf(ctx, h, teamName)
 		if err != nil || s == nil {
 			return 0, func() {}, err
@@ -56,6 +61,7 @@ func serve(ctx context.Context, h *host.Host, teamName string) (port int, releas
 			return 0, nil, err
 		}
 	}
+	return 0, nil, fmt.Errorf("the server of team '%s' does not stay up", teamName)
 }
 
 // serverOf returns the server of a team, nil if it has none.

@@ -154,6 +154,25 @@ func TestServerThatDoesNotStart(t *testing.T) {
 	}
 }
 
+// TestServerThatFalls is one that listens for a moment only.
+func TestServerThatFalls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c, err := agent.CreateTeam(t.Context(), w.host(), agent.CreateRequest{
+		Name: crew, Server: []string{"timeout", "1", self(w), asServer, "{port}"}, Dir: w.root,
+	})
+	w.ok(err)
+	w.wait("the server has ended", func() bool { return !answering(c.Server.Port) })
+	// It may be up for as long as it takes to come, or not; nobody waits for ever.
+	s, err := agent.Spawn(t.Context(), w.host(), agent.SpawnRequest{
+		Team: crew, Name: "ann", Dir: w.root, Backend: "process", Command: []string{"sleep", "1000"},
+	})
+	if err != nil && !strings.Contains(err.Error(), "does not stay up") {
+		t.Error(err)
+	}
+	t.Logf("spawned: %+v, %v", s, err)
+}
+
 // TestServerNameTaken is a worker of somebody else's that is called like the server.
 func TestServerNameTaken(t *testing.T) {
 	t.Parallel()

@@ -93,6 +93,22 @@ func TestSpawnRefused(t *testing.T) {
 	}
 }
 
+func TestTeamNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, name := range []string{"", "../../x", "a b", "-x", strings.Repeat("t", 33)} {
+		if _, err := agent.CreateTeam(t.Context(), w.host(), agent.CreateRequest{Name: name}); err == nil || !strings.HasPrefix(err.Error(), "Invalid team name ") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	w.create(crew)
+	_, err := agent.CreateTeam(t.Context(), w.host(), agent.CreateRequest{Name: crew})
+	w.refused("Team 'crew' already exists", err)
+	if left, err := filepath.Glob(filepath.Join(w.root, "*")); err != nil || len(left) != 1 {
+		t.Errorf("files: %v, %v", left, err)
+	}
+}
+
 func TestNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

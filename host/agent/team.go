@@ -39,6 +39,9 @@ func CreateTeam(ctx context.Context, h *host.Host, req CreateRequest) (Created, 
 	if err != nil {
 		return Created{}, err
 	}
+	if err := team.CheckName(req.Name); err != nil {
+		return Created{}, err // before a lock is called like it
+	}
 	n := team.New{Name: req.Name, Description: req.Description}
 	if len(req.Server) > 0 {
 		if !filepath.IsAbs(req.Dir) {

@@ -21,10 +21,14 @@ const patience = time.Minute
 var bin string
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(ownerVar); dir != "" {
-		os.Exit(own(dir))
+	switch bin = os.Getenv(binVar); os.Getenv(roleVar) {
+	case "owner":
+		own()
+	case "inside":
+		inside()
+	default:
+		os.Exit(testMain(m))
 	}
-	os.Exit(testMain(m))
 }
 
 func testMain(m *testing.M) int {
@@ -52,7 +56,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, state: t.TempDir(), dir: t.TempDir()}
-	w.mark = "SWARM_SHELL_TEST=" + w.dir
+	w.mark = markVar + "=" + w.dir
 	t.Cleanup(func() {
 		// The context of a test has ended when its clean-up runs.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)

@@ -12,20 +12,12 @@ import (
 	"github.com/swarmhost/swarm/host/shell"
 )
 
-const (
-	// ownerVar names the state directory of a process that owns shells, binVar where
-	// the programs are, markVar what its shells have in their environment.
-	ownerVar = "SWARM_SHELL_OWNER"
-	binVar   = "SWARM_SHELL_BIN"
-	markVar  = "SWARM_SHELL_MARK"
-)
-
 // own is a process that has five shells, as an MCP server would, and one command in
 // the foreground; it goes on until it is killed.
-func own(state string) int {
+func own() {
 	ctx := context.Background()
-	bin = os.Getenv(binVar)
-	h, err := host.Open(ctx, options(state, os.Getenv(markVar)))
+	state := os.Getenv(stateVar)
+	h, err := host.Open(ctx, options(state, markVar+"="+os.Getenv(markVar)))
 	if err != nil {
 		panic(err)
 	}
@@ -58,7 +50,7 @@ func TestOwnerIsKilled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), ownerVar+"="+w.state, binVar+"="+bin, markVar+"="+w.mark)
+	cmd.Env = append(os.Environ(), w.as("owner")...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -84,6 +76,8 @@ func TestOwnerIsKilled(t *testing.T) {
 	w.wait("none of them is alive", func() bool { return len(w.alive()) == 0 })
 
 	h := w.host()
+	// Their keepers may still be writing that down.
+	w.wait("none of them runs", func() bool { return len(w.list(h, shell.Session{}, false)) == 0 })
 	shells, err := shell.List(t.Context(), h, shell.Session{}, true)
 	if err != nil || len(shells) != 5 {
 		t.Fatalf("%d shells, error %v", len(shells), err)

@@ -1,0 +1,102 @@
+package shell_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/shell"
+)
+
+// What makes the test program something else than a test.
+const (
+	// roleVar says what, stateVar names the state directory, binVar where the
+	// programs are, markVar is the variable that all workers of a world have.
+	roleVar  = "SWARM_SHELL_ROLE"
+	stateVar = "SWARM_SHELL_STATE"
+	binVar   = "SWARM_SHELL_BIN"
+	markVar  = "SWARM_SHELL_TEST"
+)
+
+// as is the environment of the test program in another role.
+func (w *world) as(role string) []string {
+	return []string{roleVar + "=" + role, stateVar + "=" + w.state, binVar + "=" + bin, w.mark}
+}
+
+// inside is a program in a worker, which begins a shell without saying of which
+// session it is, writes down which shells it then sees, and goes on.
+func inside() {
+	ctx := context.Background()
+	state := os.Getenv(stateVar)
+	o := options(state, markVar+"="+os.Getenv(markVar))
+	// It is in a worker, as its keeper proves, whatever a client left of this.
+	o.Env = []string{"PATH=" + os.Getenv("PATH"), markVar + "=" + os.Getenv(markVar)}
+	h, err := host.Open(ctx, o)
+	if err != nil {
+		panic(err)
+	}
+	if _, err := shell.Start(ctx, h, shell.Command{Command: `exec sleep 999`, Dir: state}); err != nil {
+		panic(err)
+	}
+	shells, err := shell.List(ctx, h, shell.Session{}, true)
+	if err != nil {
+		panic(err)
+	}
+	var ids []string
+	for _, sh := range shells {
+		ids = append(ids, sh.ID)
+	}
+	b, err := json.Marshal(ids)
+	if err != nil {
+		panic(err)
+	}
+	name := os.Getenv("SWARM_WORKER")
+	if err := os.WriteFile(name+".tmp", b, 0o600); err != nil {
+		panic(err)
+	}
+	if err := os.Rename(name+".tmp", name); err != nil {
+		panic(err)
+	}
+	select {}
+}
+
+// TestShellsOfWorkers: what is begun in a worker is the worker's, and no other's
+// but a person's.
+func TestShellsOfWorkers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := w.host()
+	mine := w.start(h, shell.Session{}, `exec sleep 999`)
+	seen := make(map[string]bool)
+	for _, name := range []string{"a", "b"} {
+		_, err := h.Spawn(t.Context(), host.SpawnRequest{
+			Name: name, Backend: "process", Command: []string{os.Args[0]}, Dir: w.dir, Env: w.as("inside"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		w.wait("the worker has listed its shells", func() bool {
+			b, err := os.ReadFile(w.dir + "/" + name)
+			return err == nil && json.Unmarshal(b, &ids) == nil
+		})
+		if len(ids) != 1 || seen[ids[0]] || ids[0] == mine.ID {
+			t.Errorf("%s sees %v", name, ids)
+		}
+		seen[ids[0]] = true
+	}
+	if got := w.list(h, shell.Session{}, false); len(got) != 3 {
+		t.Errorf("a person sees %v", got)
+	}
+	// The worker's end is not that of its shells: they have no owner.
+	if _, err := h.Kill(t.Context(), host.Selection{Names: []string{"a", "b"}}, host.KillRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(3, len(w.list(h, shell.Session{}, false))); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -113,10 +113,11 @@ func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRe
 		if now.Workspace != nil && !out.WorkspaceRemoved {
 			events = append([]registry.Event{newEvent(&now, EventKept, now.Workspace.Path, time.Now())}, events...)
 		}
-		if err := errors.Join(tx.Delete(ctx, rec.ID), tx.Forget(ctx, rec.ID)); err != nil {
+		err := errors.Join(tx.Delete(ctx, rec.ID), tx.Forget(ctx, rec.ID), retire(ctx, tx, &now))
+		if err != nil {
 			return err
 		}
-		_, err := tx.Append(ctx, events...)
+		_, err = tx.Append(ctx, events...)
 		return err
 	})
 }

@@ -70,6 +70,19 @@ func adopted(ctx context.Context, tx *registry.Tx, rec *registry.Record) error {
 	return ignoreNotFound(err)
 }
 
+// retire ends an agent whose worker is cleaned: it can't be started again.
+func retire(ctx context.Context, tx *registry.Tx, rec *registry.Record) error {
+	if rec.Agent == "" {
+		return nil
+	}
+	_, err := team.Release(ctx, tx, rec.Agent, team.Leaving{Phase: team.Confirmed, Reason: "its worker was cleaned"}, time.Now())
+	var over *team.TerminatedError
+	if errors.As(err, &over) {
+		return nil
+	}
+	return ignoreNotFound(err)
+}
+
 // mayRejoin refuses to start the worker of an agent again that is none any more.
 func mayRejoin(ctx context.Context, tx *registry.Tx, rec *registry.Record) error {
 	if rec.Agent == "" {

@@ -88,12 +88,17 @@ func TestSweepOfSilence(t *testing.T) {
 	if mail := r.mail(t); len(mail) != 1 {
 		t.Errorf("the leader was told %q", mail)
 	}
-	// So is one whose worker was cleaned.
+	// One whose worker is cleaned can't be started again.
 	if out, err := r.Clean(t.Context(), Selection{Names: []string{"silent"}}, CleanRequest{}); err != nil || out[0].Err != nil {
 		t.Fatal(out, err)
 	}
+	if got := r.agent(t, "silent"); got.Status != team.Terminated {
+		t.Errorf("it is %s", got.Status)
+	}
+	// One whose record is not there at all has ended.
+	r.change(t, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, r.agent(t, "fresh").WorkerID) })
 	signs, err = r.Signs(t.Context(), "crew")
-	if s := signs[r.agent(t, "silent").WorkerID]; err != nil || !s.Gone {
+	if s := signs[r.agent(t, "fresh").WorkerID]; err != nil || !s.Gone {
 		t.Errorf("signs %+v, %v", s, err)
 	}
 }

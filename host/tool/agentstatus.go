@@ -35,13 +35,15 @@ type AgentStatus struct {
 	IsActive bool   `json:"isActive" jsonschema:"It is active or idle"`
 	Color    string `json:"color" jsonschema:"Its colour, as #RRGGBB"`
 
-	HeartbeatTs      Timestamp `json:"heartbeatTs" jsonschema:"Its last sign of life"`
+	HeartbeatTS      Timestamp `json:"heartbeatTs" jsonschema:"Its last sign of life"`
 	HeartbeatAge     float64   `json:"heartbeatAge" jsonschema:"Seconds since last heartbeat"`
 	HeartbeatHealthy bool      `json:"heartbeatHealthy" jsonschema:"True if it was heard within the last 60 seconds"`
 
 	SessionID string `json:"sessionId" jsonschema:"ID of the worker that it runs in"`
-	PaneID    string `json:"paneId,omitempty" jsonschema:"tmux pane that it runs in"`
-	Cwd       string `json:"cwd" jsonschema:"Its working directory"`
+	// Worker is that worker's name, for people.
+	Worker string `json:"-"`
+	PaneID string `json:"paneId,omitempty" jsonschema:"tmux pane that it runs in"`
+	Cwd    string `json:"cwd" jsonschema:"Its working directory"`
 
 	ConsecutiveMisses    int    `json:"consecutiveMisses" jsonschema:"Whole minutes without a sign of life" schema:"number"`
 	LastError            string `json:"lastError,omitempty" jsonschema:"What went wrong last"`
@@ -112,8 +114,8 @@ func agentStatuses(agents []agent.Agent) []AgentStatus {
 		list[i] = AgentStatus{
 			AgentID: a.ID, Name: a.Name, Role: string(a.Role), Model: a.Model,
 			Status: string(a.Status), IsActive: a.Active, Color: a.Color,
-			HeartbeatTs: Timestamp{a.Heartbeat}, HeartbeatAge: a.Age.Seconds(), HeartbeatHealthy: a.Healthy,
-			SessionID: a.Session, PaneID: a.Pane, Cwd: a.Dir,
+			HeartbeatTS: Timestamp{a.Heartbeat}, HeartbeatAge: a.Age.Seconds(), HeartbeatHealthy: a.Healthy,
+			SessionID: a.Session, Worker: a.Worker, PaneID: a.Pane, Cwd: a.Dir,
 			ConsecutiveMisses: a.Misses, LastError: a.Error, SessionRotationCount: a.Rotations,
 			CreatedAt: Timestamp{a.Created}, TerminatedAt: Timestamp{a.Terminated},
 		}

@@ -208,3 +208,35 @@ func TestNoHost(t *testing.T) {
 		}
 	}
 }
+
+// A message to all of whom there are none is sent, to nobody.
+func TestMessageToNobody(t *testing.T) {
+	t.Parallel()
+	w := newCrew(t)
+	out, err := SendMessage(t.Context(), Env{Open: w.open}, SendMessageInput{TeamName: "u", To: "all", Message: "m"})
+	if err != nil || !out.Success || out.ID != "" {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// The host stays open for what is left to do once the caller has the answer.
+func TestAfterAnswer(t *testing.T) {
+	t.Parallel()
+	var done []string
+	note := func(what string) func() error {
+		return func() error { done = append(done, what); return nil }
+	}
+	out := RespondShutdownOutput{later: later{func(context.Context) error { return note("end")() }}}
+	if !out.closeLater(note("close")) || done != nil {
+		t.Fatalf("done at once: %q", done)
+	}
+	if err := out.afterAnswer()(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"end", "close"}, done); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if new(KillAgentOutput).closeLater(note("")) {
+		t.Error("nothing is left to do, and the host stays open")
+	}
+}

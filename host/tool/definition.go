@@ -25,6 +25,25 @@ type outcome struct {
 
 func (o outcome) succeeded() bool { return o.Success }
 
+// later is in the outputs of tools that may end the worker of whoever calls them.
+type later struct {
+	// AfterAnswer does that; nil: nothing is left to do. Who calls the tool as a Go
+	// function calls it once the caller has the answer.
+	AfterAnswer func(context.Context) error `json:"-"`
+}
+
+func (l later) afterAnswer() func(context.Context) error { return l.AfterAnswer }
+
+// closeLater closes the host once AfterAnswer, which needs it, is done.
+func (l *later) closeLater(closeHost func() error) bool {
+	after := l.AfterAnswer
+	if after == nil {
+		return false
+	}
+	l.AfterAnswer = func(ctx context.Context) error { return errors.Join(after(ctx), closeHost()) }
+	return true
+}
+
 // definition is a tool with its types.
 type definition[I any, O output] struct {
 	tool Tool

@@ -18,7 +18,7 @@ type HeartbeatInput struct {
 // HeartbeatOutput is what is known of the agent now.
 type HeartbeatOutput struct {
 	outcome
-	HeartbeatTs  Timestamp `json:"heartbeatTs,omitzero" jsonschema:"When it was heard; absent if it was not"`
+	HeartbeatTS  Timestamp `json:"heartbeatTs,omitzero" jsonschema:"When it was heard; absent if it was not"`
 	NextDeadline Timestamp `json:"nextDeadline,omitzero" jsonschema:"Until when the next sign of life is expected"`
 	AgentStatus  string    `json:"agentStatus,omitempty" jsonschema:"Status of the agent" schema:"enum=spawning|active|idle|inactive|shutting_down|terminated"`
 	Error        string    `json:"error,omitempty" jsonschema:"Why it was not heard"`
@@ -46,7 +46,7 @@ gives no sign of life for two minutes becomes inactive; an idle one does not.`,
 		}
 		return HeartbeatOutput{
 			outcome:      outcome{true},
-			HeartbeatTs:  Timestamp{beat.Time},
+			HeartbeatTS:  Timestamp{beat.Time},
 			NextDeadline: Timestamp{beat.Deadline},
 			AgentStatus:  string(beat.Status),
 		}, nil

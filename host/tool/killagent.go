@@ -24,6 +24,7 @@ type KillAgentOutput struct {
 	ReassignedTasks []string `json:"reassignedTasks" jsonschema:"Task IDs that were reassigned"`
 	Warnings        []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
 	Error           string   `json:"error,omitempty" jsonschema:"Why nothing was done"`
+	later
 }
 
 // KillAgent ends an agent, or asks it to.
@@ -56,6 +57,7 @@ Only the team leader can kill agents.`,
 			Phase:           string(killed.Phase),
 			ReassignedTasks: listed(killed.Reassigned),
 			Warnings:        killed.Warnings,
+			later:           later{killed.AfterAnswer},
 		}, nil
 	},
 	failed: func(in KillAgentInput, text string) KillAgentOutput {

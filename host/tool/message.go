@@ -20,7 +20,7 @@ type SendMessageInput struct {
 // SendMessageOutput is the message that was sent.
 type SendMessageOutput struct {
 	outcome
-	ID    string `json:"id" jsonschema:"ID of the message; the first one if it went to several"`
+	ID    string `json:"id" jsonschema:"ID of the message; the first one if it went to several, empty if there was nobody else"`
 	Error string `json:"error,omitempty" jsonschema:"Why it was not sent"`
 }
 
@@ -74,7 +74,11 @@ var sendMessage = &definition[SendMessageInput, SendMessageOutput]{
 		if err != nil {
 			return SendMessageOutput{}, err
 		}
-		return SendMessageOutput{outcome: outcome{true}, ID: strconv.FormatInt(ids[0], 10)}, nil
+		out := SendMessageOutput{outcome: outcome{true}}
+		if len(ids) > 0 { // all can be nobody
+			out.ID = strconv.FormatInt(ids[0], 10)
+		}
+		return out, nil
 	},
 	failed: func(_ SendMessageInput, text string) SendMessageOutput { return SendMessageOutput{Error: text} },
 }

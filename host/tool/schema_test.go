@@ -2,6 +2,7 @@ package tool
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,9 +120,7 @@ func fieldsOf(s *jsonschema.Schema, path string) map[string]*jsonschema.Schema {
 		fields[path+"."+name] = field
 		for _, part := range []*jsonschema.Schema{field, field.Items} {
 			if part != nil {
-				for name, field := range fieldsOf(part, path+"."+name) {
-					fields[name] = field
-				}
+				maps.Copy(fields, fieldsOf(part, path+"."+name))
 			}
 		}
 	}

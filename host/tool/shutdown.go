@@ -2,7 +2,6 @@ package tool
 
 import (
 	"context"
-	"errors"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
@@ -23,22 +22,7 @@ type RespondShutdownOutput struct {
 	ReassignedTasks []string `json:"reassignedTasks" jsonschema:"Task IDs that were reassigned"`
 	Warnings        []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
 	Error           string   `json:"error,omitempty" jsonschema:"Why nothing was done"`
-
-	// AfterAnswer ends the caller if it is the agent itself; nil: nothing is left
-	// to do. Who calls RespondShutdown must call it once the caller has the answer.
-	AfterAnswer func(context.Context) error `json:"-"`
-}
-
-func (o RespondShutdownOutput) afterAnswer() func(context.Context) error { return o.AfterAnswer }
-
-// closeLater closes the host once AfterAnswer, which needs it, is done.
-func (o *RespondShutdownOutput) closeLater(closeHost func() error) bool {
-	after := o.AfterAnswer
-	if after == nil {
-		return false
-	}
-	o.AfterAnswer = func(ctx context.Context) error { return errors.Join(after(ctx), closeHost()) }
-	return true
+	later
 }
 
 // RespondShutdown answers a shutdown request.
@@ -68,7 +52,7 @@ the leader is told the reason.`,
 			Phase:           string(r.Phase),
 			ReassignedTasks: listed(r.Reassigned),
 			Warnings:        r.Warnings,
-			AfterAnswer:     r.AfterAnswer,
+			later:           later{r.AfterAnswer},
 		}, nil
 	},
 	failed: func(_ RespondShutdownInput, text string) RespondShutdownOutput {

@@ -23,13 +23,15 @@ type SpawnAgentInput struct {
 // SpawnAgentOutput is the new agent.
 type SpawnAgentOutput struct {
 	outcome
-	AgentID   string   `json:"agentId" jsonschema:"ID of the agent"`
-	Name      string   `json:"name" jsonschema:"Its name"`
-	Color     string   `json:"color" jsonschema:"Its colour, as #RRGGBB"`
-	SessionID string   `json:"sessionId" jsonschema:"ID of the worker that it runs in"`
-	PaneID    string   `json:"paneId,omitempty" jsonschema:"tmux pane that it runs in"`
-	Warnings  []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
-	Error     string   `json:"error,omitempty" jsonschema:"Why there is no new agent"`
+	AgentID   string `json:"agentId" jsonschema:"ID of the agent"`
+	Name      string `json:"name" jsonschema:"Its name"`
+	Color     string `json:"color" jsonschema:"Its colour, as #RRGGBB"`
+	SessionID string `json:"sessionId" jsonschema:"ID of the worker that it runs in"`
+	// Worker is that worker's name, for people.
+	Worker   string   `json:"-"`
+	PaneID   string   `json:"paneId,omitempty" jsonschema:"tmux pane that it runs in"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
+	Error    string   `json:"error,omitempty" jsonschema:"Why there is no new agent"`
 }
 
 // SpawnAgent starts an agent of a team.
@@ -71,6 +73,7 @@ Only the team leader can spawn agents.`,
 			Name:      spawned.Name,
 			Color:     spawned.Color,
 			SessionID: spawned.Session,
+			Worker:    spawned.Worker,
 			PaneID:    spawned.Pane,
 			Warnings:  spawned.Warnings,
 		}, nil

@@ -34,13 +34,13 @@ With --json it is what "swarm agent status" prints.`,
 	return cmd
 }
 
-var agentLsHeader = []string{"NAME", "ID", "ROLE", "STATUS", "HEARD OF", "PANE", "MODEL"}
+var agentLsHeader = []string{"NAME", "ID", "ROLE", "STATUS", "HEARD OF", "WORKER", "MODEL"}
 
 // printAgents prints a table, with a dot before each agent in its colour.
 func (a *app) printAgents(agents []tool.AgentStatus) {
 	rows := make([][]string, len(agents))
 	for i, s := range agents {
-		rows[i] = []string{s.Name, s.AgentID, s.Role, s.Status, heartbeatText(s), orDash(s.PaneID), orDash(s.Model)}
+		rows[i] = []string{s.Name, s.AgentID, s.Role, s.Status, heartbeatText(s), s.Worker, orDash(s.Model)}
 	}
 	for i, line := range tableLines(agentLsHeader, rows) {
 		switch {

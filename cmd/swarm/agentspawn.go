@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,10 +69,6 @@ func (a *app) agentSpawn(ctx context.Context, o *agentSpawnOptions) error {
 	o.in.TeamName = team
 	out, err := tool.SpawnAgent(ctx, a.toolEnv(loaded.Config), o.in)
 	return a.answer(o.json, out, out.Warnings, err, func() {
-		facts := []string{out.AgentID, out.Color}
-		if out.PaneID != "" {
-			facts = append(facts, fmt.Sprintf("%s: %s", backend, out.PaneID))
-		}
-		a.printf("spawned agent %s (%s)\n", visible(out.Name), strings.Join(facts, ", "))
+		a.printf("spawned agent %s (%s, %s, %s: %s)\n", out.Name, out.AgentID, out.Color, visible(backend), out.Worker)
 	})
 }

@@ -86,7 +86,7 @@ func agentFacts(s tool.AgentStatus, now time.Time) [][]string {
 	}
 	add("model", s.Model)
 	add("last sign of life", heartbeatText(s))
-	add("worker", s.SessionID)
+	add("worker", s.Worker)
 	add("pane", s.PaneID)
 	add("directory", s.Cwd)
 	add("last error", s.LastError)

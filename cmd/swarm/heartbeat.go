@@ -31,7 +31,7 @@ told, unless it said --status idle. The next sign of life makes it active again.
 		return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
 			out, err := tool.Heartbeat(cmd.Context(), env, tool.HeartbeatInput{TeamName: team, Status: status.value})
 			return a.answer(f.json, out, nil, err, func() {
-				left := out.NextDeadline.Sub(out.HeartbeatTs.Time)
+				left := out.NextDeadline.Sub(out.HeartbeatTS.Time)
 				a.printf("%s; next heartbeat due in %s\n", out.AgentStatus, config.FormatDuration(left.Round(time.Second)))
 			})
 		})

@@ -45,6 +45,9 @@ type shutdownBody struct {
 // printMessages prints messages for people, the text of each below its head line.
 func (a *app) printMessages(out tool.ReadMessagesOutput) {
 	now := time.Now()
+	if len(out.Messages) == 0 {
+		a.hint("no unread messages")
+	}
 	for _, m := range out.Messages {
 		old := ""
 		if m.Read {

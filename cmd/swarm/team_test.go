@@ -76,7 +76,7 @@ func TestAgentTexts(t *testing.T) {
 	at := func(ago time.Duration) tool.Timestamp { return tool.Timestamp{Time: now.Add(-ago)} }
 	s := tool.AgentStatus{
 		AgentID: "agent-a1b2c3", Name: "alice", Role: "worker", Status: "active", IsActive: true, Model: "opus",
-		HeartbeatAge: 61.5, SessionID: "k3x9", PaneID: "%3", Cwd: "/r\x1b", LastError: "x\ny", SessionRotationCount: 2,
+		HeartbeatAge: 61.5, SessionID: "k3x9", Worker: "web-alice", PaneID: "%3", Cwd: "/r\x1b", LastError: "x\ny", SessionRotationCount: 2,
 		Color: "#FF6B6B", CreatedAt: at(time.Hour), TerminatedAt: at(time.Minute),
 	}
 	if got := agentLine(s); got != "alice: active (agent-a1b2c3, worker)" {
@@ -85,7 +85,7 @@ func TestAgentTexts(t *testing.T) {
 	want := []string{
 		"  model              opus",
 		"  last sign of life  1m ago (late)",
-		"  worker             k3x9",
+		"  worker             web-alice",
 		"  pane               %3",
 		`  directory          /r\x1b`,
 		`  last error         x\ny`,

@@ -64,7 +64,7 @@ func Run(ctx context.Context, h *host.Host, c Command) (Result, error) {
 	req.Owner = &owner
 	w, err := spawn(ctx, h, req, foreground)
 	if errors.Is(err, swarm.ErrInvalidSpec) {
-		return Result{ExitCode: NotStarted, Problem: err.Error()}, nil
+		return Result{ExitCode: NotStarted, Problem: strings.TrimPrefix(err.Error(), swarm.ErrInvalidSpec.Error()+": ")}, nil
 	}
 	if err != nil {
 		return Result{}, cancelled(ctx, err)

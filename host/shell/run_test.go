@@ -137,6 +137,11 @@ func TestCannotBegin(t *testing.T) {
 	o := options(w.state, w.mark)
 	o.Env = append(o.Env, "PATH="+w.dir)
 	noBash := opened(t.Context(), t, o)
+	res, err = shell.Run(t.Context(), noBash, shell.Command{Command: `echo`, Dir: w.dir})
+	want.Problem = "command not found: bash"
+	if diff := cmp.Diff(want, res); diff != "" || err != nil {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
 	if _, err := shell.Start(t.Context(), noBash, shell.Command{Command: `echo`, Dir: w.dir}); !errors.Is(err, swarm.ErrInvalidSpec) {
 		t.Errorf("without bash: %v", err)
 	}

@@ -152,6 +152,7 @@ func (d *doctor) database(ctx context.Context) ([]registry.Record, bool) {
 	if len(warnings) == 0 {
 		d.find(SeverityOK, subject, "", "%s: schema %d, %d worker(s)", path, registry.Schema, len(recs))
 	}
+	d.teams(ctx)
 	return recs, true
 }
 

@@ -2,9 +2,11 @@ package host
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,4 +76,31 @@ func TestRebuildTeams(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestDoctorOnTeams(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	r.spawn(t, "a", "one", asAgent)
+	if got := problems(t, r, false); got != nil {
+		t.Errorf("problems %q", got)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(r.opts.Dir, registry.File))
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), "UPDATE agents SET rotations = 'many'")
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := problems(t, r, false); len(got) != 1 || !strings.Contains(got[0], "cannot read agent 'agent-a'") {
+		t.Errorf("problems %q", got)
+	}
+	// It is in nobody's way.
+	if err := r.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
+		return team.Delete(ctx, tx, team.Caller{Person: true}, "crew")
+	}); err != nil {
+		t.Error(err)
+	}
+	r.kill(t, Selection{Names: []string{"a"}}, KillRequest{})
 }

@@ -111,9 +111,12 @@ func serverRuns(ctx context.Context, h *host.Host, s *registry.Server) (host.Wor
 	return ws[0], ws[0].Status == host.StatusRunning && answers(ctx, s.Port), nil
 }
 
+// address is where a server listens.
+func address(port int) string { return net.JoinHostPort(ServerHost, strconv.Itoa(port)) }
+
 func answers(ctx context.Context, port int) bool {
 	d := net.Dialer{Timeout: dialLimit}
-	c, err := d.DialContext(ctx, "tcp", net.JoinHostPort(ServerHost, strconv.Itoa(port)))
+	c, err := d.DialContext(ctx, "tcp", address(port))
 	if err != nil {
 		return false
 	}

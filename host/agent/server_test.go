@@ -120,7 +120,8 @@ func TestServerDied(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := w.server(); !got.Running || got.Sessions != 4 {
+	// Where those that have stayed were told that it is.
+	if got := w.server(); !got.Running || got.Sessions != 4 || got.Port != first.Port {
 		t.Errorf("server: %+v", got)
 	}
 	ws, _, err := w.host().Workers(t.Context(), host.Selection{All: true})

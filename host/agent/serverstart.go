@@ -13,14 +13,37 @@ import (
 )
 
 // startServer starts the server of a team and returns when it listens. It is held
-// alone by the caller. What is there of it is ended before.
+// alone by the caller. What is there of it is ended before. It listens where it did
+// before, if it can: agents were told of that port.
 func startServer(ctx context.Context, h *host.Host, teamName string, s registry.Server) (w host.Worker, port int, err error) {
-	name, former, err := serverWorker(ctx, h, teamName)
-	if err != nil {
+	before := s.Port
+	if before != 0 {
+		if err := endWorker(ctx, h, s.WorkerID); err != nil {
+			return w, 0, fmt.Errorf("cannot start the server of team '%s': %w", teamName, err)
+		}
+	}
+	if s.Port, err = freePort(ctx, before); err != nil {
 		return w, 0, err
 	}
-	if s.Port, err = freePort(ctx); err != nil {
-		return w, 0, err
+	w, err = startServerAt(ctx, h, teamName, &s)
+	if err != nil && s.Port == before && ctx.Err() == nil {
+		// Not every program can listen so soon after another one.
+		if s.Port, err = freePort(ctx, 0); err == nil {
+			w, err = startServerAt(ctx, h, teamName, &s)
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("cannot start the server of team '%s': %w", teamName, err)
+	}
+	return w, s.Port, err
+}
+
+// startServerAt is startServer for a port. What was started is ended if it does not
+// listen.
+func startServerAt(ctx context.Context, h *host.Host, teamName string, s *registry.Server) (w host.Worker, err error) {
+	name, former, err := serverWorker(ctx, h, teamName)
+	if err != nil {
+		return w, err
 	}
 	req := host.SpawnRequest{Name: name, Team: teamName, Backend: pipes, Command: fillPort(s.Command, s.Port), Dir: s.Dir}
 	if former {
@@ -29,25 +52,24 @@ func startServer(ctx context.Context, h *host.Host, teamName string, s registry.
 		w, err = h.Spawn(ctx, req)
 	}
 	if err != nil {
-		return w, 0, fmt.Errorf("cannot start the server of team '%s': %w", teamName, err)
+		return w, err
 	}
-	s.WorkerID, s.Used = w.ID, false
+	s.WorkerID = w.ID
 	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		t, err := team.Get(ctx, tx, teamName)
 		if err != nil {
 			return err
 		}
-		t.Server = &s
+		t.Server = s
 		return tx.PutTeam(ctx, &t)
 	})
 	if err == nil {
 		err = awaitPort(ctx, h, w, s.Port)
 	}
 	if err != nil {
-		err = fmt.Errorf("cannot start the server of team '%s': %w", teamName, err)
-		return w, 0, errors.Join(err, endWorker(context.WithoutCancel(ctx), h, w.ID))
+		err = errors.Join(err, endWorker(context.WithoutCancel(ctx), h, w.ID))
 	}
-	return w, s.Port, nil
+	return w, err
 }
 
 const (
@@ -86,13 +108,16 @@ func serverWorker(ctx context.Context, h *host.Host, teamName string) (name stri
 			return name, false, nil
 		}
 	}
-	return "", false, fmt.Errorf("cannot start the server of team '%s': workers '%s' to '%s' are there already", teamName, names[0], names[len(names)-1])
+	return "", false, fmt.Errorf("workers '%s' to '%s' are there already", names[0], names[len(names)-1])
 }
 
-// freePort returns a port that nobody listens on now.
-func freePort(ctx context.Context) (int, error) {
+// freePort returns a port that nobody listens on now: the wanted one, if it is free.
+func freePort(ctx context.Context, wanted int) (int, error) {
 	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", ServerHost+":0")
+	l, err := lc.Listen(ctx, "tcp", address(wanted))
+	if err != nil && wanted != 0 {
+		l, err = lc.Listen(ctx, "tcp", address(0))
+	}
 	if err != nil {
 		return 0, fmt.Errorf("cannot find a free port: %w", err)
 	}

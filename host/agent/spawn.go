@@ -131,7 +131,7 @@ func (s *spawning) start(ctx context.Context) (host.Worker, error) {
 		Warn:    func(w host.Warning) { s.out.Warnings = append(s.out.Warnings, w.Text) },
 	}
 	if s.port != 0 {
-		req.Env = []string{envServer + "=" + ServerHost + ":" + strconv.Itoa(s.port)}
+		req.Env = []string{envServer + "=" + address(s.port)}
 	}
 	for n := 1; ; n++ {
 		req.Name = numbered(s.req.Team+"-"+j.Name, n)

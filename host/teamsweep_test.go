@@ -96,9 +96,10 @@ func TestSweepOfSilence(t *testing.T) {
 		t.Errorf("it is %s", got.Status)
 	}
 	// One whose record is not there at all has ended.
-	r.change(t, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, r.agent(t, "fresh").WorkerID) })
+	fresh := r.agent(t, "fresh").WorkerID
+	r.change(t, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, fresh) })
 	signs, err = r.Signs(t.Context(), "crew")
-	if s := signs[r.agent(t, "fresh").WorkerID]; err != nil || !s.Gone {
+	if s := signs[fresh]; err != nil || !s.Gone {
 		t.Errorf("signs %+v, %v", s, err)
 	}
 }

@@ -12,9 +12,9 @@ loop.
 
 Teams: spawn-team makes a team that you lead; spawn-agent starts an agent in it.
 Give out work with task-create, talk with send-message and read-messages, look at
-agents with get-agent-status. To end an agent call kill-agent: it is asked first and
-may finish its work or say no; call again to see the answer; force ends it at once
-and gives its tasks back.
+agents with get-agent-status. kill-agent asks an agent to end: it may finish its work
+first, or say no, which you read in your messages; with force it ends at once. Its
+unfinished tasks can be claimed again either way.
 
 If you are an agent of a team (SWARM_TEAM is set in your environment): read your
 messages before you begin, when a task is done, and while you wait. Take work with

@@ -89,7 +89,8 @@ func (a *app) agentKill(ctx context.Context, env tool.Env, o *agentKillOptions) 
 		}
 		err = a.awaitAnswer(ctx, env, o, &out)
 	}
-	return a.answer(o.json, out, out.Warnings, err, func() { a.printf("%s\n", killedAgentLine(o.in.AgentID, out)) })
+	err = a.answer(o.json, out, out.Warnings, err, func() { a.printf("%s\n", killedAgentLine(o.in.AgentID, out)) })
+	return afterwards(ctx, out.AfterAnswer, err)
 }
 
 // awaitAnswer waits for the answer of an agent that was asked to end, and puts it

@@ -96,3 +96,13 @@ func (a *app) answer(asJSON bool, out any, warnings []string, err error, text fu
 	}
 	return err
 }
+
+// afterwards does what a call has left to do once it is answered, which may end the
+// caller itself. It does so whether or not anybody could read the answer, and returns
+// its error beside err.
+func afterwards(ctx context.Context, after func(context.Context) error, err error) error {
+	if after == nil {
+		return err
+	}
+	return errors.Join(err, after(context.WithoutCancel(ctx)))
+}

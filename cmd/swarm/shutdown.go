@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -77,11 +76,7 @@ func (a *app) respondShutdown(ctx context.Context, f *memberFlags, in tool.Respo
 		in.TeamName = team
 		out, err := tool.RespondShutdown(ctx, env, in)
 		err = a.answer(f.json, out, out.Warnings, err, func() { a.printf("%s\n", respondedLine(out)) })
-		if out.AfterAnswer != nil {
-			// The agent ends whether or not anybody could read the answer.
-			err = errors.Join(err, out.AfterAnswer(context.WithoutCancel(ctx)))
-		}
-		return err
+		return afterwards(ctx, out.AfterAnswer, err)
 	})
 }
 

@@ -68,10 +68,7 @@ func (a *app) teamDelete(ctx context.Context, name string, force, asJSON bool) e
 			}
 			a.printf("deleted team %s%s\n", name, text)
 		})
-		if deleted.AfterAnswer != nil {
-			err = errors.Join(err, deleted.AfterAnswer(context.WithoutCancel(ctx)))
-		}
-		return err
+		return afterwards(ctx, deleted.AfterAnswer, err)
 	})
 }
 

@@ -81,6 +81,8 @@ func (a *app) toolCall(ctx context.Context, t tool.Tool, o *toolCallOptions) err
 	switch _, wrong := errors.AsType[*tool.InputError](r.Err); {
 	case wrong:
 		return &codeError{code: exitUsage}
+	case r.Failed && ctx.Err() != nil:
+		return ctx.Err() // interrupted, which has an exit code of its own
 	case r.Failed:
 		return failed
 	default:

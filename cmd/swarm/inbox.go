@@ -43,7 +43,7 @@ type shutdownBody struct {
 }
 
 // printMessages prints messages for people, the text of each below its head line.
-func (a *app) printMessages(out tool.ReadMessagesOutput) {
+func (a *app) printMessages(out tool.ReadMessagesOutput, nameOf func(id string) string) {
 	now := time.Now()
 	if len(out.Messages) == 0 {
 		a.hint("no unread messages")
@@ -53,7 +53,7 @@ func (a *app) printMessages(out tool.ReadMessagesOutput) {
 		if m.Read {
 			old = ", read before"
 		}
-		a.printf("%s %s (%s ago%s)\n", m.ID, visible(m.From), formatAge(now.Sub(m.Timestamp.Time)), old)
+		a.printf("%s %s (%s ago%s)\n", m.ID, visible(nameOf(m.From)), formatAge(now.Sub(m.Timestamp.Time)), old)
 		a.printf("%s", indented(messageText(m)))
 	}
 	if out.Remaining > 0 {

@@ -26,7 +26,7 @@ too many.`,
 			finishWriting()
 			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
 				out, err := tool.ReadMessages(cmd.Context(), env, tool.ReadMessagesInput{TeamName: team, UnreadOnly: !all})
-				return a.answer(f.json, out, nil, err, func() { a.printMessages(out) })
+				return a.answer(f.json, out, nil, err, func() { a.printMessages(out, memberNames(cmd.Context(), env, team)) })
 			})
 		},
 	}

@@ -30,7 +30,7 @@ Exit code: 0, or 124 if the time is over.`,
 			finishWriting()
 			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
 				out, err := a.awaitMessages(cmd.Context(), env, team, timeout)
-				return a.answer(f.json, out, nil, err, func() { a.printMessages(out) })
+				return a.answer(f.json, out, nil, err, func() { a.printMessages(out, memberNames(cmd.Context(), env, team)) })
 			})
 		},
 	}

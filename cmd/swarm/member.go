@@ -106,3 +106,14 @@ func afterwards(ctx context.Context, after func(context.Context) error, err erro
 	}
 	return errors.Join(err, after(context.WithoutCancel(ctx)))
 }
+
+// memberNames returns what a team calls its members, for people, by their ids. What
+// it can't find out is called by its id.
+func memberNames(ctx context.Context, env tool.Env, team string) func(id string) string {
+	names := map[string]string{}
+	out, _ := tool.GetAgentStatus(ctx, env, tool.GetAgentStatusInput{TeamName: team, IncludeTerminated: true})
+	for _, agent := range out.Agents {
+		names[agent.AgentID] = agent.Name
+	}
+	return func(id string) string { return orText(names[id], id) }
+}

@@ -32,7 +32,9 @@ before it can be claimed. Any member may ask; nothing is changed.`,
 		return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
 			in.TeamName, in.Status = team, status.value
 			out, err := tool.TaskList(cmd.Context(), env, in)
-			return a.answer(f.json, out, nil, err, func() { a.printTable(taskLsHeader, taskRows(out.Tasks)) })
+			return a.answer(f.json, out, nil, err, func() {
+				a.printTable(taskLsHeader, taskRows(out.Tasks, memberNames(cmd.Context(), env, team)))
+			})
 		})
 	}
 	return cmd
@@ -40,10 +42,10 @@ before it can be claimed. Any member may ask; nothing is changed.`,
 
 var taskLsHeader = []string{"ID", "STATUS", "PRIORITY", "OWNER", "NEEDS", "TITLE"}
 
-func taskRows(tasks []tool.Task) [][]string {
+func taskRows(tasks []tool.Task, nameOf func(id string) string) [][]string {
 	rows := make([][]string, len(tasks))
 	for i, t := range tasks {
-		rows[i] = []string{t.ID, t.Status, t.Priority, orDash(t.Owner), orDash(strings.Join(t.Dependencies, ",")), t.Title}
+		rows[i] = []string{t.ID, t.Status, t.Priority, orDash(nameOf(t.Owner)), orDash(strings.Join(t.Dependencies, ",")), t.Title}
 	}
 	return rows
 }

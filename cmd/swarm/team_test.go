@@ -58,10 +58,10 @@ func TestPrintMessages(t *testing.T) {
 	a, stdout, stderr := testApp()
 	out := tool.ReadMessagesOutput{Remaining: 3, Messages: []tool.Message{
 		{ID: "1", From: "agent-a1b2c3", Type: "plain", Message: "one\r\n\x1b[31mtwo\n\n", Timestamp: tool.Timestamp{Time: time.Now()}},
-		{ID: "2", From: "leader", Type: "plain", Message: "", Timestamp: tool.Timestamp{Time: time.Now().Add(-time.Hour)}, Read: true},
+		{ID: "2", From: "agent-a1b2c3", Type: "plain", Message: "", Timestamp: tool.Timestamp{Time: time.Now().Add(-time.Hour)}, Read: true},
 	}}
-	a.printMessages(out)
-	const want = "1 agent-a1b2c3 (0s ago)\n  one\n  \\x1b[31mtwo\n\n2 leader (1h ago, read before)\n"
+	a.printMessages(out, func(id string) string { return map[string]string{"agent-a1b2c3": "alice"}[id] })
+	const want = "1 alice (0s ago)\n  one\n  \\x1b[31mtwo\n\n2 alice (1h ago, read before)\n"
 	if diff := cmp.Diff(want, stdout.String()); diff != "" {
 		t.Errorf("messages (-want +got):\n%s", diff)
 	}

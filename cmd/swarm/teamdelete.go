@@ -48,8 +48,9 @@ type teamDeleteJSON struct {
 
 func (a *app) teamDelete(ctx context.Context, name string, force, asJSON bool) error {
 	finishWriting()
-	return a.withHost(ctx, func(h *host.Host) error {
-		names := agentNames(ctx, h, name)
+	cfg := a.userConfig()
+	return a.with(ctx, cfg, func(h *host.Host) error {
+		nameOf := memberNames(ctx, a.toolEnv(cfg), name)
 		deleted, err := agent.DeleteTeam(ctx, h, name, force)
 		out := teamDeleteJSON{
 			Success: err == nil, TeamName: name,
@@ -64,26 +65,14 @@ func (a *app) teamDelete(ctx context.Context, name string, force, asJSON bool) e
 		err = a.answer(asJSON, out, out.Warnings, err, func() {
 			text := ""
 			if len(deleted.Killed) > 0 {
-				text = fmt.Sprintf(" (killed: %s)", strings.Join(names(deleted.Killed), ", "))
+				names := make([]string, len(deleted.Killed))
+				for i, id := range deleted.Killed {
+					names[i] = nameOf(id)
+				}
+				text = fmt.Sprintf(" (killed: %s)", strings.Join(names, ", "))
 			}
 			a.printf("deleted team %s%s\n", name, text)
 		})
 		return afterwards(ctx, deleted.AfterAnswer, err)
 	})
-}
-
-// agentNames returns how the agents that a team has now are called, by their ids.
-func agentNames(ctx context.Context, h *host.Host, name string) func(ids []string) []string {
-	byID := map[string]string{}
-	status, _ := agent.Status(ctx, h, agent.StatusRequest{Team: name}) // else the ids have to do
-	for _, s := range status.Agents {
-		byID[s.ID] = s.Name
-	}
-	return func(ids []string) []string {
-		names := make([]string, len(ids))
-		for i, id := range ids {
-			names[i] = orText(byID[id], id)
-		}
-		return names
-	}
 }

@@ -142,7 +142,9 @@ func (t *Tx) Agents(ctx context.Context, q AgentQuery) (agents []Agent, warnings
 		{"token_hash", q.TokenHash},
 	} {
 		if c.value != "" {
-			where, args = where+" AND "+c.column+" = ?", append(args, c.value)
+			// The latter is for SQLite, which else can't know that it may use an index on
+			// what is not empty.
+			where, args = where+" AND "+c.column+" = ? AND "+c.column+" <> ''", append(args, c.value)
 		}
 	}
 	if q.Live {

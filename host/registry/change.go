@@ -33,8 +33,8 @@ func (r *Registry) Change(ctx context.Context, change func(context.Context, *Tx)
 	return explain(r.path, tx.Commit())
 }
 
-// View runs look in one transaction that sees the registry as it is now, and in
-// which nothing may be changed. What look returns is returned.
+// View runs look in one transaction that sees the registry at one moment. What look
+// returns is returned, and nothing is changed whatever it does.
 func (r *Registry) View(ctx context.Context, look func(context.Context, *Tx) error) error {
 	// One that only reads is not immediate, so it waits for nobody.
 	tx, err := r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})

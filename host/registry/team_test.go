@@ -313,7 +313,7 @@ func TestSavepointOfAChangeThatIsOver(t *testing.T) {
 	}
 }
 
-// A reader sees one moment and waits for no writer.
+// A reader sees one moment, waits for no writer, and changes nothing.
 func TestView(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -335,7 +335,11 @@ func TestView(t *testing.T) {
 			return nil
 		}))
 	})
-	err := reader.View(t.Context(), func(ctx context.Context, tx *Tx) error {
+	err := reader.View(t.Context(), func(ctx context.Context, tx *Tx) error { return tx.DeleteTeam(ctx, "blue") })
+	if err != nil {
+		t.Error(err)
+	}
+	err = reader.View(t.Context(), func(ctx context.Context, tx *Tx) error {
 		before := count(ctx, tx)
 		change(t, writer, func(ctx context.Context, tx *Tx) error { return tx.DeleteTeam(ctx, "red") })
 		if after := count(ctx, tx); before != 3 || after != before {

@@ -51,8 +51,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	// Short: there are sockets in it.
-	dir, err := os.MkdirTemp("/tmp", "sm")
+	dir, err := shortDir()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,6 +64,9 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(w.end)
 	return w
 }
+
+// shortDir makes a directory with a short path: there are sockets in it.
+func shortDir() (string, error) { return os.MkdirTemp("/tmp", "sm") }
 
 // end ends all that is left, of which only swarm's own may be alive.
 func (w *world) end() {

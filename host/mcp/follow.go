@@ -119,7 +119,7 @@ func (f *follower) run(ctx context.Context) error {
 // look asks how the worker is, and tells of it if that is new.
 func (f *follower) look(ctx context.Context, h *host.Host) (sight, error) {
 	w, err := f.worker(ctx, h, f.uri)
-	if err != nil && !notFound(err) {
+	if err != nil && !errors.Is(err, errNoWorker) {
 		return sight{}, err
 	}
 	now := sight{w.ID, w.Status}

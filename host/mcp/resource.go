@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/swarmhost/swarm/host"
@@ -56,7 +55,7 @@ func (s *server) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.Rea
 	defer func() { _ = h.Close() }()
 	w, err := s.worker(ctx, h, r.Params.URI)
 	if err != nil {
-		return nil, err
+		return nil, forClient(err, r.Params.URI)
 	}
 	var t tail
 	if err := h.Logs(ctx, w.ID, swarm.OutputOptions{}, t.add); err != nil && !errors.Is(err, swarm.ErrUnsupported) {
@@ -68,21 +67,32 @@ func (s *server) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.Rea
 	}}}, nil
 }
 
-// worker is the one that a URI names. Background shells of other sessions are not
-// found.
+// errNoWorker means that a URI names no worker that this session may see.
+var errNoWorker = errors.New("no such worker")
+
+// forClient is an error in the words of the protocol.
+func forClient(err error, uri string) error {
+	if errors.Is(err, errNoWorker) {
+		return sdk.ResourceNotFoundError(uri)
+	}
+	return err
+}
+
+// worker is the one that a URI names, or else the error is errNoWorker. Background
+// shells of other sessions are not found.
 func (s *server) worker(ctx context.Context, h *host.Host, uri string) (host.Worker, error) {
 	name, ok := strings.CutPrefix(uri, uriPrefix)
 	if !ok || !swarm.ValidName(name) {
-		return host.Worker{}, sdk.ResourceNotFoundError(uri)
+		return host.Worker{}, errNoWorker
 	}
 	ws, _, err := h.Workers(ctx, host.Selection{Names: []string{name}})
 	switch {
 	case errors.Is(err, host.ErrNotFound):
-		return host.Worker{}, sdk.ResourceNotFoundError(uri)
+		return host.Worker{}, errNoWorker
 	case err != nil:
 		return host.Worker{}, err
 	case len(ws) != 1 || !s.mine(ws[0].Shell):
-		return host.Worker{}, sdk.ResourceNotFoundError(uri)
+		return host.Worker{}, errNoWorker
 	}
 	return ws[0], nil
 }
@@ -144,10 +154,4 @@ func (t *tail) text() string {
 		return fmt.Sprintf("%s%d bytes of older output are left out]\n%s", swarm.TranscriptMark, t.dropped, text)
 	}
 	return text
-}
-
-// notFound reports whether err says that there is no such resource.
-func notFound(err error) bool {
-	wire, ok := errors.AsType[*jsonrpc.Error](err)
-	return ok && wire.Code == sdk.CodeResourceNotFound
 }

@@ -57,7 +57,7 @@ func (s *server) subscribe(ctx context.Context, r *sdk.SubscribeRequest) error {
 	}
 	defer func() { _ = h.Close() }()
 	if _, err := s.worker(ctx, h, r.Params.URI); err != nil {
-		return err
+		return forClient(err, r.Params.URI)
 	}
 	s.subs.add(r.Params.URI)
 	return nil

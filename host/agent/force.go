@@ -112,10 +112,17 @@ func (k *killing) forceOwn(ctx context.Context, a *registry.Agent) error {
 	return nil
 }
 
+// hearing is how long a worker has to hear the answer that it ends.
+const hearing = time.Second
+
 // endOwn stops the server of a team if nobody uses it any more, and then ends the
-// worker that the caller runs in. It may not return.
+// worker that the caller runs in, which may end by itself before. It may not return.
 func endOwn(ctx context.Context, h *host.Host, teamName, workerID string) error {
-	return errors.Join(h.StopIdleServers(ctx, teamName), endWorker(ctx, h, workerID))
+	err := h.StopIdleServers(ctx, teamName)
+	limited, cancel := context.WithTimeout(ctx, hearing)
+	defer cancel()
+	_ = h.Wait(limited, host.Selection{Names: []string{workerID}}, func(host.Worker) {}) // it is ended in any case
+	return errors.Join(err, endWorker(ctx, h, workerID))
 }
 
 // endWorker ends one worker, if it is there.

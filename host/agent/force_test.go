@@ -231,6 +231,23 @@ func TestKilledAsWorker(t *testing.T) {
 	w.released(m, task)
 }
 
+// TestKilledFromInside is an agent in whose worker somebody has the leader's token.
+func TestKilledFromInside(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	m := w.spawn("ann", "process")
+	task := m.task("work")
+	boss := w.spawnIn(crew, "boss", "process", team.RoleLeader)
+	m.tell("export SWARM_TOKEN=" + boss.token)
+	got := m.call(call{Kill: &kill{Team: crew, Agent: "ann", Force: true}})
+	if diff := cmp.Diff(answer{Phase: team.ForceKilled, Reassigned: []string{task}}, got); diff != "" {
+		t.Error(diff)
+	}
+	m.gone()
+	w.released(m, task)
+}
+
 func TestGaveUpWaiting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

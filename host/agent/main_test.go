@@ -48,6 +48,7 @@ func testMain(m *testing.M) int {
 	for out, packages := range map[string][]string{
 		bin + "/":                      {cmd + "swarm-shim", cmd + "swarm-plugin-process", cmd + "swarm-plugin-tmux"},
 		bin + "/swarm-plugin-stubborn": {"./testdata/stubborn"},
+		bin + "/swarm-plugin-bare":     {"../../cmd/swarm/testdata/bare"},
 	} {
 		args := append([]string{"build", "-tags", "grpcnotrace", "-o", out}, packages...)
 		if text, err := exec.Command("go", args...).CombinedOutput(); err != nil {

@@ -142,6 +142,23 @@ func TestConfirmedFromElsewhere(t *testing.T) {
 	w.is(a.ID, team.Terminated)
 }
 
+// TestConfirmedWithoutKeeper is an agent whose backend can't be told that it is done.
+func TestConfirmedWithoutKeeper(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	a := w.spawn("ann", "bare")
+	task := a.task("work")
+	_, err := w.kill("ann", false)
+	w.ok(err)
+	got := a.call(call{Respond: &agent.RespondRequest{Team: crew, Approve: true, Ready: true}})
+	if diff := cmp.Diff(answer{Phase: team.Confirmed, Reassigned: []string{task}}, got); diff != "" {
+		t.Error(diff)
+	}
+	a.gone()
+	w.released(a, task)
+}
+
 func TestNothingToAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

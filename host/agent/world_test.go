@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -195,10 +196,17 @@ func (m *member) call(c call) answer {
 	c.Bin, c.Dir = bin, m.w.state()
 	arg, err := json.Marshal(c)
 	m.w.ok(err)
-	m.tell(self(m.w) + " " + asCaller + " '" + string(arg) + "' > answer.new; mv answer.new answer")
+	m.tell(self(m.w) + " " + asCaller + " '" + string(arg) + "' > answer")
+	// Whoever is told that it ends may not be there to say that it was told.
+	path := filepath.Join(m.dir, "answer")
+	var b []byte
+	m.w.wait("there is an answer", func() bool {
+		b, err = os.ReadFile(path)
+		return err == nil && bytes.HasSuffix(b, []byte("\n"))
+	})
 	var a answer
-	m.w.ok(json.Unmarshal([]byte(m.file("answer")), &a))
-	m.w.ok(os.Remove(filepath.Join(m.dir, "answer")))
+	m.w.ok(json.Unmarshal(b, &a))
+	m.w.ok(os.Remove(path))
 	return a
 }
 

@@ -3,7 +3,9 @@ package shell_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,14 +33,8 @@ func (w *world) as(role string) []string {
 // session it is, writes down which shells it then sees, and goes on.
 func inside() {
 	ctx := context.Background()
+	h := hostInside(ctx)
 	state := os.Getenv(stateVar)
-	o := options(state, markVar+"="+os.Getenv(markVar))
-	// It is in a worker, as its keeper proves, whatever a client left of this.
-	o.Env = []string{"PATH=" + os.Getenv("PATH"), markVar + "=" + os.Getenv(markVar)}
-	h, err := host.Open(ctx, o)
-	if err != nil {
-		panic(err)
-	}
 	if _, err := shell.Start(ctx, h, shell.Command{Command: `exec sleep 999`, Dir: state}); err != nil {
 		panic(err)
 	}
@@ -62,6 +58,41 @@ func inside() {
 		panic(err)
 	}
 	select {}
+}
+
+// hostInside is a host for a program in a worker: that is proved by the worker's
+// keeper, whatever a client left of its environment.
+func hostInside(ctx context.Context) *host.Host {
+	o := options(os.Getenv(stateVar), "")
+	o.Env = []string{"PATH=" + os.Getenv("PATH"), markVar + "=" + os.Getenv(markVar)}
+	h, err := host.Open(ctx, o)
+	if err != nil {
+		panic(err)
+	}
+	return h
+}
+
+// suicide is a program in a shell that kills this very shell.
+func suicide() {
+	ctx := context.Background()
+	h := hostInside(ctx)
+	res, err := shell.Kill(ctx, h, session, gently(os.Getenv("SWARM_WORKER")))
+	fmt.Println(res.Success, res.SignalSent, res.Problem, err)
+	fmt.Println(res.AfterAnswer(ctx))
+	select {}
+}
+
+// TestKillFromInside: who kills the shell that it runs in has the answer before.
+func TestKillFromInside(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := w.host()
+	sh := w.start(h, session, strings.Join(w.as("suicide"), " ")+" exec "+os.Args[0])
+	now, out := w.ended(h, session, sh.ID)
+	if !strings.HasPrefix(out, "true SIGTERM  <nil>\n") || now.Status != shell.Killed {
+		t.Errorf("%q, %+v", out, now)
+	}
+	w.wantNone()
 }
 
 // TestShellsOfWorkers: what is begun in a worker is the worker's, and no other's

@@ -42,6 +42,9 @@ type KillResult struct {
 	ExitCode *int
 	// Problem is what the answer has as its error, or empty.
 	Problem string
+	// AfterAnswer ends the shell if the caller itself runs in it, and may not return;
+	// nil otherwise. It is called once the caller has the answer.
+	AfterAnswer func(context.Context) error
 }
 
 // Kill ends a shell and everything it started. What goes wrong with the shell is in
@@ -62,9 +65,20 @@ func Kill(ctx context.Context, h *host.Host, s Session, req KillRequest) (KillRe
 		res.Problem = "Shell already " + string(res.Shell.Status)
 		return res, nil
 	}
-	outs, err := h.Kill(ctx, host.Selection{Names: []string{w.ID}}, host.KillRequest{
-		Signal: req.Signal, Grace: &req.Timeout, Force: &req.Force, Progress: req.Progress,
-	})
+	kill := func(ctx context.Context) ([]host.KillOutcome, error) {
+		return h.Kill(ctx, host.Selection{Names: []string{w.ID}}, host.KillRequest{
+			Signal: req.Signal, Grace: &req.Timeout, Force: &req.Force, Progress: req.Progress,
+		})
+	}
+	if caller, err := h.Caller(ctx); err == nil && caller.WorkerID == w.ID {
+		res.Success = true
+		res.AfterAnswer = func(ctx context.Context) error {
+			_, err := kill(ctx)
+			return err
+		}
+		return res, nil
+	}
+	outs, err := kill(ctx)
 	if errors.Is(err, host.ErrNotFound) {
 		// It ended, and somebody removed it, since it was looked at.
 		res.Success, res.Problem = true, terminated

@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 		own()
 	case "inside":
 		inside()
+	case "suicide":
+		suicide()
 	default:
 		os.Exit(testMain(m))
 	}

@@ -29,6 +29,7 @@ type KillShellOutput struct {
 	// long it had: what people are told beside the answer.
 	Command string        `json:"-"`
 	Timeout time.Duration `json:"-"`
+	later
 }
 
 // KillShell ends a background shell.
@@ -74,6 +75,7 @@ Returns success status and whether force kill was required.
 			Error:       r.Problem,
 			Command:     r.Shell.Command,
 			Timeout:     milliseconds(in.Timeout),
+			later:       later{r.AfterAnswer},
 		}, nil
 	},
 	failed: func(in KillShellInput, text string) KillShellOutput {

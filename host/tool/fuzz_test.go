@@ -67,12 +67,11 @@ func FuzzField(f *testing.F) {
 	tools := All()
 	for i, t := range tools {
 		for field := range t.Input().PropertyOrder {
-			for _, text := range []string{
-				"", "t", "agent-aaaaaa", "leader", "all", "task-1", "bg-aaaaaa", "in_progress", "-1", "1e3", "null", "[]", `["task-1"]`, `[""]`,
-				"../..", "x' --", "\x00", "\xff", "a\nb", "(", "(?i)^$", strings.Repeat("長", 400),
-			} {
+			for _, text := range []string{"", "agent-aaaaaa", "leader", "task-1", "../..", "x' --", "\x00", "\xff\n", "("} {
 				f.Add(uint8(i), uint8(field), text, false)
-				f.Add(uint8(i), uint8(field), text, true)
+			}
+			for _, value := range []string{"null", "-1", "1e3", `["task-1"]`} {
+				f.Add(uint8(i), uint8(field), value, true)
 			}
 		}
 	}

@@ -87,7 +87,10 @@ func Spawn(ctx context.Context, h *host.Host, req SpawnRequest) (Spawned, error)
 // request leaves open.
 func mayJoin(ctx context.Context, h *host.Host, caller team.Caller, req *SpawnRequest) error {
 	err := h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		return errors.Join(team.Lead(ctx, tx, caller, req.Team, "spawn agents"), team.Touch(ctx, tx, caller, time.Now()))
+		if err := team.Lead(ctx, tx, caller, req.Team, "spawn agents"); err != nil {
+			return err
+		}
+		return team.Touch(ctx, tx, caller, time.Now())
 	})
 	if err != nil {
 		return err

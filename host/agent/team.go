@@ -56,8 +56,11 @@ func CreateTeam(ctx context.Context, h *host.Host, req CreateRequest) (Created, 
 	}
 	defer release()
 	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		_, err := team.Create(ctx, tx, caller, n, time.Now())
-		return errors.Join(err, team.Touch(ctx, tx, caller, time.Now()))
+		now := time.Now()
+		if _, err := team.Create(ctx, tx, caller, n, now); err != nil {
+			return err
+		}
+		return team.Touch(ctx, tx, caller, now)
 	})
 	if err != nil {
 		return Created{}, err

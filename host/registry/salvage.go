@@ -125,7 +125,4 @@ var mending = []string{
 			AND NOT EXISTS (SELECT 1 FROM tasks o WHERE o.team = d.team AND o.n = d.needs))`,
 	`DELETE FROM task_deps WHERE NOT EXISTS (SELECT 1 FROM tasks o WHERE o.team = task_deps.team AND o.n = task_deps.n)
 		OR NOT EXISTS (SELECT 1 FROM tasks o WHERE o.team = task_deps.team AND o.n = task_deps.needs)`,
-	`UPDATE tasks SET status = 'pending', warning = 'Reassigned: previous owner ' || owner || ' was lost', owner = '', claimed_ns = 0
-		WHERE status = 'in_progress' AND owner <> 'leader' AND NOT EXISTS (
-			SELECT 1 FROM agents a WHERE a.team = tasks.team AND a.id = tasks.owner AND a.status <> 'terminated')`,
 }

@@ -14,7 +14,7 @@ import (
 // Recover enters the teams and agents that only the records of their workers tell
 // of, after the registry was lost, and returns how many agents. What is known stays
 // as it is. Nobody has the token of such an agent, but who lives in its worker is
-// it still; the team is led by people.
+// it still; the team is led by people. Tasks of those who are lost are given back.
 func Recover(ctx context.Context, tx *registry.Tx, recs []registry.Record, now time.Time) (added int, err error) {
 	for i := range recs {
 		rec := &recs[i]
@@ -36,7 +36,32 @@ func Recover(ctx context.Context, tx *registry.Tx, recs []registry.Record, now t
 			added++
 		}
 	}
-	return added, nil
+	teams, _, err := tx.Teams(ctx)
+	for i := 0; i < len(teams) && err == nil; i++ {
+		err = giveBackOrphans(ctx, tx, teams[i].Name, now)
+	}
+	return added, err
+}
+
+// giveBackOrphans gives back the tasks of agents that can't end any more.
+func giveBackOrphans(ctx context.Context, tx *registry.Tx, teamName string, now time.Time) error {
+	tasks, err := tx.Tasks(ctx, registry.TaskQuery{Team: teamName, Status: registry.TaskInProgress})
+	if err != nil {
+		return err
+	}
+	for _, task := range tasks {
+		if task.Owner == Leader {
+			continue
+		}
+		a, err := live(ctx, tx, task.Owner)
+		if err == nil && a.Lost.IsZero() || err != nil && !errors.Is(err, registry.ErrNotFound) && !isOver(err) {
+			continue // its end gives back what it has, or it can't be read
+		}
+		if _, err := giveBack(ctx, tx, teamName, task.Owner, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func recoverAgent(ctx context.Context, tx *registry.Tx, rec *registry.Record, now time.Time) (bool, error) {

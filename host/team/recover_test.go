@@ -24,6 +24,8 @@ func TestRecover(t *testing.T) {
 	}
 	recs := []registry.Record{
 		rec("w-known", "red-known", crewTeam, "agent-known", registry.Running, ""),
+		rec("w-lost", "red-lost", crewTeam, "agent-lost", registry.Stopped, swarm.CauseExited),
+		rec("w-over", "red-over", crewTeam, "agent-over", registry.Stopped, swarm.CauseKilled),
 		rec("w1", "blue-a", "blue", "agent-1", registry.Running, ""),
 		rec("w2", "blue-b", "blue", "agent-2", registry.Stopped, swarm.CauseExited),
 		rec("w3", "blue-c", "blue", "agent-3", registry.Stopped, swarm.CauseKilled),
@@ -34,7 +36,16 @@ func TestRecover(t *testing.T) {
 		rec("w8", "plain", "", "", registry.Running, ""),
 		rec("w9", "bad", "a/b", "agent-9", registry.Running, ""),
 	}
-	for i, want := range []int{6, 0} {
+	var tasks []string
+	for _, owner := range []string{Leader, "agent-known", "agent-ghost", "agent-lost", "agent-over"} {
+		q.change(func(ctx context.Context, tx *registry.Tx) error {
+			task := registry.Task{Team: crewTeam, Title: "t", Priority: registry.PriorityNormal, Status: registry.TaskInProgress, Owner: owner}
+			err := tx.AddTask(ctx, &task)
+			tasks = append(tasks, TaskID(task.N))
+			return err
+		})
+	}
+	for i, want := range []int{8, 0} {
 		q.change(func(ctx context.Context, tx *registry.Tx) error {
 			n, err := Recover(ctx, tx, recs, later)
 			if n != want {
@@ -43,13 +54,18 @@ func TestRecover(t *testing.T) {
 			return err
 		})
 	}
+	for i, want := range []string{Leader, "agent-known", "", "", ""} {
+		if got := q.task(tasks[i]); got.Owner != want || (got.Status == registry.TaskPending) != (want == "") {
+			t.Errorf("task %+v, want it with %q", got, want)
+		}
+	}
 	if diff := cmp.Diff(known, q.agent("known")); diff != "" {
 		t.Errorf("one that was known (-want +got):\n%s", diff)
 	}
 	agent := func(n int, name string, edit func(*registry.Agent)) registry.Agent {
 		id := string(rune('0' + n))
 		a := registry.Agent{
-			Seq: int64(n + 1), ID: "agent-" + id, Team: "blue", Name: name, Role: RoleWorker, Color: colors[n-1], Session: "w" + id, Dir: "/d",
+			Seq: int64(n + 3), ID: "agent-" + id, Team: "blue", Name: name, Role: RoleWorker, Color: colors[n-1], Session: "w" + id, Dir: "/d",
 			Status: Active, WorkerID: "w" + id, Worker: "blue-" + name, Created: now, Heartbeat: later, ColorUsed: later,
 		}
 		edit(&a)

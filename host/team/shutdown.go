@@ -57,6 +57,9 @@ func Ask(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who, rea
 		return a, last, errors.Join(tx.PutShutdown(ctx, &last), Touch(ctx, tx, caller, now))
 	}
 	requester, err := Member(ctx, tx, caller, teamName)
+	if err == nil {
+		err = checkReason(reason)
+	}
 	if err != nil {
 		return a, registry.Shutdown{}, err
 	}
@@ -79,6 +82,9 @@ func Ask(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who, rea
 // [Release], which tells. It is [ErrNoRequest] if the caller was not asked.
 func Approve(ctx context.Context, tx *registry.Tx, caller Caller, teamName string, ready bool, reason string, now time.Time) (registry.Agent, registry.Shutdown, error) {
 	a, s, err := asked(ctx, tx, caller, teamName)
+	if err == nil {
+		err = checkReason(reason)
+	}
 	if err != nil {
 		return a, s, err
 	}
@@ -105,6 +111,9 @@ func Reject(ctx context.Context, tx *registry.Tx, caller Caller, teamName, reaso
 	a, s, err := asked(ctx, tx, caller, teamName)
 	if err == nil && s.Phase == Approved {
 		err = ErrApproved
+	}
+	if err == nil {
+		err = checkReason(reason)
 	}
 	if err != nil {
 		return a, s, err
@@ -133,6 +142,13 @@ func Told(ctx context.Context, tx *registry.Tx, agentID string) error {
 	}
 	s.Told = true
 	return tx.PutShutdown(ctx, &s)
+}
+
+func checkReason(reason string) error {
+	if len(reason) > maxText {
+		return refuse(ErrInvalid, "Reason has %d bytes, more than %d", len(reason), maxText)
+	}
+	return nil
 }
 
 // asked returns the agent that the caller is, and the request that it can answer.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -257,6 +258,21 @@ func TestReject(t *testing.T) {
 				t.Errorf("then: %+v, %v", s, err)
 			}
 		})
+	}
+}
+
+func TestLongReason(t *testing.T) {
+	t.Parallel()
+	q := newSquad(t, "a", "b")
+	if _, err := q.ask(person, "b", ""); err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", maxText+1)
+	_, asked := q.ask(person, "a", long)
+	_, approved := q.approve(as("b"), false, long)
+	_, rejected := q.reject(as("b"), long)
+	for _, err := range []error{asked, approved, rejected} {
+		refused(t, "Reason has 262145 bytes, more than 262144", err)
 	}
 }
 

@@ -33,11 +33,16 @@ func (k *killing) force(ctx context.Context) error {
 	}
 }
 
+// target returns the agent. Nothing is written for a person, who can kill where
+// nothing can be.
 func (k *killing) target(ctx context.Context) (a registry.Agent, err error) {
 	err = k.h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		a, err = team.Target(ctx, tx, k.caller, k.req.Team, k.req.Agent)
 		return err
 	})
+	if err == nil && k.caller.Agent != "" {
+		err = k.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Touch(ctx, tx, k.caller, time.Now()) })
+	}
 	return a, err
 }
 

@@ -82,6 +82,9 @@ func (k *killing) ask(ctx context.Context) error {
 			return err
 		}
 		if gone {
+			if err := team.Touch(ctx, tx, k.caller, now); err != nil {
+				return err
+			}
 			return k.release(ctx, tx, &a, team.Confirmed, now)
 		}
 		a, s, err := team.Ask(ctx, tx, k.caller, k.req.Team, k.req.Agent, k.req.Reason, now)
@@ -123,7 +126,7 @@ func (k *killing) release(ctx context.Context, tx *registry.Tx, a *registry.Agen
 	k.won = true
 	k.out.Agent, k.out.Phase, k.out.Reassigned = a.ID, phase, r.Reassigned
 	k.out.Warnings = append(k.out.Warnings, r.Warnings...)
-	return team.Touch(ctx, tx, k.caller, now)
+	return nil
 }
 
 // isOver reports whether an error says that an agent has been terminated before.

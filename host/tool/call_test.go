@@ -240,3 +240,32 @@ func TestAfterAnswer(t *testing.T) {
 		t.Error("nothing is left to do, and the host stays open")
 	}
 }
+
+// Who waits for a kill is told so from its beginning on, and not after its end.
+func TestKillProgress(t *testing.T) {
+	t.Parallel()
+	told := make(chan float64, 16)
+	env := Env{Progress: func(text string, _, total float64) {
+		if text != "waiting for bg-a1b2c3 to end" {
+			t.Errorf("%q", text)
+		}
+		told <- total
+	}}
+	event, stop := killProgress(env, "bg-a1b2c3")
+	event(host.KillEvent{Deadline: time.Now().Add(time.Hour)})
+	event(host.KillEvent{Deadline: time.Now().Add(2 * time.Hour)})
+	if total := <-told; total != time.Hour.Seconds() {
+		t.Errorf("%v seconds in all", total)
+	}
+	event(host.KillEvent{Done: true})
+	stop()
+	close(told) // a word after it would panic
+
+	_, stop = killProgress(env, "never begun")
+	stop()
+	if event, stop := killProgress(Env{}, "nobody listens"); event != nil {
+		t.Error("nobody wants to know, and is told")
+	} else {
+		stop()
+	}
+}

@@ -70,13 +70,8 @@ func (a *app) toolCall(ctx context.Context, t tool.Tool, o *toolCallOptions) err
 		return err
 	}
 	r := t.Call(ctx, env, input)
-	if err := a.printResult(r, o); err != nil {
+	if err := afterwards(ctx, r.AfterAnswer, a.printResult(r, o)); err != nil {
 		return err
-	}
-	if r.AfterAnswer != nil {
-		if err := r.AfterAnswer(ctx); err != nil {
-			return err
-		}
 	}
 	switch _, wrong := errors.AsType[*tool.InputError](r.Err); {
 	case wrong:

@@ -1,7 +1,9 @@
 // Package registry keeps the records of all workers of one state directory in
 // one SQLite file: what was asked for, which backend owns it, its handle, how it
 // ended. Beside them it keeps their history, a list of events that outlives the
-// records, and which run directories are still to be removed.
+// records, and which run directories are still to be removed; and the teams with
+// their agents, tasks and messages, which are rows here and nothing more: what may
+// become of them is decided in [github.com/swarmhost/swarm/host/team].
 //
 // The registry does not say whether a worker lives. A record is starting from
 // its insertion until its spawn is done, then running until its end is known,
@@ -21,7 +23,9 @@
 // A file that can't be read is [ErrDamaged], and one that is gone while run
 // directories exist is [ErrMissing]: the registry never starts anew over the
 // workers of an old one. A single record that can't be read is left out and
-// reported. A file written by a newer swarm is [ErrNewer] and is not touched.
+// reported. What of the history and of the teams can still be read goes into the
+// database that takes the place of a damaged one, see [Salvage]. A file written by a newer swarm is [ErrNewer] and is not touched.
 //
-// The package is imported by host, and is the only one that imports a database.
+// The package is imported by host and the packages under it, and is the only one
+// that imports a database.
 package registry

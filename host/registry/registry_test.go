@@ -267,6 +267,42 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
+// Of many that come first to an older database one migrates it, for all.
+func TestManyMigrate(t *testing.T) {
+	t.Parallel()
+	for schema := 1; schema < Schema; schema++ {
+		data, err := os.ReadFile(fixture(schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, File), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		const many = 12
+		errs := make(chan error, many)
+		for i := range many {
+			open := []func(context.Context, string) (*Registry, error){Open, OpenReadOnly}[i%2]
+			go func() {
+				r, err := open(t.Context(), dir)
+				if err == nil {
+					_, _, err = r.Read(t.Context(), Query{})
+					err = errors.Join(err, r.Close())
+				}
+				errs <- err
+			}()
+		}
+		for range many {
+			if err := <-errs; err != nil {
+				t.Errorf("schema %d: %v", schema, err)
+			}
+		}
+		if got := readAll(t, openTest(t, dir)); len(got) != 2 {
+			t.Errorf("schema %d: %d records", schema, len(got))
+		}
+	}
+}
+
 func fixture(schema int) string { return filepath.Join("testdata", fmt.Sprintf("schema%d.db", schema)) }
 
 func writeFixture(t *testing.T) {

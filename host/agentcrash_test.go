@@ -8,6 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // settlings are calls after which what a crash left of an agent is as it should be.
@@ -87,20 +88,32 @@ func TestCrashInSpawnOfAgent(t *testing.T) {
 // TestCrashInRespawnOfAgent is as TestCrashInSpawnOfAgent, for a respawn.
 func TestCrashInRespawnOfAgent(t *testing.T) {
 	t.Parallel()
-	for _, step := range []string{"killed", "before", "after"} {
+	for _, step := range []string{"told", "killed", "before", "after"} {
 		for how, settle := range settlings() {
 			t.Run(step+", "+how, func(t *testing.T) {
 				t.Parallel()
 				r := crewRig(t)
 				r.spawn(t, "w1", "one", asAgent)
 				task := r.claim(t, "w1")
-				if step == "killed" {
+				switch step {
+				case "told":
+					// Its keeper ends it, and nobody is left who waits for that.
+					reg, err := r.writing(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					again := &respawning{h: r.Host, reg: reg, old: r.record(t, "w1")}
+					if err := again.mark(t.Context(), registry.StepRespawning); err != nil {
+						t.Fatal(err)
+					}
+					r.one.end(t, "w1", swarm.Exit{Code: -1, Signal: "SIGTERM", Cause: swarm.CauseKilled})
+				case "killed":
 					k := newKilling(r.Host, KillRequest{respawn: true}, []registry.Record{r.record(t, "w1")})
 					k.run(t.Context())
 					if a := r.agent(t, "w1"); a.Status != team.Active {
 						t.Errorf("while it is respawned it is %s", a.Status)
 					}
-				} else {
+				default:
 					crashAt(t, r.root, stepRespawn+step, "HOST_TEST_AGENT=1")
 					if a := r.agent(t, "w1"); a.Status != team.Spawning {
 						t.Errorf("after the crash it is %s", a.Status)

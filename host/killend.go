@@ -59,7 +59,7 @@ func (k *killing) commit(ctx context.Context, batch []killed) error {
 		case !b.before:
 			n := k.h.newsOf(ctx, b.rec, b.res.Status)
 			n.dropsWorkspace = k.req.RemoveWorkspace || k.req.respawn
-			n.respawns, n.recorded = k.req.respawn, k.req.Recorded
+			n.killed, n.respawns, n.recorded = true, k.req.respawn, k.req.Recorded
 			ended = append(ended, n)
 		case k.req.Recorded != nil:
 			ended = append(ended, news{rec: b.rec, before: true, recorded: k.req.Recorded})

@@ -18,8 +18,9 @@ type news struct {
 	lines []string
 	// dropsWorkspace says that whoever brings the news sees to the workspace.
 	dropsWorkspace bool
-	// respawns says that an agent goes on with another worker.
-	respawns bool
+	// killed says that whoever brings the news has killed it, respawns that an agent
+	// goes on with another worker.
+	killed, respawns bool
 	// recorded is [KillRequest.Recorded]; nil: nobody. With before there is nothing
 	// else: the end is recorded already.
 	recorded func(context.Context, *registry.Tx, registry.Record) error
@@ -104,6 +105,7 @@ func (n news) write(ctx context.Context, tx *registry.Tx, now time.Time) (told, 
 	if err != nil {
 		return told{rec: n.rec}, err
 	}
+	n.respawns = n.respawns || rec.Step == registry.StepRespawning && !n.killed
 	s := n.status
 	if s.Completion == nil {
 		s.Completion = rec.Completion // said once is said for ever

@@ -109,9 +109,31 @@ func (r *respawning) end(ctx context.Context) error {
 	if r.old.State != registry.Running {
 		return nil
 	}
+	// Whoever sees its end must not take it for that of its agent.
+	if err := r.mark(ctx, registry.StepRespawning); err != nil {
+		return err
+	}
 	r.killing = newKilling(r.h, KillRequest{respawn: true, Warn: r.req.Warn}, []registry.Record{r.old})
 	r.killing.run(ctx)
-	return r.killing.outcomes[0].Err
+	err := r.killing.outcomes[0].Err
+	if err != nil {
+		r.h.warnIf(r.mark(context.WithoutCancel(ctx), ""), "the step of a respawn can't be recorded", "worker", r.old.Name)
+	}
+	return err
+}
+
+// mark records what is done to the worker of an agent that runs.
+func (r *respawning) mark(ctx context.Context, step string) error {
+	if r.old.Agent == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordLimit)
+	defer cancel()
+	return ignoreNotFound(r.h.save(ctx, r.reg, r.old.ID, func(rec *registry.Record) {
+		if rec.State == registry.Running {
+			rec.Step = step
+		}
+	}))
 }
 
 // find looks what became of the old record. That of a worker which is kept for a

@@ -28,6 +28,8 @@ const (
 	StepBackend   = "backend"
 	// StepKilling: the worker was told to end and nobody waited for it.
 	StepKilling = "killing"
+	// StepRespawning: the worker of an agent is ended to be started again.
+	StepRespawning = "respawning"
 )
 
 // What Spec.Retain says besides durations.

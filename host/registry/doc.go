@@ -24,7 +24,8 @@
 // directories exist is [ErrMissing]: the registry never starts anew over the
 // workers of an old one. A single record that can't be read is left out and
 // reported. What of the history and of the teams can still be read goes into the
-// database that takes the place of a damaged one, see [Salvage]. A file written by a newer swarm is [ErrNewer] and is not touched.
+// database that takes the place of a damaged one, see [Salvage]. A file written by a
+// newer swarm is [ErrNewer] and is not touched.
 //
 // The package is imported by host and the packages under it, and is the only one
 // that imports a database.

@@ -34,7 +34,9 @@ it keeps its tasks as long as its process lives.`,
 		ValidArgsFunction: a.completeAgent(&o.memberFlags),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				o.in.AgentID = args[0]
+				if o.in.AgentID = args[0]; args[0] == "" {
+					return usagef("the agent is empty") // all of them were not meant
+				}
 			}
 			return a.asMember(cmd.Context(), &o.memberFlags, func(env tool.Env, team string) error {
 				o.in.TeamName = team
@@ -128,8 +130,12 @@ func summaryLine(s tool.AgentSummary) string {
 		n    int
 		what string
 	}{
-		{spawning, "spawning"}, {s.Active, "active"}, {s.Idle, "idle"}, {s.Inactive, "inactive"},
-		{s.ShuttingDown, "shutting down"}, {s.Terminated, "terminated"},
+		{spawning, "spawning"},
+		{s.Active, "active"},
+		{s.Idle, "idle"},
+		{s.Inactive, "inactive"},
+		{s.ShuttingDown, "shutting down"},
+		{s.Terminated, "terminated"},
 	} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))

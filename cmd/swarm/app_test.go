@@ -92,6 +92,7 @@ func TestWrongUsage(t *testing.T) {
 		{2, "invalid value 'boss' for --role: expected one of worker, reviewer, leader\nswarm: run 'swarm agent spawn --help' for usage", []string{"agent", "spawn", "--role", "boss", "--", "true"}},
 		{2, "missing argument: id or name of an agent\nswarm: run 'swarm agent kill --help' for usage", []string{"agent", "kill", "--team", "t"}},
 		{2, "--timeout needs --wait\nswarm: run 'swarm agent kill --help' for usage", []string{"agent", "kill", "a", "--team", "t", "--timeout", "3"}},
+		{2, "the agent is empty\nswarm: run 'swarm agent status --help' for usage", []string{"agent", "status", ""}},
 		{2, "unexpected argument 'b'\nswarm: run 'swarm agent status --help' for usage", []string{"agent", "status", "a", "b"}},
 		{2, "missing argument: title of the task\nswarm: run 'swarm task create --help' for usage", []string{"task", "create"}},
 		{2, "unexpected argument 'the'\nswarm: the title is one argument: swarm task create \"TITLE\"", []string{"task", "create", "write", "the", "parser"}},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/tool"
@@ -43,6 +44,11 @@ Exit code: 0, or 124 if the time is over.`,
 // read the same inbox.
 func (a *app) awaitMessages(ctx context.Context, env tool.Env, team string, timeout durationFlag) (out tool.ReadMessagesOutput, err error) {
 	out.Messages = []tool.Message{}
+	defer func() {
+		if err != nil {
+			out.Success, out.Error = false, setup.Message(err)
+		}
+	}()
 	waiting := ctx
 	if timeout.d != nil {
 		var cancel context.CancelFunc

@@ -44,7 +44,8 @@ func TestMain(m *testing.M) {
 }
 
 // claimAll claims tasks and completes them as long as there are pending ones, and
-// writes the ids of those that it got.
+// writes the ids of those that it got. It begins at one of four places in the list,
+// so that there are always some that want the same task.
 func claimAll(ctx context.Context, dir, name string, _ io.Reader, out io.Writer) (err error) {
 	reg, err := registry.Open(ctx, dir)
 	if err != nil {
@@ -60,28 +61,26 @@ func claimAll(ctx context.Context, dir, name string, _ io.Reader, out io.Writer)
 		if err != nil || len(pending) == 0 {
 			return err
 		}
-		for _, task := range pending {
-			id := TaskID(task.N)
-			err := reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-				_, err := ClaimTask(ctx, tx, as(name), crewTeam, id, now)
-				return err
-			})
-			if errors.Is(err, ErrUnavailable) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-				_, err := UpdateTask(ctx, tx, as(name), crewTeam, id, TaskChange{Status: registry.TaskCompleted}, now)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			if _, err := fmt.Fprintln(out, id); err != nil {
-				return err
-			}
+		id := TaskID(pending[int(name[len(name)-1])%4*len(pending)/4].N)
+		err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+			_, err := ClaimTask(ctx, tx, as(name), crewTeam, id, now)
+			return err
+		})
+		if errors.Is(err, ErrUnavailable) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+			_, err := UpdateTask(ctx, tx, as(name), crewTeam, id, TaskChange{Status: registry.TaskCompleted}, now)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(out, id); err != nil {
+			return err
 		}
 	}
 }
@@ -140,13 +139,17 @@ func readAll(ctx context.Context, dir, _ string, in io.Reader, out io.Writer) (e
 	return lines.Err()
 }
 
-// start runs a member and returns a function that waits for its end.
-type start func(t *testing.T, act, name, dir string, in io.Reader, out io.Writer) (wait func())
+// start runs a member, which closes what it reads from at its end, and returns a
+// function that waits for that.
+type start func(t *testing.T, act, name, dir string, in *os.File, out io.Writer) (wait func())
 
 // inGoroutine starts a member with a connection of its own.
-func inGoroutine(t *testing.T, act, name, dir string, in io.Reader, out io.Writer) func() {
+func inGoroutine(t *testing.T, act, name, dir string, in *os.File, out io.Writer) func() {
 	done := make(chan error, 1)
-	go func() { done <- acts[act](t.Context(), dir, name, in, out) }()
+	go func() {
+		err := acts[act](t.Context(), dir, name, in, out)
+		done <- errors.Join(err, in.Close())
+	}()
 	return func() {
 		if err := <-done; err != nil {
 			t.Errorf("%s %s: %v", act, name, err)
@@ -155,13 +158,13 @@ func inGoroutine(t *testing.T, act, name, dir string, in io.Reader, out io.Write
 }
 
 // inProcess starts a member in a process of its own.
-func inProcess(t *testing.T, act, name, dir string, in io.Reader, out io.Writer) func() {
+func inProcess(t *testing.T, act, name, dir string, in *os.File, out io.Writer) func() {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
 	cmd.Env = append(os.Environ(), memberEnv+"="+strings.Join([]string{act, name, dir}, " "))
 	var said bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &said
-	if err := cmd.Start(); err != nil {
+	if err := errors.Join(cmd.Start(), in.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return func() {
@@ -210,7 +213,7 @@ func TestTwentyAgentsClaimAHundredTasks(t *testing.T) {
 		got := make([]bytes.Buffer, len(names))
 		var waits []func()
 		for i, name := range names {
-			waits = append(waits, start(t, "claim", name, dir, strings.NewReader(""), &got[i]))
+			waits = append(waits, start(t, "claim", name, dir, nothing(t), &got[i]))
 		}
 		for _, wait := range waits {
 			wait()
@@ -254,11 +257,11 @@ func TestAThousandMessages(t *testing.T) {
 		got := make([]bytes.Buffer, len(readers))
 		var reading []func()
 		for i, name := range readers {
-			reading = append(reading, start(t, "read", name, dir, bell.listen(), &got[i]))
+			reading = append(reading, start(t, "read", name, dir, bell.listen(t), &got[i]))
 		}
 		var writing []func()
 		for _, name := range writers {
-			writing = append(writing, start(t, "send", name, dir, strings.NewReader(""), bell))
+			writing = append(writing, start(t, "send", name, dir, nothing(t), bell))
 		}
 		for _, wait := range writing {
 			wait()
@@ -295,15 +298,31 @@ func TestAThousandMessages(t *testing.T) {
 	})
 }
 
+// nothing is what a member reads that needs not read.
+func nothing(t *testing.T) *os.File {
+	t.Helper()
+	in, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
 // bell rings for all who listen, once for every ten lines that are written to it.
 type bell struct {
 	mu    sync.Mutex
 	lines int
-	out   []*io.PipeWriter
+	out   []*os.File
 }
 
-func (b *bell) listen() io.Reader {
-	in, out := io.Pipe()
+// listen returns what holds a line for each time that it rings. Its buffer is that
+// of a pipe, so nobody waits for one that does not listen.
+func (b *bell) listen(t *testing.T) *os.File {
+	t.Helper()
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.out = append(b.out, out)
@@ -315,9 +334,7 @@ func (b *bell) Write(p []byte) (int, error) {
 	defer b.mu.Unlock()
 	for b.lines += bytes.Count(p, []byte("\n")); b.lines >= 10; b.lines -= 10 {
 		for _, out := range b.out {
-			if _, err := out.Write([]byte("\n")); err != nil {
-				return 0, err
-			}
+			_, _ = out.WriteString("\n") // who is gone says why
 		}
 	}
 	return len(p), nil

@@ -62,6 +62,23 @@ func (w *talker) refuses(in swarm.Input, is error, text string) {
 	}
 }
 
+// says waits for the first line that the worker writes.
+func (w *talker) says(line string) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+	defer cancel()
+	heard := errors.New("heard")
+	err := w.backend.Output(ctx, w.handle, swarm.OutputOptions{Follow: true}, func(o swarm.Output) error {
+		if string(o.Data) != line {
+			w.t.Errorf("the worker says %q", o.Data)
+		}
+		return heard
+	})
+	if !errors.Is(err, heard) {
+		w.t.Fatalf("the worker does not say %q: %v", line, err)
+	}
+}
+
 func (w *talker) exits(want swarm.Exit) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
@@ -106,9 +123,10 @@ func TestInputAfterEOF(t *testing.T) {
 
 func TestInputWithoutStdin(t *testing.T) {
 	t.Parallel()
-	w := talkTo(t, false, "trap 'exit 9' INT; cat; while :; do sleep 0.05; done")
+	w := talkTo(t, false, "trap 'exit 9' INT; echo ready; cat; while :; do sleep 0.05; done")
 	w.refuses(swarm.Input{Data: []byte("x"), Enter: true}, swarm.ErrInvalidSpec, "standard input")
 	w.refuses(swarm.Input{Kind: swarm.InputEOF}, swarm.ErrInvalidSpec, "standard input")
+	w.says("ready")
 	w.give(swarm.Input{Kind: swarm.InputInterrupt})
 	w.exits(swarm.Exit{Code: 9})
 }

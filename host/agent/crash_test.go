@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -160,4 +161,69 @@ func TestSpawnerKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d were there", there, crashes)
+}
+
+// TestKillAndDelete has a team be deleted while one of its agents is killed.
+func TestKillAndDelete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range crashes {
+		w.create(crew)
+		m := w.spawn("ann", "process")
+		var wg sync.WaitGroup
+		var kerr, derr error
+		killer, deleter := w.host(), w.host()
+		wg.Go(func() {
+			_, kerr = agent.Kill(t.Context(), killer, agent.KillRequest{Team: crew, Agent: "ann", Force: true})
+		})
+		wg.Go(func() { _, derr = agent.DeleteTeam(t.Context(), deleter, crew, true) })
+		wg.Wait()
+		w.ok(derr)
+		switch text(kerr) {
+		case "", "Team 'crew' does not exist", "Agent 'ann' is already terminated":
+		default:
+			t.Errorf("kill: %v", kerr)
+		}
+		ws, _, err := w.host().Workers(t.Context(), host.Selection{Names: []string{m.Worker}})
+		w.ok(err)
+		if ws[0].Status != host.StatusStopped {
+			t.Errorf("the worker is %s", ws[0].Status)
+		}
+	}
+}
+
+// TestKillAndRespawn has an agent be started again while it is killed: it has no
+// process once it is terminated.
+func TestKillAndRespawn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	respawned := 0
+	for range crashes {
+		s, err := agent.Spawn(t.Context(), w.host(), agent.SpawnRequest{
+			Team: crew, Name: "ann", Dir: w.root, Backend: "process", Command: []string{"sleep", "1000"},
+		})
+		w.ok(err)
+		var wg sync.WaitGroup
+		killer, respawner := w.host(), w.host()
+		wg.Go(func() {
+			k, err := agent.Kill(t.Context(), killer, agent.KillRequest{Team: crew, Agent: "ann", Force: true})
+			if err != nil || k.Phase != team.ForceKilled {
+				t.Errorf("kill: %+v, %v", k, err)
+			}
+		})
+		wg.Go(func() {
+			if _, err := respawner.Respawn(t.Context(), s.Worker, host.RespawnRequest{}); err == nil {
+				respawned++
+			}
+		})
+		wg.Wait()
+		w.is(s.ID, team.Terminated)
+		ws, _, err := w.host().Workers(t.Context(), host.Selection{Names: []string{s.Worker}})
+		w.ok(err)
+		if ws[0].Status != host.StatusStopped {
+			t.Errorf("the worker is %s", ws[0].Status)
+		}
+	}
+	t.Logf("%d of %d were started again", respawned, crashes)
 }

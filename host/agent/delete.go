@@ -108,7 +108,10 @@ func (d *deleting) kill(ctx context.Context) error {
 	d.out.Warnings = append(d.out.Warnings, slices.Concat(warnings...)...)
 	return d.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		for _, a := range live {
-			r, err := team.Release(ctx, tx, a.ID, team.Leaving{Phase: team.ForceKilled, Requester: team.Leader}, time.Now())
+			r, err := release(ctx, tx, &a, team.Leaving{Phase: team.ForceKilled, Requester: team.Leader}, time.Now())
+			if errors.Is(err, errMoved) {
+				continue // it has its turn again
+			}
 			if err != nil && !isOver(err) {
 				return err
 			}

@@ -20,15 +20,12 @@ func (k *killing) force(ctx context.Context) error {
 			return err
 		}
 		if k.h.CallerID() == a.WorkerID {
-			return k.forceOwn(ctx, &a)
+			err = k.forceOwn(ctx, &a)
+		} else {
+			err = k.end(ctx, &a)
 		}
-		again, err := k.end(ctx, &a)
-		if err != nil {
+		if !errors.Is(err, errMoved) {
 			return err
-		}
-		if !again {
-			k.out.Warnings = idle(ctx, k.h, k.req.Team, k.out.Warnings)
-			return nil
 		}
 	}
 }
@@ -46,34 +43,28 @@ func (k *killing) target(ctx context.Context) (a registry.Agent, err error) {
 	return a, err
 }
 
-// end ends the process of an agent and then the agent. It is again if the agent was
-// given another process meanwhile.
-func (k *killing) end(ctx context.Context, a *registry.Agent) (again bool, err error) {
-	var over error // another call was quicker
+// end ends the process of an agent and then the agent.
+func (k *killing) end(ctx context.Context, a *registry.Agent) error {
+	var settled error // why this call has nothing to release
 	outs, err := k.h.Kill(ctx, host.Selection{Names: []string{a.WorkerID}}, host.KillRequest{
 		Allowed:  true,
 		Force:    new(true),
 		Progress: k.req.Progress,
 		Recorded: func(ctx context.Context, tx *registry.Tx, _ registry.Record) error {
-			over = k.release(ctx, tx, a, team.ForceKilled, time.Now())
-			if isOver(over) {
+			err := k.release(ctx, tx, a, team.ForceKilled, time.Now())
+			if isSettled(err) {
+				settled = err
 				return nil // the end of the worker is to be recorded all the same
 			}
-			return over
+			return err
 		},
 		Warn: func(w host.Warning) { k.out.Warnings = append(k.out.Warnings, w.Text) },
 	})
-	switch {
-	case errors.Is(err, host.ErrNotFound):
-		// It was cleaned, or its agent has another one.
-		now, err := k.target(ctx)
-		if err != nil || now.WorkerID != a.WorkerID {
-			return err == nil, err
-		}
-	case err != nil:
+	// Without a record there is nothing to end.
+	recorded := err == nil
+	if err != nil && !errors.Is(err, host.ErrNotFound) {
 		k.out.Warnings = append(k.out.Warnings, err.Error())
 	}
-	recorded := err == nil
 	for _, out := range outs {
 		if out.Err != nil {
 			recorded = false
@@ -85,10 +76,16 @@ func (k *killing) end(ctx context.Context, a *registry.Agent) (again bool, err e
 			k.out.Warnings = append(k.out.Warnings, w.Text)
 		}
 	}
-	if recorded && (k.won || over != nil) {
-		return false, over
+	if settled != nil {
+		return settled
 	}
-	return false, k.finish(ctx, a)
+	if !recorded || !k.won {
+		if err := k.finish(ctx, a); err != nil {
+			return err
+		}
+	}
+	k.out.Warnings = idle(ctx, k.h, k.req.Team, k.out.Warnings)
+	return nil
 }
 
 // finish terminates an agent whose process could not be ended, or whose end could

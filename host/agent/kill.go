@@ -116,7 +116,7 @@ func (k *killing) release(ctx context.Context, tx *registry.Tx, a *registry.Agen
 	if err != nil {
 		return err
 	}
-	r, err := team.Release(ctx, tx, a.ID, team.Leaving{Phase: phase, Requester: requester, Reason: k.req.Reason}, now)
+	r, err := release(ctx, tx, a, team.Leaving{Phase: phase, Requester: requester, Reason: k.req.Reason}, now)
 	if isOver(err) {
 		return &team.TerminatedError{Agent: k.req.Agent}
 	}
@@ -127,10 +127,4 @@ func (k *killing) release(ctx context.Context, tx *registry.Tx, a *registry.Agen
 	k.out.Agent, k.out.Phase, k.out.Reassigned = a.ID, phase, r.Reassigned
 	k.out.Warnings = append(k.out.Warnings, r.Warnings...)
 	return nil
-}
-
-// isOver reports whether an error says that an agent has been terminated before.
-func isOver(err error) bool {
-	_, over := errors.AsType[*team.TerminatedError](err)
-	return over
 }

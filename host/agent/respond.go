@@ -141,7 +141,10 @@ func (r *responding) release(ctx context.Context) error {
 
 // released terminates the agent, if that was not done, and reads what came of it.
 func (r *responding) released(ctx context.Context, tx *registry.Tx) error {
-	out, err := team.Release(ctx, tx, r.agent.ID, team.Leaving{Phase: team.Confirmed}, time.Now())
+	out, err := release(ctx, tx, &r.agent, team.Leaving{Phase: team.Confirmed}, time.Now())
+	if errors.Is(err, errMoved) {
+		return team.ErrNoRequest // it was called off with the new start
+	}
 	if err != nil && !isOver(err) {
 		return err
 	}

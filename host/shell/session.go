@@ -3,8 +3,8 @@ package shell
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -21,7 +21,12 @@ type Session struct {
 	Owner *swarm.Owner
 }
 
-var label = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+const (
+	// labelCharacters are those that a session's name is made of, maxLabel is how many
+	// of them there may be.
+	labelCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+	maxLabel        = 64
+)
 
 // ParseSession reads a session as a user names it. A number is a process, which
 // owns the session. Anything else is 1 to 64 characters of [A-Za-z0-9._-], and a
@@ -30,8 +35,9 @@ func ParseSession(s string) (Session, error) {
 	if pid, err := strconv.Atoi(s); err == nil {
 		return SessionOf(pid)
 	}
-	if !label.MatchString(s) {
-		return Session{}, fmt.Errorf("invalid session %q: use the number of a process, or letters, digits, '.', '_' and '-', at most 64", s)
+	foreign := func(r rune) bool { return !strings.ContainsRune(labelCharacters, r) }
+	if s == "" || len(s) > maxLabel || strings.ContainsFunc(s, foreign) {
+		return Session{}, fmt.Errorf("invalid session %q: use the number of a process, or letters, digits, '.', '_' and '-', at most %d", s, maxLabel)
 	}
 	return Session{ID: s}, nil
 }

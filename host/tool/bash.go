@@ -40,8 +40,8 @@ var bash = &definition[BashInput, BashOutput]{
 
 With run_in_background the answer comes at once: task_id names the background
 shell for BashOutput (what it wrote since), KillShell (end it) and tasks (list
-all); output_file is where its output goes. A background shell ends with the
-session that started it.`,
+all); output_file is where its output goes. It goes on until it ends, is killed,
+or the process of the session that started it is gone.`,
 		Destructive: true,
 	},
 	run: runBash,

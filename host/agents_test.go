@@ -99,8 +99,8 @@ func TestAgentSpawnThatFails(t *testing.T) {
 	again := r.request("b", "one")
 	asAgent(&again)
 	again.Agent.Name = "a"
-	var taken *team.AgentExistsError
-	if _, err := r.Spawn(t.Context(), again); !errors.As(err, &taken) {
+	_, err := r.Spawn(t.Context(), again)
+	if _, taken := errors.AsType[*team.AgentExistsError](err); !taken {
 		t.Errorf("the same name again: %v", err)
 	}
 	if got := r.summary(t); len(got) != 1 {
@@ -222,8 +222,8 @@ func TestAgentRespawn(t *testing.T) {
 	}
 	r.kill(t, Selection{Names: []string{"a"}}, KillRequest{})
 	kills := len(r.one.kills["a"])
-	var over *team.TerminatedError
-	if _, err := r.Respawn(t.Context(), "a", RespawnRequest{}); !errors.As(err, &over) || len(r.one.kills["a"]) != kills {
+	_, err := r.Respawn(t.Context(), "a", RespawnRequest{})
+	if _, over := errors.AsType[*team.TerminatedError](err); !over || len(r.one.kills["a"]) != kills {
 		t.Errorf("once it was terminated: %v", err)
 	}
 	if len(r.one.alive(t)) > 0 {
@@ -294,8 +294,7 @@ func TestAgentIsReleasedOnce(t *testing.T) {
 			_, err := h.Kill(t.Context(), Selection{Names: []string{name}}, KillRequest{
 				Recorded: func(ctx context.Context, tx *registry.Tx, rec registry.Record) error {
 					_, err := team.Release(ctx, tx, rec.Agent, team.Leaving{Phase: team.ForceKilled}, time.Now())
-					var over *team.TerminatedError
-					if errors.As(err, &over) {
+					if _, over := errors.AsType[*team.TerminatedError](err); over {
 						return nil
 					}
 					mu.Lock()

@@ -33,7 +33,17 @@
 // Each worker has a lock file which is held for a transition: a spawn, a removal,
 // a recovery. It is never held while a worker is given time to end.
 //
-// The package is imported by cmd/swarm. It imports shared/swarm, shared/plugin,
-// shared/shim/rundir, shared/shim/proc and its own sub-packages but for set, which
-// imports it, and neither config nor plugins.
+// # Teams
+//
+// An agent is a worker of a team. Its row and the record of its worker change in the
+// same transactions: it joins with the record, is active once the worker runs, and
+// what its end means is recorded with that, by host/team's rules. [Host.Caller] says
+// who calls; what ends or disturbs the workers of a team is refused to those who do
+// not lead it, before anything is touched. [Host.Change] and [Host.View] are for what
+// builds on this package.
+//
+// The package is imported by cmd/swarm, cmd/swarm-mcp, cmd/internal/setup and by set,
+// agent, shell, tool and mcp below it. It imports shared/swarm, shared/plugin,
+// shared/shim/rundir, shared/shim/proc and its other sub-packages, and neither config
+// nor plugins.
 package host

@@ -63,8 +63,7 @@ const partPane = "pane"
 // ended meanwhile does not make the worker unfit to be adopted, and killed.
 func adopted(ctx context.Context, tx *registry.Tx, rec *registry.Record) error {
 	err := begin(ctx, tx, rec)
-	var over *team.TerminatedError
-	if errors.As(err, &over) {
+	if _, over := errors.AsType[*team.TerminatedError](err); over {
 		return nil
 	}
 	return ignoreNotFound(err)
@@ -76,8 +75,7 @@ func retire(ctx context.Context, tx *registry.Tx, rec *registry.Record) error {
 		return nil
 	}
 	_, err := team.Release(ctx, tx, rec.Agent, team.Leaving{Phase: team.Confirmed, Reason: "its worker was cleaned"}, time.Now())
-	var over *team.TerminatedError
-	if errors.As(err, &over) {
+	if _, over := errors.AsType[*team.TerminatedError](err); over {
 		return nil
 	}
 	return ignoreNotFound(err)

@@ -70,8 +70,7 @@ func (h *Host) StopIdleServers(ctx context.Context, teamName string) error {
 // more, else nil.
 func idleServer(ctx context.Context, tx *registry.Tx, teamName string) (*registry.Server, error) {
 	t, err := team.Get(ctx, tx, teamName)
-	var none *team.NoTeamError
-	if errors.As(err, &none) {
+	if _, none := errors.AsType[*team.NoTeamError](err); none {
 		return nil, nil
 	}
 	if err != nil || t.Server == nil || !t.Server.Used {

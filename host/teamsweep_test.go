@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -178,7 +179,7 @@ func TestAwaitChange(t *testing.T) {
 				cancel()
 				return false, nil
 			})
-			if err != context.Canceled {
+			if !errors.Is(err, context.Canceled) {
 				t.Errorf("given up: %v", err)
 			}
 		})

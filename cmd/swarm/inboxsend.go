@@ -47,7 +47,12 @@ receiver does not have to run.`,
 			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
 				in.TeamName = team
 				out, err := tool.SendMessage(cmd.Context(), env, in)
-				return a.answer(f.json, out, nil, err, func() { a.printf("sent to %s\n", visible(in.To)) })
+				return a.answer(f.json, out, nil, err, func() {
+					a.printf("sent to %s\n", visible(in.To))
+					if out.ID == "" {
+						a.hint("nobody else is in the team")
+					}
+				})
 			})
 		},
 	}

@@ -134,7 +134,7 @@ func agentOf(a *registry.Agent, h team.Health) Agent {
 		ID: a.ID, Name: a.Name, Role: a.Role, Model: a.Model, Status: h.Status, Active: h.Active, Color: a.Color,
 		Heartbeat: h.Seen, Age: h.Age, Healthy: h.Healthy,
 		Session: a.Session, Worker: a.Worker, Pane: a.Pane, Dir: a.Dir,
-		Misses: h.Misses, Error: a.LastError, Rotations: a.Rotations,
+		Misses: h.Misses, Error: h.Error, Rotations: a.Rotations,
 		Created: a.Created, Terminated: a.Terminated,
 	}
 }

@@ -39,12 +39,14 @@ type Health struct {
 	Healthy bool
 	// Misses is how many beats an agent missed in a row that should beat.
 	Misses int
+	// Error is what went wrong last, in one line, or empty.
+	Error string
 }
 
 // Judge says how an agent is. It is what [Sweep] goes by, so who reads sees what
 // the next change is going to record.
 func Judge(a *registry.Agent, s Signs, now time.Time) Health {
-	h := Health{Status: a.Status, Seen: a.Heartbeat}
+	h := Health{Status: a.Status, Seen: a.Heartbeat, Error: a.LastError}
 	if s.Output.After(h.Seen) {
 		h.Seen = s.Output
 	}
@@ -67,6 +69,13 @@ func Judge(a *registry.Agent, s Signs, now time.Time) Health {
 		h.Misses = int(h.Age / BeatEvery)
 	}
 	h.Active = h.Status == Active || h.Status == Idle
+	switch {
+	case h.Status != Inactive:
+	case s.Gone && a.Lost.IsZero():
+		h.Error = ending(s.Reason)
+	case a.Status == Active && !gone:
+		h.Error = fmt.Sprintf("Heartbeat timeout: %ds since last heartbeat", int(h.Age.Seconds()))
+	}
 	return h
 }
 
@@ -97,9 +106,8 @@ func Sweep(ctx context.Context, tx *registry.Tx, teamName string, signs map[stri
 		if h.Status == a.Status {
 			continue
 		}
-		a.Status = h.Status
+		a.Status, a.LastError = h.Status, h.Error
 		if h.Status == Inactive {
-			a.LastError = fmt.Sprintf("Heartbeat timeout: %ds since last heartbeat", int(h.Age.Seconds()))
 			if err := report(ctx, tx, a, a.LastError+". Its tasks stay with it.", now); err != nil {
 				return warnings, err
 			}
@@ -163,9 +171,7 @@ func Lost(ctx context.Context, tx *registry.Tx, agentID, reason string, now time
 		r, err := Release(ctx, tx, agentID, Leaving{Phase: Confirmed}, now)
 		return r.Warnings, err
 	}
-	if reason == "" {
-		reason = "its process ended"
-	}
+	reason = ending(reason)
 	ids, warnings, err := takeBack(ctx, tx, &a, now)
 	if err != nil {
 		return nil, err
@@ -179,6 +185,14 @@ func Lost(ctx context.Context, tx *registry.Tx, agentID, reason string, now time
 		given = strings.Join(ids, ", ")
 	}
 	return warnings, report(ctx, tx, &a, fmt.Sprintf("%s. Tasks reassigned: %s.", reason, given), now)
+}
+
+// ending is how a process ended, if that is known.
+func ending(reason string) string {
+	if reason == "" {
+		return "its process ended"
+	}
+	return reason
 }
 
 // report tells the leader that an agent became inactive.

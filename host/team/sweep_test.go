@@ -52,13 +52,20 @@ func TestJudge(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s %v %+v", c.status, c.age, c.signs), func(t *testing.T) {
 			t.Parallel()
-			a := registry.Agent{Status: c.status, Heartbeat: now}
+			a := registry.Agent{Status: c.status, Heartbeat: now, LastError: "before"}
 			if c.lost {
 				a.Lost = now
 			}
 			got := Judge(&a, c.signs, at(c.age))
 			want := Health{
 				Status: c.want, Active: c.want == Active || c.want == Idle, Seen: now, Age: c.wantAge, Healthy: c.healthy, Misses: c.misses,
+				Error: "before",
+			}
+			switch {
+			case c.want == Inactive && c.signs.Gone:
+				want.Error = "its process ended"
+			case c.want == Inactive && c.status == Active:
+				want.Error = fmt.Sprintf("Heartbeat timeout: %ds since last heartbeat", int(c.wantAge.Seconds()))
 			}
 			if c.signs.Output.After(now) {
 				want.Seen = c.signs.Output

@@ -3,16 +3,20 @@ package team
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// maxAgentName leaves room in the name of a worker for that of the team.
-const maxAgentName = 31
+// How long names can be: a worker is called by that of its team, a hyphen, and that
+// of its agent.
+const (
+	maxName      = 32
+	maxAgentName = 31
+)
 
 // reserved are what no agent can be called, because they mean someone else.
 var reserved = []string{Leader, All, system}
@@ -20,11 +24,10 @@ var reserved = []string{Leader, All, system}
 // system is the sender of what swarm itself tells.
 const system = "system"
 
-var teamName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`)
-
-// CheckName returns nil if a team can be called so, else a [NameError].
+// CheckName returns nil if a team can be called so, else a [NameError]: by what is a
+// worker's name and has no dots.
 func CheckName(name string) error {
-	if !teamName.MatchString(name) {
+	if len(name) > maxName || !swarm.ValidName(name) || strings.Contains(name, ".") {
 		return &NameError{Name: name}
 	}
 	return nil

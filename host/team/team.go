@@ -24,8 +24,8 @@ var reserved = []string{Leader, All, system}
 // system is the sender of what swarm itself tells.
 const system = "system"
 
-// CheckName returns nil if a team can be called so, else a [NameError]: by what is a
-// worker's name and has no dots.
+// CheckName returns nil if a team can be called so, else a [NameError]. Names are
+// those of workers, but without dots.
 func CheckName(name string) error {
 	if len(name) > maxName || !swarm.ValidName(name) || strings.Contains(name, ".") {
 		return &NameError{Name: name}

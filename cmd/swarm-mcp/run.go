@@ -77,6 +77,10 @@ func serve(program string, in io.Reader, out, errs *os.File, env []string) error
 	if _, err := s.setup.StateDir(); err != nil {
 		return err
 	}
+	if _, err := s.setup.LoadUser(); err != nil {
+		// It may be mended while the server runs.
+		fmt.Fprintf(errs, "swarm: warning: %s\n", setup.Message(err))
+	}
 	ctx, leave := context.WithCancel(ctx)
 	orphaned := make(chan struct{})
 	go func() {

@@ -109,6 +109,7 @@ func TestWrongUsage(t *testing.T) {
 		{2, "unexpected argument 'x'\nswarm: run 'swarm shutdown approve --help' for usage", []string{"shutdown", "approve", "x"}},
 		{2, "unexpected argument 'busy'\nswarm: the reason is one argument: swarm shutdown reject \"REASON\"", []string{"shutdown", "reject", "still", "busy"}},
 		{2, "unexpected argument 'x'\nswarm: run 'swarm tasks --help' for usage", []string{"tasks", "x"}},
+		{2, "unexpected argument 'x'\nswarm: run 'swarm mcp --help' for usage", []string{"mcp", "x"}},
 		{2, "unknown shell 'tcsh' (expected bash, zsh or fish)\nswarm: run 'swarm completion --help' for usage", []string{"completion", "tcsh"}},
 	} {
 		code, stdout, stderr := call(c.args...)

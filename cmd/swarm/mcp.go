@@ -13,8 +13,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// mcpProgram is the server. It is a program of its own because what it links costs
-// milliseconds at every start.
+// mcpProgram is the server, a program of its own: every call of swarm would pay for
+// what it links.
 const mcpProgram = "swarm-mcp"
 
 func newMCP(a *app) *cobra.Command {

@@ -21,7 +21,7 @@
 // The list follows the registry. Who subscribes to a worker is told when it wrote
 // something and when its status changes, at most once a second.
 //
-// The package is the only one that imports the MCP SDK, which is why it is imported
-// by cmd/swarm-mcp alone: linking it costs every call of swarm more than a call may
-// take. It imports host and what is below that.
+// The package is the only one that imports the MCP SDK, and is imported by
+// cmd/swarm-mcp alone: every call of swarm would pay for what it links. It imports
+// host and what is below that.
 package mcp

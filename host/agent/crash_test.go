@@ -19,7 +19,7 @@ import (
 )
 
 // crashes is how often a call is killed at some moment.
-const crashes = 10
+const crashes = 6
 
 // crash has a process make a call and kills it some time in the first limit.
 func (w *world) crash(c call, limit time.Duration) {

@@ -17,7 +17,8 @@ import (
 // Caller returns who calls: the agent whose token is in the environment, else who
 // lives in the nearest worker above the calling process, as its keeper proves it,
 // else a person. A token that is no agent's is [team.ErrUnknownToken]: who was told
-// who it is must not be taken for somebody else.
+// who it is must not be taken for somebody else. What runs in a shell that a tool has
+// begun is who began it, for as long as that lives.
 //
 // It writes nothing, and starts nothing.
 func (h *Host) Caller(ctx context.Context) (caller team.Caller, err error) {
@@ -25,21 +26,43 @@ func (h *Host) Caller(ctx context.Context) (caller team.Caller, err error) {
 	if token == "" && worker == "" {
 		return team.Caller{Person: true}, nil
 	}
+	if token == "" {
+		return h.inhabitant(ctx, worker)
+	}
 	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		if token != "" {
-			caller, err = team.ByToken(ctx, tx, tokenHash(token))
-		} else {
-			caller, err = team.ByWorker(ctx, tx, worker)
-		}
+		caller, err = team.ByToken(ctx, tx, tokenHash(token))
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		if token != "" {
-			return team.Caller{}, team.ErrUnknownToken
-		}
-		return team.Caller{WorkerID: worker}, nil
+		err = team.ErrUnknownToken
 	}
 	return caller, err
+}
+
+// inhabitant returns who lives in a worker.
+func (h *Host) inhabitant(ctx context.Context, id string) (caller team.Caller, err error) {
+	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		caller, err = team.ByWorker(ctx, tx, id)
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return team.Caller{WorkerID: id}, nil
+	}
+	return caller, err
+}
+
+// actsFor reports whether the caller is who lives where a process does, so that a
+// shell which that owns gives nobody another one's rights.
+func (h *Host) actsFor(ctx context.Context, o swarm.Owner) bool {
+	caller, err := h.Caller(ctx)
+	if err != nil {
+		return false
+	}
+	owner := team.Caller{Person: true}
+	if run := h.actingDir(o.PID); run != "" {
+		owner, err = h.inhabitant(ctx, filepath.Base(run))
+	}
+	return err == nil && owner == caller && ownerLives(o)
 }
 
 // callerWorker returns the id of the worker that the calling process runs in, of
@@ -50,7 +73,7 @@ func (h *Host) callerWorker() string {
 	if h.isKeeper() {
 		return ""
 	}
-	if run := callerRunDir(os.Getppid()); run != "" {
+	if run := h.actingDir(os.Getppid()); run != "" {
 		return filepath.Base(run)
 	}
 	id := h.lookupEnv(swarm.EnvWorkerID)
@@ -61,6 +84,22 @@ func (h *Host) callerWorker() string {
 		return ""
 	}
 	return id
+}
+
+// actingDir is as [callerRunDir], but what is in a shell that acts as its owner is
+// where that is. Owners are older than their shells, so this comes to an end.
+func (h *Host) actingDir(pid int) string {
+	for {
+		run := callerRunDir(pid)
+		if run == "" || !sameFile(run, h.runDir(filepath.Base(run))) {
+			return run
+		}
+		f, err := h.readWorkerFile(filepath.Base(run))
+		if err != nil || f.Shell == nil || !f.Shell.Acts || f.Owner == nil || !ownerLives(*f.Owner) {
+			return run
+		}
+		pid = f.Owner.PID
+	}
 }
 
 // mayEnd refuses to end workers of a team, or to disturb them, for a caller who

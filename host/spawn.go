@@ -93,6 +93,11 @@ func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (_ Worker, err error
 	if err != nil {
 		return Worker{}, err
 	}
+	if s := req.Shell; s != nil && req.Owner != nil {
+		shell := *s
+		shell.Acts = h.actsFor(ctx, *req.Owner)
+		p.rec.Shell = &shell
+	}
 	if err := h.startPlugins(ctx, reg, p); err != nil {
 		return Worker{}, err
 	}

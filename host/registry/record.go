@@ -86,7 +86,7 @@ type Spec struct {
 	Team        string            `json:"team,omitempty"`
 	// Agent is the id of the agent of its team that it is, or empty.
 	Agent string `json:"agent,omitempty"`
-	// Shell is set for a background shell.
+	// Shell is set for a shell.
 	Shell   *Shell        `json:"shell,omitempty"`
 	Ask     *WorkspaceAsk `json:"workspace_ask,omitempty"`
 	Stdin   bool          `json:"stdin,omitempty"`
@@ -99,8 +99,12 @@ type Spec struct {
 	Created  time.Time `json:"created"`
 }
 
-// Shell is what a background shell is beside a worker.
+// Shell is what a shell of an agent or of a tool client is beside a worker.
 type Shell struct {
+	// Foreground says that whoever began it waits for it: it is on no list.
+	Foreground bool `json:"foreground,omitempty"`
+	// Acts says that it acts as its owner, which is no other one than who began it.
+	Acts bool `json:"acts,omitempty"`
 	// Session is the session that it belongs to, and that alone can find it.
 	Session     string `json:"session,omitempty"`
 	Description string `json:"description,omitempty"`

@@ -73,7 +73,7 @@ func recorded(ctx context.Context, h *host.Host, in scope, all bool) (ids []stri
 		ids = nil
 		recs, _, err := tx.Read(ctx, registry.Query{Shells: true})
 		for _, r := range recs {
-			if in.has(r.Shell.Session) && (all || r.State != registry.Stopped) && !expired(ended(&r), time.Now()) {
+			if !r.Shell.Foreground && in.has(r.Shell.Session) && (all || r.State != registry.Stopped) && !expired(ended(&r), time.Now()) {
 				ids = append(ids, r.ID)
 			}
 		}

@@ -57,6 +57,7 @@ func Run(ctx context.Context, h *host.Host, c Command) (Result, error) {
 	// read yet.
 	req.Retain = leftovers.String()
 	req.OutputLimit = kept
+	req.Shell = &registry.Shell{Foreground: true}
 	owner, err := host.OwnerOf(os.Getpid())
 	if err != nil {
 		return Result{}, err
@@ -110,7 +111,7 @@ func await(ctx context.Context, h *host.Host, w host.Worker, timeout time.Durati
 // IsForeground reports whether a worker is a command that somebody waits for with
 // [Run], and that goes with its answer.
 func IsForeground(r registry.Record) bool {
-	return strings.HasPrefix(r.Name, foreground) && r.Owner != nil && r.Retain == leftovers.String()
+	return r.Shell != nil && r.Shell.Foreground
 }
 
 // cancelled says so of an error that came of it.

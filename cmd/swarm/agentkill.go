@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
@@ -89,35 +89,33 @@ func (a *app) agentKill(ctx context.Context, env tool.Env, o *agentKillOptions) 
 		}
 		err = a.awaitAnswer(ctx, env, o, &out)
 	}
-	err = a.answer(o.json, out, out.Warnings, err, func() { a.printf("%s\n", killedAgentLine(o.in.AgentID, out)) })
+	err = a.answer(o.json, out, out.Warnings, err, func() {
+		a.printf("%s\n", killedAgentLine(o.in.AgentID, out))
+		if out.Phase == phaseRejected {
+			a.hint("its reason is in the inbox; the next call asks again, --force does not ask")
+		}
+	})
 	return afterwards(ctx, out.AfterAnswer, err)
 }
 
 // awaitAnswer waits for the answer of an agent that was asked to end, and puts it
 // into out. An agent that does not end is an error.
 func (a *app) awaitAnswer(ctx context.Context, env tool.Env, o *agentKillOptions, out *tool.KillAgentOutput) error {
-	waiting := ctx
-	if o.timeout.d != nil {
-		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeoutCause(ctx, *o.timeout.d, errWaitOver)
-		defer cancel()
-	}
+	waiting, cancel := o.timeout.limit(ctx)
+	defer cancel()
 	h, err := env.Open(ctx)
 	if err != nil {
 		return err
 	}
 	killed, err := agent.AwaitAnswer(waiting, h, o.in.TeamName, o.in.AgentID)
 	if err = errors.Join(err, h.Leave()); err != nil {
-		if errors.Is(context.Cause(waiting), errWaitOver) {
-			return &codeError{waitTimeout, fmt.Errorf("%w after %s", errWaitOver, config.FormatDuration(*o.timeout.d))}
-		}
-		return err
+		return cmp.Or(o.timeout.over(waiting, err), err)
 	}
 	out.Phase = string(killed.Phase)
 	out.ReassignedTasks = append(out.ReassignedTasks, killed.Reassigned...)
 	out.Warnings = append(out.Warnings, killed.Warnings...)
 	if out.Phase == phaseRejected {
-		return errors.New(strings.TrimSuffix(fmt.Sprintf("agent '%s' rejected the shutdown: %s", o.in.AgentID, killed.Reason), ": "))
+		return errors.New(withReason(fmt.Sprintf("agent '%s' rejected the shutdown", o.in.AgentID), killed.Reason))
 	}
 	return nil
 }

@@ -1,14 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
-	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/tool"
 )
@@ -49,24 +48,16 @@ func (a *app) awaitMessages(ctx context.Context, env tool.Env, team string, time
 			out.Success, out.Error = false, setup.Message(err)
 		}
 	}()
-	waiting := ctx
-	if timeout.d != nil {
-		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeoutCause(ctx, *timeout.d, errWaitOver)
-		defer cancel()
-	}
+	waiting, cancel := timeout.limit(ctx)
+	defer cancel()
 	h, err := env.Open(ctx)
 	if err != nil {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, h.Leave()) }()
 	for len(out.Messages) == 0 {
-		err := agent.AwaitMessage(waiting, h, team)
-		if err != nil && errors.Is(context.Cause(waiting), errWaitOver) {
-			err = &codeError{waitTimeout, fmt.Errorf("%w after %s", errWaitOver, config.FormatDuration(*timeout.d))}
-		}
-		if err != nil {
-			return out, err
+		if err := agent.AwaitMessage(waiting, h, team); err != nil {
+			return out, cmp.Or(timeout.over(waiting, err), err)
 		}
 		if out, err = tool.ReadMessages(ctx, env, tool.ReadMessagesInput{TeamName: team, UnreadOnly: true}); err != nil {
 			return out, err

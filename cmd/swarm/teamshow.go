@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,9 +93,7 @@ func aboutTeam(ctx context.Context, env tool.Env, name string) (agent.Team, erro
 		return agent.Team{}, err
 	}
 	teams, _, err := agent.Teams(ctx, h)
-	if err == nil {
-		err = h.Leave()
-	}
+	err = errors.Join(err, h.Leave())
 	i := slices.IndexFunc(teams, func(t agent.Team) bool { return t.Name == name })
 	if err == nil && i < 0 {
 		err = &team.NoTeamError{Team: name} // it was deleted just now

@@ -54,14 +54,27 @@ be known. Of several, 0 if all exited with 0, else 1. 124 if the time is over.`,
 
 var errWaitOver = errors.New("timed out")
 
+// limit returns a context that ends when the time is over; without a limit it does
+// not.
+func (f *durationFlag) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if f.d == nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, *f.d, errWaitOver)
+}
+
+// over returns what to say if err is because the time was over, else nil.
+func (f *durationFlag) over(waiting context.Context, err error) error {
+	if err == nil || !errors.Is(context.Cause(waiting), errWaitOver) {
+		return nil
+	}
+	return &codeError{waitTimeout, fmt.Errorf("%w after %s", errWaitOver, config.FormatDuration(*f.d))}
+}
+
 func (a *app) wait(ctx context.Context, sel host.Selection, o *waitOptions) error {
 	return a.withHost(ctx, func(h *host.Host) error {
-		waiting := ctx
-		if o.timeout.d != nil {
-			var cancel context.CancelFunc
-			waiting, cancel = context.WithTimeoutCause(ctx, *o.timeout.d, errWaitOver)
-			defer cancel()
-		}
+		waiting, cancel := o.timeout.limit(ctx)
+		defer cancel()
 		var ended []host.Worker
 		err := h.Wait(waiting, sel, func(w host.Worker) {
 			ended = append(ended, w)
@@ -69,8 +82,8 @@ func (a *app) wait(ctx context.Context, sel host.Selection, o *waitOptions) erro
 				a.printEnd(w)
 			}
 		})
-		over := errors.Is(context.Cause(waiting), errWaitOver) && err != nil
-		if err != nil && !over {
+		over := o.timeout.over(waiting, err)
+		if err != nil && over == nil {
 			return err
 		}
 		if o.json {
@@ -78,8 +91,8 @@ func (a *app) wait(ctx context.Context, sel host.Selection, o *waitOptions) erro
 				return err
 			}
 		}
-		if over {
-			return &codeError{waitTimeout, fmt.Errorf("%w after %s", errWaitOver, config.FormatDuration(*o.timeout.d))}
+		if over != nil {
+			return over
 		}
 		if code := waitCode(ended); code != 0 {
 			return &codeError{code: code}

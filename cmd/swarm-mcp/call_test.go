@@ -140,10 +140,11 @@ func TestParallel(t *testing.T) {
 			t.Errorf("the long command: %v", err)
 		}
 	})
-	behind.Go(func() {
-		_, err := c.try(ctx, &sdk.CallToolParams{Name: "KillShell", Arguments: object{"shell_id": slow, "timeout": 100000}}, false)
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("the long kill: %v", err)
+	var gentle sync.WaitGroup
+	gentle.Go(func() {
+		got, err := c.try(t.Context(), &sdk.CallToolParams{Name: "KillShell", Arguments: object{"shell_id": slow, "timeout": 100000}}, false)
+		if err != nil || got["exit_code"] != 137.0 {
+			t.Errorf("the long kill: %v, %v", got, err)
 		}
 	})
 	w.until("the long command runs", func() bool { return exists(w.path("here")) })
@@ -183,6 +184,7 @@ func TestParallel(t *testing.T) {
 	if got := c.call("KillShell", object{"shell_id": slow, "signal": "SIGKILL"}, false); got["success"] != true {
 		t.Errorf("the harsher kill: %v", got)
 	}
+	gentle.Wait()
 }
 
 // TestLargeInput: arguments far beyond what fits into a pipe arrive, and so does the

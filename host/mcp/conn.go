@@ -31,6 +31,8 @@ type conn struct {
 	// open are the requests that are not answered yet; those that were cancelled
 	// are false.
 	open map[jsonrpc.ID]bool
+	// greeted says that one was answered.
+	greeted bool
 
 	writing sync.Mutex
 	out     io.Writer
@@ -152,7 +154,7 @@ func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 		return err
 	}
 	response, ok := message.(*jsonrpc.Response)
-	if ok && !c.wanted(response.ID) {
+	if ok && !c.wanted(response.ID) || !ok && !c.isGreeted() {
 		return nil
 	}
 	text, err := jsonrpc.EncodeMessage(message)
@@ -178,10 +180,19 @@ func (c *conn) wanted(id jsonrpc.ID) bool {
 	return wanted || !open
 }
 
+// isGreeted reports whether the client may be told something: some give up if the
+// first thing that they hear is not the answer to their first question.
+func (c *conn) isGreeted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.greeted
+}
+
 // settle forgets a request that was answered.
 func (c *conn) settle(id jsonrpc.ID) {
 	c.mu.Lock()
 	delete(c.open, id)
+	c.greeted = true
 	c.mu.Unlock()
 	select {
 	case c.answered <- struct{}{}:

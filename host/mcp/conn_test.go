@@ -100,6 +100,30 @@ func TestConnDropsAnswers(t *testing.T) {
 	}
 }
 
+// TestConnGreets: nothing is told before the first answer.
+func TestConnGreets(t *testing.T) {
+	t.Parallel()
+	c, client, out := testConn(t)
+	notice := &jsonrpc.Request{Method: "n"}
+	send(t, client, "what?", `{"jsonrpc":"2.0","id":1,"method":"a"}`)
+	mustRead(t, c)
+	for range 2 {
+		if err := c.Write(t.Context(), notice); err != nil {
+			t.Fatal(err)
+		}
+		mustWrite(t, c, 1.0)
+	}
+	want := []string{
+		string(refuse([]byte("what?"), false, nil)),
+		`{"jsonrpc":"2.0","id":1,"result":{}}` + "\n",
+		`{"jsonrpc":"2.0","method":"n"}` + "\n",
+		`{"jsonrpc":"2.0","id":1,"result":{}}` + "\n",
+	}
+	if diff := cmp.Diff(want, out.all()); diff != "" {
+		t.Errorf("written (-want +got):\n%s", diff)
+	}
+}
+
 // TestConnEnds: the end of the input waits for the answers, but not for ever, and not
 // for those that nobody wants.
 func TestConnEnds(t *testing.T) {

@@ -37,18 +37,23 @@ func (s *server) listNow(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// watchList keeps the list up to date, which tells the client of its changes.
-func (s *server) watchList(ctx context.Context) {
+// watchList keeps the list up to date, which tells the client of its changes. It
+// calls begin once there is a list.
+func (s *server) watchList(ctx context.Context, begin func()) {
 	h, err := s.Open(ctx)
 	if err != nil {
+		begin()
 		s.Logger.Warn("changes of the list are not told", "error", err)
 		return
 	}
 	defer func() { _ = h.Close() }()
+	begun := sync.OnceFunc(begin)
+	defer begun()
 	err = h.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
 		if err := s.update(ctx, h); err != nil {
 			s.Logger.Debug("the list can't be read", "error", err)
 		}
+		begun()
 		return false, nil
 	})
 	if ctx.Err() == nil {

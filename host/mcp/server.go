@@ -64,7 +64,10 @@ func Serve(ctx context.Context, o Options) error {
 
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	s.behind.Go(func() { s.watchList(running) })
+	// A list that is there before the client is no change.
+	listed := make(chan struct{})
+	s.behind.Go(func() { s.watchList(running, func() { close(listed) }) })
+	<-listed
 	s.subs.follow = func(uri string) func() {
 		one, stop := context.WithCancel(running)
 		s.behind.Go(func() { s.follow(one, uri) })

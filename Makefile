@@ -12,7 +12,7 @@ BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 .PHONY: build install demo example test check lint tidy generated darwin generate bench clean help
 .DEFAULT_GOAL := build
 
-build: ## build swarm, its shim and its plugins into ./bin
+build: ## build swarm, its shim, its plugins and its MCP server into ./bin
 	$(GO) build $(BUILD) -o bin/ ./cmd/...
 
 install: ## install all of them side by side into GOBIN

@@ -27,7 +27,7 @@ func full() Record {
 			Command: []string{"sh", "-c", "echo 'ä\n'"}, Dir: "/repo-worktrees/full",
 			Env: []string{"A=1"}, Tags: []string{"t", "u"}, Options: map[string]string{"session": "s"},
 			Kill:        swarm.KillOptions{Signal: "SIGINT", Grace: 5 * time.Second, Force: true, Mode: swarm.KillMain},
-			OutputLimit: 1 << 20, Retain: "1h0m0s", Team: "red", Agent: "agent-abc123", Shell: &Shell{Session: "s", Description: "ä"},
+			OutputLimit: 1 << 20, Retain: "1h0m0s", Team: "red", Agent: "agent-abc123", Shell: &Shell{Foreground: true, Acts: true, Session: "s", Description: "ä"},
 			Ask:   &WorkspaceAsk{Plugin: "worktree", Config: &Plugin{SHA256: "cd"}, Base: "/repo", Branch: "b", Parent: "p"},
 			Owner: &swarm.Owner{PID: 123, Start: 456, Boot: "b"}, Stdin: true, Ralph: true, Previous: []string{"x", "y"}, Project: "/p/swarm.toml",
 			Restart: swarm.Restart{When: swarm.RestartAlways, MinDelay: time.Second, MaxDelay: time.Minute, Budget: 3, Window: time.Hour},

@@ -91,10 +91,15 @@ func (t *transcript) read(offset int64) (start int64, b []byte, err error) {
 
 // data returns where what is kept begins, from an offset on.
 func (t *transcript) data(offset int64) (int64, error) {
+	// Looked at before, the size is not that of what is written meanwhile.
+	info, err := t.file.Stat()
+	if err != nil || info.Size() <= offset {
+		return offset, err
+	}
 	at, err := t.file.Seek(offset, unix.SEEK_DATA)
 	switch {
 	case errors.Is(err, unix.ENXIO):
-		return t.file.Seek(0, io.SeekEnd)
+		return info.Size(), nil
 	case errors.Is(err, unix.EINVAL):
 		return offset, nil // a file system without holes
 	default:

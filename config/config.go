@@ -60,6 +60,10 @@ type Team struct {
 type Plugin struct {
 	// Command starts the plugin; nil: the plugin is found by its name.
 	Command []string
+	// Version picks one of the versions that were installed by "swarm plugin
+	// install"; empty: the newest of them, or where else the plugin is found. It
+	// is empty if Command is set.
+	Version string
 	// SHA256 is the hash that the executable must have, in hexadecimal; empty:
 	// it is not checked.
 	SHA256 string

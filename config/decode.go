@@ -87,6 +87,7 @@ func (d *decoder) decode() {
 		}
 		d.key(key, at)
 	}
+	d.checkPlugins()
 	d.checkWorkers()
 	slices.SortStableFunc(d.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
@@ -151,6 +152,16 @@ func (d *decoder) keyOfPlugin(key toml.Key, at spot) {
 		d.into.Plugins = map[string]Plugin{}
 	}
 	d.into.Plugins[key[1]] = p
+}
+
+// checkPlugins looks at what the keys of a plugin say together.
+func (d *decoder) checkPlugins() {
+	for _, name := range sortedKeys(d.into.Plugins) {
+		key := pluginKey(name, "version")
+		if p := d.into.Plugins[name]; p.Version != "" && p.Command != nil {
+			d.wrong(key, "a version is of an installed plugin, a command names another: leave out one of the two")
+		}
+	}
 }
 
 // apply sets the field of a key, of which the first parts say what into is. It

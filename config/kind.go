@@ -26,6 +26,7 @@ var (
 	delayKind    = durations(readDelay, 1)
 	sizeKind     = kind[int64]{readSize, showSize, Schema{Type: either{"string", "integer"}, Pattern: sizePattern, Minimum: new(1)}}
 	hashKind     = kind[string]{readHash, showText, Schema{Type: "string", Pattern: "^[0-9A-Fa-f]{64}$"}}
+	versionKind  = kind[string]{readVersion, showText, Schema{Type: "string", Pattern: versionPattern}}
 	regexpKind   = kind[string]{readRegexp, showText, Schema{Type: "string", MinLength: 1, Format: "regex"}}
 	retainKind   = kind[string]{readRetain, showText, Schema{Type: either{"string", "integer"}, Pattern: retainPattern, Minimum: new(0)}}
 
@@ -50,6 +51,9 @@ var (
 	pathSchema = Schema{Type: "string", MinLength: 1}
 	pairSchema = Schema{Type: either{"string", "integer", "boolean"}}
 )
+
+// versionPattern is what names a version, and a folder.
+const versionPattern = "^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$"
 
 // Patterns of what unit.go reads; a number alone is seconds or bytes.
 const (

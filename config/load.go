@@ -100,6 +100,9 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 		}
 		if _, set := d.origins[pluginKey(name, "command")]; set {
 			into.Command = program(p.Command, filepath.Dir(path), o.Home)
+			into.Version = p.Version
+		} else if p.Version != "" {
+			into.Command = nil
 		}
 		if l.Config.Plugins == nil {
 			l.Config.Plugins = map[string]Plugin{}

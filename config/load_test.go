@@ -131,6 +131,11 @@ sha256 = "12"
 anything = { goes = [1, { here = 2 }] }
 [plugins.b]
 command = []
+[plugins.c]
+command = "x"
+version = "1.2"
+[plugins.d]
+version = 1.2
 [unknown.table]
 with = "children"
 `)
@@ -151,7 +156,9 @@ with = "children"
 		"17:1: plugins.a.comand: unknown key (did you mean 'plugins.a.command'?)",
 		"18:10: plugins.a.sha256: expected 64 hexadecimal digits, as sha256sum prints them",
 		"22:11: plugins.b.command: expected a program",
-		"23:2: unknown.table: unknown key",
+		"25:1: plugins.c.version: a version is of an installed plugin, a command names another: leave out one of the two",
+		`27:11: plugins.d.version: expected a string, got a float: write "1.2"`,
+		"28:2: unknown.table: unknown key",
 	}
 	if diff := cmp.Diff(want, problems(t, err, path)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -267,4 +274,30 @@ func FuzzLoad(f *testing.F) {
 		l.fillIn()
 		l.Values()
 	})
+}
+
+// A version of one file and a command of the other say two things: the later file
+// is right.
+func TestVersionOrCommand(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"command": write(t, "a.toml", "[plugins.x]\ncommand = \"/bin/x\"\nmtls = true\n"),
+		"version": write(t, "b.toml", "[plugins.x]\nversion = \"1.2.0\"\n"),
+	}
+	for first, want := range map[string]Plugin{
+		"version": {Command: []string{"/bin/x"}, MTLS: true},
+		"command": {Version: "1.2.0", MTLS: true},
+	} {
+		second := "command"
+		if first == second {
+			second = "version"
+		}
+		l, err := Load(Options{User: files[first], Project: files[second], Trusted: func(string, []byte) bool { return true }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, l.Config.Plugins["x"]); diff != "" {
+			t.Errorf("%s, then %s (-want +got):\n%s", first, second, diff)
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -136,6 +137,22 @@ func readHash(v any) (string, error) {
 	s = strings.ToLower(s)
 	if len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
 		return "", errors.New("expected 64 hexadecimal digits, as sha256sum prints them")
+	}
+	return s, nil
+}
+
+var versionRegexp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(versionPattern) })
+
+func readVersion(v any) (string, error) {
+	if n, ok := v.(float64); ok {
+		return "", fmt.Errorf("expected a string, got a float: write \"%v\"", n)
+	}
+	s, err := readText(v)
+	if err != nil {
+		return "", err
+	}
+	if !versionRegexp().MatchString(s) {
+		return "", errors.New(`expected a version such as "1.2.0"`)
 	}
 	return s, nil
 }

@@ -63,7 +63,7 @@ func TestSchemaAgreesWithDecoder(t *testing.T) {
 	good := []string{
 		Example(), commented.ReplaceAllString(Example(), "$1"), "",
 		"kill.timeout = 90", "kill.timeout = \"1.5h30m.5s\"", "log.limit = \"64 mib\"", "log.limit = \"500kb\"", "log.limit = 1",
-		"defaults.retain = \"none\"", "defaults.retain = 60", "[plugins.x]\nconfig = { a = [1, { b = 2 }] }\ncommand = \"x\"",
+		"defaults.retain = \"none\"", "defaults.retain = 60", "[plugins.x]\nconfig = { a = [1, { b = 2 }] }\ncommand = \"x\"", "plugins.x.version = \"v1.2.0-rc.1+b_2\"",
 		worker("ready = true"), worker("ready = \"x\""), worker("ready = { }"), worker("restart = \"no\""),
 		worker("restart = { when = \"always\", min_delay = 1 }"), worker("env = { A = 1, B = true, C = \"x\" }"),
 		worker("env_file = [\"a\", \"b\"]"), worker("worktree = false"), worker("worktree.branch = \"x\""), "[workers.\"a.b\"]\ncommand = [\"x\"]",
@@ -80,6 +80,7 @@ func TestSchemaAgreesWithDecoder(t *testing.T) {
 		"a = 1", "defaults.backend = 1", "defaults.tags = \"a\"", "defaults.tags = [1]", "kill = 1", "kill.timeout = \"soon\"",
 		"kill.timeout = -1", "kill.timeout = 1.5", "kill.mode = \"all\"", "log.limit = 0", "log.limit = \"64XB\"", "defaults.retain = \"never\"",
 		"[plugins.Big]\nmtls = true", "[plugins.x]\nsha256 = \"12\"", "[plugins.x]\ncommand = []", "plugins.x.y = 1",
+		"plugins.x.version = 1.2", "plugins.x.version = \"../x\"", "plugins.x.version = \"\"",
 		"[workers.w]", "[workers.w]\ncommand = \"x y\"", "[workers.w]\ncommand = []", worker("restart = \"yes\""), worker("restart.budget = 0"),
 		worker("restart = { wen = \"no\" }"), worker("ready = 1"), worker("ready = \"\""), worker("env = [\"A=1\"]"), worker("env.A = 1.5"), worker("env.A = []"),
 		worker("env_file = \"\""), worker("worktree = \"b\""), worker("depends_on = \"x\""), worker("stdin = 1"), worker("kill.x = 1"),

@@ -40,7 +40,7 @@ func Open(_ context.Context, o Options) (*Host, error) {
 	}
 	plugins := make(map[string]catalog.Config, len(o.Plugins))
 	for name, p := range o.Plugins {
-		plugins[name] = catalog.Config{Command: p.Command, SHA256: p.SHA256, MTLS: p.MTLS, Config: p.Config}
+		plugins[name] = catalog.Config(p)
 	}
 	return &Host{
 		opts:    o,

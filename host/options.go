@@ -34,6 +34,8 @@ type Options struct {
 type PluginConfig struct {
 	// Command starts the plugin; empty: it is looked for by its name.
 	Command []string
+	// Version is the installed version to use; empty: the newest.
+	Version string
 	// SHA256 is the hash that the executable must have, in hex; empty: any.
 	SHA256 string
 	// MTLS says to encrypt the connection.

@@ -72,19 +72,31 @@ func (h *Host) entry(name string, recorded *registry.Plugin) (catalog.Entry, err
 			return e, err
 		}
 	}
-	e, err := h.catalog.Find(name)
+	e, err := h.findRecorded(name, recorded)
 	if e.Config == nil {
 		e.Config = recorded.Config
 	}
 	return e, err
 }
 
+// findRecorded finds a plugin without a command in its record. If the version that
+// the worker was started with was removed, another one has to know it.
+func (h *Host) findRecorded(name string, recorded *registry.Plugin) (catalog.Entry, error) {
+	if recorded.Version != "" {
+		e, err := h.catalog.FindVersion(name, recorded.Version)
+		if _, removed := errors.AsType[*catalog.VersionError](err); !removed {
+			return e, err
+		}
+	}
+	return h.catalog.Find(name)
+}
+
 // recordedPlugin returns what a record has to keep of a plugin's settings.
 func recordedPlugin(e catalog.Entry) *registry.Plugin {
-	if !e.Configured && len(e.Config) == 0 && e.SHA256 == "" && !e.MTLS {
+	if !e.Configured && len(e.Config) == 0 && e.SHA256 == "" && !e.MTLS && e.Version == "" {
 		return nil
 	}
-	p := &registry.Plugin{SHA256: e.SHA256, MTLS: e.MTLS, Config: e.Config}
+	p := &registry.Plugin{Version: e.Version, SHA256: e.SHA256, MTLS: e.MTLS, Config: e.Config}
 	if e.Configured {
 		p.Command = e.Command
 	}

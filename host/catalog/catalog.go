@@ -28,6 +28,8 @@ type Config struct {
 	// Command starts the plugin; empty: it is looked for by its name. A program
 	// without a slash is looked for in PATH.
 	Command []string
+	// Version is the installed version to use; empty: the newest.
+	Version string
 	// SHA256 is the hash that the executable must have, in hex; empty: any.
 	SHA256 string
 	// MTLS says to encrypt the connection.
@@ -49,6 +51,10 @@ type Entry struct {
 	Config map[string]any
 	// Configured says that Command comes from a config entry.
 	Configured bool
+	// Version is the installed version that was asked for; empty: none was.
+	Version string
+	// Installed is what is known of a plugin that was installed; nil: it was not.
+	Installed *Installed
 }
 
 // Path is the executable.
@@ -83,13 +89,28 @@ func ValidName(name string) bool {
 }
 
 // Find returns the plugin of that name. Errors: [NotFoundError], [UnsafeError],
-// [MissingError].
+// [MissingError], and those of [Catalog.Installed].
 func (c *Catalog) Find(name string) (Entry, error) {
+	return c.findWith(name, c.opts.Plugins[name])
+}
+
+// FindVersion is as Find, for a version that is installed, whatever the config
+// says of its place.
+func (c *Catalog) FindVersion(name, version string) (Entry, error) {
+	conf := c.opts.Plugins[name]
+	conf.Command, conf.Version = nil, version
+	return c.findWith(name, conf)
+}
+
+func (c *Catalog) findWith(name string, conf Config) (Entry, error) {
 	if !ValidName(name) {
 		return Entry{}, &NotFoundError{Name: name, Known: c.Names()}
 	}
-	e, ok := c.find(name)
-	if !ok {
+	e, err := c.find(name, conf)
+	if err != nil {
+		return e, err
+	}
+	if e.Command == nil {
 		return Entry{}, &NotFoundError{Name: name, Known: c.Names(), Looked: c.places()}
 	}
 	return e, e.Check()
@@ -131,12 +152,13 @@ func (c *Catalog) Names() []string {
 			}
 		}
 	}
+	names = append(names, c.InstalledNames()...)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-func (c *Catalog) find(name string) (Entry, bool) {
-	conf := c.opts.Plugins[name]
+// find looks for a plugin; without a command it is nowhere.
+func (c *Catalog) find(name string, conf Config) (Entry, error) {
 	e := Entry{Name: name, SHA256: conf.SHA256, MTLS: conf.MTLS, Config: conf.Config}
 	if len(conf.Command) > 0 {
 		e.Command = slices.Clone(conf.Command)
@@ -146,14 +168,33 @@ func (c *Catalog) find(name string) (Entry, bool) {
 				e.Command[0] = path
 			}
 		}
-		return e, true
+		return e, nil
 	}
-	path, ok := lookup(c.dirs(), Prefix+name)
-	if !ok {
-		return e, false
+	if conf.Version != "" {
+		e.Version = CleanVersion(conf.Version)
+		return c.installedEntry(e, e.Version)
 	}
-	e.Command = []string{path}
-	return e, true
+	if path, ok := lookup(c.installed(), Program(name)); ok && isExecutable(path) {
+		e.Command = []string{path}
+		return e, nil
+	}
+	if versions := c.Versions(name); len(versions) > 0 {
+		return c.installedEntry(e, versions[0])
+	}
+	if path, ok := lookup(c.dirs(), Program(name)); ok {
+		e.Command = []string{path}
+	}
+	return e, nil
+}
+
+// installedEntry makes e the entry of a version that is installed.
+func (c *Catalog) installedEntry(e Entry, version string) (Entry, error) {
+	i, err := c.Installed(e.Name, version)
+	if err != nil {
+		return e, err
+	}
+	e.Command, e.Installed = []string{i.Path(i.Files[0])}, i
+	return e, nil
 }
 
 // Beside returns the path of a program that is installed with swarm: beside the
@@ -175,7 +216,7 @@ func (c *Catalog) places() []string { return append(c.own(), "PATH") }
 func (c *Catalog) own() []string {
 	dirs := c.installed()
 	if c.opts.Dir != "" {
-		dirs = append(dirs, filepath.Join(c.opts.Dir, "plugins"))
+		dirs = append(dirs, filepath.Join(c.opts.Dir, Folder))
 	}
 	return dirs
 }

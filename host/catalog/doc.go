@@ -8,9 +8,13 @@
 //  2. the directory of the swarm executable, as it was called and with symbolic
 //     links resolved;
 //  3. ../libexec/swarm from there;
-//  4. plugins in the state directory;
-//  5. the absolute directories of PATH. Relative ones are passed over: what lies
+//  4. what "swarm plugin install" installed, in plugins/NAME/VERSION of the state
+//     directory, the newest version;
+//  5. plugins in the state directory;
+//  6. the absolute directories of PATH. Relative ones are passed over: what lies
 //     in the directory that somebody happens to be in must not run.
+//
+// A config entry with a version means an installed one, before all others.
 //
 // A plugin that everybody may write to is refused, see [Entry.Check].
 //

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"strings"
 )
 
@@ -75,3 +76,50 @@ func (e *MissingError) Error() string {
 
 // Unwrap returns why the program can't be used.
 func (e *MissingError) Unwrap() error { return e.err }
+
+// VersionError says that a version of a plugin is not installed.
+type VersionError struct {
+	Name, Version string
+	// Installed are the versions that are, the newest first.
+	Installed []string
+}
+
+func (e *VersionError) Error() string {
+	if len(e.Installed) == 0 {
+		return fmt.Sprintf("plugin '%s': version %s is not installed, nor is any other", e.Name, e.Version)
+	}
+	return fmt.Sprintf("plugin '%s': version %s is not installed; installed: %s", e.Name, e.Version, strings.Join(e.Installed, ", "))
+}
+
+// DamagedError says that an installed plugin is not as it was installed.
+type DamagedError struct {
+	Name, Version string
+	Err           error
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("plugin '%s' %s is damaged: %v; install it again with --force, or remove it", e.Name, e.Version, e.Err)
+}
+
+// Unwrap returns what is wrong.
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// LinkError refuses a symbolic link among what was installed.
+type LinkError struct {
+	// Path is the plugin, Link the link.
+	Path, Link string
+}
+
+func (e *LinkError) Error() string {
+	return fmt.Sprintf("refusing to run %s: %s is a symbolic link, which is not what was installed", e.Path, e.Link)
+}
+
+// PlatformError says that a program is for another kind of machine.
+type PlatformError struct {
+	// What is the program, OS and Arch what it is for.
+	What, OS, Arch string
+}
+
+func (e *PlatformError) Error() string {
+	return fmt.Sprintf("%s is for %s/%s, wanted is %s/%s", e.What, e.OS, e.Arch, runtime.GOOS, runtime.GOARCH)
+}

@@ -130,6 +130,22 @@ func (e *PinError) Error() string {
 	return fmt.Sprintf("plugin '%s': %s has the sha256 %s, the config wants %s", e.name, e.Path, e.Got, e.Want)
 }
 
+// ChangedError means that a file of a plugin is not what was installed.
+type ChangedError struct {
+	named
+	Path, Version string
+	// Want and Got are SHA-256 hashes in hex; without Got there is no such file.
+	Want, Got string
+}
+
+func (e *ChangedError) Error() string {
+	how := fmt.Sprintf("was changed after version %s was installed: its sha256 was %s, now it is %s", e.Version, e.Want, e.Got)
+	if e.Got == "" {
+		how = fmt.Sprintf("is missing of version %s", e.Version)
+	}
+	return fmt.Sprintf("plugin '%s': %s %s; install it again with --force", e.name, e.Path, how)
+}
+
 // ConfigError means that a plugin does not take its settings. It is a
 // [swarm.ErrInvalidConfig].
 type ConfigError struct {

@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,6 +46,28 @@ func (s *Set) checkPin(e catalog.Entry) error {
 	}
 	if !strings.EqualFold(got, e.SHA256) {
 		return &PinError{named{e.Name}, path, strings.ToLower(e.SHA256), got}
+	}
+	return nil
+}
+
+// checkInstalled compares the files of an installed plugin with what they were
+// when it was installed. A file that was not there then is not looked at.
+func (s *Set) checkInstalled(e catalog.Entry) error {
+	if e.Installed == nil {
+		return nil
+	}
+	for _, f := range e.Installed.Files {
+		path := e.Installed.Path(f)
+		got, err := s.hash(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			got, err = "", nil
+		}
+		if err != nil {
+			return &ExecError{named{e.Name}, path, cause(err)}
+		}
+		if got != f.SHA256 {
+			return &ChangedError{named{e.Name}, path, e.Installed.Version, f.SHA256, got}
+		}
 	}
 	return nil
 }

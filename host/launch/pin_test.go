@@ -71,3 +71,40 @@ func TestPin(t *testing.T) {
 		t.Errorf("temporary files left: %v, %v", left, err)
 	}
 }
+
+func TestChangedAfterInstall(t *testing.T) {
+	t.Parallel()
+	s := newSet(t)
+	i := &catalog.Installed{Dir: t.TempDir(), Manifest: catalog.Manifest{Version: "1.2.0"}}
+	for _, name := range []string{"swarm-plugin-x", "lib/part.py"} {
+		f := catalog.File{Path: name}
+		if err := os.MkdirAll(filepath.Dir(i.Path(f)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(i.Path(f), []byte(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256([]byte(name))
+		f.SHA256 = hex.EncodeToString(sum[:])
+		i.Files = append(i.Files, f)
+	}
+	e := catalog.Entry{Name: "x", Command: []string{i.Path(i.Files[0])}, Installed: i}
+	if err := s.checkInstalled(e); err != nil {
+		t.Fatal(err)
+	}
+	part := i.Path(i.Files[1])
+	if err := os.WriteFile(part, []byte("lib/evil.py"), 0o700); err != nil { // of the same size
+		t.Fatal(err)
+	}
+	var changed *ChangedError
+	if err := s.checkInstalled(e); !errors.As(err, &changed) || changed.Path != part || changed.Want != i.Files[1].SHA256 || changed.Got == "" {
+		t.Errorf("a changed file: %v", err)
+	}
+	if err := os.Remove(part); err != nil {
+		t.Fatal(err)
+	}
+	want := "plugin 'x': " + part + " is missing of version 1.2.0; install it again with --force"
+	if err := s.checkInstalled(e); err == nil || err.Error() != want {
+		t.Errorf("a file that is gone: %v\nwant %s", err, want)
+	}
+}

@@ -62,6 +62,9 @@ func (s *Set) start(e catalog.Entry, settings []byte) (_ *running, _ *plugin.Cli
 	if err := s.checkPin(e); err != nil {
 		return nil, nil, err
 	}
+	if err := s.checkInstalled(e); err != nil {
+		return nil, nil, err
+	}
 	sockets, err := s.socketDir()
 	if err != nil {
 		return nil, nil, err

@@ -114,6 +114,7 @@ type Shell struct {
 // so that no config file is needed to end its workers.
 type Plugin struct {
 	Command []string       `json:"command,omitempty"`
+	Version string         `json:"version,omitempty"`
 	SHA256  string         `json:"sha256,omitempty"`
 	MTLS    bool           `json:"mtls,omitempty"`
 	Config  map[string]any `json:"config,omitempty"`

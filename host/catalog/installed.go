@@ -1,0 +1,180 @@
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// Folder holds, in the state directory, the plugins that were installed, each in
+// NAME/VERSION, with a [ManifestFile] beside its files.
+const Folder = "plugins"
+
+// ManifestFile is what tells, in the folder of a version, what was installed.
+const ManifestFile = "swarm-manifest.json"
+
+// Manifest is what was known of a plugin when it was installed.
+type Manifest struct {
+	// Format counts changes of this file that older readers can't bear; it is 1.
+	Format  int    `json:"format"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	// Kind is what it implements, Contract the version of the contract that it
+	// was built with.
+	Kind     string `json:"kind"`
+	Contract int    `json:"contract"`
+	// OS and Arch are as Go names them. What is no program of a machine, such as
+	// a script, has those of the machine that it was installed on.
+	OS   string `json:"os"`
+	Arch string `json:"arch"`
+	// Files are all files, the plugin itself first.
+	Files []File `json:"files"`
+	// Installed is when, Source from where, SourceSHA256 with which hash.
+	Installed    time.Time `json:"installed"`
+	Source       string    `json:"source"`
+	SourceSHA256 string    `json:"source_sha256"`
+}
+
+// File is an installed file.
+type File struct {
+	// Path is relative to the folder of the version, with slashes.
+	Path   string `json:"path"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// Installed is a version of a plugin that is in the state directory.
+type Installed struct {
+	Manifest
+	// Dir is its folder.
+	Dir string
+}
+
+// Path is the path of one of its files.
+func (i *Installed) Path(f File) string { return filepath.Join(i.Dir, filepath.FromSlash(f.Path)) }
+
+// Program is the name of the executable of a plugin.
+func Program(name string) string { return Prefix + name }
+
+// Versions returns the versions of a plugin that are installed, the newest first.
+// Nothing but their names was looked at.
+func (c *Catalog) Versions(name string) []string {
+	if c.opts.Dir == "" || !ValidName(name) {
+		return nil
+	}
+	// Where nothing was installed there is no such folder.
+	entries, _ := os.ReadDir(filepath.Join(c.opts.Dir, Folder, name))
+	var versions []string
+	for _, e := range entries {
+		if ValidVersion(e.Name()) && (e.IsDir() || e.Type()&fs.ModeSymlink != 0) {
+			versions = append(versions, e.Name())
+		}
+	}
+	slices.SortFunc(versions, func(a, b string) int { return CompareVersions(b, a) })
+	return versions
+}
+
+// InstalledNames returns the names of all plugins that are installed, sorted.
+func (c *Catalog) InstalledNames() []string {
+	if c.opts.Dir == "" {
+		return nil
+	}
+	entries, _ := os.ReadDir(filepath.Join(c.opts.Dir, Folder))
+	var names []string
+	for _, e := range entries {
+		if ValidName(e.Name()) && len(c.Versions(e.Name())) > 0 {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// Installed returns a version of a plugin that is installed. It has looked at who
+// may write where, and not at what the files hold. Errors: [VersionError],
+// [DamagedError], [UnsafeError], [PlatformError].
+func (c *Catalog) Installed(name, version string) (*Installed, error) {
+	version = CleanVersion(version)
+	versions := c.Versions(name)
+	if !slices.Contains(versions, version) {
+		return nil, &VersionError{Name: name, Version: version, Installed: versions}
+	}
+	i := &Installed{Dir: filepath.Join(c.opts.Dir, Folder, name, version)}
+	program := filepath.Join(i.Dir, Program(name))
+	for _, dir := range []string{c.opts.Dir, filepath.Join(c.opts.Dir, Folder), filepath.Dir(i.Dir), i.Dir} {
+		if err := private(program, dir, dir != c.opts.Dir); err != nil {
+			return nil, err
+		}
+	}
+	damaged := func(err error) error { return &DamagedError{Name: name, Version: version, Err: err} }
+	text, err := os.ReadFile(filepath.Join(i.Dir, ManifestFile))
+	if err != nil {
+		return nil, damaged(cause(err))
+	}
+	if err := json.Unmarshal(text, &i.Manifest); err != nil {
+		return nil, damaged(fmt.Errorf("%s: %w", ManifestFile, err))
+	}
+	if err := i.check(name, version); err != nil {
+		return nil, damaged(fmt.Errorf("%s: %w", ManifestFile, err))
+	}
+	if i.OS != runtime.GOOS || i.Arch != runtime.GOARCH {
+		return nil, &PlatformError{What: fmt.Sprintf("plugin '%s' %s", name, version), OS: i.OS, Arch: i.Arch}
+	}
+	for _, f := range i.Files {
+		if err := private(program, i.Path(f), true); err != nil {
+			return nil, err
+		}
+	}
+	return i, nil
+}
+
+// check tells what is wrong with a manifest, whoever wrote it.
+func (m *Manifest) check(name, version string) error {
+	switch {
+	case m.Format != 1:
+		return fmt.Errorf("format %d, this swarm reads format 1: update swarm", m.Format)
+	case m.Name != name || m.Version != version:
+		return fmt.Errorf("it is of '%s' %s", m.Name, m.Version)
+	case len(m.Files) == 0 || m.Files[0].Path != Program(name):
+		return fmt.Errorf("its first file is not %s", Program(name))
+	}
+	for _, f := range m.Files {
+		if !filepath.IsLocal(filepath.FromSlash(f.Path)) {
+			return fmt.Errorf("the path %q leads out of the folder", f.Path)
+		}
+	}
+	return nil
+}
+
+// private refuses what everybody may write to, and with own set a link in its
+// place: what is installed is all in one folder.
+func private(program, path string, own bool) error {
+	look := os.Stat
+	if own {
+		look = os.Lstat
+	}
+	info, err := look(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // whoever reads it will say so
+	case err != nil:
+		return err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return &LinkError{Path: program, Link: path}
+	case info.Mode()&0o002 != 0:
+		return &UnsafeError{Path: program, What: path}
+	}
+	return nil
+}
+
+func cause(err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", filepath.Base(path.Path), path.Err)
+	}
+	return err
+}

@@ -177,6 +177,48 @@ func TestAgentEnds(t *testing.T) {
 	}
 }
 
+// TestSweepInRespawn: who looks between the end of an agent's worker and its new
+// start must not take the agent for lost.
+func TestSweepInRespawn(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	old := r.spawn(t, "a", "one", asAgent)
+	task := r.claim(t, "a")
+	// It is held up where it has killed the worker.
+	unlock, err := r.lock(t.Context(), old.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	other := r.as(t)
+	go func() {
+		_, err := r.Respawn(t.Context(), "a", RespawnRequest{})
+		done <- err
+	}()
+	err = other.AwaitChange(t.Context(), func(context.Context) (bool, error) {
+		return other.record(t, "a").State == registry.Stopped, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if signs, err := other.Signs(t.Context(), "crew"); err != nil || len(signs) > 0 {
+		t.Errorf("signs %+v, %v", signs, err)
+	}
+	if warnings, err := other.SweepTeam(t.Context(), "crew"); err != nil || len(warnings) > 0 {
+		t.Error(warnings, err)
+	}
+	unlock()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if a := r.agent(t, "a"); a.Status != team.Active || task().Owner != a.ID {
+		t.Errorf("it is %s, its task is %+v", a.Status, task())
+	}
+	if mail := r.mail(t); len(mail) > 0 {
+		t.Errorf("the leader was told %q", mail)
+	}
+}
+
 // TestAgentRespawn: the agent is the same, and has what it had.
 func TestAgentRespawn(t *testing.T) {
 	t.Parallel()

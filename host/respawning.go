@@ -72,6 +72,11 @@ func (r *respawning) inspect(ctx context.Context) error {
 
 // run ends the worker and starts it again.
 func (r *respawning) run(ctx context.Context) (_ Worker, err error) {
+	release, err := r.hold()
+	if err != nil {
+		return Worker{}, err
+	}
+	defer release()
 	if err := r.end(ctx); err != nil {
 		return Worker{}, err
 	}
@@ -103,6 +108,23 @@ func (r *respawning) run(ctx context.Context) (_ Worker, err error) {
 	w.PID = r.plan.status.Status.PID
 	return w, nil
 }
+
+// hold has those who look after agents pass over that of the worker, which has no
+// process for a while, until release is called. Of several respawns one holds it.
+func (r *respawning) hold() (release func(), err error) {
+	if r.old.Agent == "" {
+		return func() {}, nil
+	}
+	release, err = r.h.tryLock(respawnLock(r.old.ID))
+	if release == nil {
+		release = func() {}
+	}
+	return release, err
+}
+
+// respawnLock is the name of the lock that is held while the worker of an agent is
+// ended and started again. No worker's id is like it.
+func respawnLock(id string) string { return "respawn-" + id }
 
 // end kills the worker, by its policy, and records its end.
 func (r *respawning) end(ctx context.Context) error {

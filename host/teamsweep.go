@@ -105,7 +105,7 @@ func (h *Host) signs(c crew) map[string]team.Signs {
 			// Its record may be the one that can't be read.
 		case at >= 0 && c.recs[at].State != registry.Stopped:
 			signs[a.WorkerID] = team.Signs{Output: h.lastOutput(a.WorkerID)}
-		case h.locked(a.WorkerID):
+		case h.locked(respawnLock(a.WorkerID)):
 			// It is being replaced.
 		case at < 0:
 			signs[a.WorkerID] = team.Signs{Gone: true, Reason: "its worker was removed"}

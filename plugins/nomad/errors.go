@@ -1,0 +1,81 @@
+package nomad
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// tell returns an error of the API as one of the contract, in words for the user.
+// Nomad tells most of its errors apart by their text only.
+func (b *Backend) tell(ctx context.Context, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := ctx.Err(); cause != nil {
+		return cause
+	}
+	var answer api.UnexpectedResponseError
+	if !errors.As(err, &answer) || !answer.HasStatusCode() {
+		return fmt.Errorf("%w: can't reach Nomad at %s (%s): is it running, and the address right?",
+			swarm.ErrUnavailable, b.client.Address(), rootOf(err))
+	}
+	text := firstLine(answer.Body())
+	has := func(parts ...string) bool {
+		for _, part := range parts {
+			if strings.Contains(strings.ToLower(text), part) {
+				return true
+			}
+		}
+		return false
+	}
+	switch code := answer.StatusCode(); {
+	case has("token not found", "token is invalid", "token expired", "secretid"):
+		return fmt.Errorf("%w: Nomad does not know this token (%s): see token and token_file in the settings, or NOMAD_TOKEN",
+			swarm.ErrPermission, text)
+	case code == http.StatusForbidden || has("permission denied"):
+		return fmt.Errorf("%w: %s: Nomad's ACL does not allow it in the namespace '%s': give a token whose policy does",
+			swarm.ErrPermission, doing, b.at.Namespace)
+	case has("nonexistent namespace", "namespace not found"):
+		return fmt.Errorf("%w: Nomad has no namespace '%s': create it, or change the setting 'namespace'",
+			swarm.ErrInvalidConfig, b.at.Namespace)
+	case has("no path to region"):
+		return fmt.Errorf("%w: Nomad has no region '%s': change the setting 'region'", swarm.ErrInvalidConfig, b.at.Region)
+	case has("nonexistent node pool", "node pool"):
+		return fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, text)
+	case code == http.StatusNotFound:
+		return fmt.Errorf("%w: %s: %s", swarm.ErrNotFound, doing, text)
+	case code == http.StatusTooManyRequests, code == http.StatusBadGateway, code == http.StatusServiceUnavailable,
+		has("no cluster leader", "leader", "connection", "eof", "timeout", "rpc error"):
+		return fmt.Errorf("%w: %s: Nomad says: %s", swarm.ErrUnavailable, doing, text)
+	case code < http.StatusInternalServerError:
+		return fmt.Errorf("%w: %s: Nomad says: %s", swarm.ErrInvalidSpec, doing, text)
+	}
+	return fmt.Errorf("%s: Nomad says: %s", doing, text)
+}
+
+// rootOf returns the part of an error of the network that matters.
+func rootOf(err error) string {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	return firstLine(err.Error())
+}
+
+// firstLine cuts a text to one line of a sensible length.
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	const most = 300
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return strings.TrimSpace(s)
+}

@@ -1,0 +1,164 @@
+package nomad
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// taskName is the name of the one task of every worker.
+const taskName = "worker"
+
+// The meta of a job.
+const (
+	metaID   = "swarm_id"
+	metaName = "swarm_name"
+	metaTags = "swarm_tags" // as JSON
+)
+
+// maxGrace is what Nomad's clients cut a longer kill_timeout to.
+const maxGrace = 30 * time.Second
+
+// job is an [api.Job] with what its version of the API does not know yet. Older
+// servers leave that out.
+type job struct {
+	*api.Job
+	TaskGroups []group
+}
+
+type group struct {
+	*api.TaskGroup
+	Disconnect disconnect
+}
+
+// disconnect says what becomes of a worker whose node is not heard of: nothing, it
+// is unknown until the node is back.
+type disconnect struct{ Replace bool }
+
+// newJob returns the job of a worker.
+func (c Config) newJob(at place, spec swarm.Spec) (job, ref, error) {
+	c, err := c.with(spec.Options)
+	if err != nil {
+		return job{}, ref{}, err
+	}
+	driver, err := c.driverConfig(spec)
+	if err != nil {
+		return job{}, ref{}, err
+	}
+	r := ref{place: at, Job: jobPrefix + spec.Name, ID: spec.ID}
+	if r.Signal, err = swarm.ParseSignal(firstOf(spec.Kill.Signal, "SIGTERM")); err != nil {
+		return job{}, ref{}, err
+	}
+	r.Grace = min(max(spec.Kill.Grace, time.Millisecond), maxGrace)
+	tags, err := json.Marshal(spec.Tags)
+	if err != nil {
+		return job{}, ref{}, fmt.Errorf("write the tags: %w", err)
+	}
+	logs := c.logs(spec.OutputLimit)
+	task := &api.Task{
+		Name: taskName, Driver: c.Driver, User: c.User, Config: driver,
+		Env: environ(spec.Env), Meta: map[string]string{metaDollar: "$"},
+		KillSignal: r.Signal, KillTimeout: &r.Grace, LogConfig: logs,
+		RestartPolicy: never(),
+		Resources:     &api.Resources{CPU: &c.CPU, MemoryMB: &c.Memory},
+	}
+	disk := max(c.Disk, *logs.MaxFiles**logs.MaxFileSizeMB+10)
+	g := &api.TaskGroup{
+		Name: &spec.ID, Count: new(1), Tasks: []*api.Task{task}, RestartPolicy: never(),
+		ReschedulePolicy: &api.ReschedulePolicy{Attempts: new(0), Unlimited: new(false)},
+		EphemeralDisk:    &api.EphemeralDisk{SizeMB: &disk},
+	}
+	j := &api.Job{
+		ID: &r.Job, Name: &r.Job, Namespace: &at.Namespace, Type: new(api.JobTypeBatch), Priority: &c.Priority,
+		Datacenters: c.Datacenters, Constraints: c.constraints(),
+		Meta: map[string]string{metaID: spec.ID, metaName: spec.Name, metaTags: string(tags)},
+	}
+	if len(j.Datacenters) == 0 {
+		j.Datacenters = []string{"*"}
+	}
+	if at.Region != "" {
+		j.Region = &at.Region
+	}
+	if c.NodePool != "" {
+		j.NodePool = &c.NodePool
+	}
+	return job{Job: j, TaskGroups: []group{{TaskGroup: g}}}, r, nil
+}
+
+func never() *api.RestartPolicy {
+	return &api.RestartPolicy{Attempts: new(0), Mode: new("fail")}
+}
+
+func (c Config) constraints() []*api.Constraint {
+	all := make([]*api.Constraint, len(c.Constraints))
+	for i, k := range c.Constraints {
+		all[i] = api.NewConstraint(k.Attribute, firstOf(k.Operator, "="), k.Value)
+	}
+	return all
+}
+
+// logFiles is how many files a log is divided into.
+const logFiles = 4
+
+// logs keeps so many bytes of each stream, or a few more.
+func (c Config) logs(limit int64) *api.LogConfig {
+	const mib = 1 << 20
+	size := 16
+	if limit > 0 {
+		size = int(max(1, (limit+logFiles*mib-1)/(logFiles*mib)))
+	}
+	return &api.LogConfig{MaxFiles: new(logFiles), MaxFileSizeMB: &size}
+}
+
+func environ(env []string) map[string]string {
+	out := make(map[string]string, len(env))
+	for _, kv := range swarm.MergeEnv(env) {
+		k, v, _ := strings.Cut(kv, "=")
+		out[k] = toEnv.Replace(v)
+	}
+	return out
+}
+
+// with returns the settings with the options of one worker on top.
+func (c Config) with(options map[string]string) (Config, error) {
+	for _, key := range slices.Sorted(maps.Keys(options)) {
+		value := options[key]
+		var err error
+		switch key {
+		case "driver":
+			c.Driver = value
+		case "image":
+			c.Image, c.Driver = value, firstOf(options["driver"], driverDocker)
+		case "user":
+			c.User = value
+		case "node_pool":
+			c.NodePool = value
+		case "datacenters":
+			c.Datacenters = strings.Split(value, ",")
+		case "cpu":
+			c.CPU, err = strconv.Atoi(value)
+		case "memory":
+			c.Memory, err = strconv.Atoi(value)
+		case "disk":
+			c.Disk, err = strconv.Atoi(value)
+		default:
+			return c, fmt.Errorf("%w: the nomad backend has no option '%s' (it has cpu, datacenters, disk, driver, image, memory, node_pool, user)",
+				swarm.ErrInvalidSpec, key)
+		}
+		if err != nil {
+			return c, fmt.Errorf("%w: option '%s': '%s' is not a number", swarm.ErrInvalidSpec, key, value)
+		}
+	}
+	if err := c.check(); err != nil {
+		return c, fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, strings.TrimPrefix(err.Error(), swarm.ErrInvalidConfig.Error()+": "))
+	}
+	return c, nil
+}

@@ -1,0 +1,202 @@
+package nomad
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// endLimit is how long a node may take to tell that a task has ended that was
+// ended by force.
+const endLimit = 30 * time.Second
+
+// Kill ends the worker. Its job is stopped in any case, which makes the end one by
+// Kill for all who ask later. If the signal and the grace are those that Nomad has
+// for the job, that is all; else they are carried out here before it.
+func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
+	r, err := decode(h)
+	if err != nil {
+		return swarm.KillResult{}, err
+	}
+	first, err := swarm.ParseSignal(firstOf(o.Signal, "SIGTERM"))
+	if err != nil {
+		return swarm.KillResult{}, err
+	}
+	s, err := b.look(ctx, r.place, r.Job, 0)
+	if err != nil {
+		return swarm.KillResult{}, err
+	}
+	st := b.statusIn(ctx, s, r)
+	switch st.State {
+	case swarm.StateExited, swarm.StateLost:
+		return swarm.KillResult{Status: st, AlreadyEnded: true}, nil
+	case swarm.StateUnknown:
+		return b.killUnseen(ctx, r, st, o)
+	}
+	k := &kill{b: b, r: r, alloc: s.allocs[r.ID], o: o, signal: first}
+	return k.run(ctx)
+}
+
+// killUnseen tells Nomad to end a worker whose node it does not hear of.
+func (b *Backend) killUnseen(ctx context.Context, r ref, st swarm.Status, o swarm.KillOptions) (swarm.KillResult, error) {
+	if o.Force {
+		if err := b.deregister(ctx, r, false); err != nil {
+			return swarm.KillResult{}, err
+		}
+		st.Reason += ", which ends the worker as soon as it is back"
+	}
+	return swarm.KillResult{Status: st}, fmt.Errorf("%w: %s", swarm.ErrUnavailable, st.Reason)
+}
+
+// kill is one call of Kill for a worker that runs.
+type kill struct {
+	b      *Backend
+	r      ref
+	alloc  *api.AllocationListStub // nil: not placed yet
+	o      swarm.KillOptions
+	signal string
+}
+
+func (k *kill) run(ctx context.Context) (swarm.KillResult, error) {
+	started := k.alloc != nil && k.alloc.ClientStatus == api.AllocClientStatusRunning
+	switch {
+	case !started, k.o.Force && k.signal == k.r.Signal && k.o.Grace == k.r.Grace && !k.o.Detach:
+		if err := k.b.deregister(ctx, k.r, false); err != nil {
+			return swarm.KillResult{}, err
+		}
+		return k.finish(ctx, k.r.Grace+endLimit, started)
+	case k.o.Detach:
+		return k.detach(ctx)
+	}
+	intent := k.b.intend(ctx, k.r)
+	defer intent()
+	if err := k.b.signal(ctx, k.r, k.alloc.ID, k.signal); err != nil {
+		return swarm.KillResult{}, err
+	}
+	st, err := k.b.awaitEnd(ctx, k.r, k.o.Grace)
+	if err != nil {
+		return swarm.KillResult{}, err
+	}
+	forced := st.State == swarm.StateRunning
+	if forced && !k.o.Force {
+		return k.survives(st)
+	}
+	if forced {
+		if err := k.b.signal(ctx, k.r, k.alloc.ID, "SIGKILL"); err != nil {
+			return swarm.KillResult{}, err
+		}
+		if _, err := k.b.awaitEnd(ctx, k.r, endLimit); err != nil {
+			return swarm.KillResult{}, err
+		}
+	}
+	if err := k.b.deregister(ctx, k.r, false); err != nil {
+		return swarm.KillResult{}, err
+	}
+	res, err := k.finish(ctx, endLimit, true)
+	res.Forced = forced && k.signal != "SIGKILL"
+	return res, err
+}
+
+// detach leaves the kill to Nomad, with the signal and the grace of the job: the
+// plugin is not there to wait for others.
+func (k *kill) detach(ctx context.Context) (swarm.KillResult, error) {
+	res := swarm.KillResult{Signal: k.signal}
+	var err error
+	if k.signal != k.r.Signal || !k.o.Force {
+		err = k.b.signal(ctx, k.r, k.alloc.ID, k.signal)
+	}
+	if err == nil && k.o.Force {
+		err = k.b.deregister(ctx, k.r, false)
+	}
+	if err != nil {
+		return swarm.KillResult{}, err
+	}
+	res.Status, err = k.b.status(ctx, k.r)
+	return res, err
+}
+
+// finish waits for the end of a worker whose job was stopped.
+func (k *kill) finish(ctx context.Context, limit time.Duration, signalled bool) (swarm.KillResult, error) {
+	st, err := k.b.awaitEnd(ctx, k.r, limit)
+	if err != nil {
+		return swarm.KillResult{}, err
+	}
+	if st.State == swarm.StateRunning {
+		return k.survives(st)
+	}
+	res := swarm.KillResult{Status: st}
+	if signalled {
+		res.Signal = k.signal
+		res.Forced = k.signal != "SIGKILL" && st.Exit != nil && (st.Exit.Signal == "SIGKILL" || st.Exit.Code == 128+9)
+	}
+	return res, nil
+}
+
+func (k *kill) survives(st swarm.Status) (swarm.KillResult, error) {
+	name := strings.TrimPrefix(k.r.Job, jobPrefix)
+	res := swarm.KillResult{Status: st, Signal: k.signal, Survivors: []swarm.Process{{Name: name}}}
+	return res, fmt.Errorf("%w: '%s' on node '%s'", swarm.ErrSurvivors, name, k.alloc.NodeName)
+}
+
+// deregister stops the job, or has Nomad forget it. Nomad does not mind if it did
+// so before.
+func (b *Backend) deregister(ctx context.Context, r ref, purge bool) error {
+	_, _, err := b.client.Jobs().DeregisterOpts(r.Job, &api.DeregisterOptions{Purge: purge}, b.write(ctx, r.place))
+	return b.tell(ctx, "stop the job", err)
+}
+
+// signal signals the main process of a worker. One that has just ended is fine.
+func (b *Backend) signal(ctx context.Context, r ref, alloc, signal string) error {
+	err := b.client.Allocations().Signal(&api.Allocation{ID: alloc}, b.query(ctx, r.place), taskName, signal)
+	if err == nil {
+		return nil
+	}
+	if st, serr := b.status(ctx, r); serr == nil && st.State != swarm.StateRunning {
+		return nil
+	}
+	return b.tell(ctx, "send "+signal, err)
+}
+
+// intent is the path of the variable that says that a worker is being killed.
+func intentPath(r ref) string { return path.Join("swarm", r.Job) }
+
+// intend notes that a worker is being killed, for those who see its end before its
+// job is stopped. It returns what takes the note back. A token that may not write
+// variables makes do without.
+func (b *Backend) intend(ctx context.Context, r ref) (done func()) {
+	v := &api.Variable{Namespace: r.Namespace, Path: intentPath(r), Items: api.VariableItems{metaID: r.ID}}
+	if _, _, err := b.client.Variables().Update(v, b.write(ctx, r.place)); err != nil {
+		b.log.Debug("no note of the kill", "worker", r.ID, "error", err)
+		return func() {}
+	}
+	return func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+		defer cancel()
+		if _, err := b.client.Variables().Delete(v.Path, b.write(ctx, r.place)); err != nil {
+			b.log.Debug("the note of the kill stays", "worker", r.ID, "error", err)
+		}
+	}
+}
+
+// wasKilled reports that a worker whose task ended by itself, as it seems, was
+// ended by Kill: its job was stopped since, or is about to be.
+func (b *Backend) wasKilled(ctx context.Context, a *api.AllocationListStub, j *api.JobListStub, r ref) bool {
+	if j == nil || j.Stop {
+		return j != nil
+	}
+	if eventOf(a.TaskStates[taskName], api.TaskSignaling) == nil {
+		return false
+	}
+	if items, _, err := b.client.Variables().GetItems(intentPath(r), b.query(ctx, r.place)); err == nil && (*items)[metaID] == r.ID {
+		return true
+	}
+	// The note is taken back once the job is stopped.
+	now, err := b.info(ctx, r.place, r.Job)
+	return err == nil && now.Meta[metaID] == r.ID && now.Stop != nil && *now.Stop
+}

@@ -1,0 +1,168 @@
+package nomad
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Status tells how the worker is.
+func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
+	r, err := decode(h)
+	if err != nil {
+		return swarm.Status{}, err
+	}
+	return b.status(ctx, r)
+}
+
+func (b *Backend) status(ctx context.Context, r ref) (swarm.Status, error) {
+	s, err := b.look(ctx, r.place, r.Job, 0)
+	if err != nil {
+		return swarm.Status{}, err
+	}
+	return b.statusIn(ctx, s, r), nil
+}
+
+// StatusBatch looks once at each place that there are workers in.
+func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
+	type answer struct {
+		sight
+		err error
+	}
+	seen := make(map[place]answer)
+	results := make([]swarm.StatusResult, len(hs))
+	for i, h := range hs {
+		r, err := decode(h)
+		if err != nil {
+			results[i].Err = err
+			continue
+		}
+		a, ok := seen[r.place]
+		if !ok {
+			a.sight, a.err = b.look(ctx, r.place, "", 0)
+			seen[r.place] = a
+		}
+		if results[i].Err = a.err; a.err == nil {
+			results[i].Status = b.statusIn(ctx, a.sight, r)
+		}
+	}
+	return results, ctx.Err()
+}
+
+// statusIn tells how a worker is from what was seen.
+func (b *Backend) statusIn(ctx context.Context, s sight, r ref) swarm.Status {
+	a, j := s.allocs[r.ID], s.jobs[r.Job]
+	if j != nil && j.Meta[metaID] != r.ID {
+		j = nil // the name was used again
+	}
+	if a == nil {
+		return unplaced(j)
+	}
+	st := swarm.Status{Where: where(a)}
+	task := a.TaskStates[taskName]
+	if task != nil {
+		st.Started = task.StartedAt
+	}
+	switch a.ClientStatus {
+	case api.AllocClientStatusPending:
+		st.State, st.Reason = swarm.StateRunning, "not started yet"
+		if e := lastEvent(task); e != nil {
+			st.Reason += ": " + firstLine(firstOf(e.DisplayMessage, e.Type))
+		}
+	case api.AllocClientStatusRunning:
+		st.State = swarm.StateRunning
+	case api.AllocClientStatusLost:
+		st.State, st.Reason = swarm.StateLost, fmt.Sprintf("Nomad lost the node '%s', the exit is not known", a.NodeName)
+	case api.AllocClientStatusComplete, api.AllocClientStatusFailed:
+		st.State = swarm.StateExited
+		st.Exit = exitOf(a, task)
+		if st.Exit.Cause == swarm.CauseExited && b.wasKilled(ctx, a, j, r) {
+			st.Exit.Cause = swarm.CauseKilled
+		}
+	default:
+		st.Reason = fmt.Sprintf("Nomad does not hear of the node '%s'", a.NodeName)
+	}
+	return st
+}
+
+// unplaced is the status of a worker without an allocation.
+func unplaced(j *api.JobListStub) swarm.Status {
+	switch {
+	case j == nil:
+		return swarm.Status{State: swarm.StateLost, Reason: "Nomad does not know it any more, the exit is not known"}
+	case j.Stop:
+		return swarm.Status{State: swarm.StateExited, Exit: &swarm.Exit{
+			Code: -1, Cause: swarm.CauseKilled, Reason: "ended before it was started", Time: time.Unix(0, j.SubmitTime),
+		}}
+	case j.Status == "dead":
+		return swarm.Status{State: swarm.StateLost, Reason: "Nomad has collected it as garbage, the exit is not known"}
+	default:
+		return swarm.Status{State: swarm.StateRunning, Reason: "not started yet: waits for a node with room for it"}
+	}
+}
+
+func where(a *api.AllocationListStub) swarm.Where {
+	return swarm.Where{Kind: "node", Name: a.NodeName, Parts: map[string]string{
+		"node": a.NodeName, "job": a.JobID, "alloc": a.ID, "namespace": a.Namespace,
+	}}
+}
+
+func lastEvent(t *api.TaskState) *api.TaskEvent {
+	if t == nil || len(t.Events) == 0 {
+		return nil
+	}
+	return t.Events[len(t.Events)-1]
+}
+
+// exitOf returns how a task ended that has ended.
+func exitOf(a *api.AllocationListStub, t *api.TaskState) *swarm.Exit {
+	stopped := a.DesiredStatus != api.AllocDesiredStatusRun
+	e := &swarm.Exit{Code: -1, Cause: swarm.CauseExited, Time: time.Unix(0, a.ModifyTime)}
+	if t != nil && !t.FinishedAt.IsZero() {
+		e.Time = t.FinishedAt
+	}
+	end := eventOf(t, api.TaskTerminated)
+	switch {
+	case end != nil:
+		e.Code = detail(end, "exit_code", end.ExitCode)
+		if n := detail(end, "signal", end.Signal); n != 0 {
+			e.Code, e.Signal = -1, signalName(n)
+		}
+		if end.Details["oom_killed"] == "true" {
+			e.Reason = "out of memory"
+		}
+	case stopped:
+		e.Reason = "ended before it was started"
+	default:
+		e.Cause, e.Reason = swarm.CauseNotStarted, failure(a)
+	}
+	if stopped && e.Cause == swarm.CauseExited {
+		e.Cause = swarm.CauseKilled
+	}
+	return e
+}
+
+// eventOf returns the last event of a type, or nil.
+func eventOf(t *api.TaskState, kind string) *api.TaskEvent {
+	if t == nil {
+		return nil
+	}
+	for i := len(t.Events) - 1; i >= 0; i-- {
+		if t.Events[i].Type == kind {
+			return t.Events[i]
+		}
+	}
+	return nil
+}
+
+func detail(e *api.TaskEvent, key string, otherwise int) int {
+	if n, err := strconv.Atoi(e.Details[key]); err == nil {
+		return n
+	}
+	return otherwise
+}

@@ -37,9 +37,10 @@ const foreground = "Bash"
 // call calls a tool for the client. The context is that of the request: it ends when
 // the client cancels it or is gone, and once it was answered.
 func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	work := ctx
+	work, ended := ctx, func() {}
 	if !t.ReadOnly && t.Name != foreground {
-		work = context.WithoutCancel(ctx)
+		work, ended = context.WithoutCancel(ctx), s.changes.Done
+		s.changes.Add(1)
 	}
 	tell, hush := progress(ctx, r)
 	defer hush()
@@ -48,6 +49,7 @@ func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) 
 	done := make(chan tool.Result)
 	s.behind.Go(func() {
 		result := t.Call(work, env, r.Params.Arguments)
+		ended()
 		select {
 		case done <- result:
 		case <-ctx.Done():

@@ -18,6 +18,9 @@ const (
 	// leaveLimit is how long the server waits for what is under way when it leaves:
 	// clients kill servers that stay.
 	leaveLimit = 5 * time.Second
+	// changeLimit is the same for kills and whatever else must not be half done: a
+	// kill alone takes as long as its grace.
+	changeLimit = time.Minute
 	// endLimit is how long it gives its shells then. Their keepers go on without it.
 	endLimit = 10 * time.Second
 )
@@ -48,8 +51,10 @@ type server struct {
 	// behind is what goes on beside the connection: calls, also after they were
 	// cancelled, and whoever looks for what to tell the client.
 	behind sync.WaitGroup
-	subs   subscriptions
-	list   list
+	// changes are the calls among them that go on to their end in any case.
+	changes sync.WaitGroup
+	subs    subscriptions
+	list    list
 }
 
 // Serve serves one client until the input ends or ctx does, and has ended the
@@ -85,11 +90,14 @@ func Serve(ctx context.Context, o Options) error {
 
 	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveLimit)
 	defer cancel()
+	changing, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeLimit)
+	defer cancel()
 	// How the client went does not matter, but one that reads nothing may hold up an
 	// answer for ever.
 	s.await(leaving, func() { _ = session.Wait() })
 	// What is under way may still start a shell.
 	s.await(leaving, s.behind.Wait)
+	s.await(changing, s.changes.Wait)
 	s.endShells(context.WithoutCancel(ctx))
 	return nil
 }

@@ -21,6 +21,7 @@ const (
 	CapAttach        Capability = "attach"         // [Attacher]
 	CapWatch         Capability = "watch"          // [Watcher]
 	CapComplete      Capability = "complete"       // [Completer]
+	CapList          Capability = "list"           // [Lister]
 )
 
 // The capabilities that are fields of a [Spec]. They are announced by
@@ -69,6 +70,8 @@ func CapabilitiesOf(plugin any) []Capability {
 	add(ok, CapWatch)
 	_, ok = plugin.(Completer)
 	add(ok, CapComplete)
+	_, ok = plugin.(Lister)
+	add(ok, CapList)
 	if a, ok := plugin.(Announcer); ok {
 		caps = append(caps, a.Announce()...)
 	}

@@ -2813,6 +2813,117 @@ func (*CompleteResponse) Descriptor() ([]byte, []int) {
 	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
 }
 
+// ListRequest asks for the workers of the engine.
+type ListRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRequest) Reset() {
+	*x = ListRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRequest) ProtoMessage() {}
+
+func (x *ListRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
+func (*ListRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
+}
+
+// ListResponse is one of them.
+type ListResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What it was spawned from, as far as the engine can tell. id, name and command
+	// are always set; env, owner and local never are.
+	Spec *SpawnRequest `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
+	// As good as the one of SpawnResponse.
+	Handle *Handle `protobuf:"bytes,2,opt,name=handle,proto3" json:"handle,omitempty"`
+	// When it was spawned, if known.
+	Created *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created,proto3" json:"created,omitempty"`
+	// How it is.
+	Status        *WorkerStatus `protobuf:"bytes,4,opt,name=status,proto3" json:"status,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListResponse) Reset() {
+	*x = ListResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListResponse) ProtoMessage() {}
+
+func (x *ListResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
+func (*ListResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *ListResponse) GetSpec() *SpawnRequest {
+	if x != nil {
+		return x.Spec
+	}
+	return nil
+}
+
+func (x *ListResponse) GetHandle() *Handle {
+	if x != nil {
+		return x.Handle
+	}
+	return nil
+}
+
+func (x *ListResponse) GetCreated() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Created
+	}
+	return nil
+}
+
+func (x *ListResponse) GetStatus() *WorkerStatus {
+	if x != nil {
+		return x.Status
+	}
+	return nil
+}
+
 var File_swarm_plugin_v1_backend_proto protoreflect.FileDescriptor
 
 const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
@@ -2999,7 +3110,13 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x18\n" +
 	"\asummary\x18\x02 \x01(\tR\asummary\x126\n" +
 	"\aoptions\x18\x03 \x01(\v2\x1c.swarm.plugin.v1.KillOptionsR\aoptions\"\x12\n" +
-	"\x10CompleteResponse*S\n" +
+	"\x10CompleteResponse\"\r\n" +
+	"\vListRequest\"\xdf\x01\n" +
+	"\fListResponse\x121\n" +
+	"\x04spec\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.SpawnRequestR\x04spec\x12/\n" +
+	"\x06handle\x18\x02 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x124\n" +
+	"\acreated\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x125\n" +
+	"\x06status\x18\x04 \x01(\v2\x1d.swarm.plugin.v1.WorkerStatusR\x06status*S\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSTATE_RUNNING\x10\x01\x12\x10\n" +
@@ -3012,7 +3129,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\tInputKind\x12\x1a\n" +
 	"\x16INPUT_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14INPUT_KIND_INTERRUPT\x10\x01\x12\x12\n" +
-	"\x0eINPUT_KIND_EOF\x10\x022\xca\a\n" +
+	"\x0eINPUT_KIND_EOF\x10\x022\x91\b\n" +
 	"\aBackend\x12F\n" +
 	"\x05Spawn\x12\x1d.swarm.plugin.v1.SpawnRequest\x1a\x1e.swarm.plugin.v1.SpawnResponse\x12I\n" +
 	"\x06Status\x12\x1e.swarm.plugin.v1.StatusRequest\x1a\x1f.swarm.plugin.v1.StatusResponse\x12E\n" +
@@ -3026,7 +3143,8 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x06Screen\x12\x1e.swarm.plugin.v1.ScreenRequest\x1a\x1f.swarm.plugin.v1.ScreenResponse\x12I\n" +
 	"\x06Attach\x12\x1e.swarm.plugin.v1.AttachRequest\x1a\x1f.swarm.plugin.v1.AttachResponse\x12H\n" +
 	"\x05Watch\x12\x1d.swarm.plugin.v1.WatchRequest\x1a\x1e.swarm.plugin.v1.WatchResponse0\x01\x12O\n" +
-	"\bComplete\x12 .swarm.plugin.v1.CompleteRequest\x1a!.swarm.plugin.v1.CompleteResponseB6Z4github.com/swarmhost/swarm/shared/plugin/internal/pbb\x06proto3"
+	"\bComplete\x12 .swarm.plugin.v1.CompleteRequest\x1a!.swarm.plugin.v1.CompleteResponse\x12E\n" +
+	"\x04List\x12\x1c.swarm.plugin.v1.ListRequest\x1a\x1d.swarm.plugin.v1.ListResponse0\x01B6Z4github.com/swarmhost/swarm/shared/plugin/internal/pbb\x06proto3"
 
 var (
 	file_swarm_plugin_v1_backend_proto_rawDescOnce sync.Once
@@ -3041,7 +3159,7 @@ func file_swarm_plugin_v1_backend_proto_rawDescGZIP() []byte {
 }
 
 var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(State)(0),                    // 0: swarm.plugin.v1.State
 	(KillMode)(0),                 // 1: swarm.plugin.v1.KillMode
@@ -3087,55 +3205,57 @@ var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(*WatchResponse)(nil),         // 41: swarm.plugin.v1.WatchResponse
 	(*CompleteRequest)(nil),       // 42: swarm.plugin.v1.CompleteRequest
 	(*CompleteResponse)(nil),      // 43: swarm.plugin.v1.CompleteResponse
-	nil,                           // 44: swarm.plugin.v1.SpawnRequest.OptionsEntry
-	nil,                           // 45: swarm.plugin.v1.Where.PartsEntry
-	nil,                           // 46: swarm.plugin.v1.FindRequest.OptionsEntry
-	(*durationpb.Duration)(nil),   // 47: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 48: google.protobuf.Timestamp
-	(*Error)(nil),                 // 49: swarm.plugin.v1.Error
+	(*ListRequest)(nil),           // 44: swarm.plugin.v1.ListRequest
+	(*ListResponse)(nil),          // 45: swarm.plugin.v1.ListResponse
+	nil,                           // 46: swarm.plugin.v1.SpawnRequest.OptionsEntry
+	nil,                           // 47: swarm.plugin.v1.Where.PartsEntry
+	nil,                           // 48: swarm.plugin.v1.FindRequest.OptionsEntry
+	(*durationpb.Duration)(nil),   // 49: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 50: google.protobuf.Timestamp
+	(*Error)(nil),                 // 51: swarm.plugin.v1.Error
 }
 var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
-	44, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
+	46, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
 	18, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
 	7,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
 	5,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
 	6,  // 4: swarm.plugin.v1.SpawnRequest.owner:type_name -> swarm.plugin.v1.Owner
-	47, // 5: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
-	47, // 6: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
-	47, // 7: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
+	49, // 5: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
+	49, // 6: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
+	49, // 7: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
 	3,  // 8: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
 	0,  // 9: swarm.plugin.v1.WorkerStatus.state:type_name -> swarm.plugin.v1.State
-	48, // 10: swarm.plugin.v1.WorkerStatus.started:type_name -> google.protobuf.Timestamp
+	50, // 10: swarm.plugin.v1.WorkerStatus.started:type_name -> google.protobuf.Timestamp
 	12, // 11: swarm.plugin.v1.WorkerStatus.exit:type_name -> swarm.plugin.v1.Exit
 	13, // 12: swarm.plugin.v1.WorkerStatus.where:type_name -> swarm.plugin.v1.Where
 	14, // 13: swarm.plugin.v1.WorkerStatus.survivors:type_name -> swarm.plugin.v1.Process
 	10, // 14: swarm.plugin.v1.WorkerStatus.last_restarts:type_name -> swarm.plugin.v1.Restarted
 	11, // 15: swarm.plugin.v1.WorkerStatus.completion:type_name -> swarm.plugin.v1.Completion
-	48, // 16: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
-	48, // 17: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
-	48, // 18: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
-	45, // 19: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
+	50, // 16: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
+	50, // 17: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
+	50, // 18: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
+	47, // 19: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
 	3,  // 20: swarm.plugin.v1.StatusRequest.handles:type_name -> swarm.plugin.v1.Handle
 	17, // 21: swarm.plugin.v1.StatusResponse.results:type_name -> swarm.plugin.v1.StatusResult
 	9,  // 22: swarm.plugin.v1.StatusResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	49, // 23: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
-	47, // 24: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
+	51, // 23: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
+	49, // 24: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
 	1,  // 25: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
 	20, // 26: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
 	3,  // 27: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
 	18, // 28: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
 	22, // 29: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
-	49, // 30: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
+	51, // 30: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
 	9,  // 31: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
 	14, // 32: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
 	3,  // 33: swarm.plugin.v1.WaitRequest.handles:type_name -> swarm.plugin.v1.Handle
 	9,  // 34: swarm.plugin.v1.WaitResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	49, // 35: swarm.plugin.v1.WaitResponse.error:type_name -> swarm.plugin.v1.Error
+	51, // 35: swarm.plugin.v1.WaitResponse.error:type_name -> swarm.plugin.v1.Error
 	3,  // 36: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	48, // 37: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
+	50, // 37: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
 	27, // 38: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
-	48, // 39: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
-	46, // 40: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
+	50, // 39: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
+	48, // 40: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
 	7,  // 41: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
 	3,  // 42: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
 	3,  // 43: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
@@ -3148,40 +3268,46 @@ var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
 	3,  // 50: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
 	3,  // 51: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
 	9,  // 52: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	49, // 53: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
+	51, // 53: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
 	3,  // 54: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
 	18, // 55: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
-	4,  // 56: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
-	15, // 57: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
-	19, // 58: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
-	23, // 59: swarm.plugin.v1.Backend.Wait:input_type -> swarm.plugin.v1.WaitRequest
-	25, // 60: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
-	28, // 61: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
-	30, // 62: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
-	32, // 63: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
-	34, // 64: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
-	36, // 65: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
-	38, // 66: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
-	40, // 67: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
-	42, // 68: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
-	8,  // 69: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
-	16, // 70: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
-	21, // 71: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
-	24, // 72: swarm.plugin.v1.Backend.Wait:output_type -> swarm.plugin.v1.WaitResponse
-	26, // 73: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
-	29, // 74: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
-	31, // 75: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
-	33, // 76: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
-	35, // 77: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
-	37, // 78: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
-	39, // 79: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
-	41, // 80: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
-	43, // 81: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
-	69, // [69:82] is the sub-list for method output_type
-	56, // [56:69] is the sub-list for method input_type
-	56, // [56:56] is the sub-list for extension type_name
-	56, // [56:56] is the sub-list for extension extendee
-	0,  // [0:56] is the sub-list for field type_name
+	4,  // 56: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
+	3,  // 57: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
+	50, // 58: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
+	9,  // 59: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	4,  // 60: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
+	15, // 61: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
+	19, // 62: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
+	23, // 63: swarm.plugin.v1.Backend.Wait:input_type -> swarm.plugin.v1.WaitRequest
+	25, // 64: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
+	28, // 65: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
+	30, // 66: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
+	32, // 67: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
+	34, // 68: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
+	36, // 69: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
+	38, // 70: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
+	40, // 71: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
+	42, // 72: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
+	44, // 73: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
+	8,  // 74: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
+	16, // 75: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
+	21, // 76: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
+	24, // 77: swarm.plugin.v1.Backend.Wait:output_type -> swarm.plugin.v1.WaitResponse
+	26, // 78: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
+	29, // 79: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
+	31, // 80: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
+	33, // 81: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
+	35, // 82: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
+	37, // 83: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
+	39, // 84: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
+	41, // 85: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
+	43, // 86: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
+	45, // 87: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
+	74, // [74:88] is the sub-list for method output_type
+	60, // [60:74] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_backend_proto_init() }
@@ -3197,7 +3323,7 @@ func file_swarm_plugin_v1_backend_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_backend_proto_rawDesc), len(file_swarm_plugin_v1_backend_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   44,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -32,6 +32,7 @@ const (
 	Backend_Attach_FullMethodName   = "/swarm.plugin.v1.Backend/Attach"
 	Backend_Watch_FullMethodName    = "/swarm.plugin.v1.Backend/Watch"
 	Backend_Complete_FullMethodName = "/swarm.plugin.v1.Backend/Complete"
+	Backend_List_FullMethodName     = "/swarm.plugin.v1.Backend/List"
 )
 
 // BackendClient is the client API for Backend service.
@@ -81,6 +82,11 @@ type BackendClient interface {
 	// too late (the worker is being killed, has completed or has ended) is
 	// TOO_LATE. Capability "complete".
 	Complete(ctx context.Context, in *CompleteRequest, opts ...grpc.CallOption) (*CompleteResponse, error)
+	// List sends one message for each worker that the engine has, running or ended,
+	// whoever spawned it, in no order; a host that does not know it can adopt it.
+	// What is no worker of this backend, and what can't be read, is left out. It
+	// changes nothing. Capability "list".
+	List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ListResponse], error)
 }
 
 type backendClient struct {
@@ -260,6 +266,25 @@ func (c *backendClient) Complete(ctx context.Context, in *CompleteRequest, opts 
 	return out, nil
 }
 
+func (c *backendClient) List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ListResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Backend_ServiceDesc.Streams[5], Backend_List_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ListRequest, ListResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Backend_ListClient = grpc.ServerStreamingClient[ListResponse]
+
 // BackendServer is the server API for Backend service.
 // All implementations must embed UnimplementedBackendServer
 // for forward compatibility.
@@ -307,6 +332,11 @@ type BackendServer interface {
 	// too late (the worker is being killed, has completed or has ended) is
 	// TOO_LATE. Capability "complete".
 	Complete(context.Context, *CompleteRequest) (*CompleteResponse, error)
+	// List sends one message for each worker that the engine has, running or ended,
+	// whoever spawned it, in no order; a host that does not know it can adopt it.
+	// What is no worker of this backend, and what can't be read, is left out. It
+	// changes nothing. Capability "list".
+	List(*ListRequest, grpc.ServerStreamingServer[ListResponse]) error
 	mustEmbedUnimplementedBackendServer()
 }
 
@@ -355,6 +385,9 @@ func (UnimplementedBackendServer) Watch(*WatchRequest, grpc.ServerStreamingServe
 }
 func (UnimplementedBackendServer) Complete(context.Context, *CompleteRequest) (*CompleteResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Complete not implemented")
+}
+func (UnimplementedBackendServer) List(*ListRequest, grpc.ServerStreamingServer[ListResponse]) error {
+	return status.Error(codes.Unimplemented, "method List not implemented")
 }
 func (UnimplementedBackendServer) mustEmbedUnimplementedBackendServer() {}
 func (UnimplementedBackendServer) testEmbeddedByValue()                 {}
@@ -572,6 +605,17 @@ func _Backend_Complete_Handler(srv interface{}, ctx context.Context, dec func(in
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Backend_List_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ListRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(BackendServer).List(m, &grpc.GenericServerStream[ListRequest, ListResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Backend_ListServer = grpc.ServerStreamingServer[ListResponse]
+
 // Backend_ServiceDesc is the grpc.ServiceDesc for Backend service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -636,6 +680,11 @@ var Backend_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "Watch",
 			Handler:       _Backend_Watch_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "List",
+			Handler:       _Backend_List_Handler,
 			ServerStreams: true,
 		},
 	},

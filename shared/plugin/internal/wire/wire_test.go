@@ -121,6 +121,22 @@ func TestValuesCross(t *testing.T) {
 		func(r *pb.OutputRequest) swarm.OutputOptions { _, o := FromOutputRequest(r); return o })
 }
 
+func TestListedCross(t *testing.T) {
+	t.Parallel()
+	var full swarm.Listed
+	n := 0
+	fill(reflect.ValueOf(&full).Elem(), &n)
+	want := full
+	want.Spec.Env, want.Spec.Owner, want.Spec.Local = nil, nil, nil
+	if diff := cmp.Diff(want, FromListed(Listed(full))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	// An older plugin's SDK may send what it must not.
+	if diff := cmp.Diff(want.Spec, FromListed(&pb.ListResponse{Spec: Spec(full.Spec)}).Spec); diff != "" {
+		t.Errorf("a secret got through (-want +got):\n%s", diff)
+	}
+}
+
 func TestBytesThatAreNotText(t *testing.T) {
 	t.Parallel()
 	spec := swarm.Spec{

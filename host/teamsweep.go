@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -19,9 +20,10 @@ import (
 // SweepTeam records what has become of the agents of a team, or of all teams with an
 // empty name, since anybody looked: whose process has ended, who is silent. It stops
 // servers that nobody uses any more. What keeps it from some of it is in warnings.
+// Living are the ids of workers whose agents call at this moment: they are not silent.
 //
 // Without agents it reads once and changes nothing.
-func (h *Host) SweepTeam(ctx context.Context, teamName string) (warnings []string, err error) {
+func (h *Host) SweepTeam(ctx context.Context, teamName string, living ...string) (warnings []string, err error) {
 	c, err := h.crew(ctx, teamName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -31,7 +33,9 @@ func (h *Host) SweepTeam(ctx context.Context, teamName string) (warnings []strin
 	}
 	if len(c.agents) > 0 {
 		warnings = append(c.warnings, h.catchUpAgents(ctx, c)...)
-		more, err := h.sweepAgents(ctx, teamName, func(string, team.Signs) bool { return true })
+		more, err := h.sweepAgents(ctx, teamName, func(id string, s team.Signs) bool {
+			return s.Gone || !slices.Contains(living, id)
+		})
 		if err != nil {
 			return warnings, err
 		}

@@ -59,6 +59,13 @@ func TestSweepOfSilence(t *testing.T) {
 	if got := statuses(); got[0] != team.Active {
 		t.Errorf("after the kill of another they are %s", got)
 	}
+	// Who calls is not silent.
+	if warnings, err := r.SweepTeam(t.Context(), "crew", r.get(t, "silent").ID); err != nil || len(warnings) > 0 {
+		t.Fatal(warnings, err)
+	}
+	if got := statuses(); got[0] != team.Active {
+		t.Errorf("while it calls they are %s", got)
+	}
 	for range 2 {
 		if warnings, err := r.SweepTeam(t.Context(), ""); err != nil || len(warnings) > 0 {
 			t.Fatal(warnings, err)

@@ -25,7 +25,7 @@ func begin(ctx context.Context, h *host.Host, teamName string) (team.Caller, []s
 	if err != nil {
 		return caller, nil, err
 	}
-	warnings, err := h.SweepTeam(ctx, teamName)
+	warnings, err := h.SweepTeam(ctx, teamName, caller.WorkerID)
 	return caller, warnings, err
 }
 

@@ -203,10 +203,16 @@ func TestSilent(t *testing.T) {
 	ann := w.spawn("ann", "process")
 	task := ann.task("work")
 	ann.age(130 * time.Second)
+	_, err := agent.Heartbeat(t.Context(), w.as(ann.token), agent.HeartbeatRequest{Team: crew})
+	w.ok(err)
+	if in := w.inbox(w.host()); len(in) > 0 {
+		t.Errorf("it calls, and the leader was told %+v", in)
+	}
+	ann.age(130 * time.Second)
 	if a := w.status("ann"); a.Status != team.Inactive || a.Misses != 2 || a.Healthy {
 		t.Errorf("silent: %+v", a)
 	}
-	_, err := w.host().SweepTeam(t.Context(), crew)
+	_, err = w.host().SweepTeam(t.Context(), crew)
 	w.ok(err)
 	if in := w.inbox(w.host()); len(in) != 1 || in[0].Type != registry.MessageSystem {
 		t.Errorf("inbox of the leader: %+v", in)

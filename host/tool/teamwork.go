@@ -37,7 +37,7 @@ func change(ctx context.Context, h *host.Host, teamName string, do func(ctx cont
 	if err != nil {
 		return err
 	}
-	if _, err := h.SweepTeam(ctx, teamName); err != nil {
+	if _, err := h.SweepTeam(ctx, teamName, caller.WorkerID); err != nil {
 		return err
 	}
 	return h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {

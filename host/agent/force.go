@@ -62,12 +62,13 @@ func (k *killing) end(ctx context.Context, a *registry.Agent) error {
 	})
 	// Without a record there is nothing to end.
 	recorded := err == nil
+	ended := recorded
 	if err != nil && !errors.Is(err, host.ErrNotFound) {
 		k.out.Warnings = append(k.out.Warnings, err.Error())
 	}
 	for _, out := range outs {
 		if out.Err != nil {
-			recorded = false
+			recorded, ended = false, false
 			k.out.Warnings = append(k.out.Warnings, out.Err.Error())
 		}
 		for _, w := range out.Warnings {
@@ -80,7 +81,12 @@ func (k *killing) end(ctx context.Context, a *registry.Agent) error {
 		return settled
 	}
 	if !recorded || !k.won {
-		if err := k.finish(ctx, a); err != nil {
+		err := k.finish(ctx, a)
+		if ended && isUnwritable(err) {
+			k.out.Agent, k.out.Phase = a.ID, team.ForceKilled // the warning says the rest
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}

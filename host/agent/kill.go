@@ -41,10 +41,11 @@ type Killed struct {
 // process has gone can't answer, and is [team.Confirmed] at once.
 //
 // What is ended by force is ended whatever becomes of ctx. A process that can't be
-// is a warning, and the agent is terminated all the same.
+// is a warning, and the agent is terminated all the same. So is a database that can't
+// be written: the next call that can write to it terminates the agent.
 func Kill(ctx context.Context, h *host.Host, req KillRequest) (Killed, error) {
 	caller, warnings, err := begin(ctx, h, req.Team)
-	if err != nil {
+	if err != nil && !(req.Force && isUnwritable(err)) {
 		return Killed{}, err
 	}
 	k := killing{h: h, req: req, caller: caller, out: Killed{Warnings: warnings}}

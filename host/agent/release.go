@@ -41,3 +41,8 @@ func isSettled(err error) bool {
 	_, dissolved := errors.AsType[*team.NoTeamError](err)
 	return dissolved || isOver(err) || errors.Is(err, errMoved)
 }
+
+// isUnwritable reports whether an error says that nothing can be recorded.
+func isUnwritable(err error) bool {
+	return errors.Is(err, registry.ErrReadOnly) || errors.Is(err, registry.ErrFull)
+}

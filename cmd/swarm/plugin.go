@@ -19,7 +19,7 @@ func newPlugin(a *app) *cobra.Command {
 		RunE:  unknownVerb,
 		Args:  cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(newPluginList(a))
+	cmd.AddCommand(newPluginList(a), newPluginNew(a))
 	return cmd
 }
 

@@ -1,0 +1,161 @@
+// Package scaffold holds the plugins that authors begin with: small backends that
+// work and pass the conformance kit, with their tests.
+//
+// Only cmd/swarm imports it. docs/examples has what it writes, as CI runs it.
+package scaffold
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/proto"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+//go:embed all:templates
+var templates embed.FS
+
+// Languages are those that there is a plugin in, the usual one first.
+func Languages() []string { return []string{"go"} }
+
+// Plugin says what to write.
+type Plugin struct {
+	// Name is the plugin's name, Language one of [Languages].
+	Name, Language string
+	// Checkout is a checkout of swarm to build against, absolute or relative to
+	// the plugin's folder; empty: a released version.
+	Checkout string
+}
+
+// File is one file of a plugin.
+type File struct {
+	// Path is relative, with slashes.
+	Path string
+	Data []byte
+	Mode fs.FileMode
+}
+
+// Files returns the files of the plugin.
+func (p Plugin) Files() ([]File, error) {
+	switch {
+	case !swarm.ValidName(p.Name) || strings.HasSuffix(p.Name, "."):
+		return nil, fmt.Errorf("'%s' is not a name for a plugin: letters, digits, '-', '_' and '.' inside, at most 64", p.Name)
+	case !slices.Contains(Languages(), p.Language):
+		return nil, fmt.Errorf("no template for the language '%s'; there is one for each of: %s", p.Language, strings.Join(Languages(), ", "))
+	}
+	files, err := p.templates()
+	if err != nil || p.Language != "python" {
+		return files, err
+	}
+	protos, err := protocol()
+	return append(files, protos...), err
+}
+
+func (p Plugin) templates() ([]File, error) {
+	var files []File
+	root := "templates/" + p.Language
+	replace := strings.NewReplacer("@NAME@", p.Name)
+	err := fs.WalkDir(templates, root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := templates.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		text := replace.Replace(string(data))
+		name := strings.TrimSuffix(strings.TrimPrefix(path, root+"/"), ".tmpl")
+		switch name {
+		case "gitignore":
+			name = ".gitignore"
+		case "go.mod":
+			text += p.requirement()
+		}
+		mode := fs.FileMode(0o644)
+		if strings.HasPrefix(text, "#!") {
+			mode = 0o755
+		}
+		files = append(files, File{Path: name, Data: []byte(text), Mode: mode})
+		return nil
+	})
+	return files, err
+}
+
+// requirement is the end of a go.mod. Without a checkout 'go mod tidy' finds the
+// newest release.
+func (p Plugin) requirement() string {
+	if p.Checkout == "" {
+		return ""
+	}
+	return "\nrequire github.com/swarmhost/swarm v0.0.0\n\nreplace github.com/swarmhost/swarm => " +
+		modPath(filepath.ToSlash(p.Checkout)) + "\n"
+}
+
+// modPath writes a path as go.mod has it.
+func modPath(path string) string {
+	if !filepath.IsAbs(path) && !strings.HasPrefix(path, "./") && !strings.HasPrefix(path, "../") {
+		path = "./" + path
+	}
+	if strings.ContainsAny(path, " \t\"'`()[]{},") {
+		return strconv.Quote(path)
+	}
+	return path
+}
+
+// protocol returns the public description of the protocol, for languages that
+// have no SDK.
+func protocol() ([]File, error) {
+	var files []File
+	err := fs.WalkDir(proto.Files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := proto.Files.ReadFile(path)
+		files = append(files, File{Path: "proto/" + path, Data: data, Mode: 0o644})
+		return err
+	})
+	return files, err
+}
+
+// Write writes the plugin into a folder, which it makes. One that is there has to
+// be empty.
+func (p Plugin) Write(dir string) ([]File, error) {
+	files, err := p.Files()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	switch {
+	case err == nil && len(entries) > 0:
+		return nil, fmt.Errorf("the folder %s is not empty", dir)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return nil, err
+		}
+		if err := write(path, f); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// write makes one file, and never follows what is there.
+func write(path string, f File) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(f.Data)
+	return errors.Join(err, file.Close())
+}

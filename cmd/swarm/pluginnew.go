@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/internal/scaffold"
+)
+
+type pluginNewOptions struct {
+	lang     string
+	dir      string
+	checkout string
+}
+
+func newPluginNew(a *app) *cobra.Command {
+	o := &pluginNewOptions{}
+	cmd := &cobra.Command{
+		Use:   "new NAME [flags]",
+		Short: "Write a small plugin that works, to begin with",
+		Long: `Make the folder swarm-plugin-NAME, with a backend that works, its conformance test
+and a README that says what to do next. Nothing that is there is overwritten.
+docs/writing-a-plugin.md goes on from there.`,
+		Example: `  swarm plugin new mine
+  swarm plugin new mine --lang python
+  swarm plugin new mine --checkout ~/src/swarm`,
+		Args:              arguments(1, 1, "NAME"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(_ *cobra.Command, args []string) error { return a.pluginNew(args[0], o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.lang, "lang", scaffold.Languages()[0], "`language`: "+strings.Join(scaffold.Languages(), " or "))
+	f.StringVar(&o.dir, "dir", "", "the folder to make, instead of swarm-plugin-NAME")
+	f.StringVar(&o.checkout, "checkout", "", "build against this checkout of swarm, not against a release (Go)")
+	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(scaffold.Languages(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (a *app) pluginNew(name string, o *pluginNewOptions) error {
+	p := scaffold.Plugin{Name: name, Language: o.lang}
+	if o.checkout != "" {
+		checkout, err := filepath.Abs(o.checkout)
+		if err != nil {
+			return err
+		}
+		if _, err := os.Stat(filepath.Join(checkout, "shared", "plugin")); err != nil {
+			return fmt.Errorf("'%s' is not a checkout of swarm: %w", o.checkout, cause(err))
+		}
+		p.Checkout = checkout
+	}
+	dir := o.dir
+	if dir == "" {
+		dir = "swarm-plugin-" + name
+	}
+	files, err := p.Write(dir)
+	if pathErr, ok := errors.AsType[*os.PathError](err); ok {
+		return fmt.Errorf("cannot write %s: %w", pathErr.Path, pathErr.Err)
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		a.printf("created %s\n", filepath.Join(dir, filepath.FromSlash(f.Path)))
+	}
+	a.hint("read " + filepath.Join(dir, "README.md") + " for what is next")
+	return nil
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// The real programs, built for these tests.
+var shimPath, pluginPath string
+
+func TestMain(m *testing.M) {
+	code := 1
+	defer func() { os.Exit(code) }()
+	dir, err := os.MkdirTemp("", "swarm-plugin-nice")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	shimPath, pluginPath = filepath.Join(dir, "swarm-shim"), filepath.Join(dir, "swarm-plugin-nice")
+	build := exec.Command("go", "build", "-o", dir+"/", ".", "github.com/swarmhost/swarm/cmd/swarm-shim")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		return
+	}
+	code = m.Run()
+}
+
+// TestContract runs the conformance kit on the backend, in this process.
+func TestContract(t *testing.T) {
+	t.Parallel()
+	plugintest.Run(t, plugintest.Backend{
+		New: func(t plugintest.T) swarm.Backend {
+			b, err := newBackend(settings{Nice: 10})
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			return b
+		},
+		Local: true,
+		Shim:  shimPath,
+	})
+}
+
+// TestBinary runs the kit on the built plugin, started as swarm starts it. It is
+// what 'swarm plugin check' does.
+func TestBinary(t *testing.T) {
+	t.Parallel()
+	plugintest.RunBinary(t, plugintest.Binary{Path: pluginPath, Shim: shimPath})
+}
+
+func TestNice(t *testing.T) {
+	t.Parallel()
+	b, err := newBackend(settings{Nice: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		options map[string]string
+		want    int
+		err     error
+	}{
+		{nil, 10, nil},
+		{map[string]string{"nice": "19"}, 19, nil},
+		{map[string]string{"nice": "20"}, 0, swarm.ErrInvalidSpec},
+		{map[string]string{"nise": "1"}, 0, swarm.ErrInvalidSpec},
+	} {
+		if got, err := b.nice(test.options); got != test.want || !errors.Is(err, test.err) {
+			t.Errorf("%v: %d, %v", test.options, got, err)
+		}
+	}
+	if _, err := newBackend(settings{Nice: 20}); !errors.Is(err, swarm.ErrInvalidConfig) {
+		t.Errorf("settings of 20: %v", err)
+	}
+}

@@ -1,0 +1,28 @@
+// Command swarm-plugin-nice is a backend for swarm. It runs every worker on this
+// machine with a low priority, so that the person at the keyboard notices nothing.
+//
+// It shows all that a backend needs. Make it your own: what a worker runs in is
+// decided in backend.go, by Spawn alone.
+package main
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func main() {
+	plugin.Serve(plugin.Options{
+		Name:    "nice",
+		Version: "0.1.0",
+		Local:   true, // workers run on the machine of the host, as its user
+		Backend: func(_ context.Context, env plugin.Env) (swarm.Backend, error) {
+			s := settings{Nice: 10}
+			if err := env.Config.Decode(&s); err != nil {
+				return nil, err
+			}
+			return newBackend(s)
+		},
+	})
+}

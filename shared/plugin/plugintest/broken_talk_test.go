@@ -170,6 +170,12 @@ func talkWays() map[string]hooks {
 			}
 			return right(o)
 		}),
+		"capabilities-are-true": onSignal(func(_ *broken, _ swarm.Handle, o swarm.SignalOptions, right func(swarm.SignalOptions) error) error {
+			if o.Signal == "SIGWINCH" {
+				return swarm.ErrUnsupported
+			}
+			return right(o)
+		}),
 		"signal-by-any-name": onSignal(func(_ *broken, _ swarm.Handle, o swarm.SignalOptions, right func(swarm.SignalOptions) error) error {
 			if o.Signal != strings.ToUpper(o.Signal) {
 				return swarm.ErrInvalidSpec

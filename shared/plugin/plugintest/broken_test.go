@@ -171,6 +171,9 @@ func (b *broken) Check(context.Context) error {
 	return nil
 }
 
+// oldHandle is one of a worker that is no more.
+var oldHandle = swarm.Handle{Version: 1, Data: []byte("fake:old")}
+
 var errBroken = errors.New("broken on purpose")
 
 // count adds one to what is counted for a handle.
@@ -246,6 +249,12 @@ func ways() map[string]hooks {
 		"handle-unknown-version": {status: func(b *broken, h swarm.Handle, st swarm.Status, err error) (swarm.Status, error) {
 			if h.Version > 1000 {
 				return b.Backend.Status(ctx, swarm.Handle{Version: 1, Data: h.Data})
+			}
+			return st, err
+		}},
+		"handle-older-versions": {status: func(_ *broken, h swarm.Handle, st swarm.Status, err error) (swarm.Status, error) {
+			if string(h.Data) == string(oldHandle.Data) {
+				return swarm.Status{}, swarm.ErrInvalidHandle
 			}
 			return st, err
 		}},
@@ -456,7 +465,7 @@ func TestBrokenBackends(t *testing.T) {
 	var running sync.WaitGroup
 	for _, c := range backendCases() {
 		h, ok := broke[c.name]
-		if !ok && !c.local && !c.crash {
+		if !ok && !c.local && !c.built {
 			t.Errorf("nobody breaks the rule of %s", c.name)
 		}
 		if !ok {
@@ -473,6 +482,7 @@ func TestBrokenBackends(t *testing.T) {
 						}
 					},
 					Command: func(s Script) []string { return []string{string(s)} },
+					Handles: []swarm.Handle{oldHandle},
 				}, func(testCase) bool { return true })
 				if diff := cmp.Diff([]string{c.name}, got); diff != "" {
 					t.Errorf("failed cases (-want +got):\n%s", diff)

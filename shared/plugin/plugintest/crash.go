@@ -13,7 +13,7 @@ import (
 func crashCases() []testCase {
 	return []testCase{
 		{
-			name: "crash-in-kill", crash: true,
+			name: "crash-in-kill", built: true,
 			rule: "when the plugin dies in a Kill, the Kill can be repeated with another process of it",
 			run: func(k *kit) {
 				w := k.ready(Deaf)
@@ -26,7 +26,7 @@ func crashCases() []testCase {
 			},
 		},
 		{
-			name: "crash-in-wait", crash: true, needs: swarm.CapWait,
+			name: "crash-in-wait", built: true, needs: swarm.CapWait,
 			rule: "when the plugin dies in a Wait, the worker goes on running",
 			run: func(k *kit) {
 				w := k.ready(Sleep)
@@ -39,7 +39,7 @@ func crashCases() []testCase {
 			},
 		},
 		{
-			name: "crash-in-output", crash: true, needs: swarm.CapOutput,
+			name: "crash-in-output", built: true, needs: swarm.CapOutput,
 			rule: "when the plugin dies while output is followed, the worker goes on running",
 			run: func(k *kit) {
 				w := k.ready(Sleep)
@@ -52,7 +52,7 @@ func crashCases() []testCase {
 			},
 		},
 		{
-			name: "crash-in-spawn", crash: true, needs: swarm.CapFind,
+			name: "crash-in-spawn", built: true, needs: swarm.CapFind,
 			rule: "when the plugin dies in a Spawn, Find tells whether there is a worker, or will be, and it can be ended",
 			run: func(k *kit) {
 				// At any moment: a Spawn takes some milliseconds.
@@ -106,13 +106,20 @@ func (w *worker) silent() bool {
 // crashIn kills the plugin once a call is under way, and returns its error.
 func (k *kit) crashIn(call func(context.Context) error, underWay func()) error {
 	k.Helper()
+	return k.cutOff(call, underWay, k.plugin.crash)
+}
+
+// cutOff ends the plugin in some way once a call is under way, and returns the
+// error of the call.
+func (k *kit) cutOff(call func(context.Context) error, underWay, end func()) error {
+	k.Helper()
 	ctx, cancel := k.limited()
 	defer cancel()
 	var err error
 	var calling sync.WaitGroup
 	calling.Go(func() { err = call(ctx) })
 	underWay()
-	k.crash()
+	end()
 	calling.Wait()
 	return err
 }

@@ -12,7 +12,7 @@ import (
 func crashInputCases() []testCase {
 	return []testCase{
 		{
-			name: "crash-in-watch", crash: true, needs: swarm.CapWatch,
+			name: "crash-in-watch", built: true, needs: swarm.CapWatch,
 			rule: "when the plugin dies in a Watch, the worker goes on running",
 			run: func(k *kit) {
 				w := k.ready(Sleep)
@@ -28,12 +28,12 @@ func crashInputCases() []testCase {
 			},
 		},
 		{
-			name: "crash-in-input", crash: true, needs: swarm.CapInput, also: swarm.CapStdin,
+			name: "crash-in-input", built: true, needs: swarm.CapInput, also: swarm.CapStdin,
 			rule: "when the plugin dies in an Input, the input arrives whole or not at all",
 			run:  func(k *kit) { k.crashInInput() },
 		},
 		{
-			name: "crash-in-signal", crash: true, needs: swarm.CapSignal,
+			name: "crash-in-signal", built: true, needs: swarm.CapSignal,
 			rule: "when the plugin dies in a Signal, the worker can still be signalled",
 			run: func(k *kit) {
 				w := k.ready(Trap)
@@ -48,7 +48,7 @@ func crashInputCases() []testCase {
 			},
 		},
 		{
-			name: "crash-in-screen", crash: true, needs: swarm.CapScreen,
+			name: "crash-in-screen", built: true, needs: swarm.CapScreen,
 			rule: "when the plugin dies in a Screen, the screen stays as it is",
 			run: func(k *kit) {
 				w := k.page()
@@ -60,7 +60,7 @@ func crashInputCases() []testCase {
 			},
 		},
 		{
-			name: "crash-in-complete", crash: true, needs: swarm.CapComplete,
+			name: "crash-in-complete", built: true, needs: swarm.CapComplete,
 			rule: "when the plugin dies in a Complete, it was recorded and is carried through, or it was not",
 			run: func(k *kit) {
 				for i := range 5 {
@@ -69,25 +69,25 @@ func crashInputCases() []testCase {
 			},
 		},
 		{
-			name: "crash-after-complete", crash: true, needs: swarm.CapComplete,
+			name: "crash-after-complete", built: true, needs: swarm.CapComplete,
 			rule: "a completion is carried through without the plugin",
 			run: func(k *kit) {
 				w := k.ready(Stubborn)
 				w.completed("done", swarm.KillOptions{Grace: shortGrace, Force: true})
-				k.crash()
+				k.plugin.crash()
 				w.reopen(nil)
 				k.wantExit(w.ended(), swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseCompleted})
 			},
 		},
 		{
-			name: "crash-and-restart", crash: true, needs: swarm.CapRestart,
+			name: "crash-and-restart", built: true, needs: swarm.CapRestart,
 			rule: "a worker is started again without the plugin",
 			run: func(k *kit) {
 				w := k.newSpec(Fail)
 				w.spec.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: shortGrace, Budget: 1, Window: longGrace}
 				w.start()
 				w.wantHeard("ready")
-				k.crash()
+				k.plugin.crash()
 				w.reopen(nil)
 				w.wantHeard("ready")
 				k.wantExit(w.ended(), swarm.Exit{Code: 3, Cause: swarm.CauseCrashLoop})

@@ -51,15 +51,20 @@ func findCases() []testCase {
 	}
 }
 
-// find looks for the worker by its id.
-func (w *worker) find(s subject) (swarm.Handle, error) {
+// lookup is what the worker is looked for by.
+func (w *worker) lookup() swarm.Lookup {
 	l := swarm.Lookup{ID: w.spec.ID, Name: w.spec.Name, Options: w.spec.Options}
 	if w.spec.Local != nil {
 		local := *w.spec.Local
 		local.HostEnv = nil
 		l.Local = &local
 	}
+	return l
+}
+
+// find looks for the worker by its id.
+func (w *worker) find(s subject) (swarm.Handle, error) {
 	ctx, cancel := w.k.limited()
 	defer cancel()
-	return s.Backend.(swarm.Finder).Find(ctx, l)
+	return s.Backend.(swarm.Finder).Find(ctx, w.lookup())
 }

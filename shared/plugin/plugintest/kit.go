@@ -228,6 +228,9 @@ func (k *kit) statusOf(s subject, h swarm.Handle) swarm.Status {
 	if err != nil {
 		k.fatal("Status: %v", err)
 	}
+	if st.State == swarm.StateExited && st.Exit == nil {
+		k.fatal("a worker that has exited has no exit: %+v", st)
+	}
 	return st
 }
 
@@ -245,7 +248,14 @@ func (w *worker) ended() swarm.Status {
 // until waits for a condition that must come true.
 func (k *kit) until(what string, ok func() bool) {
 	k.Helper()
-	ctx, cancel := k.limited()
+	if !comesTrue(k.ctx, ok) {
+		k.fatal("waited in vain until %s", what)
+	}
+}
+
+// comesTrue waits for a condition and reports whether it came true.
+func comesTrue(ctx context.Context, ok func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -253,9 +263,10 @@ func (k *kit) until(what string, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			k.fatal("waited in vain until %s", what)
+			return false
 		}
 	}
+	return true
 }
 
 // kill ends the worker, which must work.

@@ -34,35 +34,17 @@ type Backend struct {
 	Spec func(t T, spec *swarm.Spec)
 	// Command returns the command that does what the script says. Nil: [Shell].
 	Command func(s Script) []string
-}
-
-// Binary says how to test a built backend plugin. The fields that it shares with
-// [Backend] mean the same.
-type Binary struct {
-	// Path is the plugin's executable, Args are its arguments.
-	Path string
-	Args []string
-	// Config is sent to the plugin, as JSON; nil: none.
-	Config []byte
-	// Env is the plugin's environment; nil: that of the test.
-	Env     []string
-	Shim    string
-	Spec    func(t T, spec *swarm.Spec)
-	Command func(s Script) []string
+	// Handles are some that the backend wrote once, of every version before the
+	// present one. Their workers need not exist any more.
+	Handles []swarm.Handle
 }
 
 // Run tests a backend: the value itself in the subtests "direct", and behind the
 // wire in the subtests "grpc".
 func Run(t *testing.T, b Backend) {
 	t.Helper()
-	t.Run("direct", func(t *testing.T) { runCases(t, b.settings(), b.direct) })
-	t.Run("grpc", func(t *testing.T) { runCases(t, b.settings(), b.wired) })
-}
-
-// RunBinary tests a built plugin, which it starts anew for every case.
-func RunBinary(t *testing.T, b Binary) {
-	t.Helper()
-	runCases(t, b.settings(), b.open)
+	t.Run("direct", func(t *testing.T) { runTests(t, backendItems(b.settings(), b.direct, b.direct(t)), true) })
+	t.Run("grpc", func(t *testing.T) { runTests(t, backendItems(b.settings(), b.wired, b.wired(t)), true) })
 }
 
 // settings are what the cases need to know, whatever the way to the backend.
@@ -70,18 +52,20 @@ type settings struct {
 	shim    string
 	spec    func(t T, spec *swarm.Spec)
 	command func(s Script) []string
+	handles []swarm.Handle
+	workers int
 }
 
 func (b Backend) settings() settings {
-	return settings{shim: b.Shim, spec: b.Spec, command: b.Command}
+	return settings{shim: b.Shim, spec: b.Spec, command: b.Command, handles: b.Handles}
 }
 
 // subject is a backend and what it says that it can do.
 type subject struct {
 	swarm.Backend
-	caps  []swarm.Capability
-	local bool
-	crash func() // kills the plugin's process; nil if it has none of its own
+	caps   []swarm.Capability
+	local  bool
+	plugin *process // nil if it is in this one
 }
 
 func (s subject) has(c swarm.Capability) bool { return c == "" || slices.Contains(s.caps, c) }
@@ -103,8 +87,8 @@ type testCase struct {
 	needs, also swarm.Capability
 	// local says that the rule is about processes of this machine.
 	local bool
-	// crash says that the rule is about the death of the plugin's process.
-	crash bool
+	// built says that the rule is about the process of a built plugin.
+	built bool
 	run   func(k *kit)
 }
 
@@ -112,26 +96,7 @@ func backendCases() []testCase {
 	return slices.Concat(spawnCases(), statusCases(), handleCases(), killCases(), treeCases(),
 		batchCases(), waitCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(),
 		attachCases(), completeCases(), restartCases(), ownerCases(), findCases(), sweepCases(),
-		crashCases(), crashInputCases())
-}
-
-func runCases(t *testing.T, s settings, open opener) {
-	t.Helper()
-	probe := open(t)
-	for _, c := range backendCases() {
-		if !c.applies(probe) {
-			continue
-		}
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			c.check(t, s, open)
-		})
-	}
-}
-
-// applies reports whether the rule says anything about the backend.
-func (c testCase) applies(s subject) bool {
-	return s.has(c.needs) && s.has(c.also) && (s.local || !c.local) && (s.crash != nil || !c.crash)
+		crashCases(), crashInputCases(), crashLookCases(), hostCases(), capabilityCases(), olderCases(), manyCases())
 }
 
 // check runs the case.

@@ -34,21 +34,29 @@ type WorkspaceBinary struct {
 // "direct", and behind the wire in the subtests "grpc".
 func RunWorkspace(t *testing.T, w Workspace) {
 	t.Helper()
-	t.Run("direct", func(t *testing.T) { runWorkspaceCases(t, w.Base, w.direct) })
-	t.Run("grpc", func(t *testing.T) { runWorkspaceCases(t, w.Base, w.wired) })
+	t.Run("direct", func(t *testing.T) { runTests(t, workspaceItems(w.Base, w.direct, w.direct(t)), true) })
+	t.Run("grpc", func(t *testing.T) { runTests(t, workspaceItems(w.Base, w.wired, w.wired(t)), true) })
 }
 
 // RunWorkspaceBinary tests a built plugin, which it starts anew for every case.
 func RunWorkspaceBinary(t *testing.T, b WorkspaceBinary) {
 	t.Helper()
-	runWorkspaceCases(t, b.Base, func(t T) workspaceSubject {
-		t.Helper()
-		c, _ := start(t, b.Path, b.Args, b.Env, b.Config)
-		if c.Workspace() == nil {
-			t.Fatalf("plugin '%s' is of the kind %q", c.Info().Name, c.Info().Kind)
-		}
-		return workspaceSubject{c.Workspace(), c.Info().Capabilities}
-	})
+	if runTests(t, b.program().items(), false) {
+		runTests(t, workspaceItems(b.Base, b.open, b.open(t)), true)
+	}
+}
+
+func (b WorkspaceBinary) program() program {
+	return program{path: b.Path, args: b.Args, env: b.Env, config: b.Config}
+}
+
+func (b WorkspaceBinary) open(t T) workspaceSubject {
+	t.Helper()
+	c := b.program().start(t).Client
+	if c.Workspace() == nil {
+		t.Fatalf("plugin '%s' is of the kind %q", c.Info().Name, c.Info().Kind)
+	}
+	return workspaceSubject{c.Workspace(), c.Info().Capabilities}
 }
 
 // workspaceSubject is a workspace plugin and what it says that it can do.
@@ -81,18 +89,17 @@ type workspaceCase struct {
 	run        func(k *workspaceKit)
 }
 
-func runWorkspaceCases(t *testing.T, base func(T) string, open func(T) workspaceSubject) {
-	t.Helper()
-	probe := open(t)
+// workspaceItems are the cases of a workspace plugin. probe says what it can do.
+func workspaceItems(base func(T) string, open func(T) workspaceSubject, probe workspaceSubject) []item {
+	var items []item
 	for _, c := range workspaceCases() {
+		i := item{name: c.name, rule: c.rule, run: func(t T) { t.Helper(); c.check(t, base, open) }}
 		if !probe.has(c.needs) {
-			continue
+			i.skip = fmt.Sprintf("it does not have the capability %q", c.needs)
 		}
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			c.check(t, base, open)
-		})
+		items = append(items, i)
 	}
+	return items
 }
 
 // check runs the case.

@@ -1,0 +1,99 @@
+package plugintest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func capabilityCases() []testCase {
+	return []testCase{{
+		name: "capabilities-are-true",
+		rule: "what a plugin says that it can do it does not answer with ErrUnsupported, and everything else it does",
+		run: func(k *kit) {
+			w := k.ready(Sleep)
+			for _, c := range k.claims(w) {
+				ctx, cancel := context.WithTimeout(k.ctx, shortGrace)
+				err := c.call(ctx)
+				cancel()
+				unsupported := errors.Is(err, swarm.ErrUnsupported)
+				switch claimed := k.has(c.capability); {
+				case claimed && unsupported:
+					k.broken("it claims %q: %v", c.capability, err)
+				// A call that took too long is none that was refused.
+				case !claimed && !unsupported && !errors.Is(err, context.DeadlineExceeded):
+					k.broken("it does not claim %q: want ErrUnsupported, got %v", c.capability, err)
+				}
+			}
+		},
+	}}
+}
+
+// claim is a call that needs a capability.
+type claim struct {
+	capability swarm.Capability
+	call       func(context.Context) error
+}
+
+// claims are those that the backend has a method for. A worker may be another
+// after them.
+func (k *kit) claims(w *worker) []claim {
+	var claims []claim
+	add := func(ok bool, c swarm.Capability, call func(context.Context) error) {
+		if ok {
+			claims = append(claims, claim{c, call})
+		}
+	}
+	finder, ok := k.Backend.(swarm.Finder)
+	add(ok, swarm.CapFind, func(ctx context.Context) error {
+		_, err := finder.Find(ctx, w.lookup())
+		return err
+	})
+	sweeper, ok := k.Backend.(swarm.Sweeper)
+	add(ok, swarm.CapSweep, func(ctx context.Context) error {
+		_, err := sweeper.Sweep(ctx, nil, []swarm.Handle{w.handle})
+		return err
+	})
+	lister, ok := k.Backend.(swarm.Lister)
+	add(ok, swarm.CapList, func(ctx context.Context) error {
+		return lister.List(ctx, func(swarm.Listed) error { return nil })
+	})
+	outputter, ok := k.Backend.(swarm.Outputter)
+	add(ok, swarm.CapOutput, func(ctx context.Context) error {
+		return outputter.Output(ctx, w.handle, swarm.OutputOptions{}, func(swarm.Output) error { return nil })
+	})
+	waiter, ok := k.Backend.(swarm.Waiter)
+	add(ok, swarm.CapWait, func(ctx context.Context) error {
+		_, err := waiter.Wait(ctx, w.handle)
+		return err
+	})
+	watcher, ok := k.Backend.(swarm.Watcher)
+	add(ok, swarm.CapWatch, func(ctx context.Context) error {
+		return watcher.Watch(ctx, w.handle, func(swarm.Status) error { return nil })
+	})
+	screener, ok := k.Backend.(swarm.Screener)
+	add(ok, swarm.CapScreen, func(ctx context.Context) error {
+		_, err := screener.Screen(ctx, w.handle, swarm.ScreenOptions{})
+		return err
+	})
+	attacher, ok := k.Backend.(swarm.Attacher)
+	add(ok, swarm.CapAttach, func(ctx context.Context) error {
+		_, err := attacher.Attach(ctx, w.handle, swarm.AttachOptions{})
+		return err
+	})
+	inputter, ok := k.Backend.(swarm.Inputter)
+	add(ok, swarm.CapInput, func(ctx context.Context) error {
+		_, err := inputter.Input(ctx, w.handle, swarm.Input{Enter: true})
+		return err
+	})
+	signaller, ok := k.Backend.(swarm.Signaller)
+	add(ok, swarm.CapSignal, func(ctx context.Context) error {
+		return signaller.Signal(ctx, w.handle, swarm.SignalOptions{Signal: "SIGWINCH"})
+	})
+	completer, ok := k.Backend.(swarm.Completer)
+	add(ok, swarm.CapComplete, func(ctx context.Context) error {
+		return completer.Complete(ctx, w.handle, "done", gentle())
+	})
+	return claims
+}

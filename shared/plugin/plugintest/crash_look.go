@@ -1,0 +1,72 @@
+package plugintest
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func crashLookCases() []testCase {
+	return []testCase{
+		{
+			name: "crash-in-status", built: true,
+			rule: "when the plugin dies in a Status, another process of it answers, and the worker goes on running",
+			run: func(k *kit) {
+				w := k.ready(Sleep)
+				w.interrupted(func(ctx context.Context) error {
+					_, err := k.Status(ctx, w.handle)
+					return err
+				})
+				w.survives()
+			},
+		},
+		{
+			name: "crash-in-find", built: true, needs: swarm.CapFind,
+			rule: "when the plugin dies in a Find, another process of it finds the worker",
+			run: func(k *kit) {
+				w := k.ready(Sleep)
+				w.interrupted(func(ctx context.Context) error {
+					_, err := k.Backend.(swarm.Finder).Find(ctx, w.lookup())
+					return err
+				})
+				if _, err := w.find(k.subject); err != nil {
+					k.broken("Find: %v", err)
+				}
+			},
+		},
+		{
+			name: "crash-in-sweep", built: true, needs: swarm.CapSweep,
+			rule: "when the plugin dies in a Sweep, it can be repeated, and nothing that runs is touched",
+			run: func(k *kit) {
+				ended, w := k.ready(Sleep), k.ready(Sleep)
+				ended.kill(gentle())
+				dropped, kept := []swarm.Handle{ended.handle}, []swarm.Handle{w.handle}
+				w.interrupted(func(ctx context.Context) error {
+					_, err := k.Backend.(swarm.Sweeper).Sweep(ctx, dropped, kept)
+					return err
+				})
+				k.sweep(dropped, kept)
+				w.survives()
+			},
+		},
+		{
+			name: "crash-in-attach", built: true, needs: swarm.CapAttach,
+			rule: "when the plugin dies in an Attach, the worker goes on running",
+			run: func(k *kit) {
+				w := k.ready(Sleep)
+				w.interrupted(func(ctx context.Context) error {
+					_, err := k.Backend.(swarm.Attacher).Attach(ctx, w.handle, swarm.AttachOptions{})
+					return err
+				})
+				w.survives()
+			},
+		},
+	}
+}
+
+// interrupted kills the plugin in a call that is over soon, and goes on with
+// another process of it.
+func (w *worker) interrupted(call func(context.Context) error) {
+	w.k.Helper()
+	w.reopen(w.k.crashIn(call, func() {}))
+}

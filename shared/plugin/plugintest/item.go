@@ -1,0 +1,63 @@
+package plugintest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// item is a case together with what it is run on.
+type item struct {
+	name, rule string
+	// skip says why the rule says nothing here; empty: the case is run.
+	skip string
+	run  func(t T)
+}
+
+// backendItems are the cases of a backend. probe says what it can do.
+func backendItems(s settings, open opener, probe subject) []item {
+	var items []item
+	for _, c := range backendCases() {
+		items = append(items, item{
+			name: c.name, rule: c.rule, skip: c.skip(probe),
+			run: func(t T) { t.Helper(); c.check(t, s, open) },
+		})
+	}
+	return items
+}
+
+// skip says why the rule says nothing about the backend; empty: it does.
+func (c testCase) skip(s subject) string {
+	for _, need := range []swarm.Capability{c.needs, c.also} {
+		if !s.has(need) {
+			return fmt.Sprintf("it does not have the capability %q", need)
+		}
+	}
+	switch {
+	case c.local && !s.local:
+		return "it is not local"
+	case c.built && s.plugin == nil:
+		return "it is no process of its own"
+	}
+	return ""
+}
+
+// runTests runs items as subtests, all at the same time if they may, and reports
+// whether those that were waited for passed.
+func runTests(t *testing.T, items []item, parallel bool) bool {
+	t.Helper()
+	ok := true
+	for _, i := range items {
+		if i.skip != "" {
+			continue
+		}
+		ok = t.Run(i.name, func(t *testing.T) {
+			if parallel {
+				t.Parallel()
+			}
+			i.run(t)
+		}) && ok
+	}
+	return ok
+}

@@ -1,0 +1,194 @@
+package plugintest
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// startLimit is how long a host waits for a plugin to be ready.
+const startLimit = 10 * time.Second
+
+// startCase checks one rule about how a plugin of any kind starts and leaves.
+type startCase struct {
+	name, rule string
+	run        func(t T, p program) error
+}
+
+// items are the cases about the program itself, whatever its kind.
+func (p program) items() []item {
+	var items []item
+	for _, c := range startCases() {
+		items = append(items, item{name: c.name, rule: c.rule, run: func(t T) {
+			t.Helper()
+			if err := c.run(t, p); err != nil {
+				t.Errorf("broken: %s\n\t%v", c.rule, err)
+			}
+		}})
+	}
+	return items
+}
+
+func startCases() []startCase {
+	return []startCase{
+		{
+			name: "start-by-hand",
+			rule: "a plugin that a person starts says what it is, on standard error, and ends with another code than 0",
+			run: func(t T, p program) error {
+				r, err := p.run(t, "")
+				switch {
+				case err != nil:
+					return err
+				case !r.ended:
+					return fmt.Errorf("without the cookie in its environment it went on for %v", startLimit)
+				case r.code == 0 || r.errs == "":
+					return fmt.Errorf("it ended with code %d and said %q", r.code, r.errs)
+				}
+				return nil
+			},
+		},
+		{
+			name: "start-in-time",
+			rule: "a plugin prints its handshake within 10 seconds of its start",
+			run: func(t T, p program) error {
+				r, err := p.run(t, cookie())
+				if err == nil && !r.ended && r.line == "" {
+					return fmt.Errorf("it printed nothing and goes on%s", said(r.errs))
+				}
+				return nil // what else may be wrong is another rule
+			},
+		},
+		{
+			name: "start-handshake",
+			rule: "the first line that a plugin prints on standard output is its handshake",
+			run: func(t T, p program) error {
+				r, err := p.run(t, cookie())
+				switch {
+				case err != nil:
+					return err
+				case r.line != "" && !isHandshake(r.line):
+					return fmt.Errorf("it printed %q", r.line)
+				case r.line == "" && r.ended:
+					return fmt.Errorf("it printed nothing and ended with code %d%s", r.code, said(r.errs))
+				}
+				return nil
+			},
+		},
+		{
+			name: "describe-itself",
+			rule: "Describe tells a valid name and the kind, and makes nothing ready that takes time",
+			run: func(t T, p program) error {
+				info := p.start(t).Info()
+				if !swarm.ValidName(info.Name) || info.Kind == "" {
+					return fmt.Errorf("it is called %q and of the kind %q", info.Name, info.Kind)
+				}
+				return nil
+			},
+		},
+		{
+			name: "describe-to-a-newer-host",
+			rule: "a host of a newer contract is told that of the plugin, and what the plugin does not know is passed over",
+			run: func(t T, p program) error {
+				req := &pb.DescribeRequest{ContractVersion: swarm.ContractVersion + 1, ConfigFollows: true}
+				unknown := protowire.AppendTag(nil, 1000, protowire.BytesType)
+				req.ProtoReflect().SetUnknown(protowire.AppendString(unknown, "from the future"))
+				resp, err := pb.NewPluginClient(p.start(t).conn).Describe(t.Context(), req)
+				if err != nil {
+					return fmt.Errorf("Describe: %w", err)
+				}
+				if got := resp.GetContractVersion(); got != swarm.ContractVersion {
+					return fmt.Errorf("it says version %d, and version %d to this host", got, swarm.ContractVersion)
+				}
+				return nil
+			},
+		},
+		{
+			name: "host-dies",
+			rule: "a plugin leaves once its host is gone: at the end of the pipe that the host holds",
+			run: func(t T, p program) error {
+				running := p.start(t)
+				running.leave()
+				if !comesTrue(t.Context(), running.exited) {
+					return fmt.Errorf("it is still there after %v", patience)
+				}
+				return nil
+			},
+		},
+	}
+}
+
+// cookie is the variable that tells a plugin from a program that a person runs.
+func cookie() string {
+	h := plugin.Handshake()
+	return h.MagicCookieKey + "=" + h.MagicCookieValue
+}
+
+// begun is what a program did until its first line, its end or the limit.
+type begun struct {
+	line  string
+	errs  string // its standard error
+	ended bool
+	code  int
+}
+
+// run starts the program with one more variable and looks at what it does first.
+func (p program) run(t T, variable string) (begun, error) {
+	t.Helper()
+	read, write, err := os.Pipe() // the death pipe
+	if err != nil {
+		t.Fatalf("make the death pipe: %v", err)
+	}
+	defer func() { _ = write.Close() }()
+	cmd := p.command(t, read)
+	if variable != "" {
+		cmd.Env = append(cmd.Env, variable, "PLUGIN_PROTOCOL_VERSIONS=1")
+	}
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	cmd.WaitDelay = time.Second // for what has inherited its standard error
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatalf("make a pipe: %v", err)
+	}
+	err = cmd.Start()
+	_ = read.Close()
+	if err != nil {
+		return begun{}, fmt.Errorf("it can't be started: %w", err)
+	}
+	limit := time.AfterFunc(startLimit, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	line, _ := bufio.NewReader(io.LimitReader(out, 4<<10)).ReadString('\n')
+	r := begun{line: strings.TrimRight(line, "\r\n")}
+	if r.line != "" && limit.Stop() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+	_ = cmd.Wait() // how it ended is in its state
+	limit.Stop()
+	r.ended = cmd.ProcessState.Exited()
+	r.code, r.errs = cmd.ProcessState.ExitCode(), strings.TrimSpace(errs.String())
+	return r, nil
+}
+
+// isHandshake reports whether a line is that of go-plugin, for this protocol.
+func isHandshake(line string) bool {
+	f := strings.Split(line, "|")
+	return len(f) >= 5 && f[0] == "1" && f[1] == "1" && (f[2] == "unix" || f[2] == "tcp") && f[4] == "grpc"
+}
+
+func said(errs string) string {
+	if errs == "" {
+		return ""
+	}
+	return ": " + errs
+}

@@ -88,20 +88,24 @@ func await(ctx context.Context, h *host.Host, w host.Worker, timeout time.Durati
 	defer cancel()
 	only := host.Selection{Names: []string{w.ID}}
 	err := h.Wait(limited, only, func(now host.Worker) { w = now })
-	if err == nil {
+	if err == nil && w.Gone() {
 		return resultOf(w), nil
-	}
-	if limited.Err() == nil {
-		return Result{ExitCode: Unknown}, err
 	}
 	outs, kerr := h.Kill(context.WithoutCancel(ctx), only, host.KillRequest{})
 	for _, out := range outs {
 		kerr = errors.Join(kerr, out.Err)
 	}
-	if ctx.Err() != nil {
+	var res Result
+	switch {
+	case ctx.Err() != nil:
 		return Result{ExitCode: Unknown, Problem: "Command was cancelled"}, errors.Join(ctx.Err(), kerr)
+	case err == nil:
+		res = resultOf(w) // its keeper was killed, and it went on
+	case limited.Err() == nil:
+		return Result{ExitCode: Unknown}, errors.Join(err, kerr)
+	default:
+		res = Result{ExitCode: TimedOut, Problem: fmt.Sprintf("Command timed out after %s", timeout)}
 	}
-	res := Result{ExitCode: TimedOut, Problem: fmt.Sprintf("Command timed out after %s", timeout)}
 	if kerr != nil {
 		res.Problem += ": " + kerr.Error()
 	}

@@ -89,6 +89,26 @@ func TestRunLeavesNothing(t *testing.T) {
 	w.wantNoWorkers()
 }
 
+// TestRunWithoutKeeper: what goes on although its keeper was killed is ended.
+func TestRunWithoutKeeper(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := w.host()
+	go func() {
+		w.wait("it runs", func() bool {
+			ws, _, err := h.Workers(t.Context(), host.Selection{})
+			return err == nil && len(ws) == 1 && ws[0].Status == host.StatusRunning
+		})
+		_ = os.WriteFile(w.dir+"/go", nil, 0o600)
+	}()
+	res, err := w.run(t.Context(), shell.Command{Command: `until [ -e go ]; do sleep 0.01; done; sleep 997 & kill -9 $PPID; exec sleep 998`})
+	if res.ExitCode != shell.Unknown || res.Problem == "" || err != nil {
+		t.Errorf("%+v, %v", res, err)
+	}
+	w.wantNone()
+	w.wantNoWorkers()
+}
+
 func TestRunCancelled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -3,7 +3,9 @@
 package keeper_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,8 +77,8 @@ func diskFull(shim, dir string) error {
 	if err := unix.Mount("swarm", dir, "tmpfs", 0, "size=256k"); err != nil {
 		return err
 	}
-	l := launch(`until [ -e status.json ]; do sleep 0.01; done; cat /dev/zero > filler 2>/dev/null; i=0; while [ $((i=i+1)) -le 10000 ]; do echo "line $i"; done; exit 3`)
-	l.ID, l.Dir = "w1", dir
+	l := launch(`echo begun; until [ -e status.json -a -s transcript ]; do sleep 0.01; done; cat /dev/zero > filler 2>/dev/null; head -c 200000 /dev/zero; i=0; while [ $((i=i+1)) -le 10000 ]; do echo "line $i"; done; exit 3`)
+	l.ID, l.Dir, l.Transcript = "w1", dir, true
 	l.Env = []string{"PATH=" + os.Getenv("PATH")}
 	b, err := rundir.EncodeLaunch(l)
 	if err != nil {
@@ -90,6 +92,11 @@ func diskFull(shim, dir string) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Run(); err != nil {
 		return err
+	}
+	// Where there is room for a mark only, there is not one for each piece of output.
+	b, err = os.ReadFile(filepath.Join(dir, rundir.TranscriptFile))
+	if err != nil || bytes.Contains(b, []byte("written]\n"+rundir.TranscriptMark)) {
+		return fmt.Errorf("transcript %q, error %w", b, err)
 	}
 	b, err = os.ReadFile(filepath.Join(dir, rundir.StatusFile))
 	if err == nil {

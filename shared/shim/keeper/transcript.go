@@ -60,10 +60,15 @@ func (t *transcript) append(b []byte) {
 	if t.full {
 		return
 	}
-	if !t.tellMissed() || !t.write(b) {
+	text := b
+	if t.missed > 0 {
+		text = append(t.missing(), b...)
+	}
+	if !t.write(text) {
 		t.missed += int64(len(b))
 		return
 	}
+	t.missed = 0
 	t.drop()
 }
 
@@ -96,31 +101,24 @@ func (t *transcript) drop() {
 	}
 	if err := t.punch(t.file, t.hole, end-t.hole); err != nil {
 		t.full = true
-		t.mark("this file is full: what follows is in the log only")
+		t.write(t.mark("this file is full: what follows is in the log only"))
 		return
 	}
 	t.hole = end
 }
 
-// tellMissed says what could not be written, once something can be.
-func (t *transcript) tellMissed() bool {
-	if t.missed == 0 {
-		return true
-	}
-	if !t.mark(strconv.FormatInt(t.missed, 10) + " bytes of output could not be written") {
-		return false
-	}
-	t.missed = 0
-	return true
+// missing says how much could not be written.
+func (t *transcript) missing() []byte {
+	return t.mark(strconv.FormatInt(t.missed, 10) + " bytes of output could not be written")
 }
 
-// mark writes a line of the shim's own.
-func (t *transcript) mark(text string) bool {
+// mark returns a line of the shim's own.
+func (t *transcript) mark(text string) []byte {
 	line := rundir.TranscriptMark + text + "]\n"
 	if t.open {
 		line = "\n" + line
 	}
-	return t.write([]byte(line))
+	return []byte(line)
 }
 
 // close ends it. It is not made durable: that is the log.
@@ -130,7 +128,9 @@ func (t *transcript) close() {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tellMissed()
+	if t.missed > 0 {
+		t.write(t.missing())
+	}
 	t.file.Close()
 }
 

@@ -70,6 +70,20 @@ func (c *call) answer(ctx context.Context) (rundir.Answer, error) {
 	return a, nil
 }
 
+// shimAlive reports whether the shim that wrote st is there. In another PID namespace,
+// such as that of a sandbox, its pid says nothing, but its socket answers.
+func shimAlive(dir string, st rundir.Status) bool {
+	if st.Shim.Alive() {
+		return true
+	}
+	conn, err := dial(context.Background(), dir)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close() // nothing was asked
+	return true
+}
+
 func (c *call) close() {
 	c.stop()
 	// Nothing was written that could still be lost.

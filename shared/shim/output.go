@@ -77,5 +77,5 @@ func (r *reader) follow(ctx context.Context) error {
 // over says whether nothing more can be written.
 func (r *reader) over() bool {
 	st, err := readRecord(r.dir)
-	return err != nil || st.State == rundir.StateEnded || !st.Shim.Alive()
+	return err != nil || st.State == rundir.StateEnded || !shimAlive(r.dir, st)
 }

@@ -32,7 +32,7 @@ func (l *Look) Status(dir, id string) (swarm.Status, error) {
 	if st.State == rundir.StateEnded {
 		return endedOf(st), nil
 	}
-	if st.Shim.Alive() {
+	if shimAlive(dir, st) {
 		return runningOf(st), nil
 	}
 	// A shim that left between the two looks wrote how its worker ended before.

@@ -22,9 +22,12 @@ func CallerDir() string {
 }
 
 // CallerID returns the id of the worker of this state directory that the calling
-// process runs in; empty if it runs in none.
-func (h *Host) CallerID() string {
-	run := callerRunDir(os.Getppid())
+// process runs in; empty if it runs in none. For a shell that acts as its owner,
+// with which it ends, that is the worker of the owner.
+func (h *Host) CallerID() string { return h.callerID(h.actingDir(os.Getppid())) }
+
+// callerID returns the id of the worker with that run directory, see callerRunDir.
+func (h *Host) callerID(run string) string {
 	if run == "" {
 		// A worker whose keeper died has nobody else to prove it; taking one too
 		// many for the caller's own only makes it the last.
@@ -43,7 +46,11 @@ func (h *Host) callerAmong(recs []registry.Record) int {
 	if h.isKeeper() {
 		return -1
 	}
-	at := indexID(recs, h.CallerID())
+	run := callerRunDir(os.Getppid())
+	at := indexID(recs, h.callerID(run))
+	if at < 0 && run != "" {
+		at = indexID(recs, h.CallerID())
+	}
 	if at < 0 || recs[at].State == registry.Stopped {
 		return -1
 	}

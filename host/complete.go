@@ -93,7 +93,8 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	return w, nil
 }
 
-// callerRecord returns the record of the worker that the caller runs in.
+// callerRecord returns the record of the worker that the caller runs in; from a shell
+// that acts as its owner, that of the owner's, if that runs in one.
 func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 	reg, err := h.changing(ctx)
 	if err != nil {
@@ -103,8 +104,11 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 	if err != nil {
 		return registry.Record{}, err
 	}
-	run := callerRunDir(os.Getppid())
-	if at := h.callerAmong(recs); at >= 0 {
+	run := h.actingDir(os.Getppid())
+	if run == "" {
+		run = callerRunDir(os.Getppid())
+	}
+	if at := indexID(recs, h.callerID(run)); at >= 0 && recs[at].State != registry.Stopped && !h.isKeeper() {
 		// The environment alone proves nothing of a worker that has a keeper: it may
 		// come from a daemon that was once started in there.
 		if _, err := os.Stat(filepath.Join(h.runDir(recs[at].ID), rundir.StatusFile)); run == "" && err == nil {

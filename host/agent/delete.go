@@ -71,15 +71,7 @@ func (d *deleting) check(ctx context.Context, force bool) error {
 		if err := team.Lead(ctx, tx, d.caller, d.name, "delete the team"); err != nil || force {
 			return err
 		}
-		live, err := tx.Members(ctx, d.name)
-		if err != nil || len(live) == 0 {
-			return err
-		}
-		e := &team.LiveAgentsError{Team: d.name}
-		for _, a := range live {
-			e.Agents = append(e.Agents, a.Name)
-		}
-		return e
+		return team.Empty(ctx, tx, d.name)
 	})
 }
 

@@ -55,8 +55,8 @@ type Agent struct {
 	Session, Pane string
 	Dir, Prompt   string
 	Status        AgentStatus
-	// Before is the status that it has again when its shutdown is refused, or when
-	// its new start fails.
+	// Before is the status that it has again when its shutdown is refused, or has once
+	// it is spawned.
 	Before AgentStatus
 	// WorkerID and Worker are the id and the name of its worker.
 	WorkerID, Worker string

@@ -67,7 +67,7 @@ func Join(ctx context.Context, tx *registry.Tx, j Joining, workerID, worker, tok
 	return a, warning, err
 }
 
-// Activate makes a spawning agent active, in the transaction that says that its
+// Activate makes a spawning agent active, or idle if it said so already, in the transaction that says that its
 // worker runs. Pane is where its screen is, or empty. It is [TerminatedError] if it
 // was ended meanwhile; then its worker has to go.
 func Activate(ctx context.Context, tx *registry.Tx, agentID, pane string, now time.Time) error {
@@ -78,7 +78,7 @@ func Activate(ctx context.Context, tx *registry.Tx, agentID, pane string, now ti
 	a.Pane, a.Heartbeat = pane, now
 	switch {
 	case a.Status == Spawning:
-		a.Status, a.Before = Active, ""
+		a.Status, a.Before = awake(a.Before), ""
 	case a.Before == Spawning: // it was asked to end already
 		a.Before = Active
 	}

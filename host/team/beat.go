@@ -70,12 +70,11 @@ func Beat(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who str
 		if status != "" {
 			a.Status = status
 		}
-	case ShuttingDown:
-		// It is what it is to be if it does not end.
+	case ShuttingDown, Spawning:
+		// It is what it is to be if it does not end, or once its worker runs.
 		if status != "" {
 			a.Before = status
 		}
-	case Spawning:
 	}
 	if now.After(a.Heartbeat) {
 		a.Heartbeat = now

@@ -124,3 +124,17 @@ func TestTouch(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// An agent may say that it has nothing to do before it is recorded that it runs.
+func TestIdleFromTheStart(t *testing.T) {
+	t.Parallel()
+	q := newSquad(t, "a")
+	q.put("a", func(a *registry.Agent) { a.Status = Spawning })
+	q.change(func(ctx context.Context, tx *registry.Tx) error {
+		_, err := Beat(ctx, tx, as("a"), crewTeam, "", Idle, later)
+		return errors.Join(err, Activate(ctx, tx, "agent-a", "", later))
+	})
+	if a := q.agent("a"); a.Status != Idle || a.Before != "" {
+		t.Errorf("%+v", a)
+	}
+}

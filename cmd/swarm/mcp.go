@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -9,7 +8,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
-	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -39,18 +37,7 @@ started. Should it be killed, their keepers end them. Workers and agents stay.`,
 }
 
 func (a *app) mcp(cwd string) error {
-	program, err := setup.Executable()
-	if err != nil {
-		return err
-	}
-	known, err := a.setup().Catalog(nil)
-	if err != nil {
-		return err
-	}
-	server, err := known.Beside(mcpProgram)
-	if missing, ok := errors.AsType[*catalog.MissingError](err); ok {
-		return &hintError{missing, "it is installed with swarm: run 'make install', or go install github.com/swarmhost/swarm/cmd/...@latest"}
-	}
+	program, server, err := a.companion(mcpProgram)
 	if err != nil {
 		return err
 	}

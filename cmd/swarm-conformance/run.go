@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os/signal"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+)
+
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// options are those of 'swarm plugin check', which documents them.
+type options struct {
+	swarm, version string
+	json, verbose  bool
+	only           *regexp.Regexp // nil: all
+	parallel       int
+	workers        int
+	command        string
+	base           string
+	handles        string
+	options        map[string]string
+	target         string
+}
+
+// run checks one plugin and returns the exit code.
+func run(args []string, out, errs io.Writer, env []string) int {
+	o, err := parse(args, errs)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return tell(errs, err, exitUsage)
+	}
+	// What is under way is ended and cleaned up.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	ok, err := o.check(ctx, setup.Setup{Env: env, Program: o.swarm}, out, errs)
+	switch {
+	case err != nil:
+		return tell(errs, err, exitFailed)
+	case ctx.Err() != nil:
+		return tell(errs, errors.New("interrupted: what failed may not be the plugin's fault"), exitFailed)
+	case !ok:
+		return exitFailed
+	}
+	return 0
+}
+
+func tell(errs io.Writer, err error, code int) int {
+	fmt.Fprintf(errs, "swarm: error: %s\n", setup.Message(err))
+	return code
+}
+
+func parse(args []string, errs io.Writer) (*options, error) {
+	o := &options{options: map[string]string{}}
+	flags := flag.NewFlagSet("swarm-conformance", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&o.swarm, "swarm", "", "`path` of swarm, which plugins are looked for beside")
+	flags.StringVar(&o.version, "version", "", "`version` that this program must have")
+	flags.BoolVar(&o.json, "json", false, "print the results as JSON")
+	flags.BoolVar(&o.verbose, "verbose", false, "tell rules that say nothing about the plugin, and its log")
+	flags.IntVar(&o.parallel, "parallel", 8, "`number` of cases at the same time")
+	flags.IntVar(&o.workers, "workers", 0, "`number` of workers in the case about many")
+	flags.StringVar(&o.command, "command", "", "`words` that run a script of the kit")
+	flags.StringVar(&o.base, "base", gitBase, "shell `command` that makes a base for workspaces")
+	flags.StringVar(&o.handles, "handles", "", "`file` of handles of older versions")
+	flags.Func("run", "run the cases whose names match the `expression`", func(text string) (err error) {
+		o.only, err = regexp.Compile(text)
+		return err
+	})
+	flags.Func("option", "`KEY=VALUE` for the spec of every worker", func(text string) error {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || key == "" {
+			return errors.New("expected KEY=VALUE")
+		}
+		o.options[key] = value
+		return nil
+	})
+	err := flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(errs, "Usage: swarm-conformance [flags] PATH|NAME")
+		flags.SetOutput(errs)
+		flags.PrintDefaults()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if flags.NArg() != 1 {
+		return nil, errors.New("expected one plugin, a path or a name")
+	}
+	o.target = flags.Arg(0)
+	if own := setup.ReadBuild().Version; o.version != "" && o.version != own {
+		return nil, fmt.Errorf("swarm-conformance is of version %s, but swarm of %s: install both anew, with 'make install' or "+
+			"'go install github.com/swarmhost/swarm/cmd/...@latest'", own, o.version)
+	}
+	return o, nil
+}
+
+// check runs the cases and reports whether no rule was broken.
+func (o *options) check(ctx context.Context, s setup.Setup, out, errs io.Writer) (ok bool, err error) {
+	found, err := find(ctx, s, o.target, errs)
+	if err != nil {
+		return false, err
+	}
+	binary, err := o.binary(s, found)
+	if err != nil {
+		return false, err
+	}
+	check := plugintest.CheckOptions{Parallel: o.parallel, Base: shellBase(o.base)}
+	if o.only != nil {
+		check.Only = o.only.MatchString
+	}
+	p := &printer{out: out, target: o.target, verbose: o.verbose}
+	if !o.json {
+		check.Each = p.result
+	}
+	report := plugintest.Check(ctx, binary, check)
+	if len(report.Results) == 0 {
+		return false, fmt.Errorf("no case matches '%s'", o.only)
+	}
+	if o.json {
+		err = writeJSON(out, found, report)
+	} else {
+		err = p.summary(found, report)
+	}
+	return report.Count(plugintest.Failed) == 0, err
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// conformanceProgram checks plugins, a program of its own: every call of swarm would
+// pay for what it links.
+const conformanceProgram = "swarm-conformance"
+
+type pluginCheckOptions struct {
+	json, verbose     bool
+	run               string
+	parallel, workers int
+	command, base     string
+	handles           string
+	options           []string
+}
+
+func newPluginCheck(a *app) *cobra.Command {
+	o := &pluginCheckOptions{}
+	cmd := &cobra.Command{
+		Use:   "check PATH|NAME [flags]",
+		Short: "Check a plugin against the contract",
+		Long: `Run all cases of the conformance kit against a built plugin, in whatever language
+it was written, and tell for each whether its rule was kept. A rule that was broken
+is told with what was seen and how to see it again. A plugin is started anew for
+each case, with the settings that the config has for it, and killed in every call.
+
+What has a slash in it is the path of a plugin, anything else a name. Rules about
+capabilities that the plugin does not claim are left out.
+
+The cases spawn real workers: on the engine that the plugin's settings name, and of
+a terminal multiplexer on the server that everybody uses unless an --option says
+another. All are ended again. What they do is written for a POSIX shell where
+the worker runs. If there is none, --command says how to run it: a program and
+its arguments, in which {name} is the name of the script and {shell} its text.
+
+With --json there are the fields name, version, kind, contract, local, capabilities,
+path; ok, failed, skipped: how many; cases: each with name, rule, result (ok, failed,
+skipped), why, problems, log, seconds.
+
+The exit code is 1 if a rule was broken.`,
+		Example: `  swarm plugin check ./swarm-plugin-queue
+  swarm plugin check queue --run '^kill-' --verbose
+  swarm plugin check tmux --option socket=check
+  swarm plugin check ./swarm-plugin-queue --json | jq -r '.cases[] | select(.result == "failed") | .rule'`,
+		DisableFlagsInUseLine: true,
+		Args:                  arguments(1, 1, "path or name of a plugin"),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			if strings.Contains(prefix, "/") {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			return a.completePlugins(cmd, args, prefix)
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.pluginCheck(args[0], o) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.json, "json", false, "print the results as JSON")
+	f.BoolVar(&o.verbose, "verbose", false, "tell what was left out too, and what the plugin logged")
+	f.StringVar(&o.run, "run", "", "only cases whose names match the regular `EXPRESSION`")
+	f.IntVar(&o.parallel, "parallel", 8, "how many cases to run at the same time")
+	f.IntVar(&o.workers, "workers", 100, "how many workers there are in the case about many")
+	f.StringVar(&o.command, "command", "", "`WORDS` that run a script where there is no POSIX shell")
+	f.StringArrayVar(&o.options, "option", nil, "`KEY=VALUE` that only the backend understands, for every worker; {id} is the worker's id")
+	f.StringVar(&o.handles, "handles", "", "`FILE` of handles that older versions wrote: a JSON array of {version, data: base64}")
+	f.StringVar(&o.base, "base", "", "shell `COMMAND` that makes what workspaces are made of (default: a git repository)")
+	return cmd
+}
+
+func (a *app) pluginCheck(target string, o *pluginCheckOptions) error {
+	if _, err := regexp.Compile(o.run); err != nil {
+		return usagef("invalid value '%s' for --run: %v", o.run, err)
+	}
+	if o.parallel < 1 || o.workers < 1 {
+		return usagef("--parallel and --workers are at least 1")
+	}
+	for _, option := range o.options {
+		if key, _, ok := strings.Cut(option, "="); !ok || key == "" {
+			return usagef("invalid value '%s' for --option: expected KEY=VALUE", option)
+		}
+	}
+	program, checker, err := a.companion(conformanceProgram)
+	if err != nil {
+		return err
+	}
+	command := []string{
+		checker, "-swarm", program, "-version", setup.ReadBuild().Version,
+		"-parallel", strconv.Itoa(o.parallel), "-workers", strconv.Itoa(o.workers),
+		"-json=" + strconv.FormatBool(o.json), "-verbose=" + strconv.FormatBool(o.verbose),
+	}
+	for _, flag := range []struct{ name, value string }{
+		{"-run", o.run}, {"-command", o.command}, {"-handles", o.handles}, {"-base", o.base},
+	} {
+		if flag.value != "" {
+			command = append(command, flag.name, flag.value)
+		}
+	}
+	for _, option := range o.options {
+		command = append(command, "-option", option)
+	}
+	return a.become(swarm.Attachment{Command: append(command, "--", target)})
+}

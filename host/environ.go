@@ -28,14 +28,17 @@ func (h *Host) hostEnv() []string {
 }
 
 // workerEnv returns the variables that a worker gets on top of its environment:
-// the user's, then those by which it knows itself. token is that of an agent.
-func (h *Host) workerEnv(rec *registry.Record, token string) []string {
+// the user's, then those by which it knows itself. On another machine the state
+// directory is not there. token is that of an agent.
+func (h *Host) workerEnv(rec *registry.Record, local bool, token string) []string {
 	env := slices.DeleteFunc(slices.Clone(rec.Env), func(kv string) bool { return strings.HasPrefix(kv, swarm.EnvToken+"=") })
 	env = append(env,
 		swarm.EnvWorker+"="+rec.Name,
 		swarm.EnvWorkerID+"="+rec.ID,
-		swarm.EnvDir+"="+h.opts.Dir,
 	)
+	if local {
+		env = append(env, swarm.EnvDir+"="+h.opts.Dir)
+	}
 	if rec.Agent != "" {
 		env = append(env, envTeam+"="+rec.Team, envAgentID+"="+rec.Agent, swarm.EnvToken+"="+token)
 	}

@@ -20,7 +20,9 @@ const (
 	EventDied     EventKind = "DIED"
 	EventKilled   EventKind = "KILLED"
 
-	EventSpawned       EventKind = "SPAWNED"
+	EventSpawned EventKind = "SPAWNED"
+	// EventAdopted: it was found in its engine, where somebody else had spawned it.
+	EventAdopted       EventKind = "ADOPTED"
 	EventRestarted     EventKind = "RESTARTED"
 	EventCrashLoop     EventKind = "CRASH LOOP"
 	EventKillRequested EventKind = "KILL REQUESTED"

@@ -42,6 +42,9 @@ type fakeBackend struct {
 	// onKill takes the place of the kill.
 	onKill func(context.Context, fakeWorker, swarm.KillOptions) (swarm.KillResult, error)
 
+	// onList takes the place of List.
+	onList func(each func(swarm.Listed) error) error
+
 	// order is what a keeper does: of a kill and a completion one is first.
 	order sync.Mutex
 
@@ -415,7 +418,7 @@ func rigIn(t testing.TB, root string) *rig {
 	r.plugins = &fakePlugins{
 		peers: map[string]*peer{
 			"one":      {Info: plugin.Info{Name: "one", Kind: plugin.KindBackend, Local: true, Capabilities: caps}, backend: r.one, check: ok},
-			"two":      {Info: plugin.Info{Name: "two", Kind: plugin.KindBackend, Capabilities: caps}, backend: r.two, check: ok},
+			"two":      {Info: plugin.Info{Name: "two", Kind: plugin.KindBackend, Capabilities: append(caps, swarm.CapList)}, backend: r.two, check: ok},
 			"worktree": {Info: plugin.Info{Name: "worktree", Kind: plugin.KindWorkspace, Capabilities: caps}, workspace: r.tree, check: ok},
 		},
 		errs: map[string]error{}, started: map[string]int{}, restarts: map[string]int{},

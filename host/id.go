@@ -3,6 +3,7 @@ package host
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"strings"
 	"time"
 )
 
@@ -32,4 +33,10 @@ func base32(v uint64, n int) string {
 		v >>= 5
 	}
 	return string(out)
+}
+
+// isID reports whether a text from elsewhere can be the id of a worker, and so the
+// name of its run directory.
+func isID(s string) bool {
+	return s != "" && len(s) <= 64 && strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyz-") == ""
 }

@@ -30,6 +30,8 @@ type plan struct {
 	owner, maker *peer
 	// transcript says to keep the output raw too.
 	transcript bool
+	// dirGiven is [SpawnRequest.DirGiven].
+	dirGiven bool
 	// joining is the agent that the worker is to be, nil for others and in a respawn;
 	// token is what it proves that with, and warning what is to be said of it.
 	joining *team.Joining
@@ -54,7 +56,7 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	p := &plan{transcript: req.Transcript, joining: req.Agent}
+	p := &plan{transcript: req.Transcript, joining: req.Agent, dirGiven: req.DirGiven}
 	var err error
 	if p.backend, err = h.catalog.Find(req.Backend); err != nil {
 		return nil, err
@@ -211,6 +213,9 @@ func (h *Host) startPlugins(ctx context.Context, reg *registry.Registry, p *plan
 		return err
 	}
 	if err := p.supported(); err != nil {
+		return err
+	}
+	if err := p.sendAway(); err != nil {
 		return err
 	}
 	h.recoverBackend(ctx, reg, p.owner, p.rec.Backend)

@@ -51,6 +51,7 @@ func (h *Host) planAgain(old registry.Record, as *SpawnRequest) (*plan, error) {
 		rec: registry.Record{Spec: old.Spec, State: registry.Starting, Step: registry.StepBackend},
 		// The output of a background shell is read as it is.
 		transcript: old.Shell != nil,
+		dirGiven:   true,
 	}
 	if old.Agent != "" {
 		p.token = newToken()

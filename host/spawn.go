@@ -25,6 +25,9 @@ type SpawnRequest struct {
 	// Dir is the working directory, absolute. With a Workspace it is where the
 	// workspace is made from, and the worker runs in the workspace.
 	Dir string
+	// DirGiven says that somebody named Dir. A backend that is not local is not sent
+	// another one: the directory of whoever calls means nothing where it runs.
+	DirGiven bool
 	// Env are KEY=VALUE entries on top of the environment.
 	Env []string
 	// Tags are the user's labels.
@@ -229,7 +232,7 @@ func (h *Host) start(ctx context.Context, p *plan, done *undo) error {
 	}
 	rec.Handle, err = p.owner.backend.Spawn(ctx, swarm.Spec{
 		ID: rec.ID, Name: rec.Name, Command: rec.Command, Dir: rec.Dir,
-		Env: h.workerEnv(rec, p.token), Tags: rec.Tags, Options: rec.Options,
+		Env: h.workerEnv(rec, p.owner.Local, p.token), Tags: rec.Tags, Options: rec.Options,
 		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Transcript: p.transcript, Stdin: rec.Stdin, Restart: rec.Restart,
 		Owner: ownerFor(p.owner, rec.Owner), Local: local,
 	})

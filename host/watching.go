@@ -139,7 +139,7 @@ func (w *watching) tell(ctx context.Context, f *follower) error {
 	}
 	spawned := false
 	for _, e := range events {
-		spawned = spawned || e.Kind == EventSpawned
+		spawned = spawned || e.Kind == EventSpawned || e.Kind == EventAdopted
 		if w.req.Event != nil {
 			if err := w.req.Event(e); err != nil {
 				return err

@@ -62,6 +62,7 @@ func (a *app) loadDeclared() (*declared, error) {
 		if workers[i], err = declaredWorker(name, loaded.Config.Workers[name]); err != nil {
 			return nil, err
 		}
+		_, workers[i].Spawn.DirGiven = loaded.Origins[config.WorkerKey(name, "cwd")]
 	}
 	d.set, err = set.New(project, workers)
 	return d, err

@@ -33,6 +33,7 @@ func verbs() []verb {
 		{"kill", groupWorkers, newKill},
 		{"respawn", groupWorkers, newRespawn},
 		{"clean", groupWorkers, newClean},
+		{"adopt", groupWorkers, newAdopt},
 		{"send", groupTalk, newSend},
 		{"peek", groupTalk, newPeek},
 		{"attach", groupTalk, newAttach},

@@ -62,6 +62,7 @@ func (o *spawnOptions) request(cfg config.Config) (host.SpawnRequest, error) {
 	}
 	var err error
 	r.Dir, err = workingDir(o.cwd)
+	r.DirGiven = o.cwd != ""
 	return r, err
 }
 

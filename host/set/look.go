@@ -47,6 +47,8 @@ func (s *Set) foreign(w host.Worker) error {
 		return fmt.Errorf("worker '%s' is %w: it is declared in %s", w.Name, ErrForeign, w.Project)
 	case w.Workspace != nil && within(s.byName[w.Name].Spawn.Dir, w.Workspace.Base), sameDir(w.Dir, s.byName[w.Name].Spawn.Dir):
 		return nil
+	case w.Dir == "":
+		return fmt.Errorf("worker '%s' is %w: it was started by hand", w.Name, ErrForeign)
 	default:
 		return fmt.Errorf("worker '%s' is %w: it was started by hand in %s", w.Name, ErrForeign, w.Dir)
 	}

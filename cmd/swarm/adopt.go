@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+type adoptOptions struct {
+	backend string
+	all     bool
+	json    bool
+}
+
+func newAdopt(a *app) *cobra.Command {
+	o := &adoptOptions{}
+	cmd := &cobra.Command{
+		Use:   "adopt --backend PLUGIN NAME... | --all",
+		Short: "Take over workers that were spawned from elsewhere",
+		Long: `Enter workers into the list here that were spawned by another host of the same
+engine, such as from another machine into the same cluster. From then on they are
+seen and ended from here as if they had been spawned here; who spawned them has
+them as well. Nothing is done to the workers.
+
+NAME is a name or an id, of a worker that runs or has ended; --all takes all that
+have not ended. One that is here already stays as it is. One whose name another
+worker has here is not taken over, and the exit code is 1. How long a worker stays
+listed is not known of it: it stays until "swarm clean".`,
+		Example: `  swarm adopt --backend nomad --all
+  swarm adopt --backend nomad build && swarm logs build --follow`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case o.backend == "":
+				return usagef("required flag --backend not set")
+			case o.all && len(args) > 0:
+				return usagef("worker names and --all exclude each other")
+			case !o.all && len(args) == 0:
+				return host.ErrNoSelection
+			}
+			return a.adopt(cmd.Context(), args, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.backend, "backend", "", "`PLUGIN` that owns the workers; required")
+	f.BoolVar(&o.all, "all", false, "all workers that have not ended")
+	f.BoolVar(&o.json, "json", false, "print the workers as JSON")
+	return cmd
+}
+
+func (a *app) adopt(ctx context.Context, names []string, o *adoptOptions) error {
+	finishWriting()
+	loaded, err := a.loadProjectFor(o.backend)
+	if err != nil {
+		return err
+	}
+	return a.with(ctx, loaded.Config, func(h *host.Host) error {
+		outcomes, warnings, err := h.Adopt(ctx, host.AdoptRequest{Backend: o.backend, Names: names, All: o.all})
+		a.remarks(warnings, nil)
+		if err != nil {
+			return err
+		}
+		for _, out := range outcomes {
+			switch {
+			case out.Err != nil:
+				a.fail(out.Err)
+			case o.json:
+			case !out.Known:
+				a.printf("adopted %s%s\n", out.Worker.Name, spawnedWhere(out.Worker))
+			case !o.all:
+				a.printf("%s is here already\n", out.Worker.Name)
+			}
+		}
+		if o.json {
+			err = a.printJSON(a.adoptedJSON(outcomes))
+		}
+		if err == nil && slices.ContainsFunc(outcomes, func(out host.AdoptOutcome) bool { return out.Err != nil }) {
+			return failed
+		}
+		return err
+	})
+}
+
+// adoptedJSON is one worker of an engine that was to be taken over.
+type adoptedJSON struct {
+	workerJSON
+	Adopted bool    `json:"adopted"`
+	Error   *string `json:"error"`
+}
+
+func (a *app) adoptedJSON(outcomes []host.AdoptOutcome) []adoptedJSON {
+	list := make([]adoptedJSON, len(outcomes))
+	for i, out := range outcomes {
+		list[i] = adoptedJSON{workerJSON: a.workerJSON(out.Worker), Adopted: out.Err == nil && !out.Known, Error: errorJSON(out.Err)}
+	}
+	return list
+}

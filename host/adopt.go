@@ -1,0 +1,162 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// AdoptRequest says which workers of an engine to adopt.
+type AdoptRequest struct {
+	// Backend is the name of the plugin that the engine is behind.
+	Backend string
+	// Names are names or ids, exact. Of several workers of a name the one that
+	// runs is meant, else the last one.
+	Names []string
+	// All selects every worker that has not ended; Names is empty then.
+	All bool
+}
+
+// AdoptOutcome says what came of one worker.
+type AdoptOutcome struct {
+	// Worker is as it is now.
+	Worker Worker
+	// Known says that it was in the registry before.
+	Known bool
+	// Err is nil if it is in the registry now. Its text names the worker.
+	Err error
+}
+
+// adoptLimit is how long a backend may take to tell which workers there are.
+const adoptLimit = time.Minute
+
+// Adopt enters workers into the registry that a backend finds in its engine and that
+// were spawned by another host. From then on they are as if they had been spawned
+// here; those who had them before have them as well. A worker that is known already
+// stays as it is, and one whose name is taken here is an [ErrExists] in its outcome.
+//
+// A name that the engine does not know is an [ErrNotFound], and nothing was adopted
+// then. Workers that the backend can't tell enough of are left out, with a warning.
+// Outcomes are in the order of Names, else in that of the workers' creation.
+func (h *Host) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, []Warning, error) {
+	if len(req.Names) == 0 && !req.All {
+		return nil, nil, ErrNoSelection
+	}
+	e, err := h.catalog.Find(req.Backend)
+	if err != nil {
+		return nil, nil, err
+	}
+	reg, err := h.writing(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, warnings, err := h.list(ctx, reg, e)
+	if err != nil {
+		return nil, warnings, err
+	}
+	picked, err := req.pick(found)
+	if err != nil {
+		return nil, warnings, err
+	}
+	recs := make([]registry.Record, len(picked))
+	for i, l := range picked {
+		recs[i] = h.adoptedRecord(e, l)
+	}
+	outcomes, err := h.adopt(ctx, reg, picked, recs)
+	if err != nil {
+		return nil, warnings, err
+	}
+	for i, out := range outcomes {
+		if out.Err == nil && !out.Known {
+			h.warnIf(h.keepWorkerFile(&recs[i]), "what is known of a worker can't be kept beside the registry", "worker", recs[i].Name)
+		}
+	}
+	return outcomes, warnings, nil
+}
+
+// list asks a backend which workers there are.
+func (h *Host) list(ctx context.Context, reg *registry.Registry, e catalog.Entry) (found []swarm.Listed, warnings []Warning, err error) {
+	limited, cancel := context.WithTimeout(ctx, adoptLimit)
+	defer cancel()
+	err = h.askBackend(limited, e, true, func(p *peer) error {
+		if !p.Has(swarm.CapList) {
+			return &unsupportedError{backend: e.Name, cap: swarm.CapList}
+		}
+		h.recoverBackend(limited, reg, p, e.Name)
+		found, warnings = nil, nil
+		return p.backend.List(limited, func(l swarm.Listed) error {
+			if err := checkListed(l); err != nil {
+				warnings = append(warnings, Warning{Text: fmt.Sprintf("backend '%s' lists a worker that can't be adopted: %v", e.Name, err)})
+				return nil
+			}
+			found = append(found, l)
+			return nil
+		})
+	})
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, e.Name, adoptLimit)
+	}
+	slices.SortStableFunc(found, func(a, b swarm.Listed) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Spec.ID, b.Spec.ID))
+	})
+	return found, warnings, err
+}
+
+// checkListed refuses what could not have been spawned: who wrote it into the engine
+// may be anybody.
+func checkListed(l swarm.Listed) error {
+	s := l.Spec
+	if !isID(s.ID) {
+		return &specError{text: fmt.Sprintf("invalid id %q", s.ID)}
+	}
+	return SpawnRequest{
+		Name: s.Name, Command: s.Command, Dir: cmp.Or(s.Dir, "/"), Tags: s.Tags, Options: s.Options, Kill: &s.Kill, Restart: s.Restart,
+	}.check()
+}
+
+// pick returns the workers that are meant.
+func (req AdoptRequest) pick(found []swarm.Listed) ([]swarm.Listed, error) {
+	if req.All {
+		return slices.DeleteFunc(slices.Clone(found), func(l swarm.Listed) bool { return over(l.Status) }), nil
+	}
+	var picked []swarm.Listed
+	for _, name := range req.Names {
+		i := findListed(found, name)
+		if i < 0 {
+			return nil, &notListedError{backend: req.Backend, name: name}
+		}
+		if !slices.ContainsFunc(picked, func(l swarm.Listed) bool { return l.Spec.ID == found[i].Spec.ID }) {
+			picked = append(picked, found[i])
+		}
+	}
+	return picked, nil
+}
+
+// findListed returns the place of the worker of that name or id, or -1.
+func findListed(found []swarm.Listed, name string) int {
+	best := -1
+	for i, l := range found {
+		if l.Spec.Name == name && (best < 0 || !over(l.Status) || over(found[best].Status)) {
+			best = i
+		}
+	}
+	if best < 0 {
+		best = slices.IndexFunc(found, func(l swarm.Listed) bool { return l.Spec.ID == name })
+	}
+	return best
+}
+
+// notListedError names a worker that an engine does not know.
+type notListedError struct{ backend, name string }
+
+func (e *notListedError) Error() string {
+	return fmt.Sprintf("backend '%s' has no worker '%s'", e.backend, e.name)
+}
+func (e *notListedError) Is(target error) bool { return target == ErrNotFound }

@@ -1,0 +1,66 @@
+package host
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func TestOnlyWhatWasGivenGoesAway(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "w", "two", func(req *SpawnRequest) { req.Env = []string{"A=1"} })
+	r.spawn(t, "dir", "two", func(req *SpawnRequest) { req.Dir, req.DirGiven = "/not/here", true })
+	for _, w := range r.two.all(t) {
+		want := ""
+		if w.Spec.Name == "dir" {
+			want = "/not/here"
+		}
+		if w.Spec.Dir != want || w.Spec.Local != nil || w.Spec.Owner != nil {
+			t.Errorf("%s was sent away with %+v", w.Spec.Name, w.Spec)
+		}
+		for _, kv := range w.Spec.Env {
+			if kv != "A=1" && kv != "SWARM_WORKER="+w.Spec.Name && kv != "SWARM_WORKER_ID="+w.ID {
+				t.Errorf("%s was sent away with the variable %s", w.Spec.Name, kv)
+			}
+		}
+	}
+	if dir := r.get(t, "w").Dir; dir != "" {
+		t.Errorf("the worker says that it is in %s", dir)
+	}
+	if _, err := r.Respawn(t.Context(), "dir", RespawnRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if dir := r.get(t, "dir").Dir; dir != "/not/here" {
+		t.Errorf("respawned in %q", dir)
+	}
+}
+
+func TestWhatHasToBeHereIsNotSentAway(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for what, change := range map[string]func(*SpawnRequest){
+		"can't be in a worktree": withTree,
+		"a loop has to run here": func(req *SpawnRequest) { req.Ralph = true },
+		"an agent has to run here": func(req *SpawnRequest) {
+			req.Agent = &team.Joining{ID: "agent-000000", Team: "t"}
+		},
+	} {
+		req := r.request("w", "two")
+		change(&req)
+		_, err := r.Spawn(t.Context(), req)
+		if !errors.Is(err, swarm.ErrInvalidSpec) || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if alive := r.two.alive(t); !slices.Equal(alive, []string{}) {
+		t.Errorf("alive are %v", alive)
+	}
+	if got := r.summary(t); len(got) > 0 {
+		t.Errorf("there are %v", got)
+	}
+}

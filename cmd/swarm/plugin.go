@@ -15,11 +15,14 @@ import (
 func newPlugin(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",
-		Short: "Show the plugins that own workers and worktrees",
+		Short: "Show, install and check the plugins that own workers and worktrees",
 		RunE:  unknownVerb,
 		Args:  cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(newPluginList(a), newPluginNew(a))
+	cmd.AddCommand(
+		newPluginList(a), newPluginInfo(a), newPluginInstall(a), newPluginVerify(a), newPluginRemove(a), newPluginNew(a),
+		newPluginCheck(a),
+	)
 	return cmd
 }
 
@@ -43,15 +46,7 @@ state directory, or in the PATH; or it is named in a config file.`,
 }
 
 func (a *app) pluginList(ctx context.Context, json bool) error {
-	loaded, err := a.loadProject()
-	var problems config.Problems
-	if err != nil && !errors.As(err, &problems) {
-		return err
-	}
-	for _, p := range problems {
-		a.warn(p.Error(), "") // the list may be what one needs to mend it
-	}
-	return a.with(ctx, loaded.Config, func(h *host.Host) error {
+	return a.withPlugins(ctx, func(h *host.Host) error {
 		plugins := h.PluginList(ctx)
 		if json {
 			return a.printJSON(pluginsJSON(plugins))
@@ -59,6 +54,20 @@ func (a *app) pluginList(ctx context.Context, json bool) error {
 		a.printPlugins(plugins)
 		return nil
 	})
+}
+
+// withPlugins runs f with a host that has the settings of all files, as far as they
+// are right.
+func (a *app) withPlugins(ctx context.Context, f func(*host.Host) error) error {
+	loaded, err := a.loadProject()
+	var problems config.Problems
+	if err != nil && !errors.As(err, &problems) {
+		return err
+	}
+	for _, p := range problems {
+		a.warn(p.Error(), "") // what is shown may be what one needs to mend it
+	}
+	return a.with(ctx, loaded.Config, f)
 }
 
 func (a *app) printPlugins(plugins []host.PluginStatus) {
@@ -88,15 +97,22 @@ type pluginJSON struct {
 	Capabilities []string `json:"capabilities"`
 	Local        bool     `json:"local"`
 	Health       string   `json:"health"`
+	// Versions are those that are installed.
+	Versions []string `json:"versions"`
 }
 
 func pluginsJSON(plugins []host.PluginStatus) []pluginJSON {
 	list := make([]pluginJSON, len(plugins))
 	for i, p := range plugins {
-		list[i] = pluginJSON{
-			Name: p.Name, Kind: orNull(p.Kind), Version: orNull(p.Version), Path: orNull(p.Path),
-			Capabilities: append([]string{}, p.Capabilities...), Local: p.Local, Health: health(p),
-		}
+		list[i] = pluginJSONOf(p)
 	}
 	return list
+}
+
+func pluginJSONOf(p host.PluginStatus) pluginJSON {
+	return pluginJSON{
+		Name: p.Name, Kind: orNull(p.Kind), Version: orNull(p.Version), Path: orNull(p.Path),
+		Capabilities: append([]string{}, p.Capabilities...), Local: p.Local, Health: health(p),
+		Versions: append([]string{}, p.Versions...),
+	}
 }

@@ -25,6 +25,19 @@ func (e Entry) Check() error {
 }
 
 func check(path string) error {
+	if err := CheckFile(path); err != nil {
+		return err
+	}
+	if !isExecutable(path) {
+		return &MissingError{Path: path, err: errors.New("not executable")}
+	}
+	return nil
+}
+
+// CheckFile is what [Entry.Check] asks of any file, whether it is a program or
+// not: nobody else can put another one in its place. Errors: [MissingError],
+// [UnsafeError].
+func CheckFile(path string) error {
 	real := path
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -37,9 +50,6 @@ func check(path string) error {
 	}
 	if !info.Mode().IsRegular() {
 		return &MissingError{Path: path, err: errors.New("not a file")}
-	}
-	if info.Mode()&0o111 == 0 {
-		return &MissingError{Path: path, err: errors.New("not executable")}
 	}
 	if info.Mode()&0o002 != 0 {
 		return &UnsafeError{Path: path, What: path}

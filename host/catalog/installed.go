@@ -29,8 +29,8 @@ type Manifest struct {
 	// was built with.
 	Kind     string `json:"kind"`
 	Contract int    `json:"contract"`
-	// OS and Arch are as Go names them. What is no program of a machine, such as
-	// a script, has those of the machine that it was installed on.
+	// OS and Arch are as Go names them, or [Anywhere] of what is no program of a
+	// machine, such as a script.
 	OS   string `json:"os"`
 	Arch string `json:"arch"`
 	// Files are all files, the plugin itself first.
@@ -39,6 +39,15 @@ type Manifest struct {
 	Installed    time.Time `json:"installed"`
 	Source       string    `json:"source"`
 	SourceSHA256 string    `json:"source_sha256"`
+}
+
+// Anywhere takes the place of an operating system or an architecture of what runs
+// on all of them.
+const Anywhere = "all"
+
+// RunsHere reports whether what is for os and arch is for this machine.
+func RunsHere(os, arch string) bool {
+	return (os == runtime.GOOS || os == Anywhere) && (arch == runtime.GOARCH || arch == Anywhere)
 }
 
 // File is an installed file.
@@ -106,8 +115,11 @@ func (c *Catalog) Installed(name, version string) (*Installed, error) {
 	}
 	i := &Installed{Dir: filepath.Join(c.opts.Dir, Folder, name, version)}
 	program := filepath.Join(i.Dir, Program(name))
-	for _, dir := range []string{c.opts.Dir, filepath.Join(c.opts.Dir, Folder), filepath.Dir(i.Dir), i.Dir} {
-		if err := private(program, dir, dir != c.opts.Dir); err != nil {
+	if err := CheckFolder(c.opts.Dir); err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{filepath.Dir(i.Dir), i.Dir} {
+		if err := private(program, dir); err != nil {
 			return nil, err
 		}
 	}
@@ -122,11 +134,11 @@ func (c *Catalog) Installed(name, version string) (*Installed, error) {
 	if err := i.check(name, version); err != nil {
 		return nil, damaged(fmt.Errorf("%s: %w", ManifestFile, err))
 	}
-	if i.OS != runtime.GOOS || i.Arch != runtime.GOARCH {
+	if !RunsHere(i.OS, i.Arch) {
 		return nil, &PlatformError{What: fmt.Sprintf("plugin '%s' %s", name, version), OS: i.OS, Arch: i.Arch}
 	}
 	for _, f := range i.Files {
-		if err := private(program, i.Path(f), true); err != nil {
+		if err := private(program, i.Path(f)); err != nil {
 			return nil, err
 		}
 	}
@@ -151,17 +163,23 @@ func (m *Manifest) check(name, version string) error {
 	return nil
 }
 
-// private refuses what everybody may write to, and with own set a link in its
-// place: what is installed is all in one folder.
-func private(program, path string, own bool) error {
-	look := os.Stat
-	if own {
-		look = os.Lstat
+// CheckFolder refuses a state directory in which everybody may install plugins, and
+// a folder of plugins that is somewhere else. Errors: [UnsafeError], [LinkError].
+func CheckFolder(state string) error {
+	folder := filepath.Join(state, Folder)
+	if info, err := os.Stat(state); err == nil && info.Mode()&0o002 != 0 {
+		return &UnsafeError{Path: folder, What: state}
 	}
-	info, err := look(path)
+	return private(folder, folder)
+}
+
+// private refuses what everybody may write to, and a link in its place: what is
+// installed is all in one folder. What is missing is told by whoever reads it.
+func private(program, path string) error {
+	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil // whoever reads it will say so
+		return nil
 	case err != nil:
 		return err
 	case info.Mode()&fs.ModeSymlink != 0:

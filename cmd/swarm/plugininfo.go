@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+)
+
+func newPluginInfo(a *app) *cobra.Command {
+	var json bool
+	cmd := &cobra.Command{
+		Use:   "info NAME [flags]",
+		Short: "Show all that is known of one plugin",
+		Long: `Start a plugin, and tell what it is, where it was found, and from what it was
+installed.`,
+		Example: `  swarm plugin info tmux
+  swarm plugin info queue --json | jq -r .path`,
+		DisableFlagsInUseLine: true,
+		Args:                  arguments(1, 1, "a plugin"),
+		ValidArgsFunction:     a.completePlugins,
+		RunE:                  func(cmd *cobra.Command, args []string) error { return a.pluginInfo(cmd.Context(), args[0], json) },
+	}
+	cmd.Flags().BoolVar(&json, "json", false, "print it as JSON")
+	return cmd
+}
+
+// completePlugins offers the names of plugins. It starts none.
+func (a *app) completePlugins(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	known, err := a.setup().Catalog(a.quietConfig().Plugins)
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return known.Names(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// quietConfig is what the user's file says, or what of it is right.
+func (a *app) quietConfig() config.Config {
+	loaded, _ := a.setup().LoadUser()
+	return loaded.Config
+}
+
+// pluginInfoJSON is a plugin as in the list, and more.
+type pluginInfoJSON struct {
+	pluginJSON
+	Contract *int     `json:"contract"`
+	Command  []string `json:"command"`
+	// Configured is what the config says of how to find it.
+	Configured pluginConfiguredJSON `json:"configured"`
+	Installed  *installedJSON       `json:"installed"`
+}
+
+type pluginConfiguredJSON struct {
+	Command bool    `json:"command"`
+	Version *string `json:"version"`
+	SHA256  *string `json:"sha256"`
+}
+
+// installedJSON tells from what a plugin was installed.
+type installedJSON struct {
+	Version      string              `json:"version"`
+	Time         string              `json:"time"`
+	Source       string              `json:"source"`
+	SourceSHA256 string              `json:"source_sha256"`
+	OS           string              `json:"os"`
+	Arch         string              `json:"arch"`
+	Files        []installedFileJSON `json:"files"`
+}
+
+type installedFileJSON struct {
+	Path   string `json:"path"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+func pluginInfoJSONOf(p host.PluginDetail) pluginInfoJSON {
+	j := pluginInfoJSON{
+		pluginJSON: pluginJSONOf(p.PluginStatus), Contract: orNull(p.Contract), Command: append([]string{}, p.Command...),
+		Configured: pluginConfiguredJSON{Command: p.Configured, Version: orNull(p.WantVersion), SHA256: orNull(p.WantSHA256)},
+	}
+	if i := p.Installed; i != nil {
+		j.Installed = &installedJSON{
+			Version: i.Version, Time: i.Installed.Format(time.RFC3339), Source: i.Source, SourceSHA256: i.SourceSHA256, OS: i.OS, Arch: i.Arch,
+		}
+		for _, f := range i.Files {
+			j.Installed.Files = append(j.Installed.Files, installedFileJSON(f))
+		}
+	}
+	return j
+}
+
+func (a *app) pluginInfo(ctx context.Context, name string, json bool) error {
+	return a.withPlugins(ctx, func(h *host.Host) error {
+		p, err := h.Plugin(ctx, name)
+		if err != nil {
+			return err
+		}
+		if json {
+			return a.printJSON(pluginInfoJSONOf(p))
+		}
+		a.printTable(nil, pluginInfoRows(p))
+		return nil
+	})
+}
+
+func pluginInfoRows(p host.PluginDetail) [][]string {
+	var rows [][]string
+	add := func(what, text string) {
+		if text != "" {
+			rows = append(rows, []string{what + ":", text})
+		}
+	}
+	add("name", p.Name)
+	add("kind", p.Kind)
+	add("version", p.Version)
+	add("health", health(p.PluginStatus))
+	add("path", p.Path)
+	if len(p.Command) > 1 {
+		add("arguments", strings.Join(p.Command[1:], " "))
+	}
+	add("capabilities", strings.Join(p.Capabilities, ", "))
+	if p.Kind != "" {
+		add("contract", fmt.Sprint(p.Contract))
+		add("workers", map[bool]string{true: "on this machine", false: "elsewhere"}[p.Local])
+	}
+	if i := p.Installed; i != nil {
+		add("installed", fmt.Sprintf("%s from %s", i.Installed.Local().Format(time.DateTime), i.Source))
+		add("sha256", i.Files[0].SHA256)
+		add("size", config.FormatSize(i.Files[0].Size))
+	}
+	add("versions", strings.Join(p.Versions, ", "))
+	add("wanted version", p.WantVersion)
+	add("wanted sha256", p.WantSHA256)
+	return rows
+}

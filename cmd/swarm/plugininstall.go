@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+type pluginInstallOptions struct {
+	path, sha256 string
+	force, json  bool
+}
+
+func newPluginInstall(a *app) *cobra.Command {
+	var o pluginInstallOptions
+	cmd := &cobra.Command{
+		Use:   "install PATH|ARCHIVE [flags]",
+		Short: "Install a plugin into the state directory",
+		Long: `Install a plugin: an executable swarm-plugin-NAME, or an archive of one,
+swarm-plugin-NAME_VERSION_OS_ARCH.tar.gz. It comes into plugins/NAME/VERSION of the
+state directory; versions live side by side, and the newest is used unless the
+config picks one ([plugins.NAME] version).
+
+A file SHA256SUMS beside the archive is obeyed. Archives with links, or with paths
+that lead out of their folder, are refused, as are plugins for another machine and
+what everybody may write to. Only after all that the plugin is started, once, to ask
+what it is. It becomes visible as a whole or not at all.
+
+The hashes of all its files are remembered: a plugin that was changed later is not
+run.`,
+		Example: `  swarm plugin install ./swarm-plugin-queue
+  swarm plugin install swarm-plugin-queue_1.2.0_linux_amd64.tar.gz
+  swarm plugin install queue.tar.gz --sha256 9f86d081884c7d65…`,
+		DisableFlagsInUseLine: true,
+		Args:                  arguments(1, 1, "a plugin or an archive"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.path = args[0]
+			if o.sha256 != "" && !isSHA256(o.sha256) {
+				return usagef("invalid value '%s' for --sha256: expected 64 hexadecimal digits, as sha256sum prints them", o.sha256)
+			}
+			return a.pluginInstall(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.sha256, "sha256", "", "the SHA-256 hash that the file must have")
+	f.BoolVar(&o.force, "force", false, "replace what is installed of that version")
+	f.BoolVar(&o.json, "json", false, "print the result as JSON")
+	return cmd
+}
+
+func isSHA256(s string) bool {
+	if len(s) != 64 {
+		return false
+	}
+	for _, c := range s {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
+			return false
+		}
+	}
+	return true
+}
+
+// pluginInstalledJSON is a plugin that was installed.
+type pluginInstalledJSON struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Kind    string `json:"kind"`
+	Path    string `json:"path"`
+	SHA256  string `json:"sha256"`
+	// Action is "installed", "replaced" or "unchanged".
+	Action string `json:"action"`
+	// UsedInstead is what is used in its place: a version or a path.
+	UsedInstead *string `json:"used_instead"`
+}
+
+func (a *app) pluginInstall(ctx context.Context, o pluginInstallOptions) error {
+	finishWriting()
+	return a.withHost(ctx, func(h *host.Host) error {
+		p, err := h.InstallPlugin(ctx, host.PluginInstallRequest{Path: o.path, SHA256: o.sha256, Force: o.force})
+		if err != nil {
+			return err
+		}
+		j := pluginInstalledJSON{
+			Name: p.Name, Version: p.Version, Kind: p.Kind, Path: p.Path(p.Files[0]), SHA256: p.Files[0].SHA256, Action: "installed",
+		}
+		switch {
+		case p.Already:
+			j.Action = "unchanged"
+		case p.Replaced:
+			j.Action = "replaced"
+		}
+		j.UsedInstead = orNull(p.Hidden + p.Newer) // one of them at most
+		if o.json {
+			return a.printJSON(j)
+		}
+		if p.Already {
+			a.printf("%s %s is installed already\n", p.Name, p.Version)
+		} else {
+			a.printf("%s %s %s (%s)\n", j.Action, p.Name, p.Version, p.Kind)
+		}
+		if j.UsedInstead != nil {
+			a.warn(fmt.Sprintf("swarm uses %s, not this one", *j.UsedInstead),
+				fmt.Sprintf("version = %q in [plugins.%s] of your config file picks this one", p.Version, p.Name))
+		}
+		return nil
+	})
+}

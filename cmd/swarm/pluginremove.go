@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+func newPluginRemove(a *app) *cobra.Command {
+	var r host.PluginRemoveRequest
+	var json bool
+	cmd := &cobra.Command{
+		Use:     "remove NAME[@VERSION] [flags]",
+		Aliases: []string{"rm"},
+		Short:   "Remove an installed plugin",
+		Long: `Remove a version of a plugin that "swarm plugin install" installed: its folder
+plugins/NAME/VERSION in the state directory. Other plugins are never touched. The
+last version is kept while the plugin owns workers that run.`,
+		Example: `  swarm plugin remove queue
+  swarm plugin remove queue@1.0.0`,
+		DisableFlagsInUseLine: true,
+		Args:                  arguments(1, 1, "a plugin"),
+		ValidArgsFunction:     a.completeInstalled(true),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var at bool
+			r.Name, r.Version, at = strings.Cut(args[0], "@")
+			switch {
+			case at && r.Version == "":
+				return usagef("missing version in '%s'", args[0])
+			case at && r.All:
+				return usagef("'%s' names one version, --all means all", args[0])
+			}
+			return a.pluginRemove(cmd.Context(), r, json)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&r.All, "all", false, "remove all versions")
+	f.BoolVar(&r.Force, "force", false, "remove it although its workers run")
+	f.BoolVar(&json, "json", false, "print the result as JSON")
+	return cmd
+}
+
+// pluginRemovedJSON are the versions that were removed.
+type pluginRemovedJSON struct {
+	Name    string   `json:"name"`
+	Removed []string `json:"removed"`
+}
+
+func (a *app) pluginRemove(ctx context.Context, r host.PluginRemoveRequest, json bool) error {
+	finishWriting()
+	return a.withHost(ctx, func(h *host.Host) error {
+		versions, err := h.RemovePlugin(ctx, r)
+		if several, ok := errors.AsType[*host.PluginVersionsError](err); ok {
+			return &hintError{error: err, hint: fmt.Sprintf("name one, as in 'swarm plugin remove %s@%s', or use --all", r.Name, several.Versions[0])}
+		}
+		if _, ok := errors.AsType[*host.PluginInUseError](err); ok {
+			return &hintError{error: err, hint: "kill them first; --force removes the plugin all the same"}
+		}
+		if err != nil {
+			return err
+		}
+		if json {
+			return a.printJSON(pluginRemovedJSON{Name: r.Name, Removed: versions})
+		}
+		for _, v := range versions {
+			a.printf("removed %s %s\n", r.Name, v)
+		}
+		return nil
+	})
+}
+
+// completeInstalled offers the names of installed plugins; with versions, those
+// too. It starts nothing.
+func (a *app) completeInstalled(versions bool) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		known, err := a.setup().Catalog(nil)
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names := known.InstalledNames()
+		if name, _, at := strings.Cut(prefix, "@"); at && versions {
+			names = nil
+			for _, v := range known.Versions(name) {
+				names = append(names, name+"@"+v)
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

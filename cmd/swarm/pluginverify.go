@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+func newPluginVerify(a *app) *cobra.Command {
+	var json bool
+	cmd := &cobra.Command{
+		Use:   "verify [NAME] [flags]",
+		Short: "Compare installed plugins with what was installed",
+		Long: `Read all files of all installed plugins, or of all versions of NAME, and compare
+them with what was remembered when they were installed. Files that came later are
+told too. Nothing is started.
+
+Exit code: 0 if nothing was changed, else 1.`,
+		Example: `  swarm plugin verify
+  swarm plugin verify queue --json`,
+		DisableFlagsInUseLine: true,
+		Args:                  arguments(0, 1, ""),
+		ValidArgsFunction:     a.completeInstalled(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.pluginVerify(cmd.Context(), strings.Join(args, ""), json)
+		},
+	}
+	cmd.Flags().BoolVar(&json, "json", false, "print the results as JSON")
+	return cmd
+}
+
+// pluginVerdictJSON is how one version of a plugin is.
+type pluginVerdictJSON struct {
+	Name     string   `json:"name"`
+	Version  string   `json:"version"`
+	OK       bool     `json:"ok"`
+	Problems []string `json:"problems"`
+}
+
+func (a *app) pluginVerify(ctx context.Context, name string, json bool) error {
+	return a.withHost(ctx, func(h *host.Host) error {
+		verdicts, err := h.VerifyPlugins(name)
+		if err != nil {
+			return err
+		}
+		list := make([]pluginVerdictJSON, len(verdicts))
+		var result error
+		for i, v := range verdicts {
+			list[i] = pluginVerdictJSON{Name: v.Name, Version: v.Version, OK: len(v.Problems) == 0, Problems: append([]string{}, v.Problems...)}
+			if !list[i].OK {
+				result = failed
+			}
+		}
+		if json {
+			if err := a.printJSON(list); err != nil {
+				return err
+			}
+			return result
+		}
+		for _, v := range list {
+			if v.OK {
+				a.printf("%s %s: ok\n", v.Name, v.Version)
+			}
+			for _, problem := range v.Problems {
+				a.printf("%s %s: %s\n", v.Name, v.Version, visible(problem))
+			}
+		}
+		return result
+	})
+}

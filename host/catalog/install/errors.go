@@ -1,0 +1,59 @@
+package install
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+)
+
+// ErrExists says that another plugin of that name and version is installed.
+var ErrExists = errors.New("is installed already, and is not the same")
+
+// HashError says that a file is not the one that was meant.
+type HashError struct {
+	Path string
+	// Want and Got are SHA-256 hashes in hex. Without Want, Where has no hash.
+	Want, Got string
+	// Where tells who wants it: "--sha256", or the path of a list.
+	Where string
+}
+
+func (e *HashError) Error() string {
+	if e.Want == "" {
+		return fmt.Sprintf("%s does not list %s: get the list that belongs to it, or give --sha256", e.Where, filepath.Base(e.Path))
+	}
+	return fmt.Sprintf("%s has the sha256 %s, wanted is %s (%s)", e.Path, e.Got, e.Want, e.Where)
+}
+
+// ArchiveError says that an archive is not unpacked.
+type ArchiveError struct {
+	Path string
+	Err  error
+}
+
+func (e *ArchiveError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
+
+// Unwrap returns why.
+func (e *ArchiveError) Unwrap() error { return e.Err }
+
+// MismatchError says that a plugin is not what its file's name says.
+type MismatchError struct {
+	Path string
+	// What is what differs, such as "the name".
+	What string
+	// Want is what was to be found, Got what the plugin says.
+	Want, Got string
+}
+
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("%s: wanted is %s %s, the plugin says %q", e.Path, e.What, e.Want, e.Got)
+}
+
+// cause leaves out the path of an error of the file system.
+func cause(err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return path.Err
+	}
+	return err
+}

@@ -1,0 +1,102 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/swarmhost/swarm/host/catalog"
+)
+
+// stagingPrefix begins the names of directories in which something is prepared or
+// taken apart. No plugin has such a name.
+const stagingPrefix = ".staging-"
+
+// lockRetry is how often a lock that is held is tried again, see package host.
+const lockRetry = 20 * time.Millisecond
+
+// folder is the folder of installed plugins while nobody else changes it.
+type folder struct {
+	path string
+	lock *flock.Flock
+}
+
+// open locks the folder of a state directory, and makes it if need be. What others
+// left that were killed in it is removed.
+func open(ctx context.Context, state string) (*folder, error) {
+	f := &folder{path: filepath.Join(state, catalog.Folder)}
+	if err := catalog.CheckFolder(state); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(f.path, 0o700); err != nil {
+		return nil, err
+	}
+	f.lock = flock.New(filepath.Join(f.path, ".lock"), flock.SetPermissions(0o600))
+	if _, err := f.lock.TryLockContext(ctx, lockRetry); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", f.path, err), f.lock.Close())
+	}
+	entries, err := os.ReadDir(f.path)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), stagingPrefix) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(f.path, e.Name())))
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	return f, nil
+}
+
+func (f *folder) close() error { return f.lock.Close() }
+
+// staging makes a private directory; remove removes it.
+func (f *folder) staging() (dir string, remove func() error, err error) {
+	dir, err = os.MkdirTemp(f.path, stagingPrefix+"*")
+	return dir, func() error { return os.RemoveAll(dir) }, err
+}
+
+// dir is where a version of a plugin is, whether it is there or not.
+func (f *folder) dir(name, version string) string { return filepath.Join(f.path, name, version) }
+
+// checkNoLink refuses to work through a link that somebody made of the folder of a
+// plugin.
+func (f *folder) checkNoLink(name string) error {
+	path := filepath.Join(f.path, name)
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return &catalog.LinkError{Path: path, Link: path}
+	}
+	return nil
+}
+
+// put renames a directory to that of a version. What was there comes into old.
+func (f *folder) put(from, name, version, old string) error {
+	if err := f.checkNoLink(name); err != nil {
+		return err
+	}
+	to := f.dir(name, version)
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	moved := os.Rename(to, old) == nil
+	if err := os.Rename(from, to); err != nil {
+		if moved {
+			err = errors.Join(err, os.Rename(old, to))
+		}
+		return err
+	}
+	return syncDir(filepath.Dir(to))
+}
+
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,184 @@
+package install
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/swarmhost/swarm/host/catalog"
+)
+
+// Request says what to install.
+type Request struct {
+	// Dir is the state directory.
+	Dir string
+	// Path is an executable swarm-plugin-NAME or an archive
+	// swarm-plugin-NAME_VERSION_OS_ARCH.tar.gz.
+	Path string
+	// SHA256 is the hash that it must have, in hex; empty: that of a [SumsFile]
+	// beside it, if there is one.
+	SHA256 string
+	// Force says to take the place of what is installed of that version.
+	Force bool
+	// Ask starts a plugin and returns what it says of itself.
+	Ask func(ctx context.Context, e catalog.Entry) (About, error)
+}
+
+// About is what a plugin says of itself.
+type About struct {
+	Name, Version string
+	// Kind is empty if it is none that this swarm knows.
+	Kind     string
+	Contract int
+}
+
+// Result is what was installed.
+type Result struct {
+	*catalog.Installed
+	// Already says that it was there before, and that nothing was changed.
+	Already bool
+	// Replaced says that something else of that version was there before.
+	Replaced bool
+}
+
+// Install installs a plugin. Errors: those of this package and of package catalog,
+// and those of Ask.
+func Install(ctx context.Context, r Request) (_ *Result, err error) {
+	path, err := filepath.Abs(r.Path)
+	if err != nil {
+		return nil, err
+	}
+	src, err := parse(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := catalog.CheckFile(path); err != nil {
+		return nil, err // before anything is made
+	}
+	f, err := open(ctx, r.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.close()) }()
+	staging, remove, err := f.staging()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+
+	m, tree, err := prepare(ctx, r, src, staging)
+	if err != nil {
+		return nil, err
+	}
+	result := &Result{Installed: &catalog.Installed{Manifest: *m, Dir: f.dir(m.Name, m.Version)}}
+	switch same, err := compare(r.Dir, m); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err == nil && same && intact(result.Installed):
+		result.Already = true
+		return result, nil
+	case !r.Force:
+		return nil, fmt.Errorf("plugin '%s' %s %w: --force replaces it", m.Name, m.Version, ErrExists)
+	default:
+		result.Replaced = true
+	}
+	if err := writeManifest(tree, m); err != nil {
+		return nil, err
+	}
+	return result, f.put(tree, m.Name, m.Version, filepath.Join(staging, "old"))
+}
+
+// prepare makes in staging the directory that is to become the plugin's, and looks
+// at all that is in it.
+func prepare(ctx context.Context, r Request, src source, staging string) (*catalog.Manifest, string, error) {
+	m := &catalog.Manifest{Format: 1, Name: src.name, Source: src.path, Installed: time.Now().UTC().Truncate(time.Second)}
+	tree := filepath.Join(staging, "tree")
+	if err := os.Mkdir(tree, 0o700); err != nil {
+		return nil, "", err
+	}
+	copied := filepath.Join(tree, catalog.Program(src.name))
+	if src.archive {
+		copied = filepath.Join(staging, "archive")
+	}
+	var err error
+	if m.SourceSHA256, err = src.fetch(ctx, copied, r.SHA256); err != nil {
+		return nil, "", err
+	}
+	if src.archive {
+		if tree, err = unpack(ctx, copied, tree, src.name); err != nil {
+			return nil, "", &ArchiveError{src.path, err}
+		}
+	}
+	if m.Files, err = list(tree, catalog.Program(src.name)); err != nil {
+		return nil, "", err
+	}
+	program := filepath.Join(tree, catalog.Program(src.name))
+	if m.OS, m.Arch, err = platform(program); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", src.path, err)
+	}
+	if !catalog.RunsHere(m.OS, m.Arch) {
+		return nil, "", &catalog.PlatformError{What: src.path, OS: m.OS, Arch: m.Arch}
+	}
+	about, err := r.Ask(ctx, catalog.Entry{Name: src.name, Command: []string{program}})
+	if err != nil {
+		return nil, "", err
+	}
+	return m, tree, take(m, src, about)
+}
+
+// list returns the files in a directory, first the one that is named.
+func list(dir, first string) ([]catalog.File, error) {
+	var files []catalog.File
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		f := catalog.File{Path: filepath.ToSlash(rel)}
+		if f.SHA256, f.Size, err = hash(path); err != nil {
+			return err
+		}
+		at := len(files)
+		if f.Path == first {
+			at = 0
+		}
+		files = slices.Insert(files, at, f)
+		return nil
+	})
+	return files, err
+}
+
+func hash(path string) (sum string, size int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	size, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), size, err
+}
+
+func writeManifest(dir string, m *catalog.Manifest) error {
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, catalog.ManifestFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	return errors.Join(err, f.Sync(), f.Close(), syncDir(dir))
+}

@@ -1,0 +1,150 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/catalog/install"
+)
+
+// PluginInstallRequest says what plugin to install.
+type PluginInstallRequest struct {
+	// Path is an executable or an archive, see [install.Request].
+	Path string
+	// SHA256 is the hash that the file must have, in hex; empty: that of a list
+	// beside it, if there is one.
+	SHA256 string
+	// Force says to take the place of what is installed of that version.
+	Force bool
+}
+
+// PluginInstalled is a plugin that was installed.
+type PluginInstalled struct {
+	*install.Result
+	// Hidden is the path of a plugin of the same name that is found before it;
+	// empty: there is none.
+	Hidden string
+	// Newer is the version that is used in its place; empty: it is used itself.
+	Newer string
+}
+
+// InstallPlugin installs a plugin, which it starts once, after all else that can be
+// checked of it, to ask what it is.
+func (h *Host) InstallPlugin(ctx context.Context, r PluginInstallRequest) (PluginInstalled, error) {
+	result, err := install.Install(ctx, install.Request{
+		Dir: h.opts.Dir, Path: r.Path, SHA256: r.SHA256, Force: r.Force, Ask: h.aboutPlugin,
+	})
+	if err != nil {
+		return PluginInstalled{}, err
+	}
+	out := PluginInstalled{Result: result}
+	switch e, err := h.catalog.Find(result.Name); {
+	case err != nil:
+		// Why is told when it is to be used.
+		h.log.Debug("the installed plugin is not found", "plugin", result.Name, "error", err)
+	case e.Installed == nil:
+		out.Hidden = e.Path()
+	case e.Installed.Version != result.Version:
+		out.Newer = e.Installed.Version
+	}
+	return out, nil
+}
+
+func (h *Host) aboutPlugin(ctx context.Context, e catalog.Entry) (about install.About, err error) {
+	ctx, cancel := context.WithTimeout(ctx, checkLimit)
+	defer cancel()
+	err = h.ask(ctx, e, false, func(p *peer) error {
+		about = install.About{Name: p.Name, Version: p.Version, Kind: string(p.Kind), Contract: p.Contract}
+		return nil
+	})
+	return about, err
+}
+
+// PluginRemoveRequest says what plugin to remove.
+type PluginRemoveRequest struct {
+	Name string
+	// Version is one that is installed; empty: the only one.
+	Version string
+	// All says to remove all versions.
+	All bool
+	// Force says to do it also if workers are left that no other plugin can end.
+	Force bool
+}
+
+// RemovePlugin removes installed versions of a plugin and returns them. The last
+// one is kept as long as it owns workers that run.
+func (h *Host) RemovePlugin(ctx context.Context, r PluginRemoveRequest) ([]string, error) {
+	versions, err := h.versionsToRemove(r)
+	if err != nil {
+		return nil, err
+	}
+	if last := len(versions) == len(h.catalog.Versions(r.Name)); last && !r.Force {
+		if err := h.unused(ctx, r.Name); err != nil {
+			return nil, err
+		}
+	}
+	return versions, install.Remove(ctx, h.opts.Dir, r.Name, versions)
+}
+
+func (h *Host) versionsToRemove(r PluginRemoveRequest) ([]string, error) {
+	there := h.catalog.Versions(r.Name)
+	version := catalog.CleanVersion(r.Version)
+	switch {
+	case version != "" && !slices.Contains(there, version):
+		return nil, &catalog.VersionError{Name: r.Name, Version: version, Installed: there}
+	case version != "":
+		return []string{version}, nil
+	case len(there) == 0:
+		return nil, h.notInstalled(r.Name)
+	case len(there) > 1 && !r.All:
+		return nil, &PluginVersionsError{Name: r.Name, Versions: there}
+	}
+	return there, nil
+}
+
+// unused refuses if workers of a plugin run.
+func (h *Host) unused(ctx context.Context, name string) error {
+	reg, err := h.reading(ctx)
+	if err != nil || reg == nil {
+		return err
+	}
+	n, err := reg.Running(ctx, name)
+	if err != nil || n == 0 {
+		return err
+	}
+	return &PluginInUseError{Name: name, Workers: n}
+}
+
+// notInstalled says what there is of that name in its place.
+func (h *Host) notInstalled(name string) error {
+	e, err := h.catalog.Find(name)
+	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {
+		return missing
+	}
+	return fmt.Errorf("plugin '%s' is %s, which 'swarm plugin install' did not install", name, e.Path())
+}
+
+// PluginVersionsError says that a plugin has several versions, of which one has to
+// be named.
+type PluginVersionsError struct {
+	Name     string
+	Versions []string
+}
+
+func (e *PluginVersionsError) Error() string {
+	return fmt.Sprintf("plugin '%s' is installed in %d versions: %s", e.Name, len(e.Versions), strings.Join(e.Versions, ", "))
+}
+
+// PluginInUseError says that workers run which the plugin owns.
+type PluginInUseError struct {
+	Name    string
+	Workers int
+}
+
+func (e *PluginInUseError) Error() string {
+	return fmt.Sprintf("plugin '%s' owns %d running worker(s)", e.Name, e.Workers)
+}

@@ -2,6 +2,7 @@ package nomad
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -19,6 +20,7 @@ type Backend struct {
 	client *api.Client
 	at     place
 	log    hclog.Logger
+	feeds  feeds
 }
 
 var (
@@ -26,6 +28,13 @@ var (
 	_ swarm.BatchStatuser = (*Backend)(nil)
 	_ swarm.Finder        = (*Backend)(nil)
 	_ swarm.Checker       = (*Backend)(nil)
+	_ swarm.Outputter     = (*Backend)(nil)
+	_ swarm.Waiter        = (*Backend)(nil)
+	_ swarm.Watcher       = (*Backend)(nil)
+	_ swarm.Signaller     = (*Backend)(nil)
+	_ swarm.Lister        = (*Backend)(nil)
+	_ swarm.Inputter      = (*Backend)(nil)
+	_ swarm.Announcer     = (*Backend)(nil)
 )
 
 // longPoll is how long Nomad keeps a question open that waits for a change.
@@ -41,7 +50,9 @@ func New(c Config, log hclog.Logger) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Backend{config: c, client: client, at: at, log: log}, nil
+	b := &Backend{config: c, client: client, at: at, log: log}
+	b.feeds.look = b.look
+	return b, nil
 }
 
 // Check tells whether Nomad can be reached, takes the token, and has the namespace.
@@ -72,7 +83,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	r, ok := refOf(b.at, j)
+	r, _, ok := refOf(b.at, *j.ID, j.Meta)
 	if !ok || r.ID != l.ID {
 		return swarm.Handle{}, fmt.Errorf("%w: nomad worker %s", swarm.ErrNotFound, l.ID)
 	}
@@ -90,11 +101,12 @@ func (b *Backend) info(ctx context.Context, at place, name string) (*api.Job, er
 
 // refOf returns what the handle of a job's worker says. It reports false for jobs
 // that are none.
-func refOf(at place, j *api.Job) (ref, bool) {
-	id := j.Meta[metaID]
-	if id == "" || len(j.TaskGroups) != 1 || len(j.TaskGroups[0].Tasks) != 1 {
-		return ref{}, false
+func refOf(at place, name string, meta map[string]string) (ref, saved, bool) {
+	var kept saved
+	id, of := meta[metaID], meta[metaName]
+	if err := json.Unmarshal([]byte(meta[metaSpec]), &kept); err != nil || id == "" || name != jobPrefix+of || !swarm.ValidName(of) {
+		return ref{}, saved{}, false
 	}
-	t := j.TaskGroups[0].Tasks[0]
-	return ref{place: at, Job: *j.ID, ID: id, Signal: t.KillSignal, Grace: *t.KillTimeout}, true
+	r, err := newRef(at, kept.spec(id, of))
+	return r, kept, err == nil
 }

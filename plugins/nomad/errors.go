@@ -70,9 +70,14 @@ func rootOf(err error) string {
 	return firstLine(err.Error())
 }
 
-// firstLine cuts a text to one line of a sensible length.
+// firstLine makes a text one line of a sensible length. Nomad tells several errors
+// as a list under their number.
 func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	s = strings.TrimSpace(s)
+	if first, rest, ok := strings.Cut(s, "\n"); ok && strings.HasSuffix(first, "occurred:") {
+		s = strings.TrimSpace(rest)
+	}
+	s = strings.Join(strings.Fields(strings.TrimPrefix(s, "* ")), " ")
 	const most = 300
 	if len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "") + "…"

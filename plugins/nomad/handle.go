@@ -32,6 +32,19 @@ type ref struct {
 	// can't be changed once it is registered.
 	Signal string        `json:"signal"`
 	Grace  time.Duration `json:"grace_ns"`
+	Stdin  bool          `json:"stdin,omitempty"`
+}
+
+// maxGrace is what Nomad's clients cut a longer kill_timeout to.
+const maxGrace = 30 * time.Second
+
+// newRef returns what the handle of a worker says.
+func newRef(at place, spec swarm.Spec) (ref, error) {
+	signal, err := swarm.ParseSignal(firstOf(spec.Kill.Signal, "SIGTERM"))
+	return ref{
+		place: at, Job: jobPrefix + spec.Name, ID: spec.ID,
+		Signal: signal, Grace: min(max(spec.Kill.Grace, time.Millisecond), maxGrace), Stdin: spec.Stdin,
+	}, err
 }
 
 func (r ref) encode() (swarm.Handle, error) {

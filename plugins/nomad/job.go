@@ -1,13 +1,11 @@
 package nomad
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/nomad/api"
 
@@ -21,11 +19,8 @@ const taskName = "worker"
 const (
 	metaID   = "swarm_id"
 	metaName = "swarm_name"
-	metaTags = "swarm_tags" // as JSON
+	metaSpec = "swarm_spec" // a [saved], as JSON
 )
-
-// maxGrace is what Nomad's clients cut a longer kill_timeout to.
-const maxGrace = 30 * time.Second
 
 // job is an [api.Job] with what its version of the API does not know yet. Older
 // servers leave that out.
@@ -53,14 +48,13 @@ func (c Config) newJob(at place, spec swarm.Spec) (job, ref, error) {
 	if err != nil {
 		return job{}, ref{}, err
 	}
-	r := ref{place: at, Job: jobPrefix + spec.Name, ID: spec.ID}
-	if r.Signal, err = swarm.ParseSignal(firstOf(spec.Kill.Signal, "SIGTERM")); err != nil {
+	r, err := newRef(at, spec)
+	if err != nil {
 		return job{}, ref{}, err
 	}
-	r.Grace = min(max(spec.Kill.Grace, time.Millisecond), maxGrace)
-	tags, err := json.Marshal(spec.Tags)
+	kept, err := save(spec)
 	if err != nil {
-		return job{}, ref{}, fmt.Errorf("write the tags: %w", err)
+		return job{}, ref{}, err
 	}
 	logs := c.logs(spec.OutputLimit)
 	task := &api.Task{
@@ -79,7 +73,7 @@ func (c Config) newJob(at place, spec swarm.Spec) (job, ref, error) {
 	j := &api.Job{
 		ID: &r.Job, Name: &r.Job, Namespace: &at.Namespace, Type: new(api.JobTypeBatch), Priority: &c.Priority,
 		Datacenters: c.Datacenters, Constraints: c.constraints(),
-		Meta: map[string]string{metaID: spec.ID, metaName: spec.Name, metaTags: string(tags)},
+		Meta: map[string]string{metaID: spec.ID, metaName: spec.Name, metaSpec: kept},
 	}
 	if len(j.Datacenters) == 0 {
 		j.Datacenters = []string{"*"}

@@ -2,6 +2,7 @@ package nomad
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -74,24 +75,17 @@ func (k *kill) run(ctx context.Context) (swarm.KillResult, error) {
 	case k.o.Detach:
 		return k.detach(ctx)
 	}
-	intent := k.b.intend(ctx, k.r)
-	defer intent()
-	if err := k.b.signal(ctx, k.r, k.alloc.ID, k.signal); err != nil {
-		return swarm.KillResult{}, err
-	}
-	st, err := k.b.awaitEnd(ctx, k.r, k.o.Grace)
+	defer k.b.intend(ctx, k.r)()
+	st, err := k.send(ctx, k.signal, k.o.Grace)
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
-	forced := st.State == swarm.StateRunning
+	forced := !isOver(st)
 	if forced && !k.o.Force {
 		return k.survives(st)
 	}
 	if forced {
-		if err := k.b.signal(ctx, k.r, k.alloc.ID, "SIGKILL"); err != nil {
-			return swarm.KillResult{}, err
-		}
-		if _, err := k.b.awaitEnd(ctx, k.r, endLimit); err != nil {
+		if _, err := k.send(ctx, "SIGKILL", endLimit); err != nil {
 			return swarm.KillResult{}, err
 		}
 	}
@@ -103,6 +97,18 @@ func (k *kill) run(ctx context.Context) (swarm.KillResult, error) {
 	return res, err
 }
 
+// send signals the worker and waits for its end, for so long at most.
+func (k *kill) send(ctx context.Context, signal string, limit time.Duration) (swarm.Status, error) {
+	err := k.b.signal(ctx, k.r, k.alloc.ID, signal)
+	switch {
+	case errors.Is(err, swarm.ErrNotFound), err == nil && signal == "SIGKILL":
+		limit = endLimit // its node is about to tell
+	case err != nil:
+		return swarm.Status{}, err
+	}
+	return k.b.awaitEnd(ctx, k.r, limit)
+}
+
 // detach leaves the kill to Nomad, with the signal and the grace of the job: the
 // plugin is not there to wait for others.
 func (k *kill) detach(ctx context.Context) (swarm.KillResult, error) {
@@ -110,6 +116,9 @@ func (k *kill) detach(ctx context.Context) (swarm.KillResult, error) {
 	var err error
 	if k.signal != k.r.Signal || !k.o.Force {
 		err = k.b.signal(ctx, k.r, k.alloc.ID, k.signal)
+	}
+	if errors.Is(err, swarm.ErrNotFound) {
+		err = nil
 	}
 	if err == nil && k.o.Force {
 		err = k.b.deregister(ctx, k.r, false)
@@ -127,7 +136,7 @@ func (k *kill) finish(ctx context.Context, limit time.Duration, signalled bool) 
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
-	if st.State == swarm.StateRunning {
+	if !isOver(st) {
 		return k.survives(st)
 	}
 	res := swarm.KillResult{Status: st}
@@ -141,6 +150,9 @@ func (k *kill) finish(ctx context.Context, limit time.Duration, signalled bool) 
 func (k *kill) survives(st swarm.Status) (swarm.KillResult, error) {
 	name := strings.TrimPrefix(k.r.Job, jobPrefix)
 	res := swarm.KillResult{Status: st, Signal: k.signal, Survivors: []swarm.Process{{Name: name}}}
+	if k.alloc == nil {
+		return res, fmt.Errorf("%w: '%s', which is not placed yet", swarm.ErrSurvivors, name)
+	}
 	return res, fmt.Errorf("%w: '%s' on node '%s'", swarm.ErrSurvivors, name, k.alloc.NodeName)
 }
 
@@ -151,19 +163,22 @@ func (b *Backend) deregister(ctx context.Context, r ref, purge bool) error {
 	return b.tell(ctx, "stop the job", err)
 }
 
-// signal signals the main process of a worker. One that has just ended is fine.
+// signal signals the main process of a worker. One that has just ended, which Nomad
+// may not have told yet, is [swarm.ErrNotFound].
 func (b *Backend) signal(ctx context.Context, r ref, alloc, signal string) error {
 	err := b.client.Allocations().Signal(&api.Allocation{ID: alloc}, b.query(ctx, r.place), taskName, signal)
-	if err == nil {
-		return nil
-	}
-	if st, serr := b.status(ctx, r); serr == nil && st.State != swarm.StateRunning {
-		return nil
+	var answer api.UnexpectedResponseError
+	if errors.As(err, &answer) {
+		for _, text := range []string{"not running", "process already finished", "no such process"} {
+			if strings.Contains(answer.Body(), text) {
+				return fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
+			}
+		}
 	}
 	return b.tell(ctx, "send "+signal, err)
 }
 
-// intent is the path of the variable that says that a worker is being killed.
+// intentPath is the path of the variable that says that a worker is being killed.
 func intentPath(r ref) string { return path.Join("swarm", r.Job) }
 
 // intend notes that a worker is being killed, for those who see its end before its

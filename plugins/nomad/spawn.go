@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -55,7 +56,7 @@ func (b *Backend) register(ctx context.Context, j job, r ref) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch theirs, ours := refOf(r.place, old); {
+	switch theirs, _, ours := refOf(r.place, *old.ID, old.Meta); {
 	case !ours:
 		return "", fmt.Errorf("%w: the namespace '%s' has a job '%s' that is no worker of swarm: choose another name",
 			swarm.ErrInvalidSpec, r.Namespace, r.Job)
@@ -140,11 +141,42 @@ func (b *Backend) awaitStart(ctx context.Context, r ref) error {
 		if a == nil || a.ClientStatus == api.AllocClientStatusPending {
 			continue
 		}
-		if e := exitOf(a, a.TaskStates[taskName]); ended(a) && e.Cause == swarm.CauseNotStarted {
-			return fmt.Errorf("%w: node '%s' can't start '%s': %s", swarm.ErrInvalidSpec, a.NodeName, strings.TrimPrefix(r.Job, jobPrefix), e.Reason)
-		}
+		return b.started(ctx, r, a)
+	}
+}
+
+// started returns why a task that does not wait any more has not started.
+func (b *Backend) started(ctx context.Context, r ref, a *api.AllocationListStub) error {
+	if !ended(a) {
 		return nil
 	}
+	e := exitOf(a, a.TaskStates[taskName])
+	why := e.Reason
+	if e.Cause != swarm.CauseNotStarted {
+		if why = b.refused(ctx, r, a, e); why == "" {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: node '%s' can't start '%s': %s", swarm.ErrInvalidSpec, a.NodeName, strings.TrimPrefix(r.Job, jobPrefix), why)
+}
+
+// refused returns what a wrapper says about why it did not run the command, or "".
+func (b *Backend) refused(ctx context.Context, r ref, a *api.AllocationListStub, e *swarm.Exit) string {
+	if e.Code != 127 {
+		return ""
+	}
+	q := b.query(ctx, r.place)
+	q.Params["path"] = taskName + "/local/" + refusedFile
+	f, err := b.client.Raw().Response("/v1/client/fs/cat/"+a.ID, q)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	why, err := io.ReadAll(io.LimitReader(f, 4096))
+	if err != nil {
+		return ""
+	}
+	return firstLine(string(why))
 }
 
 // undoLimit is how long Nomad may take to forget a job.

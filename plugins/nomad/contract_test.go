@@ -1,0 +1,46 @@
+//go:build nomad
+
+package nomad_test
+
+import (
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/plugins/nomad"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func settings(address string) nomad.Config {
+	c := nomad.Defaults()
+	c.Address = address
+	c.CPU, c.Memory, c.Disk = 10, 10, 10
+	return c
+}
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	plugintest.Run(t, plugintest.Backend{
+		New: func(t plugintest.T) swarm.Backend {
+			b, err := nomad.New(settings(agent.Address), hclog.NewNullLogger())
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			return b
+		},
+		Spec: small,
+	})
+}
+
+func TestBinary(t *testing.T) {
+	t.Parallel()
+	plugintest.RunBinary(t, plugintest.Binary{
+		Path:   pluginPath,
+		Config: []byte(`{"address":"` + agent.Address + `","cpu":10,"memory":10,"disk":10}`),
+		Spec:   small,
+	})
+}
+
+// small makes room for many workers: Nomad wants space for the whole of a log.
+func small(_ plugintest.T, spec *swarm.Spec) { spec.OutputLimit = 4 << 20 }

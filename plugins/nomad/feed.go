@@ -1,0 +1,122 @@
+package nomad
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// outage is how long an agent that does not answer is waited for.
+	outage = 30 * time.Second
+	// retryEvery is how long to wait before it is asked again.
+	retryEvery = 250 * time.Millisecond
+)
+
+// feeds have one open question to Nomad for each place, however many wait for
+// something to happen there: an agent takes 100 connections of one client.
+type feeds struct {
+	look func(ctx context.Context, at place, job string, index uint64) (sight, error)
+
+	mu sync.Mutex
+	at map[place]*feed
+}
+
+// feed tells what was seen last of a place. It is there as long as it has users.
+type feed struct {
+	stop context.CancelFunc
+	over sync.WaitGroup
+
+	mu      sync.Mutex
+	users   int
+	seen    sight
+	err     error
+	changed chan struct{} // closed at the next sight or error
+}
+
+// join returns the feed of a place and what takes leave of it.
+func (all *feeds) join(ctx context.Context, at place) (f *feed, leave func()) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if f = all.at[at]; f == nil {
+		f = &feed{changed: make(chan struct{})}
+		ctx, f.stop = context.WithCancel(context.WithoutCancel(ctx))
+		f.over.Go(func() { f.run(ctx, at, all.look) })
+		if all.at == nil {
+			all.at = make(map[place]*feed)
+		}
+		all.at[at] = f
+	}
+	f.users++
+	return f, func() { all.leave(at, f) }
+}
+
+func (all *feeds) leave(at place, f *feed) {
+	all.mu.Lock()
+	f.users--
+	last := f.users == 0
+	if last {
+		delete(all.at, at)
+	}
+	all.mu.Unlock()
+	if last {
+		f.stop()
+		f.over.Wait()
+	}
+}
+
+// run looks until it is stopped.
+func (f *feed) run(ctx context.Context, at place, look func(context.Context, place, string, uint64) (sight, error)) {
+	var index uint64
+	var failing time.Time
+	for ctx.Err() == nil {
+		s, err := look(ctx, at, "", index)
+		switch {
+		case err == nil:
+			// After a restart from a backup the index may have gone back.
+			index, failing = s.index, time.Time{}
+			f.publish(s, nil)
+			continue
+		case !errors.Is(err, swarm.ErrUnavailable):
+			f.publish(sight{}, err)
+		case failing.IsZero():
+			failing = time.Now()
+		case time.Since(failing) > outage:
+			f.publish(sight{}, err)
+		}
+		timer := time.NewTimer(retryEvery)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+		}
+	}
+}
+
+func (f *feed) publish(s sight, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seen, f.err = s, err
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// after waits for a sight of a later index.
+func (f *feed) after(ctx context.Context, index uint64) (sight, error) {
+	for {
+		f.mu.Lock()
+		s, err, changed := f.seen, f.err, f.changed
+		f.mu.Unlock()
+		if err != nil || s.index > index {
+			return s, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return sight{}, ctx.Err()
+		}
+	}
+}

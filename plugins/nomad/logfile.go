@@ -1,0 +1,109 @@
+package nomad
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// logDir is where Nomad keeps the logs of a task, in files that are numbered for
+// each stream: worker.stdout.0, worker.stdout.1.
+const logDir = "alloc/logs"
+
+// logFile is one of the files.
+type logFile struct {
+	number  int
+	size    int64
+	written time.Time
+}
+
+// logs are those of one allocation.
+type logs struct {
+	b     *Backend
+	at    place
+	alloc string
+}
+
+// list returns the files of each stream in the order written. A task that has not
+// started has none.
+func (l logs) list(ctx context.Context) (map[swarm.Stream][]logFile, error) {
+	infos, _, err := l.b.client.AllocFS().List(&api.Allocation{ID: l.alloc}, logDir, l.b.query(ctx, l.at))
+	if err != nil {
+		if err = l.b.tell(ctx, "read the output", err); errors.Is(err, swarm.ErrNotFound) {
+			return nil, fmt.Errorf("%w: Nomad has collected the output as garbage", swarm.ErrNotFound)
+		}
+		return nil, err
+	}
+	files := make(map[swarm.Stream][]logFile)
+	for _, info := range infos {
+		rest, ok := strings.CutPrefix(info.Name, taskName+".")
+		stream, number, _ := strings.Cut(rest, ".")
+		n, err := strconv.Atoi(number)
+		if s := swarm.Stream(stream); ok && err == nil && (s == swarm.Stdout || s == swarm.Stderr) {
+			files[s] = append(files[s], logFile{number: n, size: info.Size, written: info.ModTime})
+		}
+	}
+	for _, of := range files {
+		slices.SortFunc(of, func(a, b logFile) int { return a.number - b.number })
+	}
+	return files, nil
+}
+
+// open returns a part of a file. The client of the API would first ask for the
+// node, to talk to it without the agent.
+func (l logs) open(ctx context.Context, s swarm.Stream, number int, from, to int64) (io.ReadCloser, error) {
+	q := l.b.query(ctx, l.at)
+	q.Params["path"] = fmt.Sprintf("%s/%s.%s.%d", logDir, taskName, s, number)
+	q.Params["offset"] = strconv.FormatInt(from, 10)
+	q.Params["limit"] = strconv.FormatInt(to-from, 10)
+	r, err := l.b.client.Raw().Response("/v1/client/fs/readat/"+l.alloc, q)
+	return r, l.b.tell(ctx, "read the logs", err)
+}
+
+// follow calls wake whenever something is written to a stream, until the context
+// ends. Nomad's own following is of use as an alarm only: it does not end with the
+// task, and does not say for certain where in which file it is.
+func (l logs) follow(ctx context.Context, s swarm.Stream, wake func()) {
+	for ctx.Err() == nil {
+		l.followOnce(ctx, s, wake)
+		timer := time.NewTimer(retryEvery)
+		select {
+		case <-timer.C:
+			wake()
+		case <-ctx.Done():
+			timer.Stop()
+		}
+	}
+}
+func (l logs) followOnce(ctx context.Context, s swarm.Stream, wake func()) {
+	q := l.b.query(ctx, l.at)
+	q.Params["task"], q.Params["type"], q.Params["follow"] = taskName, string(s), "true"
+	q.Params["origin"], q.Params["offset"] = "end", "0"
+	r, err := l.b.client.Raw().Response("/v1/client/fs/logs/"+l.alloc, q)
+	if err != nil {
+		return
+	}
+	defer func() { _ = r.Close() }()
+	// What was written before Nomad began to follow.
+	wake()
+	frames := json.NewDecoder(r)
+	for {
+		var f api.StreamFrame
+		if frames.Decode(&f) != nil {
+			return
+		}
+		if !f.IsHeartbeat() {
+			wake()
+		}
+	}
+}

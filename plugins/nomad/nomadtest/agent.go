@@ -1,0 +1,247 @@
+// Package nomadtest runs real Nomad agents for tests: a server and a client in one
+// process, which keep what they know on disk, so that they can be killed and
+// started again.
+//
+// The agent is the program that the variable SWARM_TEST_NOMAD names; `make
+// test-nomad` builds one. It is imported by tests only.
+package nomadtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+)
+
+// EnvAgent names the variable that holds the path of the agent.
+const EnvAgent = "SWARM_TEST_NOMAD"
+
+// Agent is an agent of its own cluster.
+type Agent struct {
+	// Address is where it is reached.
+	Address string
+	dir     string
+	cmd     *exec.Cmd
+	log     *os.File
+}
+
+const config = `
+data_dir             = "%[1]s/data"
+bind_addr            = "127.0.0.1"
+disable_update_check = true
+ports {
+  http = %[2]d
+  rpc  = %[3]d
+  serf = %[4]d
+}
+advertise {
+  http = "127.0.0.1:%[2]d"
+  rpc  = "127.0.0.1:%[3]d"
+  serf = "127.0.0.1:%[4]d"
+}
+limits {
+  http_max_conns_per_client = 0
+}
+server {
+  enabled          = true
+  bootstrap_expect = 1
+}
+client {
+  enabled           = true
+  network_interface = "lo"
+  gc_max_allocs     = 10000
+  gc_disk_usage_threshold  = 100
+  gc_inode_usage_threshold = 100
+  cpu_total_compute = 1000000
+  servers           = ["127.0.0.1:%[3]d"]
+  options {
+    "fingerprint.denylist" = "env_aws,env_gce,env_azure,env_digitalocean"
+  }
+}
+plugin "raw_exec" {
+  config {
+    enabled = true
+  }
+}
+%[5]s
+`
+
+// Run starts an agent in a new directory and calls f with it; more is added to its
+// configuration. What the agent ran is ended with it.
+func Run(more string, f func(*Agent) error) (err error) {
+	path := os.Getenv(EnvAgent)
+	if path == "" {
+		return fmt.Errorf("%s is not set to a nomad agent: run the tests with `make test-nomad`, which builds one", EnvAgent)
+	}
+	dir, err := os.MkdirTemp("", "nomad")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	ports, err := freePorts(3)
+	if err != nil {
+		return err
+	}
+	a := &Agent{Address: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), dir: dir}
+	text := fmt.Sprintf(config, dir, ports[0], ports[1], ports[2], more)
+	if err := os.WriteFile(filepath.Join(dir, "agent.hcl"), []byte(text), 0o600); err != nil {
+		return err
+	}
+	if a.log, err = os.Create(filepath.Join(dir, "agent.log")); err != nil {
+		return err
+	}
+	defer func() { _ = a.log.Close() }()
+	if err := a.Start(); err != nil {
+		return err
+	}
+	defer a.leave()
+	return f(a)
+}
+
+// Start starts the agent, again if it was killed, and returns once it takes jobs.
+func (a *Agent) Start() error {
+	a.cmd = exec.Command(os.Getenv(EnvAgent), "agent", "-config", filepath.Join(a.dir, "agent.hcl")) //nolint:noctx // ends with Kill
+	a.cmd.Stdout, a.cmd.Stderr = a.log, a.log
+	if err := a.cmd.Start(); err != nil {
+		return fmt.Errorf("start the agent: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	if err := a.ready(ctx); err != nil {
+		log, _ := os.ReadFile(a.log.Name())
+		a.Kill()
+		return fmt.Errorf("the agent does not get ready: %w\n%s", err, log[max(0, len(log)-4096):])
+	}
+	return nil
+}
+
+// ready waits for a node, then for the keys without which there are no variables.
+func (a *Agent) ready(ctx context.Context) error {
+	c, err := a.Client()
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		nodes, _, err := c.Nodes().List((&api.QueryOptions{}).WithContext(ctx))
+		if err != nil && bytes.Contains([]byte(err.Error()), []byte("403")) {
+			return nil // it wants a token
+		}
+		if err == nil && len(nodes) > 0 && nodes[0].Status == "ready" {
+			v := &api.Variable{Path: "nomadtest/ready", Items: api.VariableItems{"yes": "1"}}
+			if _, _, err = c.Variables().Update(v, (&api.WriteOptions{}).WithContext(ctx)); err == nil {
+				return nil
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		}
+	}
+}
+
+// Client returns a client of the agent.
+func (a *Agent) Client() (*api.Client, error) {
+	return api.NewClient(&api.Config{Address: a.Address})
+}
+
+// Kill kills the agent with SIGKILL. What it runs goes on.
+func (a *Agent) Kill() {
+	_ = a.cmd.Process.Kill()
+	_ = a.cmd.Wait()
+}
+
+// leave ends the agent's jobs, then the agent.
+func (a *Agent) leave() {
+	if c, err := a.Client(); err == nil {
+		a.stopJobs(c)
+	}
+	_ = a.cmd.Process.Signal(syscall.SIGINT)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = a.cmd.Wait()
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		_ = a.cmd.Process.Kill()
+		<-done
+	}
+	// The mounts of tasks that are gone.
+	mounts, _ := filepath.Glob(filepath.Join(a.dir, "data/alloc/*/*/secrets"))
+	for _, m := range mounts {
+		_ = syscall.Unmount(m, 0)
+	}
+}
+
+func (a *Agent) stopJobs(c *api.Client) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	jobs, _, err := c.Jobs().List((&api.QueryOptions{}).WithContext(ctx))
+	if err != nil {
+		return
+	}
+	for _, j := range jobs {
+		_, _, _ = c.Jobs().Deregister(j.ID, false, (&api.WriteOptions{}).WithContext(ctx))
+	}
+	var index uint64
+	for {
+		allocs, meta, err := c.Allocations().List((&api.QueryOptions{WaitIndex: index, WaitTime: time.Second,
+			Filter: `ClientStatus == "running" or ClientStatus == "pending"`}).WithContext(ctx))
+		if err != nil || len(allocs) == 0 {
+			return
+		}
+		index = meta.LastIndex
+	}
+}
+
+func freePorts(n int) ([]int, error) {
+	ports := make([]int, n)
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // returns at once
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = l.Close() }()
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports, nil
+}
+
+// Start returns an agent of the test's own, which leaves with it.
+func Start(t *testing.T, more string) *Agent {
+	t.Helper()
+	ready, over := make(chan *Agent), make(chan error, 1)
+	leave := make(chan struct{})
+	go func() {
+		over <- Run(more, func(a *Agent) error {
+			ready <- a
+			<-leave
+			return nil
+		})
+	}()
+	select {
+	case a := <-ready:
+		t.Cleanup(func() {
+			close(leave)
+			if err := <-over; err != nil {
+				t.Error(err)
+			}
+		})
+		return a
+	case err := <-over:
+		t.Fatal(err)
+		return nil
+	}
+}

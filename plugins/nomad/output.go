@@ -1,0 +1,244 @@
+package nomad
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Nomad writes the end of a log a moment after it tells the end of a task: its
+// logger flushes every 100 ms.
+const (
+	flushEvery = 150 * time.Millisecond
+	flushLimit = 3 * time.Second
+)
+
+// Output reads the logs that Nomad keeps. They are a file for each stream and have
+// no times: a line has that of its file, or of its reading when it is followed, and
+// of several streams the one that was written last comes last.
+func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
+	r, err := decode(h)
+	if err != nil {
+		return err
+	}
+	a, err := b.awaitAlloc(ctx, r, o.Follow)
+	if err != nil || a == nil {
+		return err
+	}
+	out := &output{
+		logs: logs{b: b, at: r.place, alloc: a.ID}, o: o, each: each,
+		streams: []swarm.Stream{swarm.Stdout, swarm.Stderr}, at: make(map[swarm.Stream]position),
+	}
+	if o.Stream != "" {
+		out.streams = []swarm.Stream{o.Stream}
+	}
+	out.pending = !ended(a)
+	if ended(a) {
+		return out.rest(ctx, time.Since(time.Unix(0, a.ModifyTime)).Abs() < flushLimit)
+	}
+	if !o.Follow {
+		_, err := out.pass(ctx)
+		return err
+	}
+	return out.follow(ctx, r)
+}
+
+// awaitAlloc returns the worker's allocation, or nil if it has none yet.
+func (b *Backend) awaitAlloc(ctx context.Context, r ref, wait bool) (*api.AllocationListStub, error) {
+	var index uint64
+	for {
+		s, err := b.look(ctx, r.place, r.Job, index)
+		if err != nil {
+			return nil, err
+		}
+		index = s.index
+		if a := s.allocs[r.ID]; a != nil {
+			return a, nil
+		}
+		switch st := b.statusIn(ctx, s, r); {
+		case st.State == swarm.StateLost:
+			return nil, fmt.Errorf("%w: the output: %s", swarm.ErrNotFound, st.Reason)
+		case !wait, isOver(st):
+			return nil, nil //nolint:nilnil // no output yet
+		}
+	}
+}
+
+// position is how far a stream was read.
+type position struct {
+	number int
+	offset int64
+}
+
+// output is one call of Output.
+type output struct {
+	logs
+	o       swarm.OutputOptions
+	each    func(swarm.Output) error
+	streams []swarm.Stream
+	at      map[swarm.Stream]position
+	begun   bool
+	pending bool  // there may be no logs yet
+	dropped int64 // to be told with the first piece
+}
+
+// follow reads until the worker has ended.
+func (out *output) follow(ctx context.Context, r ref) error {
+	alarms, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	woken := make(chan struct{}, 1)
+	wake := func() {
+		select {
+		case woken <- struct{}{}:
+		default:
+		}
+	}
+	for _, s := range out.streams {
+		running.Go(func() { out.logs.follow(alarms, s, wake) })
+	}
+	over := make(chan error, 1)
+	running.Go(func() {
+		over <- out.b.follow(alarms, r, func(st swarm.Status) (bool, error) { return isOver(st), nil })
+	})
+	for {
+		if _, err := out.pass(ctx); err != nil && !errors.Is(err, swarm.ErrUnavailable) {
+			return err
+		}
+		select {
+		case <-woken:
+		case err := <-over:
+			if err != nil {
+				return err
+			}
+			return out.rest(ctx, true)
+		}
+	}
+}
+
+// rest reads what there is of a worker that has ended, and what comes after that if
+// it has ended just now.
+func (out *output) rest(ctx context.Context, fresh bool) error {
+	for {
+		n, err := out.pass(ctx)
+		if err != nil || !fresh {
+			return err
+		}
+		timer := time.NewTimer(flushEvery)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+		more, err := out.pass(ctx)
+		if err != nil || n+more == 0 || more == 0 {
+			return err
+		}
+	}
+}
+
+// pass reads what is new, and returns how many bytes it was.
+func (out *output) pass(ctx context.Context) (n int64, err error) {
+	files, err := out.list(ctx)
+	switch {
+	case errors.Is(err, swarm.ErrNotFound) && !out.begun && out.pending:
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	history := !out.begun
+	if !out.begun {
+		out.begun = true
+		if err := out.begin(ctx, files); err != nil {
+			return 0, err
+		}
+	}
+	slices.SortStableFunc(out.streams, func(a, b swarm.Stream) int { return last(files[a]).written.Compare(last(files[b]).written) })
+	for _, s := range out.streams {
+		for _, f := range files[s] {
+			read, err := out.read(ctx, s, f, history)
+			n += read
+			if err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, nil
+}
+
+func last(files []logFile) logFile {
+	if len(files) == 0 {
+		return logFile{}
+	}
+	return files[len(files)-1]
+}
+
+// read reads what is new in one file.
+func (out *output) read(ctx context.Context, s swarm.Stream, f logFile, history bool) (int64, error) {
+	p := out.at[s]
+	if f.number < p.number {
+		return 0, nil
+	}
+	if f.number > p.number {
+		p = position{number: f.number}
+	}
+	if p.offset >= f.size {
+		out.at[s] = p
+		return 0, nil
+	}
+	if history && !out.o.Since.IsZero() && f.written.Before(out.o.Since) {
+		out.at[s] = position{number: f.number, offset: f.size}
+		return 0, nil
+	}
+	r, err := out.open(ctx, s, f.number, p.offset, f.size)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = r.Close() }()
+	written := f.written
+	if !history {
+		written = time.Now()
+	}
+	var n int64
+	buf := make([]byte, 64<<10)
+	for {
+		got, err := io.ReadFull(r, buf)
+		if terr := out.tell(s, written, buf[:got]); terr != nil {
+			return n, terr
+		}
+		n += int64(got)
+		p.offset += int64(got)
+		out.at[s] = p
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return n, nil
+		case err != nil:
+			return n, out.b.tell(ctx, "read the logs", err)
+		}
+	}
+}
+
+// tell tells of data line by line.
+func (out *output) tell(s swarm.Stream, written time.Time, data []byte) error {
+	for len(data) > 0 {
+		line, rest, whole := bytes.Cut(data, []byte("\n"))
+		piece := swarm.Output{Time: written, Stream: s, Data: bytes.Clone(line), Partial: !whole, Dropped: out.dropped}
+		out.dropped = 0
+		if err := out.each(piece); err != nil {
+			return err
+		}
+		data = rest
+	}
+	return nil
+}

@@ -156,7 +156,7 @@ func (h Handle) IsZero() bool { return h.Version == 0 && len(h.Data) == 0 }
 
 // Process names an operating system process, for people to read and to look at.
 type Process struct {
-	// PID is its number on the machine where it runs.
+	// PID is its number on the machine where it runs, 0 if that is not told there.
 	PID int
 	// Name is its command, as short as ps shows it.
 	Name string

@@ -46,6 +46,7 @@ type hooks struct {
 	sweep       func(b *broken, ended, running []swarm.Handle) error
 	check       func() error
 	talk        talkHooks
+	list        listHook
 }
 
 // in undoes the hook that takes the version away.
@@ -461,6 +462,7 @@ func TestBrokenBackends(t *testing.T) {
 	broke := ways()
 	maps.Copy(broke, lifeWays())
 	maps.Copy(broke, talkWays())
+	maps.Copy(broke, listWays())
 	// They wait more than they work: as parallel tests only a few would run.
 	var running sync.WaitGroup
 	for _, c := range backendCases() {

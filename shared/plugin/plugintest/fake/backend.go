@@ -26,6 +26,7 @@ var (
 	_ swarm.Attacher      = (*Backend)(nil)
 	_ swarm.Watcher       = (*Backend)(nil)
 	_ swarm.Completer     = (*Backend)(nil)
+	_ swarm.Lister        = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
 )
 
@@ -48,7 +49,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 		return swarm.Handle{}, fmt.Errorf("%w: unknown option %q", swarm.ErrInvalidSpec, key)
 	}
 	w := &worker{
-		engine: b.engine, spec: spec, run: run, started: time.Now(),
+		engine: b.engine, spec: spec, run: run, created: time.Now(), started: time.Now(),
 		done: make(chan struct{}), changed: make(chan struct{}),
 	}
 	if err := b.engine.add(w); err != nil {

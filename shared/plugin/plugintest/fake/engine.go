@@ -34,6 +34,8 @@ type worker struct {
 	run    func(*worker) // its program
 	done   chan struct{} // closed when it has ended
 
+	created time.Time
+
 	mu         sync.Mutex
 	pid        int // 0 between two starts
 	started    time.Time

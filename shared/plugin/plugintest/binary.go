@@ -1,6 +1,7 @@
 package plugintest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -27,9 +28,9 @@ type Binary struct {
 // RunBinary tests a built plugin, which it starts anew for every case.
 func RunBinary(t *testing.T, b Binary) {
 	t.Helper()
-	// Nothing else is of use if it can't be started.
-	if runTests(t, b.program().items(), false) {
-		runTests(t, b.items(b.open(t)), true)
+	p := b.program()
+	if runTests(t, p.items(startCases()), false) {
+		runTests(t, slices.Concat(p.items(lifeCases()), b.items(b.open(t))), true)
 	}
 }
 

@@ -2,6 +2,7 @@ package plugintest
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -79,23 +80,30 @@ type CheckOptions struct {
 // cleaned up, and Check returns.
 func Check(ctx context.Context, b Binary, o CheckOptions) Report {
 	var r Report
-	r.Results = o.run(ctx, b.program().items())
-	if r.Count(Failed) > 0 {
-		return r // nothing else is of use if it can't be started
+	p := b.program()
+	if r.Results = o.run(ctx, p.items(startCases())); r.Count(Failed) > 0 {
+		return r // nothing else is of use
 	}
 	var items []item
-	failed, log := record(ctx, "connect", func(t T) { r.Plugin, items = b.probe(t, o) })
-	if len(failed) > 0 {
-		r.Results = append(r.Results, Result{
-			Name: "connect", Rule: "a host can connect to the plugin, and it takes its settings",
-			Outcome: Failed, Problems: failed, Log: log,
-		})
-		o.tell(r.Results[len(r.Results)-1])
-		return r
+	connect := item{
+		name: connectCase, rule: "a host can connect to the plugin, which takes its settings and has a kind that there is",
+		run: func(t T) { t.Helper(); r.Plugin, items = b.probe(t, o) },
 	}
-	r.Results = append(r.Results, o.run(ctx, items)...)
+	result := connect.result(ctx)
+	if result.Outcome == Failed || o.wants(connectCase) {
+		r.Results = append(r.Results, result)
+		o.tell(result)
+	}
+	if result.Outcome != Failed {
+		r.Results = append(r.Results, o.run(ctx, slices.Concat(p.items(lifeCases()), items))...)
+	}
 	return r
 }
+
+// connectCase is the name of the case that finds out what a plugin is.
+const connectCase = "connect"
+
+func (o CheckOptions) wants(name string) bool { return o.Only == nil || o.Only(name) }
 
 // probe asks the plugin what it is and returns the cases about that.
 func (b Binary) probe(t T, o CheckOptions) (plugin.Info, []item) {
@@ -113,7 +121,7 @@ func (b Binary) probe(t T, o CheckOptions) (plugin.Info, []item) {
 func (o CheckOptions) run(ctx context.Context, items []item) []Result {
 	var wanted []item
 	for _, i := range items {
-		if o.Only == nil || o.Only(i.name) {
+		if o.wants(i.name) {
 			wanted = append(wanted, i)
 		}
 	}

@@ -78,7 +78,9 @@ func (p program) start(t T) *process {
 	protocol, err := client.Client()
 	_ = deathRead.Close()
 	if err != nil {
-		t.Fatalf("start the plugin: %v", err)
+		// What follows is go-plugin's guess at the reason.
+		text, _, _ := strings.Cut(err.Error(), "\nThis usually means")
+		t.Fatalf("start the plugin: %s", strings.TrimSpace(text))
 	}
 	raw, err := protocol.Dispense(plugin.PluginName)
 	if err != nil {

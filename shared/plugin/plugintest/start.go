@@ -20,16 +20,16 @@ import (
 // startLimit is how long a host waits for a plugin to be ready.
 const startLimit = 10 * time.Second
 
-// startCase checks one rule about how a plugin of any kind starts and leaves.
-type startCase struct {
+// programCase checks one rule about a plugin of any kind.
+type programCase struct {
 	name, rule string
 	run        func(t T, p program) error
 }
 
-// items are the cases about the program itself, whatever its kind.
-func (p program) items() []item {
+// items are the cases about the program itself.
+func (p program) items(cases []programCase) []item {
 	var items []item
-	for _, c := range startCases() {
+	for _, c := range cases {
 		items = append(items, item{name: c.name, rule: c.rule, run: func(t T) {
 			t.Helper()
 			if err := c.run(t, p); err != nil {
@@ -40,8 +40,10 @@ func (p program) items() []item {
 	return items
 }
 
-func startCases() []startCase {
-	return []startCase{
+// startCases are about a plugin that nobody has connected to. The other cases are of
+// no use if one of them fails.
+func startCases() []programCase {
+	return []programCase{
 		{
 			name: "start-by-hand",
 			rule: "a plugin that a person starts says what it is, on standard error, and ends with another code than 0",
@@ -85,13 +87,18 @@ func startCases() []startCase {
 				return nil
 			},
 		},
+	}
+}
+
+// lifeCases are about a plugin that has started.
+func lifeCases() []programCase {
+	return []programCase{
 		{
 			name: "describe-itself",
-			rule: "Describe tells a valid name and the kind, and makes nothing ready that takes time",
+			rule: "Describe tells a name that is valid",
 			run: func(t T, p program) error {
-				info := p.start(t).Info()
-				if !swarm.ValidName(info.Name) || info.Kind == "" {
-					return fmt.Errorf("it is called %q and of the kind %q", info.Name, info.Kind)
+				if name := p.start(t).Info().Name; !swarm.ValidName(name) {
+					return fmt.Errorf("it is called %q", name)
 				}
 				return nil
 			},

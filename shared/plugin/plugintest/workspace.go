@@ -41,8 +41,9 @@ func RunWorkspace(t *testing.T, w Workspace) {
 // RunWorkspaceBinary tests a built plugin, which it starts anew for every case.
 func RunWorkspaceBinary(t *testing.T, b WorkspaceBinary) {
 	t.Helper()
-	if runTests(t, b.program().items(), false) {
-		runTests(t, workspaceItems(b.Base, b.open, b.open(t)), true)
+	p := b.program()
+	if runTests(t, p.items(startCases()), false) {
+		runTests(t, slices.Concat(p.items(lifeCases()), workspaceItems(b.Base, b.open, b.open(t))), true)
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 var templates embed.FS
 
 // Languages are those that there is a plugin in, the usual one first.
-func Languages() []string { return []string{"go"} }
+func Languages() []string { return []string{"go", "python"} }
 
 // Plugin says what to write.
 type Plugin struct {

@@ -1,0 +1,26 @@
+"""swarm-plugin-nice: a backend for swarm.
+
+The program has two lives: the plugin, which swarm starts for every call and which
+holds no state, and the keeper, one for each worker, which stays until its worker
+has ended.
+"""
+
+import sys
+
+NAME = "nice"
+VERSION = "0.1.0"
+
+
+def main():
+    if sys.argv[1:2] == ["keep"]:
+        import keeper  # without gRPC: it starts in milliseconds
+
+        keeper.main(*sys.argv[2:])
+        return
+    import backend
+    import serve
+
+    serve.serve(NAME, VERSION, backend.Backend)
+
+
+main()

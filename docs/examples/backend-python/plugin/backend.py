@@ -1,0 +1,266 @@
+"""The service Backend: workers on this machine, with a low priority.
+
+It shows all that a backend needs. Make it your own: what a worker runs in is decided
+by Spawn and its keeper. All calls may come at the same time, each to another process
+of this plugin: nothing is remembered here.
+"""
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+
+import keeper
+import log
+from errors import Failure
+from google.protobuf.timestamp_pb2 import Timestamp
+from signals import name_of, number_of
+from swarm.plugin.v1 import backend_pb2 as pb
+from worker import Worker
+
+MAX_BATCH = 500
+BATCH = 256  # pieces of output in one message
+STREAMS = {b"o": "stdout", b"e": "stderr"}
+MARKS = {name: mark for mark, name in STREAMS.items()}
+
+
+class Backend:
+    capabilities = ["output", "wait", "find", "signal"]
+
+    def __init__(self, settings):
+        unknown = set(settings) - {"nice"}
+        if unknown:
+            raise Failure("INVALID_CONFIG", f"unknown setting '{min(unknown)}'; there is: nice")
+        self.nice = priority("INVALID_CONFIG", settings.get("nice", 10))
+
+    def Spawn(self, request, context):
+        worker = Worker(request.id, os.fsdecode(request.local.run_dir))
+        launch = self.launch(request)
+        # Whoever makes this file has the id.
+        try:
+            os.close(os.open(worker.path(keeper.STATE), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            raise Failure("EXISTS", f"there is a worker {worker.id} already") from None
+        try:
+            self.start(worker, launch)
+            if not context.is_active():
+                raise Failure("UNAVAILABLE", "the host does not wait any more")
+        except BaseException:
+            worker.ask(context, kill=9, main=False, grace=0, force=True, detach=False)
+            for name in (keeper.STATE, keeper.SOCKET, log.CURRENT):
+                try:
+                    os.unlink(worker.path(name))
+                except FileNotFoundError:
+                    pass
+            raise
+        version, data = worker.handle()
+        return pb.SpawnResponse(handle=pb.Handle(version=version, data=data))
+
+    def launch(self, request):
+        """What the keeper has to know, checked."""
+        nice = self.nice
+        for key, value in request.options.items():
+            if key != "nice":
+                raise Failure("INVALID_SPEC", f"nice has no option '{key}'")
+            nice = priority("INVALID_SPEC", value)
+        env = {"SWARM_WORKER_ID": request.id}
+        for entry in [*request.local.host_env, *request.env]:
+            key, _, value = os.fsdecode(entry).partition("=")
+            env[key] = value
+        env.pop("SWARM_KEEPER", None)
+        return {
+            "id": request.id, "command": [os.fsdecode(word) for word in request.command],
+            "dir": os.fsdecode(request.dir), "env": env, "limit": request.output_limit,
+            "nice": nice, "kill": kill_request(request.kill),
+        }
+
+    def start(self, worker, launch):
+        """Starts a keeper and returns when the worker runs. The keeper gets a socket that
+        listens already: from here on there is never a doubt whether there is one."""
+        with open(worker.path(keeper.STATE), "w") as file:
+            json.dump({"id": worker.id}, file)
+        with worker.listen() as listener:
+            process = subprocess.Popen(
+                # Without the site packages: it starts faster.
+                [sys.executable, "-I", "-S", sys.argv[0], "keep", worker.directory, str(listener.fileno())],
+                pass_fds=[listener.fileno()], cwd="/", env={"SWARM_KEEPER": worker.id}, start_new_session=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie
+        with process.stdin, process.stdout:
+            try:
+                process.stdin.write(json.dumps(launch).encode())
+                process.stdin.close()
+            except BrokenPipeError:
+                pass
+            answer = json.loads(process.stdout.read() or b'{"broken": true}')
+        if "error" in answer:
+            raise Failure("INVALID_SPEC", answer["error"])
+        if "broken" in answer:
+            raise Failure("UNAVAILABLE", "the keeper of the worker did not start")
+
+    def Status(self, request, context):
+        return pb.StatusResponse(results=[self.result(handle) for handle in batch(request.handles)])
+
+    def result(self, handle):
+        try:
+            return pb.StatusResult(status=status(Worker.of(handle)))
+        except Failure as failure:
+            return pb.StatusResult(error=failure.proto())
+
+    def Kill(self, request, context):
+        def kill(index, item):
+            answer = pb.KillResponse(index=index)
+            try:
+                self.kill(context, Worker.of(item.handle), kill_request(item.options), answer)
+            except Failure as failure:
+                answer.error.CopyFrom(failure.proto())
+            return answer
+
+        return together(kill, batch(request.items))
+
+    def kill(self, context, worker, request, answer):
+        before = status(worker)
+        result = answer.result
+        told = worker.ask(context, **request) if before.state == pb.STATE_RUNNING else None
+        result.status.CopyFrom(status(worker))
+        if told is None and result.status.state == pb.STATE_RUNNING:
+            raise Failure("UNAVAILABLE", "the keeper of the worker did not answer")
+        if told is None:  # it had ended, or ended by itself just now
+            worker.kill_orphans()
+            result.already_ended = True
+            return
+        result.signal, result.forced = name_of(request["kill"]), told.get("forced", False)
+        for pid, name in told.get("survivors", []):
+            result.survivors.add(pid=pid, name=name)
+        if result.survivors:
+            raise Failure("SURVIVORS", f"{len(result.survivors)} processes of the worker are still alive")
+
+    def Wait(self, request, context):
+        def wait(index, handle):
+            answer = pb.WaitResponse(index=index)
+            try:
+                worker = Worker.of(handle)
+                for _ in worker.follow(context):
+                    pass
+                answer.status.CopyFrom(status(worker))
+            except Failure as failure:
+                answer.error.CopyFrom(failure.proto())
+            return answer
+
+        return together(wait, batch(request.handles))
+
+    def Signal(self, request, context):
+        worker = Worker.of(request.handle)
+        number = number_of(request.signal)
+        if worker.ask(context, signal=number, main=request.mode == pb.KILL_MODE_MAIN) is None:
+            raise Failure("NOT_FOUND", "the worker has ended")
+        return pb.SignalResponse()
+
+    def Find(self, request, context):
+        worker = Worker(request.id, os.fsdecode(request.local.run_dir))
+        while True:
+            state, kept = worker.look()
+            if state and ("pid" in state or "exit" in state):
+                version, data = worker.handle()
+                return pb.FindResponse(handle=pb.Handle(version=version, data=data))
+            if not kept:
+                raise Failure("NOT_FOUND", f"there is no worker {worker.id}")
+            next(worker.follow(context), None)  # until it has started, or not
+            if not context.is_active():
+                raise Failure("UNAVAILABLE", "the host does not wait any more")
+
+    def Output(self, request, context):
+        worker = Worker.of(request.handle)
+        if worker.state() is None:
+            raise Failure("NOT_FOUND", "the output of the worker is gone")
+        changes = worker.follow(context) if request.follow else iter(())
+        next(changes, None)  # from here on nothing is missed
+        with log.Reader(worker.directory) as reader:
+            records = list(reader.more())
+            if request.HasField("tail"):
+                records = log.tail(records, request.tail, MARKS.get(request.stream))
+            yield from pieces(request, records, reader.dropped)
+            for _ in changes:
+                yield from pieces(request, reader.more())
+            if request.follow:
+                yield from pieces(request, reader.more())
+
+
+def pieces(request, records, dropped=0):
+    """Messages with the records that were asked for."""
+    since = request.since.ToNanoseconds() / 1e9 if request.HasField("since") else 0
+    answer = pb.OutputResponse()
+    for record in records:
+        stream = STREAMS[record.stream]
+        if record.time < since or request.stream not in ("", stream):
+            continue
+        answer.pieces.add(
+            time=moment(record.time), stream=stream, data=record.data, partial=not record.whole, dropped=dropped)
+        dropped = 0
+        if len(answer.pieces) == BATCH:
+            yield answer
+            answer = pb.OutputResponse()
+    if answer.pieces:
+        yield answer
+
+
+def priority(reason, value):
+    """A priority, from settings, where it is a number, or from an option."""
+    try:
+        nice = int(value)
+    except (TypeError, ValueError):
+        nice = -1
+    if not 0 <= nice <= 19:
+        raise Failure(reason, f"nice is '{value}', it has to be a number from 0 to 19")
+    return nice
+
+
+def kill_request(options):
+    return {
+        "kill": number_of(options.signal or "SIGTERM"), "main": options.mode == pb.KILL_MODE_MAIN,
+        "grace": max(0, options.grace.ToNanoseconds() / 1e9), "force": options.force, "detach": options.detach,
+    }
+
+
+def status(worker):
+    """How a worker is. That it has ended is no error."""
+    state, kept = worker.look()
+    out = pb.WorkerStatus()
+    state = state or {}
+    if "started" in state:
+        out.started.CopyFrom(moment(state["started"]))
+    if "exit" in state:
+        out.state = pb.STATE_EXITED
+        end = state["exit"]
+        out.exit.code, out.exit.signal, out.exit.cause = end["code"], end["signal"], end["cause"]
+        out.exit.time.CopyFrom(moment(end["time"]))
+    elif kept:
+        out.state, out.pid = pb.STATE_RUNNING, state.get("pid", 0)
+    else:
+        out.state, out.reason = pb.STATE_LOST, "its keeper is gone"
+        for pid, name in worker.orphans():
+            out.survivors.add(pid=pid, name=name)
+    return out
+
+
+def batch(items):
+    if len(items) > MAX_BATCH:
+        raise Failure("INVALID_SPEC", f"{len(items)} workers in one call, at most {MAX_BATCH}")
+    return items
+
+
+def together(call, items):
+    """Calls for all items at the same time, and yields each answer as it comes."""
+    answers = queue.SimpleQueue()
+    for index, item in enumerate(items):
+        threading.Thread(target=lambda i=index, x=item: answers.put(call(i, x)), daemon=True).start()
+    for _ in items:
+        yield answers.get()
+
+
+def moment(seconds):
+    stamp = Timestamp()
+    stamp.FromMicroseconds(round(seconds * 1e6))
+    return stamp

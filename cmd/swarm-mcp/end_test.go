@@ -7,8 +7,11 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/swarmhost/swarm/cmd/internal/mcptest"
 	"github.com/swarmhost/swarm/shared/shim/proc"
@@ -99,6 +102,27 @@ func TestServerIsToldInACall(t *testing.T) {
 	}
 	if err := x.server.Wait(); err != nil {
 		t.Errorf("the server: %v", err)
+	}
+	w.wantNothing()
+}
+
+// TestServerIsToldDuringAKill: its shells end in their own time, not in that of a
+// kill that a client no longer waits for.
+func TestServerIsToldDuringAKill(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.start(mcptest.Options{})
+	id := c.shell(stubborn)
+	c.ready(id)
+	var behind sync.WaitGroup
+	defer behind.Wait()
+	behind.Go(func() {
+		// Whether it is still answered does not matter.
+		_, _ = c.try(t.Context(), &sdk.CallToolParams{Name: "KillShell", Arguments: object{"shell_id": id, "timeout": 3600000}}, false)
+	})
+	w.until("the kill waits", func() bool { return strings.Contains(w.swarm("events"), "KILL REQUESTED") })
+	if err := c.Server.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
 	}
 	w.wantNothing()
 }

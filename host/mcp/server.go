@@ -92,12 +92,16 @@ func Serve(ctx context.Context, o Options) error {
 	defer cancel()
 	changing, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeLimit)
 	defer cancel()
+	// Beside the rest: what is under way may be a kill that waits for one of them.
+	var ending sync.WaitGroup
+	ending.Go(func() { s.endShells(context.WithoutCancel(ctx)) })
 	// How the client went does not matter, but one that reads nothing may hold up an
 	// answer for ever.
 	s.await(leaving, func() { _ = session.Wait() })
-	// What is under way may still start a shell.
 	s.await(leaving, s.behind.Wait)
 	s.await(changing, s.changes.Wait)
+	ending.Wait()
+	// What was under way may have started another one.
 	s.endShells(context.WithoutCancel(ctx))
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -22,7 +23,7 @@ type Tx struct {
 // Change runs change in one transaction. What change returns is returned, and
 // nothing was changed if it is an error.
 func (r *Registry) Change(ctx context.Context, change func(context.Context, *Tx) error) error {
-	tx, err := r.db.BeginTx(ctx, nil)
+	tx, err := r.begin(ctx)
 	if err != nil {
 		return explain(r.path, err)
 	}
@@ -31,6 +32,22 @@ func (r *Registry) Change(ctx context.Context, change func(context.Context, *Tx)
 		return explain(r.path, err)
 	}
 	return explain(r.path, tx.Commit())
+}
+
+// beginLimit is how long a change waits for its turn. Those who wait stand in no
+// queue: of twenty that write all the time on a busy machine one may have no luck for
+// long.
+const beginLimit = time.Minute
+
+// begin begins a transaction that writes. SQLite does not hear of a ctx that ends
+// while it waits, so it waits for a part of the time only.
+func (r *Registry) begin(ctx context.Context) (*sql.Tx, error) {
+	for until := time.Now().Add(beginLimit); ; {
+		tx, err := r.db.BeginTx(ctx, nil)
+		if err == nil || !errors.Is(explain(r.path, err), ErrBusy) || ctx.Err() != nil || time.Now().After(until) {
+			return tx, err
+		}
+	}
 }
 
 // View runs look in one transaction that sees the registry at one moment. What look

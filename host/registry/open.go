@@ -129,9 +129,7 @@ func openReadOnly(ctx context.Context, path string) (*Registry, error) {
 }
 
 func open(path string, query url.Values) (*Registry, error) {
-	// Those who wait stand in no queue: of twenty that write all the time on a busy
-	// machine one may have no luck for long.
-	query.Set("_busy_timeout", "60000")
+	query.Set("_busy_timeout", "10000")
 	query.Set("_txlock", "immediate")
 	dsn := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", dsn.String())

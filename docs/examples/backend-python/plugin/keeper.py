@@ -29,6 +29,10 @@ def main(directory, fd):
     Keeper(directory, listener, launch).run()
 
 
+def private(path, flags):
+    return os.open(path, flags, 0o600)
+
+
 class Request:
     """What one connection asks for:
 
@@ -91,7 +95,7 @@ class Keeper:
                 [os.fsencode(word) for word in self.launch["command"]], cwd=self.launch["dir"], env=self.launch["env"],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         except OSError as error:
-            self.report(error=f"{error.filename}: {error.strerror}")
+            self.report(error=f"{os.fsdecode(error.filename)}: {error.strerror}")
             return False
         for pipe, stream in ((self.worker.stdout, b"o"), (self.worker.stderr, b"e")):
             os.set_blocking(pipe.fileno(), False)
@@ -114,7 +118,7 @@ class Keeper:
     def save(self):
         """Replaces the state, so that nobody ever reads a half of it."""
         path = os.path.join(self.directory, STATE)
-        with open(path + ".new", "w") as file:
+        with open(path + ".new", "w", opener=private) as file:
             json.dump(self.state, file)
             file.flush()
             os.fsync(file.fileno())
@@ -257,5 +261,6 @@ class Keeper:
         self.log.close()
         self.state["exit"] = self.exit | {"cause": self.cause}
         self.save()
+        os.unlink(os.path.join(self.directory, SOCKET))
         for request in self.kills:
             request.answer(done=True, forced=request.forced)

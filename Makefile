@@ -9,7 +9,7 @@ LDFLAGS := -s -w
 export CGO_ENABLED := 0
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
-.PHONY: build install demo example test check lint tidy generated darwin generate bench clean help
+.PHONY: build install demo example test test-nomad check lint tidy generated darwin generate bench clean help
 .DEFAULT_GOAL := build
 
 build: ## build swarm, its shim, its plugins and its MCP server into ./bin
@@ -33,6 +33,11 @@ example: ## build, and run the team of docs/teams.md in a scratch directory
 test: ## install what is missing, then run all tests with the race detector
 	@.ci/setup git tmux cc less vim
 	CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 15m ./...
+
+test-nomad: ## build a Nomad agent once, and test plugins/nomad against it
+	@.ci/setup cc
+	@agent=$$(.ci/nomad) && export SWARM_TEST_NOMAD="$$agent" && \
+	  CGO_ENABLED=1 $(GO) test -race -tags "$(TAGS) nomad" -timeout 15m ./plugins/nomad/...
 
 check: lint generated tidy darwin test ## all that CI checks
 
@@ -59,4 +64,4 @@ clean: ## remove what build made
 	rm -rf bin
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -76,7 +76,7 @@ type PluginRemoveRequest struct {
 }
 
 // RemovePlugin removes installed versions of a plugin and returns them. The last
-// one is kept as long as it owns workers that run.
+// one is kept as long as it owns workers that run, and nothing else does.
 func (h *Host) RemovePlugin(ctx context.Context, r PluginRemoveRequest) ([]string, error) {
 	versions, err := h.versionsToRemove(r)
 	if err != nil {
@@ -106,8 +106,11 @@ func (h *Host) versionsToRemove(r PluginRemoveRequest) ([]string, error) {
 	return there, nil
 }
 
-// unused refuses if workers of a plugin run.
+// unused refuses if workers of an installed plugin run.
 func (h *Host) unused(ctx context.Context, name string) error {
+	if e, err := h.catalog.Find(name); err == nil && e.Installed == nil {
+		return nil // they are another one's
+	}
 	reg, err := h.reading(ctx)
 	if err != nil || reg == nil {
 		return err

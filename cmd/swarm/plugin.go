@@ -34,7 +34,8 @@ func newPluginList(a *app) *cobra.Command {
 		Short:   "List plugins",
 		Long: `Start every plugin that can be found, and tell how it is. A plugin is an executable
 swarm-plugin-NAME beside swarm, in ../libexec/swarm, in the plugins folder of the
-state directory, or in the PATH; or it is named in a config file.`,
+state directory ("swarm plugin install" puts it there), or in the PATH; or it is
+named in a config file.`,
 		Example: `  swarm plugin list
   swarm plugin list --json | jq -r '.[] | select(.health != "ok") | .name'`,
 		DisableFlagsInUseLine: true,
@@ -73,8 +74,12 @@ func (a *app) withPlugins(ctx context.Context, f func(*host.Host) error) error {
 func (a *app) printPlugins(plugins []host.PluginStatus) {
 	var rows [][]string
 	for _, p := range plugins {
+		path := orDash(p.Path)
+		if len(p.Versions) > 1 {
+			path += " (installed: " + strings.Join(p.Versions, ", ") + ")"
+		}
 		rows = append(rows, []string{
-			p.Name, orDash(p.Kind), orDash(p.Version), orDash(strings.Join(p.Capabilities, ",")), health(p), orDash(p.Path),
+			p.Name, orDash(p.Kind), orDash(p.Version), orDash(strings.Join(p.Capabilities, ",")), health(p), path,
 		})
 	}
 	a.printTable([]string{"NAME", "KIND", "VERSION", "CAPABILITIES", "HEALTH", "PATH"}, rows)

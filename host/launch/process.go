@@ -5,7 +5,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
@@ -34,7 +37,7 @@ type process struct {
 // newProcess prepares a plugin that gets the caller's environment.
 func newProcess(argv, env []string) *process {
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it lives as long as its set, not as long as a call
-	cmd.Env = plugin.CleanEnv(env)
+	cmd.Env = withAbsolutePath(plugin.CleanEnv(env))
 	// Not the caller's: the plugin must not keep a directory busy that is to be
 	// removed.
 	cmd.Dir = "/"
@@ -43,6 +46,20 @@ func newProcess(argv, env []string) *process {
 	// machine that makes a plugin take half as long again.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return &process{cmd: cmd, started: make(chan struct{}), exited: make(chan struct{})}
+}
+
+// withAbsolutePath drops the relative directories of PATH. They mean others in the
+// plugin's directory than in the caller's, and "./bin" would be /bin there: programs
+// found by it are not run (os/exec), though the next directory has the same ones.
+func withAbsolutePath(env []string) []string {
+	env = slices.Clone(env)
+	for i, entry := range env {
+		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
+			dirs := slices.DeleteFunc(filepath.SplitList(value), func(dir string) bool { return !filepath.IsAbs(dir) })
+			env[i] = "PATH=" + strings.Join(dirs, string(filepath.ListSeparator))
+		}
+	}
+	return env
 }
 
 // Start starts the plugin.

@@ -57,12 +57,12 @@ func Install(ctx context.Context, r Request) (_ *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := catalog.CheckFile(path); err != nil {
+		return nil, err
+	}
 	src, err := parse(path)
 	if err != nil {
 		return nil, err
-	}
-	if err := catalog.CheckFile(path); err != nil {
-		return nil, err // before anything is made
 	}
 	f, err := open(ctx, r.Dir)
 	if err != nil {

@@ -371,6 +371,21 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// What the plugin itself can't do is told as it is, and nothing is installed.
+func TestPluginThatDoesNotStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	refusal := errors.New("plugin 'queue' speaks version 2 of the plugin contract, this swarm speaks version 1: update swarm")
+	path := w.write("swarm-plugin-queue", script)
+	_, err := Install(t.Context(), Request{Dir: w.state, Path: path, Ask: func(context.Context, catalog.Entry) (About, error) {
+		return About{}, refusal
+	}})
+	if !errors.Is(err, refusal) || w.installed() != nil {
+		t.Errorf("%v, installed: %v", err, w.installed())
+	}
+	w.checkClean()
+}
+
 func (w *world) mkdir(name string, mode os.FileMode) string {
 	w.t.Helper()
 	if err := os.MkdirAll(w.path(name), mode); err != nil {

@@ -25,10 +25,21 @@ import (
 func main() {
 	plugin.Serve(plugin.Options{
 		Name:    "bare",
-		Version: "1",
+		Version: version(),
 		Local:   true,
 		Backend: func(context.Context, plugin.Env) (swarm.Backend, error) { return backend{}, nil },
 	})
+}
+
+// version is what a file beside the plugin says.
+func version() string {
+	path, err := os.Executable()
+	if err == nil {
+		if text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "VERSION")); err == nil {
+			return strings.TrimSpace(string(text))
+		}
+	}
+	return "1"
 }
 
 // A worker is a process group whose leader writes the exit code into a file.

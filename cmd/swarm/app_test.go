@@ -90,6 +90,8 @@ func TestWrongUsage(t *testing.T) {
 		{2, "a command needs --server\nswarm: run 'swarm team create --help' for usage", []string{"team", "create", "a", "--", "true"}},
 		{2, "missing argument: name of a team\nswarm: run 'swarm team delete --help' for usage", []string{"team", "delete"}},
 		{2, "invalid value '' for --team: expected the name of a team\nswarm: run 'swarm agent ls --help' for usage", []string{"agent", "ls", "--team="}},
+		{2, "invalid value '' for --session: expected a label, or the pid of a process\nswarm: run 'swarm tasks --help' for usage", []string{"tasks", "--session="}},
+		{2, "invalid value '' for --session: expected a label, or the pid of a process\nswarm: run 'swarm tool call --help' for usage", []string{"tool", "call", "KillShell", "--session", ""}},
 		{2, "unexpected argument 'x' before --\nswarm: run 'swarm agent spawn --help' for usage", []string{"agent", "spawn", "--team", "t", "x", "--", "true"}},
 		{2, "unexpected argument 'x' before --\nswarm: run 'swarm agent spawn --help' for usage", []string{"agent", "spawn", "--team", "t", "x"}},
 		{2, "invalid value 'boss' for --role: expected one of worker, reviewer, leader\nswarm: run 'swarm agent spawn --help' for usage", []string{"agent", "spawn", "--role", "boss", "--", "true"}},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,29 @@ import (
 
 type tasksOptions struct {
 	all, json bool
-	session   string
+	session   sessionFlag
+}
+
+// sessionFlag is whose background shells are meant; empty: not given, which is not
+// what a script with an empty variable means.
+type sessionFlag string
+
+func (f *sessionFlag) Set(s string) error {
+	if s == "" {
+		return errors.New("expected a label, or the pid of a process")
+	}
+	*f = sessionFlag(s)
+	return nil
+}
+func (f *sessionFlag) Type() string   { return "SESSION" }
+func (f *sessionFlag) String() string { return string(*f) }
+
+// parseInto sets the session of env, if one was given.
+func (f *sessionFlag) parseInto(env *tool.Env) (err error) {
+	if *f != "" {
+		env.Session, err = shell.ParseSession(string(*f))
+	}
+	return err
 }
 
 func newTasks(a *app) *cobra.Command {
@@ -33,18 +56,15 @@ Those that have ended stay listed for an hour, with --all. Nothing is changed.
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "list those that ended within the last hour, too")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the answer as JSON")
-	cmd.Flags().StringVar(&o.session, "session", "", "only those of this `SESSION`: a label, or the pid of its process")
+	cmd.Flags().Var(&o.session, "session", "only those of this `SESSION`: a label, or the pid of its process")
 	completeWith(cmd, "session")
 	return cmd
 }
 
 func (a *app) tasks(ctx context.Context, o *tasksOptions) error {
 	env := a.toolEnv(a.userConfig())
-	if o.session != "" {
-		var err error
-		if env.Session, err = shell.ParseSession(o.session); err != nil {
-			return err
-		}
+	if err := o.session.parseInto(&env); err != nil {
+		return err
 	}
 	out, err := tool.Tasks(ctx, env, tool.TasksInput{All: o.all})
 	return a.answer(o.json, out, nil, err, func() { a.printTasks(out, o.all) })

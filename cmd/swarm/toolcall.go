@@ -17,8 +17,9 @@ import (
 )
 
 type toolCallOptions struct {
-	input, session string
-	json           bool
+	input   string
+	session sessionFlag
+	json    bool
 }
 
 func newToolCall(a *app) *cobra.Command {
@@ -53,7 +54,7 @@ Exit code: 0 if the answer says success, 1 if not, 2 if the input was wrong.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.input, "json-input", "", "the input: a `JSON` object, @FILE, or - for stdin")
-	f.StringVar(&o.session, "session", "", "whose the background shells are: a label, or the `PID` of their owner")
+	f.Var(&o.session, "session", "whose the background shells are: a label, or the `PID` of their owner")
 	f.BoolVar(&o.json, "json", false, "print JSON on a terminal too")
 	completeWith(cmd, "session")
 	return cmd
@@ -117,9 +118,7 @@ func (a *app) toolCallEnv(t tool.Tool, o *toolCallOptions) (env tool.Env, err er
 		env = a.toolEnv(a.userConfig())
 	}
 	env.Dir, _ = os.Getwd() // a tool that needs none works in a deleted directory too
-	if o.session != "" {
-		env.Session, err = shell.ParseSession(o.session)
-	}
+	err = o.session.parseInto(&env)
 	return env, err
 }
 

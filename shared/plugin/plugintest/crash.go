@@ -77,6 +77,14 @@ func (k *kit) crashInSpawn(after time.Duration) {
 		k.broken("Spawn: %v", err)
 	}
 	k.subject = k.open(k.T)
+	w.findable(err)
+}
+
+// findable checks that a worker whose Spawn was cut off can be found and ended, if
+// there is one.
+func (w *worker) findable(err error) {
+	k := w.k
+	k.Helper()
 	h, ferr := w.find(k.subject)
 	if errors.Is(ferr, swarm.ErrNotFound) && err != nil && w.silent() {
 		return

@@ -9,6 +9,17 @@ import (
 func crashLookCases() []testCase {
 	return []testCase{
 		{
+			name: "crash-in-list", built: true, needs: swarm.CapList,
+			rule: "when the plugin dies in a List, the workers go on running",
+			run: func(k *kit) {
+				w := k.ready(Sleep)
+				w.interrupted(func(ctx context.Context) error {
+					return k.Backend.(swarm.Lister).List(ctx, func(swarm.Listed) error { return nil })
+				})
+				w.survives()
+			},
+		},
+		{
 			name: "crash-in-status", built: true,
 			rule: "when the plugin dies in a Status, another process of it answers, and the worker goes on running",
 			run: func(k *kit) {
@@ -32,6 +43,7 @@ func crashLookCases() []testCase {
 				if _, err := w.find(k.subject); err != nil {
 					k.broken("Find: %v", err)
 				}
+				w.survives()
 			},
 		},
 		{

@@ -20,5 +20,8 @@
 // Package [github.com/swarmhost/swarm/shared/plugin/plugintest/fake] has a
 // backend in memory that passes, for tests of hosts.
 //
-// It is imported by tests only.
+// [Check] runs the cases of a built plugin outside of a test, as `swarm plugin check`
+// does.
+//
+// It is imported by tests, and by cmd/swarm-conformance.
 package plugintest

@@ -1,0 +1,58 @@
+package plugintest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func deadlineCases() []testCase {
+	return []testCase{
+		{
+			name: "deadline-in-spawn", needs: swarm.CapFind,
+			rule: "when its deadline ends a Spawn, nothing is left behind, or Find finds it and it can be ended",
+			run: func(k *kit) {
+				// At any moment: a Spawn takes some milliseconds.
+				for i := range 10 {
+					k.deadlineInSpawn(time.Duration(i) * time.Millisecond)
+				}
+			},
+		},
+		{
+			name: "deadline-in-kill",
+			rule: "a Kill that its deadline ended is not in the way of another one",
+			run: func(k *kit) {
+				w := k.ready(Stubborn)
+				for range 3 {
+					ctx, cancel := context.WithTimeout(k.ctx, shortGrace)
+					// What it returns is another rule.
+					_, _ = k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace})
+					cancel()
+				}
+				if st := w.status(); st.State != swarm.StateRunning {
+					k.broken("the worker, which ignores the signal, is %s", st.State)
+				}
+				w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience})
+				if st := w.status(); st.State != swarm.StateExited {
+					k.broken("the worker is %s", st.State)
+				}
+			},
+		},
+	}
+}
+
+// deadlineInSpawn spawns with little time to do it.
+func (k *kit) deadlineInSpawn(limit time.Duration) {
+	k.Helper()
+	w := k.newSpec(Sleep)
+	w.spec.Name = "deadline-" + w.spec.Name
+	ctx, cancel := context.WithTimeout(k.ctx, limit)
+	defer cancel()
+	_, err := k.Spawn(ctx, w.spec)
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		k.broken("Spawn: %v", err)
+	}
+	w.findable(err)
+}

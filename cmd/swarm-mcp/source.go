@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
@@ -38,7 +39,7 @@ func (s source) tools(name string) tool.Env {
 		if loaded == nil {
 			loaded = &config.Loaded{Config: config.Default()}
 		}
-		env.AgentCommand = loaded.Config.Team.AgentCommand
+		env.AgentCommand, env.NoAgentCommand = loaded.Config.Team.AgentCommand, notTrusted(loaded)
 		env.Open = func(ctx context.Context) (*host.Host, error) {
 			if err != nil {
 				return nil, err
@@ -47,4 +48,16 @@ func (s source) tools(name string) tool.Env {
 		}
 	}
 	return env
+}
+
+// notTrusted says that a project's file names a command for agents which is not used;
+// empty if it does not.
+func notTrusted(loaded *config.Loaded) string {
+	const key = "team.agent_command"
+	for _, ignored := range loaded.Ignored {
+		if ignored.Key == key {
+			return fmt.Sprintf("%s: %s is not used, since this file is not trusted: read it, then run 'swarm config trust'", ignored.At, key)
+		}
+	}
+	return ""
 }

@@ -208,7 +208,9 @@ func TestConfig(t *testing.T) {
 		t.Error("an agent without a command was spawned")
 	}
 	write("[team]\nagent_command = [\"sleep\", \"1001\"]\n")
-	c.call("spawn-agent", spawn, true)
+	if got := c.call("spawn-agent", spawn, true)["error"].(string); !strings.Contains(got, "swarm.toml:2") || !strings.Contains(got, "not trusted") {
+		t.Errorf("with a file that is not trusted: %q", got)
+	}
 	w.swarm("config", "trust")
 	c.call("spawn-agent", spawn, false)
 	if len(w.alive("sleep 1001")) == 0 {

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/swarmhost/swarm/host"
@@ -20,12 +21,22 @@ type Env struct {
 	Session shell.Session
 	// AgentCommand is what spawn-agent starts if its input has no command.
 	AgentCommand []string
+	// NoAgentCommand says why that of a config is not used; empty: there is none.
+	NoAgentCommand string
 	// Progress is told how a call that takes long goes on; total is 0 where it is
 	// not known. Nil: nobody.
 	Progress func(text string, done, total float64)
 }
 
 var errNoDir = errors.New("cannot tell the working directory")
+
+// noCommand says that there is no command for an agent.
+func (env Env) noCommand() error {
+	if env.NoAgentCommand != "" {
+		return fmt.Errorf("no command for the agent: %s", env.NoAgentCommand)
+	}
+	return errNoCommand
+}
 
 // dir is the directory that an input means, absolute.
 func (env Env) dir(named string) (string, error) {

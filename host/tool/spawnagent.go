@@ -54,7 +54,7 @@ Only the team leader can spawn agents.`,
 			command = env.AgentCommand
 		}
 		if len(command) == 0 {
-			return SpawnAgentOutput{}, errNoCommand
+			return SpawnAgentOutput{}, env.noCommand()
 		}
 		dir, err := env.dir(in.Cwd)
 		if err != nil {

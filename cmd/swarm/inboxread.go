@@ -13,8 +13,8 @@ func newInboxRead(a *app) *cobra.Command {
 		Use:   "read [flags]",
 		Short: "Print new messages",
 		Long: `Print the messages in the caller's inbox that nobody has read, the oldest first. They
-are read then. At most 500 messages or 1 MiB are
-printed by one call; it says if there are more.
+are read then. At most 500 messages or 1 MiB are printed by one call; it says if there
+are more.
 
 With --all those that were read before are printed too, the newest ones if there are
 too many.`,

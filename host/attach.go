@@ -9,10 +9,14 @@ import (
 )
 
 // Attach returns the program that connects a person's terminal with a running
-// worker. It is run in the place of the caller, who closes the host before.
+// worker. It is run in the place of the caller, who closes the host before. Who is at
+// a terminal can end what runs there: of a team's worker that is the leader's.
 func (h *Host) Attach(ctx context.Context, name string) (swarm.Attachment, error) {
 	recs, _, err := h.choose(ctx, Selection{Names: []string{name}})
 	if err != nil {
+		return swarm.Attachment{}, err
+	}
+	if err := h.mayEnd(ctx, recs...); err != nil {
 		return swarm.Attachment{}, err
 	}
 	rec := recs[0]

@@ -143,6 +143,10 @@ func harms(r *rig, t *testing.T) map[string]func(name string) error {
 			_, err := r.Signal(ctx, name, SignalRequest{Signal: "USR1"})
 			return err
 		},
+		"attach": func(name string) error {
+			_, err := r.Attach(ctx, name)
+			return err
+		},
 		"interrupt":     send(swarm.Input{Kind: swarm.InputInterrupt}),
 		"eof":           send(swarm.Input{Kind: swarm.InputEOF}),
 		"interrupt key": send(swarm.Input{Data: []byte("stop\x03")}),

@@ -37,7 +37,7 @@ func platform(path string) (system, arch string, err error) {
 	case bytes.HasPrefix(head, []byte("MZ")):
 		system, arch = "windows", windows(head)
 	default:
-		return "", "", errors.New("not a program: neither one for a machine nor a script that begins with #!")
+		return "", "", errors.New(`not a program: neither a script that begins with "#!" nor one for a machine`)
 	}
 	return system, arch, nil
 }

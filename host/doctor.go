@@ -7,6 +7,8 @@ type Severity string
 const (
 	// SeverityOK: it was looked at, and it is well.
 	SeverityOK Severity = "ok"
+	// SeverityNote: it does not work, and nothing here needs it.
+	SeverityNote Severity = "note"
 	// SeverityWarning: something is left over or odd; swarm works.
 	SeverityWarning Severity = "warning"
 	// SeverityError: something does not work until it is mended.

@@ -25,7 +25,7 @@ func problems(t *testing.T, r *rig, rebuild bool) []string {
 	}
 	var out []string
 	for _, f := range findings {
-		if f.Severity == SeverityOK {
+		if f.Severity == SeverityOK || f.Severity == SeverityNote {
 			continue
 		}
 		out = append(out, strings.ReplaceAll(f.Subject+": "+f.What, r.root, ""))
@@ -48,6 +48,10 @@ func TestDoctor(t *testing.T) {
 	tree := r.spawn(t, "tree", "one", withTree)
 	if got := problems(t, r, false); got != nil {
 		t.Errorf("all is well: %q", got)
+	}
+	r.plugins.peers["two"].check = func(context.Context) error { return swarm.ErrUnavailable }
+	if got := problems(t, r, false); got != nil {
+		t.Errorf("an engine that nobody uses can't be reached: %q", got)
 	}
 	lost := r.spawn(t, "lost", "one")
 	r.spawn(t, "far", "two")

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -33,7 +34,7 @@ func (h *Host) Doctor(ctx context.Context, rebuild bool) ([]Finding, error) {
 		d.workers(ctx, recs)
 	}
 	d.shim()
-	d.plugins(ctx)
+	d.plugins(ctx, recs)
 	return d.findings, nil
 }
 
@@ -278,16 +279,23 @@ func (d *doctor) shim() {
 	d.find(SeverityOK, "shim", "", "%s", path)
 }
 
-// plugins asks every plugin whether it can work.
-func (d *doctor) plugins(ctx context.Context) {
+// plugins asks every plugin whether it can work. That of an engine on other
+// machines, which nobody has configured and no worker is on, need not.
+func (d *doctor) plugins(ctx context.Context, recs []registry.Record) {
 	backends := 0
 	for _, p := range d.h.PluginList(ctx) {
 		subject := "plugin " + p.Name
+		_, configured := d.h.opts.Plugins[p.Name]
+		used := configured || slices.ContainsFunc(recs, func(r registry.Record) bool { return r.Backend == p.Name })
+		if p.Err != nil && p.Kind != "" && !p.Local && !used {
+			d.find(SeverityNote, subject, "", "not in use: %v", p.Err)
+			continue
+		}
 		if p.Err != nil {
 			mend := "see to it, or remove " + p.Path
 			if p.Kind != "" {
 				mend = "see to what it needs; the other plugins work without it"
-			} else if _, configured := d.h.opts.Plugins[p.Name]; configured {
+			} else if configured {
 				mend = fmt.Sprintf("see to it, or to [plugins.%s] in the config; 'swarm config show' tells where that is", p.Name)
 			}
 			d.find(SeverityError, subject, mend, "%v", p.Err)

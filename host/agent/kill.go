@@ -45,7 +45,7 @@ type Killed struct {
 // be written: the next call that can write to it terminates the agent.
 func Kill(ctx context.Context, h *host.Host, req KillRequest) (Killed, error) {
 	caller, warnings, err := begin(ctx, h, req.Team)
-	if err != nil && !(req.Force && isUnwritable(err)) {
+	if err != nil && (!req.Force || !isUnwritable(err)) {
 		return Killed{}, err
 	}
 	k := killing{h: h, req: req, caller: caller, out: Killed{Warnings: warnings}}

@@ -9,7 +9,7 @@ LDFLAGS := -s -w
 export CGO_ENABLED := 0
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
-.PHONY: build install demo example test test-nomad check lint tidy generated darwin generate bench clean help
+.PHONY: build install demo example examples test test-nomad check lint tidy generated darwin generate bench clean help
 .DEFAULT_GOAL := build
 
 build: ## build swarm, its shim, its plugins and its MCP server into ./bin
@@ -29,6 +29,11 @@ example: ## build, and run the team of docs/teams.md in a scratch directory
 	@.ci/setup tmux
 	@$(MAKE) --no-print-directory build
 	@docs/example-team/run bin
+
+examples: ## build, test and use the plugins in docs/examples, as their authors would
+	@.ci/setup make python-grpc
+	@$(MAKE) --no-print-directory build
+	@.ci/examples bin
 
 test: ## install what is missing, then run all tests with the race detector
 	@.ci/setup git tmux cc less vim

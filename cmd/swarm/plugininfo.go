@@ -131,7 +131,7 @@ func pluginInfoRows(p host.PluginDetail) [][]string {
 	if i := p.Installed; i != nil {
 		add("installed", fmt.Sprintf("%s from %s", i.Installed.Local().Format(time.DateTime), i.Source))
 		add("sha256", i.Files[0].SHA256)
-		add("size", config.FormatSize(i.Files[0].Size))
+		add("size", fmt.Sprintf("%d bytes", i.Files[0].Size))
 	}
 	add("versions", strings.Join(p.Versions, ", "))
 	add("wanted version", p.WantVersion)

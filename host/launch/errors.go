@@ -139,12 +139,15 @@ type ChangedError struct {
 }
 
 func (e *ChangedError) Error() string {
-	how := fmt.Sprintf("was changed after version %s was installed: its sha256 was %s, now it is %s", e.Version, e.Want, e.Got)
+	how := fmt.Sprintf("was changed after version %s was installed (sha256 %s then, %s now)", e.Version, short(e.Want), short(e.Got))
 	if e.Got == "" {
 		how = fmt.Sprintf("is missing of version %s", e.Version)
 	}
 	return fmt.Sprintf("plugin '%s': %s %s; install it again with --force", e.name, e.Path, how)
 }
+
+// short is enough of a hash to tell it from others.
+func short(hash string) string { return hash[:min(12, len(hash))] + "…" }
 
 // ConfigError means that a plugin does not take its settings. It is a
 // [swarm.ErrInvalidConfig].

@@ -101,7 +101,7 @@ func TestTiedWorkers(t *testing.T) {
 			gone.mu.Lock()
 			defer gone.mu.Unlock()
 			for _, h := range gone.handles {
-				_, _ = gone.Kill(context.Background(), h, swarm.KillOptions{Signal: "SIGKILL", Force: true})
+				_, _ = gone.Kill(context.WithoutCancel(t.Context()), h, swarm.KillOptions{Signal: "SIGKILL", Force: true})
 			}
 		},
 	}

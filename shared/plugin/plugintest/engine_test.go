@@ -67,7 +67,8 @@ type engine struct {
 // binary returns a plugin of the engine.
 func (e engine) binary() Binary {
 	e.t.Helper()
-	dir, err := os.MkdirTemp("", "engine") //nolint:usetesting // the path of a socket has to be short
+	// Not t.TempDir: the path of a socket has to be short.
+	dir, err := os.MkdirTemp("", "engine")
 	if err != nil {
 		e.t.Fatal(err)
 	}

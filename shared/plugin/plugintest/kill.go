@@ -39,7 +39,7 @@ func killCases() []testCase {
 					}
 				}
 				if after := w.status(); *after.Exit != *before.Exit {
-					k.broken("the exit was %+v, now it is %+v", *before.Exit, *after.Exit)
+					k.broken("the exit was %s, now it is %s", exitText(before.Exit), exitText(after.Exit))
 				}
 			},
 		},

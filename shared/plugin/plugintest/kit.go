@@ -52,13 +52,13 @@ func newKit(t T, c testCase, s settings, open opener) *kit {
 // broken reports that the rule is broken, and goes on.
 func (k *kit) broken(format string, args ...any) {
 	k.Helper()
-	k.Errorf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, args...))
+	k.Errorf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, readable(args)...))
 }
 
 // fatal reports that the rule is broken, and ends the case.
 func (k *kit) fatal(format string, args ...any) {
 	k.Helper()
-	k.Fatalf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, args...))
+	k.Fatalf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, readable(args)...))
 }
 
 // wantErr checks that err is one of a kind.

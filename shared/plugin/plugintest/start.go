@@ -112,7 +112,7 @@ func lifeCases() []programCase {
 				req.ProtoReflect().SetUnknown(protowire.AppendString(unknown, "from the future"))
 				resp, err := pb.NewPluginClient(p.start(t).conn).Describe(t.Context(), req)
 				if err != nil {
-					return fmt.Errorf("Describe: %w", err)
+					return fmt.Errorf("it answers: %w", err)
 				}
 				if got := resp.GetContractVersion(); got != swarm.ContractVersion {
 					return fmt.Errorf("it says version %d, and version %d to this host", got, swarm.ContractVersion)

@@ -49,8 +49,9 @@ check: lint generated tidy darwin test ## all that CI checks
 lint: ## golangci-lint, with the layer rules of the design
 	$(TOOL) golangci-lint run ./... ./.ci/bench/...
 
-generated: ## the committed generated code is what the .proto files say
+generated: ## the committed generated code is what the .proto files say, and they break nothing
 	.ci/generate --check
+	.ci/breaking
 
 tidy: ## go.mod and go.sum are tidy
 	$(GO) mod tidy -diff

@@ -16,11 +16,12 @@ import (
 // Backend implements [swarm.Backend] and the capabilities asserted below. All
 // its methods may be called at the same time.
 type Backend struct {
-	config Config
-	client *api.Client
-	at     place
-	log    hclog.Logger
-	feeds  feeds
+	config   Config
+	client   *api.Client
+	hasToken bool
+	at       place // of new workers
+	log      hclog.Logger
+	feeds    feeds
 }
 
 var (
@@ -46,11 +47,18 @@ func New(c Config, log hclog.Logger) (*Backend, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	client, at, err := c.client()
+	o, err := c.api()
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{config: c, client: client, at: at, log: log}
+	client, err := api.NewClient(o)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", swarm.ErrInvalidConfig, err)
+	}
+	b := &Backend{
+		config: c, client: client, hasToken: o.SecretID != "", log: log,
+		at: place{Region: o.Region, Namespace: o.Namespace},
+	}
 	b.feeds.look = b.look
 	return b, nil
 }
@@ -74,20 +82,6 @@ func (b *Backend) Check(ctx context.Context) error {
 		}
 	}
 	return err
-}
-
-// Find returns the worker that was spawned with that id, as long as Nomad has its
-// job.
-func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
-	j, err := b.info(ctx, b.at, jobPrefix+l.Name)
-	if err != nil {
-		return swarm.Handle{}, err
-	}
-	r, _, ok := refOf(b.at, *j.ID, j.Meta)
-	if !ok || r.ID != l.ID {
-		return swarm.Handle{}, fmt.Errorf("%w: nomad worker %s", swarm.ErrNotFound, l.ID)
-	}
-	return r.encode()
 }
 
 // info returns a job, or [swarm.ErrNotFound].

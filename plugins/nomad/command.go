@@ -2,21 +2,23 @@ package nomad
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// refusedFile is where a wrapper says why it can't run the command, in the
-// directory that NOMAD_TASK_DIR names.
-const refusedFile = "swarm-refused"
+// wrapperFile is where a wrapper says why it can't run the command, or that it does,
+// in the directory that NOMAD_TASK_DIR names.
+const (
+	wrapperFile = "swarm-wrapper"
+	wrapperRuns = "ok"
+)
 
 // wrapped begins a command that does, in a shell, what the driver has no setting
 // for, and then becomes the command: it is started in the directory that is the
 // first argument, if that is not empty.
-const wrapped = `refuse() { echo "$1" >"$NOMAD_TASK_DIR/` + refusedFile + `"; echo "swarm: $1" >&2; exit 127; }
+const wrapped = `refuse() { echo "$1" >"$NOMAD_TASK_DIR/` + wrapperFile + `"; echo "swarm: $1" >&2; exit 127; }
 if [ -n "$1" ]; then cd -- "$1" 2>/dev/null || refuse "there is no directory '$1'"; fi
 shift
 command -v -- "$1" >/dev/null 2>&1 || refuse "there is no command '$1'"
@@ -27,8 +29,9 @@ const wrapper = "swarm-worker"
 
 // becomes is how a wrapper ends.
 const (
-	becomes          = `exec "$@"`
-	becomesWithStdin = withFeeder + `exec "$@" <"$d/pipe"`
+	runs             = `echo ` + wrapperRuns + ` >"$NOMAD_TASK_DIR/` + wrapperFile + "\"\n"
+	becomes          = runs + `exec "$@"`
+	becomesWithStdin = withFeeder + runs + `exec "$@" <"$d/pipe"`
 )
 
 // driverConfig returns how the driver of the task is to run the command.
@@ -60,6 +63,11 @@ func (c Config) driverConfig(spec swarm.Spec) (map[string]any, error) {
 	return config, nil
 }
 
+// isWrapped reports that the command of a job is one that a wrapper becomes.
+func isWrapped(command string, args []string) bool {
+	return command == "sh" && len(args) > 4 && args[2] == wrapper
+}
+
 // commandOf returns the command that a job was made for, or nil if it can't be told.
 func commandOf(j *api.Job) []string {
 	if len(j.TaskGroups) != 1 || len(j.TaskGroups[0].Tasks) != 1 {
@@ -79,7 +87,7 @@ func commandOf(j *api.Job) []string {
 		}
 		command = append(command, fromHCL.Replace(text))
 	}
-	if len(command) > 5 && command[3] == wrapper && strings.HasPrefix(command[2], "refuse()") {
+	if isWrapped(command[0], command[1:]) {
 		command = command[5:]
 	}
 	return command

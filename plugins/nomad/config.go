@@ -101,8 +101,8 @@ func (c Config) check() error {
 	return errors.Join(errs...)
 }
 
-// client returns a client, and the place that new workers go to.
-func (c Config) client() (*api.Client, place, error) {
+// api returns how to talk to the agent, and where new workers go to.
+func (c Config) api() (*api.Config, error) {
 	o := api.DefaultConfig()
 	set(&o.Address, c.Address)
 	set(&o.Region, c.Region)
@@ -116,20 +116,16 @@ func (c Config) client() (*api.Client, place, error) {
 	if c.TokenFile != "" {
 		token, err := os.ReadFile(c.TokenFile)
 		if err != nil {
-			return nil, place{}, fmt.Errorf("%w: token_file: %w", swarm.ErrInvalidConfig, err)
+			return nil, fmt.Errorf("%w: token_file: %w", swarm.ErrInvalidConfig, err)
 		}
 		o.SecretID = strings.TrimSpace(string(token))
 	}
 	set(&o.Namespace, firstOf(o.Namespace, api.DefaultNamespace))
 	o.HttpClient = &http.Client{Transport: transport()}
 	if err := api.ConfigureTLS(o.HttpClient, o.TLSConfig); err != nil {
-		return nil, place{}, fmt.Errorf("%w: tls: %w", swarm.ErrInvalidConfig, err)
+		return nil, fmt.Errorf("%w: tls: %w", swarm.ErrInvalidConfig, err)
 	}
-	client, err := api.NewClient(o)
-	if err != nil {
-		return nil, place{}, fmt.Errorf("%w: %w", swarm.ErrInvalidConfig, err)
-	}
-	return client, place{Region: o.Region, Namespace: o.Namespace}, nil
+	return o, nil
 }
 
 // dialTimeout is how long an agent may take to accept a connection.

@@ -20,7 +20,7 @@ func (b *Backend) tell(ctx context.Context, doing string, err error) error {
 		return nil
 	}
 	if cause := ctx.Err(); cause != nil {
-		return cause
+		return fmt.Errorf("%s: %w", doing, cause)
 	}
 	var answer api.UnexpectedResponseError
 	if !errors.As(err, &answer) || !answer.HasStatusCode() {
@@ -40,6 +40,8 @@ func (b *Backend) tell(ctx context.Context, doing string, err error) error {
 	case has("token not found", "token is invalid", "token expired", "secretid"):
 		return fmt.Errorf("%w: Nomad does not know this token (%s): see token and token_file in the settings, or NOMAD_TOKEN",
 			swarm.ErrPermission, text)
+	case code == http.StatusForbidden && b.unknownToken(ctx):
+		return fmt.Errorf("%w: Nomad does not know this token: see token and token_file in the settings, or NOMAD_TOKEN", swarm.ErrPermission)
 	case code == http.StatusForbidden || has("permission denied"):
 		return fmt.Errorf("%w: %s: Nomad's ACL does not allow it in the namespace '%s': give a token whose policy does",
 			swarm.ErrPermission, doing, b.at.Namespace)
@@ -59,6 +61,16 @@ func (b *Backend) tell(ctx context.Context, doing string, err error) error {
 		return fmt.Errorf("%w: %s: Nomad says: %s", swarm.ErrInvalidSpec, doing, text)
 	}
 	return fmt.Errorf("%s: Nomad says: %s", doing, text)
+}
+
+// unknownToken reports that Nomad knows no such token: it says of that what it says of
+// one without rights.
+func (b *Backend) unknownToken(ctx context.Context) bool {
+	if !b.hasToken {
+		return false
+	}
+	_, _, err := b.client.ACLTokens().Self(b.query(ctx, b.at))
+	return err != nil && ctx.Err() == nil
 }
 
 // rootOf returns the part of an error of the network that matters.

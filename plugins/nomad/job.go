@@ -29,6 +29,12 @@ type job struct {
 	TaskGroups []group
 }
 
+// isWrapped reports that a wrapper runs the command.
+func (j job) isWrapped() bool {
+	config := j.TaskGroups[0].Tasks[0].Config
+	return isWrapped(config["command"].(string), config["args"].([]string))
+}
+
 type group struct {
 	*api.TaskGroup
 	Disconnect disconnect

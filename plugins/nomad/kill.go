@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 	"time"
 
@@ -178,20 +177,21 @@ func (b *Backend) signal(ctx context.Context, r ref, alloc, signal string) error
 	return b.tell(ctx, "send "+signal, err)
 }
 
-// intentPath is the path of the variable that says that a worker is being killed.
-func intentPath(r ref) string { return path.Join("swarm", r.Job) }
+// intentPath is the path of the variable that says that a worker is being killed. A
+// worker's name may have dots, which a path may not.
+func intentPath(r ref) string { return "swarm/kill/" + r.ID }
 
 // intend notes that a worker is being killed, for those who see its end before its
 // job is stopped. It returns what takes the note back. A token that may not write
 // variables makes do without.
 func (b *Backend) intend(ctx context.Context, r ref) (done func()) {
-	v := &api.Variable{Namespace: r.Namespace, Path: intentPath(r), Items: api.VariableItems{metaID: r.ID}}
+	v := &api.Variable{Namespace: r.Namespace, Path: intentPath(r), Items: api.VariableItems{metaName: r.Job}}
 	if _, _, err := b.client.Variables().Update(v, b.write(ctx, r.place)); err != nil {
 		b.log.Debug("no note of the kill", "worker", r.ID, "error", err)
 		return func() {}
 	}
 	return func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), registerLimit)
 		defer cancel()
 		if _, err := b.client.Variables().Delete(v.Path, b.write(ctx, r.place)); err != nil {
 			b.log.Debug("the note of the kill stays", "worker", r.ID, "error", err)
@@ -208,7 +208,7 @@ func (b *Backend) wasKilled(ctx context.Context, a *api.AllocationListStub, j *a
 	if eventOf(a.TaskStates[taskName], api.TaskSignaling) == nil {
 		return false
 	}
-	if items, _, err := b.client.Variables().GetItems(intentPath(r), b.query(ctx, r.place)); err == nil && (*items)[metaID] == r.ID {
+	if _, _, err := b.client.Variables().GetItems(intentPath(r), b.query(ctx, r.place)); err == nil {
 		return true
 	}
 	// The note is taken back once the job is stopped.

@@ -26,28 +26,37 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	eval, err := b.register(ctx, j, r)
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return swarm.Handle{}, err
 	}
+	// A request that is cut off may have been heard: it is awaited, and undone.
+	eval, err := b.register(context.WithoutCancel(ctx), j, r)
 	defer func() {
-		if err != nil {
+		if err != nil && !errors.Is(err, swarm.ErrExists) {
 			b.undo(ctx, r)
 		}
 	}()
+	if err != nil {
+		return swarm.Handle{}, err
+	}
 	if err = b.awaitPlace(ctx, r, eval); err != nil {
 		return swarm.Handle{}, err
 	}
-	if err = b.awaitStart(ctx, r); err != nil {
+	if err = b.awaitStart(ctx, r, j.isWrapped()); err != nil {
 		return swarm.Handle{}, err
 	}
 	b.log.Debug("worker started", "worker", spec.ID)
 	return h, nil
 }
 
+// registerLimit is how long Nomad may take to register a job or to forget it.
+const registerLimit = 10 * time.Second
+
 // register registers the job under a name that no living worker has, and returns
 // the evaluation that places it.
 func (b *Backend) register(ctx context.Context, j job, r ref) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, registerLimit)
+	defer cancel()
 	eval, err := b.enforce(ctx, j, r, 0)
 	if err == nil || !isConflict(err) {
 		return eval, b.tell(ctx, "register the job", err)
@@ -113,16 +122,18 @@ func (b *Backend) awaitPlace(ctx context.Context, r ref, eval string) error {
 			return fmt.Errorf("%w: no node takes the worker: %s", swarm.ErrInvalidSpec, unplaceable(m))
 		}
 		switch e.Status {
-		case "complete":
+		case "complete", "canceled": // in favour of a later one
 			return nil
-		case "failed", "canceled":
+		case "failed":
 			return fmt.Errorf("%w: Nomad did not place the worker: %s", swarm.ErrUnavailable, firstOf(firstLine(e.StatusDescription), e.Status))
 		}
 	}
 }
 
 // awaitStart waits until the task runs or has run, for as long as the settings say.
-func (b *Backend) awaitStart(ctx context.Context, r ref) error {
+// Of several that register a job of one name in the same moments Nomad lets each
+// replace the one before: it is the last one's.
+func (b *Backend) awaitStart(ctx context.Context, r ref, wrapped bool) error {
 	limited, cancel := context.WithTimeout(ctx, time.Duration(b.config.StartTimeout)*time.Second)
 	defer cancel()
 	var index uint64
@@ -137,56 +148,72 @@ func (b *Backend) awaitStart(ctx context.Context, r ref) error {
 			return err
 		}
 		index = s.index
+		if j := s.jobs[r.Job]; j != nil && j.Meta[metaID] != r.ID {
+			return b.taken(r)
+		}
 		a := s.allocs[r.ID]
 		if a == nil || a.ClientStatus == api.AllocClientStatusPending {
 			continue
 		}
-		return b.started(ctx, r, a)
+		return b.started(limited, r, a, wrapped)
 	}
 }
 
-// started returns why a task that does not wait any more has not started.
-func (b *Backend) started(ctx context.Context, r ref, a *api.AllocationListStub) error {
-	if !ended(a) {
-		return nil
-	}
-	e := exitOf(a, a.TaskStates[taskName])
-	why := e.Reason
-	if e.Cause != swarm.CauseNotStarted {
-		if why = b.refused(ctx, r, a, e); why == "" {
-			return nil
+// started returns why a task that does not wait any more did not start.
+func (b *Backend) started(ctx context.Context, r ref, a *api.AllocationListStub, wrapped bool) (err error) {
+	why := ""
+	if ended(a) {
+		if e := exitOf(a, a.TaskStates[taskName]); e.Cause == swarm.CauseNotStarted {
+			why = e.Reason
 		}
+	}
+	if why == "" && wrapped {
+		why = b.refused(ctx, r, a)
+	}
+	if why == "" {
+		return nil
 	}
 	return fmt.Errorf("%w: node '%s' can't start '%s': %s", swarm.ErrInvalidSpec, a.NodeName, strings.TrimPrefix(r.Job, jobPrefix), why)
 }
 
-// refused returns what a wrapper says about why it did not run the command, or "".
-func (b *Backend) refused(ctx context.Context, r ref, a *api.AllocationListStub, e *swarm.Exit) string {
-	if e.Code != 127 {
-		return ""
-	}
-	q := b.query(ctx, r.place)
-	q.Params["path"] = taskName + "/local/" + refusedFile
-	f, err := b.client.Raw().Response("/v1/client/fs/cat/"+a.ID, q)
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = f.Close() }()
-	why, err := io.ReadAll(io.LimitReader(f, 4096))
-	if err != nil {
-		return ""
-	}
-	return firstLine(string(why))
-}
+// wrapperLimit is how long a wrapper may take to say that it runs the command.
+const wrapperLimit = 5 * time.Second
 
-// undoLimit is how long Nomad may take to forget a job.
-const undoLimit = 10 * time.Second
+// refused returns why a wrapper does not run the command, or "".
+func (b *Backend) refused(ctx context.Context, r ref, a *api.AllocationListStub) string {
+	ctx, cancel := context.WithTimeout(ctx, wrapperLimit)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		q := b.query(ctx, r.place)
+		q.Params["path"] = taskName + "/local/" + wrapperFile
+		if f, err := b.client.Raw().Response("/v1/client/fs/cat/"+a.ID, q); err == nil {
+			said, err := io.ReadAll(io.LimitReader(f, 4096))
+			_ = f.Close()
+			if text := firstLine(string(said)); err == nil && text == wrapperRuns {
+				return ""
+			} else if err == nil && text != "" {
+				return text
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ""
+		}
+	}
+}
 
 // undo leaves nothing of a job whose spawn failed.
 func (b *Backend) undo(ctx context.Context, r ref) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), registerLimit)
 	defer cancel()
-	if err := b.deregister(ctx, r, true); err != nil {
-		b.log.Warn("the job of a worker that was not started is still there", "worker", r.ID, "error", err)
+	j, err := b.info(ctx, r.place, r.Job)
+	if err == nil && j.Meta[metaID] == r.ID {
+		err = b.deregister(ctx, r, true)
+	}
+	if err != nil && !errors.Is(err, swarm.ErrNotFound) {
+		b.log.Warn("the job of a worker that was not started may be there still", "worker", r.ID, "error", err)
 	}
 }

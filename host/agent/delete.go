@@ -50,8 +50,12 @@ func DeleteTeam(ctx context.Context, h *host.Host, name string, force bool) (Del
 			return Deleted{}, err
 		}
 		err := h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Delete(ctx, tx, caller, name) })
+		if err == nil {
+			d.endCaller(ctx)
+			return d.out, nil
+		}
 		if _, live := errors.AsType[*team.LiveAgentsError](err); !force || !live {
-			return d.out, err
+			return Deleted{}, err
 		}
 		// Somebody has come meanwhile.
 	}
@@ -71,16 +75,18 @@ func (d *deleting) check(ctx context.Context, force bool) error {
 		if err := team.Lead(ctx, tx, d.caller, d.name, "delete the team"); err != nil || force {
 			return err
 		}
-		return team.Empty(ctx, tx, d.name)
+		return team.Empty(ctx, tx, d.name, "")
 	})
 }
 
-// kill ends all live agents at the same time, first their processes. It is only
-// called if there are none or they are to be ended.
+// kill ends all live agents but the caller at the same time, first their processes.
+// It is only called if there are none or they are to be ended.
 func (d *deleting) kill(ctx context.Context) error {
 	var live []registry.Agent
 	err := d.h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		live, err = tx.Members(ctx, d.name)
+		// Who has the right as an agent has it for as long as it is one.
+		live = slices.DeleteFunc(live, func(a registry.Agent) bool { return a.ID == d.caller.Agent })
 		return err
 	})
 	if err != nil || len(live) == 0 {
@@ -112,6 +118,20 @@ func (d *deleting) kill(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// endCaller ends the worker of the agent that has deleted its own team.
+func (d *deleting) endCaller(ctx context.Context) {
+	id := d.caller.WorkerID
+	if d.caller.Agent == "" || d.caller.Team != d.name {
+		return
+	}
+	d.out.Killed = append(d.out.Killed, d.caller.Agent)
+	if id == d.h.CallerID() {
+		d.out.AfterAnswer = func(ctx context.Context) error { return endOwn(ctx, d.h, d.name, id) }
+	} else {
+		d.out.Warnings = append(d.out.Warnings, d.end(ctx, id)...)
+	}
 }
 
 // end ends one process. What prevents it is a warning.

@@ -227,3 +227,22 @@ func TestDelete(t *testing.T) {
 	_, err = w.host().Clean(t.Context(), host.Selection{Names: []string{"crew-ann", "crew-bob", "crew-server"}}, host.CleanRequest{})
 	w.ok(err)
 }
+
+// TestDeleteByAnAgent: who leads a team as one of its agents ends with it.
+func TestDeleteByAnAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	boss, ann := w.spawnIn(crew, "boss", "process", team.RoleLeader), w.spawn("ann", "process")
+	_, err := agent.DeleteTeam(t.Context(), w.as(boss.token), crew, false)
+	w.refused("Team 'crew' has 2 live agent(s): boss, ann", err)
+	d, err := agent.DeleteTeam(t.Context(), w.as(boss.token), crew, true)
+	w.ok(err)
+	if diff := cmp.Diff(agent.Deleted{Killed: []string{ann.ID, boss.ID}}, d); diff != "" {
+		t.Error(diff)
+	}
+	boss.gone()
+	ann.gone()
+	_, err = agent.DeleteTeam(t.Context(), w.host(), crew, true)
+	w.refused("Team 'crew' does not exist", err)
+}

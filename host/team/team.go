@@ -74,26 +74,29 @@ func Get(ctx context.Context, tx *registry.Tx, name string) (registry.Team, erro
 	return t, err
 }
 
-// Empty returns nil if all agents of a team are terminated: [LiveAgentsError] else.
-func Empty(ctx context.Context, tx *registry.Tx, name string) error {
+// Empty returns nil if all agents of a team are terminated, but that with the id but
+// if it is not empty: [LiveAgentsError] else.
+func Empty(ctx context.Context, tx *registry.Tx, name, but string) error {
 	live, err := tx.Members(ctx, name)
-	if err != nil || len(live) == 0 {
-		return err
-	}
 	e := &LiveAgentsError{Team: name}
 	for _, a := range live {
-		e.Agents = append(e.Agents, a.Name)
+		if a.ID != but {
+			e.Agents = append(e.Agents, a.Name)
+		}
+	}
+	if err != nil || len(e.Agents) == 0 {
+		return err
 	}
 	return e
 }
 
 // Delete removes a team and all that it has. Its leader alone may, and only once it
-// is [Empty].
+// is [Empty] but for the caller.
 func Delete(ctx context.Context, tx *registry.Tx, caller Caller, name string) error {
 	if err := Lead(ctx, tx, caller, name, "delete the team"); err != nil {
 		return err
 	}
-	if err := Empty(ctx, tx, name); err != nil {
+	if err := Empty(ctx, tx, name, caller.Agent); err != nil {
 		return err
 	}
 	return tx.DeleteTeam(ctx, name)

@@ -41,10 +41,16 @@ func DeleteTeam(ctx context.Context, h *host.Host, name string, force bool) (Del
 		return Deleted{}, err
 	}
 	defer release()
+	// Somebody may have come while this waited.
+	if err := d.check(ctx, force); err != nil {
+		return Deleted{}, err
+	}
 	ctx = context.WithoutCancel(ctx)
 	for {
-		if err := d.kill(ctx); err != nil {
-			return Deleted{}, err
+		if force {
+			if err := d.kill(ctx); err != nil {
+				return Deleted{}, err
+			}
 		}
 		if err := d.stopServer(ctx); err != nil {
 			return Deleted{}, err
@@ -80,7 +86,6 @@ func (d *deleting) check(ctx context.Context, force bool) error {
 }
 
 // kill ends all live agents but the caller at the same time, first their processes.
-// It is only called if there are none or they are to be ended.
 func (d *deleting) kill(ctx context.Context) error {
 	var live []registry.Agent
 	err := d.h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {

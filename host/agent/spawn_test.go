@@ -246,3 +246,27 @@ func TestDeleteByAnAgent(t *testing.T) {
 	_, err = agent.DeleteTeam(t.Context(), w.host(), crew, true)
 	w.refused("Team 'crew' does not exist", err)
 }
+
+// TestDeleteWhileAnAgentComes: without force nobody is killed who came while the
+// deletion waited.
+func TestDeleteWhileAnAgentComes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.createServed()
+	// An agent is on its way, and there in the end.
+	release, err := w.host().HoldServer(t.Context(), crew, false)
+	w.ok(err)
+	deleted := make(chan error, 1)
+	h := w.host()
+	go func() {
+		_, err := agent.DeleteTeam(t.Context(), h, crew, false)
+		deleted <- err
+	}()
+	w.spawn("ann", "process")
+	release()
+	w.refused("Team 'crew' has 1 live agent(s): ann", <-deleted)
+	w.is("ann", team.Active)
+	if !answering(c.Port) {
+		t.Error("the server was stopped")
+	}
+}

@@ -3,11 +3,13 @@ package main_test
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -182,26 +184,47 @@ func TestParentIsKilled(t *testing.T) {
 	_ = parent.Wait() // it was killed
 }
 
+// deaf starts a server for a client that reads nothing.
+func (w *world) deaf() (server *exec.Cmd, in io.WriteCloser) {
+	w.Helper()
+	server = w.command(w.Context(), "swarm", "mcp")
+	in, err := server.StdinPipe()
+	if err != nil {
+		w.Fatal(err)
+	}
+	unread, out, err := os.Pipe()
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { unread.Close() })
+	server.Stdout = out
+	if err := server.Start(); err != nil {
+		w.Fatal(err)
+	}
+	out.Close()
+	return server, in
+}
+
+// leaves tells a server to leave, and waits until it has.
+func (w *world) leaves(server *exec.Cmd, in io.Closer) {
+	w.Helper()
+	id := w.identity(server.Process.Pid)
+	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
+		w.Fatal(err)
+	}
+	if err := proc.AwaitEnd(w.Context(), id); err != nil {
+		w.Fatal(err)
+	}
+	_ = in.Close()
+	_ = server.Wait() // however it left
+}
+
 // TestClientReadsNothing: a client that is gone with a full pipe does not keep the
 // server.
 func TestClientReadsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	server := w.command(t.Context(), "swarm", "mcp")
-	in, err := server.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	unread, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unread.Close()
-	server.Stdout = out
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	out.Close()
+	server, in := w.deaf()
 	x := &wire{w: w, in: in}
 	x.send(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`)
 	for i := range 20 {
@@ -211,13 +234,29 @@ func TestClientReadsNothing(t *testing.T) {
 		w.until("the pipe is full", func() bool { return exists(w.path(fmt.Sprint("done", i))) })
 	}
 	w.until("the commands have ended", func() bool { return len(w.alive("seq")) == 0 })
-	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	id := w.identity(server.Process.Pid)
-	if err := proc.AwaitEnd(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
-	_ = in.Close()
-	_ = server.Wait() // however it left
+	w.leaves(server, in)
+}
+
+// TestClientReadsNoRefusals: neither does one that sends what is no message.
+func TestClientReadsNoRefusals(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	server, in := w.deaf()
+	// It is answered with as much.
+	line := fmt.Sprintf(`{"jsonrpc":"1.0","id":"%s","method":"ping"}`, strings.Repeat("x", 900)) + "\n"
+	var sent atomic.Int64
+	var sending sync.WaitGroup
+	sending.Go(func() {
+		for {
+			n, err := io.WriteString(in, line)
+			sent.Add(int64(n))
+			if err != nil {
+				return
+			}
+		}
+	})
+	// Each pipe holds up to 64 KiB, and so does the memory of the server.
+	w.until("both pipes are full", func() bool { return sent.Load() > 155_000 })
+	w.leaves(server, in)
+	sending.Wait()
 }

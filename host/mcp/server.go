@@ -83,9 +83,12 @@ func Serve(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	closing := context.AfterFunc(ctx, func() { _ = c.Close() })
-	defer closing()
-	<-c.ended
+	select {
+	case <-c.ended:
+	case <-ctx.Done():
+		// Who writes to a client that reads nothing is not woken up by that.
+		_ = c.Close()
+	}
 	stop()
 
 	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveLimit)

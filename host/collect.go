@@ -122,7 +122,7 @@ func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, r
 		for i, r := range h.statuses(ctx, g) {
 			switch {
 			case r.Err != nil:
-				f.warnings = append(f.warnings, Warning{Text: fmt.Sprintf("cannot tell how '%s' is: %v", g.recs[i].Name, r.Err)})
+				f.warnings = append(f.warnings, Warning{Text: fmt.Sprintf("cannot tell how '%s' is: %s", g.recs[i].Name, wording(r.Err))})
 			case isNews(&g.recs[i], r.Status):
 				fresh = append(fresh, h.newsOf(ctx, g.recs[i], r.Status))
 			}

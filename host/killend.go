@@ -101,7 +101,7 @@ func killError(b killed) error {
 	if errors.Is(b.err, context.Canceled) {
 		return fmt.Errorf("cannot kill '%s': interrupted; it may still be ending: %w", b.rec.Name, b.err)
 	}
-	return fmt.Errorf("cannot kill '%s': %w", b.rec.Name, b.err)
+	return &namedError{error: b.err, subject: fmt.Sprintf("cannot kill '%s'", b.rec.Name)}
 }
 
 // drop removes the run directories of ephemeral workers.

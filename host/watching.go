@@ -245,7 +245,7 @@ func (w *watching) record(ctx context.Context, batch []heard) {
 		case b.err == nil && isNews(&b.rec, b.status):
 			all = append(all, w.h.newsOf(ctx, b.rec, b.status))
 		case b.err != nil && ctx.Err() == nil:
-			w.warn(Warning{Text: fmt.Sprintf("cannot watch '%s': %v", b.rec.Name, b.err)})
+			w.warn(Warning{Text: fmt.Sprintf("cannot watch '%s': %s", b.rec.Name, wording(b.err))})
 		}
 		if b.over {
 			delete(w.watched, b.rec.ID)

@@ -106,7 +106,9 @@ func processes(ps []swarm.Process) string {
 		if name == "" {
 			name = "process"
 		}
-		parts[i] = fmt.Sprintf("%s (pid %d)", name, p.PID)
+		if parts[i] = name; p.PID != 0 { // which is not told of other machines
+			parts[i] = fmt.Sprintf("%s (pid %d)", name, p.PID)
+		}
 	}
 	return strings.Join(parts, ", ")
 }

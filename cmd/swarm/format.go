@@ -32,7 +32,9 @@ func formatAge(d time.Duration) string {
 func processList(ps []swarm.Process) string {
 	names := make([]string, len(ps))
 	for i, p := range ps {
-		names[i] = fmt.Sprintf("%s (pid %d)", orText(p.Name, "process"), p.PID)
+		if names[i] = orText(p.Name, "process"); p.PID != 0 { // which is not told of other machines
+			names[i] = fmt.Sprintf("%s (pid %d)", names[i], p.PID)
+		}
 	}
 	return strings.Join(names, " ")
 }

@@ -47,8 +47,12 @@ func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) 
 	env := s.Env(t.Name)
 	env.Session, env.Progress = s.Session, tell
 	done := make(chan tool.Result)
+	input := r.Params.Arguments
+	if bytes.Equal(input, []byte("null")) {
+		input = nil // what some clients make of none
+	}
 	s.behind.Go(func() {
-		result := t.Call(work, env, r.Params.Arguments)
+		result := t.Call(work, env, input)
 		ended()
 		select {
 		case done <- result:

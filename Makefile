@@ -39,10 +39,11 @@ test: ## install what is missing, then run all tests with the race detector
 	@.ci/setup git tmux cc less vim
 	CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 15m ./...
 
-test-nomad: ## build a Nomad agent once, and test plugins/nomad against it
+test-nomad: ## build a Nomad agent once, and test workers on a cluster with it
 	@.ci/setup cc
 	@agent=$$(.ci/nomad) && export SWARM_TEST_NOMAD="$$agent" && \
-	  CGO_ENABLED=1 $(GO) test -race -tags "$(TAGS) nomad" -timeout 15m ./plugins/nomad/...
+	  CGO_ENABLED=1 $(GO) test -race -tags "$(TAGS) nomad" -timeout 15m ./plugins/nomad/... && \
+	  CGO_ENABLED=1 $(GO) test -race -tags "$(TAGS) nomad" -timeout 15m ./cmd/swarm -run TestNomad
 
 check: lint generated tidy darwin test ## all that CI checks
 

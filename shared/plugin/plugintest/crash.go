@@ -3,6 +3,7 @@ package plugintest
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -102,13 +103,19 @@ func (w *worker) findable(err error) {
 
 // silent reports that the worker, which should not be, says nothing. What is not
 // local can't be heard without a handle.
-func (w *worker) silent() bool {
+func (w *worker) silent() bool { return w.overheard() == "" }
+
+// overheard returns the line that the worker says, if it does soon.
+func (w *worker) overheard() string {
 	if w.said == nil {
-		return true
+		return ""
 	}
 	_ = w.said.SetReadDeadline(time.Now().Add(shortGrace))
-	_, err := w.reader.ReadString('\n')
-	return err != nil
+	line, err := w.reader.ReadString('\n')
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(line, "\n")
 }
 
 // crashIn kills the plugin once a call is under way, and returns its error.

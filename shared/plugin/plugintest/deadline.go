@@ -3,6 +3,7 @@ package plugintest
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -16,7 +17,9 @@ func deadlineCases() []testCase {
 			run: func(k *kit) {
 				// At any moment: a Spawn takes some milliseconds.
 				for i := range 10 {
-					k.deadlineInSpawn(time.Duration(i) * time.Millisecond)
+					if !k.deadlineInSpawn(time.Duration(i) * time.Millisecond) {
+						return
+					}
 				}
 			},
 		},
@@ -43,10 +46,16 @@ func deadlineCases() []testCase {
 	}
 }
 
-// deadlineInSpawn spawns with little time to do it.
-func (k *kit) deadlineInSpawn(limit time.Duration) {
+// deadlineInSpawn spawns with little time to do it. The plugin may be taking the
+// worker back, or may have it still, when the caller is gone. It reports whether
+// nothing was left.
+func (k *kit) deadlineInSpawn(limit time.Duration) bool {
 	k.Helper()
-	w := k.newSpec(Sleep)
+	script := Sleep
+	if k.local {
+		script = Tree // says its processes, so that they can be looked at
+	}
+	w := k.newSpec(script)
 	w.spec.Name = "deadline-" + w.spec.Name
 	ctx, cancel := context.WithTimeout(k.ctx, limit)
 	defer cancel()
@@ -54,5 +63,24 @@ func (k *kit) deadlineInSpawn(limit time.Duration) {
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		k.broken("Spawn: %v", err)
 	}
-	w.findable(err)
+	pids := k.parsePIDs(w.overheard())
+	var found error
+	gone := comesTrue(k.ctx, func() bool {
+		var h swarm.Handle
+		h, found = w.find(k.subject)
+		switch {
+		case found == nil:
+			_, kill := k.Kill(k.ctx, h, gentle())
+			return kill == nil // or it was taken back meanwhile
+		case !errors.Is(found, swarm.ErrNotFound):
+			k.broken("Find: %v", found)
+			return true
+		}
+		return err != nil && !slices.ContainsFunc(pids, alive)
+	})
+	if !gone {
+		k.broken("Spawn returned %v, then Find %v, and the worker's processes are %v", err, found, pids)
+		k.dead(pids)
+	}
+	return gone
 }

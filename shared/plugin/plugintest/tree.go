@@ -63,16 +63,23 @@ func treeCases() []testCase {
 // pids returns the processes of a [Tree], the main one first.
 func (w *worker) pids() []int {
 	w.k.Helper()
-	var pids []int
-	for field := range strings.FieldsSeq(w.hear()) {
-		pid, err := strconv.Atoi(field)
-		if err != nil {
-			w.k.Fatalf("pid of a process in a tree: %v", err)
-		}
-		pids = append(pids, pid)
-	}
+	pids := w.k.parsePIDs(w.hear())
 	if len(pids) != 4 {
 		w.k.Fatalf("a tree of 4 processes has %d", len(pids))
+	}
+	return pids
+}
+
+// parsePIDs returns what a [Tree] says.
+func (k *kit) parsePIDs(line string) []int {
+	k.Helper()
+	var pids []int
+	for field := range strings.FieldsSeq(line) {
+		pid, err := strconv.Atoi(field)
+		if err != nil {
+			k.Fatalf("pid of a process in a tree: %v", err)
+		}
+		pids = append(pids, pid)
 	}
 	return pids
 }

@@ -293,9 +293,12 @@ func (d *doctor) plugins(ctx context.Context, recs []registry.Record) {
 		}
 		if p.Err != nil {
 			mend := "see to it, or remove " + p.Path
-			if p.Kind != "" {
+			switch {
+			case p.Kind != "":
 				mend = "see to what it needs; the other plugins work without it"
-			} else if configured {
+			case p.Installed != nil, p.Path == "" && len(p.Versions) > 0:
+				mend = fmt.Sprintf("'swarm plugin verify %s' tells what was changed; install it again, or remove it with 'swarm plugin remove'", p.Name)
+			case configured:
 				mend = fmt.Sprintf("see to it, or to [plugins.%s] in the config; 'swarm config show' tells where that is", p.Name)
 			}
 			d.find(SeverityError, subject, mend, "%v", p.Err)

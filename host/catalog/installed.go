@@ -71,22 +71,34 @@ func (i *Installed) Path(f File) string { return filepath.Join(i.Dir, filepath.F
 // Program is the name of the executable of a plugin.
 func Program(name string) string { return Prefix + name }
 
-// Versions returns the versions of a plugin that are installed, the newest first.
-// Nothing but their names was looked at.
+// Versions returns the versions of a plugin that are installed, the newest first,
+// the damaged ones too.
 func (c *Catalog) Versions(name string) []string {
 	if c.opts.Dir == "" || !ValidName(name) {
 		return nil
 	}
 	// Where nothing was installed there is no such folder.
-	entries, _ := os.ReadDir(filepath.Join(c.opts.Dir, Folder, name))
+	dir := filepath.Join(c.opts.Dir, Folder, name)
+	entries, _ := os.ReadDir(dir)
 	var versions []string
 	for _, e := range entries {
-		if ValidVersion(e.Name()) && (e.IsDir() || e.Type()&fs.ModeSymlink != 0) {
+		if ValidVersion(e.Name()) && isVersion(filepath.Join(dir, e.Name()), name) {
 			versions = append(versions, e.Name())
 		}
 	}
 	slices.SortFunc(versions, func(a, b string) int { return CompareVersions(b, a) })
 	return versions
+}
+
+// isVersion reports whether dir has what only a version has: users have folders of
+// their own among the plugins.
+func isVersion(dir, name string) bool {
+	for _, file := range []string{ManifestFile, Program(name)} {
+		if _, err := os.Lstat(filepath.Join(dir, file)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // InstalledNames returns the names of all plugins that are installed, sorted.

@@ -51,6 +51,7 @@ func TestWhichVersion(t *testing.T) {
 	p.add("state/plugins/swarm-plugin-x")
 	old := p.install("x", "1.2.0", nil)
 	newest := p.install("x", "1.10.0", nil)
+	p.add("state/plugins/x/src/main.go") // no version
 	if got := p.found(Config{}); got != newest {
 		t.Errorf("found %s, want the newest", got)
 	}

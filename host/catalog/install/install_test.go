@@ -122,9 +122,13 @@ func (w *world) archive(name string, files ...tar.Header) string {
 
 func packed(t *testing.T, files ...tar.Header) string {
 	t.Helper()
+	return zip(t, tarred(t, files...))
+}
+
+func tarred(t testing.TB, files ...tar.Header) string {
+	t.Helper()
 	var b bytes.Buffer
-	zipped := gzip.NewWriter(&b)
-	out := tar.NewWriter(zipped)
+	out := tar.NewWriter(&b)
 	for _, h := range files {
 		content := ""
 		if h.Typeflag == tar.TypeReg {
@@ -138,7 +142,7 @@ func packed(t *testing.T, files ...tar.Header) string {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(out.Close(), zipped.Close()); err != nil {
+	if err := out.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

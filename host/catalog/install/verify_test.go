@@ -132,6 +132,8 @@ func TestRemoveLinks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	precious := w.mkdir("precious/1.0.0", 0o755)
+	w.write("precious/1.0.0/swarm-plugin-a", script)
+	w.write("precious/1.0.0/swarm-plugin-b", script)
 	w.mkdir("../state/plugins/a", 0o700)
 	w.link(precious, "../state/plugins/a/1.0.0")
 	w.link(filepath.Dir(precious), "../state/plugins/b")
@@ -148,7 +150,7 @@ func TestRemoveLinks(t *testing.T) {
 	if err := Remove(t.Context(), w.state, "b", []string{"1.0.0"}); !errors.As(err, &link) {
 		t.Errorf("remove b: %v", err)
 	}
-	if _, err := os.Stat(precious); err != nil {
+	if _, err := os.Stat(filepath.Join(precious, "swarm-plugin-a")); err != nil {
 		t.Error(err)
 	}
 	if got := w.installed(); !slices.Equal(got, []string{"b@1.0.0"}) {

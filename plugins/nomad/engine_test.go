@@ -258,8 +258,10 @@ func TestRefused(t *testing.T) {
 		"no-image":      {spec: option("driver", "docker"), is: swarm.ErrInvalidSpec, text: "image"},
 		"no-number":     {spec: option("memory", "much"), is: swarm.ErrInvalidSpec, text: "memory"},
 		"no-directory":  {spec: func(s *swarm.Spec) { s.Dir = "/no/such" }, is: swarm.ErrInvalidSpec, text: "no directory '/no/such'"},
-		"no-command-in-a-directory": {spec: func(s *swarm.Spec) { s.Dir, s.Command = "/", []string{"no-such"} },
-			is: swarm.ErrInvalidSpec, text: "no command 'no-such'"},
+		"no-command-in-a-directory": {
+			spec: func(s *swarm.Spec) { s.Dir, s.Command = "/", []string{"no-such"} },
+			is:   swarm.ErrInvalidSpec, text: "no command 'no-such'",
+		},
 		"no-command": {spec: func(s *swarm.Spec) { s.Command = []string{"no-such", "secret"} }, is: swarm.ErrInvalidSpec, text: "no-such"},
 		"constraint": {
 			config: func(c *nomad.Config) {
@@ -357,4 +359,74 @@ func TestToken(t *testing.T) {
 		t.Errorf("status %+v %+v", st, st.Exit)
 	}
 	listed(t, b, spec.ID)
+}
+
+// TestKillPending ends a worker that no node has taken yet.
+func TestKillPending(t *testing.T) {
+	t.Parallel()
+	b := open(t, settings(agent.Address))
+	c, err := agent.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := spawn(t, b, specOf("pending", "sleep", "3600"))
+	// Again under its name, and for no node there is.
+	j, _, err := c.Jobs().Info("swarm-pending", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Kill(t.Context(), h, swarm.KillOptions{Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	j.Meta["swarm_id"], *j.TaskGroups[0].Name, *j.Stop = "id-waits", "id-waits", false
+	*j.TaskGroups[0].Tasks[0].Resources.MemoryMB = 1 << 30
+	if _, _, err := c.Jobs().Register(j, nil); err != nil {
+		t.Fatal(err)
+	}
+	waits := listed(t, b, "id-waits")
+	if waits.Status.State != swarm.StateRunning || !strings.Contains(waits.Status.Reason, "waits for a node") {
+		t.Errorf("status %+v", waits.Status)
+	}
+	if err := b.Signal(t.Context(), waits.Handle, swarm.SignalOptions{Signal: "SIGUSR1"}); !errors.Is(err, swarm.ErrUnavailable) {
+		t.Errorf("signal: %v", err)
+	}
+	if got := lines(t, b, waits.Handle, swarm.OutputOptions{}); len(got) > 0 {
+		t.Errorf("output %q", got)
+	}
+	r, err := b.Kill(t.Context(), waits.Handle, swarm.KillOptions{Signal: "SIGTERM", Grace: limit})
+	if err != nil || r.Status.Exit == nil || r.Status.Exit.Cause != swarm.CauseKilled || r.Status.Exit.Code != -1 {
+		t.Errorf("kill: %+v, %v", r, err)
+	}
+	if r, err = b.Kill(t.Context(), waits.Handle, swarm.KillOptions{Force: true}); err != nil || !r.AlreadyEnded {
+		t.Errorf("kill again: %+v, %v", r, err)
+	}
+}
+
+// TestLogIsRotated reads what is left of a log that was more than is kept.
+func TestLogIsRotated(t *testing.T) {
+	t.Parallel()
+	b := open(t, settings(agent.Address))
+	const n = 300000
+	spec := specOf("rotated", "sh", "-c", fmt.Sprintf("seq -f 'line %%010.0f of several' 1 %d; echo done >&2", n))
+	h := spawn(t, b, spec)
+	ended(t, b, h)
+	var dropped int64
+	var all strings.Builder
+	err := b.Output(t.Context(), h, swarm.OutputOptions{Stream: swarm.Stdout}, func(p swarm.Output) error {
+		dropped += p.Dropped
+		all.Write(p.Data)
+		if !p.Partial {
+			all.WriteByte('\n')
+		}
+		return nil
+	})
+	kept := strings.Split(strings.TrimSuffix(all.String(), "\n"), "\n")
+	first, last := kept[0], kept[len(kept)-1]
+	if err != nil || dropped < 1<<20 || !strings.HasPrefix(first, "line ") || last != fmt.Sprintf("line %010d of several", n) {
+		t.Errorf("from %q to %q, %d bytes dropped, %v", first, last, dropped, err)
+	}
+	two := 2
+	if got := lines(t, b, h, swarm.OutputOptions{Tail: &two}); !slices.Equal(got[1:], []string{"done"}) {
+		t.Errorf("the last two: %q", got)
+	}
 }

@@ -75,8 +75,7 @@ func (b *Backend) unknownToken(ctx context.Context) bool {
 
 // rootOf returns the part of an error of the network that matters.
 func rootOf(err error) string {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	return firstLine(err.Error())

@@ -33,10 +33,10 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 		return swarm.KillResult{}, err
 	}
 	st := b.statusIn(ctx, s, r)
-	switch st.State {
-	case swarm.StateExited, swarm.StateLost:
+	if isOver(st) {
 		return swarm.KillResult{Status: st, AlreadyEnded: true}, nil
-	case swarm.StateUnknown:
+	}
+	if st.State == swarm.StateUnknown {
 		return b.killUnseen(ctx, r, st, o)
 	}
 	k := &kill{b: b, r: r, alloc: s.allocs[r.ID], o: o, signal: first}
@@ -166,8 +166,7 @@ func (b *Backend) deregister(ctx context.Context, r ref, purge bool) error {
 // may not have told yet, is [swarm.ErrNotFound].
 func (b *Backend) signal(ctx context.Context, r ref, alloc, signal string) error {
 	err := b.client.Allocations().Signal(&api.Allocation{ID: alloc}, b.query(ctx, r.place), taskName, signal)
-	var answer api.UnexpectedResponseError
-	if errors.As(err, &answer) {
+	if answer, ok := errors.AsType[api.UnexpectedResponseError](err); ok {
 		for _, text := range []string{"not running", "process already finished", "no such process"} {
 			if strings.Contains(answer.Body(), text) {
 				return fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
@@ -208,7 +207,7 @@ func (b *Backend) wasKilled(ctx context.Context, a *api.AllocationListStub, j *a
 	if eventOf(a.TaskStates[taskName], api.TaskSignaling) == nil {
 		return false
 	}
-	if _, _, err := b.client.Variables().GetItems(intentPath(r), b.query(ctx, r.place)); err == nil {
+	if _, _, err := b.client.Variables().GetVariableItems(intentPath(r), b.query(ctx, r.place)); err == nil {
 		return true
 	}
 	// The note is taken back once the job is stopped.

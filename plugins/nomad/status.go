@@ -3,6 +3,7 @@ package nomad
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -152,9 +153,9 @@ func eventOf(t *api.TaskState, kind string) *api.TaskEvent {
 	if t == nil {
 		return nil
 	}
-	for i := len(t.Events) - 1; i >= 0; i-- {
-		if t.Events[i].Type == kind {
-			return t.Events[i]
+	for _, e := range slices.Backward(t.Events) {
+		if e.Type == kind {
+			return e
 		}
 	}
 	return nil

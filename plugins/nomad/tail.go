@@ -26,8 +26,8 @@ func (out *output) begin(ctx context.Context, files map[swarm.Stream][]logFile) 
 	if len(streams) > 1 && last(files[streams[0]]).written.After(last(files[streams[1]]).written) {
 		streams[0], streams[1] = streams[1], streams[0]
 	}
-	for i := len(streams) - 1; i >= 0; i-- {
-		n, err := out.skip(ctx, streams[i], files[streams[i]], left)
+	for _, s := range slices.Backward(streams) {
+		n, err := out.skip(ctx, s, files[s], left)
 		if err != nil {
 			return err
 		}

@@ -197,8 +197,8 @@ func (a *Agent) stopJobs(c *api.Client) {
 	}
 	var index uint64
 	for {
-		allocs, meta, err := c.Allocations().List((&api.QueryOptions{WaitIndex: index, WaitTime: time.Second,
-			Filter: `ClientStatus == "running" or ClientStatus == "pending"`}).WithContext(ctx))
+		q := &api.QueryOptions{WaitIndex: index, WaitTime: time.Second, Filter: `ClientStatus == "running" or ClientStatus == "pending"`}
+		allocs, meta, err := c.Allocations().List(q.WithContext(ctx))
 		if err != nil || len(allocs) == 0 {
 			return
 		}

@@ -1,0 +1,224 @@
+package nomad
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// TestHandleStays reads a handle of the first version, as a registry has it.
+func TestHandleStays(t *testing.T) {
+	t.Parallel()
+	const data = `{"namespace":"default","job":"swarm-w","id":"id-1","signal":"SIGTERM","grace_ns":5000000000,"stdin":true}`
+	r, err := decode(swarm.Handle{Version: 1, Data: []byte(data)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := r.encode()
+	if err != nil || string(h.Data) != data || h.Version != 1 {
+		t.Errorf("handle %s, %v", h.Data, err)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"namespace":"default","job":"swarm-w","id":"id-1","signal":"SIGTERM","grace_ns":1}`))
+	f.Add([]byte(`{"job":1}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if r, err := decode(swarm.Handle{Version: 1, Data: data}); err == nil && (r.ID == "" || r.Job == "") {
+			t.Errorf("%+v", r)
+		} else if err != nil && !errors.Is(err, swarm.ErrInvalidHandle) {
+			t.Error(err)
+		}
+	})
+}
+
+// FuzzEscape checks that a command is found again in its job.
+func FuzzEscape(f *testing.F) {
+	for _, seed := range []string{"${x}", "$${", "%{", "%%{", "%$${", `${"$"}`, `${"%"}{`, "$", "a"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, arg string) {
+		escaped := toHCL.Replace(arg)
+		if got := fromHCL.Replace(escaped); got != arg {
+			t.Errorf("%q became %q, and then %q", arg, escaped, got)
+		}
+		// What is left of templates is ours.
+		rest := strings.NewReplacer(`${"$"}`, ".", `${"%"}{`, ".").Replace(escaped)
+		if strings.Contains(rest, "$") || strings.Contains(rest, "%{") {
+			t.Errorf("%q became %q", arg, escaped)
+		}
+	})
+}
+
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	for text, change := range map[string]func(*Config){
+		"token_file":      func(c *Config) { c.TokenFile = "/no/such/file" },
+		"exclude":         func(c *Config) { c.Token, c.TokenFile = "a", "b" },
+		"'podman'":        func(c *Config) { c.Driver = "podman" },
+		"http://":         func(c *Config) { c.Address = "10.0.0.1:4646" },
+		"memory":          func(c *Config) { c.Memory = 1 },
+		"cpu":             func(c *Config) { c.CPU = 0 },
+		"disk":            func(c *Config) { c.Disk = 0 },
+		"priority":        func(c *Config) { c.Priority = 101 },
+		"start_timeout":   func(c *Config) { c.StartTimeout = 0 },
+		"no attribute":    func(c *Config) { c.Constraints = []Constraint{{Value: "x"}} },
+		"tls":             func(c *Config) { c.TLS.CACert = "/no/such/file" },
+		"Both client":     func(c *Config) { c.TLS.ClientCert = "/no/such/file" },
+		"number 2 has no": func(c *Config) { c.Constraints = []Constraint{{Attribute: "x"}, {}} },
+	} {
+		c := Defaults()
+		change(&c)
+		if _, err := New(c, hclog.NewNullLogger()); !errors.Is(err, swarm.ErrInvalidConfig) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := New(Defaults(), hclog.NewNullLogger()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestErrors gives answers of Nomad, as they were recorded.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		code int
+		body string
+		is   error
+		text string
+	}{
+		"leader":     {500, "No cluster leader", swarm.ErrUnavailable, "No cluster leader"},
+		"forward":    {500, "rpc error: EOF", swarm.ErrUnavailable, "EOF"},
+		"rate":       {429, "Too many requests", swarm.ErrUnavailable, "Too many"},
+		"gateway":    {502, "<html>\n<body>Bad gateway", swarm.ErrUnavailable, "<html> <body>Bad gateway"},
+		"forbidden":  {403, "Permission denied", swarm.ErrPermission, "namespace 'default'"},
+		"token":      {403, "ACL token not found", swarm.ErrPermission, "does not know this token"},
+		"namespace":  {500, "1 error occurred:\n\t* job \"x\" is in nonexistent namespace \"x\"\n\n", swarm.ErrInvalidConfig, "namespace"},
+		"region":     {500, "No path to region", swarm.ErrInvalidConfig, "region"},
+		"validation": {400, "2 errors occurred:\n\t* a\n\t* b\n\n", swarm.ErrInvalidSpec, "a * b"},
+		"gone":       {404, "alloc not found", swarm.ErrNotFound, "alloc not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := against(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(test.code)
+				_, _ = w.Write([]byte(test.body))
+			})
+			_, err := b.look(t.Context(), b.at, "", 0)
+			if !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.text) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// against returns a backend whose Nomad is a handler.
+func against(t *testing.T, h http.HandlerFunc) *Backend {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return at(t, server.URL)
+}
+
+func at(t *testing.T, address string) *Backend {
+	t.Helper()
+	c := Defaults()
+	c.Address = address
+	b, err := New(c, hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.at = place{Namespace: api.DefaultNamespace}
+	return b
+}
+
+// TestSilent obeys the context with an agent that never answers, and with something
+// that is none.
+func TestSilent(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	b := against(t, func(http.ResponseWriter, *http.Request) { <-release })
+	defer close(release)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := b.look(ctx, b.at, "", 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Write([]byte("SSH-2.0-OpenSSH\r\n"))
+			_ = c.Close()
+		}
+	}()
+	b = at(t, "http://"+l.Addr().String())
+	if _, err := b.look(t.Context(), b.at, "", 0); !errors.Is(err, swarm.ErrUnavailable) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestUnplaceable(t *testing.T) {
+	t.Parallel()
+	for want, m := range map[string]api.AllocationMetric{
+		"no node that is ready":             {},
+		"dc1 has 0, dc2 has 3":              {NodesAvailable: map[string]int{"dc2": 3, "dc1": 0}},
+		"of 3 nodes 2 have no room: memory": {NodesEvaluated: 3, DimensionExhausted: map[string]int{"memory": 2}},
+		"1 do not meet the constraint 'x'":  {NodesEvaluated: 1, ConstraintFiltered: map[string]int{"x": 1}},
+		"quota is used up: cpu":             {NodesEvaluated: 1, QuotaExhausted: []string{"cpu"}},
+		"Nomad does not say why":            {NodesEvaluated: 1},
+	} {
+		if got := unplaceable(&m); !strings.Contains(got, want) || strings.Contains(got, "\n") {
+			t.Errorf("want %q in %q", want, got)
+		}
+	}
+}
+
+// TestStatusOfWhatIsNotThere tells how workers are that no node has.
+func TestStatusOfWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	b := at(t, "http://127.0.0.1:1")
+	r := ref{place: b.at, Job: "swarm-w", ID: "id", Signal: "SIGTERM", Grace: 1}
+	mine := map[string]string{metaID: "id"}
+	alloc := func(status string) *api.AllocationListStub {
+		return &api.AllocationListStub{TaskGroup: "id", ClientStatus: status, NodeName: "n", DesiredStatus: api.AllocDesiredStatusRun}
+	}
+	for name, test := range map[string]struct {
+		job    *api.JobListStub
+		alloc  *api.AllocationListStub
+		state  swarm.State
+		reason string
+	}{
+		"unknown to Nomad": {nil, nil, swarm.StateLost, "does not know it"},
+		"name used again":  {&api.JobListStub{Meta: map[string]string{metaID: "other"}}, nil, swarm.StateLost, "does not know it"},
+		"collected":        {&api.JobListStub{Meta: mine, Status: "dead"}, nil, swarm.StateLost, "garbage"},
+		"waits":            {&api.JobListStub{Meta: mine, Status: "pending"}, nil, swarm.StateRunning, "waits for a node"},
+		"stopped":          {&api.JobListStub{Meta: mine, Status: "dead", Stop: true}, nil, swarm.StateExited, ""},
+		"pending":          {&api.JobListStub{Meta: mine}, alloc(api.AllocClientStatusPending), swarm.StateRunning, "not started"},
+		"node lost":        {&api.JobListStub{Meta: mine}, alloc(api.AllocClientStatusLost), swarm.StateLost, "node 'n'"},
+		"node silent":      {&api.JobListStub{Meta: mine}, alloc(api.AllocClientStatusUnknown), swarm.StateUnknown, "node 'n'"},
+		"newer state":      {&api.JobListStub{Meta: mine}, alloc("resting"), swarm.StateUnknown, "node 'n'"},
+	} {
+		s := sight{jobs: map[string]*api.JobListStub{"swarm-w": test.job}, allocs: map[string]*api.AllocationListStub{"id": test.alloc}}
+		st := b.statusIn(t.Context(), s, r)
+		if st.State != test.state || !strings.Contains(st.Reason, test.reason) || (st.Exit != nil) != (st.State == swarm.StateExited) {
+			t.Errorf("%s: %+v", name, st)
+		}
+	}
+}

@@ -48,7 +48,8 @@ class Backend:
             if not context.is_active():
                 raise Failure("UNAVAILABLE", "the host does not wait any more")
         except BaseException:
-            worker.ask(context, kill=9, main=False, grace=0, force=True, detach=False)
+            # Whoever called may be gone: this is carried through all the same.
+            worker.ask(None, kill=9, main=False, grace=0, force=True, detach=False)
             for name in (keeper.STATE, keeper.SOCKET, log.CURRENT):
                 try:
                     os.unlink(worker.path(name))

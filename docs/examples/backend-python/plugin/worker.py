@@ -88,7 +88,8 @@ class Worker:
         return self.state(), False  # it may have ended between the two
 
     def ask(self, context, **request):
-        """Has the keeper do something. Returns None if it has ended, or ends."""
+        """Has the keeper do something, for as long as the context of the call lasts, or
+        for good if that is None. Returns None if the keeper has ended, or ends."""
         connection = self.connect()
         if not connection:
             return None
@@ -130,8 +131,6 @@ def cut_off(context, connection):
         with contextlib.suppress(OSError):
             connection.shutdown(socket.SHUT_RDWR)
 
-    if context.add_callback(shut):
-        yield
-    else:
-        shut()
-        yield
+    if context and not context.add_callback(shut):
+        shut()  # it has ended already
+    yield

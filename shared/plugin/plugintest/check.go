@@ -130,22 +130,47 @@ func (o CheckOptions) run(ctx context.Context, items []item) []Result {
 	for n := range done {
 		done[n] = make(chan struct{})
 	}
-	var next atomic.Int64
+	var together, alone []int
+	for n, i := range wanted {
+		if i.alone {
+			alone = append(alone, n)
+		} else {
+			together = append(together, n)
+		}
+	}
 	var running sync.WaitGroup
-	for range max(1, o.Parallel) {
-		running.Go(func() {
-			for n := next.Add(1) - 1; n < int64(len(wanted)); n = next.Add(1) - 1 {
+	running.Go(func() {
+		for _, part := range []struct {
+			places   []int
+			parallel int
+		}{{together, max(1, o.Parallel)}, {alone, 1}} {
+			inParallel(part.parallel, part.places, func(n int) {
 				results[n] = wanted[n].result(ctx)
 				close(done[n])
-			}
-		})
-	}
+			})
+		}
+	})
 	for n := range wanted {
 		<-done[n]
 		o.tell(results[n])
 	}
 	running.Wait()
 	return results
+}
+
+// inParallel calls f for each place, in their order and several at a time, and
+// waits for all.
+func inParallel(most int, places []int, f func(n int)) {
+	var next atomic.Int64
+	var running sync.WaitGroup
+	for range most {
+		running.Go(func() {
+			for at := next.Add(1) - 1; at < int64(len(places)); at = next.Add(1) - 1 {
+				f(places[at])
+			}
+		})
+	}
+	running.Wait()
 }
 
 func (o CheckOptions) tell(r Result) {

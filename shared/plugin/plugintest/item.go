@@ -12,7 +12,9 @@ type item struct {
 	name, rule string
 	// skip says why the rule says nothing here; empty: the case is run.
 	skip string
-	run  func(t T)
+	// alone says that the case takes so much that others would wait in vain.
+	alone bool
+	run   func(t T)
 }
 
 // backendItems are the cases of a backend. probe says what it can do.
@@ -20,7 +22,7 @@ func backendItems(s settings, open opener, probe subject) []item {
 	var items []item
 	for _, c := range backendCases() {
 		items = append(items, item{
-			name: c.name, rule: c.rule, skip: c.skip(probe),
+			name: c.name, rule: c.rule, skip: c.skip(probe), alone: c.alone,
 			run: func(t T) { t.Helper(); c.check(t, s, open) },
 		})
 	}
@@ -53,7 +55,7 @@ func runTests(t *testing.T, items []item, parallel bool) bool {
 			continue
 		}
 		ok = t.Run(i.name, func(t *testing.T) {
-			if parallel {
+			if parallel && !i.alone {
 				t.Parallel()
 			}
 			i.run(t)

@@ -19,6 +19,8 @@ import (
 const (
 	// patience is how long a case waits for what must happen soon.
 	patience = 20 * time.Second
+	// cleanLimit is how long the end of a worker may take after its case.
+	cleanLimit = time.Minute
 	// shortGrace is a grace that a case waits out.
 	shortGrace = 200 * time.Millisecond
 	// longGrace is one that no case may wait out.
@@ -158,7 +160,7 @@ func (w *worker) started(h swarm.Handle) {
 	w.handle = h
 	k.Cleanup(func() {
 		// The context of a test has ended when its clean-up runs.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(k.ctx), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(k.ctx), cleanLimit)
 		defer cancel()
 		_, err := s.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience})
 		if err != nil && !errors.Is(err, plugin.ErrPluginGone) { // which a case did, and called started again

@@ -12,7 +12,7 @@ const manyWorkers = 100
 
 func manyCases() []testCase {
 	return []testCase{{
-		name: "many-workers", built: true,
+		name: "many-workers", built: true, alone: true,
 		rule: "100 workers run at the same time, one look tells how all of them are, and all are ended together",
 		run: func(k *kit) {
 			n := k.settings.workers

@@ -89,6 +89,8 @@ type testCase struct {
 	local bool
 	// built says that the rule is about the process of a built plugin.
 	built bool
+	// alone is that of the [item].
+	alone bool
 	run   func(k *kit)
 }
 

@@ -85,6 +85,7 @@ func (l logs) follow(ctx context.Context, s swarm.Stream, wake func()) {
 		}
 	}
 }
+
 func (l logs) followOnce(ctx context.Context, s swarm.Stream, wake func()) {
 	q := l.b.query(ctx, l.at)
 	q.Params["task"], q.Params["type"], q.Params["follow"] = taskName, string(s), "true"

@@ -1,6 +1,9 @@
 package host
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // sendAway makes a plan fit for a backend that is not local, or refuses what needs
 // this machine: its directories, or the state that is kept on it.
@@ -24,4 +27,17 @@ func (p *plan) sendAway() error {
 		rec.Dir = ""
 	}
 	return nil
+}
+
+// RunsHere reports whether a backend runs its workers on this machine.
+func (h *Host) RunsHere(ctx context.Context, backend string) (here bool, err error) {
+	e, err := h.catalog.Find(backend)
+	if err != nil {
+		return false, err
+	}
+	err = h.askBackend(ctx, e, true, func(p *peer) error {
+		here = p.Local
+		return nil
+	})
+	return here, err
 }

@@ -27,7 +27,7 @@ attach, send and kill work on it as on any other.`,
   swarm ralph resume agent`,
 	},
 		newRalphSpawn(a), newRalphStatus(a), newRalphLs(a), newRalphPause(a), newRalphResume(a), newRalphStop(a),
-		newRalphLogs(a), newRalphClean(a), newRalphInit(a), newRalphTemplate(a), newRalphRun(a))
+		newRalphLogs(a), newRalphClean(a), newRalphInit(a), newRalphTemplate(a), newRalphRun(a), newRalphFar(a))
 }
 
 // ralphStore is where the loops are.

@@ -50,6 +50,8 @@ pattern.
 An exit code other than 0 is a failure, followed by a wait that doubles from one
 second to five minutes; five failures in a row end the loop.
 
+With the backend of a cluster the loop runs on this machine and each agent there.
+
 With --replace, work in the old worktree that was not committed is saved before,
 and the command that brings it back is printed.`,
 		Example: `  swarm ralph spawn --name agent --prompt-file PROMPT.md -- claude
@@ -182,18 +184,24 @@ func (a *app) ralphSpawn(ctx context.Context, o *ralphSpawnOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := o.checkCommand(request.Dir); err != nil {
-		return err
-	}
 	program, err := setup.Executable()
 	if err != nil {
 		return err
 	}
-	request.Command = []string{program, "ralph", "run", o.name}
-	request.Ralph = true
-	// A worker without a terminal gets what is sent to it by a pipe.
-	request.Stdin = request.Backend != backendTmux
 	return a.with(ctx, loaded.Config, func(h *host.Host) error {
+		here, err := h.RunsHere(ctx, request.Backend)
+		if err == nil && here {
+			err = o.checkCommand(request.Dir)
+		} else if err == nil {
+			err = o.carryAgent(program, &st, &request)
+		}
+		if err != nil {
+			return err
+		}
+		request.Command = []string{program, "ralph", "run", o.name}
+		request.Ralph = true
+		// A worker without a terminal gets what is sent to it by a pipe.
+		request.Stdin = request.Backend != backendTmux
 		worker, err := a.ralphStart(ctx, h, o, st, request)
 		if err != nil {
 			return err

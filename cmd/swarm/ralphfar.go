@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// ralphFarOptions say where a loop's agent runs that can't run on this machine.
+type ralphFarOptions struct {
+	backend, cwd string
+	pass         []string
+	options      map[string]string
+	command      []string
+}
+
+// argv is the command that carries one iteration.
+func (o *ralphFarOptions) argv(program string) []string {
+	argv := []string{program, "ralph", "far", "--backend", o.backend}
+	if o.cwd != "" {
+		argv = append(argv, "--cwd", o.cwd)
+	}
+	for _, name := range o.pass {
+		argv = append(argv, "--pass", name)
+	}
+	for key, value := range o.options {
+		argv = append(argv, "--option", key+"="+value)
+	}
+	return append(append(argv, "--"), o.command...)
+}
+
+// carryAgent makes the agent of a loop run on the backend that was asked for, which
+// is not on this machine, and the loop itself here, where its state is.
+func (o *ralphSpawnOptions) carryAgent(program string, st *ralph.State, request *host.SpawnRequest) error {
+	if request.Workspace != nil {
+		return fmt.Errorf("backend '%s' does not run its workers on this machine: they can't be in a %s", request.Backend, request.Workspace.Plugin)
+	}
+	far := ralphFarOptions{backend: request.Backend, cwd: o.cwd, options: request.Options, command: st.Command}
+	for _, entry := range request.Env {
+		name, _, _ := strings.Cut(entry, "=")
+		far.pass = append(far.pass, name)
+	}
+	st.Command = far.argv(program)
+	request.Backend, request.Options = backendProcess, nil
+	var err error
+	request.Dir, err = workingDir("")
+	return err
+}
+
+func newRalphFar(a *app) *cobra.Command {
+	o := &ralphFarOptions{}
+	cmd := &cobra.Command{
+		Use:   "far --backend BACKEND [flags] -- COMMAND [ARG...]",
+		Short: "Run one iteration elsewhere",
+		Long: `Run COMMAND as a worker of a backend that is not on this machine, with the input
+and the output of this call, and end it with this call. This is what a loop runs
+that was spawned with such a backend.`,
+		Hidden: true,
+		Args:   arguments(1, -1, "a command after --"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.backend == "" {
+				return usagef("required flag --backend not set")
+			}
+			o.command = args
+			return a.ralphFar(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.backend, "backend", "", "the `BACKEND` that runs it")
+	f.StringVar(&o.cwd, "cwd", "", "working `DIR`ectory there")
+	f.StringArrayVar(&o.pass, "pass", nil, "`NAME` of a variable that it gets")
+	f.StringToStringVar(&o.options, "option", nil, "`KEY=VALUE` for the backend")
+	return cmd
+}
+
+func (a *app) ralphFar(ctx context.Context, o *ralphFarOptions) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
+	defer stop()
+	finishWriting()
+	owner, err := host.OwnerOf(os.Getpid())
+	if err != nil {
+		return err
+	}
+	loaded, err := a.loadProjectFor(o.backend)
+	if err != nil {
+		return err
+	}
+	request := host.SpawnRequest{
+		Name: fmt.Sprintf("%s-%d", a.getenv(swarm.EnvWorker), os.Getpid()), Backend: o.backend,
+		Command: o.command, Options: o.options, Stdin: true, Owner: &owner, DirGiven: o.cwd != "",
+		// What a crash leaves of it is not kept for good.
+		Retain: time.Hour.String(),
+	}
+	if request.Dir, err = workingDir(o.cwd); err != nil {
+		return err
+	}
+	for _, name := range o.pass {
+		request.Env = append(request.Env, name+"="+a.getenv(name))
+	}
+	return a.with(ctx, loaded.Config, func(h *host.Host) error {
+		worker, err := h.Spawn(ctx, request)
+		if err != nil {
+			return err
+		}
+		return a.carry(ctx, h, worker)
+	})
+}
+
+// carry gives a worker the input of this call and this call its output, until it
+// ends or the context does.
+func (a *app) carry(ctx context.Context, h *host.Host, worker host.Worker) error {
+	later := context.WithoutCancel(ctx)
+	sel := host.Selection{Names: []string{worker.ID}}
+	// It reads for as long as this process is there.
+	go a.giveLines(ctx, h, sel)
+	p := logPrinter{app: a}
+	err := h.Logs(ctx, worker.ID, swarm.OutputOptions{Follow: true}, p.print)
+	code := 0
+	if err == nil {
+		err = h.Wait(ctx, sel, func(w host.Worker) { code = exitCode(w) })
+	}
+	if err != nil {
+		outcomes, killErr := h.Kill(later, sel, host.KillRequest{})
+		for _, o := range outcomes {
+			killErr = errors.Join(killErr, o.Err)
+		}
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		err = errors.Join(err, killErr)
+	}
+	if _, cleanErr := h.Clean(later, sel, host.CleanRequest{}); cleanErr != nil && !errors.Is(cleanErr, host.ErrNotFound) {
+		err = errors.Join(err, cleanErr)
+	}
+	if err == nil && code != 0 {
+		err = &codeError{code: code}
+	}
+	return err
+}
+
+// giveLines gives a worker what this call reads, line by line.
+func (a *app) giveLines(ctx context.Context, h *host.Host, sel host.Selection) {
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, swarm.MaxInput)
+	for lines.Scan() {
+		outcomes, err := h.Send(ctx, sel, swarm.Input{Data: lines.Bytes(), Enter: true})
+		for _, o := range outcomes {
+			err = errors.Join(err, o.Err)
+		}
+		if err != nil {
+			if ctx.Err() == nil && !errors.Is(err, host.ErrEnded) && !errors.Is(err, host.ErrNotFound) {
+				a.warn(setup.Message(err), "")
+			}
+			return
+		}
+	}
+}

@@ -34,7 +34,11 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	}
 	st := b.statusIn(ctx, s, r)
 	if isOver(st) {
-		return swarm.KillResult{Status: st, AlreadyEnded: true}, nil
+		if j := s.jobs[r.Job]; st.State == swarm.StateLost && j != nil && j.Meta[metaID] == r.ID && !j.Stop {
+			// A node that comes back must not go on with it, nor another one begin.
+			err = b.deregister(ctx, r, false)
+		}
+		return swarm.KillResult{Status: st, AlreadyEnded: true}, err
 	}
 	if st.State == swarm.StateUnknown {
 		return b.killUnseen(ctx, r, st, o)

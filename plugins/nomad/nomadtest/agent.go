@@ -8,6 +8,7 @@ package nomadtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -85,7 +86,7 @@ func Run(more string, f func(*Agent) error) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer func() { err = cmp.Or(err, os.RemoveAll(dir)) }()
 	ports, err := freePorts(3)
 	if err != nil {
 		return err
@@ -178,10 +179,12 @@ func (a *Agent) leave() {
 		_ = a.cmd.Process.Kill()
 		<-done
 	}
-	// The mounts of tasks that are gone.
-	mounts, _ := filepath.Glob(filepath.Join(a.dir, "data/alloc/*/*/secrets"))
-	for _, m := range mounts {
-		_ = syscall.Unmount(m, 0)
+	// What the agent, as root, mounts for each task stays until it collects the task.
+	for _, name := range []string{"secrets", "private"} {
+		mounts, _ := filepath.Glob(filepath.Join(a.dir, "data/alloc/*/*", name))
+		for _, m := range mounts {
+			_ = syscall.Unmount(m, 0)
+		}
 	}
 }
 

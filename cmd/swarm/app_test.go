@@ -231,7 +231,7 @@ func TestEveryVerbHasJSON(t *testing.T) {
 	t.Parallel()
 	a, _, _ := testApp()
 	without := []string{
-		"swarm attach", "swarm ralph run", "swarm ralph template", "swarm ralph init",
+		"swarm attach", "swarm ralph run", "swarm ralph far", "swarm ralph template", "swarm ralph init",
 		"swarm mcp", "swarm tool schema",
 	}
 	var check func(*cobra.Command)

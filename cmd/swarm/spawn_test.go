@@ -65,7 +65,7 @@ func TestSpawnRequestFlagsOverConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := host.SpawnRequest{
-		Name: "w", Backend: "tmux", Command: []string{"x"}, Dir: "/q", Tags: []string{"a", "b", "c"},
+		Name: "w", Backend: "tmux", Command: []string{"x"}, Dir: "/q", DirGiven: true, Tags: []string{"a", "b", "c"},
 		Options:   map[string]string{"session": "s", "socket": "k"},
 		Workspace: &host.WorkspaceRequest{Plugin: "worktree", Parent: "wt"},
 		Kill:      &swarm.KillOptions{Signal: "SIGINT", Grace: time.Minute, Mode: swarm.KillMain},
@@ -81,7 +81,7 @@ func TestSpawnRequestFlagsOverConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = host.SpawnRequest{
-		Name: "w", Backend: "tmux", Command: []string{"x"}, Dir: "/", Tags: []string{"a", "b"}, Env: []string{"A=1", "A=="},
+		Name: "w", Backend: "tmux", Command: []string{"x"}, Dir: "/", DirGiven: true, Tags: []string{"a", "b"}, Env: []string{"A=1", "A=="},
 		Options:     map[string]string{"session": "t", "socket": "l", "a": "b=c"},
 		Workspace:   &host.WorkspaceRequest{Plugin: "worktree", Parent: "/w", Branch: "br"},
 		Kill:        &swarm.KillOptions{Signal: "SIGKILL"},

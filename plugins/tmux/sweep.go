@@ -3,6 +3,8 @@ package tmux
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -64,7 +66,7 @@ func (b *Backend) sweep(ctx context.Context, panes []pane, ended []handle) (kept
 	for _, p := range panes {
 		i := slices.IndexFunc(ended, func(h handle) bool { return h.ID == p.worker })
 		switch {
-		case p.worker != "" && i < 0:
+		case i < 0 && p.worker != "" && ended[0].knows(p.worker):
 			starting = true
 		case i < 0 || ended[i].Pane != p.id || ended[i].Window != p.window:
 			return true
@@ -79,6 +81,13 @@ func (b *Backend) sweep(ctx context.Context, panes []pane, ended []handle) (kept
 		b.close(ctx, h, ifDead)
 	}
 	return false
+}
+
+// knows reports whether a worker has its run directory beside this one's: then both
+// are of the same host.
+func (h handle) knows(worker string) bool {
+	_, err := os.Stat(filepath.Join(filepath.Dir(h.Dir), worker))
+	return err == nil
 }
 
 // look lists the panes of the worker's server, none if that is gone or does not

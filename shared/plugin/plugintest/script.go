@@ -82,8 +82,11 @@ var shell = map[Script]string{
 	Crash: `kill -SEGV $$`,
 	Lines: `i=1; while [ $i -le 1000 ]; do echo "line $i"; i=$((i+1)); done; printf last; exit 3`,
 	Say:   say + `say "$` + valueVar + `"; exec sleep 3600`,
-	Tree: say + `sleep 3600 & a=$!; setsid sleep 3600 & b=$!; ` +
-		`c=$(sleep 3600 >/dev/null 2>&1 & echo $!); say $$ $a $b $c; wait`,
+	// The one in a session of its own speaks for all: it is in that session then.
+	// macOS has no setsid, and no such child.
+	Tree: say + `sleep 3600 & a=$!; c=$(sleep 3600 >/dev/null 2>&1 & echo $!); ` +
+		`if command -v setsid >/dev/null; then setsid sh -c '` + say + `say $0 $1 $$ $2; exec sleep 3600' $$ $a $c & ` +
+		`else say $$ $a $a $c; fi; wait`,
 }
 
 // Shell returns the script as a command for a POSIX shell.

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -62,11 +63,18 @@ func cmdMCP(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// startMCP starts a server. What it says until it is ready is shown if that fails.
 func startMCP(ts *testscript.TestScript, errs io.Writer) *mcptest.Client {
 	server := exec.CommandContext(worldOf(ts).t.Context(), filepath.Join(bin, "swarm"), "mcp")
-	server.Env, server.Dir, server.Stderr = environ(ts), ts.MkAbs("."), errs
+	server.Env, server.Dir = environ(ts), ts.MkAbs(".")
+	var said bytes.Buffer
+	if server.Stderr = errs; errs == nil {
+		server.Stderr = &said
+	}
 	client, err := mcptest.Start(worldOf(ts).t.Context(), server, mcptest.Options{Version: mcptest.Handshake})
-	ts.Check(err)
+	if err != nil {
+		ts.Fatalf("%v\n%s", err, &said)
+	}
 	return client
 }
 

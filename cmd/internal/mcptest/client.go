@@ -51,7 +51,8 @@ func Start(ctx context.Context, server *exec.Cmd, o Options) (*Client, error) {
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "0"}, handlers)
 	session, err := client.Connect(ctx, &sdk.CommandTransport{Command: server}, &sdk.ClientSessionOptions{ProtocolVersion: o.Version})
 	if err != nil {
-		return nil, fmt.Errorf("connect with %v: %w", server, err)
+		// The SDK has waited for a server that it started.
+		return nil, fmt.Errorf("connect with %v (%v): %w", server, server.ProcessState, err)
 	}
 	return &Client{ClientSession: session, Server: server}, nil
 }

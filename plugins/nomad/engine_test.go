@@ -329,6 +329,9 @@ func TestToken(t *testing.T) {
 		}
 	}
 	c.SetSecretID(root)
+	if err := a.Ready(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
 	policy := &api.ACLPolicy{Name: "swarm", Rules: documented(t)}
 	if _, err := c.ACLPolicies().Upsert(policy, nil); err != nil {
 		t.Fatal(err)

@@ -116,7 +116,11 @@ func (a *Agent) Start() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	if err := a.ready(ctx); err != nil {
+	c, err := a.Client()
+	if err == nil {
+		err = a.Ready(ctx, c)
+	}
+	if err != nil {
 		log, _ := os.ReadFile(a.log.Name())
 		a.Kill()
 		return fmt.Errorf("the agent does not get ready: %w\n%s", err, log[max(0, len(log)-4096):])
@@ -124,18 +128,15 @@ func (a *Agent) Start() error {
 	return nil
 }
 
-// ready waits for a node, then for the keys without which there are no variables.
-func (a *Agent) ready(ctx context.Context) error {
-	c, err := a.Client()
-	if err != nil {
-		return err
-	}
+// Ready waits for a node, then for the keys without which there are no variables. An
+// agent that wants a token which c does not have is not waited for.
+func (a *Agent) Ready(ctx context.Context, c *api.Client) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		nodes, _, err := c.Nodes().List((&api.QueryOptions{}).WithContext(ctx))
 		if err != nil && bytes.Contains([]byte(err.Error()), []byte("403")) {
-			return nil // it wants a token
+			return nil
 		}
 		if err == nil && len(nodes) > 0 && nodes[0].Status == "ready" {
 			v := &api.Variable{Path: "nomadtest/ready", Items: api.VariableItems{"yes": "1"}}

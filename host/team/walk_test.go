@@ -14,7 +14,7 @@ import (
 
 // follows says which status can follow which. What ends is not in it.
 var follows = map[Status][]Status{
-	Spawning:     {Active, ShuttingDown, Inactive, Terminated},
+	Spawning:     {Active, Idle, ShuttingDown, Inactive, Terminated},
 	Active:       {Idle, Inactive, ShuttingDown, Terminated, Spawning},
 	Idle:         {Active, Inactive, ShuttingDown, Terminated, Spawning},
 	Inactive:     {Active, Idle, ShuttingDown, Terminated, Spawning},

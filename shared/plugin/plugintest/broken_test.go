@@ -150,14 +150,6 @@ func (b *broken) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOptio
 	return err
 }
 
-func (b *broken) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
-	h, err := b.Backend.Find(ctx, l)
-	if b.hooks.find != nil {
-		return b.hooks.find(b, h, err)
-	}
-	return h, err
-}
-
 func (b *broken) Sweep(_ context.Context, ended, running []swarm.Handle) ([]string, error) {
 	if b.hooks.sweep != nil {
 		return nil, b.hooks.sweep(b, ended, running)

@@ -21,10 +21,9 @@ import (
 
 // ralphFarOptions say where a loop's agent runs that can't run on this machine.
 type ralphFarOptions struct {
-	backend, cwd string
-	pass         []string
-	options      map[string]string
-	command      []string
+	backend, cwd  string
+	pass, options []string
+	command       []string
 }
 
 // argv is the command that carries one iteration.
@@ -36,8 +35,8 @@ func (o *ralphFarOptions) argv(program string) []string {
 	for _, name := range o.pass {
 		argv = append(argv, "--pass", name)
 	}
-	for key, value := range o.options {
-		argv = append(argv, "--option", key+"="+value)
+	for _, entry := range o.options {
+		argv = append(argv, "--option", entry)
 	}
 	return append(append(argv, "--"), o.command...)
 }
@@ -48,7 +47,7 @@ func (o *ralphSpawnOptions) carryAgent(program string, st *ralph.State, request 
 	if request.Workspace != nil {
 		return fmt.Errorf("backend '%s' does not run its workers on this machine: they can't be in a %s", request.Backend, request.Workspace.Plugin)
 	}
-	far := ralphFarOptions{backend: request.Backend, cwd: o.cwd, options: request.Options, command: st.Command}
+	far := ralphFarOptions{backend: request.Backend, cwd: o.cwd, options: o.options, command: st.Command}
 	for _, entry := range request.Env {
 		name, _, _ := strings.Cut(entry, "=")
 		far.pass = append(far.pass, name)
@@ -82,7 +81,7 @@ that was spawned with such a backend.`,
 	f.StringVar(&o.backend, "backend", "", "the `BACKEND` that runs it")
 	f.StringVar(&o.cwd, "cwd", "", "working `DIR`ectory there")
 	f.StringArrayVar(&o.pass, "pass", nil, "`NAME` of a variable that it gets")
-	f.StringToStringVar(&o.options, "option", nil, "`KEY=VALUE` for the backend")
+	f.StringArrayVar(&o.options, "option", nil, "`KEY=VALUE` for the backend")
 	return cmd
 }
 
@@ -100,12 +99,19 @@ func (a *app) ralphFar(ctx context.Context, o *ralphFarOptions) error {
 	}
 	request := host.SpawnRequest{
 		Name: fmt.Sprintf("%s-%d", a.getenv(swarm.EnvWorker), os.Getpid()), Backend: o.backend,
-		Command: o.command, Options: o.options, Stdin: true, Owner: &owner, DirGiven: o.cwd != "",
+		Command: o.command, Options: map[string]string{}, Stdin: true, Owner: &owner, DirGiven: o.cwd != "",
 		// What a crash leaves of it is not kept for good.
 		Retain: time.Hour.String(),
 	}
 	if request.Dir, err = workingDir(o.cwd); err != nil {
 		return err
+	}
+	for _, entry := range o.options {
+		key, value, err := keyValue(entry)
+		if err != nil {
+			return err
+		}
+		request.Options[key] = value
 	}
 	for _, name := range o.pass {
 		request.Env = append(request.Env, name+"="+a.getenv(name))

@@ -27,6 +27,9 @@ type Host struct {
 	// reg is nil until it is needed.
 	reg      *registry.Registry
 	readOnly bool
+	// retired are registries that another one took the place of. A call that began
+	// before may still use one, so they stay open until Close.
+	retired []*registry.Registry
 }
 
 // Open returns the host of a state directory. It starts no plugin and opens no
@@ -70,12 +73,30 @@ func (h *Host) Leave() error {
 func (h *Host) closeRegistry() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.reg == nil {
-		return nil
+	h.retire()
+	var err error
+	for _, reg := range h.retired {
+		err = errors.Join(err, reg.Close())
 	}
-	reg := h.reg
-	h.reg = nil
-	return reg.Close()
+	h.retired = nil
+	return err
+}
+
+// retire puts the registry aside, so that the next call opens it anew. The caller
+// holds the mutex.
+func (h *Host) retire() {
+	if h.reg != nil {
+		h.retired = append(h.retired, h.reg)
+		h.reg = nil
+	}
+}
+
+// reopen has the next call open the registry anew: the database in the state
+// directory is another one.
+func (h *Host) reopen() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.retire()
 }
 
 // reading returns the registry for reads, or nil where there never was one.
@@ -108,11 +129,9 @@ func (h *Host) writing(ctx context.Context) (*registry.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.reg != nil {
-		err = h.reg.Close()
-	}
+	h.retire()
 	h.reg, h.readOnly = reg, false
-	return reg, err
+	return reg, nil
 }
 
 // changing returns the registry for changes of workers that are there, or nil

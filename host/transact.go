@@ -45,10 +45,7 @@ func (h *Host) AwaitChange(ctx context.Context, check func(context.Context) (don
 	defer c.close()
 	for {
 		if c.replaced() {
-			// What is open is the file that was there before.
-			if err := h.closeRegistry(); err != nil {
-				return err
-			}
+			h.reopen() // what is open is the file that was there before
 		}
 		if done, err := check(ctx); done || err != nil {
 			return err

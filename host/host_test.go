@@ -1,0 +1,82 @@
+package host
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+// A call that changes something takes the registry of the calls that only read,
+// which go on with the one that they were given.
+func TestReadersKeepTheirRegistry(t *testing.T) {
+	t.Parallel()
+	root := newRig(t)
+	root.spawn(t, "w", "one")
+	for range 20 {
+		r := rigIn(t, root.root)
+		looking, changed := make(chan struct{}), make(chan struct{})
+		var both sync.WaitGroup
+		both.Go(func() {
+			reg, err := r.reading(t.Context())
+			if err != nil {
+				t.Error(err)
+				close(looking)
+				return
+			}
+			close(looking)
+			<-changed
+			if recs, _, err := reg.Read(t.Context(), registry.Query{}); err != nil || len(recs) != 1 {
+				t.Errorf("%d records, %v", len(recs), err)
+			}
+		})
+		both.Go(func() {
+			defer close(changed)
+			<-looking
+			err := r.Change(t.Context(), func(context.Context, *registry.Tx) error { return nil })
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		both.Wait()
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// One host serves many calls at a time, as that of an MCP server does.
+func TestReadsBesideChanges(t *testing.T) {
+	t.Parallel()
+	root := newRig(t)
+	root.spawn(t, "w", "one")
+	r := rigIn(t, root.root)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 10 {
+				if _, _, err := r.Workers(t.Context(), Selection{}); err != nil {
+					t.Error(err)
+				}
+				if _, err := r.Events(t.Context(), EventQuery{Worker: "w"}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 4 {
+		all.Go(func() {
+			for range 5 {
+				err := r.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
+					_, _, err := tx.Read(ctx, registry.Query{})
+					return err
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"syscall"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -32,7 +33,7 @@ type call struct {
 // ask connects to the shim of a run directory and sends it a request. The error
 // is errNoAnswer if there is none.
 func ask(ctx context.Context, dir string, r rundir.Request) (*call, error) {
-	conn, err := dial(ctx, dir)
+	conn, err := connect(ctx, dir)
 	if err != nil {
 		return nil, noAnswer(ctx, err)
 	}
@@ -70,18 +71,63 @@ func (c *call) answer(ctx context.Context) (rundir.Answer, error) {
 	return a, nil
 }
 
+// pause is how long to wait before a look at what no event tells of.
+const pause = 50 * time.Millisecond
+
+// connect connects to the socket of a run directory. A queue that is full of other
+// clients is not the end of a shim: connect tries again until the context ends. The
+// kernel does not report when there is room in it.
+func connect(ctx context.Context, dir string) (conn, error) {
+	for {
+		conn, err := dial(ctx, dir)
+		if !errors.Is(err, syscall.EAGAIN) {
+			return conn, err
+		}
+		if !sleep(ctx, pause) {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// sleep reports whether the time went by before the context ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // shimAlive reports whether the shim that wrote st is there. In another PID namespace,
 // such as that of a sandbox, its pid says nothing, but its socket answers.
-func shimAlive(dir string, st rundir.Status) bool {
-	if st.Shim.Alive() {
-		return true
-	}
+func shimAlive(dir string, st rundir.Status) bool { return st.Shim.Alive() || listens(dir) }
+
+// listens reports whether a shim listens on the socket of a run directory. Only a
+// refusal shows that there is none: a full queue, or a full table of files, does not.
+func listens(dir string) bool {
 	conn, err := dial(context.Background(), dir)
 	if err != nil {
-		return false
+		return !refused(err)
 	}
 	_ = conn.Close() // nothing was asked
 	return true
+}
+
+// refused reports whether an error of dial shows that no shim listens.
+func refused(err error) bool {
+	for _, proof := range []error{
+		syscall.ENOENT, syscall.ENOTDIR, syscall.ECONNREFUSED, syscall.ENOTSOCK, syscall.EPROTOTYPE,
+		// A shim's socket is the same user's, and no link.
+		syscall.EACCES, syscall.EPERM, syscall.ELOOP, syscall.ENAMETOOLONG,
+	} {
+		if errors.Is(err, proof) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *call) close() {

@@ -94,6 +94,8 @@ func (k *Killing) unanswered(ctx context.Context) error {
 
 // accepted returns once the shim has taken the kill on.
 func accepted(ctx context.Context, dir, id string, o swarm.KillOptions, closing bool) (*call, error) {
+	// A shim that is stopped takes nobody out of its queue.
+	defer keepAwake(dir, id)()
 	c, err := ask(ctx, dir, rundir.Request{
 		Verb:     rundir.VerbKill,
 		ID:       id,
@@ -106,7 +108,6 @@ func accepted(ctx context.Context, dir, id string, o swarm.KillOptions, closing 
 	if err != nil {
 		return nil, err
 	}
-	defer keepAwake(dir, id)()
 	if _, err := c.answer(ctx); err != nil {
 		c.close()
 		return nil, err

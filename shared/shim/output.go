@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 
-	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -44,21 +44,24 @@ func (r *reader) follow(ctx context.Context) error {
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	blind := make(chan error, 1)
+	var gone atomic.Bool
 	owned.Go(func() {
 		defer w.wake()
 		// A shim that is killed changes nothing in the directory.
-		if st, err := readRecord(r.dir); err == nil {
-			if err := proc.AwaitEnd(watching, st.Shim); err != nil {
-				blind <- err
-			}
+		if err := r.awaitOver(watching); err != nil {
+			blind <- err
+			return
 		}
+		gone.Store(true)
 	})
 	if err := r.begin(); err != nil {
 		return err
 	}
 	for {
-		// The order matters: what the worker wrote was written before its end.
-		over := r.over()
+		// The order matters: what the worker wrote was written before its end. Whether
+		// the shim is there is not asked for each piece of output: that may cost it a
+		// connection.
+		over := gone.Load() || r.ended()
 		if err := r.extend(); err != nil {
 			return err
 		}
@@ -74,8 +77,28 @@ func (r *reader) follow(ctx context.Context) error {
 	}
 }
 
-// over says whether nothing more can be written.
+// awaitOver returns nil once nothing more can be written.
+func (r *reader) awaitOver(ctx context.Context) error {
+	for !r.over() {
+		st, err := readRecord(r.dir)
+		if err != nil {
+			return nil
+		}
+		if err := awaitShim(ctx, r.dir, st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// over reports whether nothing more can be written.
 func (r *reader) over() bool {
 	st, err := readRecord(r.dir)
 	return err != nil || st.State == rundir.StateEnded || !shimAlive(r.dir, st)
+}
+
+// ended reports whether the shim has recorded the worker's end, or no record is left.
+func (r *reader) ended() bool {
+	st, err := readRecord(r.dir)
+	return err != nil || st.State == rundir.StateEnded
 }

@@ -46,12 +46,13 @@ func request(ctx context.Context, dir string, r rundir.Request, data []byte) (ru
 }
 
 func exchange(ctx context.Context, dir string, r rundir.Request, data []byte) (rundir.Answer, error) {
+	// A shim that is stopped takes nobody out of its queue.
+	defer keepAwake(dir, r.ID)()
 	c, err := ask(ctx, dir, r)
 	if err != nil {
 		return rundir.Answer{}, err
 	}
 	defer c.close()
-	defer keepAwake(dir, r.ID)()
 	// One that does not take all of it has an answer to say why.
 	_, _ = c.conn.Write(data)
 	return c.answer(ctx)

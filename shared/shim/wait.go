@@ -11,24 +11,50 @@ import (
 
 // Wait returns when the worker no longer runs, with its status then.
 func Wait(ctx context.Context, dir, id string) (swarm.Status, error) {
-	for {
+	for told := false; ; {
 		s, err := Status(dir, id)
 		if err != nil || s.State != swarm.StateRunning {
 			return s, err
+		}
+		// A shim tells of an end that it has written down.
+		if told && !sleep(ctx, pause) {
+			return swarm.Status{}, ctx.Err()
 		}
 		st, err := readFacts(dir, id)
 		if err != nil {
 			continue
 		}
-		if err := askToWait(ctx, dir, id); err == nil {
+		err = askToWait(ctx, dir, id)
+		if told = err == nil; told {
 			continue
-		} else if !errors.Is(err, errNoAnswer) {
+		}
+		if !errors.Is(err, errNoAnswer) {
 			return swarm.Status{}, err
 		}
-		if err := proc.AwaitEnd(ctx, st.Shim); err != nil {
+		if err := awaitShim(ctx, dir, st); err != nil {
 			return swarm.Status{}, err
 		}
 	}
+}
+
+// awaitShim returns nil when the shim that wrote st may have left, and otherwise the
+// context's error. In another PID namespace it waits on the shim's socket, since the
+// shim's pid says nothing there. It never returns at once, twice in a row, for a shim
+// that is there.
+func awaitShim(ctx context.Context, dir string, st rundir.Status) error {
+	if st.Shim.Alive() {
+		return proc.AwaitEnd(ctx, st.Shim)
+	}
+	err := askToWait(ctx, dir, st.ID)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	// One that left its socket behind refuses; one that closes a connection
+	// without an answer is not asked again at once.
+	if err != nil && listens(dir) && !sleep(ctx, pause) {
+		return ctx.Err()
+	}
+	return nil
 }
 
 // askToWait returns nil once the shim said that the worker has ended.

@@ -76,6 +76,7 @@ func (h *Host) closeRegistry() error {
 	h.retire()
 	var err error
 	for _, reg := range h.retired {
+		h.warnIf(reg.Scrub(context.Background()), "deleted records can't be erased")
 		err = errors.Join(err, reg.Close())
 	}
 	h.retired = nil

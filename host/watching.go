@@ -272,10 +272,12 @@ func (w *watching) record(ctx context.Context, batch []heard) {
 	}
 }
 
-// drop removes the run directories of workers that are gone.
+// drop removes the run directories of workers that are gone, and erases their
+// records for good.
 func (w *watching) drop(ctx context.Context) {
 	_, err := w.h.dropRunDirs(ctx, w.reg)
 	w.h.warnIf(err, "run directories can't be removed")
+	w.h.warnIf(w.reg.Scrub(ctx), "deleted records can't be erased")
 }
 
 // due does what is due, and returns when there will be more to do.

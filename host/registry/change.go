@@ -18,6 +18,8 @@ type Tx struct {
 	// The statements are prepared when they are first needed: a crowd's end is one
 	// change.
 	get, update, finish, event *sql.Stmt
+	// erased says that a record with an environment was deleted.
+	erased bool
 }
 
 // Change runs change in one transaction. What change returns is returned, and
@@ -28,10 +30,17 @@ func (r *Registry) Change(ctx context.Context, change func(context.Context, *Tx)
 		return explain(r.path, err)
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	if err := change(ctx, &Tx{tx: tx}); err != nil {
+	t := &Tx{tx: tx}
+	if err := change(ctx, t); err != nil {
 		return explain(r.path, err)
 	}
-	return explain(r.path, tx.Commit())
+	if err := tx.Commit(); err != nil {
+		return explain(r.path, err)
+	}
+	if t.erased {
+		r.erased.Store(true)
+	}
+	return nil
 }
 
 // beginLimit is how long a change waits for its turn. Those who wait stand in no
@@ -167,7 +176,12 @@ func (t *Tx) prepare(ctx context.Context) (err error) {
 
 // Delete removes the record with that id, if there is one.
 func (t *Tx) Delete(ctx context.Context, id string) error {
-	_, err := t.tx.ExecContext(ctx, "DELETE FROM workers WHERE id = ?", id)
+	var secret bool
+	err := t.tx.QueryRowContext(ctx, "DELETE FROM workers WHERE id = ? RETURNING env <> '' OR replaces <> ''", id).Scan(&secret)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	t.erased = t.erased || secret
 	return err
 }
 

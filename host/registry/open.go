@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	_ "modernc.org/sqlite" // the driver named "sqlite"
 
@@ -33,6 +34,8 @@ const Schema = 3
 type Registry struct {
 	db   *sql.DB
 	path string
+	// erased says that there is something to scrub, see [Registry.Scrub].
+	erased atomic.Bool
 }
 
 // Open opens the registry in the state directory dir for reading and writing,
@@ -58,7 +61,7 @@ func Open(ctx context.Context, dir string) (*Registry, error) {
 // one.
 func openInPlace(ctx context.Context, dir string) (*Registry, error) {
 	path := filepath.Join(dir, File)
-	r, err := open(path, url.Values{"_pragma": {"synchronous=NORMAL"}})
+	r, err := open(path, url.Values{"_pragma": {"synchronous=NORMAL", "secure_delete=ON"}})
 	if err != nil {
 		return nil, err
 	}

@@ -189,7 +189,7 @@ func (w *watching) listen(ctx context.Context, g *group) {
 	}
 	err := g.err
 	if err == nil {
-		err = w.h.askBackend(ctx, g.entry, false, func(p *peer) error { return w.h.watchBatch(ctx, p, g.handles(), send) })
+		err = w.h.askBackend(ctx, g.entry, true, func(p *peer) error { return w.h.watchBatch(ctx, p, g.handles(), send) })
 	}
 	if err == nil {
 		err = fmt.Errorf("%w: backend '%s' gave no answer", swarm.ErrUnavailable, g.name)

@@ -28,7 +28,7 @@ func victim() int {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		fmt.Fprintln(os.Stdout, s.owner(c).proc.cmd.Process.Pid)
+		fmt.Fprintln(os.Stdout, s.holder(c).proc.proc.cmd.Process.Pid)
 	}
 	select {}
 }

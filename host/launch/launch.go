@@ -3,8 +3,6 @@ package launch
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -44,23 +42,15 @@ type Set struct {
 	mu     sync.Mutex
 	closed bool
 	slots  map[string]*slot
-	// old are the slots that a Restart replaced.
+	// old are the newest of the slots that were replaced.
 	old     []*slot
 	sockets *socketDir
 	sweep   sync.WaitGroup
 
 	// pins is held while the file of hashes is read and written.
 	pins sync.Mutex
-}
-
-// slot is a plugin that is being started or was.
-type slot struct {
-	began time.Time
-	// done is closed when the fields below are set.
-	done   chan struct{}
-	client *plugin.Client
-	proc   *running
-	err    error
+	// now is the clock of the back-off; tests replace it.
+	now func() time.Time
 }
 
 // New returns an empty set.
@@ -72,12 +62,14 @@ func New(o Options) *Set {
 		o.Logger = hclog.NewNullLogger()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Set{opts: o, ctx: ctx, cancel: cancel, slots: map[string]*slot{}}
+	return &Set{opts: o, ctx: ctx, cancel: cancel, slots: map[string]*slot{}, now: time.Now}
 }
 
-// Get returns the plugin, and starts it if that was not done before. Callers of
-// the same plugin share one process; the error of a failed start is returned to
-// all of them, now and later. Plugins of different names start at the same time.
+// Get returns the plugin, and starts it if it does not run. Callers of the same
+// plugin share one process, and plugins of different names start at the same time.
+// A plugin that died is started again, and so is one whose start failed; if that
+// happens again and again, callers get the last error until a growing back-off is
+// over.
 //
 // Errors: [StartError] of any kind, [catalog.MissingError],
 // [catalog.UnsafeError], [plugin.ContractError], [ErrClosed], that of ctx.
@@ -85,8 +77,8 @@ func (s *Set) Get(ctx context.Context, e catalog.Entry) (*plugin.Client, error) 
 	return s.get(ctx, e, nil)
 }
 
-// Restart returns a new process of a plugin after the old one crashed. Of many
-// callers that saw the same crash one starts it, and all get the same client.
+// Restart returns a new process of a plugin at once, after the old one crashed. Of
+// many callers that saw the same crash one starts it, and all get the same client.
 func (s *Set) Restart(ctx context.Context, e catalog.Entry, old *plugin.Client) (*plugin.Client, error) {
 	return s.get(ctx, e, old)
 }
@@ -108,74 +100,29 @@ func (s *Set) get(ctx context.Context, e catalog.Entry, old *plugin.Client) (*pl
 	}
 }
 
-// slot returns the slot of a plugin that is not old, making it if need be.
-func (s *Set) slot(e catalog.Entry, old *plugin.Client) (*slot, error) {
-	settings, err := encodeConfig(e)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, ErrClosed
-	}
-	key := identity(e, settings)
-	if sl := s.slots[key]; sl != nil && !sl.is(old) {
-		return sl, nil
-	} else if sl != nil {
-		s.old = append(s.old, sl)
-		go sl.proc.close()
-	}
-	sl := &slot{began: time.Now(), done: make(chan struct{})}
-	s.slots[key] = sl
-	go func() {
-		defer close(sl.done)
-		sl.proc, sl.client, sl.err = s.start(e, settings)
-	}()
-	return sl, nil
-}
-
-// is reports whether the slot holds that client, which is not nil.
-func (sl *slot) is(c *plugin.Client) bool {
-	if c == nil {
-		return false
-	}
-	select {
-	case <-sl.done:
-		return sl.client == c
-	default:
-		return false
-	}
-}
-
 // exitTime is how long the end of a process may lag behind that of its
 // connection.
 const exitTime = 100 * time.Millisecond
 
 // Died returns a [CrashError] that says how a client's process ended, or nil if
-// it seems to live. It is for a call that failed with [plugin.ErrPluginGone].
+// it seems to live. It is for a call that failed with [plugin.ErrPluginGone]. A
+// process that has closed its connection serves no call any more, and is replaced
+// by the next [Set.Get], whether it has ended or not.
 func (s *Set) Died(ctx context.Context, c *plugin.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, exitTime)
 	defer cancel()
-	if p := s.owner(c); p != nil {
-		return p.died(ctx)
+	sl := s.holder(c)
+	if sl == nil {
+		return nil
 	}
-	return nil
-}
-
-func (s *Set) owner(c *plugin.Client) *running {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, sl := range s.all() {
-		if sl.is(c) {
-			return sl.proc
-		}
+	err := sl.proc.died(ctx)
+	if err == nil && !sl.proc.connected() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		sl.deaf = s.now()
 	}
-	return nil
+	return err
 }
-
-// all returns the slots of plugins that run or ran; s.mu is held.
-func (s *Set) all() []*slot { return slices.AppendSeq(slices.Clone(s.old), maps.Values(s.slots)) }
 
 // Close ends all plugins, at the same time, and returns when none is left. It
 // takes at most a fraction of a second, whatever the plugins do.

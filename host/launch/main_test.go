@@ -85,11 +85,11 @@ func get(t *testing.T, s *Set, e catalog.Entry) *plugin.Client {
 // pid returns the process of a client.
 func pid(t *testing.T, s *Set, c *plugin.Client) int {
 	t.Helper()
-	p := s.owner(c)
+	p := s.holder(c)
 	if p == nil {
 		t.Fatal("client is not of this set")
 	}
-	return p.proc.cmd.Process.Pid
+	return p.proc.proc.cmd.Process.Pid
 }
 
 // alive reports whether there is a process that is not a zombie.

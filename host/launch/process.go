@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -29,6 +30,9 @@ type process struct {
 	started, exited chan struct{}
 	// err is why it could not be started.
 	err error
+	// ended is when the process ended by now, known once exited is closed.
+	ended time.Time
+	now   func() time.Time
 	// ready is set once the plugin serves and may have started things that are
 	// meant to outlive it.
 	ready atomic.Bool
@@ -45,7 +49,7 @@ func newProcess(argv, env []string) *process {
 	// session: Linux schedules each one by itself (autogroup), and on a busy
 	// machine that makes a plugin take half as long again.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return &process{cmd: cmd, started: make(chan struct{}), exited: make(chan struct{})}
+	return &process{cmd: cmd, started: make(chan struct{}), exited: make(chan struct{}), now: time.Now}
 }
 
 // withAbsolutePath drops the relative directories of PATH. They mean others in the
@@ -102,6 +106,7 @@ func (p *process) Start(context.Context) (err error) {
 	go func() {
 		// The state is kept in cmd, and all that it could fail with is in there.
 		_ = p.cmd.Wait()
+		p.ended = p.now()
 		_ = p.death.Close()
 		p.stdout.end()
 		p.stderr.end()

@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
 
 	"github.com/swarmhost/swarm/host/catalog"
@@ -79,6 +80,7 @@ func (s *Set) start(e catalog.Entry, settings []byte) (_ *running, _ *plugin.Cli
 		}
 	}()
 	p.prepare(e, s.opts, sockets)
+	p.proc.now = s.now
 	// go-plugin's start knows no context: to end it, end the process.
 	stop := context.AfterFunc(ctx, func() {
 		<-p.proc.started
@@ -145,6 +147,14 @@ func (p *running) dispense() (any, error) {
 		return nil, err
 	}
 	return protocol.Dispense(plugin.PluginName)
+}
+
+// connected reports whether the connection is there: not after the plugin closed
+// it.
+func (p *running) connected() bool {
+	protocol, err := p.client.Client()
+	c, ok := protocol.(*goplugin.GRPCClient)
+	return err == nil && ok && c.Conn.GetState() == connectivity.Ready
 }
 
 func connect(ctx context.Context, dispensed any, settings []byte) (*plugin.Client, error) {

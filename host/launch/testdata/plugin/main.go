@@ -31,6 +31,8 @@ func main() {
 	}}
 	switch mode {
 	case "serve":
+	case "deaf":
+		defer func() { select {} }()
 	case "garbage":
 		fmt.Println("hello")
 	case "exits":
@@ -83,8 +85,18 @@ func (b *backend) Status(_ context.Context, h swarm.Handle) (swarm.Status, error
 		fmt.Fprintln(os.NewFile(2, "stderr"), "fatal error: a wire came loose")
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
+	if string(h.Data) == "deaf" {
+		closeSockets()
+	}
 	fmt.Println("printed while serving")
 	return swarm.Status{State: swarm.StateRunning, PID: os.Getpid()}, nil
+}
+
+// closeSockets shuts all sockets of the process down.
+func closeSockets() {
+	for fd := range 100 {
+		_ = syscall.Shutdown(fd, syscall.SHUT_RDWR)
+	}
 }
 
 // Kill takes until its context ends, and then a moment to put things right.

@@ -80,10 +80,10 @@ func workspaceSpec(rec *registry.Record) swarm.WorkspaceSpec {
 	return swarm.WorkspaceSpec{ID: rec.ID, Name: rec.Name, Base: rec.Ask.Base, Branch: rec.Ask.Branch, Parent: rec.Ask.Parent}
 }
 
-// removeMade removes a workspace that was just made.
+// removeMade removes a workspace that was just made, with what was made for it.
 func (h *Host) removeMade(ctx context.Context, p *plan, ref swarm.WorkspaceRef) error {
 	return h.askWorkspace(ctx, p.workspace, true, func(maker *peer) error {
-		res, err := maker.workspace.Remove(ctx, ref, swarm.RemoveOptions{})
+		res, err := maker.workspace.Remove(ctx, ref, swarm.RemoveOptions{Undo: true})
 		if err == nil && res.Kept != nil {
 			err = fmt.Errorf("%s was kept: %s", ref.Path, res.Kept.Reason)
 		}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -17,6 +18,9 @@ const markerFile = "swarm-worker"
 // madeFile is beside it once Create was done.
 const madeFile = "swarm-made"
 
+// aboveFile holds how many directories above the worktree were made for worktrees.
+const aboveFile = "swarm-above"
+
 // admin is the administrative directory of a linked worktree, as described in
 // gitrepository-layout(5).
 type admin struct {
@@ -26,6 +30,8 @@ type admin struct {
 	id string
 	// made says that Create was done with it.
 	made bool
+	// above is how many directories above it were made for worktrees.
+	above int
 }
 
 // admins returns the administrative directories of all linked worktrees.
@@ -58,13 +64,22 @@ func (r *repo) admins() ([]admin, error) {
 			return nil, err
 		}
 		a.made = err == nil
+		if n, err := firstLine(filepath.Join(a.dir, aboveFile)); err == nil {
+			// A number that can't be read leaves directories where they are.
+			a.above, _ = strconv.Atoi(n)
+		}
 		all = append(all, a)
 	}
 	return all, nil
 }
 
-// mark writes the worker's id.
-func (a admin) mark(id string) error { return a.write(markerFile, id+"\n") }
+// mark writes the worker's id, and what there is to take back.
+func (a admin) mark(id string) error {
+	if err := a.write(markerFile, id+"\n"); err != nil || a.above == 0 {
+		return err
+	}
+	return a.write(aboveFile, strconv.Itoa(a.above)+"\n")
+}
 
 // done writes that the worktree is whole.
 func (a admin) done() error { return a.write(madeFile, "") }

@@ -51,9 +51,9 @@ func (w *Workspace) startOf(ctx context.Context, r *repo, base, branch string) (
 
 // makeBranch makes a branch that does not exist. It fails if somebody else was
 // faster, so that only what it made is undone.
-func (r *repo) makeBranch(ctx context.Context, branch, start string, done *undo) error {
+func (r *repo) makeBranch(ctx context.Context, id, branch, start string, done *undo) error {
 	name := "refs/heads/" + branch
-	if err := whole(ctx, r.git, "update-ref", "-m", "branch: created by swarm", name, start, zeros(start)); err != nil {
+	if err := whole(ctx, r.git, "update-ref", "--create-reflog", "-m", madeFor(id), name, start, zeros(start)); err != nil {
 		return refused(err, "cannot make branch '%s'", branch)
 	}
 	done.add(func(ctx context.Context) error {

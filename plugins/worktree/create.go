@@ -39,7 +39,7 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 		}
 	}()
 	branch := branchOf(spec)
-	path, err := w.makeRoom(ctx, r, spec, &done)
+	path, made, err := w.makeRoom(ctx, r, spec, &done)
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
@@ -48,18 +48,19 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 		return swarm.WorkspaceRef{}, err
 	}
 	if start != "" {
-		if err := r.makeBranch(ctx, branch, start, &done); err != nil {
+		if err := r.makeBranch(ctx, spec.ID, branch, start, &done); err != nil {
 			return swarm.WorkspaceRef{}, err
 		}
 	}
-	if err := r.checkOut(ctx, spec.ID, path, branch, &done); err != nil {
+	if err := r.checkOut(ctx, spec.ID, path, branch, made, &done); err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
 	return swarm.WorkspaceRef{ID: spec.ID, Name: spec.Name, Path: path, Branch: branch, Base: r.main}, nil
 }
 
-// makeRoom returns the path of the new worktree, whose parent exists then.
-func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceSpec, done *undo) (string, error) {
+// makeRoom returns the path of the new worktree, whose parent exists then, and how
+// many of the directories above it were made for worktrees.
+func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceSpec, done *undo) (string, int, error) {
 	beside, name := filepath.Split(r.main)
 	parent := filepath.Join(beside, name+"-worktrees")
 	if filepath.IsAbs(spec.Parent) {
@@ -67,18 +68,28 @@ func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceS
 	} else if spec.Parent != "" {
 		parent = filepath.Join(beside, spec.Parent)
 	}
-	if err := done.mkdirAll(parent); err != nil {
-		return "", invalid("cannot make a directory for worktrees: %w", err)
-	}
-	parent, err := filepath.EvalSymlinks(parent)
+	made, err := done.mkdirAll(parent)
 	if err != nil {
-		return "", err
+		return "", 0, invalid("cannot make a directory for worktrees: %w", err)
+	}
+	if parent, err = filepath.EvalSymlinks(parent); err != nil {
+		return "", 0, err
 	}
 	path := filepath.Join(parent, spec.Name)
 	if err := free(path); err != nil {
-		return "", err
+		return "", 0, err
 	}
-	return path, w.clearStale(ctx, r, path)
+	if err := w.clearStale(ctx, r, path); err != nil {
+		return "", 0, err
+	}
+	// The directory may have been made a moment ago for a neighbour that goes first.
+	neighbours, err := r.admins()
+	for _, a := range neighbours {
+		if filepath.Dir(a.worktree) == parent {
+			made = max(made, a.above)
+		}
+	}
+	return path, made, err
 }
 
 // free returns nil if a worktree can be made at path.
@@ -129,7 +140,7 @@ func (w *Workspace) clearStale(ctx context.Context, r *repo, path string) error 
 }
 
 // checkOut makes the worktree.
-func (r *repo) checkOut(ctx context.Context, id, path, branch string, done *undo) error {
+func (r *repo) checkOut(ctx context.Context, id, path, branch string, above int, done *undo) error {
 	done.add(func(ctx context.Context) error { return r.forget(ctx, path) })
 	// The mark comes before the files, so that a worktree whose making was cut
 	// short is found by its id.
@@ -141,7 +152,7 @@ func (r *repo) checkOut(ctx context.Context, id, path, branch string, done *undo
 	if err != nil {
 		return err
 	}
-	a := admin{dir: dir}
+	a := admin{dir: dir, above: above}
 	if err := a.mark(id); err != nil {
 		return err
 	}

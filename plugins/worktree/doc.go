@@ -19,8 +19,12 @@
 //
 // By "git worktree remove" of the exact recorded path, run in the repository
 // that the ref names, under a lock that all swarm processes share (swarm.lock in
-// the common git directory, which stays). No file is removed in any other way,
-// and no branch, but one that a failed Create has just made.
+// the common git directory, which stays). No file is removed in any other way.
+//
+// No branch is deleted but one: if the spawn fails that a worktree was made for,
+// the branch goes that was made for the same worker, as long as the log of that
+// branch has no other entry and no worktree has it checked out. So does the
+// directory for worktrees if it was made with it and is empty.
 //
 // A ref is believed only if the repository has a linked worktree at its path
 // whose administrative directory carries the worker's id, which Create wrote

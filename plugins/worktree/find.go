@@ -38,7 +38,7 @@ func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec)
 		}
 		// Create was killed in it. Nobody was told of this worktree, so that there
 		// is nothing in it; should there be, it is rescued as usual.
-		if res, err := w.removeLocked(ctx, r, ref, swarm.RemoveOptions{Force: true}); err != nil || res.Kept != nil {
+		if res, err := w.removeLocked(ctx, r, ref, swarm.RemoveOptions{Force: true, Undo: true}); err != nil || res.Kept != nil {
 			return ref, err
 		}
 	}

@@ -69,9 +69,20 @@ func (w *Workspace) removeLocked(ctx context.Context, r *repo, ref swarm.Workspa
 	if err != nil || kept != nil {
 		return swarm.RemoveResult{Kept: kept}, err
 	}
+	var res swarm.RemoveResult
 	if t.missing {
-		return t.forget(ctx)
+		res, err = t.forget(ctx)
+	} else {
+		res, err = w.removeTree(ctx, t)
 	}
+	if opts.Undo && err == nil && res.Kept == nil {
+		err = t.takeBack(ctx)
+	}
+	return res, err
+}
+
+// removeTree removes a worktree that passed the checks.
+func (w *Workspace) removeTree(ctx context.Context, t *tree) (swarm.RemoveResult, error) {
 	rescues, err := t.save(ctx)
 	if err != nil {
 		if ctx.Err() != nil {

@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // undo remembers how to take back what was done so far.
@@ -23,9 +27,9 @@ func (u *undo) all(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// mkdirAll makes a directory and those above it that are missing. When it is
-// taken back, only those go that it made and that are still empty.
-func (u *undo) mkdirAll(dir string) error {
+// mkdirAll makes a directory and those above it that are missing, and returns how
+// many it made. When it is taken back, only those go that are still empty.
+func (u *undo) mkdirAll(dir string) (made int, err error) {
 	var missing []string
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
@@ -39,8 +43,9 @@ func (u *undo) mkdirAll(dir string) error {
 			continue
 		}
 		if err != nil {
-			return err
+			return made, err
 		}
+		made++
 		u.add(func(context.Context) error {
 			// Not empty: somebody else uses it by now.
 			_ = os.Remove(at)
@@ -49,10 +54,60 @@ func (u *undo) mkdirAll(dir string) error {
 	}
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
-		return &os.PathError{Op: "mkdir", Path: dir, Err: os.ErrExist}
+		err = &os.PathError{Op: "mkdir", Path: dir, Err: os.ErrExist}
 	}
-	return err
+	return made, err
 }
+
+// takeBack removes what Create made beside a worktree that is gone, as far as it is
+// still as Create made it: its branch, and the directories above it.
+func (t *tree) takeBack(ctx context.Context) error {
+	for dir := filepath.Dir(t.ref.Path); t.admin.above > 0; t.admin.above-- {
+		if unix.Rmdir(dir) != nil {
+			break // something else is in it
+		}
+		dir = filepath.Dir(dir)
+	}
+	return t.repo.dropBranch(ctx, t.ref)
+}
+
+// dropBranch deletes the branch of a worktree that is gone, if the branch was made
+// for that worktree's worker and nothing has happened to it since then. It is the
+// only place where a branch is deleted that Create returned.
+func (r *repo) dropBranch(ctx context.Context, ref swarm.WorkspaceRef) error {
+	if ref.Branch == "" || ref.ID == "" {
+		return nil
+	}
+	name := "refs/heads/" + ref.Branch
+	exists, err := r.git.ask(ctx, "show-ref", "--verify", "--quiet", name)
+	if err != nil || !exists {
+		return err
+	}
+	trees, err := r.worktrees(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range trees {
+		if t.branch == ref.Branch {
+			return nil
+		}
+	}
+	// Git writes every change of a branch into its log once there is one. A single
+	// entry is the making of it.
+	log, err := r.git.list(ctx, "log", "--walk-reflogs", "-z", "--format=%H %gs", name, "--")
+	if err != nil || len(log) != 1 {
+		return err
+	}
+	start, what, _ := strings.Cut(log[0], " ")
+	if what != madeFor(ref.ID) {
+		return nil
+	}
+	// Git compares the hash.
+	return whole(ctx, r.git, "update-ref", "-d", name, start)
+}
+
+// madeFor is what the log of a branch says that was made for a worker.
+func madeFor(id string) string { return "branch: created by swarm for " + id }
 
 // zeros is what git calls a ref that does not exist, for the hash in use.
 func zeros(hash string) string { return strings.Repeat("0", len(hash)) }

@@ -193,7 +193,10 @@ type RemoveOptions struct {
 	Force bool `protobuf:"varint,1,opt,name=force,proto3" json:"force,omitempty"`
 	// Inspect looks as if the processes that live in it were gone. Remove never
 	// does.
-	Vacant        bool `protobuf:"varint,2,opt,name=vacant,proto3" json:"vacant,omitempty"`
+	Vacant bool `protobuf:"varint,2,opt,name=vacant,proto3" json:"vacant,omitempty"`
+	// Remove takes back a Create whose worker did not come to life: what Create made
+	// beside the workspace, such as a branch, goes too if it is still as it was made.
+	Undo          bool `protobuf:"varint,3,opt,name=undo,proto3" json:"undo,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -238,6 +241,13 @@ func (x *RemoveOptions) GetForce() bool {
 func (x *RemoveOptions) GetVacant() bool {
 	if x != nil {
 		return x.Vacant
+	}
+	return false
+}
+
+func (x *RemoveOptions) GetUndo() bool {
+	if x != nil {
+		return x.Undo
 	}
 	return false
 }
@@ -772,10 +782,11 @@ const file_swarm_plugin_v1_workspace_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
 	"\x04path\x18\x03 \x01(\fR\x04path\x12\x16\n" +
 	"\x06branch\x18\x04 \x01(\fR\x06branch\x12\x12\n" +
-	"\x04base\x18\x05 \x01(\fR\x04base\"=\n" +
+	"\x04base\x18\x05 \x01(\fR\x04base\"Q\n" +
 	"\rRemoveOptions\x12\x14\n" +
 	"\x05force\x18\x01 \x01(\bR\x05force\x12\x16\n" +
-	"\x06vacant\x18\x02 \x01(\bR\x06vacant\"<\n" +
+	"\x06vacant\x18\x02 \x01(\bR\x06vacant\x12\x12\n" +
+	"\x04undo\x18\x03 \x01(\bR\x04undo\"<\n" +
 	"\x04Kept\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1c\n" +
 	"\tforceable\x18\x02 \x01(\bR\tforceable\"4\n" +

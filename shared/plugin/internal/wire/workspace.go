@@ -51,12 +51,12 @@ func FromWorkspaceRef(r *pb.WorkspaceRef) swarm.WorkspaceRef {
 
 // RemoveOptions converts how to remove.
 func RemoveOptions(o swarm.RemoveOptions) *pb.RemoveOptions {
-	return &pb.RemoveOptions{Force: o.Force, Vacant: o.Vacant}
+	return &pb.RemoveOptions{Force: o.Force, Vacant: o.Vacant, Undo: o.Undo}
 }
 
 // FromRemoveOptions converts back.
 func FromRemoveOptions(o *pb.RemoveOptions) swarm.RemoveOptions {
-	return swarm.RemoveOptions{Force: o.GetForce(), Vacant: o.GetVacant()}
+	return swarm.RemoveOptions{Force: o.GetForce(), Vacant: o.GetVacant(), Undo: o.GetUndo()}
 }
 
 // WorkspaceState converts how a workspace is.

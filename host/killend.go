@@ -76,6 +76,32 @@ func (k *killing) commit(ctx context.Context, batch []killed) error {
 	return err
 }
 
+// confirmed returns nil if a backend that returned no error for a kill says that
+// nothing of the worker is left. An end is never inferred from silence.
+func confirmed(backend string, res swarm.KillResult) error {
+	s := res.Status
+	switch {
+	case len(survivors(res)) > 0:
+		return swarm.ErrSurvivors
+	case over(s):
+		return nil
+	case s.State == swarm.StateRunning:
+		return fmt.Errorf("backend '%s' says that the worker is still running", backend)
+	case s.Reason != "":
+		return fmt.Errorf("backend '%s' did not confirm that the worker has ended: %s", backend, line(s.Reason))
+	default:
+		return fmt.Errorf("backend '%s' did not confirm that the worker has ended", backend)
+	}
+}
+
+// survivors returns the processes that a backend named after a kill.
+func survivors(res swarm.KillResult) []swarm.Process {
+	if len(res.Survivors) > 0 {
+		return res.Survivors
+	}
+	return res.Status.Survivors
+}
+
 // outcome says what came of one worker.
 func outcome(b killed) KillOutcome {
 	out := KillOutcome{Result: b.res, Worker: worker(b.rec)}
@@ -87,7 +113,7 @@ func outcome(b killed) KillOutcome {
 		out.Worker = worker(rec)
 	default:
 		apply(&out.Worker, swarm.StatusResult{Status: b.res.Status})
-		out.Worker.Survivors = b.res.Survivors
+		out.Worker.Survivors = survivors(b.res)
 		out.Err = killError(b)
 	}
 	return out
@@ -96,7 +122,7 @@ func outcome(b killed) KillOutcome {
 // killError names the worker in an error of its kill.
 func killError(b killed) error {
 	if errors.Is(b.err, swarm.ErrSurvivors) {
-		return &survivorsError{name: b.rec.Name, survivors: b.res.Survivors}
+		return &survivorsError{name: b.rec.Name, survivors: survivors(b.res)}
 	}
 	if errors.Is(b.err, context.Canceled) {
 		return fmt.Errorf("cannot kill '%s': interrupted; it may still be ending: %w", b.rec.Name, b.err)

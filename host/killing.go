@@ -192,6 +192,9 @@ func (k *killing) killGroup(ctx context.Context, g *group, place func(id string)
 	answered := make([]bool, len(items))
 	answer := func(i int, res swarm.KillResult, err error) {
 		answered[i] = true
+		if err == nil {
+			err = confirmed(g.name, res)
+		}
 		k.tell(KillEvent{Worker: g.recs[i].Name, Done: true})
 		k.results <- killed{at: place(g.recs[i].ID), rec: g.recs[i], res: res, err: err}
 	}

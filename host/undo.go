@@ -44,7 +44,10 @@ func (u *undo) onError(ctx context.Context, log hclog.Logger, err error) error {
 
 // endMade ends a worker that was just made.
 func (h *Host) endMade(ctx context.Context, p *peer, handle swarm.Handle) error {
-	_, err := p.backend.Kill(ctx, handle, swarm.KillOptions{Force: true})
+	res, err := p.backend.Kill(ctx, handle, swarm.KillOptions{Force: true})
+	if err == nil {
+		err = confirmed(p.Name, res)
+	}
 	return err
 }
 

@@ -159,7 +159,13 @@ func (s *server) endShells(ctx context.Context) {
 	for i, sh := range shells {
 		sel.Names[i] = sh.ID
 	}
-	if _, err := h.Kill(ctx, sel, host.KillRequest{}); err != nil {
+	outs, err := h.Kill(ctx, sel, host.KillRequest{})
+	if err != nil {
 		s.Logger.Warn("the shells are left to their keepers", "error", err)
+	}
+	for _, out := range outs {
+		if out.Err != nil {
+			s.Logger.Warn("a shell was not ended", "worker", out.Worker.Name, "error", out.Err)
+		}
 	}
 }

@@ -33,6 +33,11 @@ type Backend interface {
 	// grandchild. A worker that had ended before is a success, however often
 	// Kill is called. The host repeats a Kill when the plugin died in it.
 	//
+	// The host believes only an end that KillResult.Status confirms: exited, or
+	// lost without survivors. A nil error with any other status is an error of the
+	// kill, and the worker stays recorded as running; only with KillOptions.Detach
+	// the status may say that the worker still runs.
+	//
 	// What is alive in spite of all is named in KillResult.Survivors, together
 	// with [ErrSurvivors]; the result is valid with that error. A process that
 	// is not provably the worker's is never signalled: [ErrStaleHandle].

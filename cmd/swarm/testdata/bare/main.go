@@ -1,5 +1,8 @@
 // Bare is a plugin of a third party that has nothing but what every backend has
-// to: spawn, status and kill. Its workers are processes without a keeper.
+// to: spawn, status and kill. Its workers are processes without a shim.
+//
+// A worker with BARE_KILL in its environment finds the plugin broken: its Kill does
+// nothing and answers as the variable says, see [worker.broken].
 package main
 
 import (
@@ -48,12 +51,18 @@ const script = `"$@"; echo $? > "$0/code.new"; mv "$0/code.new" "$0/code"`
 type backend struct{}
 
 type worker struct {
-	PID int    `json:"pid"`
-	Dir string `json:"dir"`
+	PID  int    `json:"pid"`
+	Dir  string `json:"dir"`
+	Kill string `json:"kill,omitempty"`
 }
 
 func (backend) Spawn(_ context.Context, spec swarm.Spec) (swarm.Handle, error) {
 	w := worker{Dir: spec.Local.RunDir}
+	for _, kv := range spec.Environ() {
+		if v, ok := strings.CutPrefix(kv, "BARE_KILL="); ok {
+			w.Kill = v
+		}
+	}
 	cmd := exec.Command("/bin/sh", append([]string{"-c", script, w.Dir}, spec.Command...)...)
 	cmd.Dir, cmd.Env = spec.Dir, spec.Environ()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -82,6 +91,9 @@ func (backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (s
 		s, err := w.status()
 		return swarm.KillResult{Status: s, AlreadyEnded: true}, err
 	}
+	if w.Kill != "" && o.Signal != "SIGKILL" {
+		return w.broken()
+	}
 	r := swarm.KillResult{Signal: "SIGTERM"}
 	if o.Signal != "" {
 		r.Signal = o.Signal
@@ -101,6 +113,24 @@ func (backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (s
 	}
 	r.Status, err = w.status()
 	return r, err
+}
+
+// broken is a Kill that breaks the contract.
+func (w worker) broken() (swarm.KillResult, error) {
+	switch w.Kill {
+	case "running":
+		s, err := w.status()
+		return swarm.KillResult{Status: s}, err
+	case "nothing":
+		return swarm.KillResult{}, nil
+	case "survivors":
+		return swarm.KillResult{
+			Status:    exited(&swarm.Exit{Cause: swarm.CauseKilled}),
+			Survivors: []swarm.Process{{PID: w.PID, Name: "sh"}},
+		}, nil
+	default:
+		return swarm.KillResult{}, fmt.Errorf("BARE_KILL=%s is unknown", w.Kill)
+	}
 }
 
 func open(h swarm.Handle) (w worker, err error) {

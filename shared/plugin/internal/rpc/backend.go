@@ -78,7 +78,11 @@ func undo(ctx context.Context, backend swarm.Backend, h swarm.Handle, cause erro
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
-	if _, err := backend.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true}); err != nil {
+	r, err := backend.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true})
+	if err == nil && r.Status.State != swarm.StateExited && r.Status.State != swarm.StateLost {
+		err = errors.New("its end was not confirmed")
+	}
+	if err != nil {
 		return fmt.Errorf("%w; the worker could not be ended: %w", cause, err)
 	}
 	return cause

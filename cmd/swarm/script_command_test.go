@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/swarmhost/swarm/shared/machinetest"
 )
 
 // eventually bounds how long an `until` waits.
@@ -44,6 +46,8 @@ const eventually = 20 * time.Second
 //	                             leaves after it; with -s it stays for later calls, until
 //	                             'mcp -s NAME -end' or -kill. BIN/mcpclient TOOL [JSON]
 //	                             is the same as a program, for workers.
+//	needs FEATURE                skip the script, or fail it in CI, where the machine
+//	                             lacks a feature of shared/machinetest
 //	tolerant                     what is left at the end is on purpose
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"exits":     cmdExits,
@@ -64,8 +68,12 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"finals":    cmdFinals,
 	"idle":      cmdIdle,
 	"mcp":       cmdMCP,
+	"needs":     cmdNeeds,
 	"tolerant":  cmdTolerant,
 }
+
+// skipperKey is the key of the test that a script is, which can be skipped.
+type skipperKey struct{}
 
 func worldOf(ts *testscript.TestScript) *world { return ts.Value(worldKey{}).(*world) }
 
@@ -93,6 +101,16 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	if got := run(ts, args[1:]); got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+func cmdNeeds(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 1, "needs FEATURE")
+	lacks := machinetest.Lacks(args[0])
+	if lacks == nil {
+		return
+	}
+	ts.Check(machinetest.Skipped(ts.Name(), lacks))
+	ts.Value(skipperKey{}).(testscript.T).Skip(lacks)
 }
 
 func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {

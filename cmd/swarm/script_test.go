@@ -170,6 +170,7 @@ func setup(env *testscript.Env) error {
 	)
 	w := newWorld(env, root)
 	env.Values[worldKey{}] = w
+	env.Values[skipperKey{}] = env.T()
 	env.Values[mcpServersKey{}] = mcpServers{}
 	env.Defer(w.end)
 	return nil

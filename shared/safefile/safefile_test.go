@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/swarmhost/swarm/shared/machinetest"
 )
 
 func TestRead(t *testing.T) {
@@ -36,8 +38,8 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if tt.root && os.Geteuid() != 0 {
-				t.Skip("giving a file to another user needs root")
+			if tt.root {
+				machinetest.Root(t)
 			}
 			path := filepath.Join(t.TempDir(), "f")
 			if err := tt.make(path); err != nil {

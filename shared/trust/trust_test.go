@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/swarmhost/swarm/shared/machinetest"
 )
 
 const stranger = 4242
@@ -32,13 +34,6 @@ func write(path string, mode fs.FileMode) error {
 
 func mkdir(path string, mode fs.FileMode) error {
 	return errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, mode))
-}
-
-func needRoot(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("giving a file to another user needs root")
-	}
 }
 
 func TestPath(t *testing.T) {
@@ -89,7 +84,7 @@ func TestPath(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			if tt.root {
-				needRoot(t)
+				machinetest.Root(t)
 			}
 			dir := place(t, tt.build)
 			err := Path(dir + "/" + tt.path)

@@ -1,0 +1,101 @@
+// Package machinetest tells tests what the machine lacks. A container or a chroot
+// may have no user namespaces, and not everybody tests as root. A test that needs
+// one of these says so here: it is skipped with its reason where the machine
+// can't do it, and fails in CI, where nothing may be skipped in silence.
+//
+// It is imported by tests alone.
+package machinetest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// EnvSkips names the file that reasons are added to, one line each. `go test`
+// prints nothing about the skipped tests of a package that passes, so `make test`
+// sets it and prints the file at the end.
+const EnvSkips = "SWARM_TEST_SKIPS"
+
+// Root skips the test unless it runs as root, which may give files to other
+// users.
+func Root(tb testing.TB) {
+	tb.Helper()
+	need(tb, "root")
+}
+
+// UserNamespaces skips the test where unshare can't make a user namespace.
+func UserNamespaces(tb testing.TB) {
+	tb.Helper()
+	need(tb, "userns")
+}
+
+// lacksUserNamespaces returns why unshare can't make a user namespace with mounts
+// and process ids of its own, or nil if it can. It tries once.
+var lacksUserNamespaces = sync.OnceValue(func() error {
+	for _, flags := range []string{"-rm", "-rpf --mount-proc"} {
+		args := append(strings.Fields(flags), "true")
+		//nolint:noctx // it ends by itself
+		if out, err := exec.Command("unshare", args...).CombinedOutput(); err != nil {
+			text := strings.TrimSpace(string(out))
+			if text == "" {
+				text = err.Error()
+			}
+			return errors.New("it needs user namespaces, and 'unshare " + strings.Join(args, " ") + "' failed: " + text)
+		}
+	}
+	return nil
+})
+
+// Skipped records that a test is skipped because of what the machine lacks. In
+// CI it returns an error, with which the test must fail.
+func Skipped(test string, lacks error) error {
+	if os.Getenv("CI") != "" {
+		return fmt.Errorf("%s must run in CI: %w", test, lacks)
+	}
+	path := os.Getenv(EnvSkips)
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "skipped %s: %v\n", test, lacks)
+	return errors.Join(err, f.Close())
+}
+
+func need(tb testing.TB, feature string) {
+	tb.Helper()
+	lacks := Lacks(feature)
+	if lacks == nil {
+		return
+	}
+	if err := Skipped(tb.Name(), lacks); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Skip(lacks)
+}
+
+// Lacks returns why the machine lacks a feature, or nil if it has it. Features
+// are root and userns.
+func Lacks(feature string) error {
+	switch feature {
+	case "root":
+		return lacksRoot()
+	case "userns":
+		return lacksUserNamespaces()
+	}
+	return fmt.Errorf("unknown feature %q: it must be root or userns", feature)
+}
+
+func lacksRoot() error {
+	if os.Geteuid() != 0 {
+		return errors.New("it needs root")
+	}
+	return nil
+}

@@ -1,6 +1,9 @@
 package config
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // field is one key: what it is for, how to read it, to take it over and to show
 // it. All that this package knows of a key is here.
@@ -14,9 +17,11 @@ type field[T any] struct {
 	copy func(to, from *T)
 	// show returns the value in TOML; empty: there is none.
 	show func(of *T) string
-	// runs says that it names a program which swarm starts by itself: a project's
-	// file has to be trusted for it.
-	runs bool
+	// needsTrust reports whether a project's file has to be trusted for the value;
+	// nil: it never has to.
+	needsTrust func(of *T) bool
+	// paths returns the paths that the value holds; nil: it holds none.
+	paths func(of *T) []string
 }
 
 func newField[T, V any](key string, k kind[V], at func(*T) *V, doc string) field[T] {
@@ -44,8 +49,9 @@ func fields() []field[Config] {
 			"The tmux session for new windows. Without it swarm uses a session of its own."),
 		newField("defaults.tmux_socket", textKind, func(c *Config) *string { return &c.Defaults.TmuxSocket },
 			"The tmux server, by name as in \"tmux -L NAME\". Without it: tmux's default one."),
-		newField("defaults.worktree_dir", textKind, func(c *Config) *string { return &c.Defaults.WorktreeDir },
+		within(newField("defaults.worktree_dir", textKind, func(c *Config) *string { return &c.Defaults.WorktreeDir },
 			"Where worktrees are made, absolute or relative to the directory above the repository. Without it: \"REPOSITORY-worktrees\" beside the repository."),
+			func(c *Config) []string { return []string{c.Defaults.WorktreeDir} }, misplaced),
 		newField("defaults.tags", textsKind, func(c *Config) *[]string { return &c.Defaults.Tags },
 			"Tags for every new worker, beside its own."),
 		newField("defaults.retain", retainKind, func(c *Config) *string { return &c.Defaults.Retain },
@@ -65,10 +71,22 @@ func fields() []field[Config] {
 	}
 }
 
+// runs marks a field that names a program which swarm starts by itself.
 func runs[T any](f field[T]) field[T] {
-	f.runs = true
+	f.needsTrust = func(*T) bool { return true }
 	return f
 }
+
+// within marks a field that holds paths; out reports which of them lead to where a
+// project has nothing to say.
+func within[T any](f field[T], paths func(*T) []string, out func(string) bool) field[T] {
+	f.paths = paths
+	f.needsTrust = func(v *T) bool { return slices.ContainsFunc(paths(v), out) }
+	return f
+}
+
+// guarded reports whether a project's file has to be trusted for the field of v.
+func (f field[T]) guarded(v *T) bool { return f.needsTrust != nil && f.needsTrust(v) }
 
 // pluginFields are the keys of a table [plugins.NAME].
 func pluginFields() []field[Plugin] {

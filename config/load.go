@@ -19,6 +19,8 @@ type Options struct {
 	// User and Project are paths of files, absolute; empty: none. A file that
 	// does not exist is as an empty one.
 	User, Project string
+	// Content is what Project holds, if it was read already; nil: it is read.
+	Content []byte
 	// Home takes the place of a leading ~ in paths.
 	Home string
 	// Trusted reports whether the project's file, with this content, may name
@@ -36,6 +38,8 @@ type Loaded struct {
 	Origins map[string]Position
 	// Ignored is what a project's file that is not trusted may not say.
 	Ignored []Ignored
+	// untrusted is the path of a project's file that is not trusted.
+	untrusted string
 }
 
 // Ignored is a key that is not used.
@@ -43,6 +47,8 @@ type Ignored struct {
 	// Key is that of a setting, or of a whole table: "plugins.NAME".
 	Key string
 	At  Position
+	// Paths are the paths of a worker's setting, absolute.
+	Paths []string
 }
 
 // Load reads the files; the project's takes precedence, key by key. The error is
@@ -55,7 +61,7 @@ func Load(o Options) (*Loaded, error) {
 		if path == "" {
 			continue
 		}
-		content, err := read(path)
+		content, err := o.read(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -73,6 +79,13 @@ func Load(o Options) (*Loaded, error) {
 	return l, problems
 }
 
+func (o Options) read(path string) ([]byte, error) {
+	if path == o.Project && o.Content != nil {
+		return o.Content, nil
+	}
+	return read(path)
+}
+
 // add reads one file on top of what is there.
 func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 	own := Config{}
@@ -81,10 +94,11 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 	d := decoder{source: newSource(path, src), user: path == o.User, into: &own, origins: map[string]Position{}, checks: o.Checks}
 	d.decode()
 	if !trusted {
-		l.ignore(&own, d.origins)
+		l.untrusted = path
+		l.ignore(&own, d.origins, filepath.Dir(path), o.Home)
 	}
 	for _, f := range fields() {
-		if at, set := d.origins[f.key]; set && (trusted || !f.runs) {
+		if at, set := d.origins[f.key]; set && (trusted || !f.guarded(&own)) {
 			f.copy(&l.Config, &own)
 			l.Origins[f.key] = at
 		}
@@ -117,13 +131,29 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 	return d.problems
 }
 
-// ignore notes what a file that is not trusted may not say, and takes its plugins
-// out.
-func (l *Loaded) ignore(c *Config, origins map[string]Position) {
+// ignore notes what a file that is not trusted may not say, and takes it out of what
+// the file says of plugins and workers.
+func (l *Loaded) ignore(c *Config, origins map[string]Position, dir, home string) {
 	for _, f := range fields() {
-		if at, set := origins[f.key]; set && f.runs {
+		if at, set := origins[f.key]; set && f.guarded(c) {
 			l.Ignored = append(l.Ignored, Ignored{Key: f.key, At: at})
 		}
+	}
+	for _, name := range sortedKeys(c.Workers) {
+		w := c.Workers[name]
+		for _, f := range workerFields() {
+			key := WorkerKey(name, f.key)
+			if at, set := origins[key]; set && f.guarded(&w) {
+				i := Ignored{Key: key, At: at}
+				for _, path := range f.paths(&w) {
+					i.Paths = append(i.Paths, absolute(path, dir, home))
+				}
+				l.Ignored = append(l.Ignored, i)
+				f.copy(&w, &Worker{})
+				delete(origins, key)
+			}
+		}
+		c.Workers[name] = w
 	}
 	for _, name := range sortedKeys(c.Plugins) {
 		for _, f := range pluginFields() {
@@ -163,6 +193,15 @@ func expandHome(path, home string) string {
 		return filepath.Join(home, strings.TrimPrefix(rest, "~"))
 	}
 	return path
+}
+
+// Read returns the content of a project's file.
+func Read(path string) ([]byte, error) {
+	content, err := read(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return content, nil
 }
 
 // read reads a regular file; opening a FIFO, for one, would never return.

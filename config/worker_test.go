@@ -49,7 +49,7 @@ env_file = ["/etc/x", "b"]
 worktree = { }
 restart = { when = "no", budget = 3, min_delay = 2, window = "30s" }
 `)
-	l, err := Load(Options{User: user, Project: project, Home: "/home/u"})
+	l, err := Load(Options{User: user, Project: project, Home: "/home/u", Trusted: func(string, []byte) bool { return true }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func (a *app) configPath(json bool) error {
 		case !f.Exists:
 			remark = " (does not exist)"
 		case !f.Trusted:
-			remark = " (not trusted: its plugins and its agent_command are not used)"
+			remark = " (not trusted: its plugins, its agent_command and paths out of the project are not used)"
 		}
 		a.printf("%-8s %s%s\n", f.Kind, f.Path, remark)
 	}

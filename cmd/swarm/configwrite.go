@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,11 +47,13 @@ func newConfigTrust(a *app) *cobra.Command {
 	var revoke bool
 	cmd := &cobra.Command{
 		Use:   "trust",
-		Short: "Use the plugins and the agent_command of the project's file",
-		Long: `Let the project's swarm.toml name plugins and what agents run (team.agent_command):
-programs that swarm then starts as you. Read the file before. It is trusted as it is now; once it changes, it has to be
-trusted again. The programs themselves are not looked at, unless the file gives
-their sha256.`,
+		Short: "Use all that the project's file says",
+		Long: `Let the project's swarm.toml name plugins and what agents run (team.agent_command),
+programs that swarm then starts as you, and paths that lead out of the project.
+
+The settings that it adds are shown, then the file is trusted as it was shown;
+once it changes, it has to be trusted again. The programs themselves are not
+looked at, unless the file gives their sha256.`,
 		Example: `  swarm config trust
   swarm config trust --revoke`,
 		Args: arguments(0, 0, ""),
@@ -77,23 +80,45 @@ func (a *app) configTrust(revoke bool) error {
 		a.printf("not trusted any more: %s\n", path)
 		return nil
 	}
-	if err := store.Add(path); err != nil {
+	// What is shown, and then trusted, is what was read here: others may be able to
+	// change the file meanwhile.
+	content, err := config.Read(path)
+	if err != nil {
 		return err
 	}
-	a.printf("trusted: %s\n", path)
-	loaded, err := a.loadAll()
-	if loaded == nil {
+	shown, err := a.whatTrustAdds(path, content)
+	if err != nil {
 		return err
 	}
-	for _, v := range loaded.Values() {
-		if v.Origin != nil && v.Origin.File == path && namesProgram(v.Key) {
-			a.printf("  %s = %s\n", v.Key, v.Value)
-		}
+	for _, v := range shown {
+		a.printf("  %s = %s\n", visible(v.Key), visible(v.Value))
 	}
-	return err
+	if a.out.err != nil {
+		return a.out.err // nobody has seen it
+	}
+	if err := store.Add(path, content); err != nil {
+		return err
+	}
+	a.printf("trusted: %s\n", visible(path))
+	return nil
 }
 
-// namesProgram reports whether a key says what swarm starts by itself.
-func namesProgram(key string) bool {
-	return key == "team.agent_command" || strings.HasPrefix(key, "plugins.") && strings.HasSuffix(key, ".command")
+// whatTrustAdds returns the settings of a project's file that hold only if it is
+// trusted. One that can't be read as a whole can't be shown as a whole either.
+func (a *app) whatTrustAdds(path string, content []byte) ([]config.Value, error) {
+	o := config.Options{Project: path, Content: content, Home: a.getenv("HOME"), Checks: setup.Checks()}
+	before, err := config.Load(o)
+	if err != nil {
+		return nil, err
+	}
+	o.Trusted = func(string, []byte) bool { return true }
+	after, err := config.Load(o)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(after.Values(), func(v config.Value) bool {
+		return v.Origin == nil || !slices.ContainsFunc(before.Ignored, func(i config.Ignored) bool {
+			return v.Key == i.Key || strings.HasPrefix(v.Key, i.Key+".")
+		})
+	}), nil
 }

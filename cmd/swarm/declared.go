@@ -122,6 +122,7 @@ func (a *app) prepare(d *declared, names []string) error {
 	if err != nil {
 		return err
 	}
+	problems = append(problems, trustProblems(d.Loaded, names)...)
 	for _, name := range names {
 		variables, wrong := d.Environ(name)
 		problems = append(problems, wrong...)

@@ -52,12 +52,22 @@ func (a *app) loadProject() (*config.Loaded, error) { return a.loadProjectFor(""
 // loadProjectFor is loadProject for a call that may name its backend itself.
 func (a *app) loadProjectFor(backend string) (*config.Loaded, error) {
 	loaded, err := a.setup().Load(backend)
-	if loaded != nil && len(loaded.Ignored) > 0 {
-		keys := make([]string, len(loaded.Ignored))
-		for i, ignored := range loaded.Ignored {
-			keys[i] = ignored.Key
+	if loaded == nil {
+		return nil, err
+	}
+	var at config.Position
+	var keys []string
+	for _, ignored := range loaded.Ignored {
+		// Those of declared workers matter to "up" alone, which refuses them.
+		if !strings.HasPrefix(ignored.Key, "workers.") {
+			if keys == nil {
+				at = ignored.At
+			}
+			keys = append(keys, ignored.Key)
 		}
-		a.warn(fmt.Sprintf("%s: not used, since this file is not trusted: %s", loaded.Ignored[0].At, strings.Join(keys, ", ")),
+	}
+	if keys != nil {
+		a.warn(fmt.Sprintf("%s: not used, since this file is not trusted: %s", at, strings.Join(keys, ", ")),
 			"read it, then run 'swarm config trust' to use them")
 	}
 	return loaded, err

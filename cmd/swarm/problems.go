@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
@@ -30,6 +31,7 @@ func withProblems(err error, more config.Problems) error {
 func (a *app) workerProblems(l *config.Loaded) config.Problems {
 	names := inFileOrder(l)
 	problems, _ := a.backendProblems(l, names)
+	problems = append(problems, trustProblems(l, names)...)
 	for _, name := range names {
 		_, wrong := l.Environ(name)
 		problems = append(problems, wrong...)
@@ -60,6 +62,35 @@ func (a *app) backendProblems(l *config.Loaded, names []string) (problems config
 		}
 	}
 	return problems, nil
+}
+
+// keyWorktreeDir is where a worktree's directory comes from that nobody named.
+const keyWorktreeDir = "defaults.worktree_dir"
+
+// trustProblems are what workers need that the project's file may say only if it is
+// trusted.
+func trustProblems(l *config.Loaded, names []string) (problems config.Problems) {
+	dirs := config.Problems{}
+	for _, name := range names {
+		w, table := l.Config.Workers[name], config.WorkerKey(name, "")
+		_, own := l.Origins[config.WorkerKey(name, "worktree.dir")]
+		for _, i := range l.Ignored {
+			switch {
+			case strings.HasPrefix(i.Key, table+"."):
+				problems = append(problems, i.Problems()...)
+			case i.Key == keyWorktreeDir && w.Worktree.Use && !own:
+				dirs = i.Problems()
+			}
+		}
+		if w.Worktree.Use {
+			parent, _ := originOf(l, name, "worktree.dir", keyWorktreeDir)
+			err := l.CheckParent(parent, w.Worktree.Dir, w.Dir)
+			if linked, ok := errors.AsType[config.Problems](err); ok {
+				problems = append(problems, linked...)
+			}
+		}
+	}
+	return append(problems, dirs...)
 }
 
 // originOf returns the key that a worker's setting comes from, and its place: that

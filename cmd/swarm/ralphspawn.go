@@ -181,6 +181,9 @@ func (a *app) ralphSpawn(ctx context.Context, o *ralphSpawnOptions) error {
 		return err
 	}
 	request, err := o.request(loaded.Config)
+	if err == nil {
+		err = o.checkParent(loaded, request)
+	}
 	if err != nil {
 		return err
 	}

@@ -153,6 +153,9 @@ func (a *app) spawn(ctx context.Context, o *spawnOptions) error {
 		return err
 	}
 	request, err := o.request(loaded.Config)
+	if err == nil {
+		err = o.checkParent(loaded, request)
+	}
 	if err != nil {
 		return err
 	}

@@ -66,6 +66,14 @@ func (o *spawnOptions) request(cfg config.Config) (host.SpawnRequest, error) {
 	return r, err
 }
 
+// checkParent refuses a directory for worktrees that only a trusted file may name.
+func (o *spawnOptions) checkParent(l *config.Loaded, r host.SpawnRequest) error {
+	if r.Workspace == nil || o.worktreeDir != "" {
+		return nil
+	}
+	return l.CheckParent(keyWorktreeDir, r.Workspace.Parent, r.Dir)
+}
+
 func (o *spawnOptions) setPolicy(r *host.SpawnRequest, k config.Kill) {
 	policy := setup.KillPolicy(k)
 	if o.killSignal != "" {

@@ -228,7 +228,7 @@ func (h *Host) start(ctx context.Context, p *plan, done *undo) error {
 		return err
 	}
 	if local != nil {
-		local.HostEnv = h.hostEnv()
+		local.HostEnv = h.workerHostEnv(rec)
 	}
 	rec.Handle, err = p.owner.backend.Spawn(ctx, swarm.Spec{
 		ID: rec.ID, Name: rec.Name, Command: rec.Command, Dir: rec.Dir,

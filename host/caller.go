@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -90,7 +91,7 @@ func keeps(dir string, id proc.Identity) bool {
 // readStatus reads what a keeper wrote down.
 func readStatus(dir string) (rundir.Status, error) {
 	var s rundir.Status
-	b, err := os.ReadFile(filepath.Join(dir, rundir.StatusFile))
+	b, err := safefile.Read(filepath.Join(dir, rundir.StatusFile), rundir.MaxStatus)
 	if err == nil {
 		err = json.Unmarshal(b, &s)
 	}

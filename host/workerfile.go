@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -85,7 +86,7 @@ func removeIfThere(path string) error {
 // readWorkerFile reads the worker.json of the run directory named id.
 func (h *Host) readWorkerFile(id string) (workerFile, error) {
 	var f workerFile
-	b, err := os.ReadFile(filepath.Join(h.runDir(id), rundir.WorkerFile))
+	b, err := safefile.Read(filepath.Join(h.runDir(id), rundir.WorkerFile), rundir.MaxWorker)
 	if err != nil {
 		return f, err
 	}

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // Follow calls each for the last n lines of a loop's log, all for n < 0, and then
@@ -84,7 +87,7 @@ func (f *follower) skip(s Store, name string, n int) error {
 
 func (f *follower) open() (err error) {
 	if f.file == nil {
-		f.file, err = os.Open(f.path)
+		f.file, err = safefile.Open(f.path, 0)
 		f.in = bufio.NewReader(f.file)
 	}
 	return err
@@ -98,9 +101,16 @@ func (f *follower) read() error {
 		return nil
 	}
 	for err == nil {
-		var piece string
-		piece, err = f.in.ReadString('\n')
-		f.part += piece
+		var piece []byte
+		piece, err = f.in.ReadSlice('\n')
+		f.part += string(piece)
+		if len(f.part) > bufio.MaxScanTokenSize {
+			return fmt.Errorf("%s: %w", f.path, bufio.ErrTooLong)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			err = nil
+			continue
+		}
 		if err == nil {
 			err = f.each(f.part[:len(f.part)-1])
 			f.part = ""

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // The events of iterations.log.
@@ -31,7 +33,7 @@ func (s Store) LogPath(name string) string { return filepath.Join(s.Dir(name), l
 // Tail returns the last n lines of a loop's log, all for n < 0. The error is
 // fs.ErrNotExist if nothing was logged yet.
 func (s Store) Tail(name string, n int) ([]string, error) {
-	f, err := os.Open(s.LogPath(name))
+	f, err := safefile.Open(s.LogPath(name), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -43,13 +45,16 @@ func (s Store) Tail(name string, n int) ([]string, error) {
 			lines = lines[1:]
 		}
 	}
-	return lines, in.Err()
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return lines, nil
 }
 
 // append adds a line to a loop's log. A log whose folder was removed is not made
 // again.
 func (s Store) append(name, event, text string, now time.Time) error {
-	f, err := os.OpenFile(s.LogPath(name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := safefile.Append(s.LogPath(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -68,7 +73,7 @@ func (s Store) touch(name string, now time.Time) {
 		return
 	}
 	// Made by whoever is first; without the folder the loop is gone.
-	if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600); err == nil {
+	if f, err := safefile.Append(path); err == nil {
 		f.Close()
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -25,6 +26,10 @@ const (
 	// outputFile is empty; it was changed when the agent wrote last.
 	outputFile = "output"
 )
+
+// maxState is the largest state of a loop, in bytes: a command and the paths and
+// patterns that it was spawned with.
+const maxState = 16 << 20
 
 // lockRetry is how often a lock that is held is tried again: a lock that can be
 // waited for and given up is not to be had of the system.
@@ -71,7 +76,7 @@ func (s Store) read(name string) ([]byte, error) {
 	if !swarm.ValidName(name) {
 		return nil, &NoStateError{Name: name}
 	}
-	b, err := os.ReadFile(filepath.Join(s.Dir(name), stateFile))
+	b, err := safefile.Read(filepath.Join(s.Dir(name), stateFile), maxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &NoStateError{Name: name}
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"regexp"
 	"strings"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // Output is what a shell wrote since it was asked last.
@@ -49,7 +49,7 @@ func Next(ctx context.Context, h *host.Host, s Session, id, filter string) (Outp
 		return Output{}, err
 	}
 	out := Output{Shell: shellOf(h, w)}
-	f, err := os.Open(out.Shell.OutputFile)
+	f, err := safefile.Open(out.Shell.OutputFile, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -89,7 +90,7 @@ func (h handle) visible(ctx context.Context, n int) ([]string, error) {
 
 // taken reads the last screen of a worker that has ended.
 func (h handle) taken(n int) (swarm.Screen, error) {
-	b, err := os.ReadFile(filepath.Join(h.Dir, rundir.ScreenFile))
+	b, err := safefile.Read(filepath.Join(h.Dir, rundir.ScreenFile), rundir.MaxScreen)
 	if err != nil {
 		return swarm.Screen{}, err
 	}

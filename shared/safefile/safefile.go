@@ -51,7 +51,11 @@ func ReadForeign(path string, limit int64) ([]byte, error) { return read(path, l
 
 func open(path string, limit int64, own bool) (*os.File, error) {
 	// Without O_NONBLOCK, opening a FIFO waits for a writer.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	return opened(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, limit, own)
+}
+
+func opened(path string, flags int, limit int64, own bool) (*os.File, error) {
+	f, err := os.OpenFile(path, flags, 0o600)
 	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EMLINK) {
 		return nil, &Error{Path: path, Reason: "is a symbolic link"}
 	}

@@ -21,7 +21,7 @@ const maxSocketPath = 107
 func dial(_ context.Context, dir string) (conn, error) {
 	path := filepath.Join(dir, rundir.Socket)
 	if len(path) > maxSocketPath {
-		d, err := os.Open(dir)
+		d, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 		if err != nil {
 			return nil, err
 		}

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -29,7 +29,7 @@ func readFacts(dir, id string) (rundir.Status, error) {
 
 func readRecord(dir string) (rundir.Status, error) {
 	var st rundir.Status
-	b, err := os.ReadFile(filepath.Join(dir, rundir.StatusFile))
+	b, err := safefile.Read(filepath.Join(dir, rundir.StatusFile), rundir.MaxStatus)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return st, errNoFacts

@@ -7,6 +7,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+// maxRecord is much more than a shim writes as one line.
+const maxRecord = 1 << 20
+
 // record is one line of a log in the CRI format,
 // "<RFC 3339 time> <stdout|stderr> <P|F> <text>"
 // (https://github.com/kubernetes/design-proposals-archive/blob/main/node/kubelet-cri-logging.md).

@@ -24,7 +24,7 @@ func Output(ctx context.Context, dir string, o swarm.OutputOptions, each func(sw
 	if o.Follow {
 		return r.follow(ctx)
 	}
-	if err := r.begin(); err != nil {
+	if err := r.begin(ctx); err != nil {
 		return err
 	}
 	return r.drain(ctx, r.over())
@@ -54,7 +54,7 @@ func (r *reader) follow(ctx context.Context) error {
 		}
 		gone.Store(true)
 	})
-	if err := r.begin(); err != nil {
+	if err := r.begin(ctx); err != nil {
 		return err
 	}
 	for {

@@ -68,7 +68,7 @@ func Prepare(dir string, l rundir.Launch) (*Starting, error) {
 // open opens the FIFO for writing too: opening for reading alone would block, or
 // read end of file, for as long as there is no writer.
 func (s *Starting) open(name string) (err error) {
-	s.ready, err = os.OpenFile(name, os.O_RDWR, 0)
+	s.ready, err = os.OpenFile(name, os.O_RDWR|unix.O_NOFOLLOW, 0)
 	return err
 }
 

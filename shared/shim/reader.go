@@ -3,8 +3,11 @@ package shim
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -19,6 +22,8 @@ type reader struct {
 	files []*os.File
 	// rest is the unfinished line at the end of what was read.
 	rest []byte
+	// long says that the line which is being read is longer than a record can be.
+	long bool
 	// skipped says that the next piece is not the first one of what is kept, or
 	// not the first one that is given to each.
 	skipped bool
@@ -27,7 +32,7 @@ type reader struct {
 }
 
 // begin opens the log where the options say.
-func (r *reader) begin() error {
+func (r *reader) begin(ctx context.Context) error {
 	files, err := openSegments(r.dir)
 	if err != nil {
 		return err
@@ -40,7 +45,7 @@ func (r *reader) begin() error {
 	if r.opts.Tail == nil || len(files) == 0 {
 		return nil
 	}
-	at, err := tailPlace(files, max(0, *r.opts.Tail), r.opts.Stream)
+	at, err := tailPlace(ctx, files, max(0, *r.opts.Tail), r.opts.Stream)
 	if err != nil || at == (place{}) {
 		return err
 	}
@@ -57,7 +62,9 @@ func (r *reader) drain(ctx context.Context, over bool) error {
 	buf := make([]byte, 64<<10)
 	for len(r.files) > 0 {
 		n, err := r.files[0].Read(buf)
-		if err := r.take(buf[:n]); err != nil {
+		if isZero(buf[:n]) {
+			r.skipHole(buf[:n])
+		} else if err := r.take(buf[:n]); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
@@ -101,6 +108,14 @@ func (r *reader) extend() error {
 func (r *reader) take(b []byte) error {
 	for {
 		line, after, found := bytes.Cut(b, []byte{'\n'})
+		if r.long || len(r.rest)+len(line) > maxRecord {
+			r.rest, r.long = nil, !found
+			b = after
+			if !found {
+				return nil
+			}
+			continue
+		}
 		if !found {
 			r.rest = append(r.rest, line...)
 			return nil
@@ -118,6 +133,7 @@ func (r *reader) take(b []byte) error {
 
 // cut gives the line that a killed shim did not finish.
 func (r *reader) cut() error {
+	r.long = false
 	if len(r.rest) == 0 {
 		return nil
 	}
@@ -144,5 +160,22 @@ func (r *reader) give(line []byte, cut bool) error {
 	r.skipped = true
 	return r.each(out)
 }
+
+// skipHole passes over a hole that begins with the zeros that were read: a file of any
+// size costs nothing to make. A shim leaves none, so all of it is one damaged line.
+func (r *reader) skipHole(zeros []byte) {
+	r.rest, r.long = nil, r.long || len(r.rest)+len(zeros) > 0
+	f := r.files[0]
+	at, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return
+	}
+	if _, err = f.Seek(at, unix.SEEK_DATA); errors.Is(err, unix.ENXIO) {
+		// No data comes after it.
+		_, _ = f.Seek(0, io.SeekEnd)
+	}
+}
+
+func isZero(b []byte) bool { return len(b) > 0 && len(bytes.Trim(b, "\x00")) == 0 }
 
 func (r *reader) close() { closeAll(r.files) }

@@ -45,7 +45,7 @@ func Recover(ctx context.Context, dir, id string) (proc.Identity, error) {
 
 // awaitUnlocked returns when nobody holds the lock on the run directory.
 func awaitUnlocked(ctx context.Context, dir string) error {
-	d, err := os.Open(dir)
+	d, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -31,7 +32,7 @@ func openSegments(dir string) ([]*os.File, error) {
 func openOnce(dir string) ([]*os.File, error) {
 	var files []*os.File
 	for i := range rundir.Segments {
-		f, err := os.Open(segment(dir, i))
+		f, err := safefile.Open(segment(dir, i), 0)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
@@ -67,7 +68,7 @@ func openAfter(dir string, f *os.File) ([]*os.File, error) {
 // shim writes to, but for a moment in each rotation.
 func isNewest(dir string, f *os.File) bool {
 	for i := range rundir.Segments {
-		newest, err := os.Stat(segment(dir, i))
+		newest, err := os.Lstat(segment(dir, i))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

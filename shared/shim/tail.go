@@ -2,9 +2,14 @@ package shim
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
+	"math"
 	"os"
 	"slices"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -22,12 +27,12 @@ const tailBlock = 64 << 10
 // tailPlace returns where the last n lines of a stream begin; of all streams if
 // it is empty. A line that is not finished counts. It reads no more than it
 // needs.
-func tailPlace(files []*os.File, n int, stream swarm.Stream) (place, error) {
+func tailPlace(ctx context.Context, files []*os.File, n int, stream swarm.Stream) (place, error) {
 	at := place{}
 	lines := 0
 	seen := make(map[swarm.Stream]bool)
 	for i, f := range slices.Backward(files) {
-		found, err := backwards(f, func(begin, end int64, line []byte) bool {
+		found, err := backwards(ctx, f, func(begin, end int64, line []byte) bool {
 			r, ok := parseRecord(line)
 			if !ok || stream != "" && r.stream != stream {
 				return true
@@ -51,8 +56,9 @@ func tailPlace(files []*os.File, n int, stream swarm.Stream) (place, error) {
 }
 
 // backwards calls each for every finished line of a file, the last one first,
-// until it returns false, which backwards then reports.
-func backwards(f *os.File, each func(begin, end int64, line []byte) bool) (stopped bool, err error) {
+// until it returns false, which backwards then reports. A line that is longer than a
+// record can be is left out.
+func backwards(ctx context.Context, f *os.File, each func(begin, end int64, line []byte) bool) (stopped bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return false, err
@@ -61,12 +67,25 @@ func backwards(f *os.File, each func(begin, end int64, line []byte) bool) (stopp
 	// newline, but for the unfinished line at the very end, which is left out.
 	var data []byte
 	whole := false
+	var extents []extent
 	for pos := info.Size(); pos > 0; {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
 		n := min(tailBlock, pos)
 		pos -= n
 		block := make([]byte, n, int(n)+len(data))
 		if _, err := f.ReadAt(block, pos); err != nil && err != io.EOF {
 			return false, err
+		}
+		if isZero(block) {
+			// A file of any size costs nothing to make, if it is a hole.
+			if extents == nil {
+				extents = extentsOf(f)
+			}
+			pos = dataBefore(extents, pos)
+			data, whole = nil, false
+			continue
 		}
 		data = append(block, data...)
 		if !whole {
@@ -76,6 +95,9 @@ func backwards(f *os.File, each func(begin, end int64, line []byte) bool) (stopp
 		for len(data) > 0 {
 			i := bytes.LastIndexByte(data[:len(data)-1], '\n')
 			if i < 0 && pos > 0 {
+				if len(data) > maxRecord {
+					data, whole = nil, false
+				}
 				break
 			}
 			line := data[i+1 : len(data)-1]
@@ -86,4 +108,42 @@ func backwards(f *os.File, each func(begin, end int64, line []byte) bool) (stopp
 		}
 	}
 	return false, nil
+}
+
+// extent is a part of a file that is no hole.
+type extent struct{ begin, end int64 }
+
+// maxExtents bounds the memory for them; beyond that, holes are read as zeros.
+const maxExtents = 1 << 16
+
+// extentsOf returns the parts of a file that are no holes, in order. A file system
+// that knows no holes has one.
+func extentsOf(f *os.File) []extent {
+	// Reading goes on where the file began.
+	defer func() { _, _ = f.Seek(0, io.SeekStart) }()
+	all := []extent{{end: math.MaxInt64}}
+	var found []extent
+	for at := int64(0); ; {
+		begin, err := f.Seek(at, unix.SEEK_DATA)
+		if errors.Is(err, unix.ENXIO) {
+			return append(found, extent{})
+		}
+		if err != nil || len(found) == maxExtents {
+			return all
+		}
+		if at, err = f.Seek(begin, unix.SEEK_HOLE); err != nil {
+			return all
+		}
+		found = append(found, extent{begin, at})
+	}
+}
+
+// dataBefore returns the end of the data before an offset.
+func dataBefore(extents []extent, offset int64) int64 {
+	for _, e := range slices.Backward(extents) {
+		if e.begin < offset && e.end > 0 {
+			return min(offset, e.end)
+		}
+	}
+	return 0
 }

@@ -16,6 +16,13 @@ const (
 	TranscriptMark = "[swarm: "
 )
 
+// MaxStatus and MaxWorker are the largest StatusFile and WorkerFile, in bytes. Larger
+// ones are damaged: no shim and no host writes them.
+const (
+	MaxStatus = 64 << 10
+	MaxWorker = 64 << 20
+)
+
 // MaxScreen is the largest ScreenFile, in bytes.
 const MaxScreen = 1 << 20
 

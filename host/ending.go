@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/host/plain"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -152,19 +152,16 @@ func newEvent(rec *registry.Record, kind EventKind, text string, at time.Time) r
 	return registry.Event{Time: at, ID: rec.ID, Worker: rec.Name, Kind: string(kind), Text: text}
 }
 
-// line makes one line of a text, without what controls how it is shown.
+// line makes one line of a text, without what controls how it is shown: sequences
+// and hidden characters go, white space becomes a blank.
 func line(s string) string {
 	var text plain.Text
 	s = string(text.Strip([]byte(s), true))
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t' || r == '\n' || r == '\v' || r == '\f' || r == '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029':
-			return ' '
-		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
+	words := strings.Fields(strings.ToValidUTF8(s, "\ufffd"))
+	return strings.Map(func(r rune) rune {
+		if safetext.IsHidden(r) {
 			return -1
-		default:
-			return r
 		}
-	}, strings.ToValidUTF8(s, "\ufffd"))
-	return strings.Join(strings.Fields(s), " ")
+		return r
+	}, strings.Join(words, " "))
 }

@@ -2,12 +2,10 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -73,25 +71,5 @@ func tableLines(header []string, rows [][]string) []string {
 	return lines
 }
 
-// visible returns text that others wrote so that it can do nothing to a terminal
-// and stays on its line: control characters, and those that turn the direction of
-// writing, are shown as Go escapes them.
-func visible(text string) string {
-	if !strings.ContainsFunc(text, hidden) && utf8.ValidString(text) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if hidden(r) {
-			quoted := strconv.QuoteRuneToASCII(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-func hidden(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
-}
+// visible is text that others wrote, on one line and harmless to a terminal.
+func visible(text string) string { return safetext.Line(text) }

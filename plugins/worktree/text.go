@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -19,18 +19,11 @@ func reason(err error) string {
 }
 
 // oneLine keeps a file's name from breaking a message.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '?'
-		}
-		return r
-	}, s)
-}
+func oneLine(s string) string { return safetext.Line(s) }
 
 // quote makes a path from the worktree readable in a message.
 func quote(path string) string {
-	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if strings.ContainsFunc(path, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return strconv.Quote(path)
 	}
 	return "'" + strings.TrimSuffix(path, "/") + "'"
@@ -38,12 +31,12 @@ func quote(path string) string {
 
 // shellQuote makes one word of the shell of any path.
 func shellQuote(s string) string {
-	if strings.ContainsFunc(s, unicode.IsControl) {
+	if strings.ContainsFunc(s, safetext.IsHidden) {
 		// One line in any case; dash has no such quotes, the others do.
 		var b strings.Builder
 		for i := range len(s) {
 			switch c := s[i]; {
-			case c < ' ' || c == 0x7f:
+			case c < ' ' || c >= 0x7f:
 				b.WriteString("\\" + strconv.FormatInt(int64(c)|0o1000, 8)[1:])
 			case c == '\'' || c == '\\':
 				b.WriteByte('\\')

@@ -1,0 +1,103 @@
+// Package safetext makes text that others wrote fit for a terminal: names, screens,
+// messages, errors of plugins and repositories, contents of files. Such text must
+// neither change the terminal nor hide or reorder what stands beside it. The
+// package imports the standard library only, so every layer may use it, plugins
+// and the shim included.
+package safetext
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// IsHidden reports whether r changes a terminal or how the text around it is shown
+// instead of being shown itself: control characters (C0, DEL, C1), format characters
+// (the bidirectional controls, everything of zero width, tags) and the separators
+// of lines and paragraphs. Newline and tab are control characters too.
+func IsHidden(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' || r == 0x7f
+	}
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' ||
+		unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+}
+
+// Line returns s on one line and harmless: each hidden character (see [IsHidden])
+// and each byte that is not UTF-8 is replaced by its escape in Go's notation, such
+// as \n, \x1b or \u202e. Text without any is returned unchanged. Escapes are not
+// meant to be read back: a backslash in s stays as it is.
+func Line(s string) string {
+	return escape(s, false)
+}
+
+// Block is [Line] for text of several lines: newlines and tabs stay.
+func Block(s string) string {
+	return escape(s, true)
+}
+
+func escape(s string, block bool) string {
+	at := 0
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		invalid := r == utf8.RuneError && size == 1
+		if !invalid && (!IsHidden(r) || block && (r == '\n' || r == '\t')) {
+			i += size
+			continue
+		}
+		b.WriteString(s[at:i])
+		if invalid {
+			b.WriteString(`\x` + hex(rune(s[i]), 2))
+		} else {
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		i += size
+		at = i
+	}
+	if at == 0 {
+		return s
+	}
+	b.WriteString(s[at:])
+	return b.String()
+}
+
+// JSON returns the JSON text b with each hidden character inside its strings
+// replaced by its \u escape; those above U+FFFF become two. A decoder reads the same
+// values from both. The white space between values stays. Bytes that are not UTF-8
+// become \ufffd, which is what a decoder makes of them. b itself is not changed,
+// and is returned if there is nothing to replace.
+func JSON(b []byte) []byte {
+	at := 0
+	var out []byte
+	for i := 0; i < len(b); {
+		r, size := utf8.DecodeRune(b[i:])
+		invalid := r == utf8.RuneError && size == 1
+		// Go's encoder and every other one escape C0 inside strings.
+		if !invalid && (!IsHidden(r) || r == '\n' || r == '\t' || r == '\r') {
+			i += size
+			continue
+		}
+		out = append(out, b[at:i]...)
+		if r > 0xffff {
+			high, low := (r-0x10000)>>10+0xd800, (r-0x10000)&0x3ff+0xdc00
+			out = append(out, `\u`+hex(high, 4)+`\u`+hex(low, 4)...)
+		} else {
+			out = append(out, `\u`+hex(r, 4)...)
+		}
+		i += size
+		at = i
+	}
+	if at == 0 {
+		return b
+	}
+	return append(out, b[at:]...)
+}
+
+// hex is r in at least so many hexadecimal digits.
+func hex(r rune, digits int) string {
+	s := strconv.FormatInt(int64(r), 16)
+	return strings.Repeat("0", max(digits-len(s), 0)) + s
+}

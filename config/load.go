@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/trust"
 )
 
 // maxFile bounds what is read, whatever a project calls swarm.toml.
@@ -38,8 +40,29 @@ type Loaded struct {
 	Origins map[string]Position
 	// Ignored is what a project's file that is not trusted may not say.
 	Ignored []Ignored
+	// Refused are the files that are not used at all.
+	Refused []Refused
 	// untrusted is the path of a project's file that is not trusted.
 	untrusted string
+}
+
+// Refused is a file that breaks the owner rule of package trust: others have
+// written it, or can.
+type Refused struct {
+	Path string
+	// User says that it is the user's file; a project's can be accepted by its
+	// content.
+	User bool
+	// Reason is a sentence.
+	Reason string
+}
+
+// Advice returns what to do about it.
+func (r Refused) Advice() string {
+	if r.User {
+		return "it may name programs to run, so only you or root may be able to write it, or a directory above it"
+	}
+	return "read it, then run 'swarm config trust' to use it as it is now"
 }
 
 // Ignored is a key that is not used.
@@ -65,12 +88,17 @@ func Load(o Options) (*Loaded, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		trusted := path == o.User || err == nil && o.Trusted != nil && o.Trusted(path, content)
+		// One that others can put there must not even be in the way.
+		if broken, ok := trust.As(trust.Path(path)); ok && (path == o.User || !trusted) {
+			l.Refused = append(l.Refused, Refused{Path: path, User: path == o.User, Reason: broken.Error()})
+			continue
+		}
 		if err != nil {
 			problems = append(problems, Problem{At: Position{File: path}, Text: err.Error()})
 			continue
 		}
-		use := path == o.User || o.Trusted != nil && o.Trusted(path, content)
-		problems = append(problems, l.add(path, string(content), use, o)...)
+		problems = append(problems, l.add(path, string(content), trusted, o)...)
 	}
 	l.fillIn()
 	if problems == nil {
@@ -204,16 +232,17 @@ func Read(path string) ([]byte, error) {
 	return content, nil
 }
 
-// read reads a regular file; opening a FIFO, for one, would never return.
+// read reads a regular file. It may be a link; opening what that leads to never
+// waits.
 func read(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, cause(err)
 	}
-	if !info.Mode().IsRegular() {
+	f, err := safefile.OpenForeign(real, 0)
+	if errors.Is(err, safefile.ErrUnsafe) {
 		return nil, errors.New("not a regular file")
 	}
-	f, err := os.Open(path)
 	if err != nil {
 		return nil, cause(err)
 	}

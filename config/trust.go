@@ -13,7 +13,13 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/trust"
 )
+
+// maxTrusted bounds what is read of the file that tells what is trusted.
+const maxTrusted = 16 << 20
 
 // Trust remembers which projects' files may name programs, by path and hash: a
 // file that was changed, or that another clone brought to another place, is not
@@ -55,7 +61,12 @@ func digest(content []byte) string {
 
 func (t Trust) entries() (map[string]string, error) {
 	entries := map[string]string{}
-	content, err := os.ReadFile(t.Path)
+	// What others can write says nothing about what the user trusts.
+	err := trust.Path(t.Path)
+	var content []byte
+	if err == nil {
+		content, err = safefile.Read(t.Path, maxTrusted)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return entries, nil
 	}

@@ -32,6 +32,9 @@ func find(ctx context.Context, s setup.Setup, target string, errs io.Writer) (ca
 	} else if err != nil {
 		return catalog.Entry{}, err
 	}
+	for _, r := range loaded.Refused {
+		fmt.Fprintf(errs, "swarm: warning: %s is not used: %s\n", r.Path, r.Reason)
+	}
 	known, err := s.Catalog(loaded.Config.Plugins)
 	if err != nil {
 		return catalog.Entry{}, err

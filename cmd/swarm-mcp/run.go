@@ -77,9 +77,13 @@ func serve(program string, in io.Reader, out, errs *os.File, env []string) error
 	if _, err := s.setup.StateDir(); err != nil {
 		return err
 	}
-	if _, err := s.setup.LoadUser(); err != nil {
+	loaded, err := s.setup.LoadUser()
+	if err != nil {
 		// It may be mended while the server runs.
 		fmt.Fprintf(errs, "swarm: warning: %s\n", setup.Message(err))
+	}
+	for _, r := range loaded.Refused {
+		fmt.Fprintf(errs, "swarm: warning: %s is not used: %s\n", r.Path, r.Reason)
 	}
 	ctx, leave := context.WithCancel(ctx)
 	orphaned := make(chan struct{})

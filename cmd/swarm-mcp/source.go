@@ -54,6 +54,9 @@ func (s source) tools(name string) tool.Env {
 // empty if it does not.
 func notTrusted(loaded *config.Loaded) string {
 	const key = "team.agent_command"
+	for _, r := range loaded.Refused {
+		return fmt.Sprintf("%s is not used: %s; %s", r.Path, r.Reason, r.Advice())
+	}
 	for _, ignored := range loaded.Ignored {
 		if ignored.Key == key {
 			return fmt.Sprintf("%s: %s is not used, since this file is not trusted: read it, then run 'swarm config trust'", ignored.At, key)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/shared/trust"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -51,6 +52,10 @@ type fileJSON struct {
 	Path    string `json:"path"`
 	Exists  bool   `json:"exists"`
 	Trusted bool   `json:"trusted"`
+	// Used is false for a file that does not exist or that others can write.
+	Used bool `json:"used"`
+	// reason says why it is not used.
+	reason string
 }
 
 func (a *app) configPath(json bool) error {
@@ -66,10 +71,12 @@ func (a *app) configPath(json bool) error {
 		switch {
 		case !f.Exists:
 			remark = " (does not exist)"
+		case !f.Used:
+			remark = " (not used: " + f.reason + ")"
 		case !f.Trusted:
 			remark = " (not trusted: its plugins, its agent_command and paths out of the project are not used)"
 		}
-		a.printf("%-8s %s%s\n", f.Kind, f.Path, remark)
+		a.printf("%-8s %s%s\n", f.Kind, visible(f.Path), visible(remark))
 	}
 	return nil
 }
@@ -82,12 +89,25 @@ func (a *app) configFiles() ([]fileJSON, error) {
 	files := []fileJSON{}
 	if user := config.UserFile(a.getenv); user != "" {
 		_, err := os.Stat(user)
-		files = append(files, fileJSON{Kind: "user", Path: user, Exists: err == nil, Trusted: true})
+		f := fileJSON{Kind: "user", Path: user, Exists: err == nil, Trusted: true}
+		f.obey(f.Exists, false)
+		files = append(files, f)
 	}
 	if project := setup.ProjectFile(); project != "" {
-		files = append(files, fileJSON{Kind: "project", Path: project, Exists: true, Trusted: setup.TrustStore(dir).HasFile(project)})
+		f := fileJSON{Kind: "project", Path: project, Exists: true, Trusted: setup.TrustStore(dir).HasFile(project)}
+		f.obey(true, f.Trusted)
+		files = append(files, f)
 	}
 	return files, nil
+}
+
+// obey looks whether the file obeys the owner rule; one that was accepted by its
+// content need not.
+func (f *fileJSON) obey(exists, accepted bool) {
+	f.Used = exists
+	if broken, ok := trust.As(trust.Path(f.Path)); ok && !accepted {
+		f.Used, f.reason = false, broken.Error()
+	}
 }
 
 func newConfigCheck(a *app) *cobra.Command {
@@ -154,7 +174,8 @@ func (a *app) configCheck(args []string) error {
 	if path == config.UserFile(a.getenv) {
 		o.User, o.Project = path, ""
 	}
-	_, err = config.Load(o)
+	loaded, err := config.Load(o)
+	a.warnRefused(loaded)
 	return err
 }
 

@@ -51,6 +51,8 @@ func newConfigTrust(a *app) *cobra.Command {
 		Long: `Let the project's swarm.toml name plugins and what agents run (team.agent_command),
 programs that swarm then starts as you, and paths that lead out of the project.
 
+A file that others have written, or can, is not used at all before it is trusted.
+
 The settings that it adds are shown, then the file is trusted as it was shown;
 once it changes, it has to be trusted again. The programs themselves are not
 looked at, unless the file gives their sha256.`,
@@ -104,7 +106,7 @@ func (a *app) configTrust(revoke bool) error {
 }
 
 // whatTrustAdds returns the settings of a project's file that hold only if it is
-// trusted. One that can't be read as a whole can't be shown as a whole either.
+// trusted, which is all of them in a file that breaks the owner rule. One that can't be read as a whole can't be shown as a whole either.
 func (a *app) whatTrustAdds(path string, content []byte) ([]config.Value, error) {
 	o := config.Options{Project: path, Content: content, Home: a.getenv("HOME"), Checks: setup.Checks()}
 	before, err := config.Load(o)
@@ -117,6 +119,9 @@ func (a *app) whatTrustAdds(path string, content []byte) ([]config.Value, error)
 		return nil, err
 	}
 	return slices.DeleteFunc(after.Values(), func(v config.Value) bool {
+		if len(before.Refused) > 0 {
+			return v.Origin == nil // all that it says
+		}
 		return v.Origin == nil || !slices.ContainsFunc(before.Ignored, func(i config.Ignored) bool {
 			return v.Key == i.Key || strings.HasPrefix(v.Key, i.Key+".")
 		})

@@ -43,11 +43,17 @@ func (a *app) loadDeclared() (*declared, error) {
 		return nil, errNoProject
 	}
 	loaded, err := a.setup().Load(backendOfEach)
+	if loaded != nil {
+		a.warnRefused(loaded)
+	}
 	if err != nil {
 		if loaded != nil {
 			err = withProblems(err, a.workerProblems(loaded))
 		}
 		return nil, err
+	}
+	if slices.ContainsFunc(loaded.Refused, func(r config.Refused) bool { return !r.User }) {
+		return nil, fmt.Errorf("no %s that can be used, here or in a directory above", config.ProjectFile)
 	}
 	d := &declared{Loaded: loaded, names: inFileOrder(loaded)}
 	if len(d.names) == 0 {

@@ -74,6 +74,11 @@ func (a *app) configFindings() (*config.Loaded, []host.Finding, error) {
 			Severity: host.SeverityError, Subject: "config", What: p.Error(), Mend: "edit the file",
 		})
 	}
+	for _, r := range loaded.Refused {
+		findings = append(findings, host.Finding{
+			Severity: host.SeverityWarning, Subject: "config", What: fmt.Sprintf("%s is not used: %s", r.Path, r.Reason), Mend: r.Advice(),
+		})
+	}
 	for _, i := range loaded.Ignored {
 		findings = append(findings, host.Finding{
 			Severity: host.SeverityWarning, Subject: "config", What: fmt.Sprintf("%s: %s is not used: the file is not trusted", i.At, i.Key),

@@ -38,6 +38,7 @@ func (a *app) userConfig() config.Config {
 		a.warn(fmt.Sprintf("%s (%d problem(s) in this file)", problems[0], len(problems)),
 			"run 'swarm config check' to see all of them")
 	}
+	a.warnRefused(loaded)
 	return loaded.Config
 }
 
@@ -55,6 +56,7 @@ func (a *app) loadProjectFor(backend string) (*config.Loaded, error) {
 	if loaded == nil {
 		return nil, err
 	}
+	a.warnRefused(loaded)
 	var at config.Position
 	var keys []string
 	for _, ignored := range loaded.Ignored {
@@ -71,4 +73,12 @@ func (a *app) loadProjectFor(backend string) (*config.Loaded, error) {
 			"read it, then run 'swarm config trust' to use them")
 	}
 	return loaded, err
+}
+
+// warnRefused names the files that are not used because others have written them, or
+// can.
+func (a *app) warnRefused(loaded *config.Loaded) {
+	for _, r := range loaded.Refused {
+		a.warn(fmt.Sprintf("%s is not used: %s", r.Path, r.Reason), r.Advice())
+	}
 }

@@ -92,7 +92,10 @@ func (o *options) binary(s setup.Setup, e catalog.Entry) (plugintest.Binary, err
 		return b, err
 	}
 	// A backend that needs no shim does not miss it, and another one says so.
-	b.Shim, _ = known.Beside("swarm-shim")
+	b.Shim, err = known.Beside("swarm-shim")
+	if _, unsafe := errors.AsType[*catalog.UnsafeError](err); unsafe {
+		return b, err
+	}
 	if len(e.Config) > 0 {
 		if b.Config, err = json.Marshal(e.Config); err != nil {
 			return b, fmt.Errorf("the settings of plugin '%s': %w", e.Name, err)

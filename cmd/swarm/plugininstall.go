@@ -26,8 +26,8 @@ config picks one ([plugins.NAME] version).
 
 A file SHA256SUMS beside the archive is obeyed. Archives with links, or with paths
 that lead out of their folder, are refused, as are plugins for another machine and
-what everybody may write to. Only after all that the plugin is started, once, to ask
-what it is. It becomes visible as a whole or not at all.
+files that another user may have written. Only after all that the plugin is started,
+once, to ask what it is. It becomes visible as a whole or not at all.
 
 The hashes of all its files are remembered: a plugin that was changed later is not
 run.`,

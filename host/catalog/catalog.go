@@ -204,7 +204,10 @@ func (c *Catalog) Beside(program string) (string, error) {
 	if !ok {
 		return "", &MissingError{Path: program, Looked: c.installed()}
 	}
-	return path, check(path)
+	if err := check(path); err != nil {
+		return "", err
+	}
+	return path, nil
 }
 
 func (c *Catalog) dirs() []string { return unique(append(c.own(), c.path()...)) }

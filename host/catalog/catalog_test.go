@@ -163,7 +163,7 @@ func TestUnsafeIsRefused(t *testing.T) {
 		switch {
 		case what == "" && err != nil:
 			t.Errorf("%s: %v", dir, err)
-		case what != "" && (!errors.As(err, &unsafe) || unsafe.What != what):
+		case what != "" && (!errors.As(err, &unsafe) || unsafe.Rule.At != what):
 			t.Errorf("%s: error %v, want one about %s", dir, err, what)
 		}
 		if list := c.List(); len(list) != 1 || list[0].Entry.Name != "x" || (list[0].Err == nil) != (what == "") {
@@ -186,5 +186,53 @@ func TestBeside(t *testing.T) {
 	want := p.add("libexec/swarm/swarm-shim")
 	if got, err := c.Beside("swarm-shim"); err != nil || got != want {
 		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// Programs that another user wrote, or can replace, are refused wherever they were
+// found. That includes what lies beside swarm, and directories far above.
+func TestForeignIsRefused(t *testing.T) {
+	t.Parallel()
+	const (
+		name     = "swarm-plugin-x"
+		stranger = 4242
+	)
+	p := newPlace(t)
+	give := func(path string, uid, gid int) {
+		t.Helper()
+		if err := os.Lchown(path, uid, gid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	libexec := func(root string) { p.add(root + "/swarm/bin/swarm"); p.add(root + "/swarm/libexec/swarm/" + name) }
+	libexec("open")
+	p.chmod(p.path("open"), 0o777)
+	cases := map[string]string{"open": "can be written by everybody"}
+	if os.Geteuid() == 0 { // no other user can give files away
+		libexec("theirs")
+		give(p.path("theirs/swarm/libexec/swarm/"+name), stranger, stranger)
+		libexec("above")
+		give(p.path("above"), stranger, 0)
+		libexec("group")
+		give(p.path("group/swarm/libexec/swarm"), 0, stranger)
+		p.chmod(p.path("group/swarm/libexec/swarm"), 0o775)
+		cases["theirs"], cases["above"] = "is owned by uid 4242, not by you or root", "is owned by uid 4242, not by you or root"
+		cases["group"] = "can be written by its group"
+	}
+	for root, reason := range cases {
+		bin, libexec := p.path(root+"/swarm/bin"), p.path(root+"/swarm/libexec/swarm")
+		beside := New(Options{Executable: bin + "/swarm", Env: []string{"PATH=/nowhere"}})
+		inPath := New(Options{Env: []string{"PATH=" + libexec}})
+		configured := New(Options{Plugins: map[string]Config{"x": {Command: []string{libexec + "/" + name}}}})
+		for how, c := range map[string]*Catalog{"beside": beside, "PATH": inPath, "config": configured} {
+			_, err := c.Find("x")
+			unsafe, ok := errors.AsType[*UnsafeError](err)
+			if !ok || unsafe.Rule.Reason != reason {
+				t.Errorf("%s, found by %s: %v, want one that %s", root, how, err, reason)
+			}
+		}
+		if path, err := beside.Beside(name); err == nil || path != "" {
+			t.Errorf("%s: Beside = %q, %v", root, path, err)
+		}
 	}
 }

@@ -6,12 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/swarmhost/swarm/shared/trust"
 )
 
-// Check tells whether the plugin may be started: it is an absolute path of a
-// file that can be executed, and nobody else can put another program in its
-// place. Errors: [MissingError], [UnsafeError].
+// Check reports whether the plugin may be started: its path is absolute, leads to
+// a file that can be executed, and obeys the owner rule of package trust. Errors:
+// [MissingError], [UnsafeError].
 func (e Entry) Check() error {
 	path := e.Path()
 	if !filepath.IsAbs(path) {
@@ -35,52 +36,23 @@ func check(path string) error {
 }
 
 // CheckFile is what [Entry.Check] asks of any file, whether it is a program or
-// not: nobody else can put another one in its place. Errors: [MissingError],
-// [UnsafeError].
+// not. Errors: [MissingError], [UnsafeError].
 func CheckFile(path string) error {
-	real := path
-	info, err := os.Lstat(path)
-	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		if real, err = filepath.EvalSymlinks(path); err == nil {
-			info, err = os.Stat(real)
-		}
+	err := trust.Path(path)
+	if broken, ok := trust.As(err); ok {
+		return &UnsafeError{Path: path, Rule: broken}
 	}
-	if err != nil {
+	var info fs.FileInfo
+	if err == nil {
+		info, err = os.Stat(path)
+	}
+	switch {
+	case err != nil:
 		return &MissingError{Path: path, err: err}
-	}
-	if !info.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
 		return &MissingError{Path: path, err: errors.New("not a file")}
 	}
-	if info.Mode()&0o002 != 0 {
-		return &UnsafeError{Path: path, What: path}
-	}
-	// Of a link, the directory that it is in matters as much as the one that it
-	// leads to.
-	for _, dir := range unique([]string{filepath.Dir(path), filepath.Dir(real)}) {
-		if err := checkDir(path, dir, info); err != nil {
-			return err
-		}
-	}
 	return nil
-}
-
-// checkDir refuses a directory in which anybody can replace the file. In one
-// like /tmp, with the sticky bit, only the file's owner can.
-func checkDir(path, dir string, file fs.FileInfo) error {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return &MissingError{Path: path, err: err}
-	}
-	if info.Mode()&0o002 == 0 {
-		return nil
-	}
-	if info.Mode()&fs.ModeSticky != 0 {
-		st, ok := file.Sys().(*syscall.Stat_t)
-		if ok && (st.Uid == 0 || int(st.Uid) == os.Getuid()) {
-			return nil
-		}
-	}
-	return &UnsafeError{Path: path, What: dir}
 }
 
 // isExecutable reports whether there is a program at path, safe or not.
@@ -89,14 +61,22 @@ func isExecutable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// UnsafeError refuses a plugin that every user of the machine may change.
+// UnsafeError refuses a program that another user may have written or may replace.
 type UnsafeError struct {
-	// Path is the plugin.
+	// Path is the program.
 	Path string
-	// What is writable for everybody: the plugin or the directory it is in.
-	What string
+	// Rule says what breaks the owner rule: the program, or a directory that its
+	// path leads through.
+	Rule *trust.Error
 }
 
 func (e *UnsafeError) Error() string {
-	return fmt.Sprintf("refusing to run %s: everybody may write to %s (chmod o-w %s)", e.Path, e.What, e.What)
+	text := fmt.Sprintf("refusing to run %s: %v", e.Path, e.Rule)
+	if mend := e.Rule.Mend(); mend != "" {
+		text += " (" + mend + ")"
+	}
+	return text
 }
+
+// Unwrap returns what breaks the owner rule.
+func (e *UnsafeError) Unwrap() error { return e.Rule }

@@ -16,7 +16,7 @@
 //
 // A config entry with a version means an installed one, before all others.
 //
-// A plugin that everybody may write to is refused, see [Entry.Check].
+// A plugin that another user may have written is refused, see [Entry.Check].
 //
 // The package is imported by host and host/launch. It starts nothing and imports
 // nothing of swarm.

@@ -10,6 +10,9 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/trust"
 )
 
 // Folder holds, in the state directory, the plugins that were installed, each in
@@ -18,6 +21,10 @@ const Folder = "plugins"
 
 // ManifestFile is what tells, in the folder of a version, what was installed.
 const ManifestFile = "swarm-manifest.json"
+
+// maxManifest bounds the size of a manifest. One of the 10,000 files that an
+// archive may have takes about 2 MiB.
+const maxManifest = 64 << 20
 
 // Manifest is what was known of a plugin when it was installed.
 type Manifest struct {
@@ -136,7 +143,7 @@ func (c *Catalog) Installed(name, version string) (*Installed, error) {
 		}
 	}
 	damaged := func(err error) error { return &DamagedError{Name: name, Version: version, Err: err} }
-	text, err := os.ReadFile(filepath.Join(i.Dir, ManifestFile))
+	text, err := safefile.Read(filepath.Join(i.Dir, ManifestFile), maxManifest)
 	if err != nil {
 		return nil, damaged(cause(err))
 	}
@@ -149,12 +156,27 @@ func (c *Catalog) Installed(name, version string) (*Installed, error) {
 	if !RunsHere(i.OS, i.Arch) {
 		return nil, &PlatformError{What: fmt.Sprintf("plugin '%s' %s", name, version), OS: i.OS, Arch: i.Arch}
 	}
-	for _, f := range i.Files {
-		if err := private(program, i.Path(f)); err != nil {
+	for _, path := range i.paths() {
+		if err := private(program, path); err != nil {
 			return nil, err
 		}
 	}
 	return i, nil
+}
+
+// paths returns the paths of all files and of the directories below Dir that they
+// are in.
+func (i *Installed) paths() []string {
+	var paths []string
+	seen := map[string]bool{i.Dir: true}
+	for _, f := range i.Files {
+		// A local path never leads above Dir, so the walk up ends there.
+		for path := i.Path(f); !seen[path]; path = filepath.Dir(path) {
+			seen[path] = true
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // check tells what is wrong with a manifest, whoever wrote it.
@@ -175,18 +197,18 @@ func (m *Manifest) check(name, version string) error {
 	return nil
 }
 
-// CheckFolder refuses a state directory in which everybody may install plugins, and
-// a folder of plugins that is somewhere else. Errors: [UnsafeError], [LinkError].
+// CheckFolder refuses a state directory in which others may install plugins, and a
+// folder of plugins that is somewhere else. Errors: [UnsafeError], [LinkError].
 func CheckFolder(state string) error {
 	folder := filepath.Join(state, Folder)
-	if info, err := os.Stat(state); err == nil && info.Mode()&0o002 != 0 {
-		return &UnsafeError{Path: folder, What: state}
+	if broken, ok := trust.As(trust.Path(state)); ok {
+		return &UnsafeError{Path: folder, Rule: broken}
 	}
 	return private(folder, folder)
 }
 
-// private refuses what everybody may write to, and a link in its place: what is
-// installed is all in one folder. What is missing is told by whoever reads it.
+// private refuses what breaks the owner rule by itself, and a link in its place:
+// what is installed is all in one folder. A missing file is reported by its reader.
 func private(program, path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -196,8 +218,9 @@ func private(program, path string) error {
 		return err
 	case info.Mode()&fs.ModeSymlink != 0:
 		return &LinkError{Path: program, Link: path}
-	case info.Mode()&0o002 != 0:
-		return &UnsafeError{Path: program, What: path}
+	}
+	if broken, ok := trust.As(trust.Info(path, info)); ok {
+		return &UnsafeError{Path: program, Rule: broken}
 	}
 	return nil
 }

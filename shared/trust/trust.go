@@ -37,6 +37,23 @@ type Error struct {
 
 func (e *Error) Error() string { return e.At + " " + e.Reason }
 
+// Mend returns the command that makes At obey the rule if its mode alone breaks
+// it. Who owned a file may have put anything in it, so there is none then.
+func (e *Error) Mend() string {
+	switch e.Reason {
+	case writtenByAll:
+		return "chmod o-w " + e.At
+	case writtenByGroup:
+		return "chmod g-w " + e.At
+	}
+	return ""
+}
+
+const (
+	writtenByAll   = "can be written by everybody"
+	writtenByGroup = "can be written by its group"
+)
+
 // Path reports whether an absolute path obeys the owner rule. It follows
 // symbolic links and checks every directory that the path leads through. It
 // returns an [*Error] if the rule is broken, and the error of lstat, such as
@@ -183,10 +200,10 @@ func judge(path string, info fs.FileInfo, inSticky bool) string {
 		return ""
 	}
 	if mode.Perm()&0o002 != 0 {
-		return "can be written by everybody"
+		return writtenByAll
 	}
 	if mode.Perm()&0o020 != 0 && !privateGroup(path, info) {
-		return "can be written by its group"
+		return writtenByGroup
 	}
 	return ""
 }

@@ -324,16 +324,16 @@ func TestRefused(t *testing.T) {
 		"empty":            {source: plain("swarm-plugin-queue", ""), want: "not a program"},
 		"not there":        {source: func(w *world) string { return w.path("swarm-plugin-queue") }, want: "does not exist"},
 		"a directory":      {source: func(w *world) string { return w.mkdir("swarm-plugin-queue", 0o755) }, want: "not a file"},
-		"writable for all": {source: func(w *world) string { return w.chmod(w.write("swarm-plugin-queue", script), 0o777) }, want: "everybody may write to "},
+		"writable for all": {source: func(w *world) string { return w.chmod(w.write("swarm-plugin-queue", script), 0o777) }, want: "can be written by everybody"},
 		"folder writable for all": {source: func(w *world) string {
 			w.chmod(w.downloads, 0o777)
 			return w.write("swarm-plugin-queue", script)
-		}, want: "everybody may write to "},
+		}, want: "can be written by everybody"},
 		"plugins writable for all": {source: func(w *world) string {
 			w.chmod(w.mkdir("../state", 0o700), 0o700)
 			w.chmod(w.mkdir("../state/plugins", 0o777), 0o777)
 			return w.write("swarm-plugin-queue", script)
-		}, want: "everybody may write to "},
+		}, want: "can be written by everybody"},
 		"plugins elsewhere": {source: func(w *world) string {
 			w.mkdir("../state", 0o700)
 			w.link(w.mkdir("elsewhere", 0o755), "../state/plugins")

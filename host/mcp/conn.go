@@ -157,7 +157,7 @@ func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	if ok && !c.wanted(response.ID) || !ok && !c.isGreeted() {
 		return nil
 	}
-	text, err := jsonrpc.EncodeMessage(message)
+	text, err := encode(message)
 	if err != nil {
 		return err
 	}
@@ -166,6 +166,21 @@ func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 		c.settle(response.ID)
 	}
 	return err
+}
+
+// encode returns a message as JSON. An answer that can't be encoded becomes an
+// error: the SDK takes an error of Write for the end of the connection, and one bad
+// answer must not end the session with all its shells.
+func encode(message jsonrpc.Message) ([]byte, error) {
+	text, err := jsonrpc.EncodeMessage(message)
+	response, ok := message.(*jsonrpc.Response)
+	if err == nil || !ok {
+		return text, err
+	}
+	return jsonrpc.EncodeMessage(&jsonrpc.Response{
+		ID:    response.ID,
+		Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the answer can't be written as JSON"},
+	})
 }
 
 // wanted reports whether the client waits for the answer to a request, and forgets

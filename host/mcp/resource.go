@@ -2,11 +2,13 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/swarmhost/swarm/host"
@@ -72,10 +74,30 @@ var errNoWorker = errors.New("no such worker")
 
 // forClient is an error in the words of the protocol.
 func forClient(err error, uri string) error {
-	if errors.Is(err, errNoWorker) {
-		return sdk.ResourceNotFoundError(uri)
+	if !errors.Is(err, errNoWorker) {
+		return err
 	}
-	return err
+	data, err := json.Marshal(struct {
+		URI string `json:"uri"`
+	}{uri})
+	if err != nil {
+		return err
+	}
+	return &jsonrpc.Error{Code: sdk.CodeResourceNotFound, Message: "Resource not found", Data: data}
+}
+
+// readable answers for resources that the SDK does not know. Its own error about
+// them is not JSON if the URI contains a control character.
+func readable(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		result, err := next(ctx, method, r)
+		read, ok := r.(*sdk.ReadResourceRequest)
+		var wire *jsonrpc.Error
+		if ok && errors.As(err, &wire) && wire.Code == sdk.CodeResourceNotFound {
+			return nil, forClient(errNoWorker, read.Params.URI)
+		}
+		return result, err
+	}
 }
 
 // worker is the one that a URI names, or else the error is errNoWorker. Background

@@ -123,7 +123,7 @@ func (s *server) build() {
 		})
 	}
 	s.sdk.AddResourceTemplate(template, s.read)
-	s.sdk.AddReceivingMiddleware(s.listNow)
+	s.sdk.AddReceivingMiddleware(s.listNow, readable)
 }
 
 // await waits for something, but not longer than ctx.

@@ -28,6 +28,9 @@ type Options struct {
 	// OutputLimit is how many bytes of output to keep of workers that are
 	// spawned without a limit; 0: the backend's default.
 	OutputLimit int64
+	// Waiting is told what a call waits for that takes longer than usual; nil: nobody.
+	// It may be called from any goroutine.
+	Waiting func(text string)
 }
 
 // PluginConfig are the settings of one plugin.

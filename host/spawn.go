@@ -206,7 +206,9 @@ func (h *Host) makeWorkspace(ctx context.Context, p *plan, done *undo) error {
 	defer cancel()
 	rec := &p.rec
 	spec := workspaceSpec(rec)
+	stop := h.tellWait("waiting for the worktree of '%s'; another process may be using the repository", rec.Name)
 	ref, err := p.maker.workspace.Create(ctx, spec)
+	stop()
 	if err != nil {
 		if unfinished(ctx, err) {
 			done.add("workspace", func(ctx context.Context) error { return h.removeUnrecorded(ctx, p, spec) })

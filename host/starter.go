@@ -150,6 +150,7 @@ func (h *Host) askWorkspace(ctx context.Context, e catalog.Entry, again bool, f 
 		if p.workspace == nil {
 			return notKind(e.Name, plugin.KindWorkspace)
 		}
+		defer h.tellWait("waiting for plugin '%s'; another process may be using the repository", e.Name)()
 		return f(p)
 	})
 }

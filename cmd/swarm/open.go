@@ -11,7 +11,9 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-func (a *app) setup() setup.Setup { return setup.Setup{Env: a.env, Logger: a.logger()} }
+func (a *app) setup() setup.Setup {
+	return setup.Setup{Env: a.env, Logger: a.logger(), Waiting: a.hint}
+}
 
 func (a *app) stateDir() (string, error) { return a.setup().StateDir() }
 

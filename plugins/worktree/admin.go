@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // markerFile, in a worktree's administrative directory, holds the id of the
@@ -93,8 +95,11 @@ func (a admin) write(name, content string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
+// lineLimit is more than the longest path.
+const lineLimit = 64 << 10
+
 // firstLine returns the content of a file of one line.
 func firstLine(path string) (string, error) {
-	b, err := os.ReadFile(path)
+	b, err := safefile.ReadForeign(path, lineLimit)
 	return strings.TrimSuffix(string(b), "\n"), err
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // conversions are the attributes that make a file in the working tree differ
@@ -70,7 +72,7 @@ func (t *tree) writeTar(to io.Writer, paths []string) error {
 }
 
 func (t *tree) addTar(w *tar.Writer, path string) error {
-	f, err := os.Open(filepath.Join(t.ref.Path, path))
+	f, err := safefile.OpenForeign(filepath.Join(t.ref.Path, path), 0)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
-	unlock, err := r.lock(ctx)
+	unlock, err := r.lock(ctx, w.lockLimit)
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}

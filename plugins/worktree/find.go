@@ -19,7 +19,7 @@ func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec)
 	}
 	// A Create of the same worker may still be running in a plugin that lost its
 	// host.
-	unlock, err := r.lock(ctx)
+	unlock, err := r.lock(ctx, w.lockLimit)
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}

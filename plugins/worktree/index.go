@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -77,8 +78,11 @@ func withScratch(use func(file string) error) (err error) {
 	return use(filepath.Join(dir, "index"))
 }
 
+// indexLimit is an index of millions of files.
+const indexLimit = 1 << 30
+
 func copyFile(from, to string) error {
-	in, err := os.Open(from)
+	in, err := safefile.OpenForeign(from, indexLimit)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (w *Workspace) openBase(ctx context.Context, ref swarm.WorkspaceRef) (*repo
 	}
 	var unlock func()
 	if err == nil {
-		unlock, err = r.lock(ctx)
+		unlock, err = r.lock(ctx, w.lockLimit)
 	}
 	if err == nil {
 		return r, unlock, nil, nil

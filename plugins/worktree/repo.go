@@ -7,9 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -97,16 +94,6 @@ func notRepository(dir string, err error) error {
 			return errNotRepository
 		}
 	}
-}
-
-// lock keeps all other swarm processes from making or removing worktrees of
-// this repository. The file is never removed: somebody may be waiting for it.
-func (r *repo) lock(ctx context.Context) (unlock func(), err error) {
-	l := flock.New(filepath.Join(r.common, "swarm.lock"))
-	if _, err := l.TryLockContext(ctx, 5*time.Millisecond); err != nil {
-		return nil, fmt.Errorf("lock repository: %w", err)
-	}
-	return func() { _ = l.Close() }, nil
 }
 
 // listed is one working tree as git lists it.

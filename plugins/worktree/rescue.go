@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -139,6 +139,9 @@ func (t *tree) orphans(ctx context.Context) ([]string, error) {
 	return tips, nil
 }
 
+// logLimit bounds a log of HEAD that git can't show.
+const logLimit = 64 << 20
+
 // visited returns the commits at which HEAD was, one a line.
 func (t *tree) visited(ctx context.Context) (string, error) {
 	if t.head != "" {
@@ -146,7 +149,7 @@ func (t *tree) visited(ctx context.Context) (string, error) {
 	}
 	// Git shows no log of a HEAD that has no commit, but there is one after
 	// "git checkout --orphan".
-	log, err := os.ReadFile(filepath.Join(t.admin.dir, "logs", "HEAD"))
+	log, err := safefile.ReadForeign(filepath.Join(t.admin.dir, "logs", "HEAD"), logLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

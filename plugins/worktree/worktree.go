@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -24,6 +25,8 @@ type Config struct {
 type Workspace struct {
 	git git
 	log hclog.Logger
+	// lockLimit is shorter in tests.
+	lockLimit time.Duration
 	// beforeRemoval is called between the inspection and the last look, by tests.
 	beforeRemoval func()
 }
@@ -40,7 +43,7 @@ func New(cfg Config, log hclog.Logger) *Workspace {
 	if bin == "" {
 		bin = "git"
 	}
-	return &Workspace{git: git{bin: bin}, log: log}
+	return &Workspace{git: git{bin: bin}, log: log, lockLimit: lockLimit}
 }
 
 // The oldest git that lists worktrees with -z.

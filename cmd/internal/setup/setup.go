@@ -25,6 +25,8 @@ type Setup struct {
 	Program string
 	// Logger is for hosts; nil: nothing is logged.
 	Logger hclog.Logger
+	// Waiting is as in [host.Options].
+	Waiting func(text string)
 }
 
 // Getenv returns the last value of a variable, as the environment has it.
@@ -76,6 +78,7 @@ func (s Setup) Open(ctx context.Context, cfg config.Config) (*host.Host, error) 
 		Plugins:     plugins,
 		Kill:        &policy,
 		OutputLimit: cfg.Log.Limit,
+		Waiting:     s.Waiting,
 	})
 }
 

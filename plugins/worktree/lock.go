@@ -1,0 +1,101 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// lockFile is in the common git directory.
+const lockFile = "swarm.lock"
+
+// lockLimit is how long a call waits for the lock: some checkouts and removals of
+// large repositories, one after the other.
+const lockLimit = 2 * time.Minute
+
+// lock keeps all other swarm processes from making or removing worktrees of
+// this repository. The file is never removed: somebody may be waiting for it.
+func (r *repo) lock(ctx context.Context, limit time.Duration) (unlock func(), err error) {
+	path := filepath.Join(r.common, lockFile)
+	f, err := openLock(path)
+	if err != nil {
+		return nil, fmt.Errorf("lock repository: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	// No system tells of a lock that becomes free and of the end of a context at once.
+	const shortest, longest = 5 * time.Millisecond, 50 * time.Millisecond
+	for pause := shortest; ; pause = min(2*pause, longest) {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return func() { _ = f.Close() }, nil
+		case errors.Is(err, unix.EINTR):
+			continue
+		case !errors.Is(err, unix.EWOULDBLOCK):
+			return nil, fmt.Errorf("lock repository: %w", &os.PathError{Op: "flock", Path: path, Err: err})
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("lock repository: %w", ctx.Err())
+		case <-deadline.C:
+			return nil, fmt.Errorf("%w: %s is locked by %s, and was not free within %s", swarm.ErrUnavailable, path, holder(f), limit)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// openLock opens the lock's file, or makes it. Whoever can write the repository can
+// put anything in its place.
+func openLock(path string) (*os.File, error) {
+	dir, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	// That of the directory is what core.sharedRepository made it.
+	mode := dir.Mode().Perm() & 0o666
+	for {
+		f, err := safefile.OpenForeign(path, 0)
+		if err == nil {
+			share(f, mode)
+			return f, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|unix.O_CLOEXEC, mode)
+		if errors.Is(err, fs.ErrExist) {
+			continue // somebody was faster
+		}
+		if err != nil {
+			return nil, err
+		}
+		share(f, mode)
+		return f, nil
+	}
+}
+
+// share gives a lock of this user's the mode that it should have: the umask may have
+// taken some of it, and earlier versions made it private. A lock that has a second
+// name may be something else, and so may one that is not empty.
+func share(f *os.File, mode fs.FileMode) {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err == nil &&
+		int(st.Uid) == os.Geteuid() && st.Nlink == 1 && st.Size == 0 && fs.FileMode(st.Mode)&0o777 != mode {
+		_ = f.Chmod(mode) // without it others get "permission denied"
+	}
+}

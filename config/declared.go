@@ -74,8 +74,12 @@ func WorkerKey(name, key string) string {
 	return table + "." + key
 }
 
+// maxCycles is how many cycles are told. Their number, and the length of each, can
+// grow with the size of the file.
+const maxCycles = 20
+
 // cycles returns cycles among dependencies, each with its first worker again at
-// the end; none is left if all of these are mended.
+// the end; none is left if all of these are mended, unless there are maxCycles.
 func cycles(workers map[string]Worker) [][]string {
 	const (
 		unseen = iota
@@ -94,6 +98,9 @@ func cycles(workers map[string]Worker) [][]string {
 			case unseen:
 				visit(next)
 			case open:
+				if len(found) == maxCycles {
+					continue
+				}
 				cycle := slices.Clone(path[slices.Index(path, next):])
 				found = append(found, append(cycle, next))
 			}

@@ -65,6 +65,11 @@ func (s section[T]) field(key string) (field[T], bool) {
 
 func (d *decoder) decode() {
 	d.root = map[string]any{}
+	found, over := spots(d.source.text)
+	if over != nil {
+		d.problems = append(d.problems, Problem{At: d.source.position(over.at), Text: over.why})
+		return
+	}
 	meta, err := toml.Decode(d.source.text, &d.root)
 	if err != nil {
 		d.damaged(err)
@@ -74,10 +79,17 @@ func (d *decoder) decode() {
 	d.plugin = section[Plugin]{prefix: "plugins.*.", fields: pluginFields()}
 	d.worker = section[Worker]{prefix: "workers.*.", fields: workerFields(), opened: opened}
 	d.done, d.places = map[string]bool{}, map[string]spot{}
-	found := spots(d.source.text)
 	for i, key := range meta.Keys() {
 		if name := joined(key); i < len(found) && d.places[name] == (spot{}) {
 			d.places[name] = found[i]
+		}
+	}
+	for i, key := range meta.Keys() {
+		// A table that is written key by key begins with the first of these.
+		for n := 1; n < len(key) && i < len(found); n++ {
+			if name := joined(key[:n]); d.places[name] == (spot{}) {
+				d.places[name] = found[i]
+			}
 		}
 	}
 	for i, key := range meta.Keys() {
@@ -217,20 +229,10 @@ func (d *decoder) set(key toml.Key, check string, at spot, v any, set func(any) 
 	return true
 }
 
-// place returns where the value of a key is. It may be written key by key, as in
-// env.a.b = 1, and is then the first of these.
+// place returns where the value of a key is.
 func (d *decoder) place(name string, otherwise spot) int {
 	if at, ok := d.places[name]; ok {
 		return at.value
-	}
-	first := len(d.source.text)
-	for other, at := range d.places {
-		if strings.HasPrefix(other, name+".") {
-			first = min(first, at.value)
-		}
-	}
-	if first < len(d.source.text) {
-		return first
 	}
 	return otherwise.value
 }

@@ -1,12 +1,18 @@
 package config
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Nearest returns the name that was probably meant by one that is not among
 // names, or "".
 func Nearest(name string, names []string) string {
 	best, least := "", max(1, len(name)/3)+1
 	for _, n := range names {
+		if apart(name, n) >= least {
+			continue
+		}
 		if d := distance(name, n); d < least {
 			best, least = n, d
 		}
@@ -46,13 +52,24 @@ func difference(a, b string) (sum int, ok bool) {
 		return 0, false
 	}
 	for i := range as {
+		most := max(1, len(as[i])/3)
+		if apart(as[i], bs[i]) > most {
+			return 0, false
+		}
 		d := distance(as[i], bs[i])
-		if d > max(1, len(as[i])/3) {
+		if d > most {
 			return 0, false
 		}
 		sum += d
 	}
 	return sum, true
+}
+
+// apart returns how many letters one of the names has more than the other. Their
+// distance is not less, and costs more to know.
+func apart(a, b string) int {
+	n := utf8.RuneCountInString(a) - utf8.RuneCountInString(b)
+	return max(n, -n)
 }
 
 // distance counts the letters to insert, remove, replace or swap with their

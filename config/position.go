@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -10,10 +11,27 @@ import (
 // its brackets; it has no value.
 type spot struct{ key, value int }
 
+// What a file may hold at most. The TOML library spends time and memory on each part
+// of a key for all parts before it, so the cost of a key grows with the square of its
+// depth.
+const (
+	maxDepth = 24
+	// maxParts bounds the sum of the depths of all keys.
+	maxParts = 50_000
+)
+
+// tooLarge says where a document becomes more than a config file may be, and why.
+type tooLarge struct {
+	at  int
+	why string
+}
+
 // spots returns the spot of every key of a document, in order, those of inline
 // tables included: the order of [toml.MetaData.Keys], which knows the keys but
-// not their places. src has been parsed already, so it is valid.
-func spots(src string) []spot {
+// not their places. It is meant to be called before the document is parsed, so src
+// may be anything; if it is not valid, the spots before the mistake are right, and so
+// is what is said of its size.
+func spots(src string) ([]spot, *tooLarge) {
 	s := scanner{src: src}
 	for s.blanks(); s.at < len(src); s.blanks() {
 		if src[s.at] != '[' {
@@ -23,39 +41,72 @@ func spots(src string) []spot {
 		for s.at < len(src) && (src[s.at] == '[' || src[s.at] == ' ' || src[s.at] == '\t') {
 			s.at++
 		}
-		s.found = append(s.found, spot{key: s.at, value: s.at})
-		s.key("]")
+		s.depth = 0
+		s.note()
+		s.enter(s.key("]\n"))
 		s.line()
 	}
-	return s.found
+	return s.found, s.over
 }
 
 type scanner struct {
 	src   string
 	at    int
 	found []spot
+	// depth is that of the current key or value, parts the sum for all keys.
+	depth, parts int
+	over         *tooLarge
+}
+
+// note takes down the spot of a key, which begins here.
+func (s *scanner) note() { s.found = append(s.found, spot{key: s.at, value: s.at}) }
+
+// enter goes n steps deeper, and to the end of the document if that is too deep.
+func (s *scanner) enter(n int) {
+	s.depth += n
+	why := ""
+	switch {
+	case s.depth > maxDepth:
+		why = fmt.Sprintf("keys and values are nested more than %d deep", maxDepth)
+	case s.parts > maxParts:
+		why = "too many keys"
+	default:
+		return
+	}
+	if s.over == nil {
+		s.over = &tooLarge{at: s.found[len(s.found)-1].key, why: why}
+	}
+	s.at = len(s.src)
 }
 
 // pair reads key = value.
 func (s *scanner) pair() {
-	i := len(s.found)
-	s.found = append(s.found, spot{key: s.at})
-	s.key("=")
-	s.at++
+	i, depth := len(s.found), s.depth
+	s.note()
+	s.enter(s.key("=\n"))
+	s.at = min(s.at+1, len(s.src))
 	s.blanks()
 	s.found[i].value = s.at
 	s.value()
+	s.depth = depth
 }
 
-// key goes to the first of the bytes in end that is outside of quotes.
-func (s *scanner) key(end string) {
+// key goes to the first of the bytes in end that is outside of quotes, and returns
+// how many parts the key has.
+func (s *scanner) key(end string) int {
+	parts := 1
 	for s.at < len(s.src) && strings.IndexByte(end, s.src[s.at]) < 0 {
-		if c := s.src[s.at]; c == '"' || c == '\'' {
+		switch s.src[s.at] {
+		case '"', '\'':
 			s.quoted()
 			continue
+		case '.':
+			parts++
 		}
 		s.at++
 	}
+	s.parts += s.depth + parts
+	return parts
 }
 
 // value goes behind a value of any kind.
@@ -78,6 +129,8 @@ func (s *scanner) value() {
 // list goes behind an array or an inline table, whose elements item reads.
 func (s *scanner) list(end byte, item func()) {
 	s.at++
+	s.enter(1)
+	defer func() { s.depth-- }()
 	for s.at < len(s.src) {
 		s.blanks()
 		switch {
@@ -89,7 +142,9 @@ func (s *scanner) list(end byte, item func()) {
 		case s.src[s.at] == ',':
 			s.at++
 		default:
+			from := s.at
 			item()
+			s.at = min(max(s.at, from+1), len(s.src)) // over what is not valid
 		}
 	}
 }

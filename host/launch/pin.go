@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // pinFile remembers in the state directory the hashes that were computed: that
@@ -31,39 +32,57 @@ type pinned struct {
 	Changed int64  `json:"ctime_ns"`
 }
 
-// checkPin compares the hash of the executable with the one in the config.
-func (s *Set) checkPin(e catalog.Entry) error {
-	if e.SHA256 == "" {
-		return nil
+// verify compares the files of a plugin with what the config says of the program,
+// and with what was installed. It returns the program, open, whose very file is
+// then run; nil for a plugin of which no hash is known.
+func (s *Set) verify(e catalog.Entry) (_ *program, err error) {
+	if e.SHA256 == "" && e.Installed == nil {
+		return nil, nil
 	}
+	var f *os.File
+	var known pinned
 	path, err := filepath.EvalSymlinks(e.Path())
+	if err == nil {
+		f, known, err = s.hashed(path)
+	}
 	if err != nil {
-		return &ExecError{named{e.Name}, e.Path(), cause(err)}
+		if missing := s.checkInstalled(e, ""); missing != nil && errors.Is(err, fs.ErrNotExist) {
+			return nil, missing
+		}
+		return nil, &ExecError{named{e.Name}, e.Path(), cause(err)}
 	}
-	got, err := s.hash(path)
-	if err != nil {
-		return &ExecError{named{e.Name}, path, cause(err)}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+		}
+	}()
+	if e.SHA256 != "" && !strings.EqualFold(known.SHA256, e.SHA256) {
+		return nil, &PinError{named{e.Name}, path, strings.ToLower(e.SHA256), known.SHA256}
 	}
-	if !strings.EqualFold(got, e.SHA256) {
-		return &PinError{named{e.Name}, path, strings.ToLower(e.SHA256), got}
+	if err := s.checkInstalled(e, known.SHA256); err != nil {
+		return nil, err
 	}
-	return nil
+	return &program{file: f, path: path, known: known}, nil
 }
 
 // checkInstalled compares the files of an installed plugin with what they were
-// when it was installed. A file that was not there then is not looked at.
-func (s *Set) checkInstalled(e catalog.Entry) error {
+// when it was installed; program is the hash of the first one, empty if it is
+// missing. A file that was not there then is not looked at.
+func (s *Set) checkInstalled(e catalog.Entry, program string) error {
 	if e.Installed == nil {
 		return nil
 	}
-	for _, f := range e.Installed.Files {
-		path := e.Installed.Path(f)
-		got, err := s.hash(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			got, err = "", nil
-		}
-		if err != nil {
-			return &ExecError{named{e.Name}, path, cause(err)}
+	for i, f := range e.Installed.Files {
+		path, got := e.Installed.Path(f), program
+		if i > 0 {
+			file, known, err := s.hashed(path)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return &ExecError{named{e.Name}, path, cause(err)}
+			}
+			if err == nil {
+				_ = file.Close()
+			}
+			got = known.SHA256
 		}
 		if got != f.SHA256 {
 			return &ChangedError{named{e.Name}, path, e.Installed.Version, f.SHA256, got}
@@ -72,16 +91,20 @@ func (s *Set) checkInstalled(e catalog.Entry) error {
 	return nil
 }
 
-// hash returns the hash of a file, remembered if the file is the same as then.
-func (s *Set) hash(path string) (string, error) {
-	f, err := os.Open(path)
+// hashed opens a file and returns its hash, remembered if the file is unchanged
+// since.
+func (s *Set) hashed(path string) (_ *os.File, now pinned, err error) {
+	f, err := safefile.Open(path, 0)
 	if err != nil {
-		return "", err
+		return nil, pinned{}, err
 	}
-	defer func() { _ = f.Close() }()
-	now, err := look(f)
-	if err != nil {
-		return "", err
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+		}
+	}()
+	if now, err = look(f); err != nil {
+		return nil, pinned{}, err
 	}
 	s.pins.Lock()
 	defer s.pins.Unlock()
@@ -89,12 +112,12 @@ func (s *Set) hash(path string) (string, error) {
 	if was, ok := known[path]; ok {
 		now.SHA256 = was.SHA256
 		if now == was {
-			return was.SHA256, nil
+			return f, now, nil
 		}
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, f); err != nil {
-		return "", err
+		return nil, pinned{}, err
 	}
 	now.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	known[path] = now
@@ -102,7 +125,7 @@ func (s *Set) hash(path string) (string, error) {
 		// The only harm is that the next start takes longer.
 		s.opts.Logger.Debug("cannot remember the hash of a plugin", "error", err)
 	}
-	return now.SHA256, nil
+	return f, now, nil
 }
 
 func look(f *os.File) (pinned, error) {

@@ -13,6 +13,15 @@ import (
 	"github.com/swarmhost/swarm/host/catalog"
 )
 
+// verify only tells whether a plugin is what it has to be.
+func verify(s *Set, e catalog.Entry) error {
+	p, err := s.verify(e)
+	if p != nil {
+		p.close()
+	}
+	return err
+}
+
 func TestPin(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)
@@ -27,7 +36,7 @@ func TestPin(t *testing.T) {
 	}
 	want := write("one")
 	e := catalog.Entry{Name: "x", Command: []string{path}, SHA256: want}
-	if err := s.checkPin(e); err != nil {
+	if err := verify(s, e); err != nil {
 		t.Fatal(err)
 	}
 	cache := filepath.Join(s.opts.Dir, pinFile)
@@ -48,22 +57,22 @@ func TestPin(t *testing.T) {
 		t.Fatal(err)
 	}
 	var pin *PinError
-	if err := s.checkPin(e); !errors.As(err, &pin) || pin.Got != "00" || pin.Want != want {
+	if err := verify(s, e); !errors.As(err, &pin) || pin.Got != "00" || pin.Want != want {
 		t.Errorf("the file was hashed again although it did not change: %v", err)
 	}
 
 	got := write("two")
-	if err := s.checkPin(e); !errors.As(err, &pin) || pin.Got != got {
+	if err := verify(s, e); !errors.As(err, &pin) || pin.Got != got {
 		t.Errorf("a file of the same size that was changed: %v", err)
 	}
 	write("one")
-	if err := s.checkPin(e); err != nil {
+	if err := verify(s, e); err != nil {
 		t.Errorf("changed back: %v", err)
 	}
 	if err := os.WriteFile(cache, []byte("{damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.checkPin(e); err != nil {
+	if err := verify(s, e); err != nil {
 		t.Errorf("with a damaged cache: %v", err)
 	}
 	left, err := filepath.Glob(cache + ".*")
@@ -89,7 +98,7 @@ func TestChangedAfterInstall(t *testing.T) {
 		i.Files = append(i.Files, f)
 	}
 	e := catalog.Entry{Name: "x", Command: []string{i.Path(i.Files[0])}, Installed: i}
-	if err := s.checkInstalled(e); err != nil {
+	if err := verify(s, e); err != nil {
 		t.Fatal(err)
 	}
 	part := i.Path(i.Files[1])
@@ -97,14 +106,14 @@ func TestChangedAfterInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	var changed *ChangedError
-	if err := s.checkInstalled(e); !errors.As(err, &changed) || changed.Path != part || changed.Want != i.Files[1].SHA256 || changed.Got == "" {
+	if err := verify(s, e); !errors.As(err, &changed) || changed.Path != part || changed.Want != i.Files[1].SHA256 || changed.Got == "" {
 		t.Errorf("a changed file: %v", err)
 	}
 	if err := os.Remove(part); err != nil {
 		t.Fatal(err)
 	}
 	want := "plugin 'x': " + part + " is missing of version 1.2.0; install it again with --force"
-	if err := s.checkInstalled(e); err == nil || err.Error() != want {
+	if err := verify(s, e); err == nil || err.Error() != want {
 		t.Errorf("a file that is gone: %v\nwant %s", err, want)
 	}
 }

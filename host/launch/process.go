@@ -20,6 +20,8 @@ import (
 
 // process is the process of a plugin. It is what go-plugin calls a runner.
 type process struct {
+	// path is what it was started by.
+	path           string
 	cmd            *exec.Cmd
 	stdout, stderr *pipe
 	// death is the write end of the death pipe. Nothing is ever written: the
@@ -33,6 +35,10 @@ type process struct {
 	// ended is when the process ended by now, known once exited is closed.
 	ended time.Time
 	now   func() time.Time
+	// program is what to run in the place of what the path of cmd leads to, if it
+	// was hashed; dir is a private directory for that.
+	program *program
+	dir     string
 	// ready is set once the plugin serves and may have started things that are
 	// meant to outlive it.
 	ready atomic.Bool
@@ -49,7 +55,7 @@ func newProcess(argv, env []string) *process {
 	// session: Linux schedules each one by itself (autogroup), and on a busy
 	// machine that makes a plugin take half as long again.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return &process{cmd: cmd, started: make(chan struct{}), exited: make(chan struct{}), now: time.Now}
+	return &process{path: argv[0], cmd: cmd, started: make(chan struct{}), exited: make(chan struct{}), now: time.Now}
 }
 
 // withAbsolutePath drops the relative directories of PATH. They mean others in the
@@ -94,7 +100,7 @@ func (p *process) Start(context.Context) (err error) {
 		p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1]
 		p.cmd.ExtraFiles = []*os.File{theirs[2]}
 		p.cmd.Env = append(p.cmd.Env, deathEnv)
-		if err = p.cmd.Start(); err != nil {
+		if err = p.run(); err != nil {
 			_ = p.death.Close()
 		}
 	}
@@ -113,6 +119,31 @@ func (p *process) Start(context.Context) (err error) {
 		close(p.exited)
 	}()
 	return nil
+}
+
+// run starts the command, and ends it again if it is not what was hashed.
+func (p *process) run() error {
+	if p.program == nil {
+		return p.cmd.Start()
+	}
+	stdin, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer stdin.Close()
+	p.cmd.Stdin = stdin
+	files := append([]*os.File{stdin, p.cmd.Stdout.(*os.File), p.cmd.Stderr.(*os.File)}, p.cmd.ExtraFiles...)
+	done, err := p.program.use(p.cmd, files, p.dir)
+	if err != nil {
+		return err
+	}
+	err = p.cmd.Start()
+	if cerr := done(); err == nil && cerr != nil {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+		return cerr
+	}
+	return err
 }
 
 // unstarted notes why there will be no process, unless there is or was one.

@@ -60,11 +60,12 @@ func (s *Set) start(e catalog.Entry, settings []byte) (_ *running, _ *plugin.Cli
 	if err := e.Check(); err != nil {
 		return nil, nil, err
 	}
-	if err := s.checkPin(e); err != nil {
+	verified, err := s.verify(e)
+	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.checkInstalled(e); err != nil {
-		return nil, nil, err
+	if verified != nil {
+		defer verified.close()
 	}
 	sockets, err := s.socketDir()
 	if err != nil {
@@ -80,7 +81,7 @@ func (s *Set) start(e catalog.Entry, settings []byte) (_ *running, _ *plugin.Cli
 		}
 	}()
 	p.prepare(e, s.opts, sockets)
-	p.proc.now = s.now
+	p.proc.now, p.proc.program = s.now, verified
 	// go-plugin's start knows no context: to end it, end the process.
 	stop := context.AfterFunc(ctx, func() {
 		<-p.proc.started
@@ -122,7 +123,7 @@ func (p *running) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 		},
 		RunnerFunc: func(_ hclog.Logger, theirs *exec.Cmd, dir string) (runner.Runner, error) {
 			lock, err := hold(dir)
-			p.dir, p.lock = dir, lock
+			p.dir, p.lock, p.proc.dir = dir, lock, dir
 			if err != nil {
 				return nil, err
 			}
@@ -173,7 +174,7 @@ func connect(ctx context.Context, dispensed any, settings []byte) (*plugin.Clien
 func (p *running) explainStart(ctx context.Context, limit time.Duration, err error) error {
 	n := named{p.name}
 	if p.proc.err != nil {
-		return &ExecError{n, p.proc.cmd.Path, cause(p.proc.err)}
+		return &ExecError{n, p.proc.path, cause(p.proc.err)}
 	}
 	if ended := p.explainEnd(ctx, limit); ended != nil {
 		return ended

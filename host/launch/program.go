@@ -1,0 +1,135 @@
+package launch
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// program is the executable of a plugin, open and hashed. That very file is run: to
+// run what its path leads to would run another one if somebody exchanged it in
+// between.
+type program struct {
+	file *os.File
+	// path is where it was found, without links.
+	path string
+	// known is what was hashed.
+	known pinned
+}
+
+// errExchanged means that a file was changed between its hashing and its start.
+var errExchanged = errors.New("it was changed while it was started")
+
+// folder is the name of the directory that holds a private copy, in the directory
+// of the plugin's socket.
+const folder = "program"
+
+// copied makes cmd run a private copy, below dir. Files beside the original can be
+// found beside the copy, by links: a script may look for its modules there.
+func (p *program) copied(cmd *exec.Cmd, dir string) error {
+	dir = filepath.Join(dir, folder)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	to := filepath.Join(dir, filepath.Base(p.path))
+	if err := p.copy(to); err != nil {
+		return err
+	}
+	beside, err := os.ReadDir(filepath.Dir(p.path))
+	if err != nil {
+		return err
+	}
+	for _, e := range beside {
+		err := os.Symlink(filepath.Join(filepath.Dir(p.path), e.Name()), filepath.Join(dir, e.Name()))
+		if err != nil && !os.IsExist(err) { // the copy has its name already
+			return err
+		}
+	}
+	argv, err := interpreted(to)
+	if err != nil {
+		return err
+	}
+	cmd.Path, cmd.Args = argv[0], append(argv, cmd.Args[1:]...)
+	return nil
+}
+
+// copy writes what was hashed, and nothing else, to a new file.
+func (p *program) copy(to string) error {
+	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(io.MultiWriter(out, sum), io.LimitReader(p.file, p.known.Size+1))
+	if err := errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != p.known.SHA256 {
+		return errExchanged
+	}
+	return nil
+}
+
+// unchanged returns [errExchanged] if the file's content was changed since it was
+// hashed. Its inode changes too when another file takes its name.
+func (p *program) unchanged() error {
+	now, err := look(p.file)
+	if err != nil {
+		return err
+	}
+	if now.SHA256 = p.known.SHA256; now == p.known {
+		return nil
+	}
+	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, p.file); err != nil {
+		return err
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != p.known.SHA256 {
+		return errExchanged
+	}
+	return nil
+}
+
+// longestShebang is how much of a script's first line systems read.
+const longestShebang = 256
+
+// interpreted returns how to run a file: a script by its interpreter, as the system
+// does, since the file system of a private copy may be mounted without permission
+// to execute.
+func interpreted(path string) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, longestShebang)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
+	rest, script := strings.CutPrefix(string(line), "#!")
+	if rest = strings.Trim(rest, " \t"); !script || rest == "" {
+		return []string{path}, nil
+	}
+	// Up to one argument, which may contain blanks.
+	at := strings.IndexAny(rest, " \t")
+	if at < 0 {
+		return []string{rest, path}, nil
+	}
+	return []string{rest[:at], strings.TrimLeft(rest[at:], " \t"), path}, nil
+}
+
+func (p *program) close() { _ = p.file.Close() }

@@ -30,12 +30,17 @@ func (l *Loaded) Environ(name string) ([]string, Problems) {
 			values[v.name] = v.value
 		}
 		source := newSource(path, string(content))
+		if len(wrong) > 0 && l.concealed == l.Origins[key].File {
+			// The path is a value too.
+			problems = append(problems, Problem{At: l.Origins[key], Key: key})
+			continue
+		}
 		for _, e := range wrong {
 			problems = append(problems, Problem{At: source.position(e.at), Text: e.text})
 		}
 	}
 	if problems != nil {
-		return nil, problems
+		return nil, l.Conceal(problems)
 	}
 	maps.Copy(values, w.Env)
 	entries := make([]string, 0, len(values))

@@ -42,6 +42,8 @@ type Loaded struct {
 	Ignored []Ignored
 	// Refused are the files that are not used at all.
 	Refused []Refused
+	// concealed is the path of a project's file of which nothing is quoted.
+	concealed string
 	// untrusted is the path of a project's file that is not trusted.
 	untrusted string
 }
@@ -98,13 +100,16 @@ func Load(o Options) (*Loaded, error) {
 			problems = append(problems, Problem{At: Position{File: path}, Text: err.Error()})
 			continue
 		}
+		if path == o.Project && secretive(path) {
+			l.concealed = path
+		}
 		problems = append(problems, l.add(path, string(content), trusted, o)...)
 	}
 	l.fillIn()
 	if problems == nil {
 		return l, nil
 	}
-	return l, problems
+	return l, l.Conceal(problems)
 }
 
 func (o Options) read(path string) ([]byte, error) {

@@ -45,7 +45,7 @@ func (l *Loaded) CheckParent(key, parent, dir string) error {
 		for part := range strings.SplitSeq(filepath.Clean(parent), "/") {
 			path = filepath.Join(path, part)
 			if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-				return Problems{{At: at, Key: key, Text: fmt.Sprintf("%s is a symbolic link: %s", path, adviceTrust)}}
+				return l.Conceal(Problems{{At: at, Key: key, Text: fmt.Sprintf("%s is a symbolic link: %s", path, adviceTrust)}})
 			}
 		}
 		if base == filepath.Dir(base) {

@@ -134,7 +134,7 @@ func (a *app) prepare(d *declared, names []string) error {
 		problems = append(problems, wrong...)
 		d.set.SetEnv(name, variables)
 	}
-	return withProblems(nil, problems)
+	return withProblems(nil, d.Conceal(problems))
 }
 
 // explain adds the name that was probably meant.

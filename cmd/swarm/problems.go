@@ -36,7 +36,7 @@ func (a *app) workerProblems(l *config.Loaded) config.Problems {
 		_, wrong := l.Environ(name)
 		problems = append(problems, wrong...)
 	}
-	return problems
+	return l.Conceal(problems)
 }
 
 // backendProblems are those of workers that only the installed plugins tell.

@@ -47,7 +47,7 @@ func (s Setup) Load(backend string) (*config.Loaded, error) {
 			return nil, err
 		}
 		if p != nil {
-			problems = append(problems, *p)
+			problems = append(problems, loaded.Conceal(config.Problems{*p})...)
 		}
 	}
 	if problems == nil {

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/trust"
+)
+
+// secretive reports whether a project's file may hold what its author could not
+// write there: a link leads to any file of the user, and what others can write is not
+// the project's. Nothing of such a file is quoted where the problems of the file
+// are told, since those end in logs.
+func secretive(path string) bool {
+	if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink != 0 {
+		return true
+	}
+	return trust.Path(path) != nil
+}
+
+const notShown = " (what the file holds is not shown: it is a link, or others can write it)"
+
+// Conceal returns problems without what they quote of a project's file that is a
+// link, or that others can write: they tell the place and the setting. Everything
+// that is found wrong with a value of [Loaded] goes through it.
+func (l *Loaded) Conceal(problems Problems) Problems {
+	if l.concealed == "" {
+		return problems
+	}
+	problems = slices.Clone(problems)
+	for i, p := range problems {
+		if p.At.File != l.concealed || p.At.Line == 0 {
+			continue
+		}
+		text := "wrong value"
+		switch {
+		case strings.HasSuffix(p.Text, notShown):
+			continue
+		case strings.HasSuffix(p.Text, adviceTrust):
+			text = "holds in a trusted file only: " + adviceTrust
+		case strings.HasPrefix(p.Text, "unknown key"):
+			text = "unknown key"
+		case p.Key == "":
+			text = "this is not the TOML of a config file"
+		}
+		problems[i].Key, problems[i].Text = settingOf(p.Key), text+notShown
+	}
+	return problems
+}
+
+// settingOf returns the key of a setting with a star in place of what the file calls
+// a plugin or a worker; empty for what is no setting.
+func settingOf(key string) string {
+	if slices.Contains(sections, key) {
+		return key
+	}
+	for _, f := range fields() {
+		if f.key == key {
+			return key
+		}
+	}
+	table, rest, _ := strings.Cut(key, ".")
+	switch {
+	case table == "plugins":
+		return starred(table, rest, pluginFields())
+	case table == "workers":
+		return starred(table, rest, workerFields())
+	default:
+		return ""
+	}
+}
+
+func starred[T any](table, rest string, fields []field[T]) string {
+	best := ""
+	for _, f := range fields {
+		if strings.HasSuffix(rest, "."+f.key) && len(f.key) > len(best) {
+			best = f.key
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return table + ".*." + best
+}

@@ -10,12 +10,13 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/trust"
 )
 
 // CallerDir returns the state directory of the worker that the calling process
-// runs in, as its keeper proves it; empty if it runs in none.
+// runs in, as its shim proves it; empty if it runs in none.
 func CallerDir() string {
-	run := callerRunDir(os.Getppid())
+	run := callerRunDir(parentPID())
 	if run == "" || filepath.Base(filepath.Dir(run)) != workersDir {
 		return ""
 	}
@@ -25,7 +26,7 @@ func CallerDir() string {
 // CallerID returns the id of the worker of this state directory that the calling
 // process runs in; empty if it runs in none. For a shell that acts as its owner,
 // with which it ends, that is the worker of the owner.
-func (h *Host) CallerID() string { return h.callerID(h.actingDir(os.Getppid())) }
+func (h *Host) CallerID() string { return h.callerID(h.actingDir(parentPID())) }
 
 // callerID returns the id of the worker with that run directory, see callerRunDir.
 func (h *Host) callerID(run string) string {
@@ -47,7 +48,7 @@ func (h *Host) callerAmong(recs []registry.Record) int {
 	if h.isKeeper() {
 		return -1
 	}
-	run := callerRunDir(os.Getppid())
+	run := callerRunDir(parentPID())
 	at := indexID(recs, h.callerID(run))
 	if at < 0 && run != "" {
 		at = indexID(recs, h.CallerID())
@@ -62,16 +63,26 @@ func (h *Host) callerAmong(recs []registry.Record) int {
 // was started.
 func (h *Host) isKeeper() bool { return h.lookupEnv(swarm.EnvKeeper) != "" }
 
-// callerRunDir returns the run directory of the nearest keeper above the process
-// pid, itself included; empty if there is none. A worker that contains another
-// keeper does not contain what is below that.
+// parentPID returns the pid of the process that started this one, as /proc has it.
+// In a PID namespace without a /proc of its own that is not what getppid says.
+func parentPID() int {
+	if self, err := proc.Self(); err == nil {
+		return self.Parent
+	}
+	return os.Getppid()
+}
+
+// callerRunDir returns the run directory of the nearest shim above the process
+// pid, itself included; empty if there is none. Shims of other users prove nothing
+// and are passed over. A worker that contains another keeper does not contain what
+// is below that.
 func callerRunDir(pid int) string {
 	for pid > 1 {
 		p, err := proc.Read(pid)
 		if err != nil {
 			return ""
 		}
-		if dir := keeperDir(pid); dir != "" && keeps(dir, p.Identity) {
+		if dir := provenRunDir(p); dir != "" {
 			return dir
 		}
 		if marker, ok := proc.Getenv(pid, swarm.EnvKeeper); ok && marker != "" {
@@ -82,7 +93,24 @@ func callerRunDir(pid int) string {
 	return ""
 }
 
-// keeps reports whether the process is the keeper that a run directory names.
+// provenRunDir returns the run directory of a process that is a shim of this user;
+// empty if it is none. Everything about it must be this user's or root's: whoever
+// owns the process, or can write the directory, can make them name each other.
+func provenRunDir(p proc.Process) string {
+	dir := keeperDir(p.PID)
+	if dir == "" {
+		return ""
+	}
+	if _, err := os.Lstat(filepath.Join(dir, rundir.StatusFile)); err != nil {
+		return "" // as of most processes
+	}
+	if !proc.RunsAs(p.PID, os.Geteuid()) || trust.Path(dir) != nil || !keeps(dir, p.Identity) {
+		return ""
+	}
+	return dir
+}
+
+// keeps reports whether the process is the shim that a run directory names.
 func keeps(dir string, id proc.Identity) bool {
 	s, err := readStatus(dir)
 	return err == nil && s.Shim.PID == id.PID && s.Shim.Start == id.Start && s.Shim.Boot == id.Boot

@@ -104,9 +104,9 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 	if err != nil {
 		return registry.Record{}, err
 	}
-	run := h.actingDir(os.Getppid())
+	run := h.actingDir(parentPID())
 	if run == "" {
-		run = callerRunDir(os.Getppid())
+		run = callerRunDir(parentPID())
 	}
 	if at := indexID(recs, h.callerID(run)); at >= 0 && recs[at].State != registry.Stopped && !h.isKeeper() {
 		// The environment alone proves nothing of a worker that has a keeper: it may

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,11 +31,11 @@ type Host struct {
 	retired []*registry.Registry
 }
 
-// Open returns the host of a state directory. It starts no plugin and opens no
-// database yet; the caller closes it.
+// Open returns the host of a state directory, or the error of [CheckStateDir]. It
+// starts no plugin and opens no database yet; the caller closes it.
 func Open(_ context.Context, o Options) (*Host, error) {
-	if !filepath.IsAbs(o.Dir) {
-		return nil, fmt.Errorf("the state directory %q is not an absolute path", o.Dir)
+	if err := CheckStateDir(o.Dir); err != nil {
+		return nil, err
 	}
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
@@ -162,6 +161,9 @@ func HistoryNames(ctx context.Context, dir string) ([]string, error) {
 }
 
 func namesOf(ctx context.Context, dir string, read func(*registry.Registry, context.Context) ([]string, error)) (names []string, err error) {
+	if err := CheckStateDir(dir); err != nil {
+		return nil, err
+	}
 	reg, err := registry.OpenReadOnly(ctx, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -73,7 +73,7 @@ func (h *Host) callerWorker() string {
 	if h.isKeeper() {
 		return ""
 	}
-	if run := h.actingDir(os.Getppid()); run != "" {
+	if run := h.actingDir(parentPID()); run != "" {
 		return filepath.Base(run)
 	}
 	id := h.lookupEnv(swarm.EnvWorkerID)

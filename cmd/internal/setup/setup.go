@@ -40,10 +40,26 @@ func (s Setup) Getenv(key string) string {
 }
 
 // StateDir returns the state directory, absolute: $SWARM_DIR, else that of the
-// worker which the caller runs in, else ~/.swarm.
+// worker which the caller runs in, else ~/.swarm. Every program of ours asks here
+// before it reads or runs anything of it, so this is where a directory that another
+// user could have prepared is refused, as [host.CheckStateDir] says.
 func (s Setup) StateDir() (string, error) {
+	dir, err := s.findStateDir()
+	if err == nil {
+		err = host.CheckStateDir(dir)
+	}
+	if err != nil {
+		return "", err
+	}
+	return dir, nil
+}
+
+func (s Setup) findStateDir() (string, error) {
 	if dir := s.Getenv(swarm.EnvDir); dir != "" {
-		return filepath.Abs(dir)
+		if !filepath.IsAbs(dir) {
+			return "", fmt.Errorf("SWARM_DIR is a relative path (%s), which names another directory wherever swarm is called: set it to an absolute path", dir)
+		}
+		return filepath.Clean(dir), nil
 	}
 	if dir := host.CallerDir(); dir != "" {
 		return dir, nil

@@ -24,8 +24,10 @@ var BootID = sync.OnceValues(func() (string, error) {
 
 // Read returns the process that has this pid now. The error is [ErrGone] if
 // there is none.
-func Read(pid int) (Process, error) {
-	dir := "/proc/" + strconv.Itoa(pid)
+func Read(pid int) (Process, error) { return readDir("/proc/" + strconv.Itoa(pid)) }
+
+// readDir reads the process of a directory of /proc.
+func readDir(dir string) (Process, error) {
 	var buf [1024]byte
 	n, err := readSome(dir+"/stat", buf[:])
 	if err != nil {

@@ -76,6 +76,20 @@ func (i Ignored) Problems() Problems {
 	return problems
 }
 
+// DirProblems returns what is wrong with the working directory that the file names for
+// a worker, if that runs on this machine.
+func (l *Loaded) DirProblems(name string) Problems {
+	key := WorkerKey(name, "cwd")
+	at, set := l.Origins[key]
+	if !set {
+		return nil
+	}
+	if text := missingDir(l.Config.Workers[name].Dir); text != "" {
+		return Problems{{At: at, Key: key, Text: text}}
+	}
+	return nil
+}
+
 func missingFile(path string) string {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return "no such file: " + path

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -116,14 +117,15 @@ func newConfigCheck(a *app) *cobra.Command {
 		Use:   "check [FILE]",
 		Short: "Find all mistakes in the config files, or in FILE",
 		Long: `Print every mistake in the config files: unknown keys and what was probably meant,
-wrong types and values, each with file, line and column.
+wrong types and values, files and directories that are not there, each with file,
+line and column.
 
 Exit code: 0 if there is none, 1 if there are some.`,
 		Example: `  swarm config check
   swarm config check ./swarm.toml`,
 		Args: arguments(0, 1, ""),
-		RunE: func(_ *cobra.Command, args []string) error {
-			err := a.configCheck(args)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := a.configCheck(cmd.Context(), args)
 			var problems config.Problems
 			switch {
 			case json && (err == nil || errors.As(err, &problems)):
@@ -155,13 +157,13 @@ func problemsJSON(problems config.Problems) []problemJSON {
 	return list
 }
 
-func (a *app) configCheck(args []string) error {
+func (a *app) configCheck(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		loaded, err := a.loadProject()
 		if loaded == nil {
 			return err
 		}
-		return withProblems(err, a.workerProblems(loaded))
+		return withProblems(err, a.workerProblems(ctx, loaded))
 	}
 	path, err := filepath.Abs(args[0])
 	if err != nil {
@@ -176,7 +178,7 @@ func (a *app) configCheck(args []string) error {
 	}
 	loaded, err := config.Load(o)
 	a.warnRefused(loaded)
-	return err
+	return withProblems(err, a.workerProblems(ctx, loaded))
 }
 
 func newConfigShow(a *app) *cobra.Command {

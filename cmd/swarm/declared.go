@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -37,7 +38,7 @@ type declared struct {
 const backendOfEach = "that of each worker"
 
 // loadDeclared reads the project's file. No worker has its variables yet.
-func (a *app) loadDeclared() (*declared, error) {
+func (a *app) loadDeclared(ctx context.Context) (*declared, error) {
 	project := setup.ProjectFile()
 	if project == "" {
 		return nil, errNoProject
@@ -48,7 +49,7 @@ func (a *app) loadDeclared() (*declared, error) {
 	}
 	if err != nil {
 		if loaded != nil {
-			err = withProblems(err, a.workerProblems(loaded))
+			err = withProblems(err, a.workerProblems(ctx, loaded))
 		}
 		return nil, err
 	}
@@ -119,7 +120,7 @@ func declaredWorker(name string, w config.Worker) (set.Worker, error) {
 // prepare looks at what the named workers and those that they depend on need
 // beyond what the file says itself, and reads their variables. Whatever is missing
 // is found before anything is started.
-func (a *app) prepare(d *declared, names []string) error {
+func (a *app) prepare(ctx context.Context, d *declared, names []string) error {
 	names, err := d.set.Dependencies(names)
 	if err != nil {
 		return d.explain(err)
@@ -129,6 +130,7 @@ func (a *app) prepare(d *declared, names []string) error {
 		return err
 	}
 	problems = append(problems, trustProblems(d.Loaded, names)...)
+	problems = append(problems, a.dirProblems(ctx, d.Loaded, names)...)
 	for _, name := range names {
 		variables, wrong := d.Environ(name)
 		problems = append(problems, wrong...)

@@ -45,7 +45,7 @@ running, and the exit code is 1.`,
 
 func (a *app) down(ctx context.Context, names []string, o *downOptions) error {
 	finishWriting()
-	d, err := a.loadDeclared()
+	d, err := a.loadDeclared(ctx)
 	if err != nil {
 		return err
 	}

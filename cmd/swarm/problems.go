@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
 )
 
 // withProblems adds problems to the error of a config file.
@@ -28,10 +30,11 @@ func withProblems(err error, more config.Problems) error {
 
 // workerProblems are those of all workers that prepare would find, as far as they
 // can be told here.
-func (a *app) workerProblems(l *config.Loaded) config.Problems {
+func (a *app) workerProblems(ctx context.Context, l *config.Loaded) config.Problems {
 	names := inFileOrder(l)
 	problems, _ := a.backendProblems(l, names)
 	problems = append(problems, trustProblems(l, names)...)
+	problems = append(problems, a.dirProblems(ctx, l, names)...)
 	for _, name := range names {
 		_, wrong := l.Environ(name)
 		problems = append(problems, wrong...)
@@ -91,6 +94,33 @@ func trustProblems(l *config.Loaded, names []string) (problems config.Problems) 
 		}
 	}
 	return append(problems, dirs...)
+}
+
+// dirProblems are working directories that are not there. Those of another machine
+// can't be looked at.
+func (a *app) dirProblems(ctx context.Context, l *config.Loaded, names []string) (problems config.Problems) {
+	for _, name := range names {
+		missing := l.DirProblems(name)
+		if missing != nil && a.needsDir(ctx, l.Config, l.Config.Workers[name]) {
+			problems = append(problems, missing...)
+		}
+	}
+	return problems
+}
+
+// needsDir reports whether the working directory of a worker has to be there: a
+// worktree is made of it here, and most backends run it here. Only a plugin of
+// somebody else has to be asked.
+func (a *app) needsDir(ctx context.Context, cfg config.Config, w config.Worker) bool {
+	if w.Worktree.Use || w.Backend == backendProcess || w.Backend == backendTmux {
+		return true
+	}
+	here := false
+	err := a.with(ctx, cfg, func(h *host.Host) (err error) {
+		here, err = h.RunsHere(ctx, w.Backend)
+		return err
+	})
+	return err == nil && here
 }
 
 // originOf returns the key that a worker's setting comes from, and its place: that

@@ -49,11 +49,11 @@ those that depend on it are not started, and the exit code is 1.`,
 
 func (a *app) up(ctx context.Context, names []string, o *upOptions) error {
 	finishWriting()
-	d, err := a.loadDeclared()
+	d, err := a.loadDeclared(ctx)
 	if err != nil {
 		return err
 	}
-	if err := a.prepare(d, names); err != nil {
+	if err := a.prepare(ctx, d, names); err != nil {
 		return err
 	}
 	return a.with(ctx, d.Config, func(h *host.Host) error {

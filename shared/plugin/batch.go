@@ -148,6 +148,8 @@ func final[M any](m *M) bool {
 func inBatches[T, M any, P indexed[M]](ctx context.Context, b *Backend, all []T,
 	open func(context.Context, []T) (grpc.ServerStreamingClient[M], error), each func(i int, m P),
 ) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the streams of which no more is read
 	var (
 		streams sync.WaitGroup
 		mu      sync.Mutex // held while each is called
@@ -179,6 +181,10 @@ func inBatches[T, M any, P indexed[M]](ctx context.Context, b *Backend, all []T,
 	return nil
 }
 
+// maxSurplus is how many messages about no worker, or about one that was answered
+// for, are ignored in one stream. A plugin that sends more floods its host.
+const maxSurplus = 100
+
 // follow reads a stream to its end and expects a last message for each of n
 // workers.
 func follow[M any, P indexed[M]](ctx context.Context, b *Backend, n int,
@@ -189,7 +195,7 @@ func follow[M any, P indexed[M]](ctx context.Context, b *Backend, n int,
 		return wire.FromStatus(ctx, err)
 	}
 	seen := make([]bool, n)
-	got := 0
+	got, surplus := 0, 0
 	for {
 		m, err := stream.Recv()
 		switch {
@@ -204,7 +210,11 @@ func follow[M any, P indexed[M]](ctx context.Context, b *Backend, n int,
 		}
 		i := P(m).GetIndex()
 		if i >= uint32(n) || seen[i] {
-			continue // no worker of ours, or one that was answered for
+			// No worker of ours, or one that was answered for.
+			if surplus++; surplus > maxSurplus {
+				return fmt.Errorf("%w: plugin '%s' sends answers that nobody asked for", swarm.ErrUnavailable, b.client.info.Name)
+			}
+			continue
 		}
 		if final(m) {
 			seen[i] = true

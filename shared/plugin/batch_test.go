@@ -197,6 +197,41 @@ func TestPeersThatAnswerWrongly(t *testing.T) {
 	}
 }
 
+// flooder answers every kill for one worker, without end.
+type flooder struct {
+	wrongPeer
+	index uint32
+}
+
+func (f flooder) Kill(_ *pb.KillRequest, stream grpc.ServerStreamingServer[pb.KillResponse]) error {
+	for {
+		if err := stream.Send(&pb.KillResponse{Index: f.index}); err != nil {
+			return err
+		}
+	}
+}
+
+// TestPeersThatFlood: a plugin that answers without end, and for nobody, is given up.
+func TestPeersThatFlood(t *testing.T) {
+	t.Parallel()
+	for _, index := range []uint32{0, 7} {
+		f := flooder{wrongPeer: wrongPeer{contract: swarm.ContractVersion}, index: index}
+		conn := serveInside(t, func(g *grpc.Server) {
+			pb.RegisterPluginServer(g, f)
+			pb.RegisterBackendServer(g, f)
+		})
+		client, err := Connect(t.Context(), conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls := 0
+		err = client.Backend().KillBatch(t.Context(), make([]KillItem, 2), func(int, swarm.KillResult, error) { calls++ })
+		if !errors.Is(err, swarm.ErrUnavailable) || calls > 1 {
+			t.Errorf("answers for %d: %d calls, error %v", index, calls, err)
+		}
+	}
+}
+
 func TestContractVersions(t *testing.T) {
 	t.Parallel()
 	for version, text := range map[uint32]string{

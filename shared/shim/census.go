@@ -80,6 +80,26 @@ func (c *census) orphans(st rundir.Status, id string) []proc.Process {
 	return found
 }
 
+// below returns what descends from a shim, which must be proven, without other shims
+// and what is below those.
+func (c *census) below(shim proc.Identity) []proc.Process {
+	var found []proc.Process
+	seen := map[int]bool{shim.PID: true}
+	parents := []int{shim.PID}
+	for len(parents) > 0 {
+		children := c.children[parents[0]]
+		parents = parents[1:]
+		for _, p := range children {
+			if !seen[p.PID] && p.Start >= shim.Start && !c.marksOf(p).keeper {
+				seen[p.PID] = true
+				found = append(found, p)
+				parents = append(parents, p.PID)
+			}
+		}
+	}
+	return found
+}
+
 // marksOf reads an environment at most once. What it reads may already be that
 // of a later process with the same pid; that one has another start time than p,
 // and a signal to p reaches nobody.

@@ -130,6 +130,13 @@ func refused(err error) bool {
 	return false
 }
 
+// rebind has the call end with another context than that of ask.
+func (c *call) rebind(ctx context.Context) {
+	c.stop()
+	_ = c.conn.SetDeadline(time.Time{})
+	c.stop = context.AfterFunc(ctx, func() { _ = c.conn.SetDeadline(time.Unix(0, 1)) })
+}
+
 func (c *call) close() {
 	c.stop()
 	// Nothing was written that could still be lost.

@@ -5,6 +5,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
@@ -29,4 +32,20 @@ func dial(ctx context.Context, dir string) (conn, error) {
 		path = filepath.Join(link, rundir.Socket)
 	}
 	return new(net.Dialer).DialContext(ctx, "unix", path)
+}
+
+// peerPID returns the pid of the process that listens at the other end; 0 if that is
+// not known.
+func peerPID(c conn) int {
+	pid := 0
+	if s, ok := c.(syscall.Conn); ok {
+		if raw, err := s.SyscallConn(); err == nil {
+			_ = raw.Control(func(fd uintptr) {
+				if peer, err := unix.GetsockoptInt(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERPID); err == nil {
+					pid = peer
+				}
+			})
+		}
+	}
+	return pid
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -43,4 +44,20 @@ func dial(_ context.Context, dir string) (conn, error) {
 		return nil, os.NewSyscallError("connect", err)
 	}
 	return os.NewFile(uintptr(fd), path), nil
+}
+
+// peerPID returns the pid of the process that listens at the other end; 0 if that is
+// not known here, as in another PID namespace.
+func peerPID(c conn) int {
+	pid := 0
+	if s, ok := c.(syscall.Conn); ok {
+		if raw, err := s.SyscallConn(); err == nil {
+			_ = raw.Control(func(fd uintptr) {
+				if peer, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+					pid = int(peer.Pid)
+				}
+			})
+		}
+	}
+	return pid
 }

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"syscall"
+	"time"
 
-	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -14,9 +13,24 @@ import (
 // DefaultSignal is the gentle way to end a worker that has no terminal.
 const DefaultSignal = "SIGTERM"
 
+const (
+	// acceptLimit is how long a shim may take to take a kill on over its socket, and
+	// orderLimit over its run directory. Both include that it is woken.
+	acceptLimit = 5 * time.Second
+	orderLimit  = 3 * time.Second
+	// answerLimit is how long it may take beyond the grace to tell how a kill ended.
+	answerLimit = 10 * time.Second
+	// leaveLimit is how long it may take to leave when nothing of its worker is left.
+	leaveLimit = 3 * time.Second
+)
+
 // Kill ends the worker and everything it started, see [swarm.Backend]. The shim
-// does it, and goes on if the context ends, which only ends the wait. The
-// processes of a worker that lost its shim are ended from here.
+// does it, and goes on if the context ends, which only ends the wait.
+//
+// A shim that does not take the kill on over its socket finds it in its run
+// directory. If it does not take it there either, or never tells how it ended, or if
+// the worker has lost its shim, the processes are ended from here: those that are
+// proven to be the worker's. So Kill returns at most 20 seconds after the grace.
 func Kill(ctx context.Context, dir, id string, o swarm.KillOptions) (swarm.KillResult, error) {
 	k, err := Ask(ctx, dir, id, o)
 	if err != nil {
@@ -33,10 +47,13 @@ func Kill(ctx context.Context, dir, id string, o swarm.KillOptions) (swarm.KillR
 type Killing struct {
 	dir, id string
 	opts    swarm.KillOptions
-	// call is nil if there is no shim to ask, and ordered says that it was told to
-	// leave instead.
-	call    *call
-	ordered bool
+	began   time.Time
+	// call is nil if the shim can't be asked over its socket.
+	call *call
+	// shim is what the shim wrote, if it is alive and can't be asked; ordered is when
+	// it took the kill on all the same, or zero.
+	shim    *rundir.Status
+	ordered time.Time
 }
 
 // Ask begins to kill the worker and returns once its shim will carry that
@@ -63,13 +80,13 @@ func begin(ctx context.Context, dir, id string, o swarm.KillOptions, closing boo
 		return nil, err
 	}
 	o.Signal = signal
-	k := &Killing{dir: dir, id: id, opts: o}
-	k.call, err = accepted(ctx, dir, id, o, closing)
+	k := &Killing{dir: dir, id: id, opts: o, began: time.Now()}
+	k.call, err = k.accepted(ctx, closing)
 	if closing && errors.Is(err, swarm.ErrInvalidSpec) {
 		// An older shim, which takes no last screen.
-		k.call, err = accepted(ctx, dir, id, o, false)
+		k.call, err = k.accepted(ctx, false)
 	}
-	if errors.Is(err, errNoAnswer) {
+	if isSilence(ctx, err) {
 		err = k.unanswered(ctx)
 	}
 	if err != nil {
@@ -78,7 +95,15 @@ func begin(ctx context.Context, dir, id string, o swarm.KillOptions, closing boo
 	return k, nil
 }
 
-// unanswered deals with a shim that nobody reaches: most often there is none.
+// isSilence reports whether an error of a request leaves it open whether there is a
+// shim. A socket that may not be connected to can be the worker's own doing.
+func isSilence(ctx context.Context, err error) bool {
+	return errors.Is(err, errNoAnswer) || errors.Is(err, swarm.ErrPermission) || errors.Is(err, swarm.ErrUnavailable) ||
+		errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
+}
+
+// unanswered deals with a shim that can't be asked over its socket: most often it
+// has left.
 func (k *Killing) unanswered(ctx context.Context) error {
 	st, err := readFacts(k.dir, k.id)
 	switch {
@@ -86,57 +111,94 @@ func (k *Killing) unanswered(ctx context.Context) error {
 		return nil
 	case err != nil:
 		return err
-	case st.State == rundir.StateEnded || !st.Shim.Alive():
+	case st.State == rundir.StateEnded:
 		return nil
 	}
-	return k.leave(ctx, st)
+	if there, err := isShim(st.Shim, k.id); err != nil || !there {
+		return err
+	}
+	k.shim = &st
+	taken, err := k.order(ctx, st.Shim)
+	if taken {
+		k.ordered = time.Now()
+	}
+	return err
 }
 
 // accepted returns once the shim has taken the kill on.
-func accepted(ctx context.Context, dir, id string, o swarm.KillOptions, closing bool) (*call, error) {
+func (k *Killing) accepted(ctx context.Context, closing bool) (*call, error) {
 	// A shim that is stopped takes nobody out of its queue.
-	defer keepAwake(dir, id)()
-	c, err := ask(ctx, dir, rundir.Request{
-		Verb:     rundir.VerbKill,
-		ID:       id,
-		Signal:   o.Signal,
-		GraceMS:  o.Grace.Milliseconds(),
-		Force:    o.Force,
-		MainOnly: o.Mode == swarm.KillMain,
-		Closing:  closing,
-	})
+	defer keepAwake(k.dir, k.id)()
+	bounded, cancel := context.WithTimeout(ctx, acceptLimit)
+	defer cancel()
+	c, err := ask(bounded, k.dir, k.request(closing))
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.answer(ctx); err != nil {
+	if k.isImpostor(c) {
+		c.close()
+		return nil, errNoAnswer
+	}
+	if _, err := c.answer(bounded); err != nil {
 		c.close()
 		return nil, err
 	}
+	c.rebind(ctx)
 	return c, nil
 }
 
-// leave deals with a shim that is alive and does not listen. It is about to
-// leave; or its socket was removed, and then an order from the system is the only
-// one that it takes, which ends the worker by the worker's own policy.
-func (k *Killing) leave(ctx context.Context, st rundir.Status) error {
-	_ = st.Shim.Signal(syscall.SIGCONT)
-	if k.opts.Force {
-		k.ordered = st.Shim.Signal(syscall.SIGTERM) == nil
+// isImpostor reports whether somebody else listens on the socket than the shim, which
+// is there.
+func (k *Killing) isImpostor(c *call) bool {
+	pid := peerPID(c.conn)
+	st, err := readFacts(k.dir, k.id)
+	if pid == 0 || err != nil || st.Shim.PID == pid {
+		return false
 	}
-	return proc.AwaitEnd(ctx, st.Shim)
+	there, err := isShim(st.Shim, k.id)
+	return err == nil && there
+}
+
+func (k *Killing) request(closing bool) rundir.Request {
+	return rundir.Request{
+		Verb:     rundir.VerbKill,
+		ID:       k.id,
+		Signal:   k.opts.Signal,
+		GraceMS:  k.opts.Grace.Milliseconds(),
+		Force:    k.opts.Force,
+		MainOnly: k.opts.Mode == swarm.KillMain,
+		Closing:  closing,
+	}
+}
+
+// GoOn says, after [AskClosing], that the terminal can't be closed: the shim sends
+// the first signal at once.
+func (k *Killing) GoOn() {
+	if k.call != nil {
+		// An older shim goes on by itself, a little later.
+		_, _ = k.call.conn.Write([]byte(rundir.GoOn + "\n"))
+	}
 }
 
 // Result waits for the outcome, for the context that Ask was given.
 func (k *Killing) Result(ctx context.Context) (swarm.KillResult, error) {
-	if k.call == nil {
+	switch {
+	case !k.ordered.IsZero():
+		return k.carriedOut(ctx)
+	case k.shim != nil:
+		return k.byHand(ctx, *k.shim, true)
+	case k.call == nil:
 		return k.withoutShim(ctx)
 	}
 	defer keepAwake(k.dir, k.id)()
-	a, err := k.call.answer(ctx)
-	if errors.Is(err, errNoAnswer) {
-		return k.withoutShim(ctx)
-	}
-	if err != nil {
+	bounded, cancel := context.WithDeadline(ctx, k.deadline())
+	defer cancel()
+	k.call.rebind(bounded)
+	a, err := k.call.answer(bounded)
+	switch {
+	case isSilence(ctx, err):
+		return k.silent(ctx)
+	case err != nil:
 		return swarm.KillResult{}, err
 	}
 	r := swarm.KillResult{Signal: a.Signal, Forced: a.Forced, AlreadyEnded: a.Already}
@@ -152,7 +214,10 @@ func (k *Killing) Result(ctx context.Context) (swarm.KillResult, error) {
 
 // Detach returns what is known now; the kill goes on without the caller.
 func (k *Killing) Detach(ctx context.Context) (swarm.KillResult, error) {
-	if k.call == nil {
+	if k.call == nil && k.ordered.IsZero() {
+		if k.shim != nil {
+			return swarm.KillResult{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, errNoAnswer)
+		}
 		return k.withoutShim(ctx)
 	}
 	s, err := Status(k.dir, k.id)
@@ -166,6 +231,21 @@ func (k *Killing) Close() {
 	}
 }
 
+// deadline is when the shim must have told how the kill ended.
+func (k *Killing) deadline() time.Time { return k.began.Add(max(k.opts.Grace, 0) + answerLimit) }
+
+// ended is the result for a worker whose end is recorded. It was this kill's doing
+// if that was under way by then.
+func (k *Killing) ended(st rundir.Status) swarm.KillResult {
+	r := swarm.KillResult{Status: endedOf(st)}
+	if k.call == nil && k.shim == nil || timeOf(st.EndedNS).Before(k.began) {
+		r.AlreadyEnded = true
+		return r
+	}
+	r.Signal, r.Forced = k.opts.Signal, st.Forced
+	return r
+}
+
 // withoutShim is for a worker whose shim has left: it ended, or it is lost.
 func (k *Killing) withoutShim(ctx context.Context) (swarm.KillResult, error) {
 	st, err := readFacts(k.dir, k.id)
@@ -173,9 +253,14 @@ func (k *Killing) withoutShim(ctx context.Context) (swarm.KillResult, error) {
 		return swarm.KillResult{}, err
 	}
 	if st.State == rundir.StateEnded {
-		return swarm.KillResult{Status: endedOf(st), AlreadyEnded: !k.ordered, Forced: k.ordered && st.Forced}, nil
+		return k.ended(st), nil
 	}
-	return killOrphans(ctx, st, k.id, k.opts)
+	r, err := killOrphans(ctx, st, k.id, k.opts)
+	if err == nil && r.AlreadyEnded && !bootedSince(st) && listens(k.dir) {
+		// It may be in another PID namespace, with its worker.
+		return swarm.KillResult{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, errNoAnswer)
+	}
+	return r, err
 }
 
 func survived(ps []swarm.Process) error {

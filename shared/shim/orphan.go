@@ -67,6 +67,15 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 		return lost()
 	}
 	r.Forced = true
+	if _, err := force(ctx, left, look); err != nil {
+		return r, err
+	}
+	return lost()
+}
+
+// force ends processes with SIGKILL, and those that they fork meanwhile, which look
+// finds. It returns what is left.
+func force(ctx context.Context, left []proc.Process, look func() []proc.Process) ([]proc.Process, error) {
 	for range rounds {
 		// Stopped first, so that none forks while its siblings are ended.
 		for _, p := range left {
@@ -76,15 +85,15 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 			send(p, syscall.SIGKILL)
 		}
 		if err := awaitAll(ctx, left, forceLimit); err != nil {
-			return r, err
+			return left, err
 		}
 		again := look()
 		if len(again) == 0 || same(left, again) {
-			break
+			return again, nil
 		}
 		left = again
 	}
-	return lost()
+	return left, nil
 }
 
 // send signals a process if it is still the one that was proven. One that is

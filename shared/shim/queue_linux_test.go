@@ -158,3 +158,15 @@ func TestFollowElsewhere(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestKillElsewhere kills a worker whose shim is in another PID namespace and does
+// not answer: that is no proof that the worker has ended.
+func TestKillElsewhere(t *testing.T) {
+	t.Parallel()
+	w := elsewhere(t)
+	w.listen(false)
+	r, err := shim.Kill(t.Context(), w.dir, w.id, gently)
+	if !errors.Is(err, swarm.ErrUnavailable) {
+		t.Errorf("result %+v, %v", r, err)
+	}
+}

@@ -22,22 +22,23 @@ type closing struct {
 	*kill
 	sig      unix.Signal
 	mainOnly bool
-	grace    time.Duration // from the signal on
 	limit    time.Time
 	// done says that the signal was sent.
 	done bool
 }
 
-// beginClosing begins a kill whose first signal is put off.
+// beginClosing begins a kill whose first signal is put off. Its deadline is not: a
+// grace includes the time that the terminal takes to close.
 func (k *keeper) beginClosing(c *closing) {
 	c.limit = time.Now().Add(closeLimit)
-	c.deadline = c.limit.Add(c.grace)
 	k.kills = append(k.kills, c.kill)
 	k.closing = c
 }
 
 // hopeless says that who asked will not close the terminal.
-func (c *closing) hopeless() bool { return c.client.left.Load() || time.Now().After(c.limit) }
+func (c *closing) hopeless() bool {
+	return c.client.left.Load() || c.client.goesOn.Load() || time.Now().After(c.limit)
+}
 
 // closed sends the signal that was put off.
 func (k *keeper) closed() {
@@ -45,7 +46,6 @@ func (k *keeper) closed() {
 		return
 	}
 	k.closing.done = true
-	k.closing.deadline = time.Now().Add(k.closing.grace)
 	k.first(k.closing.sig, k.closing.mainOnly)
 }
 

@@ -15,8 +15,13 @@ import (
 )
 
 const (
-	// maxClients is how many may be connected at once.
+	// maxClients is how many clients may wait for something at once, and maxKills
+	// how many more may wait for a kill: waiting keeps nobody from ending the worker.
 	maxClients = 1000
+	maxKills   = 64
+	// maxEntering is how many clients may be connected that have not sent their
+	// request yet.
+	maxEntering = 64
 	// maxSurvivors is how many an answer names, so that it fits a socket's buffer.
 	maxSurvivors = 200
 	// patience is how long a client may take to send its request.
@@ -28,7 +33,9 @@ const (
 // control is the socket that clients connect to.
 type control struct {
 	socket *os.File
-	slots  chan struct{}
+	// entering holds a token for each client whose request is not known yet, clients
+	// and kills one for each that is served.
+	entering, clients, kills chan struct{}
 }
 
 // request is what one client asks for.
@@ -55,7 +62,12 @@ func listen(requests chan<- request) (*control, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("socket", err)
 	}
-	c := &control{socket: os.NewFile(uintptr(fd), rundir.Socket), slots: make(chan struct{}, maxClients)}
+	c := &control{
+		socket:   os.NewFile(uintptr(fd), rundir.Socket),
+		entering: make(chan struct{}, maxEntering),
+		clients:  make(chan struct{}, maxClients),
+		kills:    make(chan struct{}, maxKills),
+	}
 	_ = os.Remove(rundir.Socket)
 	// The mode must be right from the first moment on, so no chmod.
 	mask := unix.Umask(0o177)
@@ -83,7 +95,7 @@ func (c *control) accept(requests chan<- request) {
 		return
 	}
 	for {
-		c.slots <- struct{}{}
+		c.entering <- struct{}{}
 		fd := -1
 		var failed error
 		err := raw.Read(func(s uintptr) bool {
@@ -96,19 +108,63 @@ func (c *control) accept(requests chan<- request) {
 		if failed != nil {
 			// Too many files: the client stays in the queue.
 			<-time.After(breather)
-			<-c.slots
+			<-c.entering
 			continue
 		}
 		if !sameUser(fd) {
 			_ = unix.Close(fd)
-			<-c.slots
+			<-c.entering
 			continue
 		}
-		cl := &client{file: os.NewFile(uintptr(fd), "client")}
-		go func() {
-			cl.listen(requests)
-			<-c.slots
-		}()
+		go c.attend(&client{file: os.NewFile(uintptr(fd), "client")}, requests)
+	}
+}
+
+// attend reads the only request of a client, and then watches for its going.
+func (c *control) attend(cl *client, requests chan<- request) {
+	r, err := cl.request()
+	var slot chan struct{}
+	if err == nil {
+		slot = c.admit(r.Verb)
+	}
+	<-c.entering
+	switch {
+	case err != nil:
+		cl.last(rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()})
+		return
+	case slot == nil && (r.Verb == rundir.VerbWait || r.Verb == rundir.VerbWatch):
+		// Without an answer it waits for the end of the shim, which is the same.
+		cl.file.Close()
+		return
+	case slot == nil:
+		cl.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "too many clients wait for the worker"})
+		return
+	}
+	if r.Verb == rundir.VerbInput {
+		cl.input(r, requests)
+	} else {
+		_ = cl.file.SetReadDeadline(time.Time{})
+		requests <- request{Request: r, from: cl}
+		cl.watch()
+	}
+	<-slot
+}
+
+// admit returns where a request has its place, or nil if there is none.
+func (c *control) admit(verb string) chan struct{} {
+	select {
+	case c.clients <- struct{}{}:
+		return c.clients
+	default:
+	}
+	if verb != rundir.VerbKill {
+		return nil
+	}
+	select {
+	case c.kills <- struct{}{}:
+		return c.kills
+	default:
+		return nil
 	}
 }
 
@@ -117,6 +173,8 @@ type client struct {
 	file *os.File
 	// left says that the other side has gone.
 	left atomic.Bool
+	// goesOn says that it does not close the terminal, see [rundir.GoOn].
+	goesOn atomic.Bool
 	// late says that it asked when the worker had ended already.
 	late bool
 	// watches says that it is told of changes.
@@ -125,24 +183,14 @@ type client struct {
 	ahead []byte
 }
 
-// listen reads the only request of a client, and then watches for its going.
-func (c *client) listen(requests chan<- request) {
+// request reads the request of a client.
+func (c *client) request() (rundir.Request, error) {
 	_ = c.file.SetReadDeadline(time.Now().Add(patience))
 	line, err := c.line()
-	var r rundir.Request
-	if err == nil {
-		r, err = rundir.ParseRequest(line)
+	if err != nil {
+		return rundir.Request{}, err
 	}
-	switch {
-	case err != nil:
-		c.last(rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()})
-	case r.Verb == rundir.VerbInput:
-		c.input(r, requests)
-	default:
-		_ = c.file.SetReadDeadline(time.Time{})
-		requests <- request{Request: r, from: c}
-		c.watch()
-	}
+	return rundir.ParseRequest(line)
 }
 
 // line reads up to a newline. What it reads beyond that is ahead.
@@ -165,11 +213,15 @@ func (c *client) line() (string, error) {
 }
 
 // watch returns when the other side has closed, or last was called. A client that
-// only shut down its sending side still reads.
+// only shut down its sending side still reads. All that one may say after its
+// request is [rundir.GoOn].
 func (c *client) watch() {
 	var buf [64]byte
 	for {
-		_, err := c.file.Read(buf[:])
+		n, err := c.file.Read(buf[:])
+		if n > 0 {
+			c.goesOn.Store(true)
+		}
 		if errors.Is(err, io.EOF) && !c.hungUp() {
 			return
 		}

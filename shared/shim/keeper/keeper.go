@@ -66,7 +66,9 @@ type keeper struct {
 	children chan os.Signal
 	signals  chan os.Signal
 	resized  chan os.Signal
-	drained  chan *output
+	// continued gets SIGCONT.
+	continued chan os.Signal
+	drained   chan *output
 	// ownerEnded is closed when the owner has ended.
 	ownerEnded chan struct{}
 }
@@ -88,6 +90,7 @@ func newKeeper(l rundir.Launch, self rundir.Identity) *keeper {
 		children:   make(chan os.Signal, 1),
 		signals:    make(chan os.Signal, 8),
 		resized:    make(chan os.Signal, 1),
+		continued:  make(chan os.Signal, 1),
 		drained:    make(chan *output, 2),
 		ownerEnded: make(chan struct{}),
 	}
@@ -100,8 +103,9 @@ func (k *keeper) catchSignals() {
 	signal.Notify(k.children, unix.SIGCHLD)
 	signal.Notify(k.signals, unix.SIGTERM, unix.SIGINT, unix.SIGQUIT, unix.SIGHUP)
 	signal.Notify(k.resized, unix.SIGWINCH)
+	signal.Notify(k.continued, unix.SIGCONT)
 	// These only have to be caught.
-	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGCONT)
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU)
 }
 
 // run is the life of the worker, event by event.
@@ -118,6 +122,8 @@ func (k *keeper) run() int {
 			if k.term != nil {
 				k.term.resize()
 			}
+		case <-k.continued:
+			k.takeOrder()
 		case <-k.term.closed():
 			k.hangup()
 		case <-k.ownerEnded:

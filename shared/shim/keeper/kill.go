@@ -41,6 +41,17 @@ type kill struct {
 	spent bool
 }
 
+// killOf is the kill that a request asks for, from now on.
+func killOf(r rundir.Request, from *client) *kill {
+	return &kill{
+		cause:    causeKilled,
+		signal:   r.Signal,
+		deadline: time.Now().Add(grace(r.GraceMS)),
+		force:    r.Force,
+		client:   from,
+	}
+}
+
 // begin sends the first signal of a kill. Those before it go on: each has its own
 // deadline, and the earliest that forces ends all.
 func (k *keeper) begin(kl *kill, sig unix.Signal, mainOnly bool) {

@@ -41,15 +41,9 @@ func (k *keeper) serve(r request) {
 			k.wait(r.from)
 			return
 		}
-		kl := &kill{
-			cause:    causeKilled,
-			signal:   r.Signal,
-			deadline: time.Now().Add(grace(r.GraceMS)),
-			force:    r.Force,
-			client:   r.from,
-		}
+		kl := killOf(r.Request, r.from)
 		if r.Closing && k.term != nil && !k.term.gone {
-			k.beginClosing(&closing{kill: kl, sig: sig, mainOnly: r.MainOnly, grace: grace(r.GraceMS)})
+			k.beginClosing(&closing{kill: kl, sig: sig, mainOnly: r.MainOnly})
 			return
 		}
 		k.begin(kl, sig, r.MainOnly)

@@ -26,6 +26,11 @@
 //	              there after a hangup. A backend that closes the window itself
 //	              writes it then. It is there before status.json says ended
 //	ctl.sock      the shim's control socket, see below; it goes with the shim
+//	order         a kill that can't be sent over ctl.sock: its request, as below, with
+//	              the id and a newline at its end. Who wants it linked in whole, and
+//	              sends SIGCONT to the shim, which removes it and carries it out. Who
+//	              removes it has it: taken back, it is not carried out. One that is
+//	              older than [OrderLife] is not either
 //	output.log    the newest output; output.log.1 is older, and so on up to
 //	              [Segments]-1. Each line is in the CRI log format:
 //	              "<RFC 3339 time with nanoseconds> <stdout|stderr> <P|F> <text>";
@@ -64,7 +69,8 @@
 //	    signal of a later one is sent at once; when one of them forces, all end.
 //	    With closing=1 as the last field, whoever asks closes the worker's
 //	    terminal next, and keeps its last screen. The signal is sent then, or
-//	    when the client leaves.
+//	    when the client says "go on" (a line) or leaves. The grace is counted from
+//	    the request on.
 //	signal id=a1b2 signal=SIGUSR1 mode=main
 //	    "ok", "ended" if there is nobody to signal any more, "busy <text>" between
 //	    two starts, or "error <text>"
@@ -93,6 +99,9 @@
 //	                         not read an earlier input. Or not all given: its main
 //	                         process ended before it had read that
 //	    "error <text>"       not given: the text can't arrive as it is
+//
+// A shim that serves as many clients as it can answers "busy <text>", or to a wait
+// or a watch nothing at all. Some places are kept for kills.
 //
 // id is the worker's that is meant, and may be left out. A shim that keeps another
 // worker answers "stale" and does nothing.

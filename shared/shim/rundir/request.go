@@ -28,6 +28,10 @@ const (
 	InputEOF       = "eof"
 )
 
+// GoOn is the line that a client sends after a kill with Closing if it can't close
+// the terminal: the signal is then sent at once.
+const GoOn = "go on"
+
 // UnknownRequest is the text of the error for a verb that a shim does not know: it
 // is older than who asks.
 const UnknownRequest = "unknown request"

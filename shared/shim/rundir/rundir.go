@@ -1,6 +1,10 @@
 package rundir
 
-import "github.com/swarmhost/swarm/shared/shim/proc"
+import (
+	"time"
+
+	"github.com/swarmhost/swarm/shared/shim/proc"
+)
 
 // The files of a run directory.
 const (
@@ -11,6 +15,7 @@ const (
 	Socket     = "ctl.sock"
 	LogFile    = "output.log"
 	ScreenFile = "screen"
+	OrderFile  = "order"
 	// TranscriptFile and TranscriptMark are those of package swarm.
 	TranscriptFile = "transcript"
 	TranscriptMark = "[swarm: "
@@ -22,6 +27,9 @@ const (
 	MaxStatus = 64 << 10
 	MaxWorker = 64 << 20
 )
+
+// OrderLife is how long an order in the OrderFile holds.
+const OrderLife = 30 * time.Second
 
 // MaxScreen is the largest ScreenFile, in bytes.
 const MaxScreen = 1 << 20

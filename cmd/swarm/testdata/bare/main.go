@@ -123,6 +123,8 @@ func (w worker) broken() (swarm.KillResult, error) {
 		return swarm.KillResult{Status: s}, err
 	case "nothing":
 		return swarm.KillResult{}, nil
+	case "hangs":
+		select {} // whatever becomes of the context
 	case "survivors":
 		return swarm.KillResult{
 			Status:    exited(&swarm.Exit{Cause: swarm.CauseKilled}),

@@ -16,6 +16,8 @@
 //	                            with paste it asks its terminal to mark what is pasted
 //	worker spin DIR             keeps a processor busy
 //	worker listen DIR PORT      listens on a TCP port of 127.0.0.1
+//	worker crowd DIR N          has N clients of its own shim wait for its end
+//	worker mute DIR             puts a socket in the place of its shim's, and answers nobody
 //	worker obey DIR             runs the commands that it is asked to
 //	worker ask DIR COMMAND      asks it, waits for it, has its output and its exit code
 //
@@ -25,8 +27,10 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -84,6 +88,12 @@ func main() {
 		read(dir, arg == "paste")
 	case "listen":
 		listen(dir, arg)
+	case "crowd":
+		crowd(arg)
+		ready(dir, "pid")
+	case "mute":
+		mute()
+		ready(dir, "pid")
 	case "obey":
 		obey(dir)
 	case "ask":
@@ -107,6 +117,55 @@ func fail(text string) {
 func wait() {
 	for range time.Tick(time.Hour) {
 	}
+}
+
+// shimSocket is the control socket of the worker's own shim.
+func shimSocket() string {
+	return filepath.Join(os.Getenv("SWARM_DIR"), "workers", os.Getenv("SWARM_WORKER_ID"), "ctl.sock")
+}
+
+func crowd(n string) {
+	count, err := strconv.Atoi(n)
+	if err != nil {
+		fail(err.Error())
+	}
+	for count > 0 {
+		c, err := net.Dial("unix", shimSocket())
+		if errors.Is(err, syscall.EAGAIN) {
+			continue // its queue is full for a moment
+		}
+		if err != nil {
+			fail(err.Error())
+		}
+		if _, err := io.WriteString(c, "wait\n"); err != nil {
+			fail(err.Error())
+		}
+		kept = append(kept, c)
+		count--
+	}
+}
+
+// kept is what must stay open.
+var kept []io.Closer
+
+func mute() {
+	ignore()
+	if err := os.Remove(shimSocket()); err != nil {
+		fail(err.Error())
+	}
+	l, err := net.Listen("unix", shimSocket())
+	if err != nil {
+		fail(err.Error())
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				fail(err.Error())
+			}
+			kept = append(kept, c)
+		}
+	}()
 }
 
 func ignore() { signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT) }

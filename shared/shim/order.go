@@ -1,0 +1,165 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// isShim reports whether a process is there and is the shim of the worker with that
+// id. What status.json says is not enough: the worker could have written it. A
+// process of another user is an error.
+func isShim(p proc.Identity, id string) (bool, error) {
+	switch err := p.Signal(0); {
+	case errors.Is(err, fs.ErrPermission):
+		return false, fmt.Errorf("%w: the worker's shim (pid %d) is another user's", swarm.ErrPermission, p.PID)
+	case err != nil:
+		return false, nil
+	}
+	mark, marked := proc.Getenv(p.PID, swarm.EnvKeeper)
+	return marked && mark == id && p.Alive(), nil
+}
+
+// order leaves the kill in the run directory and wakes the shim, which takes it from
+// there with all its options. It reports whether the shim took it.
+func (k *Killing) order(ctx context.Context, shim proc.Identity) (taken bool, err error) {
+	path := filepath.Join(k.dir, rundir.OrderFile)
+	whole, err := k.writeOrder()
+	if err != nil {
+		return false, err
+	}
+	defer os.Remove(whole)
+	limit := time.Now().Add(orderLimit)
+	for placed := false; ; {
+		if !placed {
+			// Another kill may lie there.
+			placed = os.Link(whole, path) == nil
+		} else if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return true, nil
+		}
+		if shim.Signal(syscall.SIGCONT) != nil {
+			limit = time.Time{} // it has left
+		}
+		if ctx.Err() == nil && time.Now().Before(limit) && sleep(ctx, pause) {
+			continue
+		}
+		// Who removes it has it.
+		taken := placed && errors.Is(os.Remove(path), fs.ErrNotExist)
+		return taken, ctx.Err()
+	}
+}
+
+// writeOrder writes the request of the kill into a file beside the order's.
+func (k *Killing) writeOrder() (name string, err error) {
+	f, err := os.CreateTemp(k.dir, rundir.OrderFile+".*")
+	if err == nil {
+		_, err = f.WriteString(k.request(false).String() + "\n")
+		err = errors.Join(err, f.Close())
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return "", fmt.Errorf("%w: %w", swarm.ErrPermission, err)
+	}
+	return f.Name(), err
+}
+
+// carriedOut waits for the outcome of a kill that the shim took from the run
+// directory, which it tells only by its end.
+func (k *Killing) carriedOut(ctx context.Context) (swarm.KillResult, error) {
+	defer keepAwake(k.dir, k.id)()
+	limit := k.deadline()
+	if !k.opts.Force {
+		// The worker may stay, and then nobody tells.
+		limit = k.ordered.Add(max(k.opts.Grace, 0) + time.Second)
+	}
+	bounded, cancel := context.WithDeadline(ctx, limit)
+	defer cancel()
+	if err := proc.AwaitEnd(bounded, k.shim.Shim); err != nil && ctx.Err() != nil {
+		return swarm.KillResult{}, ctx.Err()
+	}
+	return k.silent(ctx)
+}
+
+// silent deals with a shim that has taken the kill on and does not tell how it ended.
+// Most often it has left.
+func (k *Killing) silent(ctx context.Context) (swarm.KillResult, error) {
+	if ctx.Err() != nil {
+		return swarm.KillResult{}, ctx.Err()
+	}
+	st, err := readFacts(k.dir, k.id)
+	if err != nil || st.State == rundir.StateEnded {
+		return k.withoutShim(ctx)
+	}
+	switch there, err := isShim(st.Shim, k.id); {
+	case err != nil:
+		return swarm.KillResult{}, err
+	case !there:
+		return k.withoutShim(ctx)
+	}
+	k.shim = &st
+	return k.byHand(ctx, st, false)
+}
+
+// byHand ends the processes of a worker whose shim is alive and does nothing. signal
+// says that they did not get their first signal yet. The shim itself is not ended: it
+// records the end, should it ever go on.
+func (k *Killing) byHand(ctx context.Context, st rundir.Status, signal bool) (swarm.KillResult, error) {
+	sig := proc.SignalNumber(k.opts.Signal)
+	if sig == 0 {
+		return swarm.KillResult{}, fmt.Errorf("%w: this system has no %s", swarm.ErrInvalidSpec, k.opts.Signal)
+	}
+	r := swarm.KillResult{Signal: k.opts.Signal}
+	var found []proc.Process
+	look := func() []proc.Process {
+		c := takeCensus()
+		found = merge(found, append(c.below(st.Shim), c.orphans(st, k.id)...))
+		return found
+	}
+	left := look()
+	if signal {
+		mainOnly := k.opts.Mode == swarm.KillMain && st.Main.Alive()
+		for _, p := range left {
+			if !mainOnly || p.Identity == st.Main {
+				send(p, sig)
+			}
+		}
+		if err := awaitAll(ctx, left, k.opts.Grace); err != nil {
+			return r, err
+		}
+		left = look()
+	}
+	if len(left) > 0 && k.opts.Force {
+		r.Forced = true
+		// One that goes on after all must not start the worker again.
+		_ = st.Shim.Signal(syscall.SIGTERM)
+		var err error
+		if left, err = force(ctx, left, look); err != nil {
+			return r, err
+		}
+	}
+	if len(left) > 0 {
+		r.Status, _ = Status(k.dir, k.id)
+		r.Survivors = withAlive(nil, left)
+		return r, survived(r.Survivors)
+	}
+	bounded, cancel := context.WithTimeout(ctx, leaveLimit)
+	defer cancel()
+	if err := proc.AwaitEnd(bounded, st.Shim); err != nil {
+		return r, fmt.Errorf("%w: its processes have ended, but its shim (pid %d) does not answer, and has not recorded the end",
+			swarm.ErrUnavailable, st.Shim.PID)
+	}
+	res, err := k.withoutShim(ctx)
+	res.Forced = res.Forced || r.Forced
+	return res, err
+}

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -35,22 +38,9 @@ func (h *Host) Collect(ctx context.Context) (Collected, error) {
 	if err != nil {
 		return Collected{}, err
 	}
-	return h.collect(ctx, reg)
-}
-
-func (h *Host) collect(ctx context.Context, reg *registry.Registry) (Collected, error) {
 	var c Collected
-	if err := c.settle(ctx, h, reg); err != nil {
-		return c, err
-	}
-	recs, warnings, err := reg.Read(ctx, registry.Query{State: registry.Running})
+	recs, err := c.ended(ctx, h, reg)
 	if err != nil {
-		return c, err
-	}
-	for _, text := range warnings {
-		c.Warnings = append(c.Warnings, Warning{Text: text})
-	}
-	if err := c.ends(ctx, h, reg, recs); err != nil {
 		return c, err
 	}
 	c.owners(ctx, h, recs)
@@ -59,6 +49,27 @@ func (h *Host) collect(ctx context.Context, reg *registry.Registry) (Collected, 
 		c.Warnings = append(c.Warnings, Warning{Text: text})
 	}
 	c.warnIf(err, "cannot look after agents")
+	c.remove(ctx, h, reg)
+	return c, ctx.Err()
+}
+
+// ended records what has ended. It returns the records of those that ran.
+func (c *Collected) ended(ctx context.Context, h *Host, reg *registry.Registry) ([]registry.Record, error) {
+	if err := c.settle(ctx, h, reg); err != nil {
+		return nil, err
+	}
+	recs, warnings, err := reg.Read(ctx, registry.Query{State: registry.Running})
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range warnings {
+		c.Warnings = append(c.Warnings, Warning{Text: text})
+	}
+	return recs, c.ends(ctx, h, reg, recs)
+}
+
+// remove removes the records and run directories whose time is over.
+func (c *Collected) remove(ctx context.Context, h *Host, reg *registry.Registry) {
 	gone, _, err := h.expire(ctx, reg, time.Now())
 	for _, r := range gone {
 		c.Removed = append(c.Removed, worker(r))
@@ -70,7 +81,6 @@ func (h *Host) collect(ctx context.Context, reg *registry.Registry) (Collected, 
 	n, err = h.dropStrays(ctx, reg)
 	c.RunDirs += n
 	c.warnIf(err, "cannot remove run directories")
-	return c, ctx.Err()
 }
 
 func (c *Collected) warnIf(err error, what string) {
@@ -148,42 +158,68 @@ func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, r
 	return err
 }
 
+// atOnce is how many workers whose owner has ended are killed at the same time.
+const atOnce = 16
+
 // owners kills the workers whose owner has ended and whose backend does not see to
-// that, and returns them.
-func (c *Collected) owners(ctx context.Context, h *Host, recs []registry.Record) []registry.Record {
-	left := h.disowned(ctx, recs)
-	for _, w := range left {
-		outs, err := h.Kill(ctx, Selection{Names: []string{w.ID}}, KillRequest{Allowed: true})
-		for _, out := range outs {
-			if err = out.Err; err == nil && !out.Result.AlreadyEnded {
-				c.Killed = append(c.Killed, out.Worker)
-			}
-		}
-		if !errors.Is(err, ErrNotFound) {
-			c.warnIf(err, fmt.Sprintf("the owner of '%s' has ended", w.Name))
+// that, all at the same time.
+func (c *Collected) owners(ctx context.Context, h *Host, recs []registry.Record) {
+	left, err := h.disowned(ctx, recs)
+	h.warnIf(err, "the backend of workers whose owner has ended can't be asked")
+	var mu sync.Mutex
+	var killing sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for _, r := range left {
+		killing.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			killed, err := h.killDisowned(ctx, r)
+			mu.Lock()
+			defer mu.Unlock()
+			c.Killed = append(c.Killed, killed...)
+			c.warnIf(err, ownerEnded(r))
+		})
+	}
+	killing.Wait()
+	slices.SortFunc(c.Killed, func(a, b Worker) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// ownerEnded says which worker could not be killed, and why it should be.
+func ownerEnded(r registry.Record) string { return fmt.Sprintf("the owner of '%s' has ended", r.Name) }
+
+// killDisowned kills a worker whose owner has ended. One that is gone is no error.
+func (h *Host) killDisowned(ctx context.Context, r registry.Record) (killed []Worker, err error) {
+	outs, err := h.Kill(ctx, Selection{Names: []string{r.ID}}, KillRequest{Allowed: true})
+	for _, out := range outs {
+		if err = out.Err; err == nil && !out.Result.AlreadyEnded {
+			killed = append(killed, out.Worker)
 		}
 	}
-	return left
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return killed, err
 }
 
 // disowned returns those of recs whose owner has ended and whose backend does not
-// see to that.
-func (h *Host) disowned(ctx context.Context, recs []registry.Record) []registry.Record {
-	var left []registry.Record
+// see to that. An error is about the backends that can't be asked.
+func (h *Host) disowned(ctx context.Context, recs []registry.Record) (left []registry.Record, err error) {
 	orphaned := func(r registry.Record) bool {
 		return r.State == registry.Running && r.Owner != nil && !ownerLives(*r.Owner)
 	}
 	for _, g := range h.groups(recs, orphaned) {
-		err := g.err
-		if err == nil {
-			err = h.askBackend(ctx, g.entry, true, func(p *peer) error {
+		gerr := g.err
+		if gerr == nil {
+			gerr = h.askBackend(ctx, g.entry, true, func(p *peer) error {
 				if !p.Has(swarm.CapOwner) {
 					left = append(left, g.recs...)
 				}
 				return nil
 			})
 		}
-		h.warnIf(err, "the backend of workers whose owner has ended can't be asked", "backend", g.name)
+		if gerr != nil {
+			err = errors.Join(err, fmt.Errorf("backend '%s': %w", g.name, gerr))
+		}
 	}
-	return left
+	return left, err
 }

@@ -47,6 +47,22 @@ func (h *Host) SweepTeam(ctx context.Context, teamName string, living ...string)
 	return warnings, ctx.Err()
 }
 
+// teamsLive reports whether there is anything to sweep: an agent that is not
+// terminated, or the server of a team that agents used.
+func (h *Host) teamsLive(ctx context.Context) (live bool, err error) {
+	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		agents, warnings, err := tx.Agents(ctx, registry.AgentQuery{Live: true})
+		if err != nil || len(agents)+len(warnings) > 0 {
+			live = true
+			return err
+		}
+		teams, _, err := tx.Teams(ctx)
+		live = slices.ContainsFunc(teams, func(t registry.Team) bool { return t.Server != nil && t.Server.Used })
+		return err
+	})
+	return live, err
+}
+
 // Signs returns what is known of the workers of a team's agents, by the workers' ids.
 // A backend is asked only for those that may have ended. It writes nothing.
 func (h *Host) Signs(ctx context.Context, teamName string) (map[string]team.Signs, error) {

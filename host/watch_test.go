@@ -148,6 +148,58 @@ func TestWatchOwner(t *testing.T) {
 	w.expect(t, "[w] KILL REQUESTED", "[w] KILLED: by orchestrator")
 }
 
+// A worker that does not end after its owner has ended holds up nothing: neither the
+// start of a watch nor what it tells.
+func TestWatchStubbornOrphan(t *testing.T) {
+	t.Parallel()
+	for _, before := range []bool{true, false} {
+		t.Run(fmt.Sprintf("before=%v", before), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.can("one", swarm.CapWatch)
+			owner := exec.CommandContext(t.Context(), "sleep", "1000")
+			if err := owner.Start(); err != nil {
+				t.Fatal(err)
+			}
+			id, err := proc.Identify(owner.Process.Pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			end := func() { _ = owner.Process.Kill(); _ = owner.Wait() }
+			t.Cleanup(end)
+			killing, release := make(chan struct{}), make(chan struct{})
+			r.two.onKill = func(ctx context.Context, w fakeWorker, _ swarm.KillOptions) (swarm.KillResult, error) {
+				close(killing)
+				select {
+				case <-release:
+				case <-ctx.Done():
+				}
+				exit := swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled}
+				r.two.end(t, w.Spec.Name, exit)
+				return swarm.KillResult{Status: swarm.Status{State: swarm.StateExited, Exit: &exit}}, nil
+			}
+			r.spawn(t, "orphan", "two", func(q *SpawnRequest) { q.Owner = &swarm.Owner{PID: id.PID, Start: id.Start, Boot: id.Boot} })
+			r.spawn(t, "other", "one")
+			if before {
+				end()
+			}
+			w := r.watch(t)
+			end()
+			w.expect(t, "[orphan] KILL REQUESTED")
+			<-killing
+			r.one.end(t, "other", swarm.Exit{})
+			w.expect(t, "[other] EXITED: success")
+			r.spawn(t, "late", "one")
+			w.expect(t, "[late] SPAWNED")
+			close(release)
+			w.expect(t, "[orphan] KILLED: by orchestrator")
+			if err := w.stop(); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // A backend that can't be asked is said once, and its workers are watched when it
 // can be again.
 func TestWatchBackendComesBack(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -17,9 +18,6 @@ const (
 	// most.
 	watchAgain    = time.Second
 	watchAgainMax = 30 * time.Second
-	// ownersEvery is how often owners are looked at, where there are workers whose
-	// backend does not do that.
-	ownersEvery = time.Second
 	// sweepEvery is how often agents are looked at, where there are any: what counts
 	// is silence, of which nothing tells.
 	sweepEvery = 15 * time.Second
@@ -37,8 +35,15 @@ type watching struct {
 	watched map[string]bool
 	later   map[string]retry
 	heard   chan heard
-	// owned are the workers that run and have an owner.
-	owned []registry.Record
+	// owners are those of the running workers, who are waited for.
+	owners map[proc.Identity]*owner
+	// beside gets what came of something that ran beside the loop, to be called by
+	// the loop.
+	beside chan func()
+	// sweeping says that agents are being looked after; sweep is when to do that
+	// next, zero if there are none.
+	sweeping bool
+	sweep    time.Time
 	// warned keeps the same warning from being said twice.
 	warned map[string]bool
 
@@ -63,7 +68,7 @@ func newWatching(h *Host, reg *registry.Registry, req WatchRequest) *watching {
 	return &watching{
 		h: h, reg: reg, req: req,
 		watched: map[string]bool{}, later: map[string]retry{}, warned: map[string]bool{},
-		heard: make(chan heard), cancel: func() {},
+		heard: make(chan heard), owners: map[proc.Identity]*owner{}, beside: make(chan func()), cancel: func() {},
 	}
 }
 
@@ -74,25 +79,23 @@ func (w *watching) close() {
 
 func (w *watching) run(ctx context.Context, f *follower) error {
 	ctx, w.cancel = context.WithCancel(ctx)
-	done, err := w.h.collect(ctx, w.reg)
-	if err != nil {
+	var done Collected
+	if _, err := done.ended(ctx, w.h, w.reg); err != nil {
 		return err
 	}
+	done.remove(ctx, w.h, w.reg)
 	for _, warning := range done.Warnings {
 		w.warn(warning)
 	}
 	if err := w.refresh(ctx); err != nil {
 		return err
 	}
+	w.agents(ctx)
 	if w.req.Ready != nil {
 		w.req.Ready()
 	}
 	next := time.NewTimer(0)
 	defer next.Stop()
-	owners := time.NewTicker(ownersEvery)
-	defer owners.Stop()
-	agents := time.NewTicker(sweepEvery)
-	defer agents.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -107,10 +110,8 @@ func (w *watching) run(ctx context.Context, f *follower) error {
 			if err := w.tell(ctx, f); err != nil {
 				return err
 			}
-		case <-owners.C:
-			w.owners(ctx)
-		case <-agents.C:
-			w.agents(ctx)
+		case result := <-w.beside:
+			result()
 		case <-next.C:
 		}
 		next.Reset(w.due(ctx))
@@ -146,6 +147,9 @@ func (w *watching) tell(ctx context.Context, f *follower) error {
 			}
 		}
 	}
+	if w.sweep.IsZero() && !w.sweeping {
+		w.expectAgents(ctx)
+	}
 	if spawned {
 		return w.refresh(ctx)
 	}
@@ -161,7 +165,7 @@ func (w *watching) refresh(ctx context.Context) error {
 	for _, text := range warnings {
 		w.warn(Warning{Text: text})
 	}
-	w.owned = slices.DeleteFunc(slices.Clone(recs), func(r registry.Record) bool { return r.Owner == nil })
+	w.awaitOwners(ctx, recs)
 	now := time.Now()
 	fresh := func(r registry.Record) bool { return !w.watched[r.ID] && !now.Before(w.later[r.ID].at) }
 	for _, g := range w.h.groups(recs, fresh) {
@@ -292,6 +296,13 @@ func (w *watching) due(ctx context.Context) time.Duration {
 	if !at.IsZero() && at.Before(next) {
 		next = at
 	}
+	if !w.sweep.IsZero() && !w.sweeping {
+		if !now.Before(w.sweep) {
+			w.agents(ctx)
+		} else if w.sweep.Before(next) {
+			next = w.sweep
+		}
+	}
 	again := false
 	for id, r := range w.later {
 		switch {
@@ -315,29 +326,5 @@ func (w *watching) warn(warning Warning) {
 	if w.req.Warn != nil && !w.warned[warning.Text] {
 		w.warned[warning.Text] = true
 		w.req.Warn(warning)
-	}
-}
-
-// agents records what became of the agents of all teams.
-func (w *watching) agents(ctx context.Context) {
-	warnings, err := w.h.SweepTeam(ctx, "")
-	if err != nil && ctx.Err() == nil {
-		warnings = append(warnings, fmt.Sprintf("cannot look after agents: %v", err))
-	}
-	for _, text := range warnings {
-		w.warn(Warning{Text: text})
-	}
-}
-
-// owners kills the workers whose owner has ended.
-func (w *watching) owners(ctx context.Context) {
-	if len(w.owned) == 0 {
-		return
-	}
-	var c Collected
-	tried := c.owners(ctx, w.h, w.owned)
-	w.owned = slices.DeleteFunc(w.owned, func(r registry.Record) bool { return indexID(tried, r.ID) >= 0 })
-	for _, warning := range c.Warnings {
-		w.warn(warning)
 	}
 }

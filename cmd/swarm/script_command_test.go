@@ -40,6 +40,8 @@ const eventually = 20 * time.Second
 //	finals WORKER TEXT…          the worker's final events are exactly these, in this order
 //	[!] idle D MAX RE            the processes whose command line matches take at most
 //	                             MAX of processor time, all together, within D
+//	asleep D N RE                wait for a time D in which the processes whose command
+//	                             line matches wake at most N times, all together
 //	[!] mcp [-s NAME] TOOL [JSON]
 //	                             call a tool of 'swarm mcp' and print the answer as one
 //	                             line of JSON; ! if the answer is an error. The server
@@ -67,6 +69,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"mode":      cmdMode,
 	"finals":    cmdFinals,
 	"idle":      cmdIdle,
+	"asleep":    cmdAsleep,
 	"mcp":       cmdMCP,
 	"needs":     cmdNeeds,
 	"tolerant":  cmdTolerant,

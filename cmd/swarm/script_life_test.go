@@ -3,6 +3,7 @@ package main_test
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,4 +61,35 @@ func cmdIdle(ts *testscript.TestScript, neg bool, args []string) {
 	if (sum <= most) == neg {
 		ts.Fatalf("took %v of processor time within %v", sum, within)
 	}
+}
+
+// cmdAsleep counts how often the processes gave up the processor, which a process
+// does once or more each time that it was woken.
+func cmdAsleep(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 3, "asleep D N RE")
+	within, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	most, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	match := pattern(ts, args[2])
+	woke := func() (sum, processes int) {
+		for _, p := range worldOf(ts).processes(func(p process) bool { return match.MatchString(p.command) }) {
+			sum += switches(p.pid)
+			processes++
+		}
+		return sum, processes
+	}
+	var times int
+	for limit := time.Now().Add(eventually); time.Now().Before(limit); {
+		before, was := woke()
+		<-time.After(within)
+		after, is := woke()
+		if was == 0 || is != was {
+			continue
+		}
+		if times = after - before; times <= most {
+			return
+		}
+	}
+	ts.Fatalf("woke %d times within %v", times, within)
 }

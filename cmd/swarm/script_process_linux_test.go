@@ -98,3 +98,24 @@ func cpuTime(pid int) time.Duration {
 	}
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
+
+// switches is how often the threads of a process gave up the processor by
+// themselves.
+func switches(pid int) (sum int) {
+	threads, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "status"))
+	if err != nil {
+		return 0
+	}
+	for _, name := range threads {
+		status, err := os.ReadFile(name)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		_, after, _ := strings.Cut(string(status), "\nvoluntary_ctxt_switches:")
+		line, _, _ := strings.Cut(after, "\n")
+		if n, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
+			sum += n
+		}
+	}
+	return sum
+}

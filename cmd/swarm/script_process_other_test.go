@@ -60,3 +60,6 @@ func cpuTime(pid int) time.Duration {
 	}
 	return took
 }
+
+// switches can't be told here.
+func switches(int) int { return 0 }

@@ -1,0 +1,170 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim/proc"
+)
+
+// ownerAgain is when to look again after an owner that can't be waited for.
+const ownerAgain = time.Second
+
+// owner is a process on whose end workers are killed.
+type owner struct {
+	// workers are the records of its workers that run.
+	workers []registry.Record
+	// ended says that it is known to have ended.
+	ended bool
+	// tried are the ids of the workers that were killed for that, or are being
+	// killed.
+	tried map[string]bool
+	// forget ends the wait.
+	forget context.CancelFunc
+}
+
+// aside runs what may take long beside the loop, which then calls what it returns.
+func (w *watching) aside(ctx context.Context, f func() (result func())) {
+	w.listening.Go(func() {
+		select {
+		case w.beside <- f():
+		case <-ctx.Done():
+		}
+	})
+}
+
+// awaitOwners waits for the end of every owner of a running worker, without looking
+// at it again and again.
+func (w *watching) awaitOwners(ctx context.Context, running []registry.Record) {
+	workers := map[proc.Identity][]registry.Record{}
+	for _, r := range running {
+		if r.Owner != nil {
+			id := proc.Identity{PID: r.Owner.PID, Start: r.Owner.Start, Boot: r.Owner.Boot}
+			workers[id] = append(workers[id], r)
+		}
+	}
+	for id, o := range w.owners {
+		if len(workers[id]) == 0 {
+			o.forget()
+			delete(w.owners, id)
+		}
+	}
+	for id, recs := range workers {
+		o := w.owners[id]
+		switch {
+		case o == nil:
+			waiting, forget := context.WithCancel(ctx)
+			o = &owner{workers: recs, tried: map[string]bool{}, forget: forget}
+			w.owners[id] = o
+			w.aside(waiting, func() func() {
+				awaitEnd(waiting, id)
+				return func() { w.ownerEnded(ctx, o) }
+			})
+		case o.ended:
+			o.workers = recs
+			w.ownerEnded(ctx, o)
+		default:
+			o.workers = recs
+		}
+	}
+}
+
+// awaitEnd returns when a process has ended, or with the context.
+func awaitEnd(ctx context.Context, id proc.Identity) {
+	for proc.AwaitEnd(ctx, id) != nil && ctx.Err() == nil {
+		again := time.NewTimer(ownerAgain)
+		select {
+		case <-ctx.Done():
+		case <-again.C:
+		}
+		again.Stop()
+	}
+}
+
+// ownerEnded kills the workers of an owner, beside the loop, where their backends
+// do not do that.
+func (w *watching) ownerEnded(ctx context.Context, o *owner) {
+	o.ended = true
+	var recs []registry.Record
+	for _, r := range o.workers {
+		if !o.tried[r.ID] {
+			o.tried[r.ID] = true
+			recs = append(recs, r)
+		}
+	}
+	for _, g := range w.h.groups(recs, func(registry.Record) bool { return true }) {
+		w.aside(ctx, func() func() {
+			left := w.askDisowned(ctx, g.recs)
+			return func() {
+				for _, r := range left {
+					w.killDisowned(ctx, o, r)
+				}
+			}
+		})
+	}
+}
+
+// askDisowned is [Host.disowned] for workers of one backend, asked again and again
+// while that can't answer.
+func (w *watching) askDisowned(ctx context.Context, recs []registry.Record) []registry.Record {
+	for delay := watchAgain; ; delay = min(2*delay, watchAgainMax) {
+		left, err := w.h.disowned(ctx, recs)
+		if err == nil || ctx.Err() != nil {
+			return left
+		}
+		w.h.warnIf(err, "the backend of workers whose owner has ended can't be asked")
+		again := time.NewTimer(delay)
+		select {
+		case <-ctx.Done():
+		case <-again.C:
+		}
+		again.Stop()
+	}
+}
+
+// killDisowned kills a worker beside the loop, for as long as that takes. If it
+// fails, it is tried again when the workers are looked at next.
+func (w *watching) killDisowned(ctx context.Context, o *owner, r registry.Record) {
+	w.aside(ctx, func() func() {
+		_, err := w.h.killDisowned(ctx, r)
+		return func() {
+			if err != nil && ctx.Err() == nil {
+				delete(o.tried, r.ID)
+				w.warn(Warning{Text: fmt.Sprintf("%s: %v", ownerEnded(r), err)})
+			}
+		}
+	})
+}
+
+// agents records what became of the agents of all teams, beside the loop: it asks
+// backends, and may end the server of a team.
+func (w *watching) agents(ctx context.Context) {
+	if w.sweeping {
+		return
+	}
+	w.sweeping = true
+	w.aside(ctx, func() func() {
+		warnings, err := w.h.SweepTeam(ctx, "")
+		return func() {
+			w.sweeping, w.sweep = false, time.Time{}
+			if err != nil && ctx.Err() == nil {
+				warnings = append(warnings, fmt.Sprintf("cannot look after agents: %v", err))
+			}
+			for _, text := range warnings {
+				w.warn(Warning{Text: text})
+			}
+			w.expectAgents(ctx)
+		}
+	})
+}
+
+// expectAgents sets when to look after agents next, if there are any: silence is
+// what counts, and nothing tells of it.
+func (w *watching) expectAgents(ctx context.Context) {
+	some, err := w.h.teamsLive(ctx)
+	if some || err != nil {
+		w.sweep = time.Now().Add(sweepEvery)
+	}
+}

@@ -21,6 +21,9 @@ import (
 // of a plugin takes longer than its start.
 const pinFile = "plugin-hashes.json"
 
+// maxPins is the largest pinFile, in bytes.
+const maxPins = 16 << 20
+
 // pinned is the hash of a file and what would tell that the file was changed.
 // The time of the last change of the inode can't be set back as mtime can.
 type pinned struct {
@@ -146,7 +149,7 @@ func look(f *os.File) (pinned, error) {
 // readPins returns what is remembered; what can't be read counts as forgotten.
 func (s *Set) readPins() map[string]pinned {
 	known := map[string]pinned{}
-	if text, err := os.ReadFile(filepath.Join(s.opts.Dir, pinFile)); err != nil || json.Unmarshal(text, &known) != nil {
+	if text, err := safefile.Read(filepath.Join(s.opts.Dir, pinFile), maxPins); err != nil || json.Unmarshal(text, &known) != nil {
 		return map[string]pinned{}
 	}
 	return known

@@ -14,11 +14,15 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // SumsFile is the list of hashes that may lie beside an archive, in the format of
 // sha256sum.
 const SumsFile = "SHA256SUMS"
+
+// maxSums is the largest SumsFile, in bytes.
+const maxSums = 1 << 20
 
 // maxSize bounds the size of what is read and unpacked.
 const maxSize = 2 << 30
@@ -110,7 +114,7 @@ func (s source) fetch(ctx context.Context, to, want string) (sum string, err err
 // does not name an archive is not its list; a plugin alone may lie beside any.
 func (s source) checkList(sum string, known bool) error {
 	path := filepath.Join(filepath.Dir(s.path), SumsFile)
-	f, err := os.Open(path)
+	f, err := safefile.OpenForeign(path, maxSums)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -118,7 +122,7 @@ func (s source) checkList(sum string, known bool) error {
 		return err
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(io.LimitReader(f, 1<<20))
+	lines := bufio.NewScanner(io.LimitReader(f, maxSums))
 	for lines.Scan() {
 		want, name, ok := strings.Cut(lines.Text(), " ")
 		// The second blank of sha256sum is '*' for a file that was read in binary mode.

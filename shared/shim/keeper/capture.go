@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -54,7 +55,7 @@ func (t *terminal) awaitShown() {
 // runCapture runs the program in the shim's own environment, which marks it as
 // none of the worker's.
 func (k *keeper) runCapture(deadline time.Time) bool {
-	screen, err := os.OpenFile(rundir.ScreenFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	screen, err := safefile.Create(rundir.ScreenFile)
 	if err != nil {
 		return false
 	}

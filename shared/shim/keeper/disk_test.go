@@ -18,19 +18,6 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-// A log that can't be written is no reason to stop a worker, and its status says
-// what is missing.
-func TestLogCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	must(t, os.Symlink("/dev/full", filepath.Join(dir, rundir.LogFile)))
-	s := start(t, launch(`i=0; while [ $((i=i+1)) -le 1000 ]; do echo line; done; exit 3`), options{dir: dir})
-	st := s.end()
-	if st.Code != 3 || st.Cause != "exited" || st.DroppedLines != 1000 || st.DroppedBytes != 5000 {
-		t.Errorf("status %+v", st)
-	}
-}
-
 // The room for the last status is taken when the worker starts.
 func TestRoomForTheEnd(t *testing.T) {
 	t.Parallel()
@@ -103,20 +90,4 @@ func diskFull(shim, dir string) error {
 		_, err = os.Stdout.Write(b)
 	}
 	return err
-}
-
-// Neither is a transcript, which is no reason not to keep the log.
-func TestTranscriptCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	must(t, os.Symlink("/dev/full", filepath.Join(dir, rundir.TranscriptFile)))
-	l := launch(`echo one; echo two >&2; exit 3`)
-	l.Transcript = true
-	s := start(t, l, options{dir: dir})
-	if st := s.end(); st.Code != 3 || st.DroppedBytes != 0 {
-		t.Errorf("status %+v", st)
-	}
-	if got := s.text("stdout"); got != "one\ntwo\n" {
-		t.Errorf("the log has %q", got)
-	}
 }

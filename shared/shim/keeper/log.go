@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -71,7 +72,7 @@ func openLog(limit int64) (*log, error) {
 }
 
 func createLog() (*os.File, error) {
-	return os.OpenFile(rundir.LogFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	return safefile.Create(rundir.LogFile)
 }
 
 // append writes what was read at once. Text without a newline becomes a partial

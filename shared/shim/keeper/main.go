@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
@@ -53,7 +54,7 @@ func start() (_ *keeper, err error) {
 		return nil, err
 	}
 	defer starting.Close()
-	b, err := os.ReadFile(rundir.LaunchFile)
+	b, err := safefile.Read(rundir.LaunchFile, rundir.MaxLaunch)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -20,7 +21,7 @@ const (
 type statusFile struct{ final *os.File }
 
 func newStatusFile() (*statusFile, error) {
-	f, err := os.OpenFile(finalFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := safefile.Create(finalFile)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func (s *statusFile) write(st rundir.Status) error {
 }
 
 func writeFile(name string, b []byte, durable bool) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := safefile.Create(name)
 	if err != nil {
 		return err
 	}

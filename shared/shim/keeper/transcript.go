@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -36,7 +37,7 @@ type transcript struct {
 }
 
 func openTranscript(limit int64) (*transcript, error) {
-	f, err := os.OpenFile(rundir.TranscriptFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := safefile.Create(rundir.TranscriptFile)
 	if err != nil {
 		return nil, err
 	}

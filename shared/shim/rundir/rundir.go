@@ -21,11 +21,12 @@ const (
 	TranscriptMark = "[swarm: "
 )
 
-// MaxStatus and MaxWorker are the largest StatusFile and WorkerFile, in bytes. Larger
-// ones are damaged: no shim and no host writes them.
+// MaxStatus, MaxWorker and MaxLaunch are the largest StatusFile, WorkerFile and
+// LaunchFile, in bytes. Larger ones are damaged: no shim and no host writes them.
 const (
 	MaxStatus = 64 << 10
 	MaxWorker = 64 << 20
+	MaxLaunch = 64 << 20
 )
 
 // OrderLife is how long an order in the OrderFile holds.

@@ -68,9 +68,16 @@ func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceS
 	} else if spec.Parent != "" {
 		parent = filepath.Join(beside, spec.Parent)
 	}
-	made, err := done.mkdirAll(parent)
+	mode, err := r.modeOfRoom()
+	if err != nil {
+		return "", 0, err
+	}
+	made, err := done.mkdirAll(parent, mode)
 	if err != nil {
 		return "", 0, invalid("cannot make a directory for worktrees: %w", err)
+	}
+	if err := r.trusted(parent); err != nil {
+		return "", 0, invalid("cannot make worktrees in %s: %w; see to it that only you can write there, or use --worktree-dir", parent, err)
 	}
 	if parent, err = filepath.EvalSymlinks(parent); err != nil {
 		return "", 0, err
@@ -80,6 +87,10 @@ func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceS
 		return "", 0, err
 	}
 	if err := w.clearStale(ctx, r, path); err != nil {
+		return "", 0, err
+	}
+	// Git would make it for all to read; it takes a directory that is empty.
+	if _, err := done.mkdirAll(path, mode); err != nil {
 		return "", 0, err
 	}
 	// The directory may have been made a moment ago for a neighbour that goes first.

@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,7 +30,7 @@ func (u *undo) all(ctx context.Context) error {
 
 // mkdirAll makes a directory and those above it that are missing, and returns how
 // many it made. When it is taken back, only those go that are still empty.
-func (u *undo) mkdirAll(dir string) (made int, err error) {
+func (u *undo) mkdirAll(dir string, mode fs.FileMode) (made int, err error) {
 	var missing []string
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
@@ -38,7 +39,7 @@ func (u *undo) mkdirAll(dir string) (made int, err error) {
 		missing = append(missing, at)
 	}
 	for _, at := range slices.Backward(missing) {
-		err := os.Mkdir(at, 0o777)
+		err := os.Mkdir(at, mode)
 		if errors.Is(err, os.ErrExist) {
 			continue
 		}

@@ -17,7 +17,7 @@ func branchOf(spec swarm.WorkspaceSpec) string {
 
 // startOf returns the commit to make the branch at, empty if the branch exists
 // and can be used.
-func (w *Workspace) startOf(ctx context.Context, r *repo, base, branch string) (string, error) {
+func (r *repo) startOf(ctx context.Context, branch string) (string, error) {
 	// The answer differs from the question for shorthands such as @{-1}.
 	if full, err := r.git.line(ctx, "check-ref-format", "--branch", branch); err != nil || full != branch {
 		if ctx.Err() != nil {
@@ -42,7 +42,7 @@ func (w *Workspace) startOf(ctx context.Context, r *repo, base, branch string) (
 		return "", nil
 	}
 	// Where the caller stands, which may be another worktree than the main one.
-	start, err := w.git.at(base).line(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+	start, err := r.from.line(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
 	if _, ok := errors.AsType[*gitError](err); ok {
 		return "", invalid("repository %s has no commit yet, and a worktree needs one", r.main)
 	}

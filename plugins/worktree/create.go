@@ -20,7 +20,7 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 	if spec.ID == "" || !swarm.ValidName(spec.Name) || !filepath.IsAbs(spec.Base) {
 		return swarm.WorkspaceRef{}, invalid("a worktree needs an id, a name and an absolute base")
 	}
-	r, err := openRepo(ctx, w.git, spec.Base)
+	r, err := openRepo(ctx, w.git, spec.Base, false)
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
@@ -43,7 +43,7 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
-	start, err := w.startOf(ctx, r, spec.Base, branch)
+	start, err := r.startOf(ctx, branch)
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
@@ -61,7 +61,7 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 // makeRoom returns the path of the new worktree, whose parent exists then, and how
 // many of the directories above it were made for worktrees.
 func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceSpec, done *undo) (string, int, error) {
-	beside, name := filepath.Split(r.main)
+	beside, name := r.name()
 	parent := filepath.Join(beside, name+"-worktrees")
 	if filepath.IsAbs(spec.Parent) {
 		parent = filepath.Clean(spec.Parent)

@@ -35,5 +35,9 @@
 // Hooks, fsmonitor and automatic maintenance are off in every call, and the
 // GIT_ variables of the caller are not passed on, except those that only say
 // where configuration and programs are. Clean and smudge filters of the
-// repository do run, because a checkout is wrong without them.
+// repository do run, because a checkout is wrong without them; but not those of a
+// repository whose configuration others can write, see git.guarded. A directory
+// that is laid out as a repository, without a .git that leads to it, is not used:
+// it may have come with a clone. Git directories are examined before git reads
+// them, see discover.
 package worktree

@@ -10,7 +10,7 @@ import (
 
 // FindWorkspace implements [swarm.WorkspaceFinder].
 func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {
-	r, err := openRepo(ctx, w.git, spec.Base)
+	r, err := openRepo(ctx, w.git, spec.Base, false)
 	if errors.Is(err, swarm.ErrInvalidSpec) {
 		return swarm.WorkspaceRef{}, fmt.Errorf("worktree of '%s': %w: %w", spec.Name, swarm.ErrNotFound, err)
 	}

@@ -20,6 +20,8 @@ type git struct {
 	bin string
 	dir string
 	env []string
+	// more are settings on top of the usual ones.
+	more []string
 }
 
 // gitError is a git that ran and failed.
@@ -60,6 +62,12 @@ var settings = []string{
 	"maintenance.auto=false",
 	"submodule.recurse=false",
 	"status.showUntrackedFiles=normal",
+	// A clone can hold a directory that is laid out as a repository, with a
+	// configuration that names programs.
+	"safe.bareRepository=explicit",
+	// They run gpg.program, and read .mailmap, whatever that is.
+	"log.showSignature=false",
+	"log.mailmap=false",
 	// What a rescue holds has to be on the disk before the worktree goes.
 	"core.fsync=all",
 	"core.fsyncMethod=fsync",
@@ -80,6 +88,12 @@ func (g git) at(dir string) git {
 
 func (g git) with(env ...string) git {
 	g.env = append(slices.Clip(g.env), env...)
+	return g
+}
+
+// set adds a setting, which is stronger than those before it.
+func (g git) set(setting string) git {
+	g.more = append(slices.Clip(g.more), setting)
 	return g
 }
 
@@ -107,8 +121,8 @@ func (g git) run(ctx context.Context, args ...string) (string, error) {
 
 // feed is run with input.
 func (g git) feed(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
-	argv := make([]string, 0, 2*len(settings)+len(args))
-	for _, s := range settings {
+	argv := make([]string, 0, 2*(len(settings)+len(g.more))+len(args))
+	for _, s := range slices.Concat(settings, g.more) {
 		argv = append(argv, "-c", s)
 	}
 	cmd := exec.CommandContext(ctx, g.bin, append(argv, args...)...)

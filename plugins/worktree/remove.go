@@ -42,7 +42,7 @@ func (w *Workspace) Remove(ctx context.Context, ref swarm.WorkspaceRef, opts swa
 // openBase opens and locks the repository that ref names. Without a repository,
 // a reason or an error, there is nothing to remove.
 func (w *Workspace) openBase(ctx context.Context, ref swarm.WorkspaceRef) (*repo, func(), *swarm.Kept, error) {
-	r, err := openRepo(ctx, w.git, ref.Base)
+	r, err := openRepo(ctx, w.git, ref.Base, true)
 	if err == nil && r.main != ref.Base {
 		err = fmt.Errorf("%s is not the main working tree of a repository", ref.Base)
 	}

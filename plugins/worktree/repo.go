@@ -18,24 +18,47 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{swarm.ErrInvalidSpec}, args...)...)
 }
 
-// repo is a repository that has a main working tree.
+// repo is a repository.
 type repo struct {
-	// git runs in the main working tree.
-	git git
+	// git runs in main, from in the working tree that was asked about.
+	git, from git
 	// main is the main working tree, common the directory that all working
-	// trees share. Both are absolute and free of symbolic links.
+	// trees share. Both are absolute and free of symbolic links. Of a bare repository,
+	// which has no main working tree, both are the same.
 	main, common string
+	// shared says that others can write it, so that its filters do not run.
+	shared bool
 }
 
 // openRepo finds the repository that dir is in: in its main working tree, in a
-// linked one, or anywhere below.
-func openRepo(ctx context.Context, g git, dir string) (*repo, error) {
+// linked one, or anywhere below. With base, dir is what a ref names as its base,
+// which may be a bare repository itself.
+func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return nil, invalid("no directory %s", dir)
 	} else if !info.IsDir() {
 		return nil, invalid("%s is not a directory", dir)
 	}
+	p, err := discover(dir)
+	if errors.Is(err, swarm.ErrInvalidSpec) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, invalid("cannot use the git repository of %s: %w", dir, err)
+	}
+	if p.bare && !(base && p.top == dir) {
+		// Whoever clones a repository gets such directories with it, and their
+		// configuration too.
+		return nil, isBare(p.top)
+	}
+	if p.bare {
+		g = g.set("safe.bareRepository=all")
+	}
 	g = g.at(dir)
+	if contains(p.gitDir, dir) {
+		g = g.at(p.top)
+	}
+	// Here git itself decides whether it is safe to use the repository.
 	common, err := g.line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	if err != nil {
 		return nil, notRepository(dir, err)
@@ -50,12 +73,26 @@ func openRepo(ctx context.Context, g git, dir string) (*repo, error) {
 	if own, err = filepath.EvalSymlinks(own); err != nil {
 		return nil, err
 	}
+	if own != p.gitDir || common != p.common {
+		return nil, invalid("cannot tell which repository %s is in: %s or %s", dir, own, p.gitDir)
+	}
+	g, shared, err := g.guarded(ctx, own, common)
+	if err != nil {
+		return nil, err
+	}
 	bare, err := g.line(ctx, "--git-dir="+common, "config", "--type=bool", "--default=false", "core.bare")
 	if err != nil {
 		return nil, err
 	}
+	from := g
 	if bare == "true" {
-		return nil, invalid("repository %s is bare, and worktrees need one with a working tree", common)
+		if own == common && !p.bare {
+			return nil, isBare(common)
+		}
+		return &repo{git: g.set("safe.bareRepository=all").at(common), from: from, main: common, common: common, shared: shared}, nil
+	}
+	if p.bare {
+		return nil, invalid("%s is not the main working tree of a repository", dir)
 	}
 	// For a repository whose git directory is elsewhere (a submodule, or
 	// --separate-git-dir) git lists that directory as the main working tree.
@@ -68,7 +105,7 @@ func openRepo(ctx context.Context, g git, dir string) (*repo, error) {
 	if main, err = filepath.EvalSymlinks(main); err != nil {
 		return nil, err
 	}
-	r := &repo{git: g.at(main), main: main, common: common}
+	r := &repo{git: g.at(main), from: from, main: main, common: common, shared: shared}
 	top, err := r.git.line(ctx, "rev-parse", "--show-toplevel")
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -77,6 +114,23 @@ func openRepo(ctx context.Context, g git, dir string) (*repo, error) {
 		return nil, invalid("cannot tell where the main working tree of %s is; run this in it", common)
 	}
 	return r, nil
+}
+
+func isBare(dir string) error {
+	return invalid("repository %s is bare, and worktrees need one with a working tree", dir)
+}
+
+// name returns what directories that belong to the repository are named after, and
+// the directory that they are in.
+func (r *repo) name() (dir, name string) {
+	at := r.main
+	if at != r.common {
+		return filepath.Dir(at), filepath.Base(at)
+	}
+	if strings.HasPrefix(filepath.Base(at), ".") {
+		at = filepath.Dir(at) // project/.bare
+	}
+	return filepath.Dir(at), strings.TrimSuffix(filepath.Base(at), ".git")
 }
 
 // notRepository tells a directory outside of any repository from a repository

@@ -7,6 +7,7 @@ import (
 	"hash"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +22,9 @@ type snapshot struct {
 	// fixed are the directories whose files can't be removed.
 	fixed []string
 }
+
+// readByGit are files in a working tree that git opens, and would wait for.
+var readByGit = []string{".gitignore", ".gitattributes", ".gitmodules"}
 
 // take looks at every file of a worktree and of its administrative directory. It
 // reads no contents: the kernel changes the ctime of a file with every write.
@@ -77,6 +81,9 @@ func (s *snapshot) add(sum hash.Hash, dev any, root, rel string) error {
 			bare++
 		}
 		if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+			if git := slices.Contains(readByGit, e.Name()); git && st.Mode&unix.S_IFMT != unix.S_IFREG && st.Mode&unix.S_IFMT != unix.S_IFLNK {
+				return fmt.Errorf("%s is not a regular file", quote(name))
+			}
 			continue
 		}
 		if any(st.Dev) != dev {

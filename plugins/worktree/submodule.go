@@ -34,6 +34,10 @@ func (t *tree) populated(ctx context.Context, index []indexEntry, dir, rel strin
 			continue
 		}
 		t.submodules = true
+		if t.shared {
+			// Git would look at it with the programs that its configuration names.
+			return keep("it has submodules, in a repository that others can write"), nil
+		}
 		name := filepath.Join(rel, e.path)
 		sub := filepath.Join(dir, e.path)
 		entries, err := os.ReadDir(sub)

@@ -22,6 +22,8 @@ type tree struct {
 	// missing says that the directory is gone. The admin is empty then if git
 	// does not know the worktree any more either.
 	missing bool
+	// shared is as of the repository.
+	shared bool
 	// vacant says to look as if no processes lived in it.
 	vacant bool
 	locked *string
@@ -130,7 +132,20 @@ func (t *tree) pointsBack() (*swarm.Kept, error) {
 func (t *tree) open(ctx context.Context) error {
 	t.git = t.repo.git.with("GIT_DIR="+t.admin.dir, "GIT_WORK_TREE="+t.ref.Path)
 	if !t.missing {
-		t.git = t.git.at(t.ref.Path)
+		// With GIT_DIR git does not ask whose the worktree is.
+		found, err := t.repo.git.at(t.ref.Path).line(ctx, "rev-parse", "--absolute-git-dir")
+		if err != nil {
+			return err
+		}
+		if found, err = filepath.EvalSymlinks(found); err != nil || found != t.admin.dir {
+			return errors.Join(errors.New("git finds another repository in it"), err)
+		}
+		// It may have a configuration of its own.
+		var shared bool
+		if t.git, shared, err = t.git.at(t.ref.Path).guarded(ctx, t.admin.dir, t.repo.common); err != nil {
+			return err
+		}
+		t.shared = shared || t.repo.shared
 	}
 	trees, err := t.repo.worktrees(ctx)
 	if err != nil {

@@ -1,0 +1,69 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/trust"
+)
+
+// guarded returns g for a repository. If others can write the repository's
+// configuration or what is above it, the programs that are named there do not run:
+// filters are off, and nothing is fetched. Those that the user's own configuration
+// names do run.
+func (g git) guarded(ctx context.Context, gitDir, common string) (git, bool, error) {
+	err := ownerRule(gitDir, common)
+	if _, broken := errors.AsType[*trust.Error](err); !broken {
+		return g, false, err
+	}
+	g = g.with("GIT_ALLOW_PROTOCOL=none")
+	names := make(map[string]bool)
+	scopes := []string{"--local"}
+	if own, err := g.line(ctx, "config", "--type=bool", "--default=false", "extensions.worktreeConfig"); err != nil {
+		return g, true, err
+	} else if own == "true" {
+		scopes = append(scopes, "--worktree")
+	}
+	for _, scope := range scopes {
+		keys, err := g.list(ctx, "config", scope, "--includes", "--list", "--name-only", "-z")
+		if err != nil {
+			return g, true, err
+		}
+		for _, key := range keys {
+			if rest, ok := strings.CutPrefix(key, "filter."); ok {
+				if dot := strings.LastIndexByte(rest, '.'); dot >= 0 {
+					names[rest[:dot]] = true
+				}
+			}
+		}
+	}
+	n := 0
+	set := func(key, value string) {
+		g = g.with(fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
+		n++
+	}
+	for name := range names {
+		set("filter."+name+".clean", "")
+		set("filter."+name+".smudge", "")
+		set("filter."+name+".process", "")
+		set("filter."+name+".required", "false")
+	}
+	return g.with(fmt.Sprintf("GIT_CONFIG_COUNT=%d", n)), true, nil
+}
+
+// ownerRule returns a [*trust.Error] if the configuration of a repository is not the
+// user's alone.
+func ownerRule(gitDir, common string) error {
+	for _, path := range []string{
+		common, gitDir, filepath.Join(common, "config"), filepath.Join(common, "config.worktree"), filepath.Join(gitDir, "config.worktree"),
+	} {
+		if err := trust.Path(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

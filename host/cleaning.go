@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +33,14 @@ func (h *Host) Clean(ctx context.Context, sel Selection, req CleanRequest) ([]Cl
 	if recs, err = h.withoutEnded(ctx, sel, recs); err != nil {
 		return nil, err
 	}
+	selected := slices.Clone(recs)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	beside.Go(func() {
+		if reg, err := h.writing(ctx); err == nil { // else it is said of each worker
+			h.reconcile(ctx, reg, func(id string) bool { return indexID(selected, id) >= 0 })
+		}
+	})
 	outcomes := make([]CleanOutcome, len(recs))
 	skip := make([]bool, len(recs))
 	var wg sync.WaitGroup

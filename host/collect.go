@@ -81,6 +81,8 @@ func (c *Collected) remove(ctx context.Context, h *Host, reg *registry.Registry)
 	n, err = h.dropStrays(ctx, reg)
 	c.RunDirs += n
 	c.warnIf(err, "cannot remove run directories")
+	// All that it tells is recorded by now, or will be soon by whoever is at it.
+	c.warnIf(h.drain(ctx, reg, func(string) bool { return false }), "cannot read what shims have told")
 }
 
 func (c *Collected) warnIf(err error, what string) {

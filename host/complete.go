@@ -100,15 +100,18 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 	if err != nil {
 		return registry.Record{}, err
 	}
-	recs, _, err := chosen(ctx, reg, Selection{All: true})
-	if err != nil {
-		return registry.Record{}, err
-	}
 	run := h.actingDir(parentPID())
 	if run == "" {
 		run = callerRunDir(parentPID())
 	}
-	if at := indexID(recs, h.callerID(run)); at >= 0 && recs[at].State != registry.Stopped && !h.isKeeper() {
+	id := h.callerID(run)
+	var recs []registry.Record
+	if reg != nil && id != "" {
+		if recs, _, err = reg.Read(ctx, registry.Query{Names: []string{id}}); err != nil {
+			return registry.Record{}, err
+		}
+	}
+	if at := indexID(recs, id); at >= 0 && recs[at].State != registry.Stopped && !h.isKeeper() {
 		// The environment alone proves nothing of a worker that has a keeper: it may
 		// come from a daemon that was once started in there.
 		if _, err := os.Stat(filepath.Join(h.runDir(recs[at].ID), rundir.StatusFile)); run == "" && err == nil {

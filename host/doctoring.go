@@ -83,6 +83,7 @@ func (d *doctor) directory() {
 	}
 	d.private(filepath.Join(dir, workersDir), 0o700)
 	d.private(filepath.Join(dir, locksDir), 0o700)
+	d.private(filepath.Join(dir, journalDir), 0o700)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		d.find(SeverityError, subject, "see to it that it can be read", "%v", err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -39,6 +40,7 @@ type fakeBackend struct {
 	// beforeSpawn and afterSpawn surround the making of the worker.
 	beforeSpawn, afterSpawn func(context.Context, swarm.Spec) error
 	beforeStatus            func(context.Context) error
+	onStatus                func(fakeWorker)
 	// onKill takes the place of the kill.
 	onKill func(context.Context, fakeWorker, swarm.KillOptions) (swarm.KillResult, error)
 
@@ -86,6 +88,45 @@ func (b *fakeBackend) write(w fakeWorker) error {
 	return writeFile(b.path(w.ID), raw)
 }
 
+// tell does what a shim does when there is news of its worker: it writes that down and
+// makes an entry in the journal. What was killed does neither.
+func (w fakeWorker) tell() error {
+	s := w.status()
+	if w.Spec.Local == nil || w.State == swarm.StateLost || w.State == swarm.StateRunning && s.Restarts == 0 && s.Completion == nil {
+		return nil
+	}
+	st := rundir.Status{Version: rundir.StatusVersion, ID: w.ID, State: rundir.StateRunning, Restarts: s.Restarts}
+	ns := func(t time.Time) int64 {
+		if t.IsZero() {
+			return 0
+		}
+		return t.UnixNano()
+	}
+	for _, r := range s.LastRestarts {
+		st.LastRestarts = append(st.LastRestarts, rundir.Restarted{Number: r.Number, TimeNS: ns(r.Time), Code: r.Code, Signal: r.Signal})
+	}
+	if c := s.Completion; c != nil {
+		st.Completion = &rundir.Completion{Summary: c.Summary, TimeNS: ns(c.Time)}
+	}
+	entry := rundir.JournalEntry(w.ID, 1+s.Restarts)
+	if w.State == swarm.StateExited {
+		entry = rundir.JournalEntry(w.ID, 0)
+		st.State = rundir.StateEnded
+	}
+	if e := s.Exit; e != nil {
+		st.EndedNS, st.Code, st.Signal, st.Cause, st.Reason = ns(e.Time), e.Code, e.Signal, string(e.Cause), e.Reason
+	}
+	dir := w.Spec.Local.RunDir
+	err := writeFile(filepath.Join(dir, rundir.StatusFile), rundir.EncodeStatus(st))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, rundir.JournalLink, entry), nil, 0o600)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // its run directory is gone
+	}
+	return err
+}
+
 // end lets the worker of that name end by itself.
 func (b *fakeBackend) end(t *testing.T, name string, exit swarm.Exit) {
 	t.Helper()
@@ -103,7 +144,7 @@ func (b *fakeBackend) change(t *testing.T, name string, f func(*fakeWorker)) {
 	for _, w := range b.all(t) {
 		if w.Spec.Name == name {
 			f(&w)
-			if err := b.write(w); err != nil {
+			if err := errors.Join(b.write(w), w.tell()); err != nil {
 				t.Fatal(err)
 			}
 			return
@@ -172,6 +213,9 @@ func (b *fakeBackend) Status(ctx context.Context, h swarm.Handle) (swarm.Status,
 	if err != nil {
 		return swarm.Status{}, err
 	}
+	if b.onStatus != nil {
+		b.onStatus(w)
+	}
 	return w.status(), nil
 }
 
@@ -226,7 +270,7 @@ func (b *fakeBackend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOpti
 		}
 	}
 	w.Survivors = nil
-	return swarm.KillResult{Status: w.status()}, b.write(w)
+	return swarm.KillResult{Status: w.status()}, errors.Join(b.write(w), w.tell())
 }
 
 func (b *fakeBackend) KillBatch(ctx context.Context, items []plugin.KillItem, each func(int, swarm.KillResult, error)) error {

@@ -82,9 +82,7 @@ func (k *killing) run(ctx context.Context) {
 		k.request(ctx, k.recs)
 	})
 	asking.Go(func() { k.killRunning(ctx, k.recs, k.place) })
-	for _, g := range k.h.groups(k.recs, isRunning) {
-		beside.Go(func() { k.reconcile(ctx, g) })
-	}
+	beside.Go(func() { k.reconcile(ctx) })
 	for i, r := range k.recs {
 		switch {
 		case i == k.self:
@@ -128,21 +126,13 @@ func (k *killing) request(ctx context.Context, recs []registry.Record) {
 	k.h.warnIf(err, "the history can't be written")
 }
 
-// reconcile looks after the other workers of a backend of which some are killed.
-func (k *killing) reconcile(ctx context.Context, g *group) {
-	if g.err != nil {
-		return
-	}
+// reconcile looks after other workers than those that are killed.
+func (k *killing) reconcile(ctx context.Context) {
 	reg, err := k.h.writing(ctx)
 	if err != nil {
 		return // it was said already
 	}
-	if n, err := reg.Running(ctx, g.name); err == nil && n <= len(g.recs) {
-		// There are no others.
-		k.h.tidy(ctx, reg, func(id string) bool { return k.place(id) >= 0 })
-		return
-	}
-	k.h.reconcile(ctx, reg, g.entry, g.name, func(id string) bool { return k.place(id) >= 0 })
+	k.h.reconcile(ctx, reg, func(id string) bool { return k.place(id) >= 0 })
 }
 
 // batches returns what is in a channel, always all that is there at once.

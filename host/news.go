@@ -77,6 +77,9 @@ func (h *Host) publish(ctx context.Context, reg *registry.Registry, all []news) 
 		for _, text := range out[i].warnings {
 			h.log.Warn("an agent that ended can't be cleaned up after", "worker", n.rec.Name, "error", text)
 		}
+		if t := &out[i]; t.removed || t.rec.State == registry.Stopped {
+			h.heard(n.rec.ID)
+		}
 		if out[i].ended {
 			h.log.Info("a worker has ended", "worker", n.rec.Name, "backend", n.rec.Backend)
 		}

@@ -63,6 +63,7 @@ func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Wo
 	if rec, err = h.current(ctx, reg, rec); err != nil {
 		return Worker{}, err
 	}
+	h.reconcile(ctx, reg, func(id string) bool { return id == rec.ID })
 	r := &respawning{h: h, req: req, reg: reg, old: rec}
 	if err := r.prepare(ctx); err != nil {
 		return Worker{}, r.unanswered(ctx, err)

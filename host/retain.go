@@ -32,7 +32,7 @@ func (h *Host) expiry(ctx context.Context, reg *registry.Registry, r *registry.R
 // expire removes the workers whose time is over, and tells when the next one's
 // will be; zero if there is none.
 func (h *Host) expire(ctx context.Context, reg *registry.Registry, now time.Time) (gone []registry.Record, next time.Time, err error) {
-	recs, _, err := reg.Read(ctx, registry.Query{Expiring: true})
+	recs, next, err := reg.Expired(ctx, now)
 	if err != nil {
 		return nil, next, err
 	}

@@ -49,17 +49,7 @@ func (h *Host) sweep(ctx context.Context, ended *group) (warnings []string, err 
 		if err != nil || reg == nil {
 			return err
 		}
-		recs, _, err := reg.Read(ctx, registry.Query{State: registry.Running, Backend: ended.name})
-		if err != nil {
-			return err
-		}
-		others := &group{name: ended.name, entry: ended.entry}
-		for _, r := range recs {
-			if indexID(ended.recs, r.ID) < 0 {
-				others.recs = append(others.recs, r)
-			}
-		}
-		running, err := h.stillRunning(ctx, p, others)
+		running, err := h.stillRunning(ctx, reg, p, ended)
 		if err != nil {
 			return err
 		}
@@ -69,19 +59,34 @@ func (h *Host) sweep(ctx context.Context, ended *group) (warnings []string, err 
 	return warnings, err
 }
 
-// stillRunning returns the handles of the workers that may be alive.
-func (h *Host) stillRunning(ctx context.Context, p *peer, g *group) ([]swarm.Handle, error) {
-	if len(g.recs) == 0 {
-		return nil, nil
+// sweepAsks is up to how many other workers are asked how they are before a sweep. Of
+// more than that the registry's word is taken: a worker that is gone without anybody
+// having recorded it keeps what it used until the next sweep.
+const sweepAsks = 50
+
+// stillRunning returns the handles of the other workers that may be alive.
+func (h *Host) stillRunning(ctx context.Context, reg *registry.Registry, p *peer, ended *group) ([]swarm.Handle, error) {
+	ids, handles, err := reg.RunningHandles(ctx, ended.name)
+	if err != nil {
+		return nil, err
 	}
-	results, err := p.backend.StatusBatch(ctx, g.handles())
+	var others []swarm.Handle
+	for i, handle := range handles {
+		if indexID(ended.recs, ids[i]) < 0 {
+			others = append(others, handle)
+		}
+	}
+	if len(others) == 0 || len(others) > sweepAsks {
+		return others, nil
+	}
+	results, err := p.backend.StatusBatch(ctx, others)
 	if err != nil {
 		return nil, err
 	}
 	var running []swarm.Handle
 	for i, r := range results {
 		if r.Err != nil || !over(r.Status) {
-			running = append(running, g.recs[i].Handle)
+			running = append(running, others[i])
 		}
 	}
 	return running, nil

@@ -81,8 +81,8 @@ func TestWatch(t *testing.T) {
 				r.can("one", swarm.CapWatch)
 			}
 			r.spawn(t, "before", "one")
-			r.one.end(t, "before", swarm.Exit{Code: 1})
 			r.spawn(t, "early", "two", ephemeral)
+			r.one.end(t, "before", swarm.Exit{Code: 1})
 			w := r.watch(t)
 			// What it found when it began is told like all that follows.
 			w.expect(t, "[before] FAILED: exit status 1")

@@ -47,6 +47,9 @@ func (h *Host) makeRunDir(id string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return fmt.Errorf("make the run directory: %w", err)
 	}
+	if err := h.linkJournal(id); err != nil {
+		return errors.Join(fmt.Errorf("make the run directory: %w", err), os.RemoveAll(dir))
+	}
 	return nil
 }
 

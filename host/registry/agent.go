@@ -118,6 +118,17 @@ func (t *Tx) DeleteAgent(ctx context.Context, id string) error {
 	return err
 }
 
+// The words of the index on agents whose worker was not found to have ended.
+var anyStranded = fmt.Sprintf(`SELECT EXISTS (SELECT 1 FROM agents WHERE status <> '%s' AND lost_ns = 0 AND worker_id <> ''
+	AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.id = agents.worker_id AND workers.state <> '%s'))`, AgentTerminated, Stopped)
+
+// AnyStranded reports whether there is an agent that is not terminated, whose worker
+// has ended or is gone, and of which nobody has recorded that.
+func (r *Registry) AnyStranded(ctx context.Context) (any bool, err error) {
+	err = r.db.QueryRowContext(ctx, anyStranded).Scan(&any)
+	return any, explain(r.path, err)
+}
+
 // AgentQuery says which agents to read. Empty fields mean all.
 type AgentQuery struct {
 	Team string

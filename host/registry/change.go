@@ -10,6 +10,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Tx is one change of the registry, good within [Registry.Change] only.
@@ -197,8 +199,6 @@ type Query struct {
 	Team string
 	// Shells is for background shells alone.
 	Shells bool
-	// Expiring is for those that have ended and are kept for a time only.
-	Expiring bool
 }
 
 // where returns the condition of a query and its arguments.
@@ -215,7 +215,7 @@ func (q Query) where() (string, []any) {
 		}
 	}
 	if q.State != "" {
-		// A literal, so that SQLite can use the index on the interrupted spawns.
+		// A literal, so that SQLite can use the indexes on workers of one state.
 		conds = append(conds, fmt.Sprintf("state = '%s'", q.State))
 	}
 	if q.Backend != "" {
@@ -226,9 +226,6 @@ func (q Query) where() (string, []any) {
 	}
 	if q.Shells {
 		conds = append(conds, "shell <> ''")
-	}
-	if q.Expiring {
-		conds = append(conds, fmt.Sprintf("state = '%s' AND retain NOT IN ('', '%s')", Stopped, RetainUntilClean))
 	}
 	if len(conds) == 0 {
 		return "", nil
@@ -250,6 +247,10 @@ func (t *Tx) Read(ctx context.Context, q Query) (recs []Record, warnings []strin
 
 func read(ctx context.Context, q querier, query Query) (recs []Record, warnings []string, err error) {
 	where, args := query.where()
+	return readWhere(ctx, q, where, args...)
+}
+
+func readWhere(ctx context.Context, q querier, where string, args ...any) (recs []Record, warnings []string, err error) {
 	rows, err := q.QueryContext(ctx, "SELECT "+columns+" FROM workers"+where+" ORDER BY seq", args...)
 	if err != nil {
 		return nil, nil, err
@@ -299,8 +300,29 @@ func scan(found *sql.Row, id string) (Record, error) {
 
 // Running returns how many workers of a backend are recorded as running.
 func (r *Registry) Running(ctx context.Context, backend string) (n int, err error) {
-	err = r.db.QueryRowContext(ctx, "SELECT count(*) FROM workers WHERE state = ? AND backend = ?", Running, backend).Scan(&n)
+	err = r.db.QueryRowContext(ctx, "SELECT count(*) FROM workers"+runningOf, backend).Scan(&n)
 	return n, explain(r.path, err)
+}
+
+var runningOf = fmt.Sprintf(" WHERE state = '%s' AND backend = ?", Running)
+
+// RunningHandles returns the ids and the handles of the workers of a backend that are
+// recorded as running.
+func (r *Registry) RunningHandles(ctx context.Context, backend string) (ids []string, handles []swarm.Handle, err error) {
+	rows, err := r.db.QueryContext(ctx, "SELECT id, handle_version, handle FROM workers"+runningOf, backend)
+	if err != nil {
+		return nil, nil, explain(r.path, err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var id string
+		var h swarm.Handle
+		if err := rows.Scan(&id, &h.Version, &h.Data); err != nil {
+			return nil, nil, explain(r.path, err)
+		}
+		ids, handles = append(ids, id), append(handles, h)
+	}
+	return ids, handles, explain(r.path, rows.Err())
 }
 
 // Names returns the names of all workers, in the order of their insertion.

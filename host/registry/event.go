@@ -71,7 +71,12 @@ type EventQuery struct {
 
 // Events returns events in their order.
 func (r *Registry) Events(ctx context.Context, q EventQuery) ([]Event, error) {
-	query, args := "SELECT "+eventColumns+" FROM events WHERE seq > ?", []any{q.After}
+	query, args := q.query()
+	return r.events(ctx, query, args...)
+}
+
+func (q EventQuery) query() (query string, args []any) {
+	query, args = "SELECT "+eventColumns+" FROM events WHERE seq > ?", []any{q.After}
 	if q.Worker != "" {
 		query, args = query+" AND (worker = ? OR worker_id = ?)", append(args, q.Worker, q.Worker)
 	}
@@ -81,7 +86,7 @@ func (r *Registry) Events(ctx context.Context, q EventQuery) ([]Event, error) {
 	if q.Last != nil {
 		query, args = "SELECT * FROM ("+query+" ORDER BY seq DESC LIMIT ?)", append(args, max(0, *q.Last))
 	}
-	return r.events(ctx, query+" ORDER BY seq", args...)
+	return query + " ORDER BY seq", args
 }
 
 const eventColumns = "seq, time_ns, worker_id, worker, kind, text, final, previous, exit"
@@ -109,10 +114,12 @@ func (r *Registry) events(ctx context.Context, query string, args ...any) (event
 	return events, explain(r.path, rows.Err())
 }
 
+const endOf = "SELECT " + eventColumns + " FROM events WHERE worker_id = ? AND final"
+
 // End returns the event that is the end of the worker with that id:
 // [ErrNotFound] if there is none.
 func (r *Registry) End(ctx context.Context, id string) (Event, error) {
-	events, err := r.events(ctx, "SELECT "+eventColumns+" FROM events WHERE worker_id = ? AND final", id)
+	events, err := r.events(ctx, endOf, id)
 	if err == nil && len(events) == 0 {
 		return Event{}, fmt.Errorf("the end of %s: %w", id, ErrNotFound)
 	}
@@ -122,11 +129,13 @@ func (r *Registry) End(ctx context.Context, id string) (Event, error) {
 	return events[0], nil
 }
 
+const isKnown = `SELECT EXISTS (SELECT 1 FROM events WHERE worker = ?1 OR worker_id = ?1)
+	OR EXISTS (SELECT 1 FROM workers WHERE name = ?1 OR id = ?1)`
+
 // Known reports whether there is a worker of that name or id, or was one that the
 // history tells of.
 func (r *Registry) Known(ctx context.Context, worker string) (known bool, err error) {
-	err = r.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM events WHERE worker = ?1 OR worker_id = ?1)
-		OR EXISTS (SELECT 1 FROM workers WHERE name = ?1 OR id = ?1)`, worker).Scan(&known)
+	err = r.db.QueryRowContext(ctx, isKnown, worker).Scan(&known)
 	return known, explain(r.path, err)
 }
 

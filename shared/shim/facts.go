@@ -70,6 +70,20 @@ func endedOf(st rundir.Status) swarm.Status {
 	}, st)
 }
 
+// Recorded returns what the shim has written down of the worker with that id: whether
+// a worker that is recorded as running still runs is another question, see [Status].
+func Recorded(dir, id string) (swarm.Status, error) {
+	st, err := readFacts(dir, id)
+	switch {
+	case err != nil:
+		return swarm.Status{}, err
+	case st.State == rundir.StateEnded:
+		return endedOf(st), nil
+	default:
+		return runningOf(st), nil
+	}
+}
+
 // withHistory adds what is true of a worker whatever its state.
 func withHistory(s swarm.Status, st rundir.Status) swarm.Status {
 	s.Restarts = st.Restarts

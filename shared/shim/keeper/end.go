@@ -19,6 +19,10 @@ func (k *keeper) end() int {
 	k.status.State = rundir.StateEnded
 	err := k.file.end(k.status)
 	failpoint("ended")
+	if err == nil {
+		_ = k.journal.ended() // else the host finds out when it looks
+	}
+	failpoint("noted")
 	if k.term != nil {
 		k.term.restore()
 	}

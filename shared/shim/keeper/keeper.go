@@ -55,6 +55,10 @@ type keeper struct {
 	// that was.
 	unsaved bool
 	saved   time.Time
+	journal journal
+	// untold says that the journal does not tell yet of what the status will say once
+	// it is written.
+	untold bool
 	// closing is nil unless who asked for a kill closes the terminal.
 	closing *closing
 	// blind says that the last look at the tree did not see all of it.
@@ -82,6 +86,7 @@ func newKeeper(l rundir.Launch, self rundir.Identity) *keeper {
 			State:   rundir.StateRunning,
 			Shim:    self,
 		},
+		journal:    journal{id: l.ID},
 		signalled:  make(map[int]uint64),
 		shot:       make(map[int]uint64),
 		turn:       make(chan struct{}, 1),

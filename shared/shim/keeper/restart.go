@@ -182,6 +182,7 @@ func (k *keeper) restarted() {
 		s.LastRestarts = append(s.LastRestarts[:0], s.LastRestarts[1:]...)
 	}
 	s.EndedNS, s.Code, s.Signal, s.Cause, s.Reason = 0, 0, "", "", ""
+	k.untold = true
 	k.news()
 	// Of the start before, whose buffers go now: there may be many.
 	runtime.GC()

@@ -104,6 +104,10 @@ func (k *keeper) save() {
 	v := k.log.drops()
 	k.status.DroppedBytes, k.status.DroppedLines = v.bytes, v.lines
 	k.unsaved, k.saved = k.file.write(k.status) != nil, time.Now()
+	if k.untold && !k.unsaved {
+		_ = k.journal.changed() // else the host finds out when it looks
+		k.untold = false
+	}
 }
 
 // news writes the status and tells those who watch.

@@ -8,6 +8,7 @@
 // # Files
 //
 //	worker.json   what was asked for; written by the host, once, before the start
+//	journal       a symbolic link to the host's journal, made by the host, see below
 //	launch        what the shim needs to start the worker; written by the plugin,
 //	              read and removed by the shim, since it holds the environment.
 //	              Who removes it has it: taken back, it starts nothing. From before
@@ -42,6 +43,14 @@
 //
 // The shim's working directory is the run directory, and all its paths are
 // relative to it, so that the length of the directory's path does not matter.
+//
+// # Journal
+//
+// When the worker was started again, was completed or has ended, the shim makes an
+// empty file in the host's journal, after status.json says so and before it tells
+// anybody else. The host then reads status.json, records what is new, and removes the
+// file. See [JournalEntry] for its name. A shim that was killed makes none; the host
+// finds that when it looks for it.
 //
 // # Ready
 //

@@ -1,0 +1,155 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// journalDir is the directory in the state directory in which shims tell what there is
+// to record, see package rundir.
+const journalDir = "journal"
+
+// journalBatch is how many entries are recorded in one change.
+const journalBatch = 500
+
+// journalPath returns the path of an entry; of the directory with an empty name.
+func (h *Host) journalPath(name string) string { return filepath.Join(h.opts.Dir, journalDir, name) }
+
+// reconcile records what shims have told since the last call that changed something, and
+// tidies up. What it costs does not depend on how many workers there are. It is done
+// beside the main work, which it neither delays nor makes fail. busy says which workers
+// the call itself is about.
+//
+// A shim that was killed tells nothing, and neither does a worker without a shim: their
+// ends are found by [Host.Collect], [Host.Watch] and calls that are about them.
+func (h *Host) reconcile(ctx context.Context, reg *registry.Registry, busy func(id string) bool) {
+	ctx, cancel := context.WithTimeout(ctx, recoverLimit)
+	defer cancel()
+	h.warnIf(h.drain(ctx, reg, busy), "what happened to workers can't be recorded")
+	h.tidy(ctx, reg, busy)
+}
+
+// drain records what the entries of the journal tell, and removes them.
+func (h *Host) drain(ctx context.Context, reg *registry.Registry, busy func(id string) bool) error {
+	dir, err := os.Open(h.journalPath(""))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	for {
+		names, err := dir.Readdirnames(journalBatch)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = h.drainBatch(ctx, reg, names, busy)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// drainBatch drains some entries. One stays until what it tells is recorded.
+func (h *Host) drainBatch(ctx context.Context, reg *registry.Registry, names []string, busy func(id string) bool) error {
+	entries := make(map[string][]string)
+	var ids []string
+	for _, name := range names {
+		id := rundir.JournalID(name)
+		if !isID(id) || busy(id) {
+			continue
+		}
+		if entries[id] == nil {
+			ids = append(ids, id)
+		}
+		entries[id] = append(entries[id], name)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	recs, unreadable, err := reg.Read(ctx, registry.Query{Names: ids})
+	if err != nil {
+		return err
+	}
+	var fresh []news
+	for _, id := range ids {
+		at := indexID(recs, id)
+		if at < 0 {
+			if len(unreadable) > 0 {
+				delete(entries, id) // it may be one that can't be read
+			}
+			continue // its record is gone, and nobody waits for more
+		}
+		rec := recs[at]
+		if rec.State == registry.Stopped {
+			continue // somebody else has recorded it
+		}
+		status, err := shim.Recorded(h.runDir(id), id)
+		switch {
+		case rec.State == registry.Starting:
+			delete(entries, id) // first it has to be recorded that it runs
+		case err != nil:
+			h.log.Warn("what a shim told of can't be read", "worker", rec.Name, "error", err)
+			delete(entries, id)
+		case isNews(&rec, status):
+			fresh = append(fresh, h.newsOf(ctx, rec, status))
+		}
+	}
+	if len(fresh) > 0 {
+		if _, err := h.publish(ctx, reg, fresh); err != nil {
+			return err
+		}
+	}
+	// An entry that came meanwhile has another name.
+	for _, names := range entries {
+		for _, name := range names {
+			if rerr := os.Remove(h.journalPath(name)); !errors.Is(rerr, fs.ErrNotExist) {
+				err = errors.Join(err, rerr)
+			}
+		}
+	}
+	return err
+}
+
+// heard removes the last entry of a worker, whose end is recorded.
+func (h *Host) heard(id string) {
+	if err := os.Remove(h.journalPath(rundir.JournalEntry(id, 0))); !errors.Is(err, fs.ErrNotExist) {
+		h.warnIf(err, "an entry of the journal can't be removed", "worker", id)
+	}
+}
+
+// linkJournal lets the shim of a new worker find the journal.
+func (h *Host) linkJournal(id string) error {
+	if err := os.MkdirAll(h.journalPath(""), 0o700); err != nil {
+		return err
+	}
+	return os.Symlink(h.journalPath(""), filepath.Join(h.runDir(id), rundir.JournalLink))
+}
+
+// tidy removes what is kept for a time only, and directories that could not go
+// with their records, and sees to agents whose workers a crash has cost. busy is as
+// in reconcile.
+func (h *Host) tidy(ctx context.Context, reg *registry.Registry, busy func(id string) bool) {
+	_, _, err := h.expire(ctx, reg, time.Now())
+	h.warnIf(err, "workers whose time is over can't be removed")
+	_, err = h.dropRunDirs(ctx, reg)
+	h.warnIf(err, "run directories can't be removed")
+	stranded, err := reg.AnyStranded(ctx)
+	if stranded {
+		_, err = h.sweepAgents(ctx, "", func(id string, s team.Signs) bool { return s.Gone && !busy(id) })
+	}
+	h.warnIf(err, "what became of agents can't be recorded")
+}

@@ -1,0 +1,58 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// expiring is the condition of workers that have ended and are kept for a time only,
+// in the words of the index on them.
+var expiring = fmt.Sprintf("state = '%s' AND retain NOT IN ('', '%s')", Stopped, RetainUntilClean)
+
+// The queries of [Registry.Expired], each of one seek in that index.
+var (
+	nextRetention = "SELECT retain FROM workers WHERE " + expiring + " AND retain > ? ORDER BY retain LIMIT 1"
+	nextEnd       = "SELECT ended_ns FROM workers WHERE " + expiring + " AND retain = ? AND ended_ns > ? ORDER BY ended_ns LIMIT 1"
+	allExpired    = " WHERE " + expiring + " AND retain = ? AND ended_ns <= ?"
+)
+
+// Expired returns the workers whose retention was over at now, and those that are
+// kept for a time but whose end is not known: how long they stay is for the caller to
+// say. next is when the next one's retention is over; zero if there is none. The cost
+// grows with what is returned and with the number of different retentions.
+func (r *Registry) Expired(ctx context.Context, now time.Time) (recs []Record, next time.Time, err error) {
+	for retain, found := "", true; ; {
+		if retain, found, err = one[string](ctx, r.db, nextRetention, retain); err != nil || !found {
+			return recs, next, explain(r.path, err)
+		}
+		keep, err := time.ParseDuration(retain)
+		if err != nil {
+			continue // it is [RetainNone], or nothing that this swarm knows
+		}
+		since := max(0, now.Add(-keep).UnixNano())
+		some, _, err := readWhere(ctx, r.db, allExpired, retain, since)
+		if err != nil {
+			return nil, next, explain(r.path, err)
+		}
+		recs = append(recs, some...)
+		ended, found, err := one[int64](ctx, r.db, nextEnd, retain, since)
+		if err != nil {
+			return nil, next, explain(r.path, err)
+		}
+		if due := when(ended).Add(keep); found && (next.IsZero() || due.Before(next)) {
+			next = due
+		}
+	}
+}
+
+// one returns the only value of a query, and whether there is one.
+func one[T any](ctx context.Context, q querier, query string, args ...any) (v T, found bool, err error) {
+	err = q.QueryRowContext(ctx, query, args...).Scan(&v)
+	if errors.Is(err, sql.ErrNoRows) {
+		return v, false, nil
+	}
+	return v, err == nil, err
+}

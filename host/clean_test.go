@@ -66,11 +66,11 @@ func TestCleanWorkspace(t *testing.T) {
 		kept    *swarm.Kept
 		req     CleanRequest
 		removed bool
-		want    []Warning
+		want    string
 	}{
 		"clean":  {removed: true},
 		"asked":  {req: CleanRequest{KeepWorkspace: true}},
-		"dirty":  {kept: &swarm.Kept{Reason: "dirty", Forceable: true}, want: []Warning{{Text: "preserving worktree for 'w1': dirty"}}},
+		"dirty":  {kept: &swarm.Kept{Reason: "dirty", Forceable: true}, want: "preserving worktree for 'w1': dirty"},
 		"forced": {kept: &swarm.Kept{Reason: "dirty", Forceable: true}, req: CleanRequest{ForceDirty: true}, removed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +83,11 @@ func TestCleanWorkspace(t *testing.T) {
 			if err != nil || out[0].Err != nil {
 				t.Fatal(err, out)
 			}
-			if diff := cmp.Diff(c.want, out[0].Warnings); diff != "" {
+			var want []Warning
+			if c.want != "" {
+				want = []Warning{{Text: c.want, Hint: "the worktree is " + w.Workspace.Path}}
+			}
+			if diff := cmp.Diff(want, out[0].Warnings); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
 			if _, err := os.Stat(w.Workspace.Path); (err != nil) != c.removed || out[0].WorkspaceRemoved != c.removed {

@@ -109,7 +109,11 @@ func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRe
 	if err != nil {
 		return err
 	}
-	if now.Workspace != nil && !req.KeepWorkspace {
+	switch {
+	case now.Workspace == nil:
+	case req.KeepWorkspace:
+		out.Notices = append(out.Notices, fmt.Sprintf("the worktree of '%s' stays: %s", now.Name, now.Workspace.Path))
+	default:
 		h.cleanWorkspace(ctx, now, req, out)
 	}
 	for _, id := range append(now.Previous, rec.ID) {
@@ -170,19 +174,24 @@ func (h *Host) dropOutput(id string) error {
 // cleanWorkspace removes the workspace of a worker, or says why it stays; the
 // worker's record goes all the same.
 func (h *Host) cleanWorkspace(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
+	path := rec.Workspace.Path
 	res, err := h.dropWorkspace(ctx, &rec, req.ForceDirty)
 	out.Notices = append(out.Notices, rescued(rec.Name, res.Rescues)...)
 	switch {
 	case err != nil:
-		out.Warnings = append(out.Warnings, preserving(rec.Name, err.Error()))
+		out.Warnings = append(out.Warnings, preserving(rec.Name, err.Error(), path))
 	case res.Kept != nil:
-		out.Warnings = append(out.Warnings, preserving(rec.Name, res.Kept.Reason))
+		out.Warnings = append(out.Warnings, preserving(rec.Name, res.Kept.Reason, path))
 	default:
 		out.WorkspaceRemoved = true
 		out.Worker.Workspace = nil
 	}
 }
 
-func preserving(name, reason string) Warning {
-	return Warning{Text: fmt.Sprintf("preserving worktree for '%s': %s", name, reason)}
+// preserving says why a worktree stays, and where it is: the record that knew is gone.
+func preserving(name, reason, path string) Warning {
+	return Warning{
+		Text: fmt.Sprintf("preserving worktree for '%s': %s", name, reason),
+		Hint: fmt.Sprintf("the worktree is %s", path),
+	}
 }

@@ -66,7 +66,7 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	var status swarm.Status
 	err = h.askBackend(ctx, e, false, func(p *peer) error {
 		if !p.Has(swarm.CapComplete) {
-			return &unsupportedError{backend: rec.Backend, cap: swarm.CapComplete}
+			return &unsupportedError{backend: rec.Backend, cap: swarm.CapComplete, name: rec.Name}
 		}
 		if err := p.backend.Complete(ctx, rec.Handle, summary, opts); err != nil {
 			return err

@@ -46,6 +46,11 @@ type existsError struct{ name string }
 func (e *existsError) Error() string        { return fmt.Sprintf("worker '%s' already exists", e.name) }
 func (e *existsError) Is(target error) bool { return target == ErrExists }
 
+// Hint returns the next step.
+func (e *existsError) Hint() string {
+	return fmt.Sprintf("start it again with 'swarm respawn %[1]s', or free the name with 'swarm kill %[1]s' and 'swarm clean %[1]s'", e.name)
+}
+
 // runningError names a worker that can't be cleaned.
 type runningError struct{ name string }
 
@@ -60,6 +65,11 @@ type endedError struct{ name string }
 func (e *endedError) Error() string        { return fmt.Sprintf("worker '%s' is not running", e.name) }
 func (e *endedError) Is(target error) bool { return target == ErrEnded }
 
+// Hint returns the next step.
+func (e *endedError) Hint() string {
+	return fmt.Sprintf("see how it ended with 'swarm status %[1]s' and what it wrote with 'swarm logs %[1]s'; start it again with 'swarm respawn %[1]s'", e.name)
+}
+
 // deafError names a worker that takes no input.
 type deafError struct{ name string }
 
@@ -68,16 +78,38 @@ func (e *deafError) Error() string {
 }
 func (e *deafError) Is(target error) bool { return target == ErrDeaf }
 
+// Hint returns the next step.
+func (e *deafError) Hint() string {
+	return fmt.Sprintf("spawn it again with --stdin, or with --tmux in a terminal, after 'swarm kill %[1]s' and 'swarm clean %[1]s'", e.name)
+}
+
 // unsupportedError says what a backend can't do.
 type unsupportedError struct {
 	backend string
 	cap     swarm.Capability
+	// name is that of the worker that was asked about; empty: there is none yet.
+	name string
 }
 
 func (e *unsupportedError) Error() string {
 	return fmt.Sprintf("backend '%s' does not support %s", e.backend, e.cap)
 }
 func (e *unsupportedError) Is(target error) bool { return target == swarm.ErrUnsupported }
+
+// Hint returns the next step; empty if there is none.
+func (e *unsupportedError) Hint() string {
+	if e.name == "" {
+		return ""
+	}
+	switch e.cap {
+	case swarm.CapAttach:
+		return fmt.Sprintf("'%[1]s' has no window of its own; follow what it writes with 'swarm logs %[1]s --follow'", e.name)
+	case swarm.CapInput, swarm.CapSignal:
+		return fmt.Sprintf("see what '%[1]s' does with 'swarm status %[1]s', or end it with 'swarm kill %[1]s'", e.name)
+	default:
+		return ""
+	}
+}
 
 // survivorsError says what is left of a worker after a kill.
 type survivorsError struct {

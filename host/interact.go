@@ -37,7 +37,7 @@ func (h *Host) interact(ctx context.Context, rec registry.Record, need swarm.Cap
 	if err == nil {
 		err = h.askBackend(ctx, e, false, func(p *peer) error {
 			if !p.Has(need) {
-				return &unsupportedError{backend: rec.Backend, cap: need}
+				return &unsupportedError{backend: rec.Backend, cap: need, name: rec.Name}
 			}
 			return f(ctx, p)
 		})

@@ -6,7 +6,7 @@ import (
 )
 
 // patience is how long the user waits for a plugin before being told for which.
-const patience = time.Second
+const patience = 5 * time.Second
 
 // tellWait tells the user what a call waits for, unless stop is called soon. A
 // repository may be locked by another process, or be large.

@@ -43,7 +43,7 @@ func (h *Host) Peek(ctx context.Context, name string, lines int) (Peek, error) {
 	}
 	switch {
 	case errors.Is(err, swarm.ErrUnsupported):
-		err = &unsupportedError{backend: rec.Backend, cap: swarm.CapOutput}
+		err = &unsupportedError{backend: rec.Backend, cap: swarm.CapOutput, name: rec.Name}
 	case errors.Is(err, swarm.ErrNotFound):
 		err = fmt.Errorf("the output of '%s' is gone: %w", rec.Name, err)
 	}

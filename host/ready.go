@@ -99,7 +99,7 @@ func (h *Host) followReady(ctx context.Context, rec registry.Record, r ReadyRequ
 	}
 	err = h.askBackend(ctx, e, true, func(p *peer) error {
 		if !p.Has(swarm.CapOutput) {
-			return &unsupportedError{backend: rec.Backend, cap: swarm.CapOutput}
+			return &unsupportedError{backend: rec.Backend, cap: swarm.CapOutput, name: rec.Name}
 		}
 		return followReady(ctx, p, rec.Handle, r)
 	})

@@ -38,7 +38,7 @@ listed is not known of it: it stays until "swarm clean".`,
 			case o.all && len(args) > 0:
 				return usagef("worker names and --all exclude each other")
 			case !o.all && len(args) == 0:
-				return host.ErrNoSelection
+				return usagef("must specify worker name or --all")
 			}
 			return a.adopt(cmd.Context(), args, o)
 		},

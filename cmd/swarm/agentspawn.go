@@ -34,7 +34,8 @@ into the agent's inbox, with a warning.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); dash > 0 || dash < 0 && len(args) > 0 {
-				return usagef("unexpected argument '%s' before --", args[0])
+				err := usagef("unexpected argument '%s' before --", args[0])
+				return withHint(err, commandHint(cmd, args))
 			}
 			o.in.Command = args
 			o.in.Role = o.role.value

@@ -25,6 +25,8 @@ type app struct {
 	// outWidth and errWidth are the widths of the terminals that stdout and stderr
 	// are, 0 if they are none.
 	outWidth, errWidth func() int
+	// helpError is what was wrong with a request for help, which cobra can't return.
+	helpError error
 }
 
 func newApp(stdout, stderr *os.File, env []string) *app {

@@ -52,13 +52,18 @@ func (a *app) completeAgent(f *memberFlags, words ...string) cobra.CompletionFun
 		if len(args) > 0 || err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		names := slices.Clone(words)
-		out, _ := tool.GetAgentStatus(cmd.Context(), a.toolEnv(config.Default()), tool.GetAgentStatusInput{TeamName: team})
-		for _, agent := range out.Agents {
-			names = append(names, agent.Name)
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
+		return append(slices.Clone(words), a.agentNames(cmd.Context(), team)...), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// agentNames returns the names of a team's agents.
+func (a *app) agentNames(ctx context.Context, team string) []string {
+	out, _ := tool.GetAgentStatus(ctx, a.toolEnv(config.Default()), tool.GetAgentStatusInput{TeamName: team})
+	names := make([]string, len(out.Agents))
+	for i, agent := range out.Agents {
+		names[i] = agent.Name
+	}
+	return names
 }
 
 // completeTask offers a team's tasks of one of these statuses, with their titles, to

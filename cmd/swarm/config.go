@@ -16,23 +16,14 @@ import (
 )
 
 func newConfig(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return newGroup(&cobra.Command{
 		Use:   "config",
 		Short: "Show, check and make config files",
 		Long: `swarm reads ~/.config/swarm/config.toml, then the nearest swarm.toml in this
 directory or above it, then flags; what is later takes precedence. Commands for
 workers that exist already (ls, status, wait, logs, kill, clean and the like) never
 read the project's file.`,
-		RunE: unknownVerb,
-		Args: cobra.ArbitraryArgs,
-	}
-	for _, verb := range []*cobra.Command{
-		newConfigPath(a), newConfigCheck(a), newConfigShow(a), newConfigInit(a), newConfigTrust(a), newConfigSchema(a),
-	} {
-		verb.DisableFlagsInUseLine = true
-		cmd.AddCommand(verb)
-	}
-	return cmd
+	}, newConfigPath(a), newConfigCheck(a), newConfigShow(a), newConfigInit(a), newConfigTrust(a), newConfigSchema(a))
 }
 
 func newConfigPath(a *app) *cobra.Command {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
-	"github.com/swarmhost/swarm/host/catalog"
 )
 
 // The exit codes that are the same for all verbs.
@@ -58,6 +58,9 @@ func (e *hintError) Unwrap() error { return e.error }
 // report tells what went wrong and returns the exit code: the one map from
 // errors to messages and codes.
 func (a *app) report(cmd *cobra.Command, err error) int {
+	if err == nil {
+		err = a.helpError
+	}
 	var code *codeError
 	silent := err == nil || errors.As(err, &code) && code.err == nil
 	if a.out.err != nil && (silent || errors.Is(err, a.out.err)) {
@@ -104,10 +107,14 @@ func (a *app) fail(err error) {
 	if hint, ok := errors.AsType[*hintError](err); ok {
 		a.hint(hint.hint)
 	}
-	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {
-		if near := config.Nearest(missing.Name, missing.Known); near != "" {
-			a.hint(fmt.Sprintf("did you mean '%s'?", near))
-		}
+	if hinted, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
+		a.hint(hinted.Hint())
+	}
+	if near := a.suggestName(err); near != "" {
+		a.hint(fmt.Sprintf("did you mean '%s'?", near))
 	}
 }
 
@@ -127,7 +134,7 @@ func cause(err error) error {
 }
 
 // flagError turns an error of the flag parser into a usage error.
-func flagError(_ *cobra.Command, err error) error {
+func flagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
@@ -138,7 +145,19 @@ func flagError(_ *cobra.Command, err error) error {
 		}
 		return usagef("invalid value '%s' for --%s: %s", invalid.GetValue(), invalid.GetFlag().Name, setup.Message(why))
 	}
-	return usagef("%s", err)
+	return &usageError{text: err.Error(), hint: commandHint(cmd, cmd.Flags().Args())}
+}
+
+// commandHint says where a command line goes, if it was probably given without "--"
+// in front of it; words are those before the flag that was not understood.
+func commandHint(cmd *cobra.Command, words []string) string {
+	if !strings.Contains(cmd.Use, "-- COMMAND") || len(words) == 0 || cmd.ArgsLenAtDash() >= 0 {
+		return ""
+	}
+	for i, word := range words {
+		words[i] = quoted(word)
+	}
+	return fmt.Sprintf("the command and its flags come after '--': %s … -- %s …", cmd.CommandPath(), strings.Join(words, " "))
 }
 
 // arguments checks the number of arguments: between least and most, or any

@@ -99,6 +99,8 @@ func choice(cmd *cobra.Command, name, usage, value string, words ...string) *cho
 type selection struct {
 	all bool
 	tag string
+	// nothing is the error if no worker is selected; nil: wrong usage.
+	nothing error
 }
 
 func (s *selection) addTo(cmd *cobra.Command, a *app) {
@@ -118,7 +120,10 @@ func (s *selection) of(cmd *cobra.Command, names []string) (host.Selection, erro
 	case byTag && s.tag == "":
 		return host.Selection{}, usagef("--tag is empty")
 	case len(names) == 0 && !s.all && !byTag:
-		return host.Selection{}, host.ErrNoSelection
+		if s.nothing != nil {
+			return host.Selection{}, s.nothing
+		}
+		return host.Selection{}, usagef("must specify worker name, --all or --tag")
 	}
 	var once []string
 	for _, name := range names {

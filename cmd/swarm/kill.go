@@ -22,7 +22,7 @@ type killOptions struct {
 }
 
 func newKill(a *app) *cobra.Command {
-	o := &killOptions{}
+	o := &killOptions{selection: selection{nothing: host.ErrNoSelection}}
 	cmd := &cobra.Command{
 		Use:   "kill NAME... | --all | --tag TAG",
 		Short: "End workers and all that they started",

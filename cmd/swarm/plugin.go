@@ -13,17 +13,11 @@ import (
 )
 
 func newPlugin(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return newGroup(&cobra.Command{
 		Use:   "plugin",
 		Short: "Show, install and check the plugins that own workers and worktrees",
-		RunE:  unknownVerb,
-		Args:  cobra.ArbitraryArgs,
-	}
-	cmd.AddCommand(
-		newPluginList(a), newPluginInfo(a), newPluginInstall(a), newPluginVerify(a), newPluginRemove(a), newPluginNew(a),
-		newPluginCheck(a),
-	)
-	return cmd
+	}, newPluginList(a), newPluginInfo(a), newPluginInstall(a), newPluginVerify(a), newPluginRemove(a), newPluginNew(a),
+		newPluginCheck(a))
 }
 
 func newPluginList(a *app) *cobra.Command {

@@ -28,7 +28,7 @@ its iteration.`,
 			case len(args) > 0 && o.all:
 				return usagef("worker names and --all exclude each other")
 			case len(args) == 0 && !o.all:
-				return errors.New("must specify worker name or use --all")
+				return usagef("must specify worker name or --all")
 			}
 			return a.ralphClean(cmd.Context(), args, o)
 		},

@@ -16,6 +16,7 @@ import (
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 const (
@@ -137,7 +138,10 @@ func (o *ralphSpawnOptions) state() (ralph.State, error) {
 	}
 	if _, err := ralph.ReadPrompt(prompt); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return ralph.State{}, fmt.Errorf("prompt file not found: %s", o.promptFile)
+			return ralph.State{}, &hintError{
+				fmt.Errorf("prompt file not found: %s", o.promptFile),
+				"write it first; 'swarm ralph init' writes one to begin with",
+			}
 		}
 		return ralph.State{}, err
 	}
@@ -243,7 +247,7 @@ func (o *ralphSpawnOptions) checkCommand(dir string) error {
 		return nil
 	}
 	if _, err := exec.LookPath(name); err != nil && !errors.Is(err, exec.ErrDot) {
-		return fmt.Errorf("command not found: %s", o.command[0])
+		return hintAtWords(fmt.Errorf("%w: command not found: %s", swarm.ErrInvalidSpec, o.command[0]), o.command)
 	}
 	return nil
 }

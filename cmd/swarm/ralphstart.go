@@ -56,7 +56,10 @@ func mustNotExist(ctx context.Context, h *host.Host, name string) error {
 	case err != nil:
 		return err
 	}
-	return fmt.Errorf("worker '%s' already exists", name)
+	return &hintError{
+		fmt.Errorf("worker '%s' already exists", name),
+		fmt.Sprintf("go on with 'swarm ralph resume %s', or begin anew with --replace", name),
+	}
 }
 
 // ralphReplace ends a worker and removes all that is left of it. Work in its

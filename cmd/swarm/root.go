@@ -130,21 +130,68 @@ ends one, nothing of it is left.`,
 		&cobra.Group{ID: groupTools, Title: "Tools for agents:"},
 		&cobra.Group{ID: groupSystem, Title: "Setup:"},
 	)
-	root.SetHelpCommandGroupID(groupSystem)
+	root.SetHelpCommand(newHelp())
+	root.SetHelpFunc(a.helpFor(root.HelpFunc()))
 	return root
 }
 
-// unknownVerb is what a command does that only has verbs below it.
+// unknownVerb is the error for a word that names no command below cmd. Without a
+// word, it shows the help.
 func unknownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
 	}
 	err := &usageError{text: fmt.Sprintf("unknown command '%s'", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "swarm "))}
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		err.hint = fmt.Sprintf("did you mean '%s %s'?", cmd.CommandPath(), near[0])
+	err.hint = fmt.Sprintf("run '%s --help' for usage", cmd.CommandPath())
+	if near := suggestVerb(cmd, args[0]); near != "" {
+		err.hint = fmt.Sprintf("did you mean '%s'?", near)
 	}
 	return err
+}
+
+// newHelp is cobra's help command, but a word that names no command is an error.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND...]",
+		Short:   "Show the help of a command",
+		GroupID: groupSystem,
+		Args:    cobra.ArbitraryArgs,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			at, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []string
+			for _, sub := range at.Commands() {
+				if sub.IsAvailableCommand() {
+					names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 && at.HasSubCommands() {
+				return unknownVerb(at, rest)
+			}
+			return at.Help()
+		},
+	}
+}
+
+// helpFor shows the help of a command. A word that names no command below it, as in
+// "swarm nosuch --help", becomes the error of the call.
+func (a *app) helpFor(show func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	return func(cmd *cobra.Command, args []string) {
+		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
+			a.helpError = unknownVerb(cmd, words)
+			return
+		}
+		show(cmd, args)
+	}
 }
 
 // usageTemplate is cobra's, in the order in which one reads it.

@@ -112,7 +112,7 @@ func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 		return usagef("unexpected argument '%s' before --", args[0])
 	}
 	if dash < 0 || len(args) == 0 {
-		return fmt.Errorf("no command provided (use -- command...)")
+		return &usageError{text: "no command provided (use -- command...)", hint: commandHint(cmd, args)}
 	}
 	o.command = args
 	if o.tmux && o.backend != "" && o.backend != backendTmux {
@@ -162,7 +162,7 @@ func (a *app) spawn(ctx context.Context, o *spawnOptions) error {
 	return a.with(ctx, loaded.Config, func(h *host.Host) error {
 		worker, err := h.Spawn(ctx, request)
 		if err != nil {
-			return err
+			return hintAtWords(err, request.Command)
 		}
 		var result any = a.workerJSON(worker)
 		if o.ready.wait {
@@ -177,6 +177,15 @@ func (a *app) spawn(ctx context.Context, o *spawnOptions) error {
 		a.printf("spawned %s%s\n", worker.Name, spawnedWhere(worker))
 		return err
 	})
+}
+
+// hintAtWords adds a hint to the error about a command that could not be started
+// because it is a whole command line in one argument.
+func hintAtWords(err error, command []string) error {
+	if !errors.Is(err, swarm.ErrInvalidSpec) || len(command) != 1 || len(strings.Fields(command[0])) < 2 {
+		return err
+	}
+	return &hintError{err, fmt.Sprintf("the command is one argument with spaces: use -- %s, or for a shell -- sh -c %s", command[0], quoted(command[0]))}
 }
 
 // spawnJSON is the new worker of a spawn that waited for it.

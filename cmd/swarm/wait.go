@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -27,7 +29,7 @@ type waitOptions struct {
 func newWait(a *app) *cobra.Command {
 	o := &waitOptions{}
 	cmd := &cobra.Command{
-		Use:   "wait NAME... | --all",
+		Use:   "wait NAME... | --all | --tag TAG",
 		Short: "Wait until workers end",
 		Long: `Wait until all of the given workers have ended, and print each as it does.
 Workers that ended before count. Nothing is polled and nothing is changed.
@@ -92,13 +94,32 @@ func (a *app) wait(ctx context.Context, sel host.Selection, o *waitOptions) erro
 			}
 		}
 		if over != nil {
-			return over
+			return a.stillRunning(ctx, h, sel, ended, over)
 		}
 		if code := waitCode(ended); code != 0 {
 			return &codeError{code: code}
 		}
 		return nil
 	})
+}
+
+// stillRunning adds to the error of a wait whose time is over which workers have not
+// ended.
+func (a *app) stillRunning(ctx context.Context, h *host.Host, sel host.Selection, ended []host.Worker, over error) error {
+	workers, _, err := h.Workers(ctx, sel)
+	if err != nil {
+		return over
+	}
+	var names []string
+	for _, w := range workers {
+		if !w.Gone() && !slices.ContainsFunc(ended, func(e host.Worker) bool { return e.ID == w.ID }) {
+			names = append(names, w.Name)
+		}
+	}
+	if names == nil {
+		return over
+	}
+	return &codeError{waitTimeout, fmt.Errorf("%w; still running: %s", over, strings.Join(names, ", "))}
 }
 
 func (a *app) printEnd(w host.Worker) {

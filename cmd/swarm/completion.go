@@ -1,14 +1,21 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
 
 func newCompletion(a *app) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish",
 		Short: "Print a script that completes commands, flags and worker names",
-		Long: `Print a script for your shell that completes commands, flags and the names of
-workers. Completing starts no plugin and changes nothing.`,
+		Long: `Print a script for your shell that completes commands, flags and their values, the
+names of workers, and the command that a worker runs. Completing starts no plugin
+and changes nothing.`,
 		Example: `  source <(swarm completion bash)                  # in ~/.bashrc
   swarm completion zsh > "${fpath[1]}/_swarm"
   swarm completion fish > ~/.config/fish/completions/swarm.fish`,
@@ -18,7 +25,7 @@ workers. Completing starts no plugin and changes nothing.`,
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(a.out, true)
+				return a.bashCompletion(root)
 			case "zsh":
 				return root.GenZshCompletion(a.out)
 			case "fish":
@@ -28,4 +35,39 @@ workers. Completing starts no plugin and changes nothing.`,
 			}
 		},
 	}
+}
+
+// Cobra's script needs functions of the bash-completion package, and is silent about
+// it: without them the first completion fails with the name of a function.
+const (
+	bashStart = `    # Call _init_completion from the bash-completion package
+    # to prepare the arguments properly
+`
+	bashCheck = `    if ! declare -F _init_completion >/dev/null && ! declare -F _get_comp_words_by_ref >/dev/null; then
+        if [[ -z ${__swarm_told-} ]]; then
+            __swarm_told=1
+            printf '\nswarm: completion needs the package bash-completion: install it and start a new shell\n' >&2
+        fi
+        return
+    fi
+
+`
+	bashOther = `# Macs have bash3 for which the bash-completion package doesn't include
+# _init_completion. This is a minimal version of that function.
+`
+)
+
+// bashCompletion prints cobra's script, which then says itself what it needs.
+func (a *app) bashCompletion(root *cobra.Command) error {
+	var b bytes.Buffer
+	if err := root.GenBashCompletionV2(&b, true); err != nil {
+		return err
+	}
+	script := b.String()
+	if strings.Count(script, bashStart) != 1 || strings.Count(script, bashOther) != 1 {
+		return errors.New("cannot print the script for bash: the library has changed it")
+	}
+	script = strings.Replace(script, bashOther, "", 1)
+	a.printf("%s", strings.Replace(script, bashStart, bashCheck, 1))
+	return nil
 }

@@ -86,6 +86,9 @@ func newRoot(a *app, args ...string) *cobra.Command {
 		cmd.DisableFlagsInUseLine = true
 		root.AddCommand(cmd)
 	}
+	if isCompletion(args) {
+		newCompleter(a, args).addTo(root)
+	}
 	return root
 }
 

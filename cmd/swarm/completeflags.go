@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// isCompletion reports whether a shell asks what could come next.
+func isCompletion(args []string) bool {
+	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
+}
+
+// completer adds to a tree of commands what shells are told beyond what each verb
+// says itself.
+type completer struct {
+	*app
+	// command is what was typed behind "--", without the word that is completed; nil:
+	// there is no "--".
+	command []string
+}
+
+func newCompleter(a *app, args []string) *completer {
+	c := &completer{app: a}
+	words := args[1:max(1, len(args)-1)]
+	if dash := slices.Index(words, "--"); dash >= 0 {
+		c.command = append([]string{}, words[dash+1:]...)
+	}
+	return c
+}
+
+func (c *completer) addTo(cmd *cobra.Command) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		_, f.Usage = pflag.UnquoteUsage(f) // shells show it as it is
+		if _, known := cmd.GetFlagCompletionFunc(f.Name); !known && f.NoOptDefVal == "" {
+			completeFlag(cmd, f.Name, c.flag(f.Name))
+		}
+	})
+	for _, verb := range cmd.Commands() {
+		c.addTo(verb)
+	}
+	if cmd.HasSubCommands() || len(cmd.ValidArgs) > 0 {
+		return
+	}
+	own := cmd.ValidArgsFunction
+	switch {
+	case own == nil && takesPath(cmd):
+		own = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
+	case own == nil:
+		own = cobra.NoFileCompletions
+	}
+	takesCommand := strings.Contains(cmd.Use, "-- COMMAND")
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if takesCommand && c.command != nil {
+			return c.completeCommand(prefix)
+		}
+		return own(cmd, args, prefix)
+	}
+}
+
+// takesPath reports whether the arguments of a command are files.
+func takesPath(cmd *cobra.Command) bool {
+	return strings.Contains(cmd.Use, "PATH") || strings.Contains(cmd.Use, "[FILE]")
+}
+
+// flag returns what completes a flag of this name where a verb has nothing of its
+// own: the values that there are, or nothing. Only a flag for a file completes files.
+func (c *completer) flag(name string) cobra.CompletionFunc {
+	switch name {
+	case "backend":
+		return c.offer(c.backends)
+	case "tag":
+		return c.offer(func(ctx context.Context, dir string) []string {
+			tags, _ := host.Tags(ctx, dir)
+			return tags
+		})
+	case "session":
+		return c.offer(func(ctx context.Context, dir string) []string {
+			sessions, _ := host.OptionValues(ctx, dir, "session")
+			return sessions
+		})
+	case "tmux-socket":
+		return c.offer(func(ctx context.Context, dir string) []string {
+			sockets, _ := host.OptionValues(ctx, dir, "socket")
+			return sockets
+		})
+	case "cwd", "dir", "worktree-dir", "checkout":
+		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
+	case "prompt-file", "handles":
+		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
+	default:
+		return cobra.NoFileCompletions
+	}
+}
+
+// offer completes with what values returns for the state directory. What can't be
+// read is not offered.
+func (c *completer) offer(values func(ctx context.Context, dir string) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		dir, err := c.stateDir()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return values(cmd.Context(), dir), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// backends are the plugins that can be found, but for the one that makes worktrees.
+// What the others are for only they could tell, and none is started.
+func (c *completer) backends(context.Context, string) []string {
+	loaded, _ := c.setup().Load(backendOfEach)
+	if loaded == nil {
+		return nil
+	}
+	known, err := c.setup().Catalog(loaded.Config.Plugins)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(known.Names(), func(name string) bool { return name == workspaceWorktree })
+}
+
+// completeCommand completes the command that a worker runs: a program of the PATH,
+// then the files that it works on.
+func (c *completer) completeCommand(prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(c.command) > 0 || strings.ContainsRune(prefix, filepath.Separator) {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var names []string
+	for _, dir := range filepath.SplitList(c.getenv("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue // a repository's, maybe
+		}
+		entries, _ := os.ReadDir(dir) // one that can't be read has nothing to run
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), prefix) && isProgram(filepath.Join(dir, e.Name())) {
+				names = append(names, e.Name())
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), cobra.ShellCompDirectiveDefault
+}
+
+func isProgram(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
+}

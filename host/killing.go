@@ -42,6 +42,10 @@ type killing struct {
 	// requested is closed when the history tells that the kills were asked for:
 	// only then is anything signalled.
 	requested chan struct{}
+	// asked holds the ids of the workers of which the history tells that.
+	asked sync.Map
+	// telling are those who still wait to tell that.
+	telling sync.WaitGroup
 
 	// progress guards the caller's Progress.
 	progress sync.Mutex
@@ -73,6 +77,7 @@ func newKilling(h *Host, req KillRequest, recs []registry.Record) *killing {
 func (k *killing) run(ctx context.Context) {
 	var asking, beside sync.WaitGroup
 	defer beside.Wait()
+	defer k.telling.Wait()
 	asking.Go(func() {
 		// Who waits for a locked database can't be called back.
 		goOn := sync.OnceFunc(func() { close(k.requested) })
@@ -99,31 +104,6 @@ func (k *killing) run(ctx context.Context) {
 	for batch := range batches(k.results) {
 		k.record(ctx, batch)
 	}
-}
-
-// request tells in the history that the kills of those that run were asked for.
-// Those that are starting have their turn when the history tells that they did.
-func (k *killing) request(ctx context.Context, recs []registry.Record) {
-	now := time.Now()
-	var events []registry.Event
-	for _, r := range recs {
-		if r.State == registry.Running {
-			events = append(events, newEvent(&r, EventKillRequested, "", now))
-		}
-	}
-	if len(events) == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, requestLimit)
-	defer cancel()
-	reg, err := k.h.writing(ctx)
-	if err == nil {
-		err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-			_, err := tx.Append(ctx, events...)
-			return err
-		})
-	}
-	k.h.warnIf(err, "the history can't be written")
 }
 
 // reconcile looks after other workers than those that are killed.
@@ -192,6 +172,7 @@ func (k *killing) killGroup(ctx context.Context, g *group, place func(id string)
 	if err == nil {
 		err = k.h.askBackend(limited, g.entry, true, func(p *peer) error {
 			<-k.requested
+			k.requestUnseen(limited, p, g.recs)
 			return killBatch(limited, p, items, answered, answer)
 		})
 	}

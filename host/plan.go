@@ -88,7 +88,7 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 		}
 		p.rec.Step = registry.StepWorkspace
 		p.rec.Ask = &registry.WorkspaceAsk{
-			Plugin: w.Plugin, Config: recordedPlugin(p.workspace), Base: p.rec.Dir, Branch: w.Branch, Parent: w.Parent,
+			Plugin: w.Plugin, Config: recordedPlugin(p.workspace), Base: p.rec.Dir, Branch: w.Branch, Parent: w.Parent, Within: req.DirGiven,
 		}
 	}
 	return p, nil

@@ -80,7 +80,7 @@ func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *peer, id s
 		}
 		r.Workspace, r.Step, r.Replaces = workspace, "", nil
 		if workspace != nil {
-			r.Dir = workspace.Path
+			r.Dir = dirIn(r.Ask, workspace)
 		}
 		event := spawnedEvent(&r, swarm.Status{})
 		if found {

@@ -22,7 +22,7 @@ func (h *Host) restore(ctx context.Context, reg *registry.Registry, rec *registr
 	switch {
 	case made == nil:
 	case old.Workspace == nil || gone(old.Workspace.Path):
-		old.Workspace, old.Dir = made, made.Path
+		old.Workspace, old.Dir = made, dirIn(old.Ask, made)
 	case old.Workspace.Path != made.Path:
 		events = append(events, newEvent(old, EventKept, made.Path, time.Now()))
 	}

@@ -91,7 +91,7 @@ func (p *plan) keepWorkspace(old registry.Record) {
 	if gone(ws.Path) {
 		return
 	}
-	p.rec.Workspace, p.rec.Dir, p.rec.Step = ws, ws.Path, registry.StepBackend
+	p.rec.Workspace, p.rec.Dir, p.rec.Step = ws, dirIn(p.rec.Ask, ws), registry.StepBackend
 }
 
 // sameWorkspace reports whether the workspace that was made for before does for
@@ -102,6 +102,7 @@ func sameWorkspace(now, before *registry.WorkspaceAsk) bool {
 	}
 	a, b := *now, *before
 	a.Base, b.Base = "", "" // it may be another directory of the same repository
+	a.Within, b.Within = false, false
 	return reflect.DeepEqual(a, b)
 }
 

@@ -23,7 +23,8 @@ type SpawnRequest struct {
 	// Command is the program and its arguments.
 	Command []string
 	// Dir is the working directory, absolute. With a Workspace it is where the
-	// workspace is made from, and the worker runs in the workspace.
+	// workspace is made from, and the worker runs in the workspace: with DirGiven in
+	// the directory there that corresponds to Dir.
 	Dir string
 	// DirGiven says that somebody named Dir. A backend that is not local is not sent
 	// another one: the directory of whoever calls means nothing where it runs.
@@ -215,9 +216,9 @@ func (h *Host) makeWorkspace(ctx context.Context, p *plan, done *undo) error {
 		}
 		return err
 	}
-	rec.Workspace, rec.Dir = &ref, ref.Path
+	rec.Workspace, rec.Dir = &ref, dirIn(rec.Ask, &ref)
 	done.add("workspace", func(ctx context.Context) error { return h.removeMade(ctx, p, ref) })
-	return nil
+	return checkWithin(ref.Path, rec.Dir)
 }
 
 // start has the backend start the worker and looks at it once.

@@ -99,7 +99,7 @@ func (o *spawnOptions) addPlace(cmd *cobra.Command, backend string) {
 	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to make the worktree in (default: REPOSITORY-worktrees beside it)")
 	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` for the worker; may be repeated")
 	f.StringArrayVar(&o.env, "env", nil, "variable for the worker, `KEY=VAL`; may be repeated")
-	f.StringVar(&o.cwd, "cwd", "", "working directory `DIR` (default: this one)")
+	f.StringVar(&o.cwd, "cwd", "", "working directory `DIR` (default: this one); with --worktree, the same\ndirectory of the new worktree (default: its top)")
 }
 
 // parse checks what needs no config.

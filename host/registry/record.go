@@ -127,6 +127,9 @@ type WorkspaceAsk struct {
 	Base   string  `json:"base"`
 	Branch string  `json:"branch,omitempty"`
 	Parent string  `json:"parent,omitempty"`
+	// Within says that the worker runs in the directory of the workspace that
+	// corresponds to Base, not in the workspace itself.
+	Within bool `json:"within,omitempty"`
 }
 
 // columns are those of a record, in the order of fields and scan.

@@ -55,7 +55,7 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 	if err := r.checkOut(ctx, spec.ID, path, branch, made, &done); err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
-	return swarm.WorkspaceRef{ID: spec.ID, Name: spec.Name, Path: path, Branch: branch, Base: r.main}, nil
+	return swarm.WorkspaceRef{ID: spec.ID, Name: spec.Name, Path: path, Branch: branch, Base: r.main, Dir: r.dir}, nil
 }
 
 // makeRoom returns the path of the new worktree, whose parent exists then, and how

@@ -47,6 +47,9 @@ func TestCreate(t *testing.T) {
 		c.spec.ID = "id-" + c.spec.Name
 		ref := f.create(c.spec)
 		want := swarm.WorkspaceRef{ID: c.spec.ID, Name: c.spec.Name, Path: filepath.Join(f.top, c.path), Branch: c.branch, Base: f.repo}
+		if filepath.Base(c.spec.Base) == "dir" {
+			want.Dir = "dir"
+		}
 		if diff := cmp.Diff(want, ref); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.spec.Name, diff)
 			continue

@@ -15,6 +15,8 @@ import (
 type place struct {
 	// top is the directory that has .git, or the git directory if bare is set.
 	top string
+	// dir is what was asked about, relative to top; empty if it is top, or in .git.
+	dir string
 	// gitDir is the git directory of top, common the one that all working trees
 	// share.
 	gitDir, common string
@@ -25,10 +27,11 @@ type place struct {
 
 // discover finds the repository that dir is in, as gitrepository-layout(5) says.
 func discover(dir string) (place, error) {
-	at, err := filepath.EvalSymlinks(dir)
+	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return place{}, err
 	}
+	at := real
 	unusable := ""
 	for ; ; at = filepath.Dir(at) {
 		gitDir, err := dotGit(at)
@@ -39,9 +42,9 @@ func discover(dir string) (place, error) {
 		case err != nil:
 			return place{}, err
 		case gitDir != "":
-			return open(place{top: at, gitDir: gitDir})
+			return open(place{top: at, gitDir: gitDir}, real)
 		case isGitDir(at) && filepath.Base(at) != ".git":
-			return open(place{top: at, gitDir: at, bare: true})
+			return open(place{top: at, gitDir: at, bare: true}, real)
 		case at == filepath.Dir(at) && unusable != "":
 			return place{}, invalid("cannot use the git repository %s: its .git is not one", unusable)
 		case at == filepath.Dir(at):
@@ -95,8 +98,11 @@ func isGitDir(dir string) bool {
 }
 
 // open finds the common directory and examines both.
-func open(p place) (place, error) {
+func open(p place, dir string) (place, error) {
 	var err error
+	if rel := strings.TrimPrefix(strings.TrimPrefix(dir, p.top), "/"); !p.bare && !contains(".git", rel) {
+		p.dir = rel
+	}
 	if p.gitDir, err = filepath.EvalSymlinks(p.gitDir); err != nil {
 		return p, err
 	}

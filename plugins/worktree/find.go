@@ -32,7 +32,7 @@ func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec)
 		if spec.ID == "" || a.id != spec.ID {
 			continue
 		}
-		ref := swarm.WorkspaceRef{ID: spec.ID, Name: spec.Name, Path: a.worktree, Branch: branchOf(spec), Base: r.main}
+		ref := swarm.WorkspaceRef{ID: spec.ID, Name: spec.Name, Path: a.worktree, Branch: branchOf(spec), Base: r.main, Dir: r.dir}
 		if a.made {
 			return ref, nil
 		}

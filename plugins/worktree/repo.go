@@ -26,6 +26,9 @@ type repo struct {
 	// trees share. Both are absolute and free of symbolic links. Of a bare repository,
 	// which has no main working tree, both are the same.
 	main, common string
+	// dir is the directory that was asked about, relative to the top of its working
+	// tree; empty: the top.
+	dir string
 	// shared says that others can write it, so that its filters do not run.
 	shared bool
 }
@@ -54,9 +57,10 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	if p.bare {
 		g = g.set("safe.bareRepository=all")
 	}
-	g = g.at(dir)
-	if contains(p.gitDir, dir) {
-		g = g.at(p.top)
+	if p.dir == "" {
+		g = g.at(p.top) // it may be in .git
+	} else {
+		g = g.at(dir)
 	}
 	// Here git itself decides whether it is safe to use the repository.
 	common, err := g.line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
@@ -89,7 +93,7 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 		if own == common && !p.bare {
 			return nil, isBare(common)
 		}
-		return &repo{git: g.set("safe.bareRepository=all").at(common), from: from, main: common, common: common, shared: shared}, nil
+		return &repo{git: g.set("safe.bareRepository=all").at(common), from: from, dir: p.dir, main: common, common: common, shared: shared}, nil
 	}
 	if p.bare {
 		return nil, invalid("%s is not the main working tree of a repository", dir)
@@ -105,7 +109,7 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	if main, err = filepath.EvalSymlinks(main); err != nil {
 		return nil, err
 	}
-	r := &repo{git: g.at(main), from: from, main: main, common: common, shared: shared}
+	r := &repo{git: g.at(main), from: from, dir: p.dir, main: main, common: common, shared: shared}
 	top, err := r.git.line(ctx, "rev-parse", "--show-toplevel")
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

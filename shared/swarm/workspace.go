@@ -59,6 +59,9 @@ type WorkspaceRef struct {
 	// Base is what it was made of, such as the main working tree of the
 	// repository; absolute.
 	Base string
+	// Dir is the directory in Path that corresponds to the Base of the spec, such as
+	// the same directory of a repository; relative to Path. Empty: Path itself.
+	Dir string
 }
 
 // RemoveOptions say how to remove a workspace.

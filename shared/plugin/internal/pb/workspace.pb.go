@@ -116,7 +116,10 @@ type WorkspaceRef struct {
 	// What was checked out when it was made.
 	Branch []byte `protobuf:"bytes,4,opt,name=branch,proto3" json:"branch,omitempty"`
 	// What it was made of, absolute.
-	Base          []byte `protobuf:"bytes,5,opt,name=base,proto3" json:"base,omitempty"`
+	Base []byte `protobuf:"bytes,5,opt,name=base,proto3" json:"base,omitempty"`
+	// The directory in it that corresponds to the base of the spec, relative to path.
+	// Empty: path itself.
+	Dir           []byte `protobuf:"bytes,6,opt,name=dir,proto3" json:"dir,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -182,6 +185,13 @@ func (x *WorkspaceRef) GetBranch() []byte {
 func (x *WorkspaceRef) GetBase() []byte {
 	if x != nil {
 		return x.Base
+	}
+	return nil
+}
+
+func (x *WorkspaceRef) GetDir() []byte {
+	if x != nil {
+		return x.Dir
 	}
 	return nil
 }
@@ -776,13 +786,14 @@ const file_swarm_plugin_v1_workspace_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
 	"\x04base\x18\x03 \x01(\fR\x04base\x12\x16\n" +
 	"\x06branch\x18\x04 \x01(\fR\x06branch\x12\x16\n" +
-	"\x06parent\x18\x05 \x01(\fR\x06parent\"r\n" +
+	"\x06parent\x18\x05 \x01(\fR\x06parent\"\x84\x01\n" +
 	"\fWorkspaceRef\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
 	"\x04path\x18\x03 \x01(\fR\x04path\x12\x16\n" +
 	"\x06branch\x18\x04 \x01(\fR\x06branch\x12\x12\n" +
-	"\x04base\x18\x05 \x01(\fR\x04base\"Q\n" +
+	"\x04base\x18\x05 \x01(\fR\x04base\x12\x10\n" +
+	"\x03dir\x18\x06 \x01(\fR\x03dir\"Q\n" +
 	"\rRemoveOptions\x12\x14\n" +
 	"\x05force\x18\x01 \x01(\bR\x05force\x12\x16\n" +
 	"\x06vacant\x18\x02 \x01(\bR\x06vacant\x12\x12\n" +

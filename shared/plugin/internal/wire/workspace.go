@@ -35,6 +35,7 @@ func WorkspaceRef(r swarm.WorkspaceRef) *pb.WorkspaceRef {
 		Path:   []byte(r.Path),
 		Branch: []byte(r.Branch),
 		Base:   []byte(r.Base),
+		Dir:    []byte(r.Dir),
 	}
 }
 
@@ -46,6 +47,7 @@ func FromWorkspaceRef(r *pb.WorkspaceRef) swarm.WorkspaceRef {
 		Path:   string(r.GetPath()),
 		Branch: string(r.GetBranch()),
 		Base:   string(r.GetBase()),
+		Dir:    string(r.GetDir()),
 	}
 }
 

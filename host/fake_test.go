@@ -410,6 +410,7 @@ func (f *fakePlugins) Restart(_ context.Context, e catalog.Entry, _ *peer) (*pee
 func (f *fakePlugins) Died(context.Context, *peer) error { return nil }
 func (f *fakePlugins) Close()                            {}
 func (f *fakePlugins) Leave()                            {}
+func (f *fakePlugins) Reap()                             {}
 
 // rig is a host on fakes: backends one and two, workspaces worktree.
 type rig struct {

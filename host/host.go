@@ -62,10 +62,11 @@ func (h *Host) Close() error {
 	return h.closeRegistry()
 }
 
-// Leave is Close for a process that exits right after it: the plugins are killed,
-// but their end is not waited for.
+// Leave is Close for a process that exits right after it: plugins are killed without
+// being asked, and end while the registry is closed.
 func (h *Host) Leave() error {
 	h.plugins.Leave()
+	defer h.plugins.Reap()
 	return h.closeRegistry()
 }
 

@@ -33,6 +33,8 @@ func (l launched) Close() { l.set.Close() }
 
 func (l launched) Leave() { l.set.Leave() }
 
+func (l launched) Reap() { l.set.Reap() }
+
 func newPeer(c *plugin.Client) *peer {
 	p := &peer{Info: c.Info(), check: c.Check, client: c}
 	// A nil pointer in an interface is not a nil interface.

@@ -23,6 +23,8 @@ type starter interface {
 	Close()
 	// Leave is Close for a process that exits right after it.
 	Leave()
+	// Reap waits until what Leave ended is gone.
+	Reap()
 }
 
 // backend is what the host asks of backends, a [plugin.Backend].

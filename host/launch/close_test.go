@@ -149,15 +149,24 @@ func descriptors(t *testing.T) int {
 	return 0
 }
 
-// TestLeave is about the end of a command, which does not wait for that of its
-// plugins.
+// TestLeave is about the end of a command: what it kills is gone when it leaves, and
+// is not left to somebody who may never wait for it.
 func TestLeave(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)
 	c := get(t, s, entry("serve"))
-	plugin := pid(t, s, c)
+	gone := get(t, s, entry("serve", "gone"))
+	plugin, replaced := pid(t, s, c), pid(t, s, gone)
+	if _, err := s.Restart(t.Context(), entry("serve", "gone"), gone); err != nil {
+		t.Fatal(err)
+	}
 	within(t, "Leave", s.Leave)
-	eventually(t, "the plugin is gone", 10*time.Second, func() bool { return !alive(plugin) })
+	within(t, "Reap", s.Reap)
+	for _, pid := range []int{plugin, replaced} {
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("plugin %d is there, or a zombie: %v", pid, err)
+		}
+	}
 	sockets, err := s.socketDir()
 	if err != nil {
 		t.Fatal(err)
@@ -165,4 +174,13 @@ func TestLeave(t *testing.T) {
 	if dirs := left(t, sockets); len(dirs) > 0 {
 		t.Errorf("left: %v", dirs)
 	}
+}
+
+// A plugin that the system can't end does not keep a command from ending.
+func TestReapIsBounded(t *testing.T) {
+	t.Parallel()
+	s := newSet(t)
+	p := newProcess([]string{"none"}, nil)
+	s.left = []*running{{proc: p}}
+	within(t, "Reap", s.Reap)
 }

@@ -10,7 +10,8 @@
 //     directory for its socket, which goes with it.
 //   - Ending it takes a bounded time: it is killed, since plugins hold no state,
 //     and asked first only if a call was given up that it may still be undoing.
-//     Processes that inherited its standard error hold up nothing.
+//     Processes that inherited its standard error hold up nothing. It is waited for
+//     as a child must be, while other things are done.
 //   - A plugin that died is started again by the next call, and so is one whose
 //     start failed, after a pause that grows with every failure.
 //   - A failed start is one of the typed errors of this package, in one line.

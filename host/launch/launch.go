@@ -43,7 +43,9 @@ type Set struct {
 	closed bool
 	slots  map[string]*slot
 	// old are the newest of the slots that were replaced.
-	old     []*slot
+	old []*slot
+	// left are the processes that Leave killed.
+	left    []*running
 	sockets *socketDir
 	sweep   sync.WaitGroup
 
@@ -128,10 +130,34 @@ func (s *Set) Died(ctx context.Context, c *plugin.Client) error {
 // takes at most a fraction of a second, whatever the plugins do.
 func (s *Set) Close() { s.endAll((*running).close) }
 
-// Leave is Close for a process that exits right after it: all plugins are killed
-// and cleaned up after, but the system may still be busy with their end. That
-// takes it about a millisecond, which every command would wait for.
+// Leave is Close for a process that exits soon after it: all plugins are killed and
+// cleaned up after, but the system may still be busy with their end. That takes it
+// about a millisecond, in which the caller can do other things; [Set.Reap] waits for
+// it.
 func (s *Set) Leave() { s.endAll((*running).leave) }
+
+// reapTime bounds the wait for processes that the system can't end, such as one that
+// waits for a disk.
+const reapTime = time.Second
+
+// Reap waits until the processes that [Set.Leave] killed are gone. A child that its
+// parent leaves behind is a zombie for ever where the first process does not wait for
+// the children of others, as in many containers.
+func (s *Set) Reap() {
+	s.mu.Lock()
+	left := s.left
+	s.left = nil
+	s.mu.Unlock()
+	limit := time.NewTimer(reapTime)
+	defer limit.Stop()
+	for _, p := range left {
+		select {
+		case <-p.proc.exited:
+		case <-limit.C:
+			return
+		}
+	}
+}
 
 func (s *Set) endAll(end func(*running)) {
 	s.mu.Lock()
@@ -139,6 +165,15 @@ func (s *Set) endAll(end func(*running)) {
 	slots := s.all()
 	s.old, s.slots = nil, nil
 	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, sl := range slots {
+			if sl.proc != nil {
+				s.left = append(s.left, sl.proc)
+			}
+		}
+	}()
 
 	s.cancel()
 	var wg sync.WaitGroup

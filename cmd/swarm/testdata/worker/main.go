@@ -20,6 +20,8 @@
 //	worker mute DIR             puts a socket in the place of its shim's, and answers nobody
 //	worker obey DIR             runs the commands that it is asked to
 //	worker ask DIR COMMAND      asks it, waits for it, has its output and its exit code
+//	worker init N COMMAND…      runs the command N times as the first process of a container
+//	                            that waits for no child of others, and prints the zombies
 //
 // DIR/pid holds the pid of the worker, DIR/pid.1 and so on those of what it
 // started, each written when that process is ready.
@@ -98,6 +100,9 @@ func main() {
 		obey(dir)
 	case "ask":
 		ask(dir, arg)
+	case "init":
+		first(dir, os.Args[3:])
+		os.Exit(0)
 	case "spin":
 		ready(dir, "pid")
 		for {

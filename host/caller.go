@@ -26,7 +26,7 @@ func CallerDir() string {
 // CallerID returns the id of the worker of this state directory that the calling
 // process runs in; empty if it runs in none. For a shell that acts as its owner,
 // with which it ends, that is the worker of the owner.
-func (h *Host) CallerID() string { return h.callerID(h.actingDir(parentPID())) }
+func (h *Host) CallerID() string { return h.callerID(h.actingDir(parentPID(), callerRunDir)) }
 
 // callerID returns the id of the worker with that run directory, see callerRunDir.
 func (h *Host) callerID(run string) string {
@@ -73,10 +73,27 @@ func parentPID() int {
 }
 
 // callerRunDir returns the run directory of the nearest shim above the process
-// pid, itself included; empty if there is none. Shims of other users prove nothing
-// and are passed over. A worker that contains another keeper does not contain what
-// is below that.
+// pid, itself included; empty if there is none. A worker that contains another
+// keeper does not contain what is below that. Anybody can mark a process as a
+// keeper, so this says which worker the caller would end, but not who it is: see
+// [shimAbove].
 func callerRunDir(pid int) string {
+	return climb(pid, func(pid int) bool {
+		marker, ok := proc.Getenv(pid, swarm.EnvKeeper)
+		return ok && marker != ""
+	})
+}
+
+// shimAbove returns the run directory of the nearest shim above the process pid,
+// itself included, whatever is between them; empty if there is none.
+func shimAbove(pid int) string {
+	return climb(pid, func(int) bool { return false })
+}
+
+// climb goes up from the process pid to the nearest shim, whose run directory it
+// returns, or until stop says so. Shims of other users prove nothing and are passed
+// over.
+func climb(pid int, stop func(pid int) bool) string {
 	for pid > 1 {
 		p, err := proc.Read(pid)
 		if err != nil {
@@ -85,7 +102,7 @@ func callerRunDir(pid int) string {
 		if dir := provenRunDir(p); dir != "" {
 			return dir
 		}
-		if marker, ok := proc.Getenv(pid, swarm.EnvKeeper); ok && marker != "" {
+		if stop(pid) {
 			return ""
 		}
 		pid = p.Parent

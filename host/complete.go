@@ -100,7 +100,7 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 	if err != nil {
 		return registry.Record{}, err
 	}
-	run := h.actingDir(parentPID())
+	run := h.actingDir(parentPID(), callerRunDir)
 	if run == "" {
 		run = callerRunDir(parentPID())
 	}

@@ -4,30 +4,26 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Caller returns who calls: the agent whose token is in the environment, else who
-// lives in the nearest worker above the calling process, as its keeper proves it,
-// else a person. A token that is no agent's is [team.ErrUnknownToken]: who was told
-// who it is must not be taken for somebody else. What runs in a shell that a tool has
-// begun is who began it, for as long as that lives.
+// lives in the nearest worker above the calling process, as its shim proves it, else
+// a person, unless something says otherwise, see [Host.unproven]. A token that is no
+// agent's is [team.ErrUnknownToken]: who was told who it is must not be taken for
+// somebody else. What runs in a shell that a tool has begun is who began it, for as
+// long as that lives.
 //
 // It writes nothing, and starts nothing.
 func (h *Host) Caller(ctx context.Context) (caller team.Caller, err error) {
-	token, worker := h.lookupEnv(swarm.EnvToken), h.callerWorker()
-	if token == "" && worker == "" {
-		return team.Caller{Person: true}, nil
-	}
+	token := h.lookupEnv(swarm.EnvToken)
 	if token == "" {
-		return h.inhabitant(ctx, worker)
+		return h.standing(ctx, parentPID(), h.lookupEnv)
 	}
 	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		caller, err = team.ByToken(ctx, tx, tokenHash(token))
@@ -37,6 +33,29 @@ func (h *Host) Caller(ctx context.Context) (caller team.Caller, err error) {
 		err = team.ErrUnknownToken
 	}
 	return caller, err
+}
+
+// standing returns who a process is by its place alone. env is the environment of
+// the process below pid that asks; nil: pid itself is meant.
+func (h *Host) standing(ctx context.Context, pid int, env func(string) string) (team.Caller, error) {
+	run, from := h.acting(pid, shimAbove)
+	if run != "" {
+		return h.resident(ctx, run)
+	}
+	if from != pid {
+		env = nil // that of the shell says only that it is a shell
+	}
+	return h.unproven(ctx, from, env)
+}
+
+// resident returns who lives in the worker with that run directory. A worker of
+// another state directory is nobody here, whatever it is called.
+func (h *Host) resident(ctx context.Context, run string) (team.Caller, error) {
+	id := filepath.Base(run)
+	if !sameFile(run, h.runDir(id)) {
+		return team.Caller{WorkerID: run}, nil
+	}
+	return h.inhabitant(ctx, id)
 }
 
 // inhabitant returns who lives in a worker.
@@ -58,45 +77,28 @@ func (h *Host) actsFor(ctx context.Context, o swarm.Owner) bool {
 	if err != nil {
 		return false
 	}
-	owner := team.Caller{Person: true}
-	if run := h.actingDir(o.PID); run != "" {
-		owner, err = h.inhabitant(ctx, filepath.Base(run))
-	}
+	owner, err := h.standing(ctx, o.PID, nil)
 	return err == nil && owner == caller && ownerLives(o)
 }
 
-// callerWorker returns the id of the worker that the calling process runs in, of
-// whatever state directory; empty if it runs in none. The environment proves it
-// only of a worker that has no keeper: it may come from a daemon that was once
-// started in there.
-func (h *Host) callerWorker() string {
-	if h.isKeeper() {
-		return ""
-	}
-	if run := h.actingDir(parentPID()); run != "" {
-		return filepath.Base(run)
-	}
-	id := h.lookupEnv(swarm.EnvWorkerID)
-	if id == "" || filepath.Base(id) != id {
-		return ""
-	}
-	if _, err := os.Stat(filepath.Join(h.runDir(id), rundir.StatusFile)); err == nil {
-		return ""
-	}
-	return id
+// actingDir is as nearest, but what is in a shell that acts as its owner is where
+// that is.
+func (h *Host) actingDir(pid int, nearest func(pid int) string) string {
+	run, _ := h.acting(pid, nearest)
+	return run
 }
 
-// actingDir is as [callerRunDir], but what is in a shell that acts as its owner is
-// where that is. Owners are older than their shells, so this comes to an end.
-func (h *Host) actingDir(pid int) string {
+// acting is [Host.actingDir], and returns which process it was that was looked for
+// last. Owners are older than their shells, so this comes to an end.
+func (h *Host) acting(pid int, nearest func(pid int) string) (run string, from int) {
 	for {
-		run := callerRunDir(pid)
+		run = nearest(pid)
 		if run == "" || !sameFile(run, h.runDir(filepath.Base(run))) {
-			return run
+			return run, pid
 		}
 		f, err := h.readWorkerFile(filepath.Base(run))
 		if err != nil || f.Shell == nil || !f.Shell.Acts || f.Owner == nil || !ownerLives(*f.Owner) {
-			return run
+			return run, pid
 		}
 		pid = f.Owner.PID
 	}

@@ -18,15 +18,23 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+// errUnproven stands for every [team.UnprovenError].
+var errUnproven = errors.New("unproven")
+
 func TestCaller(t *testing.T) {
 	t.Parallel()
 	r := crewRig(t)
 	a := r.spawn(t, "a", "one", asAgent)
 	lead := r.spawn(t, "lead", "one", asAgent, func(q *SpawnRequest) { q.Agent.Role = team.RoleLeader })
 	other := r.spawn(t, "plain", "one")
+	// A worker with a shim has a proof beside its environment.
 	kept := r.spawn(t, "kept", "one")
-	if err := os.WriteFile(filepath.Join(r.runDir(kept.ID), rundir.StatusFile), nil, 0o600); err != nil {
-		t.Fatal(err)
+	keptAgent := r.spawn(t, "kept-agent", "one", asAgent)
+	keptLead := r.spawn(t, "kept-lead", "one", asAgent, func(q *SpawnRequest) { q.Agent.Role = team.RoleLeader })
+	for _, w := range []Worker{kept, keptAgent, keptLead} {
+		if err := os.WriteFile(filepath.Join(r.runDir(w.ID), rundir.StatusFile), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	const id = swarm.EnvWorkerID + "="
 	token := swarm.EnvToken + "=" + r.token(t, "a")
@@ -42,14 +50,22 @@ func TestCaller(t *testing.T) {
 		"a token in another worker":      {[]string{token, id + other.ID}, agent, nil},
 		"a leader":                       {[]string{id + lead.ID}, team.Caller{WorkerID: lead.ID, Team: "crew", Agent: "agent-lead", Name: "lead", Role: team.RoleLeader}, nil},
 		"a worker of no team":            {[]string{id + other.ID}, team.Caller{WorkerID: other.ID}, nil},
-		"a daemon of a worker":           {[]string{id + kept.ID}, team.Caller{Person: true}, nil},
-		"a keeper":                       {[]string{id + a.ID, swarm.EnvKeeper + "=respawn"}, team.Caller{Person: true}, nil},
+		"a daemon of a worker":           {[]string{id + kept.ID}, team.Caller{}, errUnproven},
+		"a daemon of an agent":           {[]string{id + keptAgent.ID}, team.Caller{WorkerID: keptAgent.ID, Team: "crew", Agent: "agent-kept-agent", Name: "kept-agent", Role: team.RoleWorker}, nil},
+		"a daemon of a leader":           {[]string{id + keptLead.ID}, team.Caller{}, errUnproven},
+		"a keeper":                       {[]string{id + a.ID, swarm.EnvKeeper + "=respawn"}, agent, nil},
+		"an agent's id":                  {[]string{envAgentID + "=agent-a"}, team.Caller{}, errUnproven},
+		"a worker's name":                {[]string{swarm.EnvWorker + "=a"}, team.Caller{}, errUnproven},
+		"a person who prefers a team":    {[]string{envTeam + "=crew"}, team.Caller{Person: true}, nil},
 		"a wrong token":                  {[]string{swarm.EnvToken + "=x"}, team.Caller{}, team.ErrUnknownToken},
 		"a wrong token in a worker":      {[]string{swarm.EnvToken + "=x", id + a.ID}, team.Caller{}, team.ErrUnknownToken},
 		"a hash for a token":             {[]string{swarm.EnvToken + "=" + r.agent(t, "a").TokenHash}, team.Caller{}, team.ErrUnknownToken},
-		"an id that is no name of a dir": {[]string{id + "../workers/" + a.ID}, team.Caller{Person: true}, nil},
+		"an id that is no name of a dir": {[]string{id + "../workers/" + a.ID}, team.Caller{}, errUnproven},
 	} {
 		got, err := r.as(t, c.env...).Caller(t.Context())
+		if _, ok := errors.AsType[*team.UnprovenError](err); ok {
+			err = errUnproven
+		}
 		if diff := cmp.Diff(c.want, got); diff != "" || !errors.Is(err, c.err) {
 			t.Errorf("%s: %v (-want +got):\n%s", what, err, diff)
 		}

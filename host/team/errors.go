@@ -106,3 +106,9 @@ type TerminatedError struct{ Agent string }
 func (e *TerminatedError) Error() string {
 	return fmt.Sprintf("Agent '%s' is already terminated", e.Agent)
 }
+
+// UnprovenError says that the caller could be an agent or a person, and has no right
+// of either.
+type UnprovenError struct{ Why string }
+
+func (e *UnprovenError) Error() string { return "Cannot tell who calls: " + e.Why }

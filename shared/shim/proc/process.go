@@ -12,6 +12,8 @@ type Process struct {
 	Name string
 	// Parent, Group and Session are the ids that it had.
 	Parent, Group, Session int
+	// Terminal says that it has a controlling terminal.
+	Terminal bool
 	// State is the kernel's letter for its state, such as 'R', 'S', 'T', 'D'.
 	State byte
 	// Threads is how many threads it had, 0 if that is not known.

@@ -17,6 +17,9 @@ const Verified = false
 // zombie is SZOMB of sys/proc.h.
 const zombie = 5
 
+// noTerminal is NODEV of sys/param.h.
+const noTerminal = -1
+
 // BootID returns the id of the current boot.
 var BootID = sync.OnceValues(func() (string, error) { return unix.Sysctl("kern.bootsessionuuid") })
 
@@ -44,6 +47,7 @@ func ofKinfo(k *unix.KinfoProc) Process {
 	p.Name = string(name)
 	p.Parent, p.Group = int(k.Eproc.Ppid), int(k.Eproc.Pgid)
 	p.Session, _ = unix.Getsid(p.PID)
+	p.Terminal = k.Eproc.Tdev != noTerminal
 	p.State = '?'
 	if k.Proc.P_stat == zombie {
 		p.State, p.Ended = 'Z', true

@@ -76,6 +76,8 @@ func parseStat(line []byte) (Process, bool) {
 			p.Group = number(text)
 		case 6:
 			p.Session = number(text)
+		case 7:
+			p.Terminal = number(text) != 0
 		case 20:
 			p.Threads = number(text)
 		case 22:

@@ -1,0 +1,198 @@
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// envTerminal is the variable by which a terminal multiplexer tells a process in
+// which of its sessions it was started: the path of a socket, the pid of the server
+// and a number, with commas between them.
+const envTerminal = "TMUX"
+
+// unproven returns who a process is that is neither below a shim nor has a token. It
+// is a person, unless
+//
+//   - its environment, or that of a process above it, names a worker or an agent: then
+//     it may have left that worker's tree, and is at most that worker's agent;
+//   - it was started in a terminal session in which workers run: then one of them may
+//     have opened a window or a job there.
+//
+// Who can't be told is a [team.UnprovenError]. The process is pid, or if env is not
+// nil, a child of pid with that environment.
+func (h *Host) unproven(ctx context.Context, pid int, env func(string) string) (team.Caller, error) {
+	chain := chainFrom(pid, env)
+	for _, p := range chain {
+		if id := p.env(swarm.EnvWorkerID); id != "" {
+			return h.claimed(ctx, id)
+		}
+		for _, name := range []string{swarm.EnvWorker, envAgentID} {
+			if p.env(name) != "" {
+				return team.Caller{}, &team.UnprovenError{Why: name + " is in the environment, but the worker that it names is not above this process"}
+			}
+		}
+	}
+	runs := sessionMates(chain)
+	if len(runs) == 0 {
+		return team.Caller{Person: true}, nil
+	}
+	return h.among(ctx, runs)
+}
+
+// claimed returns who a process is whose environment alone says in which worker it
+// lives. Workers without a shim have no other proof. Those with one are believed to be
+// one of its team, but not to lead one.
+func (h *Host) claimed(ctx context.Context, id string) (team.Caller, error) {
+	unproven := &team.UnprovenError{Why: swarm.EnvWorkerID + " is in the environment, but the worker that it names is not above this process"}
+	if filepath.Base(id) != id {
+		return team.Caller{}, unproven
+	}
+	caller, err := h.inhabitant(ctx, id)
+	if err != nil {
+		return team.Caller{}, err
+	}
+	if _, err := os.Lstat(filepath.Join(h.runDir(id), rundir.StatusFile)); err != nil {
+		return caller, nil
+	}
+	if caller.Agent == "" || caller.Role == team.RoleLeader {
+		return team.Caller{}, unproven
+	}
+	return caller, nil
+}
+
+// among returns who a process is that was started beside the workers with those run
+// directories: who lives in the only one, or the only agent.
+func (h *Host) among(ctx context.Context, runs []string) (team.Caller, error) {
+	var names []string
+	var agents []team.Caller
+	for _, run := range runs {
+		caller, err := h.resident(ctx, run)
+		if err != nil {
+			return team.Caller{}, err
+		}
+		if len(runs) == 1 {
+			return caller, nil
+		}
+		if caller.Agent != "" {
+			agents = append(agents, caller)
+		}
+		name := filepath.Base(run)
+		if f, err := h.readWorkerFile(name); err == nil {
+			name = f.Name
+		}
+		names = append(names, "'"+name+"'")
+	}
+	if len(agents) == 1 {
+		return agents[0], nil
+	}
+	slices.Sort(names)
+	return team.Caller{}, &team.UnprovenError{
+		Why: "this is the terminal session of the workers " + strings.Join(names, ", ") + ", but not inside of one of them; call from there, or from a terminal outside of that session",
+	}
+}
+
+// link is one of the processes from a caller up to the first of the system.
+type link struct {
+	pid, parent int
+	env         func(name string) string
+}
+
+// chainFrom returns the process pid and all above it. If env is not nil, a child of
+// pid that has that environment comes first.
+func chainFrom(pid int, env func(string) string) []link {
+	var chain []link
+	if env != nil {
+		chain = append(chain, link{parent: pid, env: env})
+	}
+	for pid > 1 {
+		p, err := proc.Read(pid)
+		if err != nil {
+			break
+		}
+		chain = append(chain, link{pid: pid, parent: p.Parent, env: func(name string) string {
+			value, _ := proc.Getenv(p.PID, name)
+			return value
+		}})
+		pid = p.Parent
+	}
+	return chain
+}
+
+// sessionMates returns the run directories of the workers in whose terminal sessions
+// one of the processes was started.
+func sessionMates(chain []link) (runs []string) {
+	for _, p := range chain {
+		session := p.env(envTerminal)
+		server := serverOf(session)
+		if server > 1 && server != p.parent {
+			// It may have left the server, as a daemon.
+			runs = append(runs, mates(server, session)...)
+		}
+		if p.parent > 1 {
+			if server != p.parent {
+				session = "" // what the server said is not known
+			}
+			runs = append(runs, mates(p.parent, session)...)
+		}
+	}
+	slices.Sort(runs)
+	return slices.Compact(runs)
+}
+
+// mates returns the run directories of the workers that a server started in a
+// session; in any, if that is empty. The shim of a worker that has no window has no
+// terminal, although it may have the same parent.
+func mates(server int, session string) (runs []string) {
+	children, err := proc.Children(server)
+	if err != nil {
+		return nil
+	}
+	for _, p := range children {
+		if !p.Terminal {
+			continue
+		}
+		run := provenRunDir(p)
+		if run == "" {
+			continue
+		}
+		// It can't be read from within a user namespace.
+		own, _ := proc.Getenv(p.PID, envTerminal)
+		if own == "" || session == "" || own == session {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}
+
+// serverOf returns the pid of the server that a session's variable names; 0 if it
+// names none.
+func serverOf(session string) int {
+	rest, number, ok := cutLast(session)
+	if !ok || number == "-1" {
+		return 0 // as of a job of no session
+	}
+	_, pid, _ := cutLast(rest)
+	server, err := strconv.Atoi(pid)
+	if err != nil {
+		return 0
+	}
+	return server
+}
+
+// cutLast cuts a text at its last comma: a socket's path may have some too.
+func cutLast(s string) (before, after string, found bool) {
+	i := strings.LastIndexByte(s, ',')
+	if i < 0 {
+		return "", "", false
+	}
+	return s[:i], s[i+1:], true
+}

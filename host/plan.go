@@ -30,8 +30,9 @@ type plan struct {
 	owner, maker *peer
 	// transcript says to keep the output raw too.
 	transcript bool
-	// dirGiven is [SpawnRequest.DirGiven].
+	// dirGiven is [SpawnRequest.DirGiven], placed is [SpawnRequest.Placed].
 	dirGiven bool
+	placed   func(dir string)
 	// joining is the agent that the worker is to be, nil for others and in a respawn;
 	// token is what it proves that with, and warning what is to be said of it.
 	joining *team.Joining
@@ -56,7 +57,7 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	p := &plan{transcript: req.Transcript, joining: req.Agent, dirGiven: req.DirGiven}
+	p := &plan{transcript: req.Transcript, joining: req.Agent, dirGiven: req.DirGiven, placed: req.Placed}
 	var err error
 	if p.backend, err = h.catalog.Find(req.Backend); err != nil {
 		return nil, err

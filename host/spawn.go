@@ -67,6 +67,9 @@ type SpawnRequest struct {
 	OutputLimit int64
 	// Warn is told what the user should know; nil: nobody.
 	Warn func(Warning)
+	// Placed is told the directory that the worker will run in, before it is
+	// started; nil: nobody.
+	Placed func(dir string)
 }
 
 // WorkspaceRequest says what workspace to make.
@@ -167,6 +170,9 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 	}
 	if err := h.writeWorkerFile(rec); err != nil {
 		return err
+	}
+	if p.placed != nil {
+		p.placed(rec.Dir)
 	}
 	if err := h.start(ctx, p, done); err != nil {
 		return err

@@ -49,6 +49,25 @@ func (f *countFlag) String() string {
 	return strconv.Itoa(*f.n)
 }
 
+// percentFlag is a number from 1 to 100; 0: not given.
+type percentFlag int
+
+func (f *percentFlag) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > 100 {
+		return errors.New("expected a number from 1 to 100")
+	}
+	*f = percentFlag(n)
+	return nil
+}
+func (f *percentFlag) Type() string { return "PERCENT" }
+func (f *percentFlag) String() string {
+	if *f == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*f))
+}
+
 // sizeFlag is a number of bytes; 0: not given.
 type sizeFlag int64
 

@@ -82,6 +82,9 @@ func loopStatus(st ralph.State, running bool) (ralph.Status, ralph.Reason) {
 		// It was killed before it could say so.
 		return ralph.Stopped, ralph.ReasonKilled
 	}
+	if st.Status == ralph.Paused && !running {
+		return st.Status, ralph.ReasonKilled // the pause outlives its worker
+	}
 	return st.Status, st.ExitReason
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,8 @@ type ralphSpawnOptions struct {
 	donePattern, readyPattern string
 	atOnce, notAtOnce         bool
 	noWorktree                bool
+	ownTree                   bool // --worktree was not given, but is the default here
+	maxContext                int
 	replace, cleanState       bool
 	noRun, foreground         bool
 }
@@ -49,7 +52,11 @@ COMMAND started ends with it. The prompt's own echo is never taken for the
 pattern.
 
 An exit code other than 0 is a failure, followed by a wait that doubles from one
-second to five minutes; five failures in a row end the loop.
+second to five minutes; five failures in a row end the loop. An agent that ends,
+or is silent, at a login, theme or trust dialog ends the loop at once.
+
+In a git repository the loop works in a worktree of its own, on a branch of its
+name; --no-worktree runs it in the working directory.
 
 With the backend of a cluster the loop runs on this machine and each agent there.
 
@@ -57,7 +64,7 @@ With --replace, work in the old worktree that was not committed is saved before,
 and the command that brings it back is printed.`,
 		Example: `  swarm ralph spawn --name agent --prompt-file PROMPT.md -- claude
   swarm ralph spawn --name agent --prompt-file PROMPT.md --max-iterations 10 \
-      --done-pattern 'ALL DONE' --worktree -- claude --dangerously-skip-permissions
+      --done-pattern 'ALL DONE' -- claude --dangerously-skip-permissions
   swarm ralph spawn --name agent --prompt-file PROMPT.md --replace -- claude`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.parse(cmd, args); err != nil {
@@ -73,7 +80,8 @@ and the command that brings it back is printed.`,
 func (o *ralphSpawnOptions) addTo(cmd *cobra.Command) {
 	o.addPlace(cmd, backendTmux)
 	f := cmd.Flags()
-	f.BoolVar(&o.noWorktree, "no-worktree", false, "run in the working directory, which is the default")
+	f.BoolVar(&o.noWorktree, "no-worktree", false, "run in the working directory, also in a git repository")
+	f.Var((*percentFlag)(&o.maxContext), "max-context", "end an iteration whose agent uses more of its context than this `PERCENT`, and 15 more")
 	f.StringVar(&o.promptFile, "prompt-file", "", "`FILE` with the prompt; required")
 	f.Var(&o.iterations, "max-iterations", "how many iterations at most (default: 50)")
 	f.Var(&o.inactivity, "inactivity-timeout", "how long the agent may write nothing, 0 for ever (default: 180s)")
@@ -106,6 +114,9 @@ func (o *ralphSpawnOptions) parse(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed(pair[0]) && cmd.Flags().Changed(pair[1]) {
 			return usagef("--%s and --%s exclude each other", pair[0], pair[1])
 		}
+	}
+	if !o.worktree && !o.noWorktree && inRepository(o.cwd) {
+		o.worktree, o.ownTree = true, true
 	}
 	if err := o.spawnOptions.parse(cmd, args); err != nil {
 		return err
@@ -154,6 +165,7 @@ func (o *ralphSpawnOptions) state() (ralph.State, error) {
 		DonePattern:   o.donePattern,
 		DoneAtOnce:    o.donePattern != "" && o.atOnce && !o.notAtOnce,
 		ReadyPattern:  o.readyPattern,
+		MaxContext:    o.maxContext,
 		Status:        ralph.Running,
 		Started:       time.Now(),
 		Iteration:     1,
@@ -200,6 +212,9 @@ func (a *app) ralphSpawn(ctx context.Context, o *ralphSpawnOptions) error {
 		if err == nil && here {
 			err = o.checkCommand(request.Dir)
 		} else if err == nil {
+			if o.ownTree {
+				o.worktree, request.Workspace = false, nil // it runs elsewhere
+			}
 			err = o.carryAgent(program, &st, &request)
 		}
 		if err != nil {
@@ -207,9 +222,13 @@ func (a *app) ralphSpawn(ctx context.Context, o *ralphSpawnOptions) error {
 		}
 		request.Command = []string{program, "ralph", "run", o.name}
 		request.Ralph = true
+		request.Placed = func(dir string) { a.hint(fmt.Sprintf("the agent of '%s' works in %s", o.name, dir)) }
 		// A worker without a terminal gets what is sent to it by a pipe.
 		request.Stdin = request.Backend != backendTmux
 		worker, err := a.ralphStart(ctx, h, o, st, request)
+		if err != nil && o.ownTree && request.Workspace != nil {
+			return &hintError{err, "in a git repository a loop gets a worktree of its own; --no-worktree runs it in the working directory"}
+		}
 		if err != nil {
 			return err
 		}
@@ -222,8 +241,30 @@ func (a *app) ralphSpawn(ctx context.Context, o *ralphSpawnOptions) error {
 		}
 		a.printf("spawned %s%s [ralph mode: iteration 1/%d]\n\n%s",
 			worker.Name, spawnedWhere(worker), st.MaxIterations, strings.ReplaceAll(ralphMonitor, "NAME", worker.Name))
+		if o.noRun {
+			a.hint(fmt.Sprintf("no iteration begins before 'swarm ralph resume %s'", worker.Name))
+		}
 		return nil
 	})
+}
+
+// inRepository reports whether a directory, or one above it, is a git repository with
+// files; empty: the working directory.
+func inRepository(dir string) bool {
+	dir, err := workingDir(dir)
+	if err != nil {
+		return false
+	}
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false
+		}
+		dir = up
+	}
 }
 
 const ralphMonitor = `Monitor:

@@ -96,6 +96,9 @@ func (r *loopReport) text() string {
 		line("Status: %s", r.Status)
 	}
 	line("Worker status: %s", r.WorkerStatus)
+	if r.Dialog != "" && r.Status == ralph.Running {
+		line("Waiting for a person: %s (answer it with 'swarm attach %s')", r.Dialog, r.Name)
+	}
 	line("Iteration: %d/%d%s", r.Iteration, r.MaxIterations, r.pace())
 	line("Started: %s", clock(r.Started))
 	switch {
@@ -145,6 +148,8 @@ func (r *loopReport) lastText() string {
 
 func (r *loopReport) reason() string {
 	switch {
+	case r.ExitReason == ralph.ReasonDialog && r.Dialog != "":
+		return string(r.ExitReason) + ": " + r.Dialog
 	case r.ExitReason != "":
 		return string(r.ExitReason)
 	case r.Status == ralph.Running:

@@ -114,8 +114,16 @@ func (a *app) suggestName(err error) string {
 	if missing, ok := errors.AsType[*team.NoTeamError](err); ok {
 		return config.Nearest(missing.Team, a.teamNames(ctx))
 	}
-	if missing, ok := errors.AsType[*team.NoAgentError](err); ok && missing.InTeam != "" {
-		return config.Nearest(missing.Agent, a.agentNames(ctx, missing.InTeam))
+	if missing, ok := errors.AsType[*team.NoAgentError](err); ok {
+		teams := []string{missing.InTeam}
+		if missing.InTeam == "" {
+			teams = a.teamNames(ctx)
+		}
+		var names []string
+		for _, name := range teams {
+			names = append(names, a.agentNames(ctx, name)...)
+		}
+		return config.Nearest(missing.Agent, names)
 	}
 	return ""
 }

@@ -32,6 +32,10 @@ const (
 	refused
 	// killed: the loop itself was told to end.
 	killed
+	// compacted: the agent has replaced its context by a summary.
+	compacted
+	// overContext: it uses more of its context than it may.
+	overContext
 )
 
 // outcome is what came of an iteration.
@@ -45,6 +49,8 @@ type outcome struct {
 	what string
 	// done says that the done pattern was matched, however it ended.
 	done bool
+	// question is what it asked a person when it ended; empty: nothing.
+	question string
 	// unasked says that it ended before the prompt was given to it.
 	unasked bool
 	// left are processes that could not be ended.
@@ -84,6 +90,9 @@ func (it *iteration) end(why ending) {
 		return
 	}
 	it.outcome.ending = why
+	if it.ready.waiting {
+		it.outcome.question = it.ready.question()
+	}
 	it.inactivity.Stop()
 	it.limit.Stop()
 	if why == killed {

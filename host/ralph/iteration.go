@@ -32,8 +32,11 @@ type iteration struct {
 	// forced says that those which did not were killed.
 	asked  map[int]uint64
 	forced bool
-	// warned says that the log tells of a question to a person.
-	warned bool
+	// question is what the agent asks a person before it takes the prompt; empty:
+	// nothing that is known.
+	question string
+	// context watches how much of its context the agent uses.
+	context contextWatch
 	// touched is when it was noted last that there was output.
 	touched time.Time
 
@@ -58,6 +61,7 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	if l.pattern != nil {
 		it.done = newDoneMatcher(l.pattern, prompt)
 	}
+	it.context = newContextWatch(st.MaxContext, prompt)
 	drop(l.signals.interrupts) // meant for another
 	it.text.Mode = func(mode int, on bool) { l.console.modes[mode] = on }
 	it.alive()
@@ -91,7 +95,7 @@ func (it *iteration) step(ctx context.Context) {
 			it.drained = it.gone
 			return
 		}
-		it.wrote(data)
+		it.wrote(ctx, data)
 	case <-it.signals.children:
 		it.reap(ctx)
 	case sig := <-it.signals.ends:
@@ -115,7 +119,7 @@ func (it *iteration) step(ctx context.Context) {
 }
 
 // wrote takes output of the agent.
-func (it *iteration) wrote(data []byte) {
+func (it *iteration) wrote(ctx context.Context, data []byte) {
 	it.console.write(data)
 	it.alive()
 	text := it.text.Strip(data, false)
@@ -129,6 +133,8 @@ func (it *iteration) wrote(data []byte) {
 	if found {
 		it.matched()
 	}
+	it.context.wrote(text)
+	it.watchContext(ctx, time.Now())
 }
 
 // alive begins to wait for the next output.
@@ -150,9 +156,13 @@ func (it *iteration) calm(ctx context.Context) {
 		} else {
 			it.give(ctx)
 		}
-	} else if it.done != nil && it.done.quiet() {
+		return
+	}
+	if it.done != nil && it.done.quiet() {
 		it.matched()
 	}
+	it.context.quiet()
+	it.watchContext(ctx, time.Time{})
 }
 
 // give begins to paste the prompt, unless a person has to answer something before.
@@ -160,18 +170,33 @@ func (it *iteration) give(ctx context.Context) {
 	if !it.ready.waiting || it.outcome.ending != 0 {
 		return
 	}
-	if it.ready.asking() {
-		if !it.warned {
-			it.warned = true
-			it.log(eventWarn, "iteration %d: the agent asks something that a person must answer first", it.state.Iteration)
+	if question := it.ready.question(); question != "" {
+		if it.question == "" {
+			it.log(eventWarn, "iteration %d: the agent asks something that a person must answer first: %s", it.state.Iteration, question)
+			it.say("the agent asks: %s", question)
 		}
+		it.asks(ctx, question)
 		return
 	}
+	it.asks(ctx, "")
 	it.ready.waiting = false
 	it.quiet.Reset(settled)
 	given := make(chan error, 1)
 	it.pasted = given
 	it.agent.busy.Go(func() { given <- it.agent.paste(ctx, it.prompt) })
+}
+
+// asks notes in the state what the agent asks a person.
+func (it *iteration) asks(ctx context.Context, question string) {
+	if question == it.question {
+		return
+	}
+	it.question = question
+	// The outcome of the iteration says it too.
+	_, _ = it.store.Change(ctx, it.name, func(st *State) error {
+		st.Dialog = question
+		return nil
+	})
 }
 
 func (it *iteration) given(err error) {

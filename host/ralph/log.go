@@ -25,6 +25,7 @@ const (
 	eventStop    = "STOP"
 	eventWarn    = "WARN"
 	eventError   = "ERROR"
+	eventFatal   = "FATAL"
 )
 
 // LogPath returns where the log of a loop's iterations is.

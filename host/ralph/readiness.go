@@ -60,7 +60,13 @@ func (r *readiness) calm() time.Duration {
 	}
 }
 
-// asking reports whether the agent shows a dialog that a person must answer.
-func (r *readiness) asking() bool { return r.pattern == nil && ready.Asking(r.lines()) }
+// question returns the dialog that the agent shows and a person must answer; empty:
+// there is none.
+func (r *readiness) question() string {
+	if r.pattern != nil {
+		return ""
+	}
+	return ready.Question(r.lines())
+}
 
 func (r *readiness) lines() []string { return strings.Split(string(r.text), "\n") }

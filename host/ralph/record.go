@@ -32,9 +32,21 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 		} else if out.ending == exited || out.done {
 			st.Failures = 0
 		}
+		switch out.ending {
+		case compacted:
+			st.ExitReason = ReasonCompaction
+		case overContext:
+			st.ExitReason = ReasonContext
+		default:
+			st.ExitReason = ""
+		}
+		st.Dialog = out.question
 		switch {
 		case out.done:
 			st.end(Stopped, ReasonDone)
+		case out.question != "":
+			// The next one would ask the same.
+			st.end(Failed, ReasonDialog)
 		case st.Failures >= MaxFailures:
 			st.end(Failed, ReasonFailures)
 		case st.Complete():
@@ -54,6 +66,9 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 	}
 	if st.Status == Failed && st.ExitReason == ReasonFailures {
 		return 0, false, fmt.Errorf("%w: %d consecutive failures", ErrFailed, st.Failures)
+	}
+	if st.Status == Failed && st.ExitReason == ReasonDialog {
+		return 0, false, fmt.Errorf("%w: the agent asks: %s", ErrFailed, st.Dialog)
 	}
 	return wait, !out.done, nil
 }
@@ -86,7 +101,7 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 	case out.ending == inactive && !out.done:
 		seconds := time.Duration(st.Inactivity).Seconds()
 		next := ", restarting"
-		if st.Complete() {
+		if st.Complete() || out.question != "" {
 			next = ""
 		}
 		l.say("inactivity timeout (%gs)%s", seconds, next)
@@ -102,6 +117,9 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 	case out.done:
 		l.say("done pattern matched, stopping loop")
 		l.log(eventDone, "done pattern matched in iteration %d reason=%s", i, ReasonDone)
+	case st.ExitReason == ReasonDialog:
+		l.say("the agent waits for a person, stopping loop: %s", st.Dialog)
+		l.log(eventDone, "the agent asks: %s reason=%s", st.Dialog, ReasonDialog)
 	case st.Status == Failed:
 		l.say("%d consecutive failures, stopping loop", st.Failures)
 		l.log(eventDone, "%d consecutive failures reason=%s", st.Failures, ReasonFailures)

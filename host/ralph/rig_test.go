@@ -234,3 +234,5 @@ func (r *rig) events() []string {
 	}
 	return lines
 }
+
+func (r *rig) write(name, text string) { r.check(os.WriteFile(r.path(name), []byte(text), 0o600)) }

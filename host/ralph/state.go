@@ -34,6 +34,12 @@ const (
 	ReasonDone       Reason = "done_pattern"
 	ReasonFailures   Reason = "consecutive_failures"
 	ReasonPrompt     Reason = "prompt_file"
+	// ReasonDialog: the agent waits for a person, see [State.Dialog].
+	ReasonDialog Reason = "dialog"
+	// ReasonCompaction and ReasonContext are why an iteration was ended early. The
+	// loop goes on.
+	ReasonCompaction Reason = "compaction"
+	ReasonContext    Reason = "context_threshold"
 )
 
 // MaxFailures is how many iterations in a row may fail.
@@ -59,14 +65,18 @@ type State struct {
 	// DoneAtOnce ends the agent when the pattern appears, not only the loop after
 	// the iteration.
 	DoneAtOnce bool `json:"check_done_continuous"`
+	// MaxContext is how much of its context an agent may use, in percent; 0: all.
+	MaxContext int `json:"max_context,omitempty"`
 	// ReadyPattern is a regular expression for output of an agent that is ready for
 	// the prompt; empty: the patterns that swarm knows.
 	ReadyPattern string `json:"ready_pattern,omitempty"`
 
 	Status Status `json:"status"`
-	// ExitReason is set when the loop has ended.
-	ExitReason Reason    `json:"exit_reason,omitempty"`
-	Started    time.Time `json:"started"`
+	// ExitReason is set when the loop has ended, or an iteration was ended early.
+	ExitReason Reason `json:"exit_reason,omitempty"`
+	// Dialog is the question that the agent asks a person, and waits; empty: none.
+	Dialog  string    `json:"dialog,omitempty"`
+	Started time.Time `json:"started"`
 	// Iteration counts from 1. It is the open iteration, or the last that was.
 	Iteration int `json:"current_iteration"`
 	// IterationStarted is zero for one that has not been started yet,
@@ -102,6 +112,7 @@ func (s *State) Average() time.Duration {
 // begin opens the iteration that is to run now: the one that is open already, or
 // the next.
 func (s *State) begin(now time.Time) {
+	s.Dialog = ""
 	if !s.Open() {
 		s.Iteration++
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // pattern is compiled when it is first used: few calls of swarm use any.
@@ -31,8 +32,18 @@ var shown = pattern(
 	`^(?:\[[^\]]*\]|\S*[@:/~)-]\S*)?\s?[$#]\s*$`,
 )
 
-// asking are dialogs that a person must answer before the agent takes any input.
-var asking = pattern(`Choose the text style`, `looks best with your terminal`, `Select login method`, `Paste code here`)
+// asking are dialogs that a person must answer before the agent takes any input:
+// theme, login and trust. A program that moves the cursor in place of writing blanks
+// leaves none between the words.
+var asking = pattern(
+	`Choose\s*the\s*text\s*style`,
+	`looks\s*best\s*with\s*your\s*terminal`,
+	`Select\s*login\s*method`,
+	`Paste\s*code\s*here`,
+	`How\s*would\s*you\s*like\s*to\s*authenticate`,
+	`Do\s*you\s*trust\s*(?:the|this)`,
+	`Yes,\s*I\s*trust\s*this\s*folder`,
+)
 
 // Lines reports whether these lines of plain text, the last ones of a screen or of
 // an output, show a program that waits for input.
@@ -41,4 +52,21 @@ func Lines(lines []string) bool {
 }
 
 // Asking reports whether these lines show a dialog that a person must answer first.
-func Asking(lines []string) bool { return slices.ContainsFunc(lines, asking().MatchString) }
+func Asking(lines []string) bool { return Question(lines) != "" }
+
+// maxQuestion is how many letters of a question are returned.
+const maxQuestion = 120
+
+// Question returns the line that such a dialog is known by, without the frame around
+// it; empty: there is none.
+func Question(lines []string) string {
+	at := slices.IndexFunc(lines, asking().MatchString)
+	if at < 0 {
+		return ""
+	}
+	line := strings.TrimFunc(lines[at], func(r rune) bool { return !unicode.IsLetter(r) && r != '?' })
+	if text := []rune(line); len(text) > maxQuestion {
+		line = string(text[:maxQuestion]) + "…"
+	}
+	return line
+}

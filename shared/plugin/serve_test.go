@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -65,7 +66,9 @@ func startPlugin(t *testing.T) *process {
 	defer func() { _ = death.Close() }()
 	p := &process{t: t, host: host, sockets: sockets, log: &buffer{}}
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])
-	cmd.Env = append(CleanEnv(os.Environ()), servedEnv+"=yes", EnvDeath+"=3",
+	// The test run may have variables of its own, such as SWARM_TEST_SKIPS.
+	env := slices.DeleteFunc(CleanEnv(os.Environ()), func(kv string) bool { return strings.HasPrefix(kv, "SWARM_") })
+	cmd.Env = append(env, servedEnv+"=yes", EnvDeath+"=3",
 		goplugin.EnvUnixSocketDir+"="+sockets, swarm.EnvToken+"=secret", swarm.EnvKeeper+"=x", "PLUGIN_MINE=1")
 	cmd.ExtraFiles = []*os.File{death}
 	p.client = goplugin.NewClient(&goplugin.ClientConfig{

@@ -1,0 +1,109 @@
+package ralph
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// contextEvery is how often the context is looked at while the agent writes.
+	contextEvery = 2 * time.Second
+	// contextMargin is by how many percent an agent may go over the limit, which it
+	// is asked to obey before.
+	contextMargin = 15
+	// statusLines is how many of the last lines may say how much context is used.
+	statusLines = 3
+)
+
+// compacting is what agents show while they replace their context by a summary, after
+// which they have forgotten most of the prompt.
+var compacting = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Compacting\s*conversation`) })
+
+var percentage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+)%`) })
+
+// contextWatch tells from what an agent writes how much of its context it uses.
+type contextWatch struct {
+	// limit is in percent; 0: none.
+	limit int
+	// compacted finds a compaction, but not in the echo of the prompt.
+	compacted *doneMatcher
+	found     bool
+	// text is the end of the output.
+	text []byte
+	// asked says that the agent was asked to come to its end.
+	asked  bool
+	looked time.Time
+}
+
+func newContextWatch(limit int, prompt []byte) contextWatch {
+	return contextWatch{limit: limit, compacted: newDoneMatcher(compacting(), prompt)}
+}
+
+// wrote takes plain output.
+func (w *contextWatch) wrote(text []byte) {
+	w.found = w.compacted.write(text) || w.found
+	w.text = append(w.text, text...)
+	w.text = w.text[max(0, len(w.text)-lastLines):]
+}
+
+// quiet is called when nothing was written for a moment.
+func (w *contextWatch) quiet() { w.found = w.compacted.quiet() || w.found }
+
+// used returns the first percentage in the last lines that are not empty; -1: there is
+// none.
+func (w *contextWatch) used() int {
+	var last []string
+	for line := range bytes.Lines(w.text) {
+		if text := strings.TrimSpace(string(line)); text != "" {
+			last = append(last, text)
+		}
+	}
+	for _, line := range last[max(0, len(last)-statusLines):] {
+		if m := percentage().FindStringSubmatch(line); m != nil {
+			if n, err := strconv.Atoi(m[1]); err == nil {
+				return n
+			}
+		}
+	}
+	return -1
+}
+
+// watchContext ends the iteration when the agent compacts its context or uses too
+// much of it, and asks it once to come to its end before. now is zero if nothing is
+// being written.
+func (it *iteration) watchContext(ctx context.Context, now time.Time) {
+	w := &it.context
+	i := it.state.Iteration
+	switch {
+	case it.outcome.ending != 0 || it.ready.waiting:
+		return
+	case w.found:
+		it.say("compaction detected, killing iteration %d", i)
+		it.log(eventFatal, "iteration %d -- compaction detected, killing", i)
+		it.end(compacted)
+		return
+	case w.limit == 0 || !now.IsZero() && now.Sub(w.looked) < contextEvery:
+		return
+	}
+	if w.looked = now; now.IsZero() {
+		w.looked = time.Now()
+	}
+	switch used := w.used(); {
+	case used >= w.limit+contextMargin:
+		it.say("context threshold exceeded (%d%%), killing iteration %d", used, i)
+		it.log(eventFatal, "iteration %d -- context threshold exceeded, killing", i)
+		it.end(overContext)
+	case used >= w.limit && !w.asked && it.pasted == nil:
+		w.asked = true
+		it.log(eventWarn, "iteration %d: context nudge sent at %d%%", i, used)
+		nudge := fmt.Sprintf("You're at %d%% context. Commit WIP and /exit NOW.", w.limit)
+		// An agent that does not take it is ended by the limit.
+		it.agent.busy.Go(func() { _ = it.agent.paste(ctx, []byte(nudge)) })
+	}
+}

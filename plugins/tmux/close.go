@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -12,6 +13,9 @@ import (
 
 // closeLimit is how long tmux may take to close windows.
 const closeLimit = 5 * time.Second
+
+// leastLimit is how long it may take at least, however short a grace is.
+const leastLimit = 200 * time.Millisecond
 
 // closing says what of a window to close.
 type closing int
@@ -46,12 +50,15 @@ func (b *Backend) close(ctx context.Context, h handle, what closing) {
 func (h handle) closeCommand() []string { return h.ifOurs([]string{"kill-window", "-t", h.Window}) }
 
 // closeWithScreen closes the worker's window and keeps what its pane showed, in
-// one go. It reports whether that is done.
-func (b *Backend) closeWithScreen(ctx context.Context, h handle) bool {
+// one go. It reports whether that is done within about the limit: what it takes is
+// taken from the worker's grace.
+func (b *Backend) closeWithScreen(ctx context.Context, h handle, limit time.Duration) bool {
 	if h.Window == "" {
 		return false
 	}
-	screen, err := b.closer.close(ctx, h)
+	bounded, cancel := limited(ctx, max(leastLimit, min(limit, closeLimit)))
+	defer cancel()
+	screen, err := b.closer.close(bounded, h)
 	if err != nil {
 		b.log.Debug("window was not closed", "worker", h.ID, "error", err)
 		return false
@@ -72,6 +79,8 @@ type closer struct {
 	mu       sync.Mutex
 	underWay map[string]bool // by socket
 	waiting  map[string][]*closed
+	// silent are the sockets of the servers that did not answer in time.
+	silent map[string]bool
 }
 
 // closed is a window that is being closed.
@@ -86,7 +95,7 @@ func (c *closer) close(ctx context.Context, h handle) (screen string, err error)
 	w := &closed{handle: h, done: make(chan struct{})}
 	c.mu.Lock()
 	if c.underWay == nil {
-		c.underWay, c.waiting = make(map[string]bool), make(map[string][]*closed)
+		c.underWay, c.waiting, c.silent = make(map[string]bool), make(map[string][]*closed), make(map[string]bool)
 	}
 	c.waiting[h.Socket] = append(c.waiting[h.Socket], w)
 	if !c.underWay[h.Socket] {
@@ -96,10 +105,27 @@ func (c *closer) close(ctx context.Context, h handle) (screen string, err error)
 	c.mu.Unlock()
 	select {
 	case <-w.done:
+		c.note(h.Socket, w.err)
 		return w.screen, w.err
 	case <-ctx.Done():
-		return "", ctx.Err()
+		c.note(h.Socket, context.Cause(ctx))
+		return "", context.Cause(ctx)
 	}
+}
+
+// note remembers whether a server answers.
+func (c *closer) note(socket string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.silent[socket] = errors.Is(err, errSilent)
+}
+
+// isSilent reports whether the server did not answer when it was last told to close
+// a window.
+func (c *closer) isSilent(socket string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.silent[socket]
 }
 
 // closeAll closes windows until nobody waits.

@@ -18,6 +18,9 @@ import (
 // which happens if a server was started that did not let go of it.
 const drainLimit = 2 * time.Second
 
+// abandonedLimit is how long to wait for a tmux that was ended since it did not answer.
+const abandonedLimit = 200 * time.Millisecond
+
 // server is a tmux server, running or not: by the path of its socket or, before
 // that is known, by the name that users give to tmux -L.
 type server struct {
@@ -60,7 +63,21 @@ func (s server) run(ctx context.Context, commands ...[]string) (string, error) {
 	cmd.WaitDelay = drainLimit
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
-	err := cmd.Run()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Run() }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		// A server that does not answer holds the output open, too.
+		given := time.NewTimer(abandonedLimit)
+		defer given.Stop()
+		select {
+		case err = <-ended:
+		case <-given.C:
+			return "", context.Cause(ctx)
+		}
+	}
 	return out.String(), refusal(ctx, err, said.String())
 }
 
@@ -126,8 +143,10 @@ func line(commands [][]string) string {
 // limited bounds how long tmux may take, so that the error is about tmux.
 func limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, limit,
-		fmt.Errorf("%w: the tmux server did not answer within %v", swarm.ErrUnavailable, limit))
+		fmt.Errorf("%w: %w within %v", swarm.ErrUnavailable, errSilent, limit))
 }
+
+var errSilent = errors.New("the tmux server did not answer")
 
 func refusal(ctx context.Context, err error, said string) error {
 	var exit *exec.ExitError

@@ -59,13 +59,11 @@ func (b *Backend) ask(ctx context.Context, h handle, o swarm.KillOptions, atOnce
 	if err != nil || !killing.Accepted() {
 		return killing, false, err
 	}
-	if b.closeWithScreen(ctx, h) {
-		return killing, true, nil
+	if !b.closeWithScreen(ctx, h, o.Grace/2) {
+		// What tmux did not close now it would not close after the end either.
+		killing.GoOn()
 	}
-	// What tmux did not close now it would not close after the end either.
-	killing.Close()
-	killing, err = shim.Ask(ctx, h.Dir, h.ID, o)
-	return killing, true, err
+	return killing, true, nil
 }
 
 func (h handle) hasEnded() bool {

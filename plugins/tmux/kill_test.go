@@ -1,6 +1,7 @@
 package tmux_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -271,4 +272,35 @@ func TestRecycledPID(t *testing.T) {
 		t.Error(err)
 	}
 	_ = bystander.Wait()
+}
+
+// TestKillWithSilentServer has a tmux server that is stopped, so that the window can't
+// be closed: the worker gets one SIGHUP, and no more time than its grace.
+func TestKillWithSilentServer(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.spawn("w", "sh", "-c", `trap 'echo hup >> hups' HUP; trap '' TERM; echo ready; while :; do sleep 0.05; done`)
+	w.says("ready")
+	server, err := strconv.Atoi(f.mustTmux("display-message", "-p", "#{pid}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(server, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGCONT) })
+	// Before the worker is told to end the server has half of the grace, not more.
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
+	defer cancel()
+	r, err := f.backend.Kill(ctx, w.handle, swarm.KillOptions{Grace: time.Second, Force: true})
+	if err != nil || !r.Forced || r.Signal != "SIGHUP" || r.Status.State != swarm.StateExited {
+		t.Errorf("result %+v, %v", r, err)
+	}
+	got, err := os.ReadFile(filepath.Join(f.state, "hups"))
+	if string(got) != "hup\n" {
+		t.Errorf("signals %q, %v", got, err)
+	}
+	if left := w.carriers(); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
 }

@@ -27,7 +27,8 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 	for _, raw := range ended {
 		h, err := decode(raw)
 		p := place{h.Socket, h.Session}
-		if err != nil || h.Window == "" || used[p] {
+		// A server that does not answer closes the windows itself once it goes on.
+		if err != nil || h.Window == "" || used[p] || b.closer.isSilent(h.Socket) {
 			continue
 		}
 		if left[p] == nil {

@@ -10,10 +10,12 @@ import (
 )
 
 // Who closes the terminal is given the time to look at it first: nothing is
-// signalled before that, or before he leaves, and no picture is taken.
+// signalled before that, or before he leaves or says that he can't, and no picture
+// is taken.
 func TestClosing(t *testing.T) {
 	t.Parallel()
-	for _, closes := range []bool{true, false} {
+	for _, way := range []string{"closes", "leaves", "goes on"} {
+		closes := way == "closes"
 		l := launch("trap 'echo hup >>got; exit 7' HUP; echo ready; while :; do sleep 0.02; done")
 		l.Capture = []string{"sh", "-c", "echo taken"}
 		w := openWindow(t, l)
@@ -29,14 +31,18 @@ func TestClosing(t *testing.T) {
 			t.Errorf("it ended before its terminal was closed: %+v", st)
 		}
 		began := time.Now()
-		if closes {
+		switch way {
+		case "closes":
 			w.pane.Close()
 			must(t, w.master.Close())
-			if !answers.Scan() || answers.Text() != "ended forced=0 already=0 signal=SIGHUP" {
-				t.Errorf("got %q", answers.Text())
-			}
-		} else {
+		case "leaves":
 			must(t, client.Close())
+		case "goes on":
+			_, err := io.WriteString(client, "go on\n")
+			must(t, err)
+		}
+		if way != "leaves" && (!answers.Scan() || answers.Text() != "ended forced=0 already=0 signal=SIGHUP") {
+			t.Errorf("got %q", answers.Text())
 		}
 		if st := w.end(); st.Code != 7 || st.Cause != "killed" {
 			t.Errorf("status %+v", st)
@@ -48,7 +54,7 @@ func TestClosing(t *testing.T) {
 			t.Errorf("signals %q", got)
 		}
 		if _, taken := w.screen(); taken == closes {
-			t.Errorf("closed %v, picture %v", closes, taken)
+			t.Errorf("%s, picture %v", way, taken)
 		}
 	}
 }

@@ -187,4 +187,7 @@ func (s *Set) endAll(end func(*running)) {
 	}
 	wg.Wait()
 	s.sweep.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sockets.close()
 }

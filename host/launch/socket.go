@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/trust"
 )
 
 // socketDir is the directory in which each plugin has one of its own for its
@@ -21,6 +24,8 @@ type socketDir struct {
 	path string
 	// empty says that nothing was in it.
 	empty bool
+	// lock is held if the directory is this host's alone and goes with it.
+	lock *os.File
 }
 
 const (
@@ -39,23 +44,100 @@ const (
 
 // openSocketDir returns the first directory that is private and short enough.
 func openSocketDir(env []string, stateDir string) (*socketDir, error) {
-	uid := strconv.Itoa(os.Getuid())
+	return firstSocketDir([]string{getenv(env, "XDG_RUNTIME_DIR"), getenv(env, "TMPDIR"), "/tmp"}, stateDir)
+}
+
+// firstSocketDir is [openSocketDir] with the directories for temporary files to
+// try. Other users can write some of them, and take the name that all hosts of
+// this user share; then the host makes a directory of its own, whose name nobody
+// can know before.
+func firstSocketDir(parents []string, stateDir string) (*socketDir, error) {
+	name := "swarm-" + strconv.Itoa(os.Getuid())
 	var tried []string
-	for _, parent := range []string{getenv(env, "XDG_RUNTIME_DIR"), getenv(env, "TMPDIR"), "/tmp", stateDir} {
+	var usable []string
+	for _, parent := range parents {
 		if !filepath.IsAbs(parent) {
 			continue
 		}
-		path := filepath.Join(parent, "swarm-"+uid)
-		if parent == stateDir {
-			path = filepath.Join(parent, "run")
+		if err := trust.Path(parent); err != nil {
+			tried = append(tried, err.Error())
+			continue
 		}
+		usable = append(usable, parent)
+		path := filepath.Join(parent, name)
 		empty, err := private(path)
 		if err == nil {
-			return &socketDir{path, empty}, nil
+			return &socketDir{path: path, empty: empty}, nil
+		}
+		tried = append(tried, err.Error())
+	}
+	path := filepath.Join(stateDir, "run")
+	empty, err := private(path)
+	if err == nil {
+		return &socketDir{path: path, empty: empty}, nil
+	}
+	tried = append(tried, err.Error())
+	for _, parent := range usable {
+		sweepOwn(parent, name)
+		d, err := ownSocketDir(parent, name)
+		if err == nil {
+			return d, nil
 		}
 		tried = append(tried, err.Error())
 	}
 	return nil, fmt.Errorf("no directory for the sockets of plugins: %s", strings.Join(tried, "; "))
+}
+
+// ownSocketDir makes a directory for this host alone.
+func ownSocketDir(parent, name string) (*socketDir, error) {
+	// The random part has up to ten digits.
+	if len(filepath.Join(parent, name))+len("-0123456789")+below > longest {
+		return nil, fmt.Errorf("%s is too long for a socket", parent)
+	}
+	path, err := os.MkdirTemp(parent, name+"-")
+	if err != nil {
+		return nil, err
+	}
+	lock, err := hold(path)
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(path))
+	}
+	return &socketDir{path: path, empty: true, lock: lock}, nil
+}
+
+// sweepOwn removes what hosts that were killed have left of [ownSocketDir].
+func sweepOwn(parent, name string) {
+	dirs, err := filepath.Glob(filepath.Join(parent, name+"-*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range dirs {
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() || !ownedHere(info) || time.Since(info.ModTime()) < fresh {
+			continue
+		}
+		if lock, err := hold(dir); err == nil {
+			(&socketDir{path: dir}).sweep()
+			_ = os.Remove(dir)
+			_ = lock.Close()
+		}
+	}
+}
+
+// close removes the directory if it is this host's alone. The plugins have ended.
+func (d *socketDir) close() {
+	if d != nil && d.lock != nil {
+		_ = os.Remove(d.path)
+		_ = d.lock.Close()
+		d.lock = nil
+	}
+}
+
+// ownedHere reports whether a file belongs to this user, not only to one that is
+// trusted.
+func ownedHere(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Getuid()
 }
 
 // private makes the directory, or checks that it is ours alone.
@@ -72,15 +154,16 @@ func private(path string) (empty bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || !info.IsDir() || int(st.Uid) != os.Getuid() {
+	if !info.IsDir() || !ownedHere(info) {
 		return false, fmt.Errorf("%s is not a directory of this user", path)
 	}
+	// Others can't write what is trusted, but may read it.
 	if info.Mode().Perm()&0o077 != 0 {
 		return false, fmt.Errorf("%s is open to others (chmod 700 %s)", path, path)
 	}
+	st, ok := info.Sys().(*syscall.Stat_t)
 	// Most file systems count the directories in it as links, the others say 1.
-	return st.Nlink == 2, nil
+	return ok && st.Nlink == 2, nil
 }
 
 // hold locks the directory of one plugin for the life of this process, which

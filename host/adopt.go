@@ -37,6 +37,9 @@ type AdoptOutcome struct {
 // adoptLimit is how long a backend may take to tell which workers there are.
 const adoptLimit = time.Minute
 
+// maxListWarnings is how many workers that can't be adopted are named.
+const maxListWarnings = 20
+
 // Adopt enters workers into the registry that a backend finds in its engine and that
 // were spawned by another host. From then on they are as if they had been spawned
 // here; those who had them before have them as well. A worker that is known already
@@ -91,8 +94,20 @@ func (h *Host) list(ctx context.Context, reg *registry.Registry, e catalog.Entry
 		}
 		h.recoverBackend(limited, reg, p, e.Name)
 		found, warnings = nil, nil
+		refused := 0
+		defer func() {
+			if refused > maxListWarnings {
+				warnings = append(warnings, Warning{Text: fmt.Sprintf("backend '%s' lists %d more workers that can't be adopted", e.Name, refused-maxListWarnings)})
+			}
+		}()
 		return p.backend.List(limited, func(l swarm.Listed) error {
+			if err := limited.Err(); err != nil {
+				return err
+			}
 			if err := checkListed(l); err != nil {
+				if refused++; refused > maxListWarnings {
+					return nil
+				}
 				warnings = append(warnings, Warning{Text: fmt.Sprintf("backend '%s' lists a worker that can't be adopted: %v", e.Name, err)})
 				return nil
 			}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -193,5 +194,39 @@ func TestAdoptedWorkerSurvivesTheLossOfTheRegistry(t *testing.T) {
 	f, err := there.readWorkerFile(w.ID)
 	if err != nil || f.Name != "w" || f.Backend != "two" {
 		t.Errorf("worker.json says %+v, %v", f, err)
+	}
+}
+
+// Of many workers that can't be adopted some are named and the others counted, and a
+// list ends with the caller's patience.
+func TestAdoptFromAnEndlessList(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.two.onList = func(each func(swarm.Listed) error) error {
+		for range 1000 {
+			if err := each(swarm.Listed{Spec: swarm.Spec{ID: "not an id"}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	_, warnings, err := r.Adopt(t.Context(), AdoptRequest{Backend: "two", All: true})
+	if err != nil || len(warnings) != maxListWarnings+1 || !strings.Contains(warnings[maxListWarnings].Text, "980 more") {
+		t.Errorf("%d warnings, %v", len(warnings), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r.two.onList = func(each func(swarm.Listed) error) error {
+		for n := 0; ; n++ {
+			if n == 10 {
+				cancel()
+			}
+			if err := each(swarm.Listed{Spec: swarm.Spec{ID: "not an id"}}); err != nil {
+				return err
+			}
+		}
+	}
+	if _, _, err := r.Adopt(ctx, AdoptRequest{Backend: "two", All: true}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Adopt = %v", err)
 	}
 }

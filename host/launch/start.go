@@ -119,7 +119,8 @@ func (p *running) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 		SyncStderr:       printed,
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: sockets.path},
 		GRPCDialOptions: []grpc.DialOption{
-			grpc.WithDefaultCallOptions(grpc.OnFinish(p.finished)),
+			// go-plugin's own calls have no other bound.
+			grpc.WithDefaultCallOptions(grpc.OnFinish(p.finished), grpc.MaxCallRecvMsgSize(plugin.MaxAnswer)),
 		},
 		RunnerFunc: func(_ hclog.Logger, theirs *exec.Cmd, dir string) (runner.Runner, error) {
 			lock, err := hold(dir)

@@ -132,7 +132,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 	if err != nil {
 		return nil, wire.FromStatus(ctx, err)
 	}
-	return resp.GetWarnings(), nil
+	return wire.FromSweepResponse(resp), nil
 }
 
 // Check implements [swarm.Checker].

@@ -65,17 +65,18 @@ func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client
 	if !ok {
 		return nil, fmt.Errorf("connect to plugin: %T is not what go-plugin dispenses for %q", dispensed, PluginName)
 	}
+	conn = bounded{conn}
 	c := &Client{conn: conn, plugin: pb.NewPluginClient(conn)}
 	resp, err := c.plugin.Describe(ctx, &pb.DescribeRequest{
 		ContractVersion: swarm.ContractVersion,
 		ConfigFollows:   slices.Contains(opts, ConfigFollows),
-	})
+	}, smallAnswer)
 	if err != nil {
 		return nil, wire.FromStatus(ctx, err)
 	}
 	c.info = Info{
-		Name:         resp.GetName(),
-		Version:      resp.GetVersion(),
+		Name:         wire.Line(resp.GetName()),
+		Version:      wire.Line(resp.GetVersion()),
 		Kind:         kindOf(resp.GetKind()),
 		Contract:     int(resp.GetContractVersion()),
 		Local:        resp.GetLocal(),
@@ -106,7 +107,7 @@ func (c *Client) Info() Info { return c.info }
 // a round trip where there are no settings. Settings that are wrong are
 // [swarm.ErrInvalidConfig].
 func (c *Client) Configure(ctx context.Context, json []byte) error {
-	resp, err := c.plugin.Configure(ctx, &pb.ConfigureRequest{Json: json})
+	resp, err := c.plugin.Configure(ctx, &pb.ConfigureRequest{Json: json}, smallAnswer)
 	if err != nil {
 		return wire.FromStatus(ctx, err)
 	}

@@ -15,6 +15,9 @@ import (
 // ErrGone is [github.com/swarmhost/swarm/shared/plugin.ErrPluginGone].
 var ErrGone = errors.New("the plugin is gone")
 
+// errTooLarge means that one side sent more than the other takes.
+var errTooLarge = errors.New("a message between swarm and the plugin is larger than allowed")
+
 // table says how the errors that mean something cross the wire. The same table
 // is in shared/proto/swarm/plugin/v1/plugin.proto, for authors of plugins in
 // other languages. A status without detail is read as the first row of its code.
@@ -66,11 +69,12 @@ func FromError(e *pb.Error) error {
 	if e == nil {
 		return nil
 	}
-	r := &remoteError{text: e.GetMessage()}
+	r := &remoteError{text: shorten(e.GetMessage(), maxMessage)}
 	for _, row := range table {
 		for _, reason := range e.GetReasons() {
 			if reason == row.reason {
 				r.is = append(r.is, row.err)
+				break
 			}
 		}
 	}
@@ -138,14 +142,17 @@ func FromStatus(ctx context.Context, err error) error {
 		// Canceled, though ctx is not: the connection was closed on this side.
 		// gRPC's words on how it broke are of no use to anyone.
 		return ErrGone
+	case codes.ResourceExhausted:
+		// gRPC's own words count bytes. It is said by either side.
+		return errTooLarge
 	case codes.Unimplemented:
 		// gRPC's own words name a method that no user has heard of.
 		return swarm.ErrUnsupported
 	}
 	for _, row := range table {
 		if row.code == s.Code() {
-			return &remoteError{text: s.Message(), is: []error{row.err}}
+			return &remoteError{text: shorten(s.Message(), maxMessage), is: []error{row.err}}
 		}
 	}
-	return errors.New(s.Message())
+	return errors.New(shorten(s.Message(), maxMessage))
 }

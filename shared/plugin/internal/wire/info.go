@@ -12,7 +12,7 @@ func Capabilities(cs []swarm.Capability) []string {
 
 // FromCapabilities converts back.
 func FromCapabilities(names []string) []swarm.Capability {
-	return convert(names, func(n string) swarm.Capability { return swarm.Capability(n) })
+	return convert(some(names, maxNames), func(n string) swarm.Capability { return swarm.Capability(Line(n)) })
 }
 
 // KillItem converts one worker to end.
@@ -23,4 +23,9 @@ func KillItem(h swarm.Handle, o swarm.KillOptions) *pb.KillItem {
 // SweepResponse converts the warnings of a sweep.
 func SweepResponse(warnings []string) *pb.SweepResponse {
 	return &pb.SweepResponse{Warnings: texts(warnings)}
+}
+
+// FromSweepResponse converts back.
+func FromSweepResponse(r *pb.SweepResponse) []string {
+	return convert(some(r.GetWarnings(), maxItems), Line)
 }

@@ -66,7 +66,7 @@ func fromRestarted(r *pb.Restarted) swarm.Restarted {
 		Number: int(r.GetNumber()),
 		Time:   fromMoment(r.GetTime()),
 		Code:   int(r.GetCode()),
-		Signal: r.GetSignal(),
+		Signal: Line(r.GetSignal()),
 	}
 }
 
@@ -81,7 +81,7 @@ func fromCompletion(c *pb.Completion) *swarm.Completion {
 	if c == nil {
 		return nil
 	}
-	return &swarm.Completion{Summary: c.GetSummary(), Time: fromMoment(c.GetTime())}
+	return &swarm.Completion{Summary: cut(c.GetSummary(), swarm.MaxSummary), Time: fromMoment(c.GetTime())}
 }
 
 // CompleteRequest converts what a worker says when it is done. What is too long

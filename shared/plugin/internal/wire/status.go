@@ -30,8 +30,8 @@ func FromWorkerStatus(s *pb.WorkerStatus) swarm.Status {
 		PID:       int(s.GetPid()),
 		Started:   fromMoment(s.GetStarted()),
 		Where:     fromWhere(s.GetWhere()),
-		Reason:    s.GetReason(),
-		Survivors: convert(s.GetSurvivors(), fromProcess),
+		Reason:    Line(s.GetReason()),
+		Survivors: convert(some(s.GetSurvivors(), maxItems), fromProcess),
 
 		Restarts:     int(s.GetRestarts()),
 		LastRestarts: convert(newest(s.GetLastRestarts()), fromRestarted),
@@ -90,9 +90,9 @@ func exit(e *swarm.Exit) *pb.Exit {
 func fromExit(e *pb.Exit) *swarm.Exit {
 	return &swarm.Exit{
 		Code:   int(e.GetCode()),
-		Signal: e.GetSignal(),
-		Cause:  swarm.Cause(e.GetCause()),
-		Reason: e.GetReason(),
+		Signal: Line(e.GetSignal()),
+		Cause:  swarm.Cause(Line(e.GetCause())),
+		Reason: Line(e.GetReason()),
 		Time:   fromMoment(e.GetTime()),
 	}
 }
@@ -105,7 +105,19 @@ func where(w swarm.Where) *pb.Where {
 }
 
 func fromWhere(w *pb.Where) swarm.Where {
-	return swarm.Where{Kind: w.GetKind(), Name: w.GetName(), Parts: textMap(w.GetParts())}
+	return swarm.Where{Kind: Line(w.GetKind()), Name: Line(w.GetName()), Parts: fromParts(w.GetParts())}
+}
+
+// fromParts leaves out what is too much: a place has a few parts.
+func fromParts(parts map[string]string) map[string]string {
+	if len(parts) > maxNames {
+		return nil
+	}
+	out := textMap(parts)
+	for k, v := range out {
+		out[k] = Line(v)
+	}
+	return out
 }
 
 // StatusResult converts the answer for one worker.
@@ -140,8 +152,8 @@ func FromKillResult(r *pb.KillResult) swarm.KillResult {
 	return swarm.KillResult{
 		Status:       FromWorkerStatus(r.GetStatus()),
 		AlreadyEnded: r.GetAlreadyEnded(),
-		Signal:       r.GetSignal(),
+		Signal:       Line(r.GetSignal()),
 		Forced:       r.GetForced(),
-		Survivors:    convert(r.GetSurvivors(), fromProcess),
+		Survivors:    convert(some(r.GetSurvivors(), maxItems), fromProcess),
 	}
 }

@@ -27,6 +27,32 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
+const (
+	// maxLine bounds a text that is meant to be shown in one line, in bytes.
+	maxLine = 4 << 10
+	// maxMessage bounds the text of an error.
+	maxMessage = 1 << 20
+	// maxItems bounds lists of processes and warnings.
+	maxItems = 10000
+	// maxNames bounds the list of capabilities.
+	maxNames = 256
+)
+
+// Line returns a text of the other side that is meant to be shown in one line, cut if
+// it is too long for that.
+func Line(s string) string { return shorten(s, maxLine) }
+
+// shorten is cut with a mark of what is missing.
+func shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return cut(s, n) + "…"
+}
+
+// some returns the first n of a list.
+func some[T any](list []T, n int) []T { return list[:min(n, len(list))] }
+
 func texts(in []string) []string { return convert(in, text) }
 
 func textMap(in map[string]string) map[string]string {
@@ -104,5 +130,5 @@ func process(p swarm.Process) *pb.Process {
 }
 
 func fromProcess(p *pb.Process) swarm.Process {
-	return swarm.Process{PID: int(p.GetPid()), Name: p.GetName()}
+	return swarm.Process{PID: int(p.GetPid()), Name: Line(p.GetName())}
 }

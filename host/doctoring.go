@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -17,11 +16,15 @@ import (
 )
 
 // Doctor looks at everything and says what is damaged or left over. It changes
-// nothing, unless rebuild is set: then a database that is damaged or missing is
+// nothing but for a file that it writes and removes again, unless rebuild is set: then a database that is damaged or missing is
 // made again from the run directories, and the damaged one is kept beside it; a
 // good one is completed with the workers that it does not know.
-func (h *Host) Doctor(ctx context.Context, rebuild bool) ([]Finding, error) {
-	d := &doctor{h: h}
+//
+// wanted are the names of plugins that the caller's configuration asks for; one that
+// lacks a program, such as git or tmux, is an error only if it is wanted or a worker
+// was made with it.
+func (h *Host) Doctor(ctx context.Context, rebuild bool, wanted ...string) ([]Finding, error) {
+	d := &doctor{h: h, wanted: wanted}
 	if rebuild {
 		if err := d.rebuild(ctx); err != nil {
 			return d.findings, err
@@ -42,6 +45,8 @@ func (h *Host) Doctor(ctx context.Context, rebuild bool) ([]Finding, error) {
 type doctor struct {
 	h        *Host
 	findings []Finding
+	// wanted are plugins that somebody asked for.
+	wanted []string
 	// gone are the ephemeral workers that a rebuild found to have ended.
 	gone []string
 }
@@ -57,7 +62,7 @@ func (d *doctor) directory() {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.find(SeverityOK, subject, "", "%s does not exist yet", dir)
+		d.beforehand(dir)
 		return
 	case err != nil:
 		d.find(SeverityError, subject, "see to it that it can be read", "%v", err)
@@ -67,7 +72,7 @@ func (d *doctor) directory() {
 		return
 	}
 	before := len(d.findings)
-	if err := unix.Access(dir, unix.W_OK); err != nil {
+	if err := tryWrite(dir); err != nil {
 		d.find(SeverityError, subject, "make it writable; until then workers can be seen and killed, but nothing is recorded", "%s can't be written: %v", dir, err)
 	}
 	if registry.Full(dir) {
@@ -278,41 +283,6 @@ func (d *doctor) shim() {
 		return
 	}
 	d.find(SeverityOK, "shim", "", "%s", path)
-}
-
-// plugins asks every plugin whether it can work. That of an engine on other
-// machines, which nobody has configured and no worker is on, need not.
-func (d *doctor) plugins(ctx context.Context, recs []registry.Record) {
-	backends := 0
-	for _, p := range d.h.PluginList(ctx) {
-		subject := "plugin " + p.Name
-		_, configured := d.h.opts.Plugins[p.Name]
-		used := configured || slices.ContainsFunc(recs, func(r registry.Record) bool { return r.Backend == p.Name })
-		if p.Err != nil && p.Kind != "" && !p.Local && !used {
-			d.find(SeverityNote, subject, "", "not in use: %v", p.Err)
-			continue
-		}
-		if p.Err != nil {
-			mend := "see to it, or remove " + p.Path
-			switch {
-			case p.Kind != "":
-				mend = "see to what it needs; the other plugins work without it"
-			case p.Installed != nil, p.Path == "" && len(p.Versions) > 0:
-				mend = fmt.Sprintf("'swarm plugin verify %s' tells what was changed; install it again, or remove it with 'swarm plugin remove'", p.Name)
-			case configured:
-				mend = fmt.Sprintf("see to it, or to [plugins.%s] in the config; 'swarm config show' tells where that is", p.Name)
-			}
-			d.find(SeverityError, subject, mend, "%v", p.Err)
-			continue
-		}
-		if p.Kind == "backend" {
-			backends++
-		}
-		d.find(SeverityOK, subject, "", "%s %s, %s", p.Kind, p.Version, p.Path)
-	}
-	if backends == 0 {
-		d.find(SeverityError, "plugins", "install the swarm-plugin-… programs beside swarm ('make install')", "there is no backend that works")
-	}
 }
 
 // quote makes one word of the shell of a path.

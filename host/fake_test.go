@@ -458,13 +458,13 @@ func rigIn(t testing.TB, root string) *rig {
 	r.Host = h
 	r.one, r.two = newFakeBackend(filepath.Join(root, "one")), newFakeBackend(filepath.Join(root, "two"))
 	r.tree = &fakeWorkspace{dir: filepath.Join(root, "trees")}
-	ok := func(context.Context) error { return nil }
+	ok := func(context.Context) (string, error) { return "", nil }
 	caps := []swarm.Capability{swarm.CapFind, swarm.CapSweep, swarm.CapOutput, swarm.CapFindWorkspace}
 	r.plugins = &fakePlugins{
 		peers: map[string]*peer{
-			"one":      {Info: plugin.Info{Name: "one", Kind: plugin.KindBackend, Local: true, Capabilities: caps}, backend: r.one, check: ok},
-			"two":      {Info: plugin.Info{Name: "two", Kind: plugin.KindBackend, Capabilities: append(caps, swarm.CapList)}, backend: r.two, check: ok},
-			"worktree": {Info: plugin.Info{Name: "worktree", Kind: plugin.KindWorkspace, Capabilities: caps}, workspace: r.tree, check: ok},
+			"one":      {Info: plugin.Info{Name: "one", Kind: plugin.KindBackend, Local: true, Capabilities: caps}, backend: r.one, report: ok},
+			"two":      {Info: plugin.Info{Name: "two", Kind: plugin.KindBackend, Capabilities: append(caps, swarm.CapList)}, backend: r.two, report: ok},
+			"worktree": {Info: plugin.Info{Name: "worktree", Kind: plugin.KindWorkspace, Capabilities: caps}, workspace: r.tree, report: ok},
 		},
 		errs: map[string]error{}, started: map[string]int{}, restarts: map[string]int{},
 	}

@@ -36,7 +36,7 @@ func (l launched) Leave() { l.set.Leave() }
 func (l launched) Reap() { l.set.Reap() }
 
 func newPeer(c *plugin.Client) *peer {
-	p := &peer{Info: c.Info(), check: c.Check, client: c}
+	p := &peer{Info: c.Info(), report: c.Report, client: c}
 	// A nil pointer in an interface is not a nil interface.
 	if b := c.Backend(); b != nil {
 		p.backend = b

@@ -32,6 +32,8 @@ type PluginStatus struct {
 	Capabilities []string
 	// Local says that it runs workers on this machine.
 	Local bool
+	// Uses is what it works with, such as "git 2.39.5"; empty if it does not tell.
+	Uses string
 	// Err is why it does not work; nil if it does.
 	Err error
 }
@@ -63,7 +65,9 @@ func (h *Host) pluginStatus(ctx context.Context, f catalog.Found) PluginStatus {
 		for _, c := range p.Capabilities {
 			s.Capabilities = append(s.Capabilities, string(c))
 		}
-		return p.check(ctx)
+		var err error
+		s.Uses, err = p.report(ctx)
+		return err
 	})
 	return s
 }

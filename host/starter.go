@@ -57,7 +57,7 @@ type peer struct {
 	// One of the two is set.
 	backend   backend
 	workspace workspace
-	check     func(context.Context) error
+	report    func(context.Context) (uses string, err error)
 	// client is what it was made of; nil in tests.
 	client *plugin.Client
 }

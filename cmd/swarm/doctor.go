@@ -21,10 +21,13 @@ func newDoctor(a *app) *cobra.Command {
 		Short: "Find what is damaged or left over, and say how to mend it",
 		Long: `Look at the state directory, the registry, the plugins, what they need, and the
 config files. Nothing is changed, unless --rebuild is given: it makes the registry
-again from what every worker keeps about itself; a damaged one is moved aside.
+again from what every worker keeps about itself; a damaged one is moved aside. To
+find out whether the state directory can be written, a file is written there and
+removed again.
 
-Exit code: 0 if all is well, 1 if anything was found. A note, such as on a cluster
-that can't be reached and that nothing here uses, is nothing found.`,
+Exit code: 0 if all is well, 1 if anything was found. A note is nothing found: it
+says that git, tmux or a cluster can't be used, which no worker and no config file
+needs.`,
 		Example: `  swarm doctor
   swarm doctor --rebuild`,
 		Args: arguments(0, 0, ""),
@@ -41,7 +44,7 @@ func (a *app) doctor(ctx context.Context, o *doctorOptions) error {
 		return err
 	}
 	return a.with(ctx, loaded.Config, func(h *host.Host) error {
-		found, err := h.Doctor(ctx, o.rebuild)
+		found, err := h.Doctor(ctx, o.rebuild, wantedPlugins(loaded.Config)...)
 		if err != nil {
 			return err
 		}
@@ -58,6 +61,18 @@ func (a *app) doctor(ctx context.Context, o *doctorOptions) error {
 		}
 		return nil
 	})
+}
+
+// wantedPlugins are those that the config files ask for.
+func wantedPlugins(cfg config.Config) []string {
+	wanted := []string{cfg.Defaults.Backend}
+	for _, w := range cfg.Workers {
+		wanted = append(wanted, w.Backend)
+		if w.Worktree.Use {
+			wanted = append(wanted, workspaceWorktree)
+		}
+	}
+	return wanted
 }
 
 // configFindings are the doctor's about the config files; a damaged one does not

@@ -15,11 +15,20 @@ const oldest = 3
 
 // Check tells whether there is a tmux that is new enough.
 func (b *Backend) Check(ctx context.Context) error {
+	version, err := b.Report(ctx)
+	if err != nil {
+		return err
+	}
+	return newEnough(strings.TrimPrefix(version, "tmux "))
+}
+
+// Report returns the version of tmux, such as "tmux 3.3a".
+func (b *Backend) Report(ctx context.Context) (string, error) {
 	out, err := server{}.run(ctx, []string{"-V"})
 	if err != nil {
-		return unavailable(err)
+		return "", unavailable(err)
 	}
-	return newEnough(strings.TrimPrefix(strings.TrimSpace(out), "tmux "))
+	return strings.TrimSpace(out), nil
 }
 
 // newEnough reads a version such as "3.3a", "next-3.4" or "openbsd-7.4", which

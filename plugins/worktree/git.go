@@ -6,12 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // git runs git, and is the only one that does. It is a value: at and with
@@ -142,7 +146,21 @@ func (g git) feed(ctx context.Context, stdin io.Reader, args ...string) (string,
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return "", &gitError{verb: args[0], code: exit.ExitCode(), stderr: stderr.String()}
 	}
+	if missing(g.bin, err) {
+		return "", fmt.Errorf("%w: git is not installed: install it with your system's package manager, as in apt install git or brew install git",
+			swarm.ErrUnavailable)
+	}
 	return "", fmt.Errorf("git %s: %w", args[0], err)
+}
+
+// missing reports whether err says that there is no program bin. That there is no
+// directory to run it in looks the same.
+func missing(bin string, err error) bool {
+	if errors.Is(err, exec.ErrNotFound) {
+		return true
+	}
+	_, there := os.Stat(bin)
+	return errors.Is(err, fs.ErrNotExist) && filepath.IsAbs(bin) && errors.Is(there, fs.ErrNotExist)
 }
 
 // line is run for an answer of one line.

@@ -12,8 +12,10 @@ import (
 // reason is the text of an error inside a sentence.
 func reason(err error) string {
 	text := err.Error()
-	if errors.Is(err, swarm.ErrInvalidSpec) {
-		text = strings.TrimPrefix(text, swarm.ErrInvalidSpec.Error()+": ")
+	for _, kind := range []error{swarm.ErrInvalidSpec, swarm.ErrUnavailable} {
+		if errors.Is(err, kind) {
+			text = strings.TrimPrefix(text, kind.Error()+": ")
+		}
 	}
 	return oneLine(text)
 }

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -35,6 +36,7 @@ var (
 	_ swarm.Workspace       = (*Workspace)(nil)
 	_ swarm.WorkspaceFinder = (*Workspace)(nil)
 	_ swarm.Checker         = (*Workspace)(nil)
+	_ swarm.Reporter        = (*Workspace)(nil)
 )
 
 // New returns a workspace plugin.
@@ -51,11 +53,10 @@ const oldestMajor, oldestMinor = 2, 36
 
 // Check implements [swarm.Checker].
 func (w *Workspace) Check(ctx context.Context) error {
-	out, err := w.git.at("/").run(ctx, "version")
+	version, err := w.version(ctx)
 	if err != nil {
-		return fmt.Errorf("%w: git is not installed, or does not run: %w", swarm.ErrUnavailable, err)
+		return err
 	}
-	version := strings.TrimPrefix(strings.TrimSpace(out), "git version ")
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
 	a, errA := strconv.Atoi(major)
@@ -64,4 +65,18 @@ func (w *Workspace) Check(ctx context.Context) error {
 		return fmt.Errorf("%w: git %s is too old, %d.%d or newer is needed", swarm.ErrUnavailable, version, oldestMajor, oldestMinor)
 	}
 	return nil
+}
+
+// Report implements [swarm.Reporter].
+func (w *Workspace) Report(ctx context.Context) (string, error) {
+	version, err := w.version(ctx)
+	return "git " + version, err
+}
+
+func (w *Workspace) version(ctx context.Context) (string, error) {
+	out, err := w.git.at("/").run(ctx, "version")
+	if err != nil && !errors.Is(err, swarm.ErrUnavailable) {
+		err = fmt.Errorf("%w: git does not run: %w", swarm.ErrUnavailable, err)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(out), "git version "), err
 }

@@ -118,8 +118,15 @@ func (c *Client) Configure(ctx context.Context, json []byte) error {
 // Check tells whether the plugin can work, see [swarm.Checker]. A plugin without
 // that capability can if it could make itself ready.
 func (c *Client) Check(ctx context.Context) error {
-	_, err := c.plugin.Check(ctx, &pb.CheckRequest{})
-	return wire.FromStatus(ctx, err)
+	_, err := c.Report(ctx)
+	return err
+}
+
+// Report is Check, and returns what the plugin works with, see [swarm.Reporter];
+// empty if it does not tell.
+func (c *Client) Report(ctx context.Context) (uses string, err error) {
+	resp, err := c.plugin.Check(ctx, &pb.CheckRequest{})
+	return resp.GetUses(), wire.FromStatus(ctx, err)
 }
 
 // Backend returns the backend, or nil if the plugin is of another kind.

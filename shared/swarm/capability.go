@@ -140,6 +140,14 @@ type Checker interface {
 	Check(ctx context.Context) error
 }
 
+// Reporter tells people what the plugin works with. It has no capability, since the
+// answer of [Checker] carries it.
+type Reporter interface {
+	// Report returns a few words such as "git 2.39.5". It is called after Check
+	// returned nil.
+	Report(ctx context.Context) (string, error)
+}
+
 // Announcer tells what of a [Spec] the backend can carry out beyond what every
 // backend has to.
 type Announcer interface {

@@ -373,7 +373,9 @@ func (*CheckRequest) Descriptor() ([]byte, []int) {
 
 // CheckResponse says that it can.
 type CheckResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What it works with, for people, such as "git 2.39.5". Empty if it tells nothing.
+	Uses          string `protobuf:"bytes,1,opt,name=uses,proto3" json:"uses,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -406,6 +408,13 @@ func (x *CheckResponse) ProtoReflect() protoreflect.Message {
 // Deprecated: Use CheckResponse.ProtoReflect.Descriptor instead.
 func (*CheckResponse) Descriptor() ([]byte, []int) {
 	return file_swarm_plugin_v1_plugin_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *CheckResponse) GetUses() string {
+	if x != nil {
+		return x.Uses
+	}
+	return ""
 }
 
 // Error is an error of the contract.
@@ -502,8 +511,9 @@ const file_swarm_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04json\x18\x01 \x01(\fR\x04json\"7\n" +
 	"\x11ConfigureResponse\x12\"\n" +
 	"\fcapabilities\x18\x01 \x03(\tR\fcapabilities\"\x0e\n" +
-	"\fCheckRequest\"\x0f\n" +
-	"\rCheckResponse\";\n" +
+	"\fCheckRequest\"#\n" +
+	"\rCheckResponse\x12\x12\n" +
+	"\x04uses\x18\x01 \x01(\tR\x04uses\";\n" +
 	"\x05Error\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12\x18\n" +
 	"\areasons\x18\x02 \x03(\tR\areasons*B\n" +

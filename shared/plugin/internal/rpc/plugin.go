@@ -63,9 +63,17 @@ func (p pluginServer) Configure(ctx context.Context, req *pb.ConfigureRequest) (
 
 func (p pluginServer) Check(ctx context.Context, _ *pb.CheckRequest) (*pb.CheckResponse, error) {
 	return call(ctx, p.s, "Check", func(ctx context.Context, value any) (*pb.CheckResponse, error) {
+		resp := &pb.CheckResponse{}
 		if c, ok := value.(swarm.Checker); ok {
-			return &pb.CheckResponse{}, c.Check(ctx)
+			if err := c.Check(ctx); err != nil {
+				return resp, err
+			}
 		}
-		return &pb.CheckResponse{}, nil
+		if r, ok := value.(swarm.Reporter); ok {
+			uses, err := r.Report(ctx)
+			resp.Uses = uses
+			return resp, err
+		}
+		return resp, nil
 	})
 }

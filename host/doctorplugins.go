@@ -1,0 +1,71 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// plugins asks every plugin whether it can work. One rule holds for all of them: what
+// a plugin needs and does not find, be it git, tmux or a cluster, matters only if
+// the plugin is used.
+func (d *doctor) plugins(ctx context.Context, recs []registry.Record) {
+	backends := 0
+	for _, p := range d.h.PluginList(ctx) {
+		subject := "plugin " + p.Name
+		if p.Err != nil && lacks(p) && !d.uses(recs, p.Name) {
+			d.find(SeverityNote, subject, "", "not in use: %v", p.Err)
+			continue
+		}
+		if p.Err != nil {
+			d.find(SeverityError, subject, d.mendPlugin(p), "%v", p.Err)
+			continue
+		}
+		if p.Kind == "backend" {
+			backends++
+		}
+		if p.Uses != "" {
+			d.find(SeverityOK, subject, "", "%s %s with %s, %s", p.Kind, p.Version, p.Uses, p.Path)
+		} else {
+			d.find(SeverityOK, subject, "", "%s %s, %s", p.Kind, p.Version, p.Path)
+		}
+	}
+	if backends == 0 {
+		d.find(SeverityError, "plugins", "install the swarm-plugin-… programs beside swarm ('make install')", "there is no backend that works")
+	}
+}
+
+// lacks reports whether a plugin that does not work was started and misses something.
+func lacks(p PluginStatus) bool {
+	return p.Kind != "" && (!p.Local || errors.Is(p.Err, swarm.ErrUnavailable))
+}
+
+// uses reports whether a plugin was asked for, or a worker was made with it.
+func (d *doctor) uses(recs []registry.Record, name string) bool {
+	_, configured := d.h.opts.Plugins[name]
+	return configured || slices.Contains(d.wanted, name) || slices.ContainsFunc(recs, func(r registry.Record) bool {
+		switch {
+		case r.Backend == name, r.Ask != nil && r.Ask.Plugin == name:
+			return true
+		default:
+			return r.Ask == nil && r.Workspace != nil && name == defaultWorkspace
+		}
+	})
+}
+
+func (d *doctor) mendPlugin(p PluginStatus) string {
+	_, configured := d.h.opts.Plugins[p.Name]
+	switch {
+	case p.Kind != "":
+		return "see to what it needs; the other plugins work without it"
+	case p.Installed != nil, p.Path == "" && len(p.Versions) > 0:
+		return fmt.Sprintf("'swarm plugin verify %s' tells what was changed; install it again, or remove it with 'swarm plugin remove'", p.Name)
+	case configured:
+		return fmt.Sprintf("see to it, or to [plugins.%s] in the config; 'swarm config show' tells where that is", p.Name)
+	}
+	return "see to it, or remove " + p.Path
+}

@@ -74,7 +74,9 @@ func (f *folder) checkNoLink(name string) error {
 	return nil
 }
 
-// put renames a directory to that of a version. What was there comes into old.
+// put renames a directory to that of a version. What was there comes into old, or
+// takes the place of from. Where two directories can be exchanged in one step, there
+// is a version at every moment: one that is killed in between loses none.
 func (f *folder) put(from, name, version, old string) error {
 	if err := f.checkNoLink(name); err != nil {
 		return err
@@ -82,6 +84,9 @@ func (f *folder) put(from, name, version, old string) error {
 	to := f.dir(name, version)
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
+	}
+	if exchange(from, to) == nil {
+		return syncDir(filepath.Dir(to))
 	}
 	moved := os.Rename(to, old) == nil
 	if err := os.Rename(from, to); err != nil {

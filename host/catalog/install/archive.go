@@ -54,6 +54,7 @@ func unpack(ctx context.Context, archive, dir, name string) (top string, err err
 }
 
 func unpackAll(files *tar.Reader, root *os.Root) error {
+	left := int64(maxSize)
 	for n := 0; ; n++ {
 		h, err := files.Next()
 		if errors.Is(err, io.EOF) {
@@ -65,10 +66,28 @@ func unpackAll(files *tar.Reader, root *os.Root) error {
 		if n == maxEntries {
 			return fmt.Errorf("more than %d files", maxEntries)
 		}
+		// What a header says of the size is what is written at most.
+		if left -= h.Size; !isSparse(h) && left < 0 {
+			return fmt.Errorf("larger than %d GiB when unpacked", maxSize>>30)
+		}
 		if err := unpackOne(files, h, root); err != nil {
 			return err
 		}
 	}
+}
+
+// isSparse reports whether an entry is a file with holes. A few bytes of an archive
+// describe holes of any size, which are written as zeros.
+func isSparse(h *tar.Header) bool {
+	if h.Typeflag == tar.TypeGNUSparse {
+		return true
+	}
+	for key := range h.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
 }
 
 func unpackOne(files *tar.Reader, h *tar.Header, root *os.Root) error {
@@ -79,10 +98,13 @@ func unpackOne(files *tar.Reader, h *tar.Header, root *os.Root) error {
 	if path.IsAbs(h.Name) || strings.Contains(h.Name, `\`) || !filepath.IsLocal(filepath.FromSlash(name)) {
 		return fmt.Errorf("refused: the path %q leads out of the folder", h.Name)
 	}
+	if isSparse(h) {
+		return fmt.Errorf("refused: %q is a sparse file; make the archive without --sparse", h.Name)
+	}
 	switch h.Typeflag {
 	case tar.TypeDir:
 		return root.MkdirAll(filepath.FromSlash(name), 0o700)
-	case tar.TypeReg, tar.TypeGNUSparse:
+	case tar.TypeReg:
 		return unpackFile(files, filepath.FromSlash(name), h.FileInfo().Mode(), root)
 	case tar.TypeSymlink, tar.TypeLink:
 		return fmt.Errorf("refused: %q is a link to %q", h.Name, h.Linkname)

@@ -73,12 +73,20 @@ func (f *feed) run(ctx context.Context, at place, look func(context.Context, pla
 	var index uint64
 	var failing time.Time
 	for ctx.Err() == nil {
+		asked := time.Now()
 		s, err := look(ctx, at, "", index)
 		switch {
 		case err == nil:
-			// After a restart from a backup the index may have gone back.
+			s.asked = asked
+			if s.index < index {
+				// After a restore from a backup the index goes back. The question may
+				// be older than that: those who wait need an answer to a newer one.
+				s.index = 0
+			}
 			index, failing = s.index, time.Time{}
-			f.publish(s, nil)
+			if index != 0 {
+				f.publish(s, nil)
+			}
 			continue
 		case !errors.Is(err, swarm.ErrUnavailable):
 			f.publish(sight{}, err)
@@ -104,13 +112,13 @@ func (f *feed) publish(s sight, err error) {
 	f.changed = make(chan struct{})
 }
 
-// after waits for a sight of a later index.
-func (f *feed) after(ctx context.Context, index uint64) (sight, error) {
+// after waits for a sight that is newer than the last one.
+func (f *feed) after(ctx context.Context, last sight) (sight, error) {
 	for {
 		f.mu.Lock()
 		s, err, changed := f.seen, f.err, f.changed
 		f.mu.Unlock()
-		if err != nil || s.index > index {
+		if err != nil || s.newer(last) {
 			return s, err
 		}
 		select {
@@ -119,4 +127,11 @@ func (f *feed) after(ctx context.Context, index uint64) (sight, error) {
 			return sight{}, ctx.Err()
 		}
 	}
+}
+
+// newer reports whether a sight was taken after another one. A lower index alone does
+// not tell: it is that of an older sight, or of an engine that was restored from a
+// backup since.
+func (s sight) newer(last sight) bool {
+	return s.index > last.index || s.index != 0 && s.index < last.index && s.asked.After(last.asked)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/nomad/api"
 )
@@ -17,6 +18,8 @@ type sight struct {
 	jobs map[string]*api.JobListStub
 	// index is that of allocs, to wait for another one.
 	index uint64
+	// asked is a time at which this was true, or before it.
+	asked time.Time
 }
 
 // look looks at the workers of a place with one question each for jobs and

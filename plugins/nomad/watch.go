@@ -50,10 +50,11 @@ func (b *Backend) follow(ctx context.Context, r ref, each func(swarm.Status) (en
 	if enough, err := each(b.statusIn(ctx, s, r)); enough || err != nil {
 		return err
 	}
+	s.asked = time.Now()
 	f, leave := b.feeds.join(ctx, r.place)
 	defer leave()
 	for {
-		if s, err = f.after(ctx, s.index); err != nil {
+		if s, err = f.after(ctx, s); err != nil {
 			return err
 		}
 		if enough, err := each(b.statusIn(ctx, s, r)); enough || err != nil {

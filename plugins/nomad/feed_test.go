@@ -1,0 +1,61 @@
+package nomad
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// After a restore from a backup the engine's index is lower than what was seen before.
+// Whoever waits is told of what is there now, and of the changes that follow.
+func TestFeedAfterRestore(t *testing.T) {
+	t.Parallel()
+	answers := make(chan uint64)
+	all := feeds{look: func(ctx context.Context, _ place, _ string, _ uint64) (sight, error) {
+		select {
+		case index := <-answers:
+			return sight{index: index}, nil
+		case <-ctx.Done():
+			return sight{}, ctx.Err()
+		}
+	}}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	last := sight{index: 100, asked: time.Now()}
+	f, leave := all.join(ctx, place{})
+	defer leave()
+	// expect waits for a sight of that index while the engine answers.
+	expect := func(want uint64, said ...uint64) {
+		t.Helper()
+		go func() {
+			for _, index := range said {
+				select {
+				case answers <- index:
+				case <-ctx.Done():
+				}
+			}
+		}()
+		s, err := f.after(ctx, last)
+		if err != nil || s.index != want {
+			t.Fatalf("after %d: %d, %v, want %d", last.index, s.index, err, want)
+		}
+		last = s
+	}
+	expect(40, 40)
+	expect(41, 41)
+	// It goes back under the feed itself: the question was asked before.
+	expect(7, 5, 7)
+	expect(8, 8)
+}
+
+// What a feed saw before the last look of its user is no news.
+func TestFeedKeepsWhatIsOlder(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	last := sight{index: 10, asked: now}
+	for _, s := range []sight{{}, {index: 9, asked: now.Add(-time.Second)}, {index: 10, asked: now.Add(time.Second)}} {
+		if s.newer(last) {
+			t.Errorf("%+v is newer than %+v", s, last)
+		}
+	}
+}

@@ -35,8 +35,9 @@ func (h *Host) Caller(ctx context.Context) (caller team.Caller, err error) {
 	return caller, err
 }
 
-// standing returns who a process is by its place alone. env is the environment of
-// the process below pid that asks; nil: pid itself is meant.
+// standing returns the caller that a process is by the processes above it and by its
+// environment. env is the environment of the child of pid that asks; if env is nil,
+// pid itself is meant.
 func (h *Host) standing(ctx context.Context, pid int, env func(string) string) (team.Caller, error) {
 	run, from := h.acting(pid, shimAbove)
 	if run != "" {
@@ -81,15 +82,15 @@ func (h *Host) actsFor(ctx context.Context, o swarm.Owner) bool {
 	return err == nil && owner == caller && ownerLives(o)
 }
 
-// actingDir is as nearest, but what is in a shell that acts as its owner is where
-// that is.
+// actingDir returns the run directory that nearest finds. From a shell that acts as
+// its owner, the search goes on at the owner.
 func (h *Host) actingDir(pid int, nearest func(pid int) string) string {
 	run, _ := h.acting(pid, nearest)
 	return run
 }
 
-// acting is [Host.actingDir], and returns which process it was that was looked for
-// last. Owners are older than their shells, so this comes to an end.
+// acting is [Host.actingDir], and also returns the process at which the last search
+// began. Owners are older than their shells, so this comes to an end.
 func (h *Host) acting(pid int, nearest func(pid int) string) (run string, from int) {
 	for {
 		run = nearest(pid)

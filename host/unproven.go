@@ -19,16 +19,16 @@ import (
 // and a number, with commas between them.
 const envTerminal = "TMUX"
 
-// unproven returns who a process is that is neither below a shim nor has a token. It
-// is a person, unless
+// unproven returns the caller that a process is which has no shim above it and no
+// token. It is a person, unless
 //
 //   - its environment, or that of a process above it, names a worker or an agent: then
 //     it may have left that worker's tree, and is at most that worker's agent;
 //   - it was started in a terminal session in which workers run: then one of them may
 //     have opened a window or a job there.
 //
-// Who can't be told is a [team.UnprovenError]. The process is pid, or if env is not
-// nil, a child of pid with that environment.
+// If several answers are possible, it returns a [team.UnprovenError]. The process is
+// pid, or if env is not nil, a child of pid with that environment.
 func (h *Host) unproven(ctx context.Context, pid int, env func(string) string) (team.Caller, error) {
 	chain := chainFrom(pid, env)
 	for _, p := range chain {
@@ -48,9 +48,9 @@ func (h *Host) unproven(ctx context.Context, pid int, env func(string) string) (
 	return h.among(ctx, runs)
 }
 
-// claimed returns who a process is whose environment alone says in which worker it
-// lives. Workers without a shim have no other proof. Those with one are believed to be
-// one of its team, but not to lead one.
+// claimed returns the caller that a process is if its environment alone says in which
+// worker it lives. Workers without a shim have no other proof. For a worker with a shim
+// the environment makes the caller a member of its team, but never a leader.
 func (h *Host) claimed(ctx context.Context, id string) (team.Caller, error) {
 	unproven := &team.UnprovenError{Why: swarm.EnvWorkerID + " is in the environment, but the worker that it names is not above this process"}
 	if filepath.Base(id) != id {
@@ -69,8 +69,8 @@ func (h *Host) claimed(ctx context.Context, id string) (team.Caller, error) {
 	return caller, nil
 }
 
-// among returns who a process is that was started beside the workers with those run
-// directories: who lives in the only one, or the only agent.
+// among returns the caller that a process is which was started beside the workers with
+// those run directories: the inhabitant of the only worker, or the only agent.
 func (h *Host) among(ctx context.Context, runs []string) (team.Caller, error) {
 	var names []string
 	var agents []team.Caller

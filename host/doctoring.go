@@ -16,9 +16,10 @@ import (
 )
 
 // Doctor looks at everything and says what is damaged or left over. It changes
-// nothing but for a file that it writes and removes again, unless rebuild is set: then a database that is damaged or missing is
-// made again from the run directories, and the damaged one is kept beside it; a
-// good one is completed with the workers that it does not know.
+// nothing but for a file that it writes and removes again, unless rebuild is set:
+// then a database that is damaged or missing is made again from the run
+// directories, and the damaged one is kept beside it; a good one is completed with
+// the workers that it does not know.
 //
 // wanted are the names of plugins that the caller's configuration asks for; one that
 // lacks a program, such as git or tmux, is an error only if it is wanted or a worker

@@ -30,7 +30,7 @@ makes its own workers "unknown" and no others.`,
 		Example: `  swarm ls
   swarm ls --status running --tag login
   swarm ls --format names | xargs swarm wait
-  swarm ls --json | jq -r '.[] | select(.exit.code != 0) | .name'`,
+  swarm ls --json | jq -r '.[] | select(.exit != null and .exit.code != 0) | .name'`,
 		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.ls(cmd.Context(), o) },
 	}

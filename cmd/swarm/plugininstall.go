@@ -33,7 +33,7 @@ The hashes of all its files are remembered: a plugin that was changed later is n
 run.`,
 		Example: `  swarm plugin install ./swarm-plugin-queue
   swarm plugin install swarm-plugin-queue_1.2.0_linux_amd64.tar.gz
-  swarm plugin install queue.tar.gz --sha256 9f86d081884c7d65…`,
+  swarm plugin install ./swarm-plugin-queue --sha256 9f86d081884c7d65…`,
 		DisableFlagsInUseLine: true,
 		Args:                  arguments(1, 1, "a plugin or an archive"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -117,7 +117,7 @@ func build(out, packages string) error {
 
 func TestScript(t *testing.T) {
 	t.Parallel()
-	for _, tool := range []string{"tmux", "git", "less", "vim"} {
+	for _, tool := range []string{"tmux", "git", "less", "vim", "jq", "bash"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Fatalf("%s is needed: install it with your package manager, such as apt-get install %s", tool, tool)
 		}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// ranElsewhere are examples that need what the scripts of examples have not.
+var ranElsewhere = map[string]string{
+	"swarm attach agent":                                             "attach: it needs a terminal",
+	"swarm adopt --backend nomad --all":                              "nomad/adopt: it needs a cluster",
+	"swarm adopt --backend nomad build && swarm logs build --follow": "nomad/adopt: it needs a cluster",
+	"swarm ralph run agent":                                          "ralph_loop_process: it is what the worker of a loop runs",
+	// A whole check takes a minute.
+	"swarm plugin check ./swarm-plugin-queue":                                                                   "plugin_check_keeps_all",
+	"swarm plugin check tmux --option socket=check":                                                             "plugin_check_settings",
+	"swarm plugin check ./swarm-plugin-queue --json | jq -r '.cases[] | select(.result == \"failed\") | .rule'": "plugin_check_keeps_all, and examples_of_setup for the expression",
+}
+
+// TestEveryExampleIsRun: what the help shows is in a script that runs it, word by word.
+func TestEveryExampleIsRun(t *testing.T) {
+	t.Parallel()
+	scripts, err := filepath.Glob("testdata/script/examples_*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatal("no scripts with examples:", err)
+	}
+	ran := map[string]bool{}
+	for _, script := range scripts {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", "")) {
+			ran[oneLine(line)] = true
+		}
+	}
+	covered := func(example string) bool {
+		if ran[example] || ranElsewhere[example] != "" {
+			return true
+		}
+		for line := range ran {
+			// What needs a place of its own has something before or behind it.
+			if !strings.HasPrefix(line, "#") && strings.Contains(line, example+" > told &") ||
+				strings.HasSuffix(line, "-- sh -c '"+example+"'") {
+				return true
+			}
+		}
+		return false
+	}
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for example := range strings.Lines(strings.ReplaceAll(cmd.Example, "\\\n", "")) {
+			example, _, _ = strings.Cut(example, "    # ")
+			if example = oneLine(example); example != "" && !covered(example) {
+				t.Errorf("no script runs the example of '%s': %s", cmd.CommandPath(), example)
+			}
+		}
+		for _, verb := range cmd.Commands() {
+			look(verb)
+		}
+	}
+	look(newRoot(newApp(os.Stdout, os.Stderr, nil)))
+}
+
+// oneLine is a line without the blanks that only make it look good.
+func oneLine(line string) string { return strings.Join(strings.Fields(line), " ") }

@@ -20,9 +20,9 @@ import (
 )
 
 type options struct {
-	runs, workers, crowd int
-	only                 string
-	bin                  string
+	runs, workers, crowd, others int
+	only                         string
+	bin                          string
 }
 
 func main() {
@@ -30,6 +30,7 @@ func main() {
 	flag.IntVar(&o.runs, "runs", 40, "how often to run what takes milliseconds")
 	flag.IntVar(&o.workers, "workers", 1000, "how many workers to list")
 	flag.IntVar(&o.crowd, "crowd", 200, "how many workers to kill at once")
+	flag.IntVar(&o.others, "others", 3000, "how many other workers there are beside one that is spawned and killed")
 	flag.StringVar(&o.only, "only", "", "measure only these rows, separated by commas")
 	flag.StringVar(&o.bin, "bin", "", "measure the programs in this directory instead of building them")
 	flag.Parse()
@@ -53,6 +54,7 @@ var groups = []group{
 	{"throughput", throughput},
 	{"crowd", crowd},
 	{"stubborn", stubborn},
+	{"beside", beside},
 	{"list", list},
 	{"peers", peers},
 }

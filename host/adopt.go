@@ -72,6 +72,14 @@ func (h *Host) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, []W
 	for i, l := range picked {
 		recs[i] = h.adoptedRecord(e, l)
 	}
+	// Its run directory may be about to be removed, if it has been here before.
+	for _, rec := range recs {
+		unlock, err := h.lock(ctx, rec.ID)
+		if err != nil {
+			return nil, warnings, err
+		}
+		defer unlock()
+	}
 	outcomes, err := h.adopt(ctx, reg, picked, recs)
 	if err != nil {
 		return nil, warnings, err

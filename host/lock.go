@@ -19,33 +19,64 @@ const lockRetry = 5 * time.Millisecond
 
 func (h *Host) lockPath(id string) string { return filepath.Join(h.opts.Dir, locksDir, id) }
 
-// lock takes the lock of a worker, waiting for it as long as ctx lasts. The file
-// is never removed: who waits for a removed one would get a lock of its own.
+// lock takes the lock of a worker, waiting for it as long as ctx lasts. Unlocking it
+// removes its file. Who has waited for a file that was removed meanwhile, or that
+// somebody else has made anew, begins again.
 func (h *Host) lock(ctx context.Context, id string) (unlock func(), err error) {
-	l, err := h.lockFile(id)
-	if err != nil {
-		return nil, err
+	for {
+		l, err := h.lockFile(id)
+		if err != nil {
+			return nil, err
+		}
+		_, err = l.TryLockContext(ctx, lockRetry)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("lock worker %s: %w", id, err), l.Close())
+		}
+		if isInPlace(l) {
+			return unlocker(l), nil
+		}
+		_ = l.Close() // it locked nothing
 	}
-	if _, err := l.TryLockContext(ctx, lockRetry); err != nil {
-		return nil, errors.Join(fmt.Errorf("lock worker %s: %w", id, err), l.Close())
-	}
-	return func() { _ = l.Close() }, nil
 }
 
 // tryLock is as lock, but returns nil if the lock is held.
 func (h *Host) tryLock(id string) (unlock func(), err error) {
-	l, err := h.lockFile(id)
+	for {
+		l, err := h.lockFile(id)
+		if err != nil {
+			return nil, err
+		}
+		ok, err := l.TryLock()
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("lock worker %s: %w", id, err), l.Close())
+		}
+		if !ok {
+			return nil, l.Close()
+		}
+		if isInPlace(l) {
+			return unlocker(l), nil
+		}
+		_ = l.Close() // it locked nothing
+	}
+}
+
+// isInPlace reports whether the file that was locked is the one that others find.
+func isInPlace(l *flock.Flock) bool {
+	locked, err := l.Stat()
 	if err != nil {
-		return nil, err
+		return false
 	}
-	ok, err := l.TryLock()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("lock worker %s: %w", id, err), l.Close())
+	found, err := os.Lstat(l.Path())
+	return err == nil && os.SameFile(locked, found)
+}
+
+// unlocker returns what removes the file of a lock that is held, and gives the lock
+// back, in this order: nobody else can hold the file then.
+func unlocker(l *flock.Flock) func() {
+	return func() {
+		_ = os.Remove(l.Path()) // one that stays is taken by the next
+		_ = l.Close()
 	}
-	if !ok {
-		return nil, l.Close()
-	}
-	return func() { _ = l.Close() }, nil
 }
 
 func (h *Host) lockFile(id string) (*flock.Flock, error) {

@@ -101,7 +101,7 @@ func (r *respawning) run(ctx context.Context) (_ Worker, err error) {
 		return Worker{}, err
 	}
 	r.tellLeft(ctx)
-	_, err = r.h.dropRunDirs(ctx, r.reg)
+	_, err = r.h.dropRunDirs(ctx, r.reg, r.old.ID, r.plan.rec.ID)
 	r.h.warnIf(err, "run directories can't be removed")
 	w := worker(r.plan.rec)
 	apply(&w, r.plan.status)

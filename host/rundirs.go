@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -25,16 +26,26 @@ func (h *Host) runDirIDs() ([]string, error) {
 }
 
 // dropRunDirs removes the run directories whose records went, but for those that
-// a keeper still writes into, and returns how many it removed.
-func (h *Host) dropRunDirs(ctx context.Context, reg *registry.Registry) (int, error) {
+// a keeper still writes into, and returns how many it removed. Each is locked, since
+// one may be about to be adopted again; held are those whose locks the caller holds.
+func (h *Host) dropRunDirs(ctx context.Context, reg *registry.Registry, held ...string) (int, error) {
 	ids, err := reg.Leftovers(ctx)
 	if err != nil {
 		return 0, err
 	}
 	var dropped []string
 	for _, id := range ids {
-		if h.kept(id) {
-			continue
+		unlock := func() {}
+		if !slices.Contains(held, id) {
+			var lerr error
+			if unlock, lerr = h.tryLock(id); lerr != nil || unlock == nil {
+				err = errors.Join(err, lerr)
+				continue
+			}
+		}
+		defer unlock()
+		if _, gerr := reg.Get(ctx, id); !errors.Is(gerr, registry.ErrNotFound) || h.kept(id) {
+			continue // it is there again, or still needed
 		}
 		if rerr := os.RemoveAll(h.runDir(id)); rerr != nil {
 			err = errors.Join(err, rerr)
@@ -85,7 +96,16 @@ func (h *Host) dropStrays(ctx context.Context, reg *registry.Registry) (int, err
 	}
 	n := 0
 	for _, id := range ids {
-		if known[id] || h.locked(id) || h.kept(id) || !h.goneOnPurpose(ctx, reg, id) {
+		if known[id] || !isID(id) {
+			continue
+		}
+		unlock, lerr := h.tryLock(id)
+		if lerr != nil || unlock == nil {
+			err = errors.Join(err, lerr)
+			continue
+		}
+		defer unlock()
+		if h.kept(id) || !h.goneOnPurpose(ctx, reg, id) {
 			continue
 		}
 		if rerr := os.RemoveAll(h.runDir(id)); rerr != nil {

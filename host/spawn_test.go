@@ -54,7 +54,7 @@ func TestSpawn(t *testing.T) {
 		t.Errorf("%s holds what it must not:\n%s", rundir.WorkerFile, text)
 	}
 	for path, mode := range map[string]os.FileMode{
-		r.opts.Dir: 0o700, r.runDir(w.ID): 0o700, file: 0o600, r.lockPath(w.ID): 0o600, filepath.Join(r.opts.Dir, "swarm.db"): 0o600,
+		r.opts.Dir: 0o700, r.runDir(w.ID): 0o700, file: 0o600, filepath.Dir(r.lockPath(w.ID)): 0o700, filepath.Join(r.opts.Dir, "swarm.db"): 0o600,
 	} {
 		info, err := os.Stat(path)
 		if err != nil || info.Mode().Perm() != mode {

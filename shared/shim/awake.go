@@ -25,7 +25,11 @@ func keepAwake(dir, id string) (stop func()) {
 			case <-done:
 				return
 			}
-			if st, err := readFacts(dir, id); err == nil {
+			st, err := readFacts(dir, id)
+			if err != nil {
+				continue
+			}
+			if there, err := isShim(st.Shim, id); there && err == nil {
 				_ = st.Shim.Signal(syscall.SIGCONT)
 			}
 		}

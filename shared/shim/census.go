@@ -2,6 +2,7 @@ package shim
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -19,7 +20,9 @@ type census struct {
 // marks are what a process carries in its environment.
 type marks struct {
 	worker string
-	keeper bool
+	// keeper is the mark of a shim or of a tmux server, and proven says that it is one.
+	keeper string
+	proven bool
 }
 
 func takeCensus() *census {
@@ -37,21 +40,23 @@ func takeCensus() *census {
 //
 //   - who carries the worker's id in the environment that it was started with;
 //   - who is in the session that the worker's main process led, if that is still
-//     this session, which the main process proves, or a member with the id: the
-//     number of a session can be used again only when nobody is left in it;
+//     this session, which a member with the id proves: the number of a session can
+//     be used again only when nobody is left in it;
 //   - who descends from one of these.
 //
-// Keepers of other workers, and what is below them, are not the worker's. st is
-// zero if nothing but the id is known.
+// What st says proves nothing: the worker can write it. Shims of other workers, and
+// what is below them, are not the worker's. st is zero if nothing but the id is known.
 func (c *census) orphans(st rundir.Status, id string) []proc.Process {
 	var carriers, members []proc.Process
-	proven := st.Session > 0 && st.Main.Alive()
+	proven := false
+	led := c.led(st)
 	for _, p := range c.all {
 		if p.Start < st.Shim.Start {
 			continue
 		}
-		member := st.Session > 0 && p.Session == st.Session
-		carrier := c.marksOf(p).worker == id
+		worker := c.marksOf(p).worker
+		member := led && p.Session == st.Session && (worker == id || worker == "")
+		carrier := worker == id
 		if member {
 			members = append(members, p)
 		}
@@ -69,7 +74,7 @@ func (c *census) orphans(st rundir.Status, id string) []proc.Process {
 	for len(seeds) > 0 {
 		p := seeds[0]
 		seeds = seeds[1:]
-		if seen[p.PID] || c.marksOf(p).keeper {
+		if seen[p.PID] || c.isStranger(p) {
 			continue
 		}
 		seen[p.PID] = true
@@ -78,6 +83,65 @@ func (c *census) orphans(st rundir.Status, id string) []proc.Process {
 	}
 	slices.SortFunc(found, func(a, b proc.Process) int { return a.PID - b.PID })
 	return found
+}
+
+// isStranger reports whether a process is a shim, which its run directory proves, or a
+// tmux server that is marked as one for all workers. What is below it is not the
+// worker's.
+func (c *census) isStranger(p proc.Process) bool { return c.marksOf(p).proven }
+
+// led reports whether the session of st can still be the one that the main process
+// led.
+func (c *census) led(st rundir.Status) bool {
+	if st.Session <= 0 {
+		return false
+	}
+	for _, p := range c.all {
+		if p.PID == st.Session {
+			return p.Identity == st.Main
+		}
+	}
+	return true
+}
+
+// doubtful returns the processes that may be those of a worker without its shim, and
+// are not proven to be: they are left alone, and named.
+//
+//   - who st names, and is in the session that it names;
+//   - who holds the worker's output open;
+//   - who was started with an empty environment, works in the worker's directory or
+//     below, and has lost its parent.
+func (c *census) doubtful(st rundir.Status, proven []proc.Process) []proc.Process {
+	var found []proc.Process
+	led := c.led(st)
+	for _, p := range c.all {
+		known := slices.ContainsFunc(proven, func(q proc.Process) bool { return q.Identity == p.Identity })
+		if known || p.Start < st.Shim.Start || c.marksOf(p).worker != "" || c.isStranger(p) {
+			continue
+		}
+		if p.Identity == st.Main || led && p.Session == st.Session ||
+			st.Pipes != (rundir.Pipes{}) && proc.HoldsPipe(p.PID, st.Pipes.Out, st.Pipes.Err) ||
+			c.adopted(p, st) && proc.HasNoEnv(p.PID) && within(proc.Dir(p.PID), st.Dir) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// adopted reports whether the parent of a process is older than the worker and of
+// another session: it took the process over.
+func (c *census) adopted(p proc.Process, st rundir.Status) bool {
+	for _, q := range c.all {
+		if q.PID == p.Parent {
+			return q.Start < st.Shim.Start && q.Session != p.Session
+		}
+	}
+	return true
+}
+
+// within reports whether a directory is another one or below it.
+func within(dir, root string) bool {
+	return dir != "" && root != "" && (dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/"))
 }
 
 // below returns what descends from a shim, which must be proven, without other shims
@@ -90,7 +154,7 @@ func (c *census) below(shim proc.Identity) []proc.Process {
 		children := c.children[parents[0]]
 		parents = parents[1:]
 		for _, p := range children {
-			if !seen[p.PID] && p.Start >= shim.Start && !c.marksOf(p).keeper {
+			if !seen[p.PID] && p.Start >= shim.Start && !c.isStranger(p) {
 				seen[p.PID] = true
 				found = append(found, p)
 				parents = append(parents, p.PID)
@@ -107,7 +171,8 @@ func (c *census) marksOf(p proc.Process) marks {
 	m, ok := c.marks[p.PID]
 	if !ok {
 		m.worker, _ = proc.Getenv(p.PID, swarm.EnvWorkerID)
-		_, m.keeper = proc.Getenv(p.PID, swarm.EnvKeeper)
+		m.keeper, _ = proc.Getenv(p.PID, swarm.EnvKeeper)
+		m.proven = m.keeper == "tmux" && p.Name == "tmux: server" || m.keeper != "" && rundir.IsShim(p.Identity)
 		c.marks[p.PID] = m
 	}
 	return m

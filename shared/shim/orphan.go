@@ -22,7 +22,8 @@ const rounds = 100
 const forceLimit = 5 * time.Second
 
 // killOrphans ends what a lost worker left behind. Nobody owns these processes
-// any more, so each is looked up, proven and signalled by its identity.
+// any more, so each is looked up, proven and signalled by its identity. What may be
+// the worker's and can't be proven to be is named as a survivor, and left alone.
 func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillOptions) (swarm.KillResult, error) {
 	sig := proc.SignalNumber(o.Signal)
 	if sig == 0 {
@@ -33,6 +34,11 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 	lost := func() (swarm.KillResult, error) {
 		r.Status = new(Look).lost(st, id)
 		r.Survivors = withAlive(r.Status.Survivors, found)
+		if !bootedSince(st) {
+			for _, p := range takeCensus().doubtful(st, found) {
+				r.Survivors = append(r.Survivors, named(p))
+			}
+		}
 		r.Status.Survivors = r.Survivors
 		if len(r.Survivors) > 0 {
 			return r, survived(r.Survivors)
@@ -53,7 +59,7 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 		return lost()
 	}
 	r.Signal = o.Signal
-	mainOnly := o.Mode == swarm.KillMain && st.Main.Alive()
+	mainOnly := o.Mode == swarm.KillMain && slices.ContainsFunc(found, func(p proc.Process) bool { return p.Identity == st.Main })
 	for _, p := range found {
 		if !mainOnly || p.Identity == st.Main {
 			send(p, sig)

@@ -15,7 +15,7 @@ import (
 // as long as the leader of that session lives.
 func TestLostProofGone(t *testing.T) {
 	t.Parallel()
-	w := start(t, "sh", "-c", `env -i sh -c 'trap "" TERM; echo $$; while :; do sleep 1; done' & exec sleep 999`)
+	w := start(t, "sh", "-c", `env -i sh -c 'trap "" TERM; echo $$; exec sleep 999' & exec sleep 999`)
 	pid, err := strconv.Atoi(w.firstLine())
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestLostProofGone(t *testing.T) {
 
 func TestLostProofGoneForced(t *testing.T) {
 	t.Parallel()
-	w := start(t, "sh", "-c", `env -i sh -c 'trap "" TERM; echo $$; while :; do sleep 1; done' & exec sleep 999`)
+	w := start(t, "sh", "-c", `env -i sh -c 'trap "" TERM; echo $$; exec sleep 999' & exec sleep 999`)
 	pid, err := strconv.Atoi(w.firstLine())
 	if err != nil {
 		t.Fatal(err)

@@ -42,6 +42,9 @@ type keeper struct {
 	// signalled are the processes that got the first signal of a kill, by pid and
 	// start time.
 	signalled map[int]uint64
+	// strangers are other shims and tmux servers that were seen below this one; nil if
+	// there was none.
+	strangers map[int]uint64
 	// shot are those that SIGKILL was sent to, or is about to be.
 	shot    map[int]uint64
 	waiting []*client
@@ -63,6 +66,9 @@ type keeper struct {
 	closing *closing
 	// blind says that the last look at the tree did not see all of it.
 	blind bool
+	// apart says that some of the worker is below a tmux server, whose ends are no
+	// events of the shim's.
+	apart bool
 	// served counts requests.
 	served int
 

@@ -128,7 +128,7 @@ func (k *keeper) untilNext() time.Duration {
 	if k.mainEnded || k.forcing {
 		next = recheck
 	}
-	if k.blind {
+	if k.blind || k.apart && (k.mainEnded || k.forcing) {
 		next = breather
 	}
 	if k.unsaved {

@@ -95,6 +95,8 @@ const saveEvery = time.Second
 func (k *keeper) saveDrops() {
 	if k.unsaved && time.Since(k.saved) >= saveEvery {
 		k.save()
+		// A worker that writes much has mapped most of the program by now.
+		trim()
 	}
 }
 

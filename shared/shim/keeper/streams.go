@@ -1,6 +1,12 @@
 package keeper
 
-import "os"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
 
 // streams are the two sides of the worker's standard streams.
 type streams struct {
@@ -73,6 +79,20 @@ func (s *streams) openInput(input bool) (theirs *os.File, err error) {
 	}
 	theirs, s.intake.pipe, err = os.Pipe()
 	return theirs, err
+}
+
+// pipes names the worker's output.
+func (s *streams) pipes() (p rundir.Pipes) {
+	if s.shared {
+		return p
+	}
+	for i, inode := range []*uint64{&p.Out, &p.Err} {
+		var st unix.Stat_t
+		if unix.Fstat(int(s.theirs[i+1].Fd()), &st) == nil {
+			*inode = st.Ino
+		}
+	}
+	return p
 }
 
 // given closes what the worker has its own of.

@@ -137,8 +137,8 @@ func TestForkStorm(t *testing.T) {
 func TestNestedKeeperStays(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, script string }{
-		{"main runs", `"$SHIM" "$INNER" & SWARM_KEEPER=server sh -c 'sleep 999 & wait' & echo started; exec sleep 999`},
-		{"main exits", `"$SHIM" "$INNER" & SWARM_KEEPER=server sh -c 'sleep 999 & wait' & sleep 999 & echo started; read x < gate`},
+		{"main runs", `"$SHIM" "$INNER" & SWARM_KEEPER=tmux sh -c 'printf "tmux: server" >/proc/self/comm; sleep 999 & wait' & echo started; exec sleep 999`},
+		{"main exits", `"$SHIM" "$INNER" & SWARM_KEEPER=tmux sh -c 'printf "tmux: server" >/proc/self/comm; sleep 999 & wait' & sleep 999 & echo started; read x < gate`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -165,12 +165,20 @@ func TestNestedKeeperStays(t *testing.T) {
 				t.Errorf("answer %+v", a)
 			}
 			s.end()
-			// What has the mark and is left is the other keeper and below.
+			// What has the mark and is left is the tmux server and the other shim,
+			// and what is below them.
+			servers := 0
 			for _, p := range s.left() {
-				v, _ := proc.Getenv(p.PID, "SWARM_KEEPER")
-				if v != "server" && v != "1" {
+				switch v, _ := proc.Getenv(p.PID, "SWARM_KEEPER"); v {
+				case "tmux":
+					servers++
+				case "1":
+				default:
 					t.Errorf("still alive: %+v", p)
 				}
+			}
+			if servers != 2 {
+				t.Errorf("%d processes of the tmux server are left", servers)
 			}
 			st := inner.status()
 			if !st.Shim.Alive() || !st.Main.Alive() {
@@ -178,6 +186,42 @@ func TestNestedKeeperStays(t *testing.T) {
 			}
 			if a := inner.kill("SIGTERM", limit, true); a.Kind != "ended" {
 				t.Errorf("answer of the inner shim: %+v", a)
+			}
+		})
+	}
+}
+
+// The mark of a shim in an environment proves nothing. What has it is the worker's,
+// but for what a run directory or the name of a tmux server proves; and what carries
+// the worker's id is the worker's below a tmux server too.
+func TestMarkIsNoProof(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, script string
+		left         int
+	}{
+		{"marked", `SWARM_KEEPER=x setsid sh -c 'trap "" HUP; echo ready; sleep 999 & wait' & exec sleep 999`, 0},
+		{"marked as tmux", `SWARM_KEEPER=tmux setsid sh -c 'echo ready; sleep 999 & wait' & exec sleep 999`, 0},
+		{"with the id of the worker", `SWARM_KEEPER=w1 setsid sh -c 'echo ready; sleep 999 & wait' & exec sleep 999`, 0},
+		{"with another's status", `mkdir d; cp "$RUN"/status.json d; cd d; SWARM_KEEPER=x setsid sh -c 'echo ready; sleep 999 & wait' & exec sleep 999`, 0},
+		{
+			"below a tmux server",
+			`SWARM_KEEPER=tmux sh -c 'printf "tmux: server" >/proc/self/comm; unset SWARM_KEEPER; SWARM_WORKER_ID=w1 sleep 998 & sleep 999 & echo ready; wait' & exec sleep 999`, 2,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			l := launch(tt.script)
+			l.Env = append(l.Env, "RUN="+dir)
+			s := start(t, l, options{dir: dir})
+			s.says("ready")
+			if a := s.kill("SIGTERM", limit, true); a.Kind != "ended" {
+				t.Errorf("answer %+v", a)
+			}
+			s.end()
+			if left := s.left(); len(left) != tt.left {
+				t.Errorf("left: %+v", left)
 			}
 		})
 	}

@@ -11,6 +11,10 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/proc"
 )
 
+// maxDir is the longest working directory that is written down, so that the last
+// status fits the room that is reserved for it.
+const maxDir = 1024
+
 // startWorker starts the main process, in a session of its own, with nothing of
 // the shim's but its limits and its working directory's file system.
 func (k *keeper) startWorker() error {
@@ -37,6 +41,7 @@ func (k *keeper) startWorker() error {
 	for _, f := range s.theirs {
 		attr.Files = append(attr.Files, f.Fd())
 	}
+	k.status.Pipes = s.pipes()
 	pid, err := syscall.ForkExec(program, k.launch.Command, attr)
 	s.given()
 	if err != nil {
@@ -45,6 +50,9 @@ func (k *keeper) startWorker() error {
 	}
 	k.threads = proc.ForkThreads(pid)
 	k.status.Session = pid
+	if len(k.launch.Dir) <= maxDir {
+		k.status.Dir = k.launch.Dir
+	}
 	k.status.StartedNS = time.Now().UnixNano()
 	k.status.Main, err = proc.Identify(pid)
 	if err != nil {

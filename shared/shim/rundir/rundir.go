@@ -62,6 +62,10 @@ type Status struct {
 	Main Identity `json:"main"`
 	// Session is the id of the session that the main process leads.
 	Session int `json:"session"`
+	// Dir is the main process's working directory, and Pipes are its output. They
+	// help to name what a worker may have left behind that lost its shim.
+	Dir   string `json:"dir"`
+	Pipes Pipes  `json:"pipes"`
 	// StartedNS and EndedNS are Unix times in nanoseconds: when the main process
 	// was started, and when it ended, 0 before. A worker that was ended between
 	// two starts ended then.
@@ -86,6 +90,13 @@ type Status struct {
 	LastRestarts []Restarted `json:"last_restarts"`
 	// Completion is nil until the worker said that it is done.
 	Completion *Completion `json:"completion"`
+}
+
+// Pipes are the inode numbers of the pipes that are a worker's standard output and
+// error; 0 for one that is no pipe.
+type Pipes struct {
+	Out uint64 `json:"out"`
+	Err uint64 `json:"err"`
 }
 
 // Restarted is one start after the first one.

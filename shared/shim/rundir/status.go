@@ -14,6 +14,12 @@ func EncodeStatus(s Status) []byte {
 	o.identity("shim", s.Shim)
 	o.identity("main", s.Main)
 	o.number("session", int64(s.Session))
+	o.text("dir", s.Dir)
+	o.key("pipes")
+	o.open()
+	o.count("out", s.Pipes.Out)
+	o.count("err", s.Pipes.Err)
+	o.close()
 	o.number("started_ns", s.StartedNS)
 	o.number("ended_ns", s.EndedNS)
 	o.number("code", int64(s.Code))
@@ -62,12 +68,16 @@ func (o *object) number(name string, n int64) {
 	o.b = strconv.AppendInt(o.b, n, 10)
 }
 
+func (o *object) count(name string, n uint64) {
+	o.key(name)
+	o.b = strconv.AppendUint(o.b, n, 10)
+}
+
 func (o *object) identity(name string, id Identity) {
 	o.key(name)
 	o.open()
 	o.number("pid", int64(id.PID))
-	o.key("start")
-	o.b = strconv.AppendUint(o.b, id.Start, 10)
+	o.count("start", id.Start)
 	o.text("boot", id.Boot)
 	o.close()
 }

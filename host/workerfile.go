@@ -70,13 +70,27 @@ func (h *Host) writeWorkerFile(rec *registry.Record) error {
 // writeFile makes a file whole or not at all.
 func writeFile(path string, data []byte) error {
 	tmp := path + ".tmp"
-	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+	if err := writeDurably(tmp, data); err != nil {
 		return errors.Join(err, removeIfThere(tmp))
 	}
 	if err := os.Rename(tmp, path); err != nil {
 		return errors.Join(err, removeIfThere(tmp))
 	}
 	return nil
+}
+
+// writeDurably makes a file whose content is on the disk: renamed before that, it
+// could be empty after a crash of the machine.
+func writeDurably(path string, data []byte) error {
+	f, err := safefile.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 func removeIfThere(path string) error {

@@ -2,6 +2,7 @@ package shim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,13 +40,25 @@ func Start(ctx context.Context, shimPath, dir string, l rundir.Launch) error {
 	}
 	pid := cmd.Process.Pid
 	id, err := proc.Identify(pid)
+	if err != nil {
+		// Not reaped yet, the pid is still the shim's: no other process can be meant.
+		// One that nobody can name would stay without anybody who knows of it.
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return fmt.Errorf("%w: swarm-shim (pid %d): %w", swarm.ErrUnavailable, pid, errors.Join(err, ended(ctx, dir, l.ID)))
+	}
 	go func() {
 		// How it ended is in the run directory. The wait is so that no zombie is
 		// left for as long as this process lives.
 		_ = cmd.Wait()
 	}()
-	if err != nil {
-		return fmt.Errorf("%w: swarm-shim (pid %d): %w", swarm.ErrUnavailable, pid, err)
-	}
 	return starting.Watch(ctx, id)
+}
+
+// ended ends the worker of a shim that was killed, should it have started one.
+func ended(ctx context.Context, dir, id string) error {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+	defer cancel()
+	_, err := Kill(bounded, dir, id, atOnce)
+	return err
 }

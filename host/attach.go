@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -31,5 +32,19 @@ func (h *Host) Attach(ctx context.Context, name string) (swarm.Attachment, error
 			return err
 		})
 	}
+	if errors.Is(err, ErrEnded) && isRunning(rec) && h.observe(ctx, []registry.Record{rec})[0].Status == StatusRunning {
+		err = &noWindowError{name: rec.Name} // not the worker has ended, its window has
+	}
 	return a, naming(err, "cannot attach to", rec.Name)
+}
+
+// noWindowError names a worker that runs and has nothing that could be shown.
+type noWindowError struct{ name string }
+
+func (e *noWindowError) Error() string { return "it is running (no window)" }
+
+// Hint returns the next step.
+func (e *noWindowError) Hint() string {
+	return fmt.Sprintf("its window was closed, or the tmux server ended: follow what it writes with 'swarm logs %[1]s --follow', "+
+		"or start it again in a new window with 'swarm respawn %[1]s'", e.name)
 }

@@ -92,6 +92,8 @@ func pidOrWindow(w host.Worker) string {
 		return ""
 	case w.Where.Name != "":
 		return w.Where.Name
+	case w.Status == host.StatusRunning && missingPlace(w) != "":
+		return "(" + missingPlace(w) + ")"
 	case w.PID != 0:
 		return strconv.Itoa(w.PID)
 	case betweenStarts(w):

@@ -112,7 +112,12 @@ func statusLine(w host.Worker, now time.Time) string {
 	addPlace := func() {
 		if w.Where.Name != "" {
 			add("%s %s", w.Where.Kind, w.Where.Name)
-		} else if w.PID != 0 {
+			return
+		}
+		if missing := missingPlace(w); missing != "" {
+			add("%s", missing)
+		}
+		if w.PID != 0 {
 			add("pid %d", w.PID)
 		}
 	}
@@ -166,6 +171,15 @@ func statusLine(w host.Worker, now time.Time) string {
 		addWorktree()
 	}
 	return fmt.Sprintf("%s: %s (%s)", w.Name, w.Status, strings.Join(facts, ", "))
+}
+
+// missingPlace is "no window" for a worker whose window is gone.
+func missingPlace(w host.Worker) string {
+	kind := strings.Fields(w.Where.Kind)
+	if len(kind) == 0 || w.Where.Name != "" {
+		return ""
+	}
+	return "no " + kind[len(kind)-1]
 }
 
 // inCrashLoop reports whether a worker was given up by its restart policy.

@@ -47,6 +47,11 @@ func (h handle) where(session, window string) swarm.Where {
 	}
 }
 
+// noWindow is where a worker is whose window is gone.
+func (h handle) noWindow() swarm.Where {
+	return swarm.Where{Kind: "tmux window", Parts: map[string]string{"session": h.Session, "socket": h.Label}}
+}
+
 // ours is a format that is true in the worker's window.
 func (h handle) ours() string { return "#{==:#{" + optWorkerID + "}," + h.ID + "}" }
 

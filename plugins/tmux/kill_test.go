@@ -182,7 +182,7 @@ func TestServerIsAnother(t *testing.T) {
 	if got := f.mustTmux("list-panes", "-a", "-F", "#{window_id} #{pane_id}"); got != w.parts().Window+" "+w.parts().Pane {
 		t.Fatalf("the ids are others: %s", got)
 	}
-	if s := w.status(); s.State != swarm.StateRunning || s.Where.Parts["window"] != "w" {
+	if s := w.status(); s.State != swarm.StateRunning || s.Where.Kind == "" || s.Where.Name != "" || s.Where.Parts["window"] != "" {
 		t.Errorf("status %+v", s)
 	}
 	for _, ended := range []bool{false, true} {

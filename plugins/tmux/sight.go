@@ -2,7 +2,11 @@ package tmux
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"net"
 	"sync"
+	"syscall"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -23,9 +27,11 @@ type sights struct {
 // sight is where the windows of one server are. A server that can't be asked does
 // not know: that is for people to see, and not worth an error.
 type sight struct {
-	done chan struct{} // closed when panes is set
+	done chan struct{} // closed when the others are set
 	// panes are one of each worker's window, by worker.
 	panes map[string]pane
+	// whole says that there is no other window: the server told all, or is gone.
+	whole bool
 }
 
 // of returns the look at the server of a worker that is under way, or begins one.
@@ -53,6 +59,7 @@ func (s *sights) look(ctx context.Context, h handle, v *sight) {
 	if err != nil {
 		s.log.Debug("tmux can't be asked where windows are", "worker", h.ID, "error", err)
 	}
+	v.whole = err == nil || isGone(h.Socket)
 	v.panes = make(map[string]pane, len(panes))
 	for _, p := range panes {
 		v.panes[p.worker] = p
@@ -63,14 +70,31 @@ func (s *sights) look(ctx context.Context, h handle, v *sight) {
 	close(v.done)
 }
 
-// where says where the window is now, or was when the worker was started. Nobody
-// may have looked.
+// isGone reports whether no server listens on a socket.
+func isGone(socket string) bool {
+	c, err := net.DialTimeout("unix", socket, lookLimit)
+	if err == nil {
+		_ = c.Close() // nothing was asked
+	}
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
+}
+
+// where says where the window of a worker that runs is now, and that there is none
+// if that is known; else where it was when the worker was started. Nobody may have
+// looked.
 func (v *sight) where(ctx context.Context, h handle) swarm.Where {
+	if h.Window == "" {
+		return h.noWindow()
+	}
 	if v != nil {
 		select {
 		case <-v.done:
-			if p, ok := v.panes[h.ID]; ok && p.window == h.Window {
+			p, ok := v.panes[h.ID]
+			switch {
+			case ok && p.window == h.Window:
 				return h.where(p.sessionName, p.windowName)
+			case !ok && v.whole:
+				return h.noWindow()
 			}
 		case <-ctx.Done():
 		}

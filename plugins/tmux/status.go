@@ -37,8 +37,12 @@ func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm
 		}
 	}
 	for i, h := range handles {
-		if results[i].Err == nil {
+		switch {
+		case results[i].Err != nil:
+		case results[i].Status.State == swarm.StateRunning:
 			results[i].Status.Where = seen[h.Socket].where(ctx, h)
+		default:
+			results[i].Status.Where = h.where(h.Session, h.Name)
 		}
 	}
 	return results, nil

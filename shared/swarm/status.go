@@ -112,7 +112,8 @@ type Exit struct {
 type Where struct {
 	// Kind is what it is in, such as "tmux window" or "node".
 	Kind string
-	// Name is its name there, such as "swarm-1a2b3c4d:agent".
+	// Name is its name there, such as "swarm-1a2b3c4d:agent"; empty if a worker that
+	// runs has no place of that kind any more, such as one whose window was closed.
 	Name string
 	// Parts are facts for programs, such as session and window. Keys are lower
 	// case words.

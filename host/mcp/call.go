@@ -39,8 +39,15 @@ const foreground = "Bash"
 func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	work, ended := ctx, func() {}
 	if !t.ReadOnly && t.Name != foreground {
-		work, ended = context.WithoutCancel(ctx), s.changes.Done
-		s.changes.Add(1)
+		if !s.changes.add(1) {
+			return nil, errLeaving
+		}
+		work, ended = context.WithoutCancel(ctx), s.changes.done
+	}
+	// One hold is that of the work, one that of what follows the answer.
+	if !s.behind.add(2) {
+		ended()
+		return nil, errLeaving
 	}
 	tell, hush := progress(ctx, r)
 	defer hush()
@@ -51,7 +58,8 @@ func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) 
 	if bytes.Equal(input, []byte("null")) {
 		input = nil // what some clients make of none
 	}
-	s.behind.Go(func() {
+	go func() {
+		defer s.behind.done()
 		result := t.Call(work, env, input)
 		ended()
 		select {
@@ -59,17 +67,17 @@ func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) 
 		case <-ctx.Done():
 			s.complete(ctx, result)
 		}
-	})
+	}()
 	select {
 	case result := <-done:
 		// The context ends once the answer is written.
-		s.behind.Add(1)
 		context.AfterFunc(ctx, func() {
-			defer s.behind.Done()
+			defer s.behind.done()
 			s.complete(ctx, result)
 		})
 		return answer(result)
 	case <-ctx.Done():
+		s.behind.done()
 		return nil, ctx.Err()
 	}
 }

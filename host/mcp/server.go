@@ -50,9 +50,9 @@ type server struct {
 	sdk *sdk.Server
 	// behind is what goes on beside the connection: calls, also after they were
 	// cancelled, and whoever looks for what to tell the client.
-	behind sync.WaitGroup
+	behind group
 	// changes are the calls among them that go on to their end in any case.
-	changes sync.WaitGroup
+	changes group
 	subs    subscriptions
 	list    list
 }
@@ -71,11 +71,11 @@ func Serve(ctx context.Context, o Options) error {
 	defer stop()
 	// A list that is there before the client is no change.
 	listed := make(chan struct{})
-	s.behind.Go(func() { s.watchList(running, func() { close(listed) }) })
+	s.behind.run(func() { s.watchList(running, func() { close(listed) }) })
 	<-listed
 	s.subs.follow = func(uri string) func() {
 		one, stop := context.WithCancel(running)
-		s.behind.Go(func() { s.follow(one, uri) })
+		s.behind.run(func() { s.follow(one, uri) })
 		return stop
 	}
 	c := newConn(o.In, o.Out)
@@ -101,8 +101,8 @@ func Serve(ctx context.Context, o Options) error {
 	// How the client went does not matter, but one that reads nothing may hold up an
 	// answer for ever.
 	s.await(leaving, func() { _ = session.Wait() })
-	s.await(leaving, s.behind.Wait)
-	s.await(changing, s.changes.Wait)
+	s.await(leaving, s.behind.wait)
+	s.await(changing, s.changes.wait)
 	ending.Wait()
 	// What was under way may have started another one.
 	s.endShells(context.WithoutCancel(ctx))

@@ -74,7 +74,7 @@ func TestServer(t *testing.T) {
 	_, err = w.kill("ann", false)
 	w.ok(err)
 	ann.call(call{Respond: &agent.RespondRequest{Team: crew, Approve: true, Ready: true}})
-	w.wait("the server has stopped", func() bool { return !w.server().Running })
+	w.wait("the server has stopped", func() bool { got := w.server(); return !got.Running && got.PID == 0 })
 	if got := w.server(); got.Sessions != 0 || got.PID != 0 || answering(first.Port) {
 		t.Errorf("server without agents: %+v", got)
 	}

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
@@ -32,7 +33,7 @@ func main() {
 	switch mode {
 	case "serve":
 	case "deaf":
-		defer func() { select {} }()
+		defer hang()
 	case "garbage":
 		fmt.Println("hello")
 	case "exits":
@@ -43,7 +44,7 @@ func main() {
 		panic("out of luck")
 	case "hangs":
 		fmt.Fprintln(os.Stderr, "thinking")
-		select {}
+		hang()
 	case "facts":
 		facts(arg)
 	case "config":
@@ -57,7 +58,7 @@ func main() {
 		// Neither a signal nor the end of the service makes it leave.
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		newer()
-		select {}
+		hang()
 	default:
 		fmt.Fprintln(os.Stderr, "unknown mode", mode)
 		os.Exit(2)
@@ -158,4 +159,10 @@ func (bare) GRPCServer(*goplugin.GRPCBroker, *grpc.Server) error { return nil }
 
 func (bare) GRPCClient(context.Context, *goplugin.GRPCBroker, *grpc.ClientConn) (any, error) {
 	return nil, errors.New("this is a plugin")
+}
+
+// hang never returns. An empty select would be a deadlock to the runtime.
+func hang() {
+	for range time.Tick(time.Hour) {
+	}
 }

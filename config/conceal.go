@@ -62,10 +62,10 @@ func settingOf(key string) string {
 		}
 	}
 	table, rest, _ := strings.Cut(key, ".")
-	switch {
-	case table == "plugins":
+	switch table {
+	case "plugins":
 		return starred(table, rest, pluginFields())
-	case table == "workers":
+	case "workers":
 		return starred(table, rest, workerFields())
 	default:
 		return ""

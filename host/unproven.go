@@ -60,8 +60,9 @@ func (h *Host) claimed(ctx context.Context, id string) (team.Caller, error) {
 	if err != nil {
 		return team.Caller{}, err
 	}
-	if _, err := os.Lstat(filepath.Join(h.runDir(id), rundir.StatusFile)); err != nil {
-		return caller, nil
+	_, err = os.Lstat(filepath.Join(h.runDir(id), rundir.StatusFile))
+	if hasShim := err == nil; !hasShim {
+		return caller, nil //nolint:nilerr // the error is what tells that there is no shim
 	}
 	if caller.Agent == "" || caller.Role == team.RoleLeader {
 		return team.Caller{}, unproven

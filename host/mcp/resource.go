@@ -83,7 +83,7 @@ func forClient(err error, uri string) error {
 	if err != nil {
 		return err
 	}
-	return &jsonrpc.Error{Code: sdk.CodeResourceNotFound, Message: "Resource not found", Data: data}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Resource not found", Data: data}
 }
 
 // readable answers for resources that the SDK does not know. Its own error about
@@ -93,7 +93,7 @@ func readable(next sdk.MethodHandler) sdk.MethodHandler {
 		result, err := next(ctx, method, r)
 		read, ok := r.(*sdk.ReadResourceRequest)
 		var wire *jsonrpc.Error
-		if ok && errors.As(err, &wire) && wire.Code == sdk.CodeResourceNotFound {
+		if ok && errors.As(err, &wire) && wire.Code == jsonrpc.CodeInvalidParams {
 			return nil, forClient(errNoWorker, read.Params.URI)
 		}
 		return result, err

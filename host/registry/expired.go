@@ -24,7 +24,8 @@ var (
 // say. next is when the next one's retention is over; zero if there is none. The cost
 // grows with what is returned and with the number of different retentions.
 func (r *Registry) Expired(ctx context.Context, now time.Time) (recs []Record, next time.Time, err error) {
-	for retain, found := "", true; ; {
+	retain, found := "", false
+	for {
 		if retain, found, err = one[string](ctx, r.db, nextRetention, retain); err != nil || !found {
 			return recs, next, explain(r.path, err)
 		}

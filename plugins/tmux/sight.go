@@ -59,7 +59,7 @@ func (s *sights) look(ctx context.Context, h handle, v *sight) {
 	if err != nil {
 		s.log.Debug("tmux can't be asked where windows are", "worker", h.ID, "error", err)
 	}
-	v.whole = err == nil || isGone(h.Socket)
+	v.whole = err == nil || isGone(ctx, h.Socket)
 	v.panes = make(map[string]pane, len(panes))
 	for _, p := range panes {
 		v.panes[p.worker] = p
@@ -71,8 +71,8 @@ func (s *sights) look(ctx context.Context, h handle, v *sight) {
 }
 
 // isGone reports whether no server listens on a socket.
-func isGone(socket string) bool {
-	c, err := net.DialTimeout("unix", socket, lookLimit)
+func isGone(ctx context.Context, socket string) bool {
+	c, err := (&net.Dialer{Timeout: lookLimit}).DialContext(ctx, "unix", socket)
 	if err == nil {
 		_ = c.Close() // nothing was asked
 	}

@@ -49,7 +49,7 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	if err != nil {
 		return nil, invalid("cannot use the git repository of %s: %w", dir, err)
 	}
-	if p.bare && !(base && p.top == dir) {
+	if p.bare && (!base || p.top != dir) {
 		// Whoever clones a repository gets such directories with it, and their
 		// configuration too.
 		return nil, isBare(p.top)

@@ -39,7 +39,6 @@ func UserNamespaces(tb testing.TB) {
 var lacksUserNamespaces = sync.OnceValue(func() error {
 	for _, flags := range []string{"-rm", "-rpf --mount-proc"} {
 		args := append(strings.Fields(flags), "true")
-		//nolint:noctx // it ends by itself
 		if out, err := exec.Command("unshare", args...).CombinedOutput(); err != nil {
 			text := strings.TrimSpace(string(out))
 			if text == "" {

@@ -19,14 +19,12 @@ import (
 // id. What status.json says is not enough: the worker could have written it. A
 // process of another user is an error.
 func isShim(p proc.Identity, id string) (bool, error) {
-	switch err := p.Signal(0); {
-	case errors.Is(err, fs.ErrPermission):
+	err := p.Signal(0)
+	if errors.Is(err, fs.ErrPermission) {
 		return false, fmt.Errorf("%w: the worker's shim (pid %d) is another user's", swarm.ErrPermission, p.PID)
-	case err != nil:
-		return false, nil
 	}
 	mark, marked := proc.Getenv(p.PID, swarm.EnvKeeper)
-	return marked && mark == id && p.Alive(), nil
+	return err == nil && marked && mark == id && p.Alive(), nil
 }
 
 // order leaves the kill in the run directory and wakes the shim, which takes it from
@@ -37,7 +35,7 @@ func (k *Killing) order(ctx context.Context, shim proc.Identity) (taken bool, er
 	if err != nil {
 		return false, err
 	}
-	defer os.Remove(whole)
+	defer func() { _ = os.Remove(whole) }()
 	limit := time.Now().Add(orderLimit)
 	for placed := false; ; {
 		if !placed {

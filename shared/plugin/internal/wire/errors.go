@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -71,11 +72,8 @@ func FromError(e *pb.Error) error {
 	}
 	r := &remoteError{text: shorten(e.GetMessage(), maxMessage)}
 	for _, row := range table {
-		for _, reason := range e.GetReasons() {
-			if reason == row.reason {
-				r.is = append(r.is, row.err)
-				break
-			}
+		if slices.Contains(e.GetReasons(), row.reason) {
+			r.is = append(r.is, row.err)
 		}
 	}
 	switch {

@@ -38,8 +38,8 @@ examples: ## build, test and use the plugins in docs/examples, as their authors 
 test: ## install what is missing, then run all tests with the race detector
 	@.ci/setup git tmux cc less vim jq bash
 	@skips=$$(mktemp) && trap 'rm -f "$$skips"' EXIT && export SWARM_TEST_SKIPS="$$skips"; \
-	  echo "CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 15m ./..."; \
-	  CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 15m ./...; code=$$?; sort -u "$$skips"; exit $$code
+	  echo "CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 40m ./..."; \
+	  CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 40m ./...; code=$$?; sort -u "$$skips"; exit $$code
 
 test-nomad: ## build a Nomad agent once, and test workers on a cluster with it
 	@.ci/setup cc

@@ -62,7 +62,7 @@ func (h *Host) claimed(ctx context.Context, id string) (team.Caller, error) {
 	}
 	_, err = os.Lstat(filepath.Join(h.runDir(id), rundir.StatusFile))
 	if hasShim := err == nil; !hasShim {
-		return caller, nil //nolint:nilerr // the error is what tells that there is no shim
+		return caller, nil
 	}
 	if caller.Agent == "" || caller.Role == team.RoleLeader {
 		return team.Caller{}, unproven

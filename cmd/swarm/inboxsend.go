@@ -36,7 +36,7 @@ receiver does not have to run.`,
 			finishWriting()
 			in := tool.SendMessageInput{To: args[0]}
 			if stdin {
-				text, err := readInput(cmd.InOrStdin(), true)
+				text, err := readInput(cmd.Context(), cmd.InOrStdin(), true)
 				if err != nil {
 					return err
 				}

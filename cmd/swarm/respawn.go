@@ -49,7 +49,11 @@ unless --force-dirty says to save them first.`,
 			}
 			if o.helper {
 				// Its end says that the caller has its answer.
-				if _, err := io.Copy(io.Discard, cmd.InOrStdin()); err != nil {
+				_, err := interruptibly(cmd.Context(), func() ([]byte, error) {
+					_, err := io.Copy(io.Discard, cmd.InOrStdin())
+					return nil, err
+				})
+				if err != nil {
 					return fmt.Errorf("cannot read stdin: %w", cause(err))
 				}
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -78,25 +77,12 @@ func (o *sendOptions) parse(cmd *cobra.Command, args []string) (host.Selection, 
 		return sel, in, err
 	}
 	if o.stdin {
-		in.Data, err = readInput(cmd.InOrStdin(), in.Enter)
+		in.Data, err = readInput(cmd.Context(), cmd.InOrStdin(), in.Enter)
 	}
 	if err == nil && len(in.Data) == 0 && !in.Enter {
 		err = usagef("there is nothing to send")
 	}
 	return sel, in, err
-}
-
-// readInput reads a text to send. The newline at its end is the Enter, if there is
-// one to be.
-func readInput(r io.Reader, enter bool) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, swarm.MaxInput+1))
-	if err != nil {
-		return nil, fmt.Errorf("cannot read stdin: %w", cause(err))
-	}
-	if end := len(data) - 1; enter && end >= 0 && data[end] == '\n' {
-		data = data[:end]
-	}
-	return data, nil
 }
 
 // withHint adds a hint to a usage error that has none.

@@ -62,7 +62,7 @@ Exit code: 0 if the answer says success, 1 if not, 2 if the input was wrong.`,
 
 func (a *app) toolCall(ctx context.Context, t tool.Tool, o *toolCallOptions) error {
 	finishWriting()
-	input, err := readToolInput(o.input)
+	input, err := readToolInput(ctx, o.input)
 	if err != nil {
 		return err
 	}
@@ -87,23 +87,25 @@ func (a *app) toolCall(ctx context.Context, t tool.Tool, o *toolCallOptions) err
 }
 
 // readToolInput reads the value of --json-input.
-func readToolInput(value string) (json.RawMessage, error) {
-	if value == "-" {
-		input, err := io.ReadAll(os.Stdin)
-		if err != nil {
-			return nil, fmt.Errorf("cannot read stdin: %w", err)
-		}
-		return input, nil
-	}
+func readToolInput(ctx context.Context, value string) (json.RawMessage, error) {
 	path, ok := strings.CutPrefix(value, "@")
-	if !ok {
+	if value != "-" && !ok {
 		return json.RawMessage(value), nil
 	}
-	input, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", path, cause(err))
-	}
-	return input, nil
+	return interruptibly(ctx, func() ([]byte, error) {
+		var input []byte
+		var err error
+		if value == "-" {
+			path = "stdin"
+			input, err = io.ReadAll(os.Stdin)
+		} else {
+			input, err = os.ReadFile(path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", path, cause(err))
+		}
+		return input, nil
+	})
 }
 
 // toolCallEnv reads the project's file only for the tool that starts what it names.

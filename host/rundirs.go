@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -66,10 +67,10 @@ func (h *Host) dropRunDirs(ctx context.Context, reg *registry.Registry, held ...
 	}))
 }
 
-// kept reports whether a keeper still needs a run directory.
+// kept reports whether a shim still needs a run directory.
 func (h *Host) kept(id string) bool {
 	s, err := readStatus(h.runDir(id))
-	return err == nil && s.State != rundir.StateEnded && s.Shim.Alive()
+	return err == nil && s.State != rundir.StateEnded && shim.IsKept(h.runDir(id), s)
 }
 
 // dropStrays removes the run directories of workers that are not in the registry

@@ -105,6 +105,12 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // such as that of a sandbox, its pid says nothing, but its socket answers.
 func shimAlive(dir string, st rundir.Status) bool { return st.Shim.Alive() || listens(dir) }
 
+// IsKept reports whether the shim that wrote a status into the run directory dir may
+// still be there: it is alive, or it listens although its pid says nothing in the
+// caller's PID namespace. An error other than that there is no shim counts as its
+// presence.
+func IsKept(dir string, st rundir.Status) bool { return shimAlive(dir, st) }
+
 // listens reports whether a shim listens on the socket of a run directory. Only a
 // refusal shows that there is none: a full queue, or a full table of files, does not.
 func listens(dir string) bool {

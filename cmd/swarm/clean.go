@@ -10,6 +10,7 @@ import (
 
 type cleanOptions struct {
 	selection
+	rmWorktree   bool
 	noRmWorktree bool
 	forceDirty   bool
 	json         bool
@@ -31,6 +32,11 @@ ever deleted.`,
   swarm clean --all --no-rm-worktree`,
 		ValidArgsFunction: a.completeWorkers,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, other := range []string{"force-dirty", "rm-worktree"} {
+				if cmd.Flags().Changed("no-rm-worktree") && cmd.Flags().Changed(other) {
+					return usagef("--no-rm-worktree and --%s exclude each other", other)
+				}
+			}
 			sel, err := o.of(cmd, args)
 			if err != nil {
 				return err
@@ -40,10 +46,10 @@ ever deleted.`,
 	}
 	o.addTo(cmd, a)
 	f := cmd.Flags()
+	f.BoolVar(&o.rmWorktree, "rm-worktree", true, "remove git worktrees, which is the default")
 	f.BoolVar(&o.noRmWorktree, "no-rm-worktree", false, "leave git worktrees where they are")
 	f.BoolVar(&o.forceDirty, "force-dirty", false, "remove worktrees with uncommitted changes too, after saving them")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
-	cmd.MarkFlagsMutuallyExclusive("no-rm-worktree", "force-dirty")
 	return cmd
 }
 
@@ -52,7 +58,7 @@ func (a *app) clean(ctx context.Context, sel host.Selection, o *cleanOptions) er
 	return a.withHost(ctx, func(h *host.Host) error {
 		failures := false
 		outcomes, err := h.Clean(ctx, sel, host.CleanRequest{
-			KeepWorkspace: o.noRmWorktree,
+			KeepWorkspace: o.noRmWorktree || !o.rmWorktree,
 			ForceDirty:    o.forceDirty,
 			Done: func(outcome host.CleanOutcome) {
 				if outcome.Err != nil {

@@ -8,9 +8,11 @@ import (
 
 // newGroup makes a command that only has verbs below it.
 func newGroup(cmd *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
-	names := make([]string, len(verbs))
-	for i, verb := range verbs {
-		names[i] = verb.Name()
+	var names []string
+	for _, verb := range verbs {
+		if !verb.Hidden {
+			names = append(names, verb.Name())
+		}
 		verb.DisableFlagsInUseLine = true
 		cmd.AddCommand(verb)
 	}

@@ -9,6 +9,7 @@ import (
 )
 
 type peekOptions struct {
+	selection
 	lines countFlag
 	json  bool
 }
@@ -16,16 +17,18 @@ type peekOptions struct {
 func newPeek(a *app) *cobra.Command {
 	o := &peekOptions{}
 	cmd := &cobra.Command{
-		Use:   "peek NAME",
-		Short: "Show the screen of a worker",
+		Use:   "peek NAME... | --all | --tag TAG",
+		Short: "Show the screens of workers",
 		Long: `Print what the terminal of a worker shows, as plain text; of a worker that has
 ended, what it showed last. One that is on no terminal shows the end of its output.
-'swarm logs' prints all of the output, as it was written.`,
+Several workers have a heading each; --all and --tag take those that run.
+'swarm logs' prints all of the output, as it was written.
+
+With --json, one name gives an object; anything else gives an array.`,
 		Example: `  swarm peek agent
   swarm peek agent -n 5
+  swarm peek --all -n 3
   swarm peek agent --json | jq -r '.lines[-1]'`,
-		Args:              arguments(1, 1, "name of a worker"),
-		ValidArgsFunction: a.completeOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			lines := 0
 			if o.lines.n != nil {
@@ -33,9 +36,14 @@ ended, what it showed last. One that is on no terminal shows the end of its outp
 					return usagef("invalid value '0' for --lines: expected a number from 1")
 				}
 			}
-			return a.peek(cmd.Context(), args[0], lines, o)
+			sel, err := o.of(cmd, args)
+			if err != nil {
+				return err
+			}
+			return a.peek(cmd.Context(), sel, lines, o)
 		},
 	}
+	o.addTo(cmd, a)
 	f := cmd.Flags()
 	f.VarP(&o.lines, "lines", "n", "print the last `N` lines (default: the visible screen, or 30 lines of output)")
 	f.BoolVar(&o.json, "json", false, "print what there is to see as JSON")
@@ -52,21 +60,88 @@ type peekJSON struct {
 	Lines  []string `json:"lines"`
 }
 
-func (a *app) peek(ctx context.Context, name string, lines int, o *peekOptions) error {
+func (a *app) peek(ctx context.Context, sel host.Selection, lines int, o *peekOptions) error {
 	return a.withHost(ctx, func(h *host.Host) error {
-		p, err := h.Peek(ctx, name, lines)
-		if err != nil {
-			return err
+		names := sel.Names
+		if names == nil {
+			var err error
+			if names, err = a.runningNames(ctx, h, sel); err != nil {
+				return err
+			}
+		}
+		single := len(sel.Names) == 1
+		seen := []peekJSON{}
+		bad := false
+		for i, name := range names {
+			p, err := h.Peek(ctx, name, lines)
+			switch {
+			case err != nil && single:
+				return err
+			case err != nil:
+				bad = true
+				a.fail(err)
+			case o.json:
+				seen = append(seen, peekJSONOf(p))
+			default:
+				if !single {
+					a.heading(i, p.Worker.Name)
+				}
+				a.printScreen(p)
+			}
 		}
 		if o.json {
-			return a.printJSON(peekJSON{
-				Name: p.Worker.Name, ID: p.Worker.ID, Status: string(p.Worker.Status),
-				Screen: p.Screen, Taken: p.Taken, Lines: append([]string{}, p.Lines...),
-			})
+			var err error
+			if single {
+				err = a.printJSON(seen[0])
+			} else {
+				err = a.printJSON(seen)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		for _, line := range p.Lines {
-			a.printf("%s\n", line)
+		if bad {
+			return failed
 		}
 		return nil
 	})
+}
+
+// runningNames returns the ids of the selected workers that run.
+func (a *app) runningNames(ctx context.Context, h *host.Host, sel host.Selection) ([]string, error) {
+	workers, warnings, err := h.Workers(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range warnings {
+		a.warn(text, "")
+	}
+	var ids []string
+	for _, w := range workers {
+		if !w.Gone() {
+			ids = append(ids, w.ID)
+		}
+	}
+	return ids, nil
+}
+
+func peekJSONOf(p host.Peek) peekJSON {
+	return peekJSON{
+		Name: p.Worker.Name, ID: p.Worker.ID, Status: string(p.Worker.Status),
+		Screen: p.Screen, Taken: p.Taken, Lines: append([]string{}, p.Lines...),
+	}
+}
+
+// heading begins what belongs to one of several workers, as tail(1) does for files.
+func (a *app) heading(i int, name string) {
+	if i > 0 {
+		a.printf("\n")
+	}
+	a.printf("==> %s <==\n", name)
+}
+
+func (a *app) printScreen(p host.Peek) {
+	for _, line := range p.Lines {
+		a.printf("%s\n", line)
+	}
 }

@@ -15,8 +15,9 @@ import (
 
 func newRalphRun(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "run NAME",
-		Short: "Be the main process of a ralph worker",
+		Hidden: true, // the worker calls it
+		Use:    "run NAME",
+		Short:  "Be the main process of a ralph worker",
 		Long: `Run the iterations of a loop. This is what 'swarm ralph spawn' starts as the main
 process of its worker; elsewhere it only says why the loop can't be run there.`,
 		Example:           `  swarm ralph run agent`,

@@ -121,6 +121,9 @@ func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 	if o.tmux {
 		o.backend = backendTmux
 	}
+	if o.stdin && o.backend == backendTmux {
+		return usagef("--stdin is for workers without a terminal: one in tmux takes input anyway, with 'swarm send %s'", o.name)
+	}
 	if !o.worktree && (o.branch != "" || o.worktreeDir != "") {
 		return usagef("--branch and --worktree-dir need --worktree")
 	}

@@ -42,10 +42,8 @@ func (k *keeper) capture() {
 // awaitShown waits until the outer terminal has shown all output.
 func (t *terminal) awaitShown() {
 	t.asked.Store(true)
-	_ = t.outer.SetWriteDeadline(time.Now().Add(showLimit))
-	if _, err := t.outer.WriteString(askShown); err != nil {
-		return
-	}
+	t.view.finish(showLimit)
+	t.view.show([]byte(askShown))
 	select {
 	case <-t.shown:
 	case <-time.After(showLimit):

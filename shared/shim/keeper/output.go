@@ -19,9 +19,9 @@ type output struct {
 	stream stream
 	log    *log
 	raw    *transcript
-	// also is a terminal that gets the same bytes, and inner the one that they come
-	// from; nil if there is none.
-	also  *os.File
+	// view shows the same bytes, which come from the terminal inner; nil if there is
+	// none.
+	view  *view
 	inner *pty.Terminal
 }
 
@@ -49,10 +49,9 @@ func (o *output) put(b []byte) {
 	}
 	o.log.append(o.stream, b, time.Now())
 	o.raw.append(b)
-	if o.also != nil {
+	if o.view != nil {
 		o.inner.Saw(b)
-		// A terminal that is gone shows as a hangup.
-		_, _ = o.also.Write(b)
+		o.view.show(b)
 	}
 }
 
@@ -60,9 +59,9 @@ func (o *output) put(b []byte) {
 // worker, whoever still holds the other end is not of it.
 func (o *output) finish() {
 	_ = o.from.SetReadDeadline(time.Now())
-	if o.also != nil {
-		// A terminal that nobody reads must not keep us.
-		_ = o.also.SetWriteDeadline(time.Now().Add(time.Second))
+	if o.view != nil {
+		// A terminal that nobody reads must not keep the shim.
+		o.view.finish(time.Second)
 	}
 }
 

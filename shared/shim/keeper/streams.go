@@ -41,7 +41,7 @@ func (k *keeper) terminalStreams() (*streams, error) {
 			return nil, err
 		}
 		k.term = t
-		s.outputs = []*output{{from: t.Master, stream: stdout, log: k.log, raw: k.transcript, also: t.outer, inner: t.Terminal}}
+		s.outputs = []*output{{from: t.Master, stream: stdout, log: k.log, raw: k.transcript, view: t.view, inner: t.Terminal}}
 		go t.feed(t.hungup)
 	} else if err := k.term.again(); err != nil {
 		return nil, err

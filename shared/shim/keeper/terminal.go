@@ -18,6 +18,7 @@ type terminal struct {
 	// outer is where the shim runs, opened anew so that nobody else's descriptor
 	// is made non-blocking.
 	outer  *os.File
+	view   *view
 	hungup chan struct{}
 	// gone says that the outer one is no more.
 	gone   bool
@@ -44,6 +45,7 @@ func openTerminal() (_ *terminal, err error) {
 	if t.outer, err = reopen(); err != nil {
 		return nil, err
 	}
+	t.view = &view{to: t.outer}
 	if t.Terminal, err = pty.Open(); err != nil {
 		return nil, err
 	}
@@ -98,9 +100,7 @@ const calm = "\x1b[?2004;1000;1002;1003;1006;1l\x1b>\x1b[?25h\x1b[m"
 // again makes the terminal ready for another start of the worker. An outer one
 // that nobody reads is not waited for.
 func (t *terminal) again() error {
-	if raw, err := t.outer.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { _, _ = unix.Write(int(fd), []byte(calm)) })
-	}
+	t.view.offer([]byte(calm))
 	return t.Restart(t.before)
 }
 

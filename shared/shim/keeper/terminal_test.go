@@ -33,6 +33,14 @@ type window struct {
 
 func openWindow(t *testing.T, l rundir.Launch) *window {
 	t.Helper()
+	w := openFrozen(t, l)
+	go w.watch()
+	return w
+}
+
+// openFrozen opens a window that shows nothing until it is watched.
+func openFrozen(t *testing.T, l rundir.Launch) *window {
+	t.Helper()
 	m, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	must(t, err)
 	must(t, unix.IoctlSetPointerInt(m, unix.TIOCSPTLCK, 0))
@@ -52,7 +60,6 @@ func openWindow(t *testing.T, l rundir.Launch) *window {
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 		},
 	})
-	go w.watch()
 	return w
 }
 
@@ -204,6 +211,34 @@ func TestWindowThatNobodyReads(t *testing.T) {
 	if !strings.HasPrefix(got, "first\r\n1\r\n") || !strings.HasSuffix(got, "2000\r\nlast\r\n") {
 		t.Errorf("%d bytes: %.40q", len(got), got)
 	}
+}
+
+// A window that takes nothing, as one of a stopped multiplexer, stops neither the worker
+// nor its log, and shows the newest output once it goes on.
+func TestFrozenWindow(t *testing.T) {
+	t.Parallel()
+	w := openFrozen(t, launch(`seq 1 60000; echo last; read line; echo "got $line"`))
+	w.until("the log has all of it", func() bool { return strings.HasSuffix(w.text("stdout"), "60000\r\nlast\r\n") })
+	go w.watch()
+	w.shows("bytes are in the log only]\r\n")
+	w.shows("59999\r\n60000\r\nlast\r\n")
+	w.keys("hello\r")
+	w.shows("got hello\r\n")
+	if st := w.end(); st.Code != 0 || st.DroppedBytes != 0 {
+		t.Errorf("status %+v", st)
+	}
+}
+
+// One that stays frozen keeps neither a kill nor the shim.
+func TestFrozenWindowAndKill(t *testing.T) {
+	t.Parallel()
+	w := openFrozen(t, launch(`seq 1 60000; echo last; exec sleep 999`))
+	w.until("the log has all of it", func() bool { return strings.HasSuffix(w.text("stdout"), "60000\r\nlast\r\n") })
+	if a := w.kill("SIGTERM", limit, true); a.Kind != rundir.AnswerEnded {
+		t.Errorf("answer %+v", a)
+	}
+	w.end()
+	w.wantNothingLeft()
 }
 
 // A full-screen program gets every byte through, both ways.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 )
@@ -13,18 +14,15 @@ import (
 // called, and from starting it too if alone. Any number may hold it at the same
 // time of which none is alone.
 func (h *Host) HoldServer(ctx context.Context, teamName string, alone bool) (release func(), err error) {
-	l, err := h.lockFile(serverLock(teamName))
-	if err != nil {
-		return nil, err
-	}
-	try := l.TryRLockContext
+	take := lockfile.Share
 	if alone {
-		try = l.TryLockContext
+		take = lockfile.Lock
 	}
-	if _, err := try(ctx, lockRetry); err != nil {
-		return nil, errors.Join(fmt.Errorf("lock the server of team '%s': %w", teamName, err), l.Close())
+	release, err = take(ctx, h.lockPath(serverLock(teamName)))
+	if err != nil {
+		return nil, fmt.Errorf("lock the server of team '%s': %w", teamName, err)
 	}
-	return func() { _ = l.Close() }, nil
+	return release, nil
 }
 
 // serverLock is the name of the lock of a team's server. No worker's id is like it.

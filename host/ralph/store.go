@@ -9,10 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
-	"github.com/gofrs/flock"
-
+	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -31,9 +29,13 @@ const (
 // patterns that it was spawned with.
 const maxState = 16 << 20
 
-// lockRetry is how often a lock that is held is tried again: a lock that can be
-// waited for and given up is not to be had of the system.
-const lockRetry = 5 * time.Millisecond
+// What the files of a loop's locks begin with, see [Store.Starting], [Store.Change] and
+// [Run].
+const (
+	startLock = "ralph-start-"
+	stateLock = "ralph-state-"
+	loopLock  = "ralph-loop-"
+)
 
 // removals is how often to try to remove the folder of a loop that writes to it.
 const removals = 10
@@ -103,7 +105,7 @@ func decode(name string, b []byte) (State, error) {
 // this name, until it releases that. It does not keep the loop itself from changing
 // its state.
 func (s Store) Starting(ctx context.Context, name string) (release func(), err error) {
-	return s.take(ctx, "ralph-start-"+name, name)
+	return s.take(ctx, startLock+name, name)
 }
 
 // Create writes the state of a new loop and then calls start, which starts its
@@ -199,7 +201,7 @@ func (s Store) Remove(ctx context.Context, name string) (bool, error) {
 			break
 		}
 	}
-	return true, err
+	return true, errors.Join(err, s.dropLocks(name))
 }
 
 func (s Store) save(st State) error {
@@ -234,44 +236,44 @@ func (s Store) write(name string, b []byte) (err error) {
 	return os.Rename(f.Name(), filepath.Join(dir, stateFile))
 }
 
-// lock takes the lock of a loop's state. Its file is never removed: who waits for
-// a removed one would get a lock of its own.
+// lock takes the lock of a loop's state.
 func (s Store) lock(ctx context.Context, name string) (unlock func(), err error) {
-	return s.take(ctx, "ralph-state-"+name, name)
+	return s.take(ctx, stateLock+name, name)
 }
 
 // take takes one of the locks of a loop, waiting for it as long as ctx lasts.
 func (s Store) take(ctx context.Context, file, name string) (unlock func(), err error) {
-	l, err := s.lockFile(file)
+	unlock, err = lockfile.Lock(ctx, s.lockPath(file))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("lock the ralph state of '%s': %w", name, err)
 	}
-	if _, err := l.TryLockContext(ctx, lockRetry); err != nil {
-		return nil, errors.Join(fmt.Errorf("lock the ralph state of '%s': %w", name, err), l.Close())
-	}
-	return func() { _ = l.Close() }, nil
+	return unlock, nil
 }
 
 // own makes this process the one that runs the loop, until it ends or releases it.
 func (s Store) own(name string) (release func(), err error) {
-	l, err := s.lockFile("ralph-loop-" + name)
-	if err != nil {
-		return nil, err
-	}
-	ok, err := l.TryLock()
-	if err == nil && !ok {
+	release, err = lockfile.Try(s.lockPath(loopLock + name))
+	if err == nil && release == nil {
 		err = fmt.Errorf("ralph loop for '%s' is already running: %w", name, ErrOwned)
 	}
-	if err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	return func() { _ = l.Close() }, nil
+	return release, err
 }
 
-func (s Store) lockFile(name string) (*flock.Flock, error) {
-	dir := filepath.Join(s.dir, locksDir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the directory of locks: %w", err)
+// dropLocks removes the files of locks whose holders were killed. Those that are held
+// go when they are given back.
+func (s Store) dropLocks(name string) error {
+	var errs []error
+	for _, file := range []string{startLock + name, loopLock + name} {
+		if _, err := os.Lstat(s.lockPath(file)); err != nil {
+			continue
+		}
+		unlock, err := lockfile.Try(s.lockPath(file))
+		if unlock != nil {
+			unlock()
+		}
+		errs = append(errs, err)
 	}
-	return flock.New(filepath.Join(dir, name), flock.SetPermissions(0o600)), nil
+	return errors.Join(errs...)
 }
+
+func (s Store) lockPath(file string) string { return filepath.Join(s.dir, locksDir, file) }

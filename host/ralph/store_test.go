@@ -237,3 +237,52 @@ func TestTailAndFollow(t *testing.T) {
 		t.Errorf("given up: %v", err)
 	}
 }
+
+// A loop that is gone leaves no file of a lock, not even of those whose holders were
+// killed. The lock of one that still runs stays, and goes with it.
+func TestLocksGo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	locks := func(want ...string) {
+		t.Helper()
+		entries, err := os.ReadDir(r.store.lockPath(""))
+		r.check(err)
+		var got []string
+		for _, e := range entries {
+			got = append(got, e.Name())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("locks %q, want %q", got, want)
+		}
+	}
+	remove := func() {
+		t.Helper()
+		if removed, err := r.store.Remove(t.Context(), "w"); err != nil || !removed {
+			t.Errorf("removed %v, %v", removed, err)
+		}
+	}
+	start, err := r.store.Starting(t.Context(), "w")
+	r.check(err)
+	r.create(nil)
+	_, err = r.store.Change(t.Context(), "w", func(*State) error { return nil })
+	r.check(err)
+	locks("ralph-start-w")
+	start()
+	locks()
+	for _, file := range []string{startLock, stateLock, loopLock} {
+		r.check(os.WriteFile(r.store.lockPath(file+"w"), nil, 0o600)) // as of one that was killed
+	}
+	remove()
+	locks()
+
+	r.create(nil)
+	release, err := r.store.own("w")
+	r.check(err)
+	remove()
+	locks("ralph-loop-w")
+	if _, err := r.store.own("w"); !errors.Is(err, ErrOwned) {
+		t.Errorf("owned twice: %v", err)
+	}
+	release()
+	locks()
+}

@@ -1,0 +1,111 @@
+package lockfile_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/swarmhost/swarm/host/lockfile"
+)
+
+// TestAlone: a lock is held by one at a time, or by those who share it, although its file
+// goes again and again; and no file stays.
+func TestAlone(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "locks", "w")
+	var alone, shared, held atomic.Int32
+	var all sync.WaitGroup
+	for i := range 9 {
+		all.Go(func() {
+			for range 100 {
+				var unlock func()
+				var err error
+				mine := &alone
+				switch i % 3 {
+				case 0:
+					unlock, err = lockfile.Lock(t.Context(), path)
+				case 1:
+					unlock, err = lockfile.Try(path)
+				default:
+					mine = &shared
+					unlock, err = lockfile.Share(t.Context(), path)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				if unlock == nil {
+					continue
+				}
+				held.Add(1)
+				mine.Add(1)
+				a, s := alone.Load(), shared.Load()
+				if a > 1 || a == 1 && s > 0 && mine == &alone {
+					t.Errorf("%d hold it alone, %d share it", a, s)
+				}
+				if mine == &alone && !lockfile.IsHeld(path) {
+					t.Error("it does not look held")
+				}
+				mine.Add(-1)
+				unlock()
+			}
+		})
+	}
+	all.Wait()
+	if held.Load() < 600 {
+		t.Errorf("held %d times", held.Load())
+	}
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("the file is left")
+	}
+}
+
+// TestShare: the last of those who share a lock removes its file, and who waits for it
+// alone gets it then.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "w")
+	share := func() func() {
+		unlock, err := lockfile.Share(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return unlock
+	}
+	first, second := share(), share()
+	first()
+	if unlock, err := lockfile.Try(path); unlock != nil || err != nil {
+		t.Errorf("taken although it is shared: %v", err)
+	}
+	if _, err := os.Lstat(path); err != nil {
+		t.Error(err)
+	}
+	second()
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("the file is left")
+	}
+}
+
+// TestGivenUp: who does not get a lock leaves it alone.
+func TestGivenUp(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "w")
+	unlock, err := lockfile.Lock(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := lockfile.Lock(ctx, path); got != nil || err == nil {
+		t.Errorf("got %t, %v", got != nil, err)
+	}
+	if !lockfile.IsHeld(path) {
+		t.Error("it is not held any more")
+	}
+	unlock()
+	if lockfile.IsHeld(path) {
+		t.Error("it is still held")
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -50,8 +51,9 @@ func (r *respawning) fromInside(ctx context.Context) (Worker, error) {
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.h.opts.Executable, append(r.req.Helper, r.old.ID)...)
 	cmd.Dir = "/" // not in a workspace that may have to go
-	// The mark keeps it out of the worker, as a keeper.
-	cmd.Env = append(r.h.hostEnv(), swarm.EnvDir+"="+r.h.opts.Dir, swarm.EnvKeeper+"=respawn")
+	// The mark keeps it out of the worker: shims recognise it by that and by what it
+	// runs, see [rundir.IsRespawn].
+	cmd.Env = append(r.h.hostEnv(), swarm.EnvDir+"="+r.h.opts.Dir, swarm.EnvKeeper+"="+rundir.RespawnMark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	// Nothing is written to it; its end, which comes with that of this process at the
 	// latest, says that the caller has its answer.

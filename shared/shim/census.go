@@ -172,7 +172,8 @@ func (c *census) marksOf(p proc.Process) marks {
 	if !ok {
 		m.worker, _ = proc.Getenv(p.PID, swarm.EnvWorkerID)
 		m.keeper, _ = proc.Getenv(p.PID, swarm.EnvKeeper)
-		m.proven = m.keeper == "tmux" && p.Name == "tmux: server" || m.keeper != "" && rundir.IsShim(p.Identity)
+		m.proven = m.keeper == "tmux" && p.Name == "tmux: server" ||
+			m.keeper == rundir.RespawnMark && rundir.IsRespawn(p.PID) || m.keeper != "" && rundir.IsShim(p.Identity)
 		c.marks[p.PID] = m
 	}
 	return m

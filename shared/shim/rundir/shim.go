@@ -2,9 +2,19 @@ package rundir
 
 import (
 	"bytes"
+	"os"
+	"syscall"
 
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/proc"
+)
+
+const (
+	// RespawnMark is the mark in the environment of the process that finishes the
+	// respawn of the worker which it was started in.
+	RespawnMark = "respawn"
+	// program is the name of swarm itself.
+	program = "swarm"
 )
 
 // IsShim reports whether a run directory proves that a process is a shim: the process
@@ -17,9 +27,23 @@ func IsShim(id proc.Identity) bool {
 	}
 	b, err := safefile.Read(path, MaxStatus)
 	if err != nil {
-		return false
+		// Below a worker of root's there may be shims of other users.
+		b, err = safefile.ReadForeign(path, MaxStatus)
+		if err != nil || !runsAsOwner(id.PID, path) {
+			return false
+		}
 	}
 	var o object
 	o.identity("shim", id)
 	return bytes.Contains(b, o.b)
+}
+
+// runsAsOwner reports whether a process runs as the owner of a file.
+func runsAsOwner(pid int, path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && proc.RunsAs(pid, int(st.Uid))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/launch"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -27,13 +28,13 @@ func find(ctx context.Context, s setup.Setup, target string, errs io.Writer) (ca
 	loaded, err := s.Load(anyBackend)
 	if problems, ok := errors.AsType[config.Problems](err); ok {
 		for _, p := range problems {
-			fmt.Fprintf(errs, "swarm: warning: %s\n", p.Error()) // it need not be about this plugin
+			fmt.Fprintf(errs, "swarm: warning: %s\n", safetext.Line(p.Error())) // it need not be about this plugin
 		}
 	} else if err != nil {
 		return catalog.Entry{}, err
 	}
 	for _, r := range loaded.Refused {
-		fmt.Fprintf(errs, "swarm: warning: %s is not used: %s\n", r.Path, r.Reason)
+		fmt.Fprintf(errs, "swarm: warning: %s\n", safetext.Line(r.Path+" is not used: "+r.Reason))
 	}
 	known, err := s.Catalog(loaded.Config.Plugins)
 	if err != nil {

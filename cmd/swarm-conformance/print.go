@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,8 +9,8 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/catalog"
-	"github.com/swarmhost/swarm/host/plain"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 // nameWidth is that of the names of the cases in the table.
@@ -31,7 +29,7 @@ func (p *printer) result(r plugintest.Result) {
 	switch r.Outcome {
 	case plugintest.Skipped:
 		if p.verbose {
-			fmt.Fprintf(p.out, "-     %-*s  %s\n", nameWidth, r.Name, r.Why)
+			fmt.Fprintf(p.out, "-     %-*s  %s\n", nameWidth, r.Name, safetext.Line(r.Why))
 		}
 		return
 	case plugintest.OK:
@@ -42,7 +40,7 @@ func (p *printer) result(r plugintest.Result) {
 		for _, problem := range r.Problems {
 			p.note("seen", problem)
 		}
-		p.note("again", fmt.Sprintf("swarm plugin check %s --run '^%s$' --verbose", p.target, regexp.QuoteMeta(r.Name)))
+		p.note("again", fmt.Sprintf("swarm plugin check %s --run '^%s$' --verbose", safetext.Line(p.target), regexp.QuoteMeta(r.Name)))
 	}
 	if p.verbose {
 		for _, line := range r.Log {
@@ -53,17 +51,10 @@ func (p *printer) result(r plugintest.Result) {
 
 // note prints text below a row, which may have many lines.
 func (p *printer) note(what, text string) {
-	lines := bufio.NewScanner(strings.NewReader(text))
-	for lines.Scan() {
-		fmt.Fprintf(p.out, "      %-5s %s\n", what, safe(lines.Text()))
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(p.out, "      %-5s %s\n", what, safetext.Block(strings.TrimRight(line, "\r\n")))
 		what = ""
 	}
-}
-
-// safe takes out what a terminal would obey.
-func safe(line string) string {
-	var t plain.Text
-	return string(bytes.TrimRight(t.Strip([]byte(line), true), "\n"))
 }
 
 func took(r plugintest.Result) string { return r.Took.Round(10 * time.Millisecond).String() }
@@ -79,7 +70,7 @@ func (p *printer) summary(e catalog.Entry, r plugintest.Report) error {
 	if broken > 0 && r.Plugin.Kind == "" {
 		text += "; the others were not checked"
 	}
-	_, err := fmt.Fprintf(p.out, "\n%s: %s\n", safe(what), text)
+	_, err := fmt.Fprintf(p.out, "\n%s: %s\n", safetext.Line(what), text)
 	return err
 }
 
@@ -129,9 +120,12 @@ func writeJSON(out io.Writer, e catalog.Entry, r plugintest.Report) error {
 			Seconds: c.Took.Round(time.Millisecond).Seconds(),
 		})
 	}
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(report)
+	text, err := json.MarshalIndent(report, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(append(safetext.JSON(text), '\n'))
+	return err
 }
 
 func orNull(s string) *string {

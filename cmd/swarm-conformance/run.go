@@ -13,6 +13,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 const (
@@ -59,7 +60,7 @@ func run(args []string, out, errs io.Writer, env []string) int {
 }
 
 func tell(errs io.Writer, err error, code int) int {
-	fmt.Fprintf(errs, "swarm: error: %s\n", setup.Message(err))
+	fmt.Fprintf(errs, "swarm: error: %s\n", safetext.Line(setup.Message(err)))
 	return code
 }
 

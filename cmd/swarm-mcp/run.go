@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/host/mcp"
 	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 // run serves one client and returns the exit code.
@@ -27,7 +28,7 @@ func run(args []string, in io.Reader, out, errs *os.File, env []string) int {
 		err = serve(program, in, out, errs, env)
 	}
 	if err != nil {
-		fmt.Fprintf(errs, "swarm: error: %s\n", setup.Message(err))
+		fmt.Fprintf(errs, "swarm: error: %s\n", safetext.Line(setup.Message(err)))
 		return 1
 	}
 	return 0
@@ -72,7 +73,7 @@ func serve(program string, in io.Reader, out, errs *os.File, env []string) error
 	}
 	s := source{setup: setup.Setup{Env: env, Program: program}, dir: dir}
 	if level := hclog.LevelFromString(s.setup.Getenv("SWARM_LOG")); level != hclog.NoLevel {
-		s.setup.Logger = hclog.New(&hclog.LoggerOptions{Name: "swarm-mcp", Level: level, Output: errs})
+		s.setup.Logger = hclog.New(&hclog.LoggerOptions{Name: "swarm-mcp", Level: level, Output: safetext.Writer(errs)})
 	}
 	if _, err := s.setup.StateDir(); err != nil {
 		return err
@@ -80,10 +81,10 @@ func serve(program string, in io.Reader, out, errs *os.File, env []string) error
 	loaded, err := s.setup.LoadUser()
 	if err != nil {
 		// It may be mended while the server runs.
-		fmt.Fprintf(errs, "swarm: warning: %s\n", setup.Message(err))
+		fmt.Fprintf(errs, "swarm: warning: %s\n", safetext.Line(setup.Message(err)))
 	}
 	for _, r := range loaded.Refused {
-		fmt.Fprintf(errs, "swarm: warning: %s is not used: %s\n", r.Path, r.Reason)
+		fmt.Fprintf(errs, "swarm: warning: %s\n", safetext.Line(r.Path+" is not used: "+r.Reason))
 	}
 	ctx, leave := context.WithCancel(ctx)
 	orphaned := make(chan struct{})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -48,9 +49,9 @@ func (a *app) printAgents(agents []tool.AgentStatus) {
 		case i == 0:
 			line = "  " + line
 		default:
-			line = a.dot(agents[i-1].Color) + line
+			line = string(a.dot(agents[i-1].Color)) + line
 		}
-		a.printf("%s\n", line)
+		a.printf("%s\n", made(line))
 	}
 }
 
@@ -60,11 +61,10 @@ func (a *app) colours() bool {
 }
 
 // dot is a dot in a colour as #RRGGBB, and a blank; nothing without colours.
-func (a *app) dot(colour string) string {
+func (a *app) dot(colour string) made {
 	rgb, err := strconv.ParseUint(strings.TrimPrefix(colour, "#"), 16, 24)
 	if err != nil || !a.colours() {
 		return ""
 	}
-	return "\x1b[38;2;" + strconv.FormatUint(rgb>>16, 10) + ";" + strconv.FormatUint(rgb>>8&0xff, 10) + ";" +
-		strconv.FormatUint(rgb&0xff, 10) + "m●\x1b[0m "
+	return made(fmt.Sprintf("\x1b[38;2;%d;%d;%dm●\x1b[0m ", rgb>>16, rgb>>8&0xff, rgb&0xff))
 }

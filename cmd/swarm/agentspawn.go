@@ -70,6 +70,6 @@ func (a *app) agentSpawn(ctx context.Context, o *agentSpawnOptions) error {
 	o.in.TeamName = team
 	out, err := tool.SpawnAgent(ctx, a.toolEnv(loaded.Config), o.in)
 	return a.answer(o.json, out, out.Warnings, err, func() {
-		a.printf("spawned agent %s (%s, %s, %s: %s)\n", out.Name, out.AgentID, out.Color, visible(backend), out.Worker)
+		a.printf("spawned agent %s (%s, %s, %s: %s)\n", out.Name, out.AgentID, out.Color, backend, out.Worker)
 	})
 }

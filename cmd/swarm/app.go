@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"syscall"
 
 	"github.com/hashicorp/go-hclog"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 // app is what every verb works with: the streams and the environment of one
@@ -109,7 +111,7 @@ func (a *app) logger() hclog.Logger {
 	if level == hclog.NoLevel {
 		return nil
 	}
-	return hclog.New(&hclog.LoggerOptions{Name: "swarm", Level: level, Output: a.err})
+	return hclog.New(&hclog.LoggerOptions{Name: "swarm", Level: level, Output: safetext.Writer(a.err)})
 }
 
 // output is stdout. The first error is kept, so that a full disk becomes an exit
@@ -128,8 +130,26 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// printf writes data for the user or the next program.
-func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, args...) }
+// printf writes data for the user or the next program. Whoever wrote the texts among
+// args, they are made visible, each on one line, unless they are [made] here.
+func (a *app) printf(format string, args ...any) {
+	for i, arg := range args {
+		switch text := arg.(type) {
+		case made:
+		case error:
+			args[i] = visible(text.Error())
+		default:
+			if reflect.ValueOf(arg).Kind() == reflect.String {
+				args[i] = visible(fmt.Sprint(arg))
+			}
+		}
+	}
+	fmt.Fprintf(a.out, format, args...)
+}
+
+// made is text that is printed as it is: it has lines or colours of our own, and what
+// others wrote in it is visible already.
+type made string
 
 // warn tells what went wrong without making the call fail.
 func (a *app) warn(text, hint string) {

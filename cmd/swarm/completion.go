@@ -68,6 +68,6 @@ func (a *app) bashCompletion(root *cobra.Command) error {
 		return errors.New("cannot print the script for bash: the library has changed it")
 	}
 	script = strings.Replace(script, bashOther, "", 1)
-	a.printf("%s", strings.Replace(script, bashStart, bashCheck, 1))
+	a.printf("%s", made(strings.Replace(script, bashStart, bashCheck, 1)))
 	return nil
 }

@@ -68,7 +68,7 @@ func (a *app) configPath(json bool) error {
 		case !f.Trusted:
 			remark = " (not trusted: its plugins, its agent_command and paths out of the project are not used)"
 		}
-		a.printf("%-8s %s%s\n", f.Kind, visible(f.Path), visible(remark))
+		a.printf("%-8s %s%s\n", f.Kind, f.Path, remark)
 	}
 	return nil
 }

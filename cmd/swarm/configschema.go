@@ -23,7 +23,7 @@ and check a file whose first line names it:
 			if err != nil {
 				return err
 			}
-			a.printf("%s", schema)
+			a.printf("%s", made(schema))
 			return nil
 		},
 	}

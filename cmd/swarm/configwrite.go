@@ -93,7 +93,7 @@ func (a *app) configTrust(revoke bool) error {
 		return err
 	}
 	for _, v := range shown {
-		a.printf("  %s = %s\n", visible(v.Key), visible(v.Value))
+		a.printf("  %s = %s\n", v.Key, v.Value)
 	}
 	if a.out.err != nil {
 		return a.out.err // nobody has seen it
@@ -101,7 +101,7 @@ func (a *app) configTrust(revoke bool) error {
 	if err := store.Add(path, content); err != nil {
 		return err
 	}
-	a.printf("trusted: %s\n", visible(path))
+	a.printf("trusted: %s\n", path)
 	return nil
 }
 

@@ -108,7 +108,7 @@ func (a *app) configFindings() (*config.Loaded, []host.Finding, error) {
 
 func (a *app) printFindings(findings []host.Finding) {
 	for _, f := range findings {
-		a.printf("%-8s %s: %s\n", f.Severity, f.Subject, visible(f.What))
+		a.printf("%-8s %s: %s\n", f.Severity, f.Subject, f.What)
 		if f.Mend != "" {
 			a.printf("%-8s mend: %s\n", "", f.Mend)
 		}

@@ -53,7 +53,7 @@ func (a *app) printMessages(out tool.ReadMessagesOutput, nameOf func(id string) 
 		if m.Read {
 			old = ", read before"
 		}
-		a.printf("%s %s (%s ago%s)\n", m.ID, visible(nameOf(m.From)), formatAge(now.Sub(m.Timestamp.Time)), old)
+		a.printf("%s %s (%s ago%s)\n", m.ID, nameOf(m.From), formatAge(now.Sub(m.Timestamp.Time)), old)
 		a.printf("%s", indented(messageText(m)))
 	}
 	if out.Remaining > 0 {
@@ -82,10 +82,10 @@ func messageText(m tool.Message) string {
 func withReason(text, reason string) string { return strings.TrimSuffix(text+": "+reason, ": ") }
 
 // indented is a text that others wrote, of one or more lines, below another line.
-func indented(text string) string {
+func indented(text string) made {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		b.WriteString(strings.TrimRight("  "+visible(strings.TrimRight(line, "\r\n")), " ") + "\n")
 	}
-	return b.String()
+	return made(b.String())
 }

@@ -48,7 +48,7 @@ receiver does not have to run.`,
 				in.TeamName = team
 				out, err := tool.SendMessage(cmd.Context(), env, in)
 				return a.answer(f.json, out, nil, err, func() {
-					a.printf("sent to %s\n", visible(in.To))
+					a.printf("sent to %s\n", in.To)
 					if out.ID == "" {
 						a.hint("nobody else is in the team")
 					}

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -204,16 +206,20 @@ func timeJSON(t time.Time) *string {
 }
 
 // printJSON is all that a verb with --json writes to stdout.
-func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
+func (a *app) printJSON(v any) error { return a.writeJSON(v, "  ") }
 
 // printJSONLine is what a verb with --json writes for each of many, as they come.
-func (a *app) printJSONLine(v any) error {
-	e := json.NewEncoder(a.out)
+func (a *app) printJSONLine(v any) error { return a.writeJSON(v, "") }
+
+// writeJSON writes v so that a terminal can show it, whoever wrote the texts in it.
+func (a *app) writeJSON(v any, indent string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	e.SetIndent("", indent)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := a.out.Write(safetext.JSON(b.Bytes()))
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 type peekOptions struct {
@@ -142,6 +143,6 @@ func (a *app) heading(i int, name string) {
 
 func (a *app) printScreen(p host.Peek) {
 	for _, line := range p.Lines {
-		a.printf("%s\n", line)
+		a.printf("%s\n", made(safetext.Block(line)))
 	}
 }

@@ -65,7 +65,7 @@ func (a *app) pluginVerify(ctx context.Context, name string, json bool) error {
 				a.printf("%s %s: ok\n", v.Name, v.Version)
 			}
 			for _, problem := range v.Problems {
-				a.printf("%s %s: %s\n", v.Name, v.Version, visible(problem))
+				a.printf("%s %s: %s\n", v.Name, v.Version, problem)
 			}
 		}
 		return result

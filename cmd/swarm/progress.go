@@ -118,9 +118,9 @@ func progressLine(waiting []host.KillEvent, now time.Time, width int) string {
 	slices.SortStableFunc(waiting, func(a, b host.KillEvent) int { return a.Deadline.Compare(b.Deadline) })
 	parts := make([]string, len(waiting))
 	for i, e := range waiting {
-		parts[i] = e.Worker
+		parts[i] = visible(e.Worker)
 		if left := e.Deadline.Sub(now); left > 0 {
-			parts[i] = fmt.Sprintf("%s (%ds left)", e.Worker, (left+time.Second-1)/time.Second)
+			parts[i] = fmt.Sprintf("%s (%ds left)", parts[i], (left+time.Second-1)/time.Second)
 		}
 	}
 	for shown := len(parts); shown > 0; shown-- {

@@ -64,7 +64,7 @@ func newRalphTemplate(a *app) *cobra.Command {
 		Example: `  swarm ralph template > PROMPT.md`,
 		Args:    arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			a.printf("%s", promptTemplate)
+			a.printf("%s", made(promptTemplate))
 			return nil
 		},
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -55,7 +54,7 @@ func (a *app) ralphLogs(ctx context.Context, name string, o *ralphLogsOptions) e
 	}
 	print := func(line string) error {
 		if o.json {
-			return json.NewEncoder(a.out).Encode(loopEventJSONOf(line))
+			return a.printJSONLine(loopEventJSONOf(line))
 		}
 		a.printf("%s\n", visible(line))
 		return a.out.err

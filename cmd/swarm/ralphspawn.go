@@ -240,7 +240,7 @@ func (a *app) ralphSpawn(ctx context.Context, o *ralphSpawnOptions) error {
 			return a.ralphFollow(ctx, h, worker.Name)
 		}
 		a.printf("spawned %s%s [ralph mode: iteration 1/%d]\n\n%s",
-			worker.Name, spawnedWhere(worker), st.MaxIterations, strings.ReplaceAll(ralphMonitor, "NAME", worker.Name))
+			worker.Name, spawnedWhere(worker), st.MaxIterations, made(strings.ReplaceAll(ralphMonitor, "NAME", worker.Name)))
 		if o.noRun {
 			a.hint(fmt.Sprintf("no iteration begins before 'swarm ralph resume %s'", worker.Name))
 		}

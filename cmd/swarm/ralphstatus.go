@@ -69,7 +69,7 @@ func (a *app) ralphStatus(ctx context.Context, name string, o *ralphStatusOption
 				r.lines = p.Lines
 			}
 		}
-		a.printf("%s", r.text())
+		a.printf("%s", made(r.text()))
 		return nil
 	})
 }
@@ -88,7 +88,7 @@ func (r *loopReport) stuck() bool {
 
 func (r *loopReport) text() string {
 	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line := func(format string, args ...any) { b.WriteString(visible(fmt.Sprintf(format, args...)) + "\n") }
 	line("Ralph Loop: %s", r.Name)
 	if r.stuck() {
 		line("Status: %s (possibly stuck — no output change for %s)", r.Status, formatAge(r.now.Sub(r.last)))

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 // The groups in which help lists the verbs.
@@ -119,8 +120,9 @@ ends one, nothing of it is left.`,
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetOut(a.out)
-	root.SetErr(a.err)
+	// What a shell is told may hold texts that others wrote.
+	root.SetOut(safetext.Writer(a.out))
+	root.SetErr(safetext.Writer(a.err))
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(usageTemplate)
 	root.AddGroup(

@@ -23,7 +23,7 @@ several members that claim a task at the same time, one gets it.`,
 			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
 				out, err := tool.TaskClaim(cmd.Context(), env, tool.TaskClaimInput{TeamName: team, TaskID: args[0]})
 				return a.answer(f.json, out, nil, err, func() {
-					a.printf("claimed %s (%s)\n", out.Task.ID, visible(out.Task.Title))
+					a.printf("claimed %s (%s)\n", out.Task.ID, out.Task.Title)
 					if out.Task.Description != "" {
 						a.printf("%s", indented(out.Task.Description))
 					}

@@ -80,5 +80,5 @@ func (a *app) printTasks(out tool.TasksOutput, all bool) {
 	for i, t := range out.Tasks {
 		rows[i] = taskRow{ID: t.ID, Command: t.Command, Status: string(t.Status), Started: t.StartedAt.Time}
 	}
-	a.printf("%s", tasksTable(title, rows, time.Now(), a.outWidth()))
+	a.printf("%s", made(tasksTable(title, rows, time.Now(), a.outWidth())))
 }

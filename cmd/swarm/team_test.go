@@ -129,7 +129,7 @@ func TestDot(t *testing.T) {
 	} {
 		a, _, _ := testApp()
 		a.env, a.outWidth = []string{c.env}, func() int { return c.width }
-		if got := a.dot(c.colour); got != c.dot {
+		if got := a.dot(c.colour); string(got) != c.dot {
 			t.Errorf("%d columns, %q, %q: %q, want %q", c.width, c.env, c.colour, got, c.dot)
 		}
 	}

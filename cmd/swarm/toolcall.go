@@ -130,7 +130,7 @@ func (a *app) printResult(r tool.Result, o *toolCallOptions) error {
 	}
 	switch out := r.Output.(type) {
 	case tool.KillShellOutput:
-		a.printf("%s", killShellText(out, a.outWidth()))
+		a.printf("%s", made(killShellText(out, a.outWidth())))
 		return nil
 	case tool.TasksOutput:
 		if out.Success {

@@ -6,6 +6,7 @@
 package safetext
 
 import (
+	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -35,6 +36,19 @@ func Line(s string) string {
 // Block is [Line] for text of several lines: newlines and tabs stay.
 func Block(s string) string {
 	return escape(s, true)
+}
+
+// Writer returns a writer that passes on to w what is written to it as [Block] makes
+// it. Each call has whole letters, as those of a log and of fmt have.
+func Writer(w io.Writer) io.Writer { return writer{w} }
+
+type writer struct{ to io.Writer }
+
+func (w writer) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.to, Block(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 func escape(s string, block bool) string {

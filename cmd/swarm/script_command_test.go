@@ -48,6 +48,8 @@ const eventually = 20 * time.Second
 //	                             leaves after it; with -s it stays for later calls, until
 //	                             'mcp -s NAME -end' or -kill. BIN/mcpclient TOOL [JSON]
 //	                             is the same as a program, for workers.
+//	page PAGE [RE…]              what PAGE shows as output of swarm is in stdout, but for
+//	                             lines that match RE and for pids, times and the like
 //	needs FEATURE                skip the script, or fail it in CI, where the machine
 //	                             lacks a feature of shared/machinetest
 //	tolerant                     what is left at the end is on purpose
@@ -68,6 +70,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"repo":      cmdRepo,
 	"mode":      cmdMode,
 	"finals":    cmdFinals,
+	"page":      cmdPage,
 	"idle":      cmdIdle,
 	"asleep":    cmdAsleep,
 	"mcp":       cmdMCP,

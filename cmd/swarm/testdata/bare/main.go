@@ -27,11 +27,20 @@ import (
 
 func main() {
 	plugin.Serve(plugin.Options{
-		Name:    "bare",
+		Name:    name(),
 		Version: version(),
 		Local:   true,
 		Backend: func(context.Context, plugin.Env) (swarm.Backend, error) { return backend{}, nil },
 	})
+}
+
+// name is bare, or what a copy of the plugin is called.
+func name() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "bare"
+	}
+	return strings.TrimPrefix(filepath.Base(path), "swarm-plugin-")
 }
 
 // version is what a file beside the plugin says.

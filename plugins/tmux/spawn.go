@@ -123,16 +123,22 @@ func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starti
 		starting.Abandon(ctx, keeper)
 		return
 	}
-	// What tmux was told before it was cut off may have happened all the same.
-	panes, err := srv.panes(ctx)
+	// What tmux was told before it was cut off may have happened all the same. It may
+	// not answer: the run directory says whether a shim took the launch file.
+	if keeper, err := shim.Recover(ctx, h.Dir, h.ID); err == nil {
+		starting.Abandon(ctx, keeper)
+	}
+	looking, cancel := limited(context.WithoutCancel(ctx), lookLimit)
+	defer cancel()
+	panes, err := srv.panes(looking)
 	if err != nil {
-		return
+		return // its windows close with their shims, once it goes on
 	}
 	for _, p := range panes {
 		if p.worker == h.ID {
 			h.Window, h.Socket = p.window, p.socket
-			b.close(ctx, h, anyway)
-			starting.Abandon(ctx, keeperOf(p.server, p.pid))
+			b.close(looking, h, anyway)
+			starting.Abandon(looking, keeperOf(p.server, p.pid))
 		}
 	}
 }

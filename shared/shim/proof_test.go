@@ -33,7 +33,7 @@ func TestLostProofGone(t *testing.T) {
 		t.Error("it is gone too soon for this test")
 	}
 	// Nothing proves it from now on, so it is the test's to end.
-	if err := stubborn.Signal(9); err != nil {
+	if err := errors.Join(stubborn.Signal(9), proc.AwaitEnd(t.Context(), stubborn)); err != nil {
 		t.Error(err)
 	}
 }

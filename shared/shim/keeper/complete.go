@@ -11,8 +11,6 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-var errTooLate = errors.New("too late")
-
 // completion is how what is left of a worker that is done will be ended.
 type completion struct {
 	rundir.Request
@@ -22,25 +20,51 @@ type completion struct {
 	deadline time.Time
 }
 
-// complete records that the worker is done. From here on it is: a kill that comes
-// later ends it, but is not why.
-func (k *keeper) complete(r rundir.Request, sig unix.Signal) error {
-	if k.over || k.status.Completion != nil || len(k.kills) > 0 || k.isFinal() {
-		return errTooLate
+// complete records that the worker is done, and answers once that is durable. From
+// then on it is: a kill that comes later ends it, but is not why.
+func (k *keeper) complete(r request, sig unix.Signal) {
+	if k.over || k.status.Completion != nil || k.completing || len(k.kills) > 0 || k.isFinal() {
+		r.from.last(rundir.Answer{Kind: rundir.AnswerLate})
+		return
 	}
-	now := time.Now()
-	k.status.Completion = &rundir.Completion{Summary: r.Summary, TimeNS: now.UnixNano()}
-	if err := k.file.write(k.status); err != nil {
-		k.status.Completion = nil
+	k.completing = true
+	done := &rundir.Completion{Summary: r.Summary, TimeNS: time.Now().UnixNano()}
+	k.writes.add(write{
+		begin: func() func() error {
+			st := k.status
+			st.Completion = done
+			e := encode(st)
+			return func() error {
+				if err := k.file.write(e); err != nil {
+					return err
+				}
+				_ = k.journal.changed() // else the host finds out when it looks
+				failpoint("completed")
+				return nil
+			}
+		},
+		end: func(err error) { k.completed(r, sig, done, err) },
+	})
+}
+
+// completed follows the write of a completion.
+func (k *keeper) completed(r request, sig unix.Signal, done *rundir.Completion, err error) {
+	k.completing = false
+	if err != nil {
 		if errno, ok := errors.AsType[syscall.Errno](err); ok {
 			err = errno
 		}
-		return errors.New("the completion can't be written: " + err.Error())
+		r.from.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the completion can't be written: " + err.Error()})
+		return
 	}
-	_ = k.journal.changed() // else the host finds out when it looks
-	failpoint("completed")
-	k.completion = completion{Request: r, signal: sig, deadline: now.Add(grace(r.GraceMS))}
-	return nil
+	k.status.Completion = done
+	k.completion = completion{Request: r.Request, signal: sig, deadline: time.Now().Add(grace(r.GraceMS))}
+	if k.isFinal() {
+		// It ended while that was written.
+		k.status.Cause, k.status.Reason = k.cause()
+	}
+	r.from.last(rundir.Answer{Kind: rundir.AnswerOK})
+	k.announce()
 }
 
 // graceOver ends what did not leave by itself after it was done. While it is being

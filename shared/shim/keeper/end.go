@@ -14,6 +14,7 @@ func (k *keeper) end() int {
 	k.transcript.close()
 	failpoint("logged")
 	k.capture()
+	k.writes.finish()
 	v := k.log.drops()
 	k.status.DroppedBytes, k.status.DroppedLines = v.bytes, v.lines
 	k.status.State = rundir.StateEnded

@@ -3,6 +3,9 @@
 package keeper_test
 
 import (
+	"bufio"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,6 +57,52 @@ func TestDeathAtEveryStepOfTheEnd(t *testing.T) {
 			}
 			if diff := cmp.Diff("out\nlast\n", s.text("stdout")); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A disk that hangs while the status is written keeps no kill from the worker: neither
+// one that comes after a completion nor one of a worker whose output was dropped.
+func TestKillWhileTheDiskHangs(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, script string }{
+		{"completion", "echo ready; exec sleep 999"},
+		{"drops", "echo ready; until [ -e go ]; do sleep 0.01; done; seq 1 2000; exec sleep 999"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			l := launch(tt.script)
+			l.OutputLimit = 4096
+			s := start(t, l, options{program: failingPath})
+			s.says("ready")
+			hang := filepath.Join(s.dir, "hang")
+			must(t, os.WriteFile(hang, nil, 0o600))
+			var completing *bufio.Reader
+			if tt.name == "completion" {
+				completing = s.send(completeLine("done", limit))
+			} else {
+				must(t, os.WriteFile(filepath.Join(s.work, "go"), nil, 0o600))
+			}
+			s.until("the disk hangs", func() bool {
+				_, err := os.Lstat(filepath.Join(s.dir, "hanging"))
+				return err == nil
+			})
+			killing := s.send(killLine("SIGTERM", limit, true))
+			s.until("the worker has ended", func() bool { return len(s.left()) == 0 })
+			must(t, os.Remove(hang))
+			if line, _ := killing.ReadString('\n'); line != "accepted\n" {
+				t.Errorf("answer to kill: %q", line)
+			}
+			st := s.end()
+			if completing == nil {
+				if st.Cause != "killed" || st.Signal != "SIGTERM" || st.DroppedLines == 0 {
+					t.Errorf("status %+v", st)
+				}
+				return
+			}
+			if line, _ := completing.ReadString('\n'); line != "ok\n" || st.Completion == nil || st.Cause != "completed" {
+				t.Errorf("answer %q, status %+v", line, st)
 			}
 		})
 	}

@@ -54,10 +54,17 @@ type keeper struct {
 	turn       chan struct{}
 	restarts   restarts
 	completion completion
+	// completing says that a completion is being written.
+	completing bool
 	// unsaved says that output was dropped since the status was written, saved when
 	// that was.
 	unsaved bool
 	saved   time.Time
+	writes  writes
+	// queued says that a write of the status waits for its turn, unannounced that those
+	// who watch are told after it.
+	queued, unannounced bool
+	// journal is for the writes only, and for the end after them.
 	journal journal
 	// untold says that the journal does not tell yet of what the status will say once
 	// it is written.
@@ -93,6 +100,7 @@ func newKeeper(l rundir.Launch, self rundir.Identity) *keeper {
 			Shim:    self,
 		},
 		journal:    journal{id: l.ID},
+		writes:     newWrites(),
 		signalled:  make(map[int]uint64),
 		shot:       make(map[int]uint64),
 		turn:       make(chan struct{}, 1),
@@ -145,6 +153,8 @@ func (k *keeper) run() int {
 			k.expire()
 		case o := <-k.drained:
 			k.forget(o)
+		case err := <-k.writes.ended:
+			k.writes.next(err)
 		case <-k.log.dropped:
 			k.unsaved = true
 		}

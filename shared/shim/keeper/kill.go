@@ -131,7 +131,7 @@ func (k *keeper) untilNext() time.Duration {
 	if k.blind || k.apart && (k.mainEnded || k.forcing) {
 		next = breather
 	}
-	if k.unsaved {
+	if k.unsaved && !k.writes.underWay() {
 		next = min(next, max(saveEvery-time.Since(k.saved), 0))
 	}
 	for kl := range k.deadlines {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/safefile"
@@ -38,15 +39,16 @@ const (
 type log struct {
 	// dropped has a value when something was dropped since it was last read.
 	dropped chan struct{}
+	// lost counts what is in no file any more. Nobody who asks for it waits for the
+	// disk.
+	lost struct{ bytes, lines atomic.Int64 }
 
 	mu      sync.Mutex
 	file    *os.File
 	segment int64 // how long a file may become
 	size    int64 // of file
-	// kept counts what is in each file, [0] in the newest, and lost what is in
-	// none any more.
+	// kept counts what is in each file, [0] in the newest.
 	kept [rundir.Segments]volume
-	lost volume
 	buf  []byte
 	// pending is what is in buf.
 	pending volume
@@ -148,7 +150,8 @@ func (l *log) drop(v volume) {
 	if v == (volume{}) {
 		return
 	}
-	l.lost.add(v)
+	l.lost.bytes.Add(v.bytes)
+	l.lost.lines.Add(v.lines)
 	select {
 	case l.dropped <- struct{}{}:
 	default:
@@ -178,9 +181,7 @@ func logName(i int) string {
 
 // drops returns how much is no longer kept.
 func (l *log) drops() volume {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lost
+	return volume{bytes: l.lost.bytes.Load(), lines: l.lost.lines.Load()}
 }
 
 // close makes all that was written durable.

@@ -98,7 +98,7 @@ func start() (_ *keeper, err error) {
 	if err := k.startWorker(); err != nil {
 		return nil, err
 	}
-	if err := k.file.write(k.status); err != nil {
+	if err := k.file.write(encode(k.status)); err != nil {
 		// Nobody could ever learn of this worker.
 		k.abort()
 		return nil, err

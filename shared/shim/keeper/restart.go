@@ -23,6 +23,8 @@ type restarts struct {
 	began time.Time
 	// at is when the next start is due; zero if none is.
 	at time.Time
+	// untidy says that the memory of the start before is still taken.
+	untidy bool
 	// failed is why the last attempt failed, nil if it did not.
 	failed error
 }
@@ -182,11 +184,17 @@ func (k *keeper) restarted() {
 		s.LastRestarts = append(s.LastRestarts[:0], s.LastRestarts[1:]...)
 	}
 	s.EndedNS, s.Code, s.Signal, s.Cause, s.Reason = 0, 0, "", "", ""
-	k.untold = true
+	k.untold, k.restarts.untidy = true, true
 	k.news()
-	// Of the start before, whose buffers go now: there may be many.
-	runtime.GC()
-	trim()
+}
+
+// tidy gives back what the start before took, whose buffers go now: there may be many.
+func (r *restarts) tidy() {
+	if r.untidy {
+		r.untidy = false
+		runtime.GC()
+		trim()
+	}
 }
 
 // describe says how the main process ended.

@@ -52,15 +52,7 @@ func (k *keeper) serve(r request) {
 	case rundir.VerbInput:
 		k.serveInput(r)
 	case rundir.VerbComplete:
-		switch err := k.complete(r.Request, sig); {
-		case errors.Is(err, errTooLate):
-			r.from.last(rundir.Answer{Kind: rundir.AnswerLate})
-		case err != nil:
-			r.from.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: err.Error()})
-		default:
-			r.from.last(rundir.Answer{Kind: rundir.AnswerOK})
-			k.announce()
-		}
+		k.complete(r, sig)
 	case rundir.VerbWatch:
 		r.from.watches = true
 		r.from.say(rundir.Answer{Kind: rundir.AnswerOK})

@@ -33,11 +33,20 @@ func newStatusFile() (*statusFile, error) {
 	return &statusFile{final: f}, nil
 }
 
-// write replaces the status while the worker runs. That need not outlast a crash
-// of the machine, as the worker would not either; what a completed worker said
-// must.
-func (s *statusFile) write(st rundir.Status) error {
-	err := writeFile(updateFile, rundir.EncodeStatus(st), st.Completion != nil)
+// encoded is a status as it is written: while that goes on the status may change.
+type encoded struct {
+	text []byte
+	// durable says that it must outlast a crash of the machine, as what a completed
+	// worker said. A running worker would not either.
+	durable bool
+}
+
+func encode(st rundir.Status) encoded { return encoded{rundir.EncodeStatus(st), st.Completion != nil} }
+
+// write replaces the status while the worker runs.
+func (s *statusFile) write(e encoded) error {
+	failpoint("writing")
+	err := writeFile(updateFile, e.text, e.durable)
 	if err == nil {
 		err = os.Rename(updateFile, rundir.StatusFile)
 	}
@@ -93,32 +102,57 @@ const saveEvery = time.Second
 
 // saveDrops tells in the status what was dropped since it was written last.
 func (k *keeper) saveDrops() {
-	if k.unsaved && time.Since(k.saved) >= saveEvery {
+	if k.unsaved && !k.writes.underWay() && time.Since(k.saved) >= saveEvery {
 		k.save()
 		// A worker that writes much has mapped most of the program by now.
 		trim()
 	}
 }
 
-// save writes the status as it is now. What can't be said now is said later, or
-// at the end.
+// save has the status written as it is when its turn comes. What can't be said now is
+// said later, or at the end.
 func (k *keeper) save() {
-	v := k.log.drops()
-	k.status.DroppedBytes, k.status.DroppedLines = v.bytes, v.lines
-	k.unsaved, k.saved = k.file.write(k.status) != nil, time.Now()
-	if k.untold && !k.unsaved {
-		_ = k.journal.changed() // else the host finds out when it looks
-		k.untold = false
+	if k.queued {
+		return
 	}
+	k.queued = true
+	untold := false
+	k.writes.add(write{
+		begin: func() func() error {
+			k.queued = false
+			v := k.log.drops()
+			k.status.DroppedBytes, k.status.DroppedLines = v.bytes, v.lines
+			k.unsaved, k.saved = false, time.Now()
+			untold, k.untold = k.untold, false
+			e := encode(k.status)
+			return func() error {
+				err := k.file.write(e)
+				if err == nil && untold {
+					_ = k.journal.changed() // else the host finds out when it looks
+				}
+				return err
+			}
+		},
+		end: func(err error) {
+			if err != nil {
+				k.unsaved, k.untold = true, k.untold || untold
+			}
+			if k.unannounced && !k.queued {
+				k.announce()
+			}
+			k.restarts.tidy()
+		},
+	})
 }
 
-// news writes the status and tells those who watch.
+// news has the status written, and tells those who watch then.
 func (k *keeper) news() {
+	k.unannounced = true
 	k.save()
-	k.announce()
 }
 
 func (k *keeper) announce() {
+	k.unannounced = false
 	for _, c := range k.waiting {
 		if c.watches {
 			c.say(rundir.Answer{Kind: rundir.AnswerChanged})

@@ -6,6 +6,8 @@ import (
 	"bufio"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -163,14 +165,26 @@ func TestMalformedRequests(t *testing.T) {
 
 func TestWait(t *testing.T) {
 	t.Parallel()
-	s := start(t, launch(`echo ready; read x < /dev/tty; exec sleep 999`), options{})
+	// It ends when the waiting clients were heard: nothing answers them before.
+	leave := filepath.Join(t.TempDir(), "leave")
+	s := start(t, launch(`trap "echo asked; until test -e `+leave+`; do sleep 0.01; done; exit" TERM; echo ready; while :; do sleep 0.01; done`), options{})
+	s.says("ready")
 	waiting := s.send(rundir.VerbWait)
 	// This side may be closed for sending, as by nc -N.
 	half := s.dial().(*net.UnixConn)
 	_, err := io.WriteString(half, "wait\n")
 	must(t, err)
 	must(t, half.CloseWrite())
-	s.kill("SIGTERM", limit, true)
+	killed := s.send(killLine("SIGTERM", limit, true))
+	s.says("asked")
+	// Clients are heard in the order in which they come.
+	if line, err := s.send(rundir.VerbWatch).ReadString('\n'); line != "ok\n" {
+		t.Errorf("watch: got %q, %v", line, err)
+	}
+	must(t, os.WriteFile(leave, nil, 0o600))
+	if b, err := io.ReadAll(killed); !strings.HasPrefix(string(b), rundir.AnswerAccepted+"\nended ") {
+		t.Errorf("kill: got %q, %v", b, err)
+	}
 	const want = "ended forced=0 already=0 signal=\n"
 	if line, err := waiting.ReadString('\n'); line != want {
 		t.Errorf("got %q, %v", line, err)

@@ -146,7 +146,11 @@ func (f *follower) next(ctx context.Context, worker string) ([]Event, error) {
 			return nil, err
 		}
 	}
-	if err := f.open(ctx); err != nil || f.reg == nil {
+	err := f.open(ctx)
+	if errors.Is(err, registry.ErrMissing) {
+		return nil, nil // a rebuild is about to put another one there
+	}
+	if err != nil || f.reg == nil {
 		return nil, err
 	}
 	last, err := f.reg.LastEvent(ctx)

@@ -1,6 +1,12 @@
 package host
 
-import "context"
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/swarmhost/swarm/host/registry"
+)
 
 // WatchRequest says whom to tell what. Functions that are nil are not called.
 type WatchRequest struct {
@@ -19,6 +25,14 @@ type WatchRequest struct {
 // Any number of watchers may run at the same time. One that is killed loses
 // nothing: what it did not write the next one writes.
 func (h *Host) Watch(ctx context.Context, req WatchRequest) error {
+	if _, err := h.writing(ctx); err != nil { // it makes the first database
+		return err
+	}
+	file, err := os.Stat(filepath.Join(h.opts.Dir, registry.File))
+	if err != nil {
+		return err
+	}
+	h.reopen() // so that what is open is not older than file
 	reg, err := h.writing(ctx)
 	if err != nil {
 		return err
@@ -32,6 +46,7 @@ func (h *Host) Watch(ctx context.Context, req WatchRequest) error {
 		return err
 	}
 	w := newWatching(h, reg, req)
+	w.file = file
 	defer w.close()
 	return w.run(ctx, f)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -434,5 +436,50 @@ func TestFollow(t *testing.T) {
 	enough := errors.New("enough")
 	if err := r.FollowEvents(t.Context(), EventQuery{}, func(Event) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("each: %v", err)
+	}
+}
+
+// A watch goes on with the registry that a rebuild puts in the place of the one that it
+// began with.
+func TestWatchRebuild(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(path string) error{
+		"deleted": os.Remove, "workers unusable": breakWorkers,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.can("one", swarm.CapWatch)
+			r.spawn(t, "w", "one")
+			w := r.watch(t)
+			if err := r.closeRegistry(); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(r.opts.Dir, registry.File)
+			if err := damage(path); err != nil {
+				t.Fatal(err)
+			}
+			if got := problems(t, r, true); got != nil {
+				t.Errorf("problems after the rebuild: %q", got)
+			}
+			r.one.end(t, "w", swarm.Exit{Code: 1})
+			for {
+				select {
+				case got := <-w.told:
+					if got != "[w] FAILED: exit status 1" {
+						continue // what the rebuild found may be told again
+					}
+				case <-time.After(20 * time.Second):
+					t.Fatal("the end is not told")
+				}
+				break
+			}
+			if got := r.record(t, "w"); got.State != registry.Stopped {
+				t.Errorf("the record says %s", got.State)
+			}
+			if err := w.stop(); !errors.Is(err, context.Canceled) {
+				t.Errorf("watch: %v", err)
+			}
+		})
 	}
 }

@@ -3,6 +3,8 @@ package host
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -167,4 +169,21 @@ func (w *watching) expectAgents(ctx context.Context) {
 	if some || err != nil {
 		w.sweep = time.Now().Add(sweepEvery)
 	}
+}
+
+// renew takes the database that is in place, if a rebuild has put another one there, and
+// reports whether it did. Until there is one it keeps what it has.
+func (w *watching) renew(ctx context.Context) bool {
+	file, err := os.Stat(filepath.Join(w.h.opts.Dir, registry.File))
+	if err != nil || os.SameFile(file, w.file) {
+		return false
+	}
+	w.h.reopen()
+	reg, err := w.h.writing(ctx)
+	if err != nil {
+		w.h.warnIf(err, "the new registry can't be opened")
+		return false
+	}
+	w.reg, w.file = reg, file
+	return true
 }

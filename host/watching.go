@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"sync"
@@ -28,7 +29,9 @@ const (
 type watching struct {
 	h   *Host
 	reg *registry.Registry
-	req WatchRequest
+	// file is what the database was when reg was opened, or an older one.
+	file fs.FileInfo
+	req  WatchRequest
 
 	// watched are the workers that somebody listens for, by their ids; later are
 	// those that can't be watched now, and when to try again.
@@ -150,7 +153,7 @@ func (w *watching) tell(ctx context.Context, f *follower) error {
 	if w.sweep.IsZero() && !w.sweeping {
 		w.expectAgents(ctx)
 	}
-	if spawned {
+	if w.renew(ctx) || spawned {
 		return w.refresh(ctx)
 	}
 	return nil
@@ -262,6 +265,7 @@ func (w *watching) record(ctx context.Context, batch []heard) {
 	if len(all) == 0 {
 		return
 	}
+	w.renew(ctx)
 	published, err := w.h.publish(ctx, w.reg, all)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -288,6 +292,7 @@ func (w *watching) drop(ctx context.Context) {
 func (w *watching) due(ctx context.Context) time.Duration {
 	now := time.Now()
 	next := now.Add(time.Hour)
+	again := w.renew(ctx)
 	gone, at, err := w.h.expire(ctx, w.reg, now)
 	w.h.warnIf(err, "workers whose time is over can't be removed")
 	if len(gone) > 0 {
@@ -303,7 +308,6 @@ func (w *watching) due(ctx context.Context) time.Duration {
 			next = w.sweep
 		}
 	}
-	again := false
 	for id, r := range w.later {
 		switch {
 		case w.watched[id]:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/plain"
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -20,7 +21,7 @@ type logsOptions struct {
 	since      durationFlag
 	stream     *choiceFlag
 	timestamps bool
-	plain      bool
+	plain, raw bool
 	json       bool
 }
 
@@ -29,9 +30,14 @@ func newLogs(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs NAME",
 		Short: "Print the output of a worker",
-		Long: `Print what a worker wrote, byte for byte, whether it runs or has ended. Output is
-kept up to a limit (64 MiB); what was dropped is said on stderr. A worker is never
-blocked or ended by its log.`,
+		Long: `Print what a worker wrote, whether it runs or has ended. To a pipe or a file it goes
+byte for byte. On a terminal it is text with its colours (none with NO_COLOR or
+TERM=dumb): other terminal sequences are left out, so that nothing changes the
+terminal, and hidden characters are shown as escapes. --raw gives a terminal the
+bytes too; 'swarm peek' shows the screen of a full-screen program.
+
+Output is kept up to a limit (64 MiB); what was dropped is said on stderr. A worker
+is never blocked or ended by its log.`,
 		Example: `  swarm logs build
   swarm logs build --follow --lines 20
   swarm logs agent --plain | less
@@ -40,6 +46,9 @@ blocked or ended by its log.`,
 		Args:              arguments(1, 1, "name of a worker"),
 		ValidArgsFunction: a.completeOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.plain && o.raw {
+				return usagef("--plain and --raw exclude each other")
+			}
 			return a.logs(cmd.Context(), args[0], o)
 		},
 	}
@@ -50,6 +59,7 @@ blocked or ended by its log.`,
 	o.stream = choice(cmd, "stream", "only one stream", "", string(swarm.Stdout), string(swarm.Stderr))
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it was written")
 	f.BoolVar(&o.plain, "plain", false, "leave out terminal sequences (colours, cursor movement)")
+	f.BoolVar(&o.raw, "raw", false, "every byte as it was written, on a terminal too, which it may change")
 	f.BoolVar(&o.json, "json", false, "print one JSON object a line: time, stream, text, partial (its line goes on), dropped")
 	return cmd
 }
@@ -60,18 +70,38 @@ func (a *app) logs(ctx context.Context, name string, o *logsOptions) error {
 		options.Since = time.Now().Add(-*o.since.d)
 	}
 	return a.withHost(ctx, func(h *host.Host) error {
-		p := logPrinter{app: a, timestamps: o.timestamps, plain: o.plain, json: o.json}
+		p := logPrinter{app: a, timestamps: o.timestamps, json: o.json}
+		if !o.raw && !o.json {
+			p.form = a.logForm()
+		}
+		p.form.plain = p.form.plain || o.plain
 		return h.Logs(ctx, name, options, p.print)
 	})
+}
+
+// logForm is how a worker's output is shown. Its zero value is byte for byte.
+type logForm struct {
+	// plain leaves out terminal sequences.
+	plain bool
+	// terminal leaves out those that change a terminal, which are all but colours,
+	// and shows hidden characters.
+	terminal bool
+}
+
+// logForm returns what is fit for stdout.
+func (a *app) logForm() logForm {
+	terminal := a.outWidth() > 0
+	return logForm{terminal: terminal, plain: terminal && !a.colours()}
 }
 
 // logPrinter puts the pieces of a worker's output together again.
 type logPrinter struct {
 	*app
-	timestamps, plain, json bool
+	form             logForm
+	timestamps, json bool
 	// open is the stream whose line has no end yet.
-	open    swarm.Stream
-	plainer map[swarm.Stream]*plain.Text
+	open  swarm.Stream
+	texts map[swarm.Stream]*plain.Text
 	// half is the beginning of a letter whose rest comes with the next piece.
 	half map[swarm.Stream][]byte
 }
@@ -91,8 +121,12 @@ func (p *logPrinter) print(o swarm.Output) error {
 		line = o.Time.Local().AppendFormat(line, timestampFormat)
 	}
 	data := o.Data
-	if p.plain {
-		data = p.plainOf(o.Stream).Strip(data, !o.Partial)
+	switch {
+	case p.form.terminal:
+		text := p.textOf(o.Stream).Strip(p.letters(o), !o.Partial)
+		data = safeColours(text)
+	case p.form.plain:
+		data = p.textOf(o.Stream).Strip(data, !o.Partial)
 	}
 	line = append(line, data...)
 	p.open = o.Stream
@@ -114,24 +148,31 @@ type logJSON struct {
 }
 
 func (p *logPrinter) printPiece(o swarm.Output) error {
-	data := append(p.half[o.Stream], o.Data...)
-	delete(p.half, o.Stream)
-	if o.Partial {
-		whole := wholeLetters(data)
-		if rest := data[whole:]; len(rest) > 0 {
-			if p.half == nil {
-				p.half = map[swarm.Stream][]byte{}
-			}
-			p.half[o.Stream] = bytes.Clone(rest)
-		}
-		data = data[:whole]
-	}
-	if p.plain {
-		data = p.plainOf(o.Stream).Strip(data, !o.Partial)
+	data := p.letters(o)
+	if p.form.plain {
+		data = p.textOf(o.Stream).Strip(data, !o.Partial)
 	}
 	return p.printJSONLine(logJSON{
 		Time: timeJSON(o.Time), Stream: string(o.Stream), Text: string(data), Partial: o.Partial, Dropped: o.Dropped,
 	})
+}
+
+// letters returns the piece without a letter at its end of which more is to come,
+// and with the beginning of its first one that came before.
+func (p *logPrinter) letters(o swarm.Output) []byte {
+	data := append(p.half[o.Stream], o.Data...)
+	delete(p.half, o.Stream)
+	if !o.Partial {
+		return data
+	}
+	whole := wholeLetters(data)
+	if rest := data[whole:]; len(rest) > 0 {
+		if p.half == nil {
+			p.half = map[swarm.Stream][]byte{}
+		}
+		p.half[o.Stream] = bytes.Clone(rest)
+	}
+	return data[:whole]
 }
 
 // wholeLetters returns how long data is without a letter at its end of which more
@@ -148,12 +189,30 @@ func wholeLetters(data []byte) int {
 	return len(data)
 }
 
-func (p *logPrinter) plainOf(stream swarm.Stream) *plain.Text {
-	if p.plainer == nil {
-		p.plainer = map[swarm.Stream]*plain.Text{}
+// textOf returns what makes text of a stream.
+func (p *logPrinter) textOf(stream swarm.Stream) *plain.Text {
+	if p.texts == nil {
+		p.texts = map[swarm.Stream]*plain.Text{}
 	}
-	if p.plainer[stream] == nil {
-		p.plainer[stream] = &plain.Text{}
+	if p.texts[stream] == nil {
+		p.texts[stream] = &plain.Text{Colours: p.form.terminal && !p.form.plain}
 	}
-	return p.plainer[stream]
+	return p.texts[stream]
+}
+
+// safeColours makes harmless what is left of a worker's output beside its colours,
+// which are the only sequences in text.
+func safeColours(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		before, rest, found := bytes.Cut(text, []byte{'\x1b'})
+		out = append(out, safetext.Block(string(before))...)
+		if !found {
+			break
+		}
+		colour, after, _ := bytes.Cut(rest, []byte{'m'})
+		out = append(append(append(out, '\x1b'), colour...), 'm')
+		text = after
+	}
+	return out
 }

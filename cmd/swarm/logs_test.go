@@ -30,7 +30,7 @@ func TestLogPrinter(t *testing.T) {
 		{true, true, stamp + "begin\n" + stamp + "out\n" + stamp + "err\n" + stamp + "end"},
 	} {
 		a, stdout, stderr := testApp()
-		p := logPrinter{app: a, timestamps: c.timestamps, plain: c.plain}
+		p := logPrinter{app: a, timestamps: c.timestamps, form: logForm{plain: c.plain}}
 		for _, piece := range pieces {
 			if err := p.print(piece); err != nil {
 				t.Fatal(err)
@@ -49,12 +49,12 @@ func TestLogJSON(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 	a, stdout, _ := testApp()
-	p := logPrinter{app: a, json: true, plain: true}
+	p := logPrinter{app: a, json: true, form: logForm{plain: true}}
 	for _, piece := range []swarm.Output{
 		{Time: at, Stream: swarm.Stdout, Data: []byte("<gr\xc3"), Partial: true, Dropped: 7},
 		{Time: at, Stream: swarm.Stderr, Data: []byte("err")},
 		{Time: at, Stream: swarm.Stdout, Data: []byte("\xbcn>\x1b[31m \xe2\x82"), Partial: true},
-		{Time: at, Stream: swarm.Stdout, Data: []byte("\xacx\xff")},
+		{Time: at, Stream: swarm.Stdout, Data: []byte("\xacx\xff\u009b2J\u202e")},
 	} {
 		if err := p.print(piece); err != nil {
 			t.Fatal(err)
@@ -64,7 +64,7 @@ func TestLogJSON(t *testing.T) {
 	want := when + `"stdout","text":"<gr","partial":true,"dropped":7}` + "\n" +
 		when + `"stderr","text":"err","partial":false,"dropped":0}` + "\n" +
 		when + `"stdout","text":"ün> ","partial":true,"dropped":0}` + "\n" +
-		when + `"stdout","text":"€x\ufffd","partial":false,"dropped":0}` + "\n"
+		when + `"stdout","text":"€x\ufffd\u202e","partial":false,"dropped":0}` + "\n"
 	if diff := cmp.Diff(want, stdout.String()); diff != "" {
 		t.Errorf("one object a piece (-want +got):\n%s", diff)
 	}

@@ -20,6 +20,12 @@ const (
 // zero value is ready. Where the cursor is moved to the right there are blanks
 // then, and where it is moved to another line a new one begins.
 type Text struct {
+	// Colours keeps the sequences that only change how letters look (SGR), and no
+	// others. The text of each piece that is returned, and of each line in it, begins
+	// with what is in force and ends with a reset, so that a terminal is left as it
+	// was whatever is written next. A line of the stream begins without colours.
+	Colours bool
+	colours colours
 	// Mode is told of each private mode that the program turns on or off, such as
 	// 2004 for bracketed paste; nil: nobody.
 	Mode  func(mode int, on bool)
@@ -52,11 +58,12 @@ func (p *Text) Strip(data []byte, end bool) []byte {
 	for _, c := range data {
 		out = p.next(out, c)
 	}
+	if end && p.c2 {
+		out = append(p.colours.begin(out), 0xc2)
+	}
+	out = p.colours.end(out)
 	if end {
-		if p.c2 {
-			out = append(out, 0xc2)
-		}
-		*p = Text{Mode: p.Mode}
+		*p = Text{Mode: p.Mode, Colours: p.Colours}
 	}
 	return out
 }
@@ -116,12 +123,17 @@ func (p *Text) after(c byte) {
 // control does what of a CSI sequence matters for text.
 func (p *Text) control(out []byte, final byte) []byte {
 	switch final {
+	case 'm':
+		// A sequence that was too long to keep whole is left out.
+		if p.Colours && len(p.params) < maxParams {
+			out = p.colours.change(out, p.params)
+		}
 	case 'C':
 		n, err := strconv.Atoi(string(p.params))
 		if err != nil {
 			n = 1
 		}
-		return append(out, bytes.Repeat([]byte{' '}, min(max(n, 1), maxBlanks))...)
+		return append(p.colours.end(out), bytes.Repeat([]byte{' '}, min(max(n, 1), maxBlanks))...)
 	case 'A', 'B', 'E', 'F', 'H', 'd', 'f':
 		p.cr = p.begun
 	case 'h', 'l':
@@ -154,8 +166,13 @@ func (p *Text) text(out []byte, c byte) []byte {
 		return out
 	}
 	if p.cr {
-		out = append(out, '\n')
+		out = append(p.colours.end(out), '\n')
 		p.cr = false
+	}
+	if c == '\n' {
+		out = p.colours.end(out)
+	} else {
+		out = p.colours.begin(out)
 	}
 	if p.c2 {
 		out = append(out, 0xc2)

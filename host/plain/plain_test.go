@@ -2,6 +2,7 @@ package plain
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -89,5 +90,48 @@ func TestModes(t *testing.T) {
 	p.Strip([]byte("\x1b[?7h"), true)
 	if want := []int{1049, -25, -2004, 7}; !slices.Equal(got, want) {
 		t.Errorf("modes %v, want %v", got, want)
+	}
+}
+
+func TestColours(t *testing.T) {
+	t.Parallel()
+	many := ""
+	for i := range 2 * maxColours {
+		many += "\x1b[38;5;" + strconv.Itoa(i) + "m"
+	}
+	for _, c := range []struct{ in, want string }{
+		{"\x1b[31mred\x1b[0m plain", "\x1b[31mred\x1b[0m plain"},
+		{"\x1b[31mleft on", "\x1b[31mleft on\x1b[0m"},
+		{"\x1b[31m\x1b[0m\x1b[mnone", "none"},
+		{"\x1b[1m\x1b[31m\x1b[1mtwice", "\x1b[31m\x1b[1mtwice\x1b[0m"},
+		{"\x1b[44mtwo\x1b[2Cwords", "\x1b[44mtwo\x1b[0m  \x1b[44mwords\x1b[0m"},
+		{"\x1b[44ma\nb", "\x1b[44ma\x1b[0m\n\x1b[44mb\x1b[0m"},
+		{"\x1b[10;11mfonts\x1b[38;5;11;12mx", "fonts\x1b[38;5;11mx\x1b[0m"},
+		{"\x1b[38;2;10;11mcut short", "\x1b[38;2;10;11mcut short\x1b[0m"},
+		{"\x1b[>4;1m\x1b[?4m\x1b[1 mnot SGR", "not SGR"},
+		{"\x1b[?1049h\x1b[2J\x1b]0;t\x07text", "text"},
+		{many + "many", many[strings.Index(many, "\x1b[38;5;"+strconv.Itoa(maxColours)+"m"):] + "many\x1b[0m"},
+	} {
+		p := Text{Colours: true}
+		if got := string(p.Strip([]byte(c.in), true)); got != c.want {
+			t.Errorf("%q is %q, want %q", c.in, got, c.want)
+		}
+		if got := string(p.Strip([]byte("next"), true)); got != "next" {
+			t.Errorf("after %q the next line is %q", c.in, got)
+		}
+	}
+}
+
+// Each piece leaves a terminal without colours, and the next goes on with them.
+func TestColoursInPieces(t *testing.T) {
+	t.Parallel()
+	p := Text{Colours: true}
+	var got []string
+	for _, piece := range []string{"\x1b[1mbold\x1b[3", "1m", "red", "", "\x1b[0moff", "on\x1b[7m"} {
+		got = append(got, string(p.Strip([]byte(piece), false)))
+	}
+	got = append(got, string(p.Strip(nil, true)))
+	if want := []string{"\x1b[1mbold\x1b[0m", "", "\x1b[1m\x1b[31mred\x1b[0m", "", "off", "on", ""}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -39,6 +39,9 @@ type Text struct {
 	cr bool
 	// c2 says that 0xC2 came last, which begins a C1 control character in UTF-8.
 	c2 bool
+	// stray says that a 0xC2 which began nothing was the last byte returned: what
+	// was left out behind it must not let it begin something after all.
+	stray bool
 }
 
 type state int
@@ -164,10 +167,12 @@ func (p *Text) text(out []byte, c byte) []byte {
 		p.c2 = false
 		p.after(c - 0x40)
 		return out
+	case p.stray && !p.c2 && c >= 0x80 && c <= 0x9f:
+		return out
 	}
 	if p.cr {
 		out = append(p.colours.end(out), '\n')
-		p.cr = false
+		p.cr, p.stray = false, false
 	}
 	if c == '\n' {
 		out = p.colours.end(out)
@@ -176,10 +181,12 @@ func (p *Text) text(out []byte, c byte) []byte {
 	}
 	if p.c2 {
 		out = append(out, 0xc2)
+		p.stray = true
 	}
 	p.begun = c != '\n'
 	if p.c2 = c == 0xc2; p.c2 {
 		return out
 	}
+	p.stray = false
 	return append(out, c)
 }

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,19 +17,20 @@ var cases = map[string]string{
 	"\x1b(B\x1b)0a\x1b7\x1b8\x1b=\x1b>\x1bMb":                   "ab",
 	"a\x00\x07\x08\x0b\x0c\x0e\x7fb":                            "ab",
 	"\u009b31mred\u009d0;t\u009c no\u00a0break":                 "red no\u00a0break",
-	"dos\r":                    "dos",
-	"\r10%\r20%\r\r100%\r":     "10%\n20%\n100%",
-	"\x1b[31\x1b[32mgreen":     "green",
-	"cut \x1b[31\x18off":       "cut off",
-	"\x1b]0;new\x1b[1mbold":    "bold",
-	"end in the middle \x1b[3": "end in the middle ",
-	"half a letter \xc2":       "half a letter \xc2",
-	"not utf-8 \xff\xfe \xc3x": "not utf-8 \xff\xfe \xc3x",
-	"\x1b\x1b[0mdouble":        "double",
-	"two\x1b[1Cwords\x1b[3C!":  "two words   !",
-	"one\x1b[5;1Htwo\x1b[1Bx":  "one\ntwo\nx",
-	"\x1b[H\x1b[2Jfirst\x1b[H": "first",
-	"far\x1b[99999999Caway":    "far" + strings.Repeat(" ", maxBlanks) + "away",
+	"dos\r":                         "dos",
+	"\r10%\r20%\r\r100%\r":          "10%\n20%\n100%",
+	"\x1b[31\x1b[32mgreen":          "green",
+	"cut \x1b[31\x18off":            "cut off",
+	"\x1b]0;new\x1b[1mbold":         "bold",
+	"end in the middle \x1b[3":      "end in the middle ",
+	"half a letter \xc2":            "half a letter \xc2",
+	"joined \xc2\u0096\u0096\x9b2J": "joined \xc22J",
+	"not utf-8 \xff\xfe \xc3x":      "not utf-8 \xff\xfe \xc3x",
+	"\x1b\x1b[0mdouble":             "double",
+	"two\x1b[1Cwords\x1b[3C!":       "two words   !",
+	"one\x1b[5;1Htwo\x1b[1Bx":       "one\ntwo\nx",
+	"\x1b[H\x1b[2Jfirst\x1b[H":      "first",
+	"far\x1b[99999999Caway":         "far" + strings.Repeat(" ", maxBlanks) + "away",
 }
 
 func TestPlain(t *testing.T) {
@@ -59,6 +61,8 @@ func TestPlainSequenceEndsWithTheLine(t *testing.T) {
 	}
 }
 
+var sgrSequence = regexp.MustCompile(`\x1b\[[0-9:;]*m`)
+
 func FuzzPlain(f *testing.F) {
 	for in := range cases {
 		f.Add(in)
@@ -72,6 +76,12 @@ func FuzzPlain(f *testing.F) {
 		var again Text
 		if twice := string(again.Strip([]byte(out), true)); twice != out {
 			t.Errorf("%q became %q, then %q", in, out, twice)
+		}
+		// Colours are all that Colours adds.
+		coloured := Text{Colours: true}
+		with := string(coloured.Strip([]byte(in), true))
+		if without := sgrSequence.ReplaceAllLiteralString(with, ""); without != out {
+			t.Errorf("%q became %q, with colours %q", in, out, with)
 		}
 	})
 }

@@ -264,7 +264,11 @@ func (d *doctor) mendUnknown(w Worker) string {
 		return "see to it that " + filepath.Join(dir, rundir.StatusFile) + " can be read"
 	default:
 		// Its keeper writes another one when it ends, and kill needs none.
-		return fmt.Sprintf("rm %s, then 'swarm kill %s'", quote(filepath.Join(dir, rundir.StatusFile)), w.Name)
+		remove, path := "rm", filepath.Join(dir, rundir.StatusFile)
+		if info, err := os.Lstat(path); err == nil && info.IsDir() {
+			remove = "rm -r"
+		}
+		return fmt.Sprintf("%s %s, then 'swarm kill %s'", remove, quote(path), w.Name)
 	}
 }
 

@@ -59,17 +59,33 @@ func TestStrangeStatus(t *testing.T) {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
-			if kind == "directory" {
-				// Nothing takes its place; the worker ends with the others of this test.
-				if err := os.Remove(record); err != nil {
-					t.Fatal(err)
-				}
-			}
 			if r := w.kill(gently); r.Status.State != swarm.StateExited {
 				t.Errorf("kill: %+v", r)
 			}
 			if left := w.carriers(); len(left) > 0 {
 				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+// TestStrangeLastStatus has a worker that took away the file which its shim holds
+// ready for the last status. The end is recorded all the same.
+func TestStrangeLastStatus(t *testing.T) {
+	t.Parallel()
+	for name, kind := range map[string]string{"gone": "", "FIFO": "FIFO", "link": "device", "directory": "directory"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t, "sleep", "999")
+			last := filepath.Join(w.dir, rundir.StatusFile+".end")
+			if kind != "" {
+				replace(t, last, kind)
+			} else if err := os.Remove(last); err != nil {
+				t.Fatal(err)
+			}
+			r := w.kill(gently)
+			if r.Status.State != swarm.StateExited || r.Status.Exit.Cause != swarm.CauseKilled {
+				t.Errorf("kill: %+v", r)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package keeper
 import (
 	"errors"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/safefile"
@@ -48,7 +49,7 @@ func (s *statusFile) write(e encoded) error {
 	failpoint("writing")
 	err := writeFile(updateFile, e.text, e.durable)
 	if err == nil {
-		err = os.Rename(updateFile, rundir.StatusFile)
+		err = replaceStatus(updateFile)
 	}
 	if err != nil {
 		_ = os.Remove(updateFile)
@@ -81,13 +82,47 @@ func (s *statusFile) end(st rundir.Status) error {
 	}
 	failpoint("written")
 	_ = s.final.Sync()
+	ours := s.isInPlace()
 	s.final.Close()
 	failpoint("synced")
-	if err := os.Rename(finalFile, rundir.StatusFile); err != nil {
+	if !ours {
+		// The worker took the name away. Then there is no room for sure.
+		makeWay(finalFile)
+		if err := writeFile(finalFile, b, true); err != nil {
+			return err
+		}
+	}
+	if err := replaceStatus(finalFile); err != nil {
 		return err
 	}
 	failpoint("renamed")
 	return nil
+}
+
+// isInPlace reports whether the name of the last status still leads to the file that
+// was opened at the start.
+func (s *statusFile) isInPlace() bool {
+	opened, err := s.final.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(finalFile)
+	return err == nil && os.SameFile(opened, named)
+}
+
+// replaceStatus makes the file of that name status.json.
+func replaceStatus(name string) error {
+	makeWay(rundir.StatusFile)
+	return os.Rename(name, rundir.StatusFile)
+}
+
+// makeWay moves a directory aside that lies where a file is to be made. A file is
+// replaced, but a directory can't be, and to delete what the worker put there would
+// take any time.
+func makeWay(name string) {
+	if info, err := os.Lstat(name); err == nil && info.IsDir() {
+		_ = os.Rename(name, name+"."+strconv.FormatInt(time.Now().UnixNano(), 10))
+	}
 }
 
 func (s *statusFile) remove() {

@@ -236,6 +236,36 @@ func TestLost(t *testing.T) {
 	}
 }
 
+// TestLostTerminal has what a worker that lost its shim left behind without a proof,
+// but with the worker's terminal open, somewhere else. It is named and left alone.
+func TestLostTerminal(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.spawn("w", "sh", "-c", `sh -c 'cd /; env -i HOME=/ setsid sleep 999 & echo $!'; echo ready; exec sleep 999`)
+	w.says("ready")
+	pid, err := strconv.Atoi(w.lines()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is on its own", func() bool {
+		p, err := proc.Read(pid)
+		return err == nil && p.Name == "sleep" && p.Session == pid
+	})
+	left, err := proc.Identify(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.loseShim()
+	r, err := f.backend.Kill(t.Context(), w.handle, swarm.KillOptions{Grace: time.Second, Force: true})
+	if !errors.Is(err, swarm.ErrSurvivors) || len(r.Survivors) != 1 || r.Survivors[0].PID != pid {
+		t.Errorf("result %+v, %v", r, err)
+	}
+	if err := left.Signal(syscall.SIGKILL); err != nil {
+		t.Errorf("it was killed: %v", err)
+	}
+	eventually(t, "it is gone", func() bool { return !left.Alive() })
+}
+
 // TestRecycledPID has a record whose processes are now someone else.
 func TestRecycledPID(t *testing.T) {
 	t.Parallel()

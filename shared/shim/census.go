@@ -108,8 +108,8 @@ func (c *census) led(st rundir.Status) bool {
 // are not proven to be: they are left alone, and named.
 //
 //   - who st names, and is in the session that it names;
-//   - who holds the worker's output open;
-//   - who was started with an empty environment, works in the worker's directory or
+//   - who holds the worker's output or its terminal open;
+//   - who was started with a cleared environment, works in the worker's directory or
 //     below, and has lost its parent.
 func (c *census) doubtful(st rundir.Status, proven []proc.Process) []proc.Process {
 	var found []proc.Process
@@ -121,7 +121,8 @@ func (c *census) doubtful(st rundir.Status, proven []proc.Process) []proc.Proces
 		}
 		if p.Identity == st.Main || led && p.Session == st.Session ||
 			st.Pipes != (rundir.Pipes{}) && proc.HoldsPipe(p.PID, st.Pipes.Out, st.Pipes.Err) ||
-			c.adopted(p, st) && proc.HasNoEnv(p.PID) && within(proc.Dir(p.PID), st.Dir) {
+			proc.HoldsClosed(p.PID, st.Terminal) ||
+			c.adopted(p, st) && proc.HasClearedEnv(p.PID) && within(proc.Dir(p.PID), st.Dir) {
 			found = append(found, p)
 		}
 	}

@@ -78,11 +78,16 @@ func TestForgedStatus(t *testing.T) {
 // TestLeftBehind has what a worker that lost its shim left behind without a proof. It
 // is named and left alone. Not parallel: others would see it too.
 func TestLeftBehind(t *testing.T) {
-	for name, redirect := range map[string]string{"holds the output": "", "in the directory": "</dev/null >/dev/null 2>&1"} {
+	const silent = "</dev/null >/dev/null 2>&1"
+	for name, command := range map[string]string{
+		"holds the output": "env -i setsid sleep 999",
+		"in the directory": "env -i setsid sleep 999 " + silent,
+		"by a shell":       "env -i PATH=$PATH setsid sh -c \"exec sleep 999\" " + silent,
+	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t, "sh", "-c", fmt.Sprintf(`
-				sh -c 'env -i setsid sleep 999 %s & echo $! >left'
-				cat left; exec sleep 999`, redirect))
+				sh -c '%s & echo $! >left'
+				cat left; exec sleep 999`, command))
 			pid, err := strconv.Atoi(w.firstLine())
 			if err != nil {
 				t.Fatal(err)

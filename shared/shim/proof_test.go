@@ -36,6 +36,7 @@ func TestLostProofGone(t *testing.T) {
 	if err := errors.Join(stubborn.Signal(9), proc.AwaitEnd(t.Context(), stubborn)); err != nil {
 		t.Error(err)
 	}
+	eventually(t, "it is gone", func() bool { return !stubborn.Alive() })
 }
 
 func TestLostProofGoneForced(t *testing.T) {

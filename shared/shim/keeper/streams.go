@@ -95,6 +95,15 @@ func (s *streams) pipes() (p rundir.Pipes) {
 	return p
 }
 
+// device is the number of the worker's terminal; 0 if it has none.
+func (s *streams) device() uint64 {
+	var st unix.Stat_t
+	if !s.shared || unix.Fstat(int(s.theirs[0].Fd()), &st) != nil {
+		return 0
+	}
+	return uint64(st.Rdev) //nolint:unconvert // another type on darwin
+}
+
 // given closes what the worker has its own of.
 func (s *streams) given() {
 	if s.shared {

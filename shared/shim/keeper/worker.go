@@ -41,7 +41,7 @@ func (k *keeper) startWorker() error {
 	for _, f := range s.theirs {
 		attr.Files = append(attr.Files, f.Fd())
 	}
-	k.status.Pipes = s.pipes()
+	k.status.Pipes, k.status.Terminal = s.pipes(), s.device()
 	pid, err := syscall.ForkExec(program, k.launch.Command, attr)
 	s.given()
 	if err != nil {

@@ -29,9 +29,12 @@ func File(pid int, name string) string {
 	return string(dir) + "/" + name
 }
 
-// HasNoEnv is false: an empty environment can't be told from one of a protected
+// HasClearedEnv is false: an empty environment can't be told from one of a protected
 // process.
-func HasNoEnv(int) bool { return false }
+func HasClearedEnv(int) bool { return false }
 
 // HoldsPipe is false: see Dir.
 func HoldsPipe(int, ...uint64) bool { return false }
+
+// HoldsClosed is false: what another process has open can't be told cheaply.
+func HoldsClosed(int, uint64) bool { return false }

@@ -1,8 +1,11 @@
 package proc
 
 import (
+	"bytes"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,21 +20,53 @@ func Dir(pid int) string {
 // opened, in whatever mount namespace the process is; empty if there is none.
 func File(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/cwd/" + name }
 
-// HasNoEnv reports whether a process was started with an empty environment. It is
-// false for a kernel thread, and for a process that can't be looked into.
-func HasNoEnv(pid int) bool {
+// HasClearedEnv reports whether a process was started with an environment that is
+// empty, or holds nothing but what shells put into an empty one and a PATH. It is false
+// for a kernel thread, and for a process that can't be looked into.
+func HasClearedEnv(pid int) bool {
 	dir := "/proc/" + strconv.Itoa(pid)
 	if _, err := os.Readlink(dir + "/exe"); err != nil {
 		return false
 	}
-	var buf [1]byte
+	var buf [16 << 10]byte
 	n, err := readSome(dir+"/environ", buf[:])
-	return err == nil && n == 0
+	if err != nil || n == len(buf) {
+		return false
+	}
+	for entry := range bytes.SplitSeq(buf[:n], []byte{0}) {
+		name, _, _ := bytes.Cut(entry, []byte{'='})
+		switch string(name) {
+		case "", "PWD", "OLDPWD", "SHLVL", "_", "PATH":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// HoldsClosed reports whether a process has the terminal of that device number open,
+// and the other side is closed. If that is open, the number may be another terminal's
+// by now. 0 is no terminal.
+func HoldsClosed(pid int, terminal uint64) bool {
+	return terminal != 0 && holds(pid, func(path string, st *unix.Stat_t) bool {
+		if st.Mode&unix.S_IFMT != unix.S_IFCHR || st.Rdev != terminal {
+			return false
+		}
+		name, err := os.Readlink(path)
+		return err == nil && strings.HasSuffix(name, " (deleted)")
+	})
 }
 
 // HoldsPipe reports whether a process has one of these pipes open, by their inode
 // numbers. 0 is no pipe.
 func HoldsPipe(pid int, inodes ...uint64) bool {
+	return holds(pid, func(_ string, st *unix.Stat_t) bool {
+		return st.Mode&unix.S_IFMT == unix.S_IFIFO && st.Ino != 0 && slices.Contains(inodes, st.Ino)
+	})
+}
+
+// holds reports whether one of the open files of a process is what match looks for.
+func holds(pid int, match func(path string, st *unix.Stat_t) bool) bool {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
 	d, err := os.Open(dir)
 	if err != nil {
@@ -42,13 +77,8 @@ func HoldsPipe(pid int, inodes ...uint64) bool {
 		names, err := d.Readdirnames(100)
 		for _, name := range names {
 			var st unix.Stat_t
-			if unix.Stat(dir+"/"+name, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO {
-				continue
-			}
-			for _, inode := range inodes {
-				if inode != 0 && st.Ino == inode {
-					return true
-				}
+			if path := dir + "/" + name; unix.Stat(path, &st) == nil && match(path, &st) {
+				return true
 			}
 		}
 		if err != nil || len(names) == 0 {

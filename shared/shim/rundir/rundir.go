@@ -62,10 +62,12 @@ type Status struct {
 	Main Identity `json:"main"`
 	// Session is the id of the session that the main process leads.
 	Session int `json:"session"`
-	// Dir is the main process's working directory, and Pipes are its output. They
-	// help to name what a worker may have left behind that lost its shim.
-	Dir   string `json:"dir"`
-	Pipes Pipes  `json:"pipes"`
+	// Dir is the main process's working directory, and Pipes are its output, or
+	// Terminal is the device number of its terminal. They help to name what a worker
+	// may have left behind that lost its shim.
+	Dir      string `json:"dir"`
+	Pipes    Pipes  `json:"pipes"`
+	Terminal uint64 `json:"terminal"`
 	// StartedNS and EndedNS are Unix times in nanoseconds: when the main process
 	// was started, and when it ended, 0 before. A worker that was ended between
 	// two starts ended then.

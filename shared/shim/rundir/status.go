@@ -20,6 +20,7 @@ func EncodeStatus(s Status) []byte {
 	o.count("out", s.Pipes.Out)
 	o.count("err", s.Pipes.Err)
 	o.close()
+	o.count("terminal", s.Terminal)
 	o.number("started_ns", s.StartedNS)
 	o.number("ended_ns", s.EndedNS)
 	o.number("code", int64(s.Code))

@@ -34,7 +34,7 @@ func CheckStateDir(dir string) error {
 	if !filepath.IsAbs(dir) {
 		return &StateDirError{Dir: dir, Reason: "it is a relative path"}
 	}
-	err := trust.Path(dir)
+	err := trust.Dir(dir)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

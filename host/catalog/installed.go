@@ -201,7 +201,7 @@ func (m *Manifest) check(name, version string) error {
 // folder of plugins that is somewhere else. Errors: [UnsafeError], [LinkError].
 func CheckFolder(state string) error {
 	folder := filepath.Join(state, Folder)
-	if broken, ok := trust.As(trust.Path(state)); ok {
+	if broken, ok := trust.As(trust.Dir(state)); ok {
 		return &UnsafeError{Path: folder, Rule: broken}
 	}
 	return private(folder, folder)

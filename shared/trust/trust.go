@@ -66,6 +66,22 @@ func Path(path string) error {
 	return w.check(path)
 }
 
+// Dir is [Path] for a directory in which everything is believed, whoever made it: so
+// others may not create files there either, not even in a sticky directory.
+func Dir(path string) error {
+	if err := Path(path); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if reason := writers(path, info); reason != "" {
+		return &Error{Path: path, At: path, Reason: reason}
+	}
+	return nil
+}
+
 // File reports whether an open file itself obeys the owner rule. The caller
 // checks the directories with [Path].
 func File(f *os.File) error {
@@ -195,17 +211,22 @@ func judge(path string, info fs.FileInfo, inSticky bool) string {
 	default:
 		return "is owned by " + userName(owner) + ", not by you or root"
 	}
-	mode := info.Mode()
-	if mode&fs.ModeSymlink != 0 || isSticky(info) {
+	if info.Mode()&fs.ModeSymlink != 0 || isSticky(info) {
 		return ""
 	}
-	if mode.Perm()&0o002 != 0 {
+	return writers(path, info)
+}
+
+// writers says which others can write a file by its mode; empty if nobody can.
+func writers(path string, info fs.FileInfo) string {
+	switch perm := info.Mode().Perm(); {
+	case perm&0o002 != 0:
 		return writtenByAll
-	}
-	if mode.Perm()&0o020 != 0 && !privateGroup(path, info) {
+	case perm&0o020 != 0 && !privateGroup(path, info):
 		return writtenByGroup
+	default:
+		return ""
 	}
-	return ""
 }
 
 func ownerOf(info fs.FileInfo) (uid uint32, ok bool) {

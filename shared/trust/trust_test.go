@@ -150,3 +150,26 @@ func TestOnlyMember(t *testing.T) {
 		}
 	}
 }
+
+// TestDir has directories in which others can create files, which is enough where all
+// that is in them is believed.
+func TestDir(t *testing.T) {
+	t.Parallel()
+	for mode, why := range map[fs.FileMode]string{
+		0o755:                 "",
+		0o755 | fs.ModeSticky: "",
+		0o777 | fs.ModeSticky: "can be written by everybody",
+		0o703 | fs.ModeSticky: "can be written by everybody",
+		0o707:                 "can be written by everybody",
+	} {
+		dir := place(t, func(dir string) error { return mkdir(dir+"/d", mode) }) + "/d"
+		err := Dir(dir)
+		broken, ok := As(err)
+		if why == "" && err != nil || why != "" && (!ok || broken.At != dir || broken.Reason != why) {
+			t.Errorf("%v: %v", mode, err)
+		}
+	}
+	if err := Dir(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no directory: %v", err)
+	}
+}

@@ -27,31 +27,22 @@ import (
 
 func main() {
 	plugin.Serve(plugin.Options{
-		Name:    name(),
-		Version: version(),
+		Name:    beside("NAME", "bare"),
+		Version: beside("VERSION", "1"),
 		Local:   true,
 		Backend: func(context.Context, plugin.Env) (swarm.Backend, error) { return backend{}, nil },
 	})
 }
 
-// name is bare, or what a copy of the plugin is called.
-func name() string {
-	path, err := os.Executable()
-	if err != nil {
-		return "bare"
-	}
-	return strings.TrimPrefix(filepath.Base(path), "swarm-plugin-")
-}
-
-// version is what a file beside the plugin says.
-func version() string {
+// beside returns what a file beside the plugin says, or other if there is none.
+func beside(file, other string) string {
 	path, err := os.Executable()
 	if err == nil {
-		if text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "VERSION")); err == nil {
+		if text, err := os.ReadFile(filepath.Join(filepath.Dir(path), file)); err == nil {
 			return strings.TrimSpace(string(text))
 		}
 	}
-	return "1"
+	return other
 }
 
 // A worker is a process group whose leader writes the exit code into a file.

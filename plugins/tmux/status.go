@@ -40,7 +40,14 @@ func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm
 		switch {
 		case results[i].Err != nil:
 		case results[i].Status.State == swarm.StateRunning:
-			results[i].Status.Where = seen[h.Socket].where(ctx, h)
+			where := seen[h.Socket].where(ctx, h)
+			if where.Name == "" {
+				// It may have ended, and its window with it, between the two looks.
+				if now, err := new(shim.Look).Status(h.Dir, h.ID); err == nil && now.State != swarm.StateRunning {
+					results[i].Status, where = now, h.where(h.Session, h.Name)
+				}
+			}
+			results[i].Status.Where = where
 		default:
 			results[i].Status.Where = h.where(h.Session, h.Name)
 		}

@@ -87,6 +87,9 @@ func prepare(dir string) error {
 	if err := build(filepath.Join(bin, "bare", "swarm-plugin-bare"), "./testdata/bare"); err != nil {
 		return err
 	}
+	if err := build(filepath.Join(bin, "hostile", "swarm-plugin-hostile"), "./testdata/hostile"); err != nil {
+		return err
+	}
 	if err := build(filepath.Join(bin, "agent"), "../../host/ralph/testdata/agent"); err != nil {
 		return err
 	}

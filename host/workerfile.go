@@ -80,7 +80,8 @@ func writeFile(path string, data []byte) error {
 }
 
 // writeDurably makes a file whose content is on the disk: renamed before that, it
-// could be empty after a crash of the machine.
+// could be empty after a crash of the machine. Its name may be lost with the machine,
+// as that of the last status may: that costs no wait for the directory.
 func writeDurably(path string, data []byte) error {
 	f, err := safefile.Create(path)
 	if err != nil {

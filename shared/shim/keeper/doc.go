@@ -10,7 +10,8 @@
 // signals. Hence a pid that it signals can't have been reaped, and the cause of an
 // end is what came first and not what a reader guesses later. Other goroutines
 // only carry bytes: worker to log, clients to the loop and their input to the
-// worker.
+// worker, the status to the disk. So neither a disk that hangs nor a terminal that
+// takes nothing keeps a kill from the worker.
 //
 // Every descendant of the worker stays below the shim, which is a child
 // subreaper. The shim's children are therefore the tree to end, except for those

@@ -247,7 +247,12 @@ func (s *shim) dial() net.Conn {
 	d, err := os.Open(s.dir)
 	must(s.t, err)
 	defer d.Close()
-	c, err := net.Dial("unix", "/proc/self/fd/"+strconv.Itoa(int(d.Fd()))+"/"+rundir.Socket)
+	var c net.Conn
+	// A crowd fills the queue for a moment.
+	s.until("the socket has room", func() bool {
+		c, err = net.Dial("unix", "/proc/self/fd/"+strconv.Itoa(int(d.Fd()))+"/"+rundir.Socket)
+		return !errors.Is(err, unix.EAGAIN)
+	})
 	must(s.t, err)
 	must(s.t, c.SetDeadline(time.Now().Add(limit)))
 	s.t.Cleanup(func() { c.Close() })

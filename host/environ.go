@@ -19,7 +19,7 @@ const (
 // that says who the caller is.
 func (h *Host) hostEnv() []string {
 	own := []string{
-		swarm.EnvToken, swarm.EnvKeeper, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, envTeam, envAgentID,
+		swarm.EnvToken, swarm.EnvKeeper, swarm.EnvView, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, envTeam, envAgentID,
 	}
 	return slices.DeleteFunc(plugin.CleanEnv(slices.Clone(h.opts.Env)), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

@@ -144,6 +144,10 @@ func sessionMates(chain []link) (runs []string) {
 			}
 			runs = append(runs, mates(p.parent, session)...)
 		}
+		// A session that only shows a worker is that worker's session.
+		if home := p.env(swarm.EnvView); serverOf(home) > 1 {
+			runs = append(runs, mates(serverOf(home), home)...)
+		}
 	}
 	slices.Sort(runs)
 	return slices.Compact(runs)

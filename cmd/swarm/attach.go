@@ -24,9 +24,10 @@ func newAttach(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attach NAME",
 		Short: "Take part in a worker with this terminal",
-		Long: `Connect this terminal with that of a worker. Inside of tmux the client switches to
-the worker's window; otherwise tmux is run here, and its detach key (C-b d) brings
-you back. The worker goes on either way.
+		Long: `Connect this terminal with that of a worker, and with no other one. Its last line says
+how to leave: inside of tmux the client switches to the worker (C-b L brings you
+back), otherwise tmux is run here (C-b d brings you back). The worker goes on either
+way. When it ends, you are back where you were.
 
 With --json nothing is connected: the program that would be run is printed.`,
 		Example: `  swarm attach agent

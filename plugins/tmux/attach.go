@@ -14,7 +14,7 @@ import (
 )
 
 // Attach returns how to show the worker's window in a terminal, also in one that
-// shows another window of the same server.
+// shows another window of the same server, until the window closes or the user leaves.
 func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOptions) (swarm.Attachment, error) {
 	h, err := decode(raw)
 	if err != nil {
@@ -31,25 +31,45 @@ func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOp
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
-	verb := "attach-session"
-	inside := insideOf(o.Env)
-	switch {
+	home, _ := proc.Getenv(p.pid, envTMUX)
+	v := newView(p, home)
+	a := swarm.Attachment{Command: []string{"tmux", "-S", h.Socket}}
+	commands := h.leftViews(ctx)
+	switch inside := insideOf(o.Env); {
 	case inside == "":
+		commands = append(commands, v.attach()...)
+		// What is left of a server that has ended keeps tmux from attaching.
+		a.Unset = []string{envTMUX, "TMUX_PANE"}
 	case sameSocket(inside, h.Socket):
-		verb = "switch-client"
+		commands = append(commands, v.enter()...)
 	default:
 		return swarm.Attachment{}, fmt.Errorf("%w: this terminal is inside of another tmux server (%s), and tmux must not run in tmux: "+
 			"detach from that first, or use another terminal", swarm.ErrInvalidSpec, inside)
 	}
-	a := swarm.Attachment{Command: []string{"tmux", "-S", h.Socket, verb, "-t", p.session + ":" + p.window + "." + p.id}}
-	if verb == "attach-session" {
-		// What is left of a server that has ended keeps tmux from attaching.
-		a.Unset = []string{"TMUX", "TMUX_PANE"}
-	}
+	a.Command = append(a.Command, joined(commands)...)
 	return a, nil
 }
 
-// place asks where the worker's window is now.
+// leftViews returns what removes the views that nobody looks at any more.
+func (h handle) leftViews(ctx context.Context) (commands [][]string) {
+	ctx, cancel := limited(ctx, lookLimit)
+	defer cancel()
+	out, err := h.server().run(ctx, []string{"list-sessions", "-F", "#{?" + unused + ",#{session_name},}"})
+	if err != nil {
+		return nil // the next one to attach removes them
+	}
+	for name := range strings.FieldsSeq(out) {
+		if strings.HasPrefix(name, viewPrefix) {
+			commands = append(commands, removeLeft(name))
+		}
+	}
+	return commands
+}
+
+// envTMUX is the variable by which tmux tells what it starts where it is.
+const envTMUX = "TMUX"
+
+// place asks for the worker's pane, and for its window as it is now.
 func (h handle) place(ctx context.Context) (pane, error) {
 	gone := fmt.Errorf("%w: the window of the worker was closed", swarm.ErrNotFound)
 	if h.Window == "" {
@@ -57,7 +77,7 @@ func (h handle) place(ctx context.Context) (pane, error) {
 	}
 	ctx, cancel := limited(ctx, lookLimit)
 	defer cancel()
-	out, err := h.server().run(ctx, h.ifOurs([]string{"display-message", "-p", "-t", h.Pane, "#{session_id}:#{window_id}:#{pane_id}"}))
+	out, err := h.server().run(ctx, h.ifOurs([]string{"display-message", "-p", "-t", h.Pane, "#{pane_pid}:#{window_id}:#{pane_id}"}))
 	if _, refused := errors.AsType[failure](err); refused {
 		return pane{}, gone
 	}
@@ -68,7 +88,11 @@ func (h handle) place(ctx context.Context) (pane, error) {
 	if len(f) != 3 {
 		return pane{}, gone
 	}
-	return pane{session: f[0], window: f[1], id: f[2]}, nil
+	pid, err := strconv.Atoi(f[0])
+	if err != nil {
+		return pane{}, gone
+	}
+	return pane{pid: pid, window: f[1], id: f[2]}, nil
 }
 
 // insideOf returns the socket of the server that an environment is of, if that

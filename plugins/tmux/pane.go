@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +14,7 @@ const lookLimit = 2 * time.Second
 
 // pane is a pane of any window of a server.
 type pane struct {
-	id, window, session, sessionName, windowName, socket string
+	id, window, sessionName, windowName, socket string
 	// server and pid are the processes of the server and of the pane.
 	server, pid int
 	// worker is the window's worker's id, empty if it is not ours.
@@ -22,14 +23,17 @@ type pane struct {
 	dead bool
 	// made says that its session was made by this backend.
 	made bool
+	// view says that its session is a view.
+	view bool
 }
 
 // paneFormat has no field before the last one that could hold a colon. The path of
 // the socket could, too, and is the same for all.
-const paneFormat = "#{pid}:#{pane_pid}:#{pane_id}:#{window_id}:#{session_id}:#{pane_dead}:#{" + optMadeSession + "}:#{" + optWorkerID + "}:#{session_name}:#{window_name}"
+const paneFormat = "#{pid}:#{pane_pid}:#{pane_id}:#{window_id}:#{pane_dead}:#{" + optMadeSession + "}:#{" + optView + "}:#{" + optWorkerID + "}:#{session_name}:#{window_name}"
 
 // panes lists all panes of a server. A window that is linked into two sessions is
-// listed in both.
+// listed in both; the panes of views come first, so that who takes the last one of a
+// window has it where it lives.
 func (s server) panes(ctx context.Context) ([]pane, error) {
 	out, err := s.run(ctx, []string{"list-panes", "-a", "-F", paneFormat}, []string{"display-message", "-p", "#{socket_path}"})
 	if err != nil {
@@ -44,7 +48,7 @@ func (s server) panes(ctx context.Context) ([]pane, error) {
 			continue
 		}
 		p := pane{
-			id: f[2], window: f[3], session: f[4], dead: f[5] == "1", made: f[6] != "", worker: f[7],
+			id: f[2], window: f[3], dead: f[4] == "1", made: f[5] != "", view: f[6] != "", worker: f[7],
 			sessionName: f[8], windowName: f[9], socket: socket,
 		}
 		// What is no number is 0, which is nobody.
@@ -52,5 +56,14 @@ func (s server) panes(ctx context.Context) ([]pane, error) {
 		p.pid, _ = strconv.Atoi(f[1])
 		panes = append(panes, p)
 	}
+	slices.SortStableFunc(panes, func(a, b pane) int {
+		switch {
+		case a.view == b.view:
+			return 0
+		case a.view:
+			return -1
+		}
+		return 1
+	})
 	return panes, nil
 }

@@ -18,6 +18,10 @@ const (
 	// EnvToken holds an agent's token. The one of a caller is never passed on to a
 	// worker; one that is an agent itself has its own in [Spec.Env].
 	EnvToken = "SWARM_TOKEN"
+	// EnvView is set for what a user starts beside a worker in a terminal session that
+	// only shows that worker. It holds what names the session that the worker lives in:
+	// for tmux, the worker's TMUX. It is never passed on to a worker.
+	EnvView = "SWARM_VIEW"
 )
 
 // MergeEnv returns env with one entry for each variable, the last one given, at

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -10,6 +12,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/shared/trust"
 )
 
 func newConfigInit(a *app) *cobra.Command {
@@ -36,11 +39,34 @@ func (a *app) configInit(project bool) error {
 	if path == "" {
 		return errors.New("cannot tell where your config file is: neither XDG_CONFIG_HOME nor HOME is set")
 	}
+	if !project {
+		if err := checkHome(path); err != nil {
+			return err
+		}
+	}
 	if err := config.WriteExample(path); err != nil {
 		return err
 	}
 	a.printf("wrote %s\n", path)
 	return nil
+}
+
+// checkHome refuses to make a file below a directory of another user, such as root's
+// first call with the home of the user who called sudo: that user could not change it.
+func checkHome(path string) error {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		err := trust.Path(dir)
+		if errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
+			continue
+		}
+		if broken, ok := trust.As(err); ok {
+			return &hintError{
+				fmt.Errorf("%s is not written: %w", path, broken),
+				"set HOME or XDG_CONFIG_HOME to a directory of your own",
+			}
+		}
+		return nil
+	}
 }
 
 func newConfigTrust(a *app) *cobra.Command {

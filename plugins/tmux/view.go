@@ -61,12 +61,16 @@ func (v view) enter() [][]string {
 		[]string{"link-window", "-s", v.shown.window, "-t", v.target()},
 		[]string{"select-pane", "-t", v.shown.id},
 		// #{…} is the client as it is now, and ##{…} what is when the hook runs.
-		[]string{"set-option", "-F", "-t", v.target(), "session-window-changed[0]",
+		[]string{
+			"set-option", "-F", "-t", v.target(), "session-window-changed[0]",
 			"if-shell -F -t '" + v.target() + "' '##{&&:##{" + optBack + "},##{&&:##{session_attached}," + beginning + "}}' " +
-				"\"switch-client -c '#{client_name}' -t '" + beginningID + "'\""},
+				"\"switch-client -c '#{client_name}' -t '" + beginningID + "'\"",
+		},
 		// If the session where it began has ended, the client is detached.
-		[]string{"set-option", "-t", v.target(), "session-window-changed[1]",
-			v.endIf("#{&&:#{" + optBack + "},#{||:#{==:#{session_windows},1}," + unused + "}}")},
+		[]string{
+			"set-option", "-t", v.target(), "session-window-changed[1]",
+			v.endIf("#{&&:#{" + optBack + "},#{||:#{==:#{session_windows},1}," + unused + "}}"),
+		},
 		[]string{"switch-client", "-t", v.target()},
 	)
 }

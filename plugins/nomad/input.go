@@ -36,7 +36,7 @@ func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (sw
 		}
 		what = strconv.Itoa(len(in.Data))
 	case swarm.InputEOF:
-		in.Data, what = nil, "eof"
+		in.Data, what = nil, eof
 	default:
 		return swarm.InputResult{}, fmt.Errorf("%w: an input of an unknown kind", swarm.ErrInvalidSpec)
 	}
@@ -68,6 +68,10 @@ func (b *Backend) give(ctx context.Context, r ref, a *api.AllocationListStub, wh
 			err = fmt.Errorf("%w (a policy has to allow alloc-exec, and for raw_exec alloc-node-exec)", err)
 		}
 		return swarm.InputResult{}, err
+	}
+	if what == eof && code == exitKilled {
+		// The end of its input may end the worker, and Nomad ends what runs beside it.
+		code = 0
 	}
 	switch code {
 	case 0:

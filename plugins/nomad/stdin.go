@@ -35,7 +35,12 @@ const (
 	exitClosed  = 91
 	exitCutOff  = 92
 	exitPending = 93
+	// exitKilled is what a shell says of SIGKILL.
+	exitKilled = 137
 )
+
+// eof is the input that is the end of input.
+const eof = "eof"
 
 // give, run beside the worker, takes an input of so many bytes from its own standard
 // input, or "eof", and waits a while for the worker to read it.

@@ -56,7 +56,7 @@ func TestLogsChangeNoTerminal(t *testing.T) {
 			t.Errorf("plain, %q is %q", in, got)
 		}
 		for cut := range len(in) {
-			// What is in force is reset where a piece ends, and set again.
+			// The colours in force are reset where a piece ends, and set again.
 			got := onTerminal(t, nil, logForm{}, outPart(in[:cut]), outLine(in[cut:]))
 			got = strings.ReplaceAll(got, "\x1b[0m\x1b[1;31m", "")
 			if got != want {

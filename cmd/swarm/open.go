@@ -62,7 +62,7 @@ func (a *app) loadProjectFor(backend string) (*config.Loaded, error) {
 	var at config.Position
 	var keys []string
 	for _, ignored := range loaded.Ignored {
-		// Those of declared workers matter to "up" alone, which refuses them.
+		// The values of declared workers matter to "up" alone, which refuses them.
 		if !strings.HasPrefix(ignored.Key, "workers.") {
 			if keys == nil {
 				at = ignored.At

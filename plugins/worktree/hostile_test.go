@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/machinetest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -83,8 +84,8 @@ func TestFiltersOfASharedRepository(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if tt.root && os.Geteuid() != 0 {
-				t.Skip("giving a file to another user needs root")
+			if tt.root {
+				machinetest.Root(t)
 			}
 			f := newFixture(t)
 			ran := filepath.Join(f.top, "ran")
@@ -142,9 +143,7 @@ func TestFilterOfASharedWorktree(t *testing.T) {
 // TestSafeDirectory is about git's own check, which GIT_DIR turns off. It is not
 // parallel: the other tests allow all directories.
 func TestSafeDirectory(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("giving a directory to another user needs root")
-	}
+	machinetest.Root(t)
 	config := filepath.Join(t.TempDir(), "gitconfig")
 	text := strings.ReplaceAll(gitconfig, "[safe]\n\tdirectory = *\n", "")
 	if text == gitconfig || os.WriteFile(config, []byte(text), 0o644) != nil {

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/machinetest"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -18,9 +19,7 @@ import (
 // if the shim's socket can be connected to: it answers nobody else.
 func TestKillOfAnotherUser(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("only root can be another user")
-	}
+	machinetest.Root(t)
 	w := start(t, "sleep", "999")
 	for name, mode := range map[string]os.FileMode{rundir.Socket: 0o666, rundir.StatusFile: 0o644, ".": 0o755, "..": 0o755} {
 		if err := os.Chmod(filepath.Join(w.dir, name), mode); err != nil {

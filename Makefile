@@ -9,7 +9,7 @@ LDFLAGS := -s -w
 export CGO_ENABLED := 0
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
-.PHONY: build install demo example examples test test-nomad check lint tidy generated darwin generate bench clean help
+.PHONY: build install demo example examples test test-nomad test-agents check lint tidy generated darwin generate bench clean help
 .DEFAULT_GOAL := build
 
 build: ## build swarm, its shim, its plugins and its MCP server into ./bin
@@ -46,6 +46,14 @@ test-nomad: ## build a Nomad agent once, and test workers on a cluster with it
 	@agent=$$(.ci/nomad) && export SWARM_TEST_NOMAD="$$agent" && \
 	  CGO_ENABLED=1 $(GO) test -race -tags "$(TAGS) nomad" -timeout 15m ./plugins/nomad/... && \
 	  CGO_ENABLED=1 $(GO) test -race -tags "$(TAGS) nomad" -timeout 15m ./cmd/swarm -run TestNomad
+
+SWARM_TEST_AGENTS ?= claude codex
+export SWARM_TEST_AGENTS
+
+test-agents: ## install real coding agents from npm once, and test them as workers
+	@.ci/setup git tmux npm
+	@dir=$$(.ci/agents $(SWARM_TEST_AGENTS)) && export SWARM_TEST_AGENTS_DIR="$$dir" && \
+	  CGO_ENABLED=0 $(GO) test -tags "$(TAGS) agents" -count 1 -timeout 60m ./cmd/swarm -run TestAgents
 
 check: lint generated tidy darwin test ## all that CI checks
 

@@ -8,6 +8,7 @@ type Config struct {
 	Kill     Kill
 	Log      Log
 	Team     Team
+	Env      Env
 	// Plugins holds the tables [plugins.NAME].
 	Plugins map[string]Plugin
 	// Workers holds the tables [workers.NAME] of the project's file.
@@ -30,6 +31,18 @@ type Defaults struct {
 	// Retain is how long a worker stays listed after its end: "until-clean",
 	// "none", or a duration as [time.ParseDuration] reads it.
 	Retain string
+}
+
+// Env is what workers get of a person's environment where the caller lacks it, as MCP
+// clients do that start their servers with a bare environment.
+type Env struct {
+	// Pass are the names of variables. A name that ends in "*" stands for all that
+	// begin so. Variables of swarm's own are never meant.
+	Pass []string
+	// File is the path of a file of variables, absolute; empty: none.
+	File string
+	// Values are the variables of File that Pass names, KEY=VALUE.
+	Values []string
 }
 
 // Kill is the kill policy of new workers.

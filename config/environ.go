@@ -2,10 +2,88 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/trust"
 )
+
+// ReadEnv returns the variables of a file of variables as KEY=VALUE, in its order. The
+// error tells no values.
+func ReadEnv(path string) ([]string, error) {
+	content, err := read(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", path, err)
+	}
+	variables, wrong := parseDotenv(string(content))
+	if len(wrong) > 0 {
+		source := newSource(path, string(content))
+		var problems Problems
+		for _, e := range wrong {
+			problems = append(problems, Problem{At: source.position(e.at), Text: e.text})
+		}
+		return nil, problems
+	}
+	entries := make([]string, 0, len(variables))
+	for _, v := range variables {
+		entries = append(entries, v.name+"="+v.value)
+	}
+	return entries, nil
+}
+
+// readEnv reads the values of [Env] from its file.
+func (l *Loaded) readEnv() Problems {
+	e := &l.Config.Env
+	if e.File == "" || len(e.Pass) == 0 {
+		return nil
+	}
+	at := l.Origins["env.file"]
+	if broken, ok := trust.As(trust.Path(e.File)); ok {
+		return Problems{{At: at, Key: "env.file", Text: e.File + " is not used: " + broken.Error()}}
+	}
+	variables, err := ReadEnv(e.File)
+	if problems, ok := errors.AsType[Problems](err); ok {
+		return problems
+	}
+	if err != nil {
+		return Problems{{At: at, Key: "env.file", Text: err.Error()}}
+	}
+	for _, entry := range variables {
+		if name, _, _ := strings.Cut(entry, "="); e.passes(name) {
+			e.Values = append(e.Values, entry)
+		}
+	}
+	return nil
+}
+
+// passes reports whether a variable is one of those to pass. Those by which swarm knows
+// a caller are not, whatever the pattern.
+func (e *Env) passes(name string) bool {
+	return !strings.HasPrefix(name, "SWARM_") && name != "TMUX" && slices.ContainsFunc(e.Pass, func(pattern string) bool {
+		begin, all := strings.CutSuffix(pattern, "*")
+		return name == pattern || all && strings.HasPrefix(name, begin)
+	})
+}
+
+// Fill returns an environment, KEY=VALUE, with the values of those variables that it
+// lacks. One that is empty is there.
+func (e *Env) Fill(env []string) []string {
+	there := make(map[string]bool, len(env))
+	for _, entry := range env {
+		name, _, _ := strings.Cut(entry, "=")
+		there[name] = true
+	}
+	full := slices.Clone(env)
+	for _, entry := range e.Values {
+		if name, _, _ := strings.Cut(entry, "="); !there[name] {
+			full = append(full, entry)
+		}
+	}
+	return full
+}
 
 // Environ returns the variables of a worker as KEY=VALUE: those of its files,
 // later ones over earlier ones, and over all of them those of its table. The

@@ -68,8 +68,15 @@ func fields() []field[Config] {
 			"How much output to keep of each worker; what is older is dropped."),
 		runs(newField("team.agent_command", commandKind, func(c *Config) *[]string { return &c.Team.AgentCommand },
 			"What starts an agent of a team where nobody names a command: a program with its arguments. {prompt}, {model} and {name} are replaced. A path is relative to this file.")),
+		personal(newField("env.pass", textsKind, func(c *Config) *[]string { return &c.Env.Pass },
+			"Variables that workers get from env.file where the caller does not have them, such as API keys. A name that ends in \"*\" stands for all that begin so.")),
+		personal(newField("env.file", textKind, func(c *Config) *string { return &c.Env.File },
+			"The file of variables that holds the values for env.pass. A path is relative to this file.")),
 	}
 }
+
+// personal marks a field that concerns a person's own environment.
+func personal[T any](f field[T]) field[T] { return runs(f) }
 
 // runs marks a field that names a program which swarm starts by itself.
 func runs[T any](f field[T]) field[T] {

@@ -23,6 +23,16 @@ func UserFile(getenv func(string) string) string {
 	return filepath.Join(dir, "swarm", "config.toml")
 }
 
+// ProfileDir returns the directory of the user's profiles of agents, beside the user's
+// file, or "" if neither XDG_CONFIG_HOME nor HOME says where that is.
+func ProfileDir(getenv func(string) string) string {
+	file := UserFile(getenv)
+	if file == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(file), "profiles")
+}
+
 // FindProject returns the path of the nearest project's file in dir or above;
 // empty if there is none. dir is absolute.
 func FindProject(dir string) string {

@@ -105,6 +105,7 @@ func Load(o Options) (*Loaded, error) {
 		}
 		problems = append(problems, l.add(path, string(content), trusted, o)...)
 	}
+	problems = append(problems, l.readEnv()...)
 	l.fillIn()
 	if problems == nil {
 		return l, nil
@@ -158,6 +159,9 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 	}
 	if l.Origins["team.agent_command"].File == path {
 		l.Config.Team.AgentCommand = program(own.Team.AgentCommand, filepath.Dir(path), o.Home)
+	}
+	if l.Origins["env.file"].File == path {
+		l.Config.Env.File = absolute(own.Env.File, filepath.Dir(path), o.Home)
 	}
 	l.Config.Defaults.WorktreeDir = expandHome(l.Config.Defaults.WorktreeDir, o.Home)
 	l.addWorkers(own.Workers, d.origins, filepath.Dir(path), o.Home)

@@ -78,8 +78,8 @@ func parentPID() int {
 // keeper, so this says which worker the caller would end, but not who it is: see
 // [shimAbove].
 func callerRunDir(pid int) string {
-	return climb(pid, func(pid int) bool {
-		marker, ok := proc.Getenv(pid, swarm.EnvKeeper)
+	return climb(pid, func(p proc.Process) bool {
+		marker, ok := proc.Getenv(p.PID, swarm.EnvKeeper)
 		return ok && marker != ""
 	})
 }
@@ -87,13 +87,13 @@ func callerRunDir(pid int) string {
 // shimAbove returns the run directory of the nearest shim above the process pid,
 // itself included, whatever is between them; empty if there is none.
 func shimAbove(pid int) string {
-	return climb(pid, func(int) bool { return false })
+	return climb(pid, func(proc.Process) bool { return false })
 }
 
 // climb goes up from the process pid to the nearest shim, whose run directory it
 // returns, or until stop says so. Shims of other users prove nothing and are passed
 // over.
-func climb(pid int, stop func(pid int) bool) string {
+func climb(pid int, stop func(proc.Process) bool) string {
 	for pid > 1 {
 		p, err := proc.Read(pid)
 		if err != nil {
@@ -102,7 +102,7 @@ func climb(pid int, stop func(pid int) bool) string {
 		if dir := provenRunDir(p); dir != "" {
 			return dir
 		}
-		if stop(pid) {
+		if stop(p) {
 			return ""
 		}
 		pid = p.Parent

@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/swarmhost/swarm/host/plain"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -155,8 +155,7 @@ func newEvent(rec *registry.Record, kind EventKind, text string, at time.Time) r
 // line makes one line of a text, without what controls how it is shown: sequences
 // and hidden characters go, white space becomes a blank.
 func line(s string) string {
-	var text plain.Text
-	s = string(text.Strip([]byte(s), true))
+	s = string(screen.Text([]byte(strings.ReplaceAll(s, "\r", "\n"))))
 	words := strings.Fields(strings.ToValidUTF8(s, "\ufffd"))
 	return strings.Map(func(r rune) rune {
 		if safetext.IsHidden(r) {

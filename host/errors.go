@@ -165,3 +165,11 @@ func wording(err error) string {
 	}
 	return text
 }
+
+// hintedError says in a second line what to do next.
+type hintedError struct{ text, hint string }
+
+func (e *hintedError) Error() string { return e.text }
+
+// Hint returns the next step.
+func (e *hintedError) Hint() string { return e.hint }

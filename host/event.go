@@ -32,6 +32,11 @@ const (
 	// EventRespawnFailed: the worker stays as it was before, ended.
 	EventRespawnFailed EventKind = "RESPAWN FAILED"
 	EventCleaned       EventKind = "CLEANED"
+
+	// What agents do, as their screens show it: EventBlocked has the question.
+	EventBlocked EventKind = "BLOCKED"
+	EventIdle    EventKind = "IDLE"
+	EventWorking EventKind = "WORKING"
 )
 
 // Event is something that happened to a worker. It outlives the worker's record.

@@ -64,6 +64,14 @@ func (b *fakeBackend) Screen(_ context.Context, h swarm.Handle, o swarm.ScreenOp
 	return swarm.Screen{Lines: []string{"screen of " + w.Spec.Name}, Taken: w.State != swarm.StateRunning}, nil
 }
 
+func (b *fakeBackend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.ScreenOptions) ([]swarm.ScreenResult, error) {
+	results := make([]swarm.ScreenResult, len(hs))
+	for i, h := range hs {
+		results[i].Screen, results[i].Err = b.Screen(ctx, h, o)
+	}
+	return results, nil
+}
+
 func (b *fakeBackend) Attach(_ context.Context, h swarm.Handle, o swarm.AttachOptions) (swarm.Attachment, error) {
 	w, err := b.living(h)
 	if err != nil {

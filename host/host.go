@@ -12,6 +12,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/launch"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 )
 
@@ -21,6 +22,8 @@ type Host struct {
 	log     hclog.Logger
 	catalog *catalog.Catalog
 	plugins starter
+	// profiles reads the profiles of agents when they are first needed.
+	profiles func() (*profile.Set, error)
 
 	mu sync.Mutex
 	// reg is nil until it is needed.
@@ -45,10 +48,11 @@ func Open(_ context.Context, o Options) (*Host, error) {
 		plugins[name] = catalog.Config(p)
 	}
 	return &Host{
-		opts:    o,
-		log:     o.Logger,
-		catalog: catalog.New(catalog.Options{Dir: o.Dir, Executable: o.Executable, Env: o.Env, Plugins: plugins}),
-		plugins: launched{launch.New(launch.Options{Dir: o.Dir, Env: o.Env, Logger: o.Logger})},
+		opts:     o,
+		log:      o.Logger,
+		catalog:  catalog.New(catalog.Options{Dir: o.Dir, Executable: o.Executable, Env: o.Env, Plugins: plugins}),
+		profiles: sync.OnceValues(func() (*profile.Set, error) { return profile.Load(o.ProfileDir) }),
+		plugins:  launched{launch.New(launch.Options{Dir: o.Dir, Env: o.Env, Logger: o.Logger})},
 	}, nil
 }
 

@@ -19,8 +19,27 @@ import (
 // somebody else. What runs in a shell that a tool has begun is who began it, for as
 // long as that lives.
 //
+// Caller returns a [team.UnprovenError] if this process runs below a program that serves
+// several sessions, or serves a client that does not provably act for one caller (see
+// [Options.Client]).
+//
 // It writes nothing, and starts nothing.
-func (h *Host) Caller(ctx context.Context) (caller team.Caller, err error) {
+func (h *Host) Caller(ctx context.Context) (team.Caller, error) {
+	if err := checkShared(); err != nil {
+		return team.Caller{}, err
+	}
+	caller, err := h.caller(ctx)
+	if err == nil && h.opts.Client {
+		err = h.checkClient(ctx, caller)
+	}
+	if err != nil {
+		return team.Caller{}, err
+	}
+	return caller, nil
+}
+
+// caller returns who calls by the token, else by the processes above.
+func (h *Host) caller(ctx context.Context) (caller team.Caller, err error) {
 	token := h.lookupEnv(swarm.EnvToken)
 	if token == "" {
 		return h.standing(ctx, parentPID(), h.lookupEnv)

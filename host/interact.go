@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -31,7 +32,12 @@ func (h *Host) living(ctx context.Context, rec registry.Record) (registry.Record
 // backend can do. It is never repeated: who does not know whether it was done must
 // not do it twice.
 func (h *Host) interact(ctx context.Context, rec registry.Record, need swarm.Capability, f func(context.Context, *peer) error) error {
-	ctx, cancel := context.WithTimeout(ctx, inputLimit)
+	return h.interactWithin(ctx, inputLimit, rec, need, f)
+}
+
+// interactWithin is interact with another limit.
+func (h *Host) interactWithin(ctx context.Context, limit time.Duration, rec registry.Record, need swarm.Capability, f func(context.Context, *peer) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	e, err := h.entry(rec.Backend, rec.Plugin)
 	if err == nil {
@@ -46,7 +52,7 @@ func (h *Host) interact(ctx context.Context, rec registry.Record, need swarm.Cap
 	case errors.Is(err, swarm.ErrNotFound):
 		return &endedError{name: rec.Name}
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, rec.Backend, inputLimit)
+		return fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, rec.Backend, limit)
 	default:
 		return err
 	}
@@ -61,6 +67,9 @@ func naming(err error, what, name string) error {
 		if errors.Is(err, told) {
 			return err
 		}
+	}
+	if deliver.Names(err) {
+		return err
 	}
 	return &namedError{error: err, subject: fmt.Sprintf("%s '%s'", what, name)}
 }

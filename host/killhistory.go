@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -29,7 +30,7 @@ func (h *Host) see(id string) sight {
 		return unseen
 	case s.State == rundir.StateEnded:
 		return seenEnded
-	case s.Shim.Alive():
+	case shim.IsKept(h.runDir(id), s):
 		return seenRunning
 	default:
 		return unseen

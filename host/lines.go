@@ -1,24 +1,27 @@
 package host
 
 import (
-	"strings"
+	"time"
 
-	"github.com/swarmhost/swarm/host/plain"
+	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// lineReader makes lines of plain text of a worker's output.
+// lineReader makes lines of text of a worker's output.
 type lineReader struct {
-	// lines are those that have ended.
+	// live finishes lines early, for those who follow the output.
+	live bool
+	// lines are those that are finished.
 	lines   []string
 	streams []*lineStream
 }
 
-// lineStream is the line of one stream that has not ended yet.
+// lineStream is what one stream shows.
 type lineStream struct {
-	name  swarm.Stream
-	plain plain.Text
-	text  []byte
+	name   swarm.Stream
+	screen screen.Screen
+	// begun is a line that is finished in part.
+	begun []byte
 }
 
 // maxOpen is how much of a line is kept before it has ended.
@@ -27,14 +30,9 @@ const maxOpen = 64 << 10
 // add takes the next piece of output.
 func (r *lineReader) add(o swarm.Output) {
 	s := r.stream(o.Stream)
-	s.text = append(s.text, s.plain.Strip(o.Data, !o.Partial)...)
-	if len(s.text) > maxOpen {
-		s.text = append(s.text[:0], s.text[len(s.text)-maxOpen/2:]...)
-	}
+	s.screen.Write(o.Data, time.Time{})
 	if !o.Partial {
-		// What was written over itself on a terminal is several lines of text.
-		r.lines = append(r.lines, strings.Split(string(s.text), "\n")...)
-		s.text = nil
+		s.screen.Write([]byte{'\n'}, time.Time{})
 	}
 }
 
@@ -44,18 +42,54 @@ func (r *lineReader) stream(name swarm.Stream) *lineStream {
 			return s
 		}
 	}
-	s := &lineStream{name: name}
+	s := &lineStream{name: name, screen: screen.Screen{Live: r.live}}
+	s.screen.Line = func(l screen.Line) {
+		if l.Begins {
+			r.end(s)
+		}
+		s.begun = append(s.begun, l.Text...)
+		if len(s.begun) > maxOpen {
+			s.begun = append(s.begun[:0], s.begun[len(s.begun)-maxOpen/2:]...)
+		}
+		if l.Ends {
+			r.lines = append(r.lines, string(s.begun))
+			s.begun = s.begun[:0]
+		}
+	}
 	r.streams = append(r.streams, s)
 	return s
 }
 
-// open are the lines that have not ended yet, such as a prompt.
+// end ends a line that does not go on.
+func (r *lineReader) end(s *lineStream) {
+	if len(s.begun) > 0 {
+		r.lines = append(r.lines, string(s.begun))
+		s.begun = s.begun[:0]
+	}
+}
+
+// open are the lines that are not finished, such as a prompt.
 func (r *lineReader) open() []string {
 	var lines []string
 	for _, s := range r.streams {
-		if len(s.text) > 0 {
-			lines = append(lines, strings.Split(string(s.text), "\n")...)
+		open := s.screen.Open()
+		if len(s.begun) > 0 {
+			if len(open) == 0 {
+				open = []string{""}
+			}
+			open[0] = string(s.begun) + open[0]
+			open[0] = open[0][max(0, len(open[0])-maxOpen):]
 		}
+		lines = append(lines, open...)
 	}
 	return lines
+}
+
+// all returns all lines, at the end of the output.
+func (r *lineReader) all() []string {
+	for _, s := range r.streams {
+		s.screen.Close()
+		r.end(s)
+	}
+	return r.lines
 }

@@ -186,7 +186,7 @@ func (h *Host) lastLines(ctx context.Context, rec registry.Record) []string {
 	}
 	h.warnIf(err, "the last output of a worker can't be read", "worker", rec.Name)
 	var lines []string
-	for _, l := range append(text.lines, text.open()...) {
+	for _, l := range text.all() {
 		if l = shorten(line(l), crashLine); l != "" {
 			lines = append(lines, l)
 		}

@@ -30,6 +30,9 @@ func (h *Host) Workers(ctx context.Context, sel Selection) (ws []Worker, warning
 		return nil, warnings, err
 	}
 	ws = h.observe(ctx, recs)
+	if sel.States {
+		h.lookAll(ctx, recs, ws)
+	}
 	for i, w := range ws {
 		// Its record goes with its end, which nobody has written yet.
 		if isEphemeral(&recs[i]) && w.Gone() && len(sel.Names) > 0 {
@@ -71,6 +74,7 @@ func worker(r registry.Record) Worker {
 		Restart: r.Restart, Restarts: r.Restarts, Completion: r.Completion, Owner: r.Owner, Ralph: r.Ralph,
 		Stdin: r.Stdin, Previous: r.Previous, Kill: r.Kill, Options: r.Options,
 		Project: r.Project, Team: r.Team, Agent: r.Agent, Shell: r.Shell, ShellRead: r.ShellRead, OutputLimit: r.OutputLimit,
+		Profile: r.Profile,
 	}
 	if r.State == registry.Stopped {
 		w.Status, w.PID = StatusStopped, 0

@@ -16,6 +16,13 @@ type Options struct {
 	// Env is the caller's environment, KEY=VALUE. Local workers get it, less what
 	// a worker must not have.
 	Env []string
+	// Client says that the calling process serves its parent, as an MCP server does,
+	// and calls on that one's behalf. It then has the rights of an agent, a leader or a
+	// person only if the parent provably acts for that one alone, see [Host.Caller].
+	Client bool
+	// ClientIsPerson is the user's word that the client acts for them alone. It counts
+	// only outside of workers.
+	ClientIsPerson bool
 	// Executable is the path of swarm itself: plugins and the shim are looked
 	// for beside it, then in ../libexec/swarm, then, plugins only, in the
 	// plugins folder of Dir, then in the PATH of Env.
@@ -28,6 +35,8 @@ type Options struct {
 	// OutputLimit is how many bytes of output to keep of workers that are
 	// spawned without a limit; 0: the backend's default.
 	OutputLimit int64
+	// ProfileDir is where the user's profiles of agents are; empty: nowhere.
+	ProfileDir string
 	// Waiting is told what a call waits for that takes longer than usual; nil: nobody.
 	// It may be called from any goroutine.
 	Waiting func(text string)

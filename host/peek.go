@@ -71,7 +71,7 @@ func (p *Peek) look(ctx context.Context, owner *peer, rec registry.Record, lines
 		text.add(o)
 		return nil
 	})
-	all := append(text.lines, text.open()...)
+	all := text.all()
 	p.Lines, p.Screen, p.Taken = all[max(0, len(all)-lines):], false, false
 	return err
 }

@@ -57,6 +57,9 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
+	if err := h.checkProfile(req.Profile); err != nil {
+		return nil, err
+	}
 	p := &plan{transcript: req.Transcript, joining: req.Agent, dirGiven: req.DirGiven, placed: req.Placed}
 	var err error
 	if p.backend, err = h.catalog.Find(req.Backend); err != nil {
@@ -71,7 +74,8 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: unique(req.Tags), Options: req.Options,
 			Kill: h.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain,
 			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
-			Team: req.Team, Shell: req.Shell, Created: now,
+			Profile: req.Profile,
+			Team:    req.Team, Shell: req.Shell, Created: now,
 		},
 	}
 	if a := req.Agent; a != nil {

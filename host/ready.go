@@ -19,8 +19,8 @@ const DefaultReadyTimeout = 2 * time.Minute
 
 // ReadyRequest says how to tell that a worker is ready.
 type ReadyRequest struct {
-	// Pattern matches a line of its screen or of its output; nil: what
-	// agents and shells show, see [ready.Lines].
+	// Pattern matches a line of its screen or of its output; nil: the prompt that its
+	// profile knows, or, without one, what agents and shells show, see [ready.Lines].
 	Pattern *regexp.Regexp
 	// Timeout is how long to wait; 0: [DefaultReadyTimeout].
 	Timeout time.Duration
@@ -35,8 +35,9 @@ func (r ReadyRequest) ready(lines []string) bool {
 }
 
 // AwaitReady returns nil as soon as a worker shows that it is ready, or has shown
-// it before. It is an [ErrNotReady] if it does not within the time, and an
-// [ErrEnded] if it ends before. It writes nothing.
+// it before. It is an [ErrNotReady] if it does not within the time, an [*AsksError] if
+// it asks something first, an [ErrBroken] if it shows an error, and an [ErrEnded] if
+// it ends before. It writes nothing.
 func (h *Host) AwaitReady(ctx context.Context, name string, r ReadyRequest) error {
 	if r.Timeout <= 0 {
 		r.Timeout = DefaultReadyTimeout
@@ -52,7 +53,11 @@ func (h *Host) AwaitReady(ctx context.Context, name string, r ReadyRequest) erro
 		return fmt.Errorf("%w: '%s' did not show within %s that it is", ErrNotReady, name, r.Timeout)
 	case errors.Is(err, ErrEnded):
 		// How, is known by now.
-		return &endedEarlyError{name: rec.Name, exit: h.observe(ctx, []registry.Record{rec})[0].Exit}
+		ended := &endedEarlyError{name: rec.Name, exit: h.observe(ctx, []registry.Record{rec})[0].Exit}
+		if text := h.brokenAtEnd(ctx, &rec); text != "" {
+			return &brokenError{name: rec.Name, text: text, ended: ended}
+		}
+		return ended
 	default:
 		return err
 	}
@@ -100,6 +105,9 @@ func (h *Host) followReady(ctx context.Context, rec registry.Record, r ReadyRequ
 	err = h.askBackend(ctx, e, true, func(p *peer) error {
 		if !p.Has(swarm.CapOutput) {
 			return &unsupportedError{backend: rec.Backend, cap: swarm.CapOutput, name: rec.Name}
+		}
+		if known := h.profileOf(&rec); known != nil && r.Pattern == nil && p.Has(swarm.CapScreen) {
+			return followProfile(ctx, p, rec, known)
 		}
 		return followReady(ctx, p, rec.Handle, r)
 	})

@@ -25,34 +25,45 @@ var errReady = errors.New("ready")
 // followReady follows what a worker writes until it is ready: nil. A worker that
 // ends before is [swarm.ErrNotFound].
 func followReady(ctx context.Context, p *peer, handle swarm.Handle, r ReadyRequest) error {
-	ctx, cancel := context.WithCancel(ctx)
 	screen := p.Has(swarm.CapScreen)
-	written := make(chan struct{}, 1)
+	var written func([]string) bool
+	if r.Pattern != nil || !screen {
+		// The programs that the patterns are for draw screens, of which single lines
+		// of output say little. Who names a pattern may mean either.
+		written = r.ready
+	}
+	if !screen {
+		return readOutput(ctx, p, handle, written)
+	}
+	return followScreen(ctx, p, handle, written, func(s swarm.Screen) bool { return !s.Taken && r.ready(s.Lines) })
+}
+
+// followScreen looks at a worker's screen, at once and whenever the worker has written
+// something, until shown says so of it, or written, unless it is nil, of lines of
+// output: nil. A worker that ends before is [swarm.ErrNotFound].
+func followScreen(ctx context.Context, p *peer, handle swarm.Handle, written func([]string) bool, shown func(swarm.Screen) bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	more := make(chan struct{}, 1)
 	over := make(chan error, 1)
 	var following sync.WaitGroup
 	defer following.Wait()
 	defer cancel()
 	following.Go(func() {
-		// The programs that the patterns are for draw screens, of which single lines
-		// of output say little. Who names a pattern may mean either.
 		over <- readOutput(ctx, p, handle, func(lines []string) bool {
 			select {
-			case written <- struct{}{}:
+			case more <- struct{}{}:
 			default:
 			}
-			return (r.Pattern != nil || !screen) && r.ready(lines)
+			return written != nil && written(lines)
 		})
 	})
-	if !screen {
-		return <-over
-	}
-	return watchScreen(ctx, p, handle, r, written, over)
+	return watchScreen(ctx, p, handle, shown, more, over)
 }
 
 // readOutput reads a worker's output, what was written before too, until ready says
 // so of what is new: nil. Its end is [swarm.ErrNotFound].
 func readOutput(ctx context.Context, p *peer, handle swarm.Handle, ready func(lines []string) bool) error {
-	var text lineReader
+	text := lineReader{live: true}
 	err := p.backend.Output(ctx, handle, swarm.OutputOptions{Follow: true}, func(o swarm.Output) error {
 		text.add(o)
 		lines := append(text.lines, text.open()...)
@@ -74,9 +85,10 @@ func readOutput(ctx context.Context, p *peer, handle swarm.Handle, ready func(li
 	}
 }
 
-// watchScreen looks at a worker's screen whenever the worker has written something.
+// watchScreen looks at a worker's screen, at once and whenever written says that the
+// worker has written something, until shown says so of it.
 // over is how the reading of its output ended.
-func watchScreen(ctx context.Context, p *peer, handle swarm.Handle, r ReadyRequest, written <-chan struct{}, over <-chan error) error {
+func watchScreen(ctx context.Context, p *peer, handle swarm.Handle, shown func(swarm.Screen) bool, written <-chan struct{}, over <-chan error) error {
 	look := time.NewTimer(0)
 	defer look.Stop()
 	var since time.Time // of the first output that was not looked at
@@ -94,7 +106,7 @@ func watchScreen(ctx context.Context, p *peer, handle swarm.Handle, r ReadyReque
 		case <-look.C:
 			since = time.Time{}
 			s, err := p.backend.Screen(ctx, handle, swarm.ScreenOptions{})
-			if err == nil && !s.Taken && r.ready(s.Lines) {
+			if err == nil && shown(s) {
 				return nil
 			}
 			// A screen that can't be seen now may be seen later, or has ended, which

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -28,7 +29,7 @@ func (h *Host) catchUp(ctx context.Context, reg *registry.Registry, g *group) ([
 func (h *Host) stirred(rec *registry.Record) bool {
 	s, err := readStatus(h.runDir(rec.ID))
 	return err != nil || s.State != rundir.StateRunning || s.Restarts > rec.Restarts ||
-		s.Completion != nil && rec.Completion == nil || !s.Shim.Alive()
+		s.Completion != nil && rec.Completion == nil || !shim.IsKept(h.runDir(rec.ID), s)
 }
 
 func (h *Host) warnIf(err error, message string, pairs ...any) {

@@ -50,6 +50,9 @@ type SpawnRequest struct {
 	Restart swarm.Restart
 	// Owner is the process at whose end it is killed; nil: nobody.
 	Owner *swarm.Owner
+	// Profile is the name of its profile, see [Host.Profiles], or "none"; empty: that
+	// of its command.
+	Profile string
 	// Ralph says that its main process is a ralph loop.
 	Ralph bool
 	// Team is the team that the worker works for, which must be there; empty: none,

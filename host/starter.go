@@ -37,6 +37,7 @@ type backend interface {
 	swarm.Inputter
 	swarm.Signaller
 	swarm.Screener
+	swarm.BatchScreener
 	swarm.Attacher
 	swarm.Completer
 	swarm.Lister

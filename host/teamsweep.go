@@ -198,6 +198,7 @@ func (h *Host) sweepAgents(ctx context.Context, teamName string, pick func(id st
 	if len(signs) == 0 {
 		return nil, nil
 	}
+	h.lookAtSilent(ctx, c, signs)
 	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		warnings, err = team.Sweep(ctx, tx, teamName, signs, time.Now())
 		return err

@@ -95,11 +95,10 @@ func TestWatch(t *testing.T) {
 			r.one.end(t, "late", swarm.Exit{Code: -1, Signal: "SIGTERM"})
 			w.expect(t, "[late] FAILED: signal: terminated")
 			r.gone(t, "late")
+			// The record goes first.
+			waitFor(t, func() bool { _, err := os.Stat(r.runDir(late.ID)); return err != nil })
 			if err := w.stop(); !errors.Is(err, context.Canceled) {
 				t.Errorf("watch: %v", err)
-			}
-			if _, err := os.Stat(r.runDir(late.ID)); err == nil {
-				t.Error("the run directory of an ephemeral worker is still there")
 			}
 			if len(w.warned) > 0 || len(w.told) > 0 {
 				t.Errorf("%d warnings, %d events more", len(w.warned), len(w.told))

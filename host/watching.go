@@ -47,6 +47,10 @@ type watching struct {
 	// next, zero if there are none.
 	sweeping bool
 	sweep    time.Time
+	// looking says that the screens of agents are being looked at; look is when to do
+	// that next, zero if no worker has a profile.
+	looking bool
+	look    time.Time
 	// warned keeps the same warning from being said twice.
 	warned map[string]bool
 
@@ -169,6 +173,9 @@ func (w *watching) refresh(ctx context.Context) error {
 		w.warn(Warning{Text: text})
 	}
 	w.awaitOwners(ctx, recs)
+	if w.look.IsZero() && !w.looking && len(w.h.profiled(recs)) > 0 {
+		w.look = time.Now()
+	}
 	now := time.Now()
 	fresh := func(r registry.Record) bool { return !w.watched[r.ID] && !now.Before(w.later[r.ID].at) }
 	for _, g := range w.h.groups(recs, fresh) {
@@ -306,6 +313,13 @@ func (w *watching) due(ctx context.Context) time.Duration {
 			w.agents(ctx)
 		} else if w.sweep.Before(next) {
 			next = w.sweep
+		}
+	}
+	if !w.look.IsZero() && !w.looking {
+		if !now.Before(w.look) {
+			w.looks(ctx)
+		} else if w.look.Before(next) {
+			next = w.look
 		}
 	}
 	for id, r := range w.later {

@@ -80,6 +80,11 @@ type Worker struct {
 	// Kill is its kill policy, Options what its backend was told of it.
 	Kill    swarm.KillOptions
 	Options map[string]string
+	// Profile is the profile that it was given at its spawn; empty: that of its command.
+	Profile string
+	// State is what it does, for a worker that runs and has a profile; nil if that was
+	// not asked for, see [Selection.States].
+	State *AgentState
 }
 
 // Gone reports whether nothing of the worker is left.
@@ -97,6 +102,9 @@ type Selection struct {
 	All bool
 	// Tag selects the workers that carry this tag.
 	Tag string
+	// States asks [Host.Workers] for the states of agents, too: it looks at their
+	// screens.
+	States bool
 }
 
 // Warning is something that the user should know and that did not make the call

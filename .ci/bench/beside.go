@@ -15,8 +15,8 @@ import (
 
 // realMost is how many of the others are real workers, each with a shim. More of them
 // are copies of a real one: a record that runs, and a run directory with a status that
-// names the shim of the original, so that it is taken for alive. For the host they cost
-// what a real one costs; only their processes are missing.
+// names the shim of the original. For the host they cost what a real one costs, since it
+// does not look at them; only their processes are missing.
 const realMost = 300
 
 // beside is the spawn and the kill of one worker in state directories with more and

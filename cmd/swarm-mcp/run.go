@@ -9,23 +9,25 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/host/mcp"
 	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/host/tool"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 // run serves one client and returns the exit code.
 func run(args []string, in io.Reader, out, errs *os.File, env []string) int {
-	program, err := parse(args, errs)
+	o, err := parse(args, errs)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
 	if err == nil {
-		err = serve(program, in, out, errs, env)
+		err = serve(o, in, out, errs, env)
 	}
 	if err != nil {
 		fmt.Fprintf(errs, "swarm: error: %s\n", safetext.Line(setup.Message(err)))
@@ -34,27 +36,44 @@ func run(args []string, in io.Reader, out, errs *os.File, env []string) int {
 	return 0
 }
 
-// parse returns the path of swarm, empty if nobody said it, after a look at whether it
-// is of the same version.
-func parse(args []string, errs io.Writer) (program string, err error) {
-	flags := flag.NewFlagSet("swarm-mcp", flag.ContinueOnError)
-	flags.SetOutput(errs)
-	flags.StringVar(&program, "swarm", "", "`path` of swarm, which plugins are looked for beside")
-	version := flags.String("version", "", "`version` that this program must have")
-	if err := flags.Parse(args); err != nil {
-		return "", err
-	}
-	if flags.NArg() > 0 {
-		return "", fmt.Errorf("unexpected argument '%s'", flags.Arg(0))
-	}
-	if own := setup.ReadBuild().Version; *version != "" && *version != own {
-		return "", fmt.Errorf("swarm-mcp is of version %s, but swarm of %s: install both anew, with 'make install' or "+
-			"'go install github.com/swarmhost/swarm/cmd/...@latest'", own, *version)
-	}
-	return program, nil
+// options are what the command line says.
+type options struct {
+	// program is the path of swarm, empty if nobody said it.
+	program string
+	// person is the user's word that the client serves nobody but them.
+	person bool
+	// tools are the sets of tools to offer; nil: what fits the caller.
+	tools []tool.Set
+	// callLimit is how long the client waits for an answer; 0: nobody said it.
+	callLimit time.Duration
 }
 
-func serve(program string, in io.Reader, out, errs *os.File, env []string) error {
+// parse reads the command line, and checks that swarm is of the same version.
+func parse(args []string, errs io.Writer) (o options, err error) {
+	flags := flag.NewFlagSet("swarm-mcp", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.StringVar(&o.program, "swarm", "", "`path` of swarm, which plugins are looked for beside")
+	flags.BoolVar(&o.person, "person", false, "the client serves nobody but you")
+	version := flags.String("version", "", "`version` that this program must have")
+	flags.DurationVar(&o.callLimit, "call-limit", 0, "how long the client waits for an answer")
+	flags.Func("tools", "`sets` of tools to offer, separated by commas", func(text string) (err error) {
+		o.tools, err = tool.ParseSets(text)
+		return err
+	})
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument '%s'", flags.Arg(0))
+	}
+	if own := setup.ReadBuild().Version; *version != "" && *version != own {
+		return o, fmt.Errorf("swarm-mcp is of version %s, but swarm of %s: install both anew, with 'make install' or "+
+			"'go install github.com/swarmhost/swarm/cmd/...@latest'", own, *version)
+	}
+	return o, nil
+}
+
+func serve(o options, in io.Reader, out, errs *os.File, env []string) error {
 	// What a library prints must not get between the messages.
 	os.Stdout = errs
 	// A client that is gone is the end of the input too; writing to it must not end
@@ -71,7 +90,7 @@ func serve(program string, in io.Reader, out, errs *os.File, env []string) error
 	if err != nil {
 		return fmt.Errorf("cannot tell the working directory: %w", err)
 	}
-	s := source{setup: setup.Setup{Env: env, Program: program}, dir: dir}
+	s := source{setup: setup.Setup{Env: env, Program: o.program, Client: true, ClientIsPerson: o.person}, dir: dir}
 	if level := hclog.LevelFromString(s.setup.Getenv("SWARM_LOG")); level != hclog.NoLevel {
 		s.setup.Logger = hclog.New(&hclog.LoggerOptions{Name: "swarm-mcp", Level: level, Output: safetext.Writer(errs)})
 	}
@@ -96,6 +115,7 @@ func serve(program string, in io.Reader, out, errs *os.File, env []string) error
 	err = mcp.Serve(ctx, mcp.Options{
 		In: in, Out: out,
 		Version: setup.ReadBuild().Version,
+		Tools:   o.tools, CallLimit: o.callLimit,
 		Session: session,
 		Env:     s.tools,
 		Open:    s.open,

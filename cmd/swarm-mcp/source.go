@@ -33,13 +33,17 @@ func (s source) open(ctx context.Context) (*host.Host, error) {
 func (s source) tools(name string) tool.Env {
 	env := tool.Env{Open: s.open, Dir: s.dir}
 	switch name {
-	case "spawn-team", "spawn-agent":
+	case "spawn-team", "spawn-agent", "worker-spawn":
 		// What is started depends on the project, so a mistake there is an error.
 		loaded, err := s.setup.Load(anyBackend)
 		if loaded == nil {
 			loaded = &config.Loaded{Config: config.Default()}
 		}
+		env.WorktreeParent, env.ReadEnv = setup.WorktreeParent(loaded), config.ReadEnv
 		env.AgentCommand, env.NoAgentCommand = loaded.Config.Team.AgentCommand, notTrusted(loaded)
+		env.NewWorker = func(backend string, worktree bool, dir string) (host.SpawnRequest, error) {
+			return setup.NewWorker(loaded, backend, worktree, dir)
+		}
 		env.Open = func(ctx context.Context) (*host.Host, error) {
 			if err != nil {
 				return nil, err

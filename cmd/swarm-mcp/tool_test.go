@@ -1,8 +1,10 @@
 package main_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +28,7 @@ func TestTools(t *testing.T) {
 			t.Fatal(err)
 		}
 		input := tool.InputSchema.(object)
-		if tool.Description == "" || tool.Title == "" || input["type"] != "object" || tool.OutputSchema == nil {
+		if tool.Description == "" || tool.Title == "" || input["type"] != "object" || tool.OutputSchema != nil {
 			t.Errorf("%s: %+v", tool.Name, tool)
 		}
 		a := tool.Annotations
@@ -38,17 +40,18 @@ func TestTools(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Bash", "BashOutput", "KillShell", "tasks", "spawn-team", "spawn-agent", "kill-agent", "get-agent-status", "heartbeat",
+		"Bash", "BashOutput", "KillShell", "tasks",
+		"worker-spawn", "worker-list", "worker-status", "worker-output", "worker-send", "worker-wait", "worker-kill", "spawn-team", "spawn-agent", "kill-agent", "get-agent-status", "heartbeat",
 		"send-message", "read-messages", "respond-shutdown", "task-create", "task-claim", "task-update", "task-list",
 	}
 	var names []string
 	for name, hints := range got {
 		names = append(names, name)
-		readOnly := name == "tasks" || name == "get-agent-status" || name == "task-list"
+		readOnly := slices.Contains([]string{"tasks", "get-agent-status", "task-list", "worker-list", "worker-status", "worker-output", "worker-wait"}, name)
 		if strings.Contains(hints, "r") != readOnly || readOnly && strings.Contains(hints, "d") {
 			t.Errorf("%s: hints %q", name, hints)
 		}
-		ends := name == "Bash" || name == "KillShell" || name == "kill-agent"
+		ends := name == "Bash" || name == "KillShell" || name == "kill-agent" || name == "worker-kill"
 		if ends && !strings.Contains(hints, "d") {
 			t.Errorf("%s: hints %q", name, hints)
 		}
@@ -127,8 +130,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestTeamTools goes through the life of an agent that is a client too: it has the
-// token that its worker was given.
+// TestTeamTools goes through the life of an agent that is a client too: its server runs
+// below the main process of its worker.
 func TestTeamTools(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -139,7 +142,7 @@ func TestTeamTools(t *testing.T) {
 	}
 	a := lead.call("spawn-agent", object{
 		"teamName": "red", "name": "ann", "backend": "process",
-		"command": []string{"sh", "-c", "echo $SWARM_TOKEN > token.new; mv token.new token; exec sleep 1000"},
+		"command": []string{"sh", "-c", "mkfifo in out; echo $SWARM_TOKEN > token.new; mv token.new token; swarm mcp --tools shells,workers,teams < in > out; exec sleep 1000"},
 	}, false)
 	id := a["agentId"].(string)
 	w.until("the agent has written its token", func() bool { return exists(w.path("token")) })
@@ -147,7 +150,7 @@ func TestTeamTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ann := w.start(mcptest.Options{Version: mcptest.Handshake}, "SWARM_TOKEN="+strings.TrimSpace(string(token)))
+	ann := w.connect(w.command(context.WithoutCancel(t.Context()), "sh", "-c", "cat out & exec cat > in"), mcptest.Options{Version: mcptest.Handshake})
 
 	task := lead.call("task-create", object{"teamName": "red", "title": "build"}, false)["task"].(object)
 	ann.call("task-claim", object{"teamName": "red", "taskId": task["id"]}, false)
@@ -167,7 +170,7 @@ func TestTeamTools(t *testing.T) {
 		t.Errorf("status: %v", status)
 	}
 	want := object{
-		"success": false, "method": "force", "phase": "force_killed", "reassignedTasks": []any{},
+		"success": false, "method": "force", "phase": "requested", "reassignedTasks": []any{},
 		"error": "Only the team leader can kill agents",
 	}
 	if diff := cmp.Diff(want, ann.call("kill-agent", object{"teamName": "red", "agentId": id, "force": true}, true)); diff != "" {
@@ -177,8 +180,9 @@ func TestTeamTools(t *testing.T) {
 	if got := ann.call("respond-shutdown", object{"teamName": "red", "approve": true}, false); got["phase"] != "confirmed" {
 		t.Errorf("respond-shutdown: %v", got)
 	}
-	w.until("the agent has ended", func() bool { return len(w.alive("sleep 1000")) == 0 })
-	if got := ann.call("heartbeat", object{"teamName": "red"}, true)["error"]; got != "Unknown agent token" {
+	w.until("the agent has ended", func() bool { return len(w.alive("mkfifo in out")) == 0 })
+	late := w.start(mcptest.Options{}, "SWARM_TOKEN="+strings.TrimSpace(string(token)))
+	if got := late.call("heartbeat", object{"teamName": "red"}, true)["error"]; got != "Unknown agent token" {
 		t.Errorf("heartbeat with the token of one that is gone: %v", got)
 	}
 	wantGone := object{

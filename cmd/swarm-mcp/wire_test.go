@@ -21,7 +21,7 @@ type wire struct {
 
 func (w *world) wire() *wire {
 	w.Helper()
-	server := w.command(w.Context(), "swarm", "mcp")
+	server := w.command(w.Context(), "swarm", "mcp", "--tools", "shells,workers,teams")
 	server.Stderr = os.Stderr
 	in, err := server.StdinPipe()
 	if err != nil {

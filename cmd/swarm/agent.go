@@ -20,7 +20,7 @@ an agent of role leader. "swarm kill" obeys the same rule for the workers of age
   swarm agent status --team web
   swarm agent kill alice --team web --reason "we are done" --wait
   swarm agent kill alice --team web --force`,
-	}, newAgentSpawn(a), newAgentStatus(a), newAgentLs(a), newAgentKill(a))
+	}, newAgentSpawn(a), newAgentStatus(a), newAgentLs(a), newAgentKill(a), newAgentProfiles(a))
 }
 
 // The roles that an agent can have.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,7 +44,14 @@ func (a *app) printAgents(agents []tool.AgentStatus) {
 	for i, s := range agents {
 		rows[i] = []string{s.Name, s.AgentID, s.Role, s.Status, heartbeatText(s), s.Worker, orDash(s.Model)}
 	}
-	for i, line := range tableLines(agentLsHeader, rows) {
+	header := agentLsHeader
+	if slices.ContainsFunc(agents, func(s tool.AgentStatus) bool { return s.State != "" }) {
+		header = append(slices.Clone(header), "STATE")
+		for i, s := range agents {
+			rows[i] = append(rows[i], orDash(s.State))
+		}
+	}
+	for i, line := range tableLines(header, rows) {
 		switch {
 		case !a.colours():
 		case i == 0:

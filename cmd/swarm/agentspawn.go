@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
@@ -12,6 +16,8 @@ type agentSpawnOptions struct {
 	memberFlags
 	in   tool.SpawnAgentInput
 	role *choiceFlag
+	// ready is the pattern that says when the prompt can be typed.
+	ready patternFlag
 }
 
 func newAgentSpawn(a *app) *cobra.Command {
@@ -27,9 +33,13 @@ It returns when the agent is active, a member of the team with a token of its ow
 If it can't be started, nothing is left behind. {prompt}, {model}, {name} and {port},
 the port of the team's server, are replaced in COMMAND. Without {prompt} there the
 prompt is typed in once the agent waits for input; if that takes too long it is put
-into the agent's inbox, with a warning.`,
+into the agent's inbox, with a warning.
+
+Flags that a known agent needs in a team are added to COMMAND: codex gets --no-daemon,
+without which its tools have nobody's rights.`,
 		Example: `  swarm agent spawn --team web --name alice -- claude
   swarm agent spawn --team web --role reviewer --prompt "review what is merged"
+  swarm agent spawn --team web --name bob --worktree --branch fix/login --env-file .env -- codex
   swarm agent spawn --team web --backend process -- ./agent.sh "{name}"`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,6 +49,10 @@ into the agent's inbox, with a warning.`,
 			}
 			o.in.Command = args
 			o.in.Role = o.role.value
+			o.in.ReadyPattern = o.ready.String()
+			if err := o.check(); err != nil {
+				return err
+			}
 			return a.agentSpawn(cmd.Context(), o)
 		},
 	}
@@ -49,8 +63,34 @@ into the agent's inbox, with a warning.`,
 	f.StringVar(&o.in.Model, "model", "", "`MODEL` that it uses")
 	f.StringVar(&o.in.Prompt, "prompt", "", "`TEXT` that it is told first")
 	f.StringVar(&o.in.Cwd, "cwd", "", "working directory `DIR` (default: this one)")
+	f.BoolVar(&o.in.Worktree, "worktree", false, "run in a new git worktree of the repository")
+	f.StringVar(&o.in.Branch, "branch", "", "`BRANCH` of the worktree (default: the name of its worker)")
+	f.StringArrayVar(&o.in.Env, "env", nil, "variable for it, `KEY=VAL`; may be repeated")
+	f.StringArrayVar(&o.in.EnvFile, "env-file", nil, "`FILE` of variables for it; may be repeated, --env takes precedence")
+	f.StringArrayVar(&o.in.Tags, "tag", nil, "`TAG` for its worker; may be repeated")
+	f.Var(&o.ready, "ready-pattern", "line of its screen, as a regular expression, before the prompt is typed")
+	f.StringVar(&o.in.Profile, "profile", "", "`NAME` of its profile, or none (default: by its command)")
 	f.StringVar(&o.in.Backend, "backend", "", "`PLUGIN` that owns its worker (default: tmux)")
 	return cmd
+}
+
+// check refuses flags that make no sense together.
+func (o *agentSpawnOptions) check() error {
+	if o.in.Branch != "" && !o.in.Worktree {
+		return usagef("--branch needs --worktree")
+	}
+	if o.in.ReadyPattern != "" && o.in.Prompt == "" {
+		return usagef("--ready-pattern needs --prompt: it says when that can be typed")
+	}
+	for _, entry := range o.in.Env {
+		if _, _, err := keyValue(entry); err != nil {
+			return fmt.Errorf("invalid env format '%s' (expected KEY=VAL)", entry)
+		}
+	}
+	if slices.Contains(o.in.Tags, "") {
+		return usagef("--tag is empty")
+	}
+	return nil
 }
 
 func (a *app) agentSpawn(ctx context.Context, o *agentSpawnOptions) error {
@@ -64,11 +104,18 @@ func (a *app) agentSpawn(ctx context.Context, o *agentSpawnOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.in.Cwd, err = workingDir(o.in.Cwd); err != nil {
-		return err
+	if o.in.Cwd != "" {
+		if o.in.Cwd, err = workingDir(o.in.Cwd); err != nil {
+			return err
+		}
 	}
 	o.in.TeamName = team
-	out, err := tool.SpawnAgent(ctx, a.toolEnv(loaded.Config), o.in)
+	env := a.toolEnv(loaded.Config)
+	if env.Dir, err = workingDir(""); err != nil && o.in.Cwd == "" {
+		return err
+	}
+	env.WorktreeParent, env.ReadEnv = setup.WorktreeParent(loaded), config.ReadEnv
+	out, err := tool.SpawnAgent(ctx, env, o.in)
 	return a.answer(o.json, out, out.Warnings, err, func() {
 		a.printf("spawned agent %s (%s, %s, %s: %s)\n", out.Name, out.AgentID, out.Color, backend, out.Worker)
 	})

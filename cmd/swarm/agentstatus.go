@@ -87,6 +87,9 @@ func agentFacts(s tool.AgentStatus, now time.Time) [][]string {
 		}
 	}
 	add("model", s.Model)
+	add("state", s.State)
+	add("asks", s.Question)
+	add("answers", strings.Join(s.Choices, ", "))
 	add("last sign of life", heartbeatText(s))
 	add("worker", s.Worker)
 	add("pane", s.PaneID)

@@ -42,6 +42,8 @@ type workerJSON struct {
 	Stdin      bool            `json:"stdin"`
 	Project    *string         `json:"project"`
 	Agent      *string         `json:"agent"`
+
+	State *stateJSON `json:"state"`
 }
 
 type exitJSON struct {
@@ -134,6 +136,7 @@ func workerJSONOf(w host.Worker) workerJSON {
 		Stdin:    w.Stdin,
 		Project:  orNull(w.Project),
 		Agent:    orNull(w.Agent),
+		State:    stateJSONOf(w.State),
 	}
 	if w.Gone() {
 		j.PID = nil // another process may have it by now

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -36,6 +37,10 @@ func full() host.Worker {
 		Restarts:  2, Completion: &swarm.Completion{Summary: "fixed <it>", Time: start},
 		Previous: []string{"k3x8"}, Stdin: true, Owner: &swarm.Owner{PID: 7}, Ralph: true, Project: "/r/swarm.toml",
 		Team: "crew", Agent: "agent-a1b2c3",
+		State: &host.AgentState{
+			Profile: "claude", State: profile.Blocked, Source: host.SourceScreen, Since: start, Question: "Proceed?",
+			Choices: []profile.Choice{{Key: "1", Label: "Yes", Selected: true}}, Broken: "API Error",
+		},
 	}
 }
 
@@ -60,7 +65,9 @@ func TestWorkerJSON(t *testing.T) {
 		`"kill":{"signal":"SIGINT","grace":1.5,"force":true,"mode":"main"},` +
 		`"restart":{"when":"on-failure","min_delay":0.1,"max_delay":30,"budget":3,"window":60},"restarts":2,` +
 		`"completion":{"summary":"fixed <it>","time":"2026-01-02T02:04:05.006Z"},"previous":["k3x8"],"stdin":true,` +
-		`"project":"/r/swarm.toml","agent":"agent-a1b2c3"}`
+		`"project":"/r/swarm.toml","agent":"agent-a1b2c3",` +
+		`"state":{"state":"blocked","source":"screen","since":"2026-01-02T02:04:05.006Z","profile":"claude","question":"Proceed?",` +
+		`"choices":[{"key":"1","label":"Yes","selected":true}],"broken":"API Error"}}`
 	a := &app{env: []string{"SWARM_DIR=/s"}}
 	if diff := cmp.Diff(want, compact(t, a.workerJSON(full()))); diff != "" {
 		t.Errorf("full worker (-want +got):\n%s", diff)
@@ -69,7 +76,7 @@ func TestWorkerJSON(t *testing.T) {
 		`"started":null,"ended":null,"exit":null,"tmux":null,"worktree":null,"retain":"until-clean","owner":null,` +
 		`"team":null,"ralph":null,"status_reason":null,"survivors":[],` +
 		`"kill":{"signal":null,"grace":0,"force":false,"mode":"tree"},"restart":null,"restarts":0,"completion":null,` +
-		`"previous":[],"stdin":false,"project":null,"agent":null}`
+		`"previous":[],"stdin":false,"project":null,"agent":null,"state":null}`
 	if diff := cmp.Diff(wantEmpty, compact(t, workerJSONOf(empty()))); diff != "" {
 		t.Errorf("empty worker (-want +got):\n%s", diff)
 	}

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"sync"
 	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/plain"
+	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -32,9 +33,14 @@ func newLogs(a *app) *cobra.Command {
 		Short: "Print the output of a worker",
 		Long: `Print what a worker wrote, whether it runs or has ended. To a pipe or a file it goes
 byte for byte. On a terminal it is text with its colours (none with NO_COLOR or
-TERM=dumb): other terminal sequences are left out, so that nothing changes the
-terminal, and hidden characters are shown as escapes. --raw gives a terminal the
-bytes too; 'swarm peek' shows the screen of a full-screen program.
+TERM=dumb), so that nothing changes the terminal, and hidden characters are shown as
+escapes. --raw gives a terminal the bytes too.
+
+Text, also that of --plain, is what the screen showed: of a line that was written over,
+such as a progress bar, its last state, of a full-screen program what scrolled off and
+what was there at the end ('swarm peek' shows the screen of now). With --follow a line
+is printed as soon as the program goes on to the next one, and again if it comes back
+to change it.
 
 Output is kept up to a limit (64 MiB); what was dropped is said on stderr. A worker
 is never blocked or ended by its log.`,
@@ -58,9 +64,9 @@ is never blocked or ended by its log.`,
 	f.Var(&o.since, "since", "only what was written in this time until now")
 	o.stream = choice(cmd, "stream", "only one stream", "", string(swarm.Stdout), string(swarm.Stderr))
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it was written")
-	f.BoolVar(&o.plain, "plain", false, "leave out terminal sequences (colours, cursor movement)")
+	f.BoolVar(&o.plain, "plain", false, "as text: without colours, each line as it was last on the screen")
 	f.BoolVar(&o.raw, "raw", false, "every byte as it was written, on a terminal too, which it may change")
-	f.BoolVar(&o.json, "json", false, "print one JSON object a line: time, stream, text, partial (its line goes on), dropped")
+	f.BoolVar(&o.json, "json", false, "print one JSON object a line: time, stream, text, partial (its line goes on), dropped; with --plain a line of text each")
 	return cmd
 }
 
@@ -70,12 +76,12 @@ func (a *app) logs(ctx context.Context, name string, o *logsOptions) error {
 		options.Since = time.Now().Add(-*o.since.d)
 	}
 	return a.withHost(ctx, func(h *host.Host) error {
-		p := logPrinter{app: a, timestamps: o.timestamps, json: o.json}
+		p := logPrinter{app: a, timestamps: o.timestamps, json: o.json, live: o.follow, last: o.lines.n}
 		if !o.raw && !o.json {
 			p.form = a.logForm()
 		}
 		p.form.plain = p.form.plain || o.plain
-		return h.Logs(ctx, name, options, p.print)
+		return p.run(func(each func(swarm.Output) error) error { return h.Logs(ctx, name, options, each) })
 	})
 }
 
@@ -99,46 +105,211 @@ type logPrinter struct {
 	*app
 	form             logForm
 	timestamps, json bool
+	// live shows lines early, for those who follow the output.
+	live bool
+	// last is how many lines of text are wanted, for what is not followed; nil: all. The
+	// last lines of the output may be more of them, such as the picture of a full-screen
+	// program.
+	last *int
 	// open is the stream whose line has no end yet.
-	open  swarm.Stream
-	texts map[swarm.Stream]*plain.Text
+	open swarm.Stream
+	// screens make text of the streams, unless they are shown byte for byte.
+	screens map[swarm.Stream]*screen.Screen
 	// half is the beginning of a letter whose rest comes with the next piece.
 	half map[swarm.Stream][]byte
+	// dropped is how much output before what is printed next is no longer kept.
+	dropped int64
+	// line is what is written at once, err is what came of that.
+	line []byte
+	err  error
 }
 
+// print prints a piece of output.
 func (p *logPrinter) print(o swarm.Output) error {
 	if o.Dropped > 0 {
 		p.warn(fmt.Sprintf("%d bytes of older output are no longer kept", o.Dropped), "")
 	}
-	if p.json {
-		return p.printPiece(o)
-	}
-	line := make([]byte, 0, len(o.Data)+40)
-	if p.timestamps && p.open != o.Stream {
-		if p.open != "" {
-			line = append(line, '\n')
-		}
-		line = o.Time.Local().AppendFormat(line, timestampFormat)
-	}
-	data := o.Data
+	p.dropped += o.Dropped
 	switch {
-	case p.form.terminal:
-		text := p.textOf(o.Stream).Strip(p.letters(o), !o.Partial)
-		data = safeColours(text)
-	case p.form.plain:
-		data = p.textOf(o.Stream).Strip(data, !o.Partial)
+	case p.form.plain || p.form.terminal:
+		s := p.screenOf(o.Stream)
+		s.Write(o.Data, o.Time)
+		if !o.Partial {
+			s.Write([]byte{'\n'}, o.Time)
+		}
+		return p.err
+	case p.json:
+		return p.printJSON(o.Stream, o.Time, p.letters(o), o.Partial)
 	}
-	line = append(line, data...)
-	p.open = o.Stream
-	if !o.Partial {
-		line = append(line, '\n')
+	p.begin(o.Stream, o.Time, false)
+	p.line = append(p.line, o.Data...)
+	return p.end(!o.Partial)
+}
+
+// screenOf returns what makes text of a stream.
+func (p *logPrinter) screenOf(stream swarm.Stream) *screen.Screen {
+	if s := p.screens[stream]; s != nil {
+		return s
+	}
+	if p.screens == nil {
+		p.screens = map[swarm.Stream]*screen.Screen{}
+	}
+	s := &screen.Screen{Live: p.live, Colours: p.form.terminal && !p.form.plain}
+	s.Line = func(l screen.Line) {
+		if p.err == nil {
+			p.err = p.printText(stream, l)
+		}
+	}
+	p.screens[stream] = s
+	// A terminal has one stream. The lines of two are shown in their order.
+	for _, s := range p.screens {
+		s.Live = s.Live || len(p.screens) > 1
+	}
+	return s
+}
+
+// printText prints a line of text, or a piece of one.
+func (p *logPrinter) printText(stream swarm.Stream, l screen.Line) error {
+	if p.json {
+		return p.printJSON(stream, l.Time, l.Text, !l.Ends)
+	}
+	p.begin(stream, l.Time, l.Begins)
+	if p.form.terminal {
+		p.line = append(p.line, safeColours(l.Text)...)
+	} else {
+		p.line = append(p.line, l.Text...)
+	}
+	return p.end(l.Ends)
+}
+
+// begin begins a line, unless the open one goes on. fresh says that it does not.
+func (p *logPrinter) begin(stream swarm.Stream, at time.Time, fresh bool) {
+	if p.open == stream && !fresh {
+		return
+	}
+	if p.open != "" && (p.timestamps || len(p.screens) > 0) {
+		p.line = append(p.line, '\n')
+	}
+	if p.timestamps {
+		p.line = at.Local().AppendFormat(p.line, timestampFormat)
+	}
+	p.open = stream
+}
+
+// end ends a line, or a piece of one. Those who follow see it at once.
+func (p *logPrinter) end(ends bool) error {
+	if ends {
+		p.line = append(p.line, '\n')
 		p.open = ""
 	}
-	_, err := p.out.Write(line)
+	switch {
+	case p.live || len(p.screens) == 0:
+		return p.flush()
+	case p.last != nil:
+		if len(p.line) > lastBuffer {
+			p.line = lastLines(p.line, *p.last)
+		}
+	case len(p.line) > logBuffer:
+		return p.flush()
+	}
+	return nil
+}
+
+const (
+	// logBuffer is how much text is written at once.
+	logBuffer = 32 << 10
+	// lastBuffer is how much text comes together before all but the last lines go.
+	lastBuffer = 4 << 20
+)
+
+// lastLines returns the last n lines of text.
+func lastLines(text []byte, n int) []byte {
+	if n <= 0 {
+		return nil
+	}
+	at := len(bytes.TrimSuffix(text, []byte{'\n'}))
+	for range n {
+		if at = bytes.LastIndexByte(text[:at], '\n'); at < 0 {
+			return text
+		}
+	}
+	return text[at+1:]
+}
+
+func (p *logPrinter) flush() error {
+	_, err := p.out.Write(p.line)
+	p.line = p.line[:0]
 	return err
 }
 
-// logJSON is a piece of output. What is not UTF-8 in it is replaced.
+// settled is how long those who follow wait for more before they see what is not
+// finished, such as a prompt or the picture of a full-screen program.
+const settled = 300 * time.Millisecond
+
+// run prints all output that read gives to each.
+func (p *logPrinter) run(read func(each func(swarm.Output) error) error) error {
+	var mu sync.Mutex
+	written, over := make(chan struct{}, 1), make(chan struct{})
+	var settling sync.WaitGroup
+	if p.live && (p.form.plain || p.form.terminal) {
+		settling.Go(func() {
+			quiet := time.NewTimer(settled)
+			defer quiet.Stop()
+			for {
+				select {
+				case <-written:
+					quiet.Reset(settled)
+				case <-quiet.C:
+					mu.Lock()
+					p.settle()
+					mu.Unlock()
+				case <-over:
+					return
+				}
+			}
+		})
+	}
+	err := read(func(o swarm.Output) error {
+		select {
+		case written <- struct{}{}:
+		default:
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		return p.print(o)
+	})
+	close(over)
+	settling.Wait()
+	if closeErr := p.close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// settle prints what is on the screens. A failure is returned by print.
+func (p *logPrinter) settle() {
+	for _, s := range p.screens {
+		s.Settle()
+	}
+}
+
+// close prints what is left at the end of the output.
+func (p *logPrinter) close() error {
+	for _, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
+		if s := p.screens[stream]; s != nil {
+			s.Close()
+		}
+	}
+	if p.last != nil && !p.live {
+		p.line = lastLines(p.line, *p.last)
+	}
+	if p.err == nil && len(p.line) > 0 {
+		p.err = p.flush()
+	}
+	return p.err
+}
+
+// logJSON is a piece of output, or a line of text. What is not UTF-8 in it is replaced.
 type logJSON struct {
 	Time    *string `json:"time"`
 	Stream  string  `json:"stream"`
@@ -147,14 +318,10 @@ type logJSON struct {
 	Dropped int64   `json:"dropped"`
 }
 
-func (p *logPrinter) printPiece(o swarm.Output) error {
-	data := p.letters(o)
-	if p.form.plain {
-		data = p.textOf(o.Stream).Strip(data, !o.Partial)
-	}
-	return p.printJSONLine(logJSON{
-		Time: timeJSON(o.Time), Stream: string(o.Stream), Text: string(data), Partial: o.Partial, Dropped: o.Dropped,
-	})
+func (p *logPrinter) printJSON(stream swarm.Stream, at time.Time, text []byte, partial bool) error {
+	dropped := p.dropped
+	p.dropped = 0
+	return p.printJSONLine(logJSON{Time: timeJSON(at), Stream: string(stream), Text: string(text), Partial: partial, Dropped: dropped})
 }
 
 // letters returns the piece without a letter at its end of which more is to come,
@@ -187,17 +354,6 @@ func wholeLetters(data []byte) int {
 		}
 	}
 	return len(data)
-}
-
-// textOf returns what makes text of a stream.
-func (p *logPrinter) textOf(stream swarm.Stream) *plain.Text {
-	if p.texts == nil {
-		p.texts = map[swarm.Stream]*plain.Text{}
-	}
-	if p.texts[stream] == nil {
-		p.texts[stream] = &plain.Text{Colours: p.form.terminal && !p.form.plain}
-	}
-	return p.texts[stream]
 }
 
 // safeColours makes harmless what is left of a worker's output beside its colours,

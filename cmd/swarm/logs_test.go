@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -26,8 +27,9 @@ func TestLogPrinter(t *testing.T) {
 		want              string
 	}{
 		{false, false, "begin\x1b[0m\nouterr\nend"},
-		{false, true, "begin\nouterr\nend"},
-		{true, true, stamp + "begin\n" + stamp + "out\n" + stamp + "err\n" + stamp + "end"},
+		{false, true, "begin\nerr\noutend"},
+		{true, false, stamp + "begin\x1b[0m\n" + stamp + "out\n" + stamp + "err\n" + stamp + "end"},
+		{true, true, stamp + "begin\n" + stamp + "err\n" + stamp + "outend"},
 	} {
 		a, stdout, stderr := testApp()
 		p := logPrinter{app: a, timestamps: c.timestamps, form: logForm{plain: c.plain}}
@@ -35,6 +37,9 @@ func TestLogPrinter(t *testing.T) {
 			if err := p.print(piece); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if err := p.close(); err != nil {
+			t.Fatal(err)
 		}
 		if diff := cmp.Diff(c.want, stdout.String()); diff != "" {
 			t.Errorf("timestamps %v, plain %v (-want +got):\n%s", c.timestamps, c.plain, diff)
@@ -45,28 +50,58 @@ func TestLogPrinter(t *testing.T) {
 	}
 }
 
+func TestLogLastLines(t *testing.T) {
+	t.Parallel()
+	picture := []byte("\x1b[?1049h\x1b[1;1Hone\x1b[2;1Htwo\x1b[3;1Hthree")
+	for n, want := range map[int]string{0: "", 1: "three", 2: "two\nthree", 3: "one\ntwo\nthree", 9: "one\ntwo\nthree"} {
+		a, stdout, _ := testApp()
+		p := logPrinter{app: a, form: logForm{plain: true}, last: &n}
+		if err := errors.Join(p.print(swarm.Output{Stream: swarm.Stdout, Data: picture, Partial: true}), p.close()); err != nil {
+			t.Fatal(err)
+		}
+		if got := stdout.String(); got != want {
+			t.Errorf("the last %d lines are %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestLogJSON(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
-	a, stdout, _ := testApp()
-	p := logPrinter{app: a, json: true, form: logForm{plain: true}}
-	for _, piece := range []swarm.Output{
+	pieces := []swarm.Output{
 		{Time: at, Stream: swarm.Stdout, Data: []byte("<gr\xc3"), Partial: true, Dropped: 7},
 		{Time: at, Stream: swarm.Stderr, Data: []byte("err")},
 		{Time: at, Stream: swarm.Stdout, Data: []byte("\xbcn>\x1b[31m \xe2\x82"), Partial: true},
-		{Time: at, Stream: swarm.Stdout, Data: []byte("\xacx\xff\u009b2J\u202e")},
-	} {
-		if err := p.print(piece); err != nil {
-			t.Fatal(err)
-		}
+		{Time: at, Stream: swarm.Stdout, Data: []byte("\xacx\xff\u202e")},
+		{Time: at, Stream: swarm.Stdout, Data: []byte("10%\r20%"), Partial: true},
 	}
 	const when = `{"time":"2026-01-02T03:04:05.006Z","stream":`
-	want := when + `"stdout","text":"<gr","partial":true,"dropped":7}` + "\n" +
-		when + `"stderr","text":"err","partial":false,"dropped":0}` + "\n" +
-		when + `"stdout","text":"ün> ","partial":true,"dropped":0}` + "\n" +
-		when + `"stdout","text":"€x\ufffd\u202e","partial":false,"dropped":0}` + "\n"
-	if diff := cmp.Diff(want, stdout.String()); diff != "" {
-		t.Errorf("one object a piece (-want +got):\n%s", diff)
+	for _, c := range []struct {
+		plain bool
+		want  string
+	}{
+		{false, when + `"stdout","text":"<gr","partial":true,"dropped":7}` + "\n" +
+			when + `"stderr","text":"err","partial":false,"dropped":0}` + "\n" +
+			when + `"stdout","text":"ün>\u001b[31m ","partial":true,"dropped":0}` + "\n" +
+			when + `"stdout","text":"€x\ufffd\u202e","partial":false,"dropped":0}` + "\n" +
+			when + `"stdout","text":"10%\r20%","partial":true,"dropped":0}` + "\n"},
+		{true, when + `"stderr","text":"err","partial":false,"dropped":7}` + "\n" +
+			when + `"stdout","text":"<grün> €x\ufffd\u202e","partial":false,"dropped":0}` + "\n" +
+			when + `"stdout","text":"20%","partial":true,"dropped":0}` + "\n"},
+	} {
+		a, stdout, _ := testApp()
+		p := logPrinter{app: a, json: true, form: logForm{plain: c.plain}}
+		for _, piece := range pieces {
+			if err := p.print(piece); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.close(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, stdout.String()); diff != "" {
+			t.Errorf("plain %v (-want +got):\n%s", c.plain, diff)
+		}
 	}
 }
 

@@ -26,7 +26,10 @@ func newLs(a *app) *cobra.Command {
 		Short:   "List workers",
 		Long: `List all workers, those that ended too until they are cleaned. What is shown is
 what was found out now; nothing is changed. A backend that can't be reached
-makes its own workers "unknown" and no others.`,
+makes its own workers "unknown" and no others.
+
+Agents that run have a state beside: working, idle, blocked or unknown, as their
+screens show it; 'swarm status' tells what a blocked one asks.`,
 		Example: `  swarm ls
   swarm ls --status running --tag login
   swarm ls --format names | xargs swarm wait
@@ -44,7 +47,7 @@ makes its own workers "unknown" and no others.`,
 
 func (a *app) ls(ctx context.Context, o *lsOptions) error {
 	return a.withHost(ctx, func(h *host.Host) error {
-		workers, warnings, err := h.Workers(ctx, host.Selection{All: o.tag == "", Tag: o.tag})
+		workers, warnings, err := h.Workers(ctx, host.Selection{All: o.tag == "", Tag: o.tag, States: o.format.value != "names"})
 		if err != nil {
 			return err
 		}
@@ -65,7 +68,7 @@ func (a *app) ls(ctx context.Context, o *lsOptions) error {
 				a.printf("%s\n", w.Name)
 			}
 		default:
-			a.printTable(lsHeader, lsRows(workers, time.Now()))
+			a.printTable(withStates(workers, lsHeader, lsRows(workers, time.Now())))
 		}
 		return nil
 	})
@@ -82,6 +85,21 @@ func lsRows(workers []host.Worker, now time.Time) [][]string {
 		}
 	}
 	return rows
+}
+
+// withStates adds a column with the states of agents, if there are any.
+func withStates(workers []host.Worker, header []string, rows [][]string) ([]string, [][]string) {
+	if !slices.ContainsFunc(workers, func(w host.Worker) bool { return w.State != nil }) {
+		return header, rows
+	}
+	for i, w := range workers {
+		state := ""
+		if w.State != nil {
+			state = string(w.State.State)
+		}
+		rows[i] = append(rows[i], orDash(state))
+	}
+	return append(slices.Clone(header), "STATE"), rows
 }
 
 // pidOrWindow is where a living worker is; of one that is gone the number may be

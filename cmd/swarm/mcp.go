@@ -8,6 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/host/tool"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -17,6 +18,9 @@ const mcpProgram = "swarm-mcp"
 
 func newMCP(a *app) *cobra.Command {
 	var cwd string
+	var person bool
+	var sets setsFlag
+	var limit durationFlag
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve swarm to an agent as tools",
@@ -26,17 +30,40 @@ how to tell yours.
 
 It leaves when its input ends, on a signal, and when its parent is gone, and ends
 the background shells that were started through it, with everything that they
-started. Should it be killed, their keepers end them. Workers and agents stay.`,
+started. Should it be killed, their keepers end them. Workers and agents stay.
+
+Its client has the rights of an agent or a leader if it provably runs below the main
+process of that one's worker, and yours if it runs below a terminal of yours or of a
+program that does. A client in the background may serve several sessions, as the
+daemon of Codex does ('codex --no-daemon' has none): it has shells of its own, but no
+rights in teams. --person is your word that such a client, say a desktop application,
+serves nobody but you; it counts for nothing inside of a worker.`,
 		Example: `  claude mcp add swarm -- swarm mcp
-  codex mcp add swarm -- swarm mcp`,
+  codex mcp add swarm -- swarm mcp
+  claude mcp add swarm -- swarm mcp --tools shells,workers,teams`,
 		Args: arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error { return a.mcp(cwd) },
+		RunE: func(*cobra.Command, []string) error { return a.mcp(cwd, person, sets, limit) },
 	}
 	cmd.Flags().StringVar(&cwd, "cwd", "", "working directory `DIR` of commands and agents (default: this one)")
+	cmd.Flags().BoolVar(&person, "person", false, "the client runs in the background, but serves nobody but you")
+	cmd.Flags().Var(&sets, "tools", "sets of tools to offer: shells, workers, teams (default: shells,workers, and teams for members of one)")
+	cmd.Flags().Var(&limit, "call-limit", "how long the client waits for an answer: a command that takes longer goes on in the background (default: 50s)")
+	completeWith(cmd, "tools", string(tool.Shells), string(tool.Workers), string(tool.Teams))
 	return cmd
 }
 
-func (a *app) mcp(cwd string) error {
+// setsFlag are sets of tools; empty: not given.
+type setsFlag string
+
+func (f *setsFlag) Set(s string) error {
+	sets, err := tool.ParseSets(s)
+	*f = setsFlag(tool.JoinSets(sets))
+	return err
+}
+func (f *setsFlag) Type() string   { return "SETS" }
+func (f *setsFlag) String() string { return string(*f) }
+
+func (a *app) mcp(cwd string, person bool, sets setsFlag, limit durationFlag) error {
 	program, server, err := a.companion(mcpProgram)
 	if err != nil {
 		return err
@@ -49,7 +76,15 @@ func (a *app) mcp(cwd string) error {
 	if term.IsTerminal(int(os.Stdin.Fd())) {
 		a.hint("this is for agents to start, and speaks JSON-RPC; Ctrl-D ends it")
 	}
-	return a.become(swarm.Attachment{Command: []string{
-		server, "-swarm", program, "-version", setup.ReadBuild().Version,
-	}})
+	command := []string{server, "-swarm", program, "-version", setup.ReadBuild().Version}
+	if person {
+		command = append(command, "-person")
+	}
+	if sets != "" {
+		command = append(command, "-tools", string(sets))
+	}
+	if limit.d != nil {
+		command = append(command, "-call-limit", limit.d.String())
+	}
+	return a.become(swarm.Attachment{Command: command})
 }

@@ -143,20 +143,21 @@ func (f *budgetFlag) String() string { return "" }
 
 // readyFlags are the flags of spawn that say when a worker is ready.
 type readyFlags struct {
-	wait    bool
+	wait    readyWaitFlag
 	pattern patternFlag
 	timeout durationFlag
 }
 
 func (r *readyFlags) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&r.wait, "ready-wait", false, "return when the worker shows that it is ready")
-	f.Var(&r.pattern, "ready-pattern", "regular expression that a line of its screen or output then matches (default: prompts of agents and shells)")
+	f.Var(&r.wait, "ready-wait", "return when the worker shows that it is ready; with =strict, fail if it does not")
+	f.Lookup("ready-wait").NoOptDefVal = readyYes
+	f.Var(&r.pattern, "ready-pattern", "regular expression that a line of its screen or output then matches (default: the prompt of its profile, or prompts of agents and shells)")
 	f.Var(&r.timeout, "ready-timeout", "how long to wait for that (default: 2m)")
 }
 
 func (r *readyFlags) check() error {
-	if !r.wait && (r.pattern.Regexp != nil || r.timeout.d != nil) {
+	if !r.wait.on() && (r.pattern.Regexp != nil || r.timeout.d != nil) {
 		return usagef("--ready-pattern and --ready-timeout need --ready-wait")
 	}
 	return nil
@@ -169,6 +170,32 @@ func (r *readyFlags) request() host.ReadyRequest {
 	}
 	return request
 }
+
+// The values of --ready-wait.
+const (
+	readyYes    = "true"
+	readyStrict = "strict"
+)
+
+// readyWaitFlag says whether to wait until a worker is ready, and whether it is an
+// error if it is not.
+type readyWaitFlag string
+
+func (f *readyWaitFlag) Set(s string) error {
+	switch s {
+	case readyYes, readyStrict:
+		*f = readyWaitFlag(s)
+	case "false":
+		*f = ""
+	default:
+		return errors.New("expected --ready-wait or --ready-wait=strict")
+	}
+	return nil
+}
+func (f *readyWaitFlag) Type() string   { return "strict" }
+func (f *readyWaitFlag) String() string { return string(*f) }
+func (f *readyWaitFlag) on() bool       { return *f != "" }
+func (f *readyWaitFlag) strict() bool   { return *f == readyStrict }
 
 // patternFlag is a regular expression; nil: not given.
 type patternFlag struct{ *regexp.Regexp }

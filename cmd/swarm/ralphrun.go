@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/ralph"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -36,9 +38,11 @@ func (a *app) ralphRun(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	// A faulty profile does not stop the loop; other commands report it.
+	profiles, _ := profile.Load(config.ProfileDir(a.getenv))
 	// The loop sees to signals itself.
 	err = ralph.Run(context.WithoutCancel(ctx), ralph.Options{
-		Store: store, Name: name, Stdin: os.Stdin, Stdout: os.Stdout,
+		Store: store, Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Profiles: profiles,
 	})
 	if ended, ok := errors.AsType[*ralph.SignalError](err); ok {
 		return &codeError{code: 128 + int(ended.Signal)}

@@ -111,8 +111,10 @@ func (a *app) note(json bool, format string, args ...any) {
 // ralphFollow shows what a loop writes until it ends, and returns its exit code. If
 // the call is interrupted the loop ends.
 func (a *app) ralphFollow(ctx context.Context, h *host.Host, name string) error {
-	p := logPrinter{app: a, form: a.logForm()}
-	err := h.Logs(ctx, name, swarm.OutputOptions{Follow: true}, p.print)
+	p := logPrinter{app: a, form: a.logForm(), live: true}
+	err := p.run(func(each func(swarm.Output) error) error {
+		return h.Logs(ctx, name, swarm.OutputOptions{Follow: true}, each)
+	})
 	later := context.WithoutCancel(ctx)
 	if ctx.Err() != nil {
 		outcomes, killErr := h.Kill(later, host.Selection{Names: []string{name}}, host.KillRequest{})

@@ -65,7 +65,7 @@ func cmdMCP(ts *testscript.TestScript, neg bool, args []string) {
 
 // startMCP starts a server. What it says until it is ready is shown if that fails.
 func startMCP(ts *testscript.TestScript, errs io.Writer) *mcptest.Client {
-	server := exec.CommandContext(worldOf(ts).t.Context(), filepath.Join(bin, "swarm"), "mcp")
+	server := exec.CommandContext(worldOf(ts).t.Context(), filepath.Join(bin, "swarm"), "mcp", "--tools", "shells,workers,teams")
 	server.Env, server.Dir = environ(ts), ts.MkAbs(".")
 	var said bytes.Buffer
 	if server.Stderr = errs; errs == nil {

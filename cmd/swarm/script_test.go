@@ -96,6 +96,9 @@ func prepare(dir string) error {
 	if err := build(filepath.Join(bin, "mcpclient"), "./testdata/mcpclient"); err != nil {
 		return err
 	}
+	if err := build(filepath.Join(bin, "mcpdaemon"), "./testdata/mcpdaemon"); err != nil {
+		return err
+	}
 	return os.Setenv("GOTMPDIR", work)
 }
 

@@ -15,6 +15,8 @@ type sendOptions struct {
 	selection
 	stdin   bool
 	noEnter bool
+	anyway  bool
+	timeout durationFlag
 	json    bool
 }
 
@@ -28,18 +30,38 @@ func newSendWith(a *app, o *sendOptions) *cobra.Command {
 has read it. The text arrives as it is, several lines too: what a terminal could
 not take (a line of more than 4,095 bytes in line mode) is refused beforehand.
 
+A coding agent, or whatever else has a profile that knows its prompt, is looked at
+first. If it asks something, nothing is typed and its question is the error; the
+same if it shows an error or an unsent text in place of an empty prompt. If it is not
+at its prompt yet, send waits for that, for --timeout. A dialog that appears after
+the text was typed is not answered by Enter. "sent to NAME" then means that its
+screen shows that it took the text; where nobody can know, it is "sent to NAME, not
+confirmed". Nothing is ever typed twice. --anyway types without looking.
+
 A worker that is on no terminal gets it on its standard input, if it was spawned
-with --stdin. With --all and --tag, workers that take no input are passed over.`,
+with --stdin. With --all and --tag, workers that take no input are passed over.
+
+NAME may also be that of an agent, if no worker and no agent of another team has it.`,
 		Example: `  swarm send agent "run the tests again"
   swarm send agent --stdin < prompt.md
   swarm send shell --no-enter -- -v
-  swarm send --tag reviewer "commit what you have"`,
+  swarm send --tag reviewer "commit what you have"
+  swarm send agent --anyway "and nothing else"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel, in, err := o.parse(cmd, args)
 			if err != nil {
 				return err
 			}
-			return a.give(cmd.Context(), sel, in, "sent to %s", o.json)
+			if o.anyway {
+				return a.give(cmd.Context(), sel, in, "sent to %s", o.json)
+			}
+			req := host.DeliverRequest{Text: in.Data, Enter: in.Enter}
+			if o.timeout.d != nil {
+				req.Timeout = *o.timeout.d
+			}
+			return a.tellSent(cmd.Context(), sel, "sent to %s", o.json, func(ctx context.Context, h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
+				return h.Deliver(ctx, sel, req)
+			})
 		},
 	}
 	o.addTo(cmd, a)
@@ -47,6 +69,8 @@ with --stdin. With --all and --tag, workers that take no input are passed over.`
 	f := cmd.Flags()
 	f.BoolVar(&o.stdin, "stdin", false, "send what is on stdin; one newline at its end is the Enter")
 	f.BoolVar(&o.noEnter, "no-enter", false, "do not press Enter")
+	f.BoolVar(&o.anyway, "anyway", false, "type without looking at what an agent shows")
+	f.Var(&o.timeout, "timeout", "how long to wait for an agent's prompt (default 30s)")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return withHint(flagError(cmd, err), "put -- before a text that begins with '-': swarm send NAME -- TEXT")
@@ -95,9 +119,28 @@ func withHint(err error, hint string) error {
 
 // give gives an input to workers and tells, line by line, who has it.
 func (a *app) give(ctx context.Context, sel host.Selection, in swarm.Input, line string, asJSON bool) error {
+	return a.tellSent(ctx, sel, line, asJSON, func(ctx context.Context, h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
+		outcomes, err := h.Send(ctx, sel, in)
+		for i := range outcomes {
+			// Keys are pressed: there is nothing to confirm.
+			outcomes[i].Confirmed = outcomes[i].Confirmed || in.Kind != swarm.InputText
+		}
+		return outcomes, err
+	})
+}
+
+// sender gives something to workers.
+type sender func(context.Context, *host.Host, host.Selection) ([]host.SendOutcome, error)
+
+// tellSent gives something to workers and tells, line by line, who has it.
+func (a *app) tellSent(ctx context.Context, sel host.Selection, line string, asJSON bool, send sender) error {
 	finishWriting()
 	return a.withHost(ctx, func(h *host.Host) error {
-		outcomes, err := h.Send(ctx, sel, in)
+		sel, err := h.ByAgent(ctx, sel)
+		if err != nil {
+			return err
+		}
+		outcomes, err := send(ctx, h, sel)
 		if err != nil {
 			return err
 		}
@@ -109,8 +152,11 @@ func (a *app) give(ctx context.Context, sel host.Selection, in swarm.Input, line
 			case out.Err != nil:
 				bad = true
 				a.fail(out.Err)
-			case !asJSON:
+			case asJSON:
+			case out.Confirmed || out.Pending:
 				a.printf(line+"\n", out.Worker.Name)
+			default:
+				a.printf(line+", not confirmed\n", out.Worker.Name)
 			}
 			if out.Pending {
 				a.warn(fmt.Sprintf("'%s' has not read all of it yet", out.Worker.Name), "")
@@ -132,13 +178,17 @@ func (a *app) give(ctx context.Context, sel host.Selection, in swarm.Input, line
 
 // sendJSON is the result for one worker.
 type sendJSON struct {
-	Name    string  `json:"name"`
-	ID      string  `json:"id"`
-	Sent    bool    `json:"sent"`
-	Pending bool    `json:"pending"`
-	Error   *string `json:"error"`
+	Name      string  `json:"name"`
+	ID        string  `json:"id"`
+	Sent      bool    `json:"sent"`
+	Confirmed bool    `json:"confirmed"`
+	Pending   bool    `json:"pending"`
+	Error     *string `json:"error"`
 }
 
 func sendJSONOf(o host.SendOutcome) sendJSON {
-	return sendJSON{Name: o.Worker.Name, ID: o.Worker.ID, Sent: o.Err == nil, Pending: o.Pending, Error: errorJSON(o.Err)}
+	return sendJSON{
+		Name: o.Worker.Name, ID: o.Worker.ID, Sent: o.Err == nil, Confirmed: o.Confirmed && o.Err == nil,
+		Pending: o.Pending, Error: errorJSON(o.Err),
+	}
 }

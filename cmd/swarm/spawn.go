@@ -25,13 +25,14 @@ type spawnOptions struct {
 	tmux                           bool
 	worktree                       bool
 	branch, worktreeDir            string
-	tags, env, options             []string
+	tags, env, envFiles, options   []string
 	cwd                            string
 	killSignal                     signalFlag
 	killTimeout                    durationFlag
 	killMode                       *choiceFlag
 	logLimit                       sizeFlag
 	stdin                          bool
+	profile                        string
 	policy                         policyFlags
 	ready                          readyFlags
 	json                           bool
@@ -56,7 +57,9 @@ whoever is gone: the same worker, with the same id and log. A kill, a completion
 the end of its --owner end it for good. One that fails too often stays down.
 
 With --ready-wait it returns when the worker shows a prompt, or the line that
---ready-pattern describes. One that does not in time goes on, with a warning.`,
+--ready-pattern describes. One that does not in time goes on, with a warning; so does
+an agent that asks something first, which the warning quotes. With --ready-wait=strict
+both are errors. An error that the agent shows is one in any case. The worker goes on.`,
 		Example: `  swarm spawn --name build -- make watch
   swarm spawn --name agent --tmux -- claude
   swarm spawn --name fix --tmux --worktree --branch fix/login --tag login -- claude
@@ -78,6 +81,7 @@ With --ready-wait it returns when the worker shows a prompt, or the line that
 	o.killMode = choice(cmd, "kill-mode", "who gets the first signal", "", "tree", "main")
 	f.Var(&o.logLimit, "log-limit", "how much of its output to keep (default: 64MiB)")
 	f.BoolVar(&o.stdin, "stdin", false, "keep its standard input open, for 'swarm send'; for workers that are on no terminal")
+	f.StringVar(&o.profile, "profile", "", "`NAME` of the agent's profile, or none (default: by its command; see 'swarm agent profiles')")
 	o.policy.addTo(cmd)
 	o.ready.addTo(cmd)
 	f.BoolVar(&o.json, "json", false, "print the worker as JSON")
@@ -99,6 +103,7 @@ func (o *spawnOptions) addPlace(cmd *cobra.Command, backend string) {
 	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to make the worktree in (default: REPOSITORY-worktrees beside it)")
 	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` for the worker; may be repeated")
 	f.StringArrayVar(&o.env, "env", nil, "variable for the worker, `KEY=VAL`; may be repeated")
+	f.StringArrayVar(&o.envFiles, "env-file", nil, "`FILE` of variables for the worker; may be repeated, --env takes precedence")
 	f.StringVar(&o.cwd, "cwd", "", "working directory `DIR` (default: this one); with --worktree, the same\ndirectory of the new worktree (default: its top)")
 }
 
@@ -167,10 +172,11 @@ func (a *app) spawn(ctx context.Context, o *spawnOptions) error {
 		if err != nil {
 			return hintAtWords(err, request.Command)
 		}
+		a.warnOfFlags(h, request)
 		var result any = a.workerJSON(worker)
-		if o.ready.wait {
+		if o.ready.wait.on() {
 			var ready bool
-			ready, err = a.awaitReady(ctx, h, worker, o.ready.request())
+			ready, err = a.awaitReady(ctx, h, worker, o.ready)
 			result = spawnJSON{workerJSON: a.workerJSON(worker), Ready: ready}
 		}
 		// It runs in any case, also if this call is interrupted.
@@ -180,6 +186,23 @@ func (a *app) spawn(ctx context.Context, o *spawnOptions) error {
 		a.printf("spawned %s%s\n", worker.Name, spawnedWhere(worker))
 		return err
 	})
+}
+
+// warnOfFlags warns of flags that a known agent needs as a worker and does not have.
+// They are not added: what follows -- is the user's.
+func (a *app) warnOfFlags(h *host.Host, r host.SpawnRequest) {
+	profiles, _ := h.Profiles() // what is wrong in one is told by 'swarm agent profiles'
+	p := profiles.Named(r.Profile)
+	if r.Profile == "" {
+		p = profiles.For(r.Command)
+	}
+	if p == nil {
+		return
+	}
+	_, added, missing := p.WithFlags(r.Command)
+	if lacks := strings.Join(append(added, missing...), " "); lacks != "" {
+		a.warn(fmt.Sprintf("%s runs without %s", p.Title(), lacks), fmt.Sprintf("'swarm agent profiles %s' says why it needs that as a worker", p.Name()))
+	}
 }
 
 // hintAtWords adds a hint to the error about a command that could not be started
@@ -197,20 +220,30 @@ type spawnJSON struct {
 	Ready bool `json:"ready"`
 }
 
-// awaitReady waits until a new worker is ready. That it is not is a warning: it was
-// spawned, and what it wrote says why.
-func (a *app) awaitReady(ctx context.Context, h *host.Host, w host.Worker, r host.ReadyRequest) (bool, error) {
+// awaitReady waits until a new worker is ready. That it asks something, or is not ready
+// in time, is a warning unless strict was asked for: it was spawned, and what it shows
+// says why. An error that it shows is an error.
+func (a *app) awaitReady(ctx context.Context, h *host.Host, w host.Worker, flags readyFlags) (bool, error) {
+	r := flags.request()
 	err := h.AwaitReady(ctx, w.ID, r)
-	switch {
+	hint := ""
+	switch asks, ok := errors.AsType[*host.AsksError](err); {
+	case ok:
+		hint = asks.Hint()
+		err = fmt.Errorf("'%s' %s", asks.Name, asksText(asks.Question, asks.Choices))
+	case errors.Is(err, host.ErrBroken):
+		return false, err
 	case errors.Is(err, host.ErrNotReady):
-		a.warn(fmt.Sprintf("agent '%s' did not become ready within %gs", w.Name, r.Timeout.Seconds()), "")
-		return false, nil
+		err = fmt.Errorf("agent '%s' did not become ready within %gs", w.Name, r.Timeout.Seconds())
 	case errors.Is(err, host.ErrEnded) || errors.Is(err, host.ErrNotFound):
-		a.warn(err.Error(), "")
-		return false, nil
 	default:
 		return err == nil, err
 	}
+	if flags.wait.strict() {
+		return false, withHint(err, hint)
+	}
+	a.warn(err.Error(), hint)
+	return false, nil
 }
 
 // spawnedWhere tells where a new worker is: its window, or its process.

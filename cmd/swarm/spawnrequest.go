@@ -18,11 +18,19 @@ func (o *spawnOptions) request(cfg config.Config) (host.SpawnRequest, error) {
 		Name:        o.name,
 		Backend:     o.backend,
 		Command:     o.command,
-		Env:         o.env,
 		Options:     map[string]string{},
 		OutputLimit: int64(o.logLimit),
 		Stdin:       o.stdin,
+		Profile:     o.profile,
 	}
+	for _, file := range o.envFiles {
+		variables, err := config.ReadEnv(file)
+		if err != nil {
+			return r, err
+		}
+		r.Env = append(r.Env, variables...)
+	}
+	r.Env = append(r.Env, o.env...)
 	if r.Backend == "" {
 		r.Backend = cfg.Defaults.Backend
 	}

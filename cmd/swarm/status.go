@@ -29,7 +29,8 @@ func newStatus(a *app) *cobra.Command {
 		Short: "Tell how a worker is",
 		Long: `Tell in one line how a worker is. It is found out now, from the worker itself;
 nothing is changed. An exit code is the real one or none: if it will never be
-known, the worker is "lost".
+known, the worker is "lost". Of an agent that runs, its screen tells whether it works,
+is idle or asks something, and what; 'swarm explain' tells why.
 
 Exit code: 0 running, 1 ended, 2 no such worker, 3 anything else (starting,
 unknown, or lost with processes that are still alive).`,
@@ -48,7 +49,7 @@ unknown, or lost with processes that are still alive).`,
 
 func (a *app) status(ctx context.Context, name string, o *statusOptions) error {
 	return a.withHost(ctx, func(h *host.Host) error {
-		workers, warnings, err := h.Workers(ctx, host.Selection{Names: []string{name}})
+		workers, warnings, err := h.Workers(ctx, host.Selection{Names: []string{name}, States: true})
 		if errors.Is(err, host.ErrNotFound) {
 			return &codeError{code: statusNotFound, err: err}
 		}
@@ -143,6 +144,9 @@ func statusLine(w host.Worker, now time.Time) string {
 		addPlace()
 		if w.Reason != "" {
 			add("%s", w.Reason)
+		}
+		if text := stateText(w.State, now); text != "" {
+			add("%s", text)
 		}
 		addLife()
 		addWorktree()

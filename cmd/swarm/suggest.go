@@ -108,6 +108,9 @@ func (a *app) suggestName(err error) string {
 	}
 	ctx := context.Background()
 	if missing, ok := errors.AsType[*host.NotFoundError](err); ok {
+		if workers, _ := host.AgentWorkers(ctx, dir, missing.Name); len(workers) > 0 {
+			return strings.Join(workers, "' or '")
+		}
 		names, _ := host.Names(ctx, dir)
 		return config.Nearest(missing.Name, names)
 	}

@@ -12,6 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/shell"
 	"github.com/swarmhost/swarm/host/tool"
 )
@@ -110,13 +113,18 @@ func readToolInput(ctx context.Context, value string) (json.RawMessage, error) {
 
 // toolCallEnv reads the project's file only for the tool that starts what it names.
 func (a *app) toolCallEnv(t tool.Tool, o *toolCallOptions) (env tool.Env, err error) {
-	if t.Name == "spawn-agent" {
+	switch t.Name {
+	case "spawn-agent", "worker-spawn":
 		loaded, err := a.loadProjectFor(backendTmux)
 		if err != nil {
 			return env, err
 		}
 		env = a.toolEnv(loaded.Config)
-	} else {
+		env.WorktreeParent, env.ReadEnv = setup.WorktreeParent(loaded), config.ReadEnv
+		env.NewWorker = func(backend string, worktree bool, dir string) (host.SpawnRequest, error) {
+			return setup.NewWorker(loaded, backend, worktree, dir)
+		}
+	default:
 		env = a.toolEnv(a.userConfig())
 	}
 	env.Dir, _ = os.Getwd() // a tool that needs none works in a deleted directory too

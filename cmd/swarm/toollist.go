@@ -14,7 +14,8 @@ func newToolList(a *app) *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the tools",
-		Long:    `List the tools, and whether they only read, or may end something.`,
+		Long: `List the tools, the set of each, and whether they only read, or may end something.
+"swarm mcp --tools" takes sets.`,
 		Example: `  swarm tool list
   swarm tool list --json | jq -r '.[].name'`,
 		Args: arguments(0, 0, ""),
@@ -32,6 +33,7 @@ type toolJSON struct {
 	ReadOnly    bool   `json:"read_only"`
 	Destructive bool   `json:"destructive"`
 	Idempotent  bool   `json:"idempotent"`
+	Set         string `json:"set"`
 }
 
 func (a *app) toolList(asJSON bool) error {
@@ -39,15 +41,15 @@ func (a *app) toolList(asJSON bool) error {
 	if asJSON {
 		list := make([]toolJSON, len(tools))
 		for i, t := range tools {
-			list[i] = toolJSON{t.Name, t.Title, t.Description, t.ReadOnly, t.Destructive, t.Idempotent}
+			list[i] = toolJSON{t.Name, t.Title, t.Description, t.ReadOnly, t.Destructive, t.Idempotent, string(t.Set)}
 		}
 		return a.printJSON(list)
 	}
 	rows := make([][]string, len(tools))
 	for i, t := range tools {
-		rows[i] = []string{t.Name, toolNature(t), strings.ToLower(t.Title[:1]) + t.Title[1:]}
+		rows[i] = []string{t.Name, string(t.Set), toolNature(t), strings.ToLower(t.Title[:1]) + t.Title[1:]}
 	}
-	a.printTable([]string{"NAME", "NATURE", "WHAT"}, rows)
+	a.printTable([]string{"NAME", "SET", "NATURE", "WHAT"}, rows)
 	return nil
 }
 

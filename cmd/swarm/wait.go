@@ -23,6 +23,7 @@ const (
 type waitOptions struct {
 	selection
 	timeout durationFlag
+	until   untilFlag
 	json    bool
 }
 
@@ -34,9 +35,15 @@ func newWait(a *app) *cobra.Command {
 		Long: `Wait until all of the given workers have ended, and print each as it does.
 Workers that ended before count. Nothing is polled and nothing is changed.
 
+With --until, wait until each of them is in that state: idle, at its prompt; blocked,
+it asks something; working. That is for agents that have a profile and a terminal. It
+is an error if a worker ends before.
+
 Exit code: of one worker, its own: 128+N if signal N ended it, 125 if that can't
-be known. Of several, 0 if all exited with 0, else 1. 124 if the time is over.`,
+be known. Of several, 0 if all exited with 0, else 1. 124 if the time is over. With
+--until, 0 once all are in that state.`,
 		Example: `  swarm wait build && echo done
+  swarm wait agent --until idle,blocked --timeout 10m
   swarm wait test lint --timeout 10m
   swarm wait --all`,
 		ValidArgsFunction: a.completeWorkers,
@@ -45,12 +52,17 @@ be known. Of several, 0 if all exited with 0, else 1. 124 if the time is over.`,
 			if err != nil {
 				return err
 			}
+			if o.until.states != nil {
+				return a.waitUntil(cmd.Context(), sel, o)
+			}
 			return a.wait(cmd.Context(), sel, o)
 		},
 	}
 	o.addTo(cmd, a)
 	cmd.Flags().Var(&o.timeout, "timeout", "how long to wait at most")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print the workers as JSON when all have ended")
+	cmd.Flags().Var(&o.until, "until", "wait for a state of agents instead: idle, blocked, working, ended (default: ended)")
+	completeWith(cmd, "until", "idle", "blocked", "working", "idle,blocked", untilEnded)
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the workers as JSON at the end")
 	return cmd
 }
 

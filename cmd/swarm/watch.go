@@ -18,7 +18,8 @@ func newWatch(a *app) *cobra.Command {
 		Long: `Print what happens to workers from now on, whoever makes it happen, as "swarm
 events" does, and keep the history up to date meanwhile: the end of a worker is
 recorded when it happens; a worker whose time to stay listed is over is removed,
-and one whose owner ended is killed where its backend does not see to that.
+and one whose owner ended is killed where its backend does not see to that. Agents that
+have a profile are looked at every few seconds: IDLE, WORKING, BLOCKED with its question.
 
 It goes on until it is interrupted. Nothing is lost then, even by kill -9: what
 happens while nobody watches is recorded later, with its true time. Any number of

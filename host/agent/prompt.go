@@ -10,7 +10,6 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 const (
@@ -47,12 +46,14 @@ var errUnread = errors.New("it does not read its terminal")
 
 func (s *spawning) typeIn(ctx context.Context, w host.Worker) error {
 	// A pipe keeps what nobody reads yet.
-	if !s.piped() {
+	if !s.piped() || s.req.ReadyPattern != nil {
 		if err := s.awaitReady(ctx, w); err != nil {
 			return err
 		}
 	}
-	outs, err := s.h.Send(ctx, host.Selection{Names: []string{w.ID}}, swarm.Input{Data: []byte(s.req.Prompt), Enter: true})
+	outs, err := s.h.Deliver(ctx, host.Selection{Names: []string{w.ID}}, host.DeliverRequest{
+		Text: []byte(s.req.Prompt), Enter: true, Timeout: promptLimit,
+	})
 	for _, out := range outs {
 		err = errors.Join(err, out.Err)
 		if out.Pending && !s.piped() {
@@ -71,6 +72,9 @@ func (s *spawning) piped() bool {
 const pipes = "process"
 
 func (s *spawning) awaitReady(ctx context.Context, w host.Worker) error {
+	if s.req.ReadyPattern != nil {
+		return s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Pattern: s.req.ReadyPattern, Timeout: promptLimit})
+	}
 	err := s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Timeout: silentLimit})
 	if !errors.Is(err, host.ErrNotReady) {
 		return err

@@ -7,8 +7,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
@@ -42,8 +44,17 @@ type SpawnRequest struct {
 	// Backend is empty for [DefaultBackend].
 	Backend string
 	// Command is the program and its arguments. {prompt}, {model}, {name} and
-	// {port}, the port of the team's server, are replaced in it.
+	// {port}, the port of the team's server, are replaced in it. Flags that its profile
+	// says it needs are added.
 	Command []string
+	// DirGiven, Env, Tags, Workspace and Profile are as in [host.SpawnRequest].
+	DirGiven  bool
+	Env, Tags []string
+	Workspace *host.WorkspaceRequest
+	Profile   string
+	// ReadyPattern matches a line of its screen or output once it can be told its
+	// prompt; nil: what agents and shells show.
+	ReadyPattern *regexp.Regexp
 }
 
 // Spawned is a new agent.
@@ -71,6 +82,7 @@ func Spawn(ctx context.Context, h *host.Host, req SpawnRequest) (Spawned, error)
 		return Spawned{}, err
 	}
 	s := spawning{h: h, req: req, port: port, out: Spawned{Warnings: warnings}}
+	s.complete()
 	w, err := s.start(ctx)
 	release()
 	if err != nil {
@@ -107,7 +119,27 @@ func mayJoin(ctx context.Context, h *host.Host, caller team.Caller, req *SpawnRe
 	if req.Backend == "" {
 		req.Backend = DefaultBackend
 	}
+	if req.ReadyPattern != nil && (req.Prompt == "" || takesPrompt(req.Command)) {
+		return fmt.Errorf("%w: a ready pattern is for agents whose prompt is typed in", team.ErrInvalid)
+	}
 	return nil
+}
+
+// complete adds the flags that the agent's profile asks for.
+func (s *spawning) complete() {
+	profiles, _ := s.h.Profiles() // what is wrong in one is told by 'swarm agent profiles'
+	p := profiles.Named(s.req.Profile)
+	if s.req.Profile == "" {
+		p = profiles.For(s.req.Command)
+	}
+	if p == nil {
+		return
+	}
+	var missing []string
+	s.req.Command, _, missing = p.WithFlags(s.req.Command)
+	if len(missing) > 0 {
+		s.out.Warnings = append(s.out.Warnings, fmt.Sprintf("%s needs %s as an agent of a team: add it to the command", p.Title(), strings.Join(missing, " ")))
+	}
 }
 
 // spawning is one call of Spawn.
@@ -131,10 +163,11 @@ func (s *spawning) start(ctx context.Context) (host.Worker, error) {
 		Backend: s.req.Backend, Dir: s.req.Dir, Agent: &j, Options: s.options(),
 		Command: fill(s.req.Command, s.req.Prompt, s.req.Model, j.Name, s.port),
 		Stdin:   s.piped(),
-		Warn:    func(w host.Warning) { s.out.Warnings = append(s.out.Warnings, w.Text) },
+		Env:     s.req.Env, Tags: s.req.Tags, Workspace: s.req.Workspace, DirGiven: s.req.DirGiven, Profile: s.req.Profile,
+		Warn: func(w host.Warning) { s.out.Warnings = append(s.out.Warnings, w.Text) },
 	}
 	if s.port != 0 {
-		req.Env = []string{envServer + "=" + address(s.port)}
+		req.Env = append(slices.Clone(req.Env), envServer+"="+address(s.port))
 	}
 	for n := 1; ; n++ {
 		req.Name = numbered(s.req.Team+"-"+j.Name, n)

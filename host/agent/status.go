@@ -58,6 +58,8 @@ type Agent struct {
 	Created   time.Time
 	// Terminated is zero if it has not ended.
 	Terminated time.Time
+	// State is what its screen shows; nil if that is not known.
+	State *host.AgentState
 }
 
 // Summary counts the agents that were looked at.
@@ -99,10 +101,25 @@ func Status(ctx context.Context, h *host.Host, req StatusRequest) (StatusAnswer,
 	if err != nil {
 		return StatusAnswer{}, err
 	}
+	ids := make([]string, len(rows))
+	for i, a := range rows {
+		ids[i] = a.WorkerID
+	}
+	states, err := h.AgentStates(ctx, ids)
+	if err != nil {
+		return StatusAnswer{}, err
+	}
 	now := time.Now()
 	for _, a := range rows {
-		health := team.Judge(&a, signs[a.WorkerID], now)
-		out.Agents = append(out.Agents, agentOf(&a, health))
+		sign, state := signs[a.WorkerID], states[a.WorkerID]
+		if sign.Gone || a.Status == team.Terminated {
+			state = nil
+		}
+		sign.Shows = state.Shows()
+		health := team.Judge(&a, sign, now)
+		told := agentOf(&a, health)
+		told.State = state
+		out.Agents = append(out.Agents, told)
 		out.Summary.count(health.Status)
 	}
 	if req.Server && server != nil {

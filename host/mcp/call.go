@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -9,26 +10,6 @@ import (
 
 	"github.com/swarmhost/swarm/host/tool"
 )
-
-// describe says of a tool what the protocol wants to know.
-func describe(t tool.Tool) *sdk.Tool {
-	// Only Bash reaches beyond the workers and teams of this machine.
-	open := t.Name == foreground
-	return &sdk.Tool{
-		Name:         t.Name,
-		Title:        t.Title,
-		Description:  t.Description,
-		InputSchema:  t.Input(),
-		OutputSchema: t.Output(),
-		Annotations: &sdk.ToolAnnotations{
-			Title:           t.Title,
-			ReadOnlyHint:    t.ReadOnly,
-			DestructiveHint: &t.Destructive,
-			IdempotentHint:  t.Idempotent,
-			OpenWorldHint:   &open,
-		},
-	}
-}
 
 // foreground is the tool that changes things and ends with its call all the same:
 // nobody would see what the command does.
@@ -52,7 +33,7 @@ func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) 
 	tell, hush := progress(ctx, r)
 	defer hush()
 	env := s.Env(t.Name)
-	env.Session, env.Progress = s.Session, tell
+	env.Session, env.Progress, env.Patience = s.Session, tell, cmp.Or(s.CallLimit, DefaultCallLimit)
 	done := make(chan tool.Result)
 	input := r.Params.Arguments
 	if bytes.Equal(input, []byte("null")) {
@@ -92,19 +73,18 @@ func (s *server) complete(ctx context.Context, r tool.Result) {
 	}
 }
 
-// answer gives the output twice: as JSON for programs, and as text for those clients
-// that show nothing else.
+// answer gives the output twice: as JSON for programs, and as text for who reads it. It
+// is an error if the tool failed, not if a command did that it ran.
 func answer(r tool.Result) (*sdk.CallToolResult, error) {
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
+	var data bytes.Buffer
+	e := json.NewEncoder(&data)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(r.Output); err != nil {
 		return nil, err
 	}
-	out := bytes.TrimSpace(text.Bytes())
 	return &sdk.CallToolResult{
-		Content:           []sdk.Content{&sdk.TextContent{Text: string(out)}},
-		StructuredContent: json.RawMessage(out),
-		IsError:           r.Failed,
+		Content:           []sdk.Content{&sdk.TextContent{Text: r.Text()}},
+		StructuredContent: json.RawMessage(bytes.TrimSpace(data.Bytes())),
+		IsError:           r.Failed && !r.OnlyCommand,
 	}, nil
 }

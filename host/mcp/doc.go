@@ -2,12 +2,19 @@
 // Model Context Protocol: one JSON-RPC message a line, from one client, for as long
 // as that client lives.
 //
+// # What is offered
+//
+// Tools come in sets, by default those that the caller has a use for: each costs a model
+// something in every request. The instructions say first who the caller is. Answers are
+// text for readers, and the same as structured content.
+//
 // # Calls
 //
 // A call opens a host of its own, so calls wait for each other only where a
 // transition of the same worker does. A cancelled call is not answered. What only
 // reads ends with it, and so does a command in the foreground; everything else that
-// began goes on to its end behind it: there is no half a kill.
+// began goes on to its end behind it: there is no half a kill. What would take longer than
+// a client waits is handed to the background before.
 //
 // # The end
 //

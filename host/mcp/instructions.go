@@ -1,30 +1,92 @@
 package mcp
 
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+// maxInstructions is how much of the instructions clients give to a model.
+const maxInstructions = 2 << 10
+
+// identify finds out who calls, which the client is told once.
+func (s *server) identify(ctx context.Context) {
+	h, err := s.Open(ctx)
+	if err != nil {
+		s.callerUnknown = err
+		return
+	}
+	s.caller, err = agent.WhoCalls(ctx, h)
+	s.callerUnknown = errors.Join(err, h.Close())
+	if s.callerUnknown != nil {
+		s.Logger.Warn("the caller is not known", "error", s.callerUnknown)
+	}
+}
+
 // instructions is what an agent reads once, before it uses a tool.
-const instructions = `swarm keeps commands running and ends them for good.
+func (s *server) instructions() string {
+	var b strings.Builder
+	b.WriteString(s.whoText() + "\n")
+	sets := s.sets()
+	if slices.Contains(sets, tool.Shells) {
+		b.WriteString(`
+Shells: Bash runs a command and waits for it; run_in_background starts it and answers
+with a task_id at once. BashOutput returns what that shell wrote since you asked last,
+tasks lists your shells, KillShell ends one and everything that it started. Shells end
+with this session.
+`)
+	}
+	if slices.Contains(sets, tool.Workers) {
+		b.WriteString(`
+Workers outlive this session: worker-spawn starts one, worker-wait waits until it ends
+or writes something, worker-output reads on from a cursor, worker-send types into it,
+worker-kill ends all of it. Resources swarm://workers/NAME are their output.
+`)
+	}
+	if slices.Contains(sets, tool.Teams) {
+		b.WriteString(`
+Teams: the leader spawns agents (spawn-agent), gives out work (task-create), and ends
+agents (kill-agent asks; the answer comes as a message, or with wait). An agent reads
+its messages (read-messages) before it begins, after each task and while it waits,
+takes work with task-claim and says with task-update that it is completed. It answers a
+shutdown_request with respond-shutdown. During long work without a call it sends a
+heartbeat every minute.
+`)
+	}
+	b.WriteString(`
+Every answer has success; if it is false, error says why, and nothing was changed unless
+it says so.
+`)
+	return b.String()
+}
 
-Shells: Bash runs a command and waits for it. For what goes on (servers, watchers,
-long builds) use run_in_background: the answer has a task_id at once. BashOutput
-returns what that shell wrote since you asked last, tasks lists your shells,
-KillShell ends one with everything that it started. Your shells end with this
-session. Wait for output by asking BashOutput again now and then, not in a tight
-loop.
-
-Teams: spawn-team makes a team that you lead; spawn-agent starts an agent in it.
-Give out work with task-create, talk with send-message and read-messages, look at
-agents with get-agent-status. kill-agent asks an agent to end: it may finish its work
-first, or say no, which you read in your messages; with force it ends at once. Its
-unfinished tasks can be claimed again either way.
-
-If you are an agent of a team (SWARM_TEAM is set in your environment): read your
-messages before you begin, when a task is done, and while you wait. Take work with
-task-claim, say that it is done with task-update (status completed). Send a
-heartbeat at least every minute while you work long without a call. Answer a
-shutdown_request with respond-shutdown: approve it when your work is in order
-(ready:false if you need some time and say so again when done), or say no with a
-reason.
-
-Every answer has success; if it is false, error says why and nothing was changed
-unless it says so. Resources swarm://workers/NAME are the output of workers as plain
-text.
-`
+// whoText says who the caller is, in one line.
+func (s *server) whoText() string {
+	c := s.caller
+	unproven, isUnproven := errors.AsType[*team.UnprovenError](s.callerUnknown)
+	switch {
+	case isUnproven:
+		return "This session has shells of its own, but no place in any team, and nobody's rights: " + safetext.Line(unproven.Why) + "."
+	case s.callerUnknown != nil:
+		return safetext.Line(fmt.Sprintf("swarm can't tell who you are (%v), so tools of teams will refuse you.", s.callerUnknown))
+	case c.Agent != "":
+		return fmt.Sprintf("You are agent %s of team %s (role %s). teamName may be left out.", c.Name, c.Caller.Team, c.Role)
+	case c.Person:
+		return "You act for a person, who has the leader's right in every team."
+	case len(c.Leads) == 1:
+		return fmt.Sprintf("You lead team %s, from worker %s. teamName may be left out.", c.Leads[0], safetext.Line(c.Worker))
+	case len(c.Leads) > 1:
+		return fmt.Sprintf("You lead the teams %s, from worker %s.", strings.Join(c.Leads, ", "), safetext.Line(c.Worker))
+	case c.Worker != "":
+		return fmt.Sprintf("You run in worker %s, and are no agent of a team.", safetext.Line(c.Worker))
+	default:
+		return "You run in a worker that is not known here, and are no agent of a team."
+	}
+}

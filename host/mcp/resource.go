@@ -12,8 +12,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/plain"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -124,8 +124,10 @@ func (s *server) mine(sh *registry.Shell) bool { return sh == nil || sh.Session 
 
 // tail keeps the newest part of an output as plain text.
 type tail struct {
-	plain map[swarm.Stream]*plain.Text
-	kept  []byte
+	screens map[swarm.Stream]*screen.Screen
+	// open is the stream whose line was kept last and has no end yet.
+	open swarm.Stream
+	kept []byte
 	// dropped is how many bytes there were before.
 	dropped int64
 }
@@ -134,22 +136,35 @@ type tail struct {
 // piece moves all of it.
 func (t *tail) add(o swarm.Output) error {
 	t.dropped += o.Dropped
-	p := t.plain[o.Stream]
-	if p == nil {
-		p = new(plain.Text)
-		if t.plain == nil {
-			t.plain = make(map[swarm.Stream]*plain.Text)
+	s := t.screens[o.Stream]
+	if s == nil {
+		s = &screen.Screen{Line: func(l screen.Line) { t.keep(o.Stream, l) }}
+		if t.screens == nil {
+			t.screens = make(map[swarm.Stream]*screen.Screen)
 		}
-		t.plain[o.Stream] = p
+		t.screens[o.Stream] = s
 	}
-	t.kept = append(t.kept, p.Strip(o.Data, !o.Partial)...)
+	s.Write(o.Data, o.Time)
 	if !o.Partial {
+		s.Write([]byte{'\n'}, o.Time)
+	}
+	return nil
+}
+
+// keep adds a finished line, or a piece of one.
+func (t *tail) keep(stream swarm.Stream, l screen.Line) {
+	if t.open != "" && (l.Begins || t.open != stream) {
 		t.kept = append(t.kept, '\n')
+	}
+	t.kept = append(t.kept, l.Text...)
+	t.open = stream
+	if l.Ends {
+		t.kept = append(t.kept, '\n')
+		t.open = ""
 	}
 	if len(t.kept) > 2*maxText {
 		t.cut()
 	}
-	return nil
 }
 
 func (t *tail) cut() {
@@ -167,6 +182,11 @@ func (t *tail) cut() {
 // text is what was kept, below a line that says how much was not. It is never empty:
 // the SDK would leave it out, and clients demand it.
 func (t *tail) text() string {
+	for _, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
+		if s := t.screens[stream]; s != nil {
+			s.Close()
+		}
+	}
 	t.cut()
 	if len(t.kept) == 0 {
 		return swarm.TranscriptMark + "nothing was written]\n"

@@ -24,6 +24,19 @@ func TestTail(t *testing.T) {
 	if got, want := some.text(), "[swarm: 7 bytes of older output are left out]\nbold\n\uFFFD\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	var shown tail
+	for _, o := range []swarm.Output{
+		{Stream: swarm.Stdout, Data: []byte("10%\r"), Partial: true},
+		{Stream: swarm.Stdout, Data: []byte("100%\r")},
+		{Stream: swarm.Stdout, Data: []byte("finished\x1b[26Gnow."), Partial: true},
+	} {
+		if err := shown.add(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := shown.text(), "100%\nfinished                 now."; got != want {
+		t.Errorf("what was shown is %q, want %q", got, want)
+	}
 	if got, want := new(tail).text(), "[swarm: nothing was written]\n"; got != want {
 		t.Errorf("of nothing: %q, want %q", got, want)
 	}

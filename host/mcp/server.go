@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/shell"
 	"github.com/swarmhost/swarm/host/tool"
 )
@@ -25,6 +26,9 @@ const (
 	endLimit = 10 * time.Second
 )
 
+// DefaultCallLimit is a moment less than the minute after which several clients give up.
+const DefaultCallLimit = 50 * time.Second
+
 // Options say what a server serves, and to whom.
 type Options struct {
 	// In is where the client's messages come from, Out where those to it go, and
@@ -33,8 +37,14 @@ type Options struct {
 	Out io.Writer
 	// Version is that of the program.
 	Version string
+	// Tools are the sets of tools that are offered; nil: shells and workers, and teams
+	// where the caller is of one.
+	Tools []tool.Set
 	// Session is that of the client: its shells end with the server.
 	Session shell.Session
+	// CallLimit is how long the client waits for an answer: what Bash runs goes on in
+	// the background before that; 0: [DefaultCallLimit].
+	CallLimit time.Duration
 	// Env returns what a call of that tool works with. Its Session and Progress are
 	// filled in.
 	Env func(tool string) tool.Env
@@ -48,6 +58,10 @@ type Options struct {
 type server struct {
 	Options
 	sdk *sdk.Server
+	// caller is who was found to call when the server began; callerUnknown says why
+	// that could not be told. Each call looks for itself.
+	caller        agent.Standing
+	callerUnknown error
 	// behind is what goes on beside the connection: calls, also after they were
 	// cancelled, and whoever looks for what to tell the client.
 	behind group
@@ -65,6 +79,7 @@ func Serve(ctx context.Context, o Options) error {
 		o.Logger = hclog.NewNullLogger()
 	}
 	s := &server{Options: o}
+	s.identify(ctx)
 	s.build()
 
 	running, stop := context.WithCancel(ctx)
@@ -112,18 +127,21 @@ func Serve(ctx context.Context, o Options) error {
 // build makes the SDK's server, with everything that it serves.
 func (s *server) build() {
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "swarm", Title: "swarm", Version: s.Version}, &sdk.ServerOptions{
-		Instructions:       instructions,
+		Instructions:       s.instructions(),
 		Capabilities:       &sdk.ServerCapabilities{},
 		SubscribeHandler:   s.subscribe,
 		UnsubscribeHandler: s.unsubscribe,
 	})
 	for _, t := range tool.All() {
-		s.sdk.AddTool(describe(t), func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		if !s.offers(t) {
+			continue
+		}
+		s.sdk.AddTool(s.describe(t), func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return s.call(ctx, t, r)
 		})
 	}
 	s.sdk.AddResourceTemplate(template, s.read)
-	s.sdk.AddReceivingMiddleware(s.listNow, readable)
+	s.sdk.AddReceivingMiddleware(s.offered, s.listNow, readable)
 }
 
 // await waits for something, but not longer than ctx.

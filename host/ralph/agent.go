@@ -21,6 +21,8 @@ import (
 type agent struct {
 	pid      int
 	terminal *pty.Terminal
+	// size is that of the terminal at first.
+	size *unix.Winsize
 	// output is what it writes, closed when nobody has the terminal any more.
 	output chan []byte
 	// stop ends the goroutines below, busy waits for them.
@@ -44,7 +46,7 @@ func startAgent(ctx context.Context, command []string, c *console) (_ *agent, er
 	if err != nil {
 		return nil, err
 	}
-	c.resize(t)
+	size := c.resize(t)
 	inner := t.Inner.Fd()
 	pid, err := syscall.ForkExec(program, command, &syscall.ProcAttr{
 		Env:   agentEnv(os.Environ()),
@@ -56,7 +58,7 @@ func startAgent(ctx context.Context, command []string, c *console) (_ *agent, er
 		return nil, fmt.Errorf("cannot start %s: %w", command[0], err)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	a := &agent{pid: pid, terminal: t, output: make(chan []byte), stop: stop}
+	a := &agent{pid: pid, terminal: t, size: size, output: make(chan []byte), stop: stop}
 	a.busy.Go(func() { a.read(ctx) })
 	a.busy.Go(func() { a.feed(ctx, c) })
 	return a, nil
@@ -122,7 +124,7 @@ func (a *agent) take(ctx context.Context, input []byte, keys bool) {
 		return
 	}
 	text, enter := bytes.CutSuffix(input, []byte("\n"))
-	_ = a.terminal.Give(ctx, text, enter, nil)
+	_ = a.terminal.Give(ctx, text, pty.Giving{Enter: enter})
 }
 
 // paste gives the prompt to the agent and presses Enter, however late the agent
@@ -130,7 +132,7 @@ func (a *agent) take(ctx context.Context, input []byte, keys bool) {
 func (a *agent) paste(ctx context.Context, prompt []byte) error {
 	a.input.Lock()
 	defer a.input.Unlock()
-	return a.terminal.Give(ctx, prompt, true, nil)
+	return a.terminal.Give(ctx, prompt, pty.Giving{Enter: true})
 }
 
 // hangUp closes this side of the terminal's inner end: once the agent is gone,

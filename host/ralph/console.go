@@ -108,8 +108,8 @@ func (c *console) tidy() {
 	}
 }
 
-// resize gives a terminal the size of this one.
-func (c *console) resize(t *pty.Terminal) {
+// resize gives a terminal the size of this one, and returns it.
+func (c *console) resize(t *pty.Terminal) *unix.Winsize {
 	size := &unix.Winsize{Row: 24, Col: 80}
 	if c.before != nil {
 		if own, err := unix.IoctlGetWinsize(int(c.in.Fd()), unix.TIOCGWINSZ); err == nil && own.Row > 0 && own.Col > 0 {
@@ -117,6 +117,7 @@ func (c *console) resize(t *pty.Terminal) {
 		}
 	}
 	_ = t.Resize(size)
+	return size
 }
 
 // ignore takes note that nobody reads what was typed, or, without ok, that nothing

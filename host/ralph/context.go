@@ -1,7 +1,6 @@
 package ralph
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"regexp"
@@ -34,8 +33,8 @@ type contextWatch struct {
 	// compacted finds a compaction, but not in the echo of the prompt.
 	compacted *doneMatcher
 	found     bool
-	// text is the end of the output.
-	text []byte
+	// lines are what the agent shows.
+	lines []string
 	// asked says that the agent was asked to come to its end.
 	asked  bool
 	looked time.Time
@@ -45,22 +44,19 @@ func newContextWatch(limit int, prompt []byte) contextWatch {
 	return contextWatch{limit: limit, compacted: newDoneMatcher(compacting(), prompt)}
 }
 
-// wrote takes plain output.
-func (w *contextWatch) wrote(text []byte) {
-	w.found = w.compacted.write(text) || w.found
-	w.text = append(w.text, text...)
-	w.text = w.text[max(0, len(w.text)-lastLines):]
-}
+// wrote takes text that is finished.
+func (w *contextWatch) wrote(text []byte) { w.found = w.compacted.write(text) || w.found }
 
-// quiet is called when nothing was written for a moment.
-func (w *contextWatch) quiet() { w.found = w.compacted.quiet() || w.found }
+// quiet is called when nothing was written for a moment; open are the lines that are
+// not finished.
+func (w *contextWatch) quiet(open []string) { w.found = w.compacted.shows(open) || w.found }
 
 // used returns the first percentage in the last lines that are not empty; -1: there is
 // none.
 func (w *contextWatch) used() int {
 	var last []string
-	for line := range bytes.Lines(w.text) {
-		if text := strings.TrimSpace(string(line)); text != "" {
+	for _, line := range w.lines {
+		if text := strings.TrimSpace(line); text != "" {
 			last = append(last, text)
 		}
 	}
@@ -94,6 +90,7 @@ func (it *iteration) watchContext(ctx context.Context, now time.Time) {
 	if w.looked = now; now.IsZero() {
 		w.looked = time.Now()
 	}
+	w.lines = it.screen.Shown()
 	switch used := w.used(); {
 	case used >= w.limit+contextMargin:
 		it.say("context threshold exceeded (%d%%), killing iteration %d", used, i)

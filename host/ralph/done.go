@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"regexp"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -26,7 +27,7 @@ const (
 type doneMatcher struct {
 	pattern *regexp.Regexp
 	prompt  []surroundings
-	// plain is the end of the output, and judged is how much of it was.
+	// plain is the end of the lines that are finished, and judged is how much of it was.
 	plain  []byte
 	judged int
 	// bare says that a match with nothing around it has been seen.
@@ -57,9 +58,12 @@ func newDoneMatcher(pattern *regexp.Regexp, prompt []byte) *doneMatcher {
 	return m
 }
 
-// write takes plain output and reports whether the pattern is in a line that is
-// complete.
+// write takes text that is finished and reports whether the pattern is in a line that
+// is complete.
 func (m *doneMatcher) write(text []byte) bool {
+	if len(text) == 0 {
+		return false
+	}
 	m.plain = append(m.plain, text...)
 	found := m.judge(bytes.LastIndexByte(m.plain, '\n')+1, false)
 	if drop := len(m.plain) - kept; drop > kept {
@@ -69,9 +73,14 @@ func (m *doneMatcher) write(text []byte) bool {
 	return found
 }
 
-// quiet reports whether the pattern is in what was written so far, when nothing
-// more is expected.
-func (m *doneMatcher) quiet() bool { return m.judge(len(m.plain), true) }
+// shows reports whether the pattern is in what was written so far, if nothing more
+// comes. open are the lines that are not finished: what is in them may be there the
+// next time too, so nothing of this look is kept.
+func (m *doneMatcher) shows(open []string) bool {
+	shown := *m
+	shown.plain = append(bytes.Clone(m.plain), strings.Join(open, "\n")...)
+	return shown.judge(len(shown.plain), true)
+}
 
 // judge looks at the output up to end.
 func (m *doneMatcher) judge(end int, final bool) bool {

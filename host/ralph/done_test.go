@@ -1,10 +1,13 @@
 package ralph
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/swarmhost/swarm/host/plain"
+	"github.com/swarmhost/swarm/host/screen"
 )
 
 func TestDone(t *testing.T) {
@@ -15,16 +18,22 @@ func TestDone(t *testing.T) {
 		// want is what complete lines say, rest what all of it says.
 		want, rest bool
 	}{
-		"nothing":              {"ALL DONE", prompt, "working\r\n", false, false},
-		"printed":              {"ALL DONE", prompt, "working\r\nALL DONE\r\n", true, true},
-		"not complete":         {"ALL DONE", prompt, "working\r\nALL DONE", false, true},
-		"goes on":              {"^ALL DONE$", prompt, "ALL DONE but one\r\n", false, false},
-		"echo":                 {"ALL DONE", prompt, strings.ReplaceAll(prompt, "\n", "\r\n") + "\r\n", false, false},
-		"echo and printed":     {"ALL DONE", prompt, prompt + "\r\nALL DONE\r\n", true, true},
-		"echo twice":           {"ALL DONE", prompt, prompt + "\r\n" + prompt + "\r\n", false, false},
-		"wrapped and framed":   {"ALL DONE", prompt, "│ When there is none    │\r\n│ left, print           │\r\n│ ALL DONE              │\r\n│ on a line by itself.  │\r\n", false, false},
-		"coloured":             {"ALL DONE", prompt, "\x1b[1mALL\x1b[0m \x1b[32mDONE\x1b[0m\r\n", true, true},
-		"moved, not spaced":    {"ALL DONE", prompt, "\x1b[4;1HALL\x1b[1CDONE\x1b[5;1H>", true, true},
+		"nothing":            {"ALL DONE", prompt, "working\r\n", false, false},
+		"printed":            {"ALL DONE", prompt, "working\r\nALL DONE\r\n", true, true},
+		"not complete":       {"ALL DONE", prompt, "working\r\nALL DONE", false, true},
+		"goes on":            {"^ALL DONE$", prompt, "ALL DONE but one\r\n", false, false},
+		"echo":               {"ALL DONE", prompt, strings.ReplaceAll(prompt, "\n", "\r\n") + "\r\n", false, false},
+		"echo and printed":   {"ALL DONE", prompt, prompt + "\r\nALL DONE\r\n", true, true},
+		"echo twice":         {"ALL DONE", prompt, prompt + "\r\n" + prompt + "\r\n", false, false},
+		"wrapped and framed": {"ALL DONE", prompt, "│ When there is none    │\r\n│ left, print           │\r\n│ ALL DONE              │\r\n│ on a line by itself.  │\r\n", false, false},
+		"coloured":           {"ALL DONE", prompt, "\x1b[1mALL\x1b[0m \x1b[32mDONE\x1b[0m\r\n", true, true},
+		// A program that moves the cursor up and down has not finished what it shows.
+		"moved, not spaced":    {"ALL DONE", prompt, "\x1b[4;1HALL\x1b[1CDONE\x1b[5;1H>", false, true},
+		"moved to a column":    {"ALL DONE", prompt, "finished\x1b[26Gnow.\x1b[31GALL\x1b[35GDONE\r\n", true, true},
+		"moved to a place":     {"ALL DONE", prompt, "FINISHED\x1b[13;12HALL\x1b[13;16HDONE\x1b[24;1H", false, true},
+		"painted from below":   {"ALL DONE", prompt, "\x1b[5;6HDONE\x1b[5;2HALL\x1b[24;1H", false, true},
+		"erased":               {"ALL DONE", prompt, "ALL DONE\r\x1b[Knot yet\r\n", false, false},
+		"written over":         {"ALL DONE", prompt, "ALL GONE\x1b[4DD\r\n", true, true},
 		"prompt begins":        {"DONE", "DONE is what you print when you are finished", "DONE is what you print when you are finished\r\n", false, false},
 		"prompt begins, real":  {"DONE", "DONE is what you print when you are finished", "> DONE is what you print when you are finished\r\nDONE\r\nbye\r\n", true, true},
 		"prompt begins, quiet": {"DONE", "DONE is what you print", "DONE\r\n", false, true},
@@ -44,21 +53,54 @@ func TestDone(t *testing.T) {
 			// However the output is cut into pieces.
 			for size := 1; size <= len(c.output); size++ {
 				m := newDoneMatcher(re, []byte(c.prompt))
-				var text plain.Text
+				var it iteration
+				s := screen.Screen{Live: true, Line: it.finish}
 				found := false
 				for rest := []byte(c.output); len(rest) > 0; {
 					n := min(size, len(rest))
-					found = m.write(text.Strip(rest[:n], false)) || found
+					it.finished = nil
+					s.Write(rest[:n], time.Time{})
+					found = m.write(it.finished) || found
 					rest = rest[n:]
 				}
 				if found != c.want {
 					t.Fatalf("in pieces of %d: %v", size, found)
 				}
-				if rest := m.quiet() || found; rest != c.rest {
+				if rest := m.shows(s.Open()) || found; rest != c.rest {
 					t.Fatalf("in pieces of %d and quiet: %v", size, rest)
 				}
 			}
 		})
+	}
+}
+
+// Claude Code and Codex are done when their screens say so, not before, and wherever
+// their output is cut.
+func TestDoneOfRealAgents(t *testing.T) {
+	t.Parallel()
+	re, err := CompilePattern("ALL DONE$")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, agent := range []string{"claude", "codex"} {
+		written, err := os.ReadFile(filepath.Join("..", "screen", "testdata", agent+".raw"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var it iteration
+		s := screen.Screen{Live: true, Line: it.finish}
+		s.Resize(80, 24)
+		m := newDoneMatcher(re, []byte("please do the first thing"))
+		half := len(written) / 2
+		s.Write(written[:half], time.Time{})
+		if m.write(it.finished) || m.shows(s.Open()) {
+			t.Errorf("%s is done in the middle", agent)
+		}
+		it.finished = nil
+		s.Write(written[half:], time.Time{})
+		if !m.write(it.finished) && !m.shows(s.Open()) {
+			t.Errorf("%s is not done", agent)
+		}
 	}
 }
 

@@ -91,7 +91,7 @@ func (it *iteration) end(why ending) {
 	}
 	it.outcome.ending = why
 	if it.ready.waiting {
-		it.outcome.question = it.ready.question()
+		it.outcome.question = it.ready.question(it.screen.Shown())
 	}
 	it.inactivity.Stop()
 	it.limit.Stop()

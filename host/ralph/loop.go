@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/host/profile"
 )
 
 // Options say which loop to run, and where.
@@ -21,6 +23,9 @@ type Options struct {
 	// Stdin and Stdout are those of the process. If Stdin is a terminal it is made
 	// raw meanwhile, and what is typed there goes to the agent.
 	Stdin, Stdout *os.File
+	// Profiles are those of agents; nil: none. An agent with a profile is not given its
+	// prompt while it asks something, and must be seen to take it.
+	Profiles *profile.Set
 	// unit is the first wait after a failure; 0: a second.
 	unit time.Duration
 }
@@ -40,6 +45,7 @@ type loop struct {
 	// pattern ends the loop, ready tells that an agent is ready; nil: none.
 	pattern, ready *regexp.Regexp
 	signals        *signals
+	profiles       *profile.Set
 	// begun says that this run of the loop has begun an iteration: one that is open
 	// else is of an earlier run.
 	begun bool
@@ -63,7 +69,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer release()
 	l := &loop{
-		store: o.Store, name: o.Name,
+		store: o.Store, name: o.Name, profiles: o.Profiles,
 		signals: noticeSignals(), unit: cmp.Or(o.unit, time.Second),
 	}
 	defer l.signals.stop()

@@ -437,3 +437,19 @@ func TestPromptIsRefused(t *testing.T) {
 		t.Errorf("it wrote:\n%s", p.text())
 	}
 }
+
+// TestDoneOnABusyScreen: an agent that paints its screen again and again, and is never
+// quiet, is done when it shows the pattern.
+func TestDoneOnABusyScreen(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	steps := "read part=\x1b[13;1HFINISHED\x1b[13;12HALL\x1b[13;16HDONE\x1b[20;1H tick=50ms"
+	r.create(func(st *State) { st.DonePattern = "ALL DONE" }, strings.Fields(steps)...)
+	p := r.start()
+	if code := p.wait(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, p.text())
+	}
+	if st := r.state(); st.ExitReason != ReasonDone {
+		t.Errorf("exit reason %q", st.ExitReason)
+	}
+}

@@ -21,13 +21,9 @@ const (
 	readyLimit = 30 * time.Second
 )
 
-// lastLines is how much of the output counts as what the agent shows.
-const lastLines = 4 << 10
-
 // readiness tells from what an agent writes whether it waits for its prompt.
 type readiness struct {
 	pattern *regexp.Regexp
-	text    []byte
 	// waiting says that the prompt has not been given.
 	waiting bool
 	// looked says that what was written last shows nothing known.
@@ -38,21 +34,17 @@ func newReadiness(pattern *regexp.Regexp) readiness {
 	return readiness{pattern: pattern, waiting: true}
 }
 
-// wrote takes plain output.
-func (r *readiness) wrote(text []byte) {
-	r.text = append(r.text, text...)
-	r.text = r.text[max(0, len(r.text)-lastLines):]
-	r.looked = false
-}
+// wrote is called when the agent has written something.
+func (r *readiness) wrote() { r.looked = false }
 
-// calm is called when nothing was written for a moment, and returns how much longer
-// nothing must be written; 0: the agent is ready.
-func (r *readiness) calm() time.Duration {
+// calm is called when nothing was written for a moment, with the lines that the agent
+// shows. It returns how much longer nothing must be written; 0: the agent is ready.
+func (r *readiness) calm(lines []string) time.Duration {
 	switch {
-	case r.pattern != nil && !r.pattern.Match(r.text):
+	case r.pattern != nil && !r.pattern.MatchString(strings.Join(lines, "\n")):
 		// It says what to wait for.
 		return readyLimit
-	case r.pattern != nil, r.looked, len(r.text) == 0, ready.Lines(r.lines()):
+	case r.pattern != nil, r.looked, len(lines) == 0, ready.Lines(lines):
 		return 0
 	default:
 		r.looked = true
@@ -62,11 +54,9 @@ func (r *readiness) calm() time.Duration {
 
 // question returns the dialog that the agent shows and a person must answer; empty:
 // there is none.
-func (r *readiness) question() string {
+func (r *readiness) question(lines []string) string {
 	if r.pattern != nil {
 		return ""
 	}
-	return ready.Question(r.lines())
+	return ready.Question(lines)
 }
-
-func (r *readiness) lines() []string { return strings.Split(string(r.text), "\n") }

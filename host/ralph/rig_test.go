@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/swarmhost/swarm/host/plain"
+	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/pty"
 )
@@ -141,8 +141,7 @@ func (p *process) raw() string {
 }
 
 func (p *process) text() string {
-	var text plain.Text
-	return string(text.Strip([]byte(p.raw()), false))
+	return string(screen.Text([]byte(p.raw())))
 }
 
 // wait waits for the end of the loop and returns its exit code.

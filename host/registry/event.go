@@ -2,9 +2,11 @@ package registry
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -55,6 +57,25 @@ func (t *Tx) Append(ctx context.Context, events ...Event) (added int, err error)
 		}
 	}
 	return added, nil
+}
+
+// LastEvent returns the newest event of the worker with that id that is of one of the
+// kinds; its zero value if there is none.
+func (t *Tx) LastEvent(ctx context.Context, id string, kinds ...string) (Event, error) {
+	marks := strings.TrimSuffix(strings.Repeat("?,", len(kinds)), ",")
+	args := []any{id}
+	for _, kind := range kinds {
+		args = append(args, kind)
+	}
+	var e Event
+	var at int64
+	err := t.tx.QueryRowContext(ctx, "SELECT seq, time_ns, worker_id, worker, kind, text FROM events WHERE worker_id = ? AND kind IN ("+marks+") ORDER BY seq DESC LIMIT 1",
+		args...).Scan(&e.Seq, &at, &e.ID, &e.Worker, &e.Kind, &e.Text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Event{}, nil
+	}
+	e.Time = when(at)
+	return e, err
 }
 
 // EventQuery says which events to read. Its zero value means all.

@@ -28,7 +28,7 @@ const workersDir = "workers"
 var migrations embed.FS
 
 // Schema is the version of the database's schema that this package writes.
-const Schema = 4
+const Schema = 5
 
 // Registry is an open database.
 type Registry struct {

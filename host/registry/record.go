@@ -94,6 +94,9 @@ type Spec struct {
 	Ralph   bool          `json:"ralph,omitempty"`
 	// Project is the path of the config file that declared it, or empty.
 	Project string `json:"project,omitempty"`
+	// Profile is the profile of agents that it was given: a name, or "none"; empty:
+	// that of its command.
+	Profile string `json:"profile,omitempty"`
 	// Previous are the ids of the incarnations before, the oldest first.
 	Previous []string  `json:"previous,omitempty"`
 	Created  time.Time `json:"created"`
@@ -103,6 +106,9 @@ type Spec struct {
 type Shell struct {
 	// Foreground says that whoever began it waits for it: it is on no list.
 	Foreground bool `json:"foreground,omitempty"`
+	// FromLog says that its transcript is written from its log, since its streams were
+	// kept apart.
+	FromLog bool `json:"from_log,omitempty"`
 	// Acts says that it acts as its owner, which is no other one than who began it.
 	Acts bool `json:"acts,omitempty"`
 	// Session is the session that it belongs to, and that alone can find it.
@@ -137,7 +143,7 @@ const columns = `id, name, state, step, backend, plugin, command, dir, env, tags
 	output_limit, retain, owner, team, workspace_ask, workspace, handle_version, handle, place, pid,
 	created_ns, started_ns, exit_code, exit_signal, exit_cause, exit_reason, ended_ns, reason,
 	stdin, restart, ralph, previous, replaces, restarts, completion, project,
-	agent, shell, shell_read`
+	agent, shell, shell_read, profile`
 
 // row is a record as it is stored.
 type row struct {
@@ -156,7 +162,7 @@ func (r *row) targets() []any {
 		&r.OutputLimit, &r.Retain, &r.owner, &r.Team, &r.ask, &r.workspace, &r.Handle.Version, &r.Handle.Data, &r.place, &r.PID,
 		&r.created, &r.started, &r.code, &r.exit.Signal, &r.exit.Cause, &r.exit.Reason, &r.ended, &r.Reason,
 		&r.Stdin, &r.restart, &r.Ralph, &r.previous, &r.replaces, &r.Restarts, &r.completion, &r.Project,
-		&r.Agent, &r.shell, &r.ShellRead,
+		&r.Agent, &r.shell, &r.ShellRead, &r.Profile,
 	}
 }
 
@@ -219,7 +225,7 @@ func (r *Record) values() ([]any, error) {
 		nanos(r.Created), nanos(r.Started), code, exit.Signal, string(exit.Cause), exit.Reason, nanos(exit.Time), r.Reason,
 		r.Stdin, text(r.Restart, r.Restart == swarm.Restart{}), r.Ralph, text(r.Previous, len(r.Previous) == 0),
 		text(r.Replaces, r.Replaces == nil), r.Restarts, text(r.Completion, r.Completion == nil), r.Project,
-		r.Agent, text(r.Shell, r.Shell == nil), r.ShellRead,
+		r.Agent, text(r.Shell, r.Shell == nil), r.ShellRead, r.Profile,
 	}
 	return values, err
 }

@@ -29,7 +29,7 @@ func full() Record {
 			Kill:        swarm.KillOptions{Signal: "SIGINT", Grace: 5 * time.Second, Force: true, Mode: swarm.KillMain},
 			OutputLimit: 1 << 20, Retain: "1h0m0s", Team: "red", Agent: "agent-abc123", Shell: &Shell{Foreground: true, Acts: true, Session: "s", Description: "ä"},
 			Ask:   &WorkspaceAsk{Plugin: "worktree", Config: &Plugin{SHA256: "cd"}, Base: "/repo", Branch: "b", Parent: "p"},
-			Owner: &swarm.Owner{PID: 123, Start: 456, Boot: "b"}, Stdin: true, Ralph: true, Previous: []string{"x", "y"}, Project: "/p/swarm.toml",
+			Owner: &swarm.Owner{PID: 123, Start: 456, Boot: "b"}, Stdin: true, Ralph: true, Previous: []string{"x", "y"}, Project: "/p/swarm.toml", Profile: "claude",
 			Restart: swarm.Restart{When: swarm.RestartAlways, MinDelay: time.Second, MaxDelay: time.Minute, Budget: 3, Window: time.Hour},
 			Created: time.Unix(1700000000, 1),
 		},
@@ -54,6 +54,9 @@ func fullOf(schema int) Record {
 	}
 	if schema < 3 {
 		rec.Agent, rec.Shell, rec.ShellRead = "", nil, 0
+	}
+	if schema < 5 {
+		rec.Profile = ""
 	}
 	return rec
 }

@@ -32,7 +32,7 @@ func find(ctx context.Context, h *host.Host, s Session, id string) (host.Worker,
 		return host.Worker{}, err
 	}
 	w := ws[0]
-	if w.Name != id || w.Shell == nil || !in.has(w.Shell.Session) || w.Gone() && expired(w.Ended, time.Now()) {
+	if w.Name != id || w.Shell == nil || w.Shell.Foreground || !in.has(w.Shell.Session) || w.Gone() && expired(w.Ended, time.Now()) {
 		return host.Worker{}, missing
 	}
 	return w, nil

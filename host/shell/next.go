@@ -49,6 +49,12 @@ func Next(ctx context.Context, h *host.Host, s Session, id, filter string) (Outp
 		return Output{}, err
 	}
 	out := Output{Shell: shellOf(h, w)}
+	if w.Shell.FromLog && out.Shell.Status != Running {
+		// Whoever writes it meanwhile may not be through.
+		if err := transcribe(ctx, h, w.ID, out.Shell.OutputFile, false); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return out, err
+		}
+	}
 	f, err := safefile.Open(out.Shell.OutputFile, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, nil

@@ -46,6 +46,15 @@ type Result struct {
 	ExitCode int
 	// Problem says in one line why there is no exit code of its own; else empty.
 	Problem string
+	// OutputFile has all output, where that is more than was asked for; it is removed
+	// an hour later. Else it is empty.
+	OutputFile string
+	// HandedOver is the shell as which the command goes on in the background; nil: it
+	// has ended.
+	HandedOver *Shell
+	// Transcribe writes the output of that shell to its file, as it comes, until it has
+	// ended; nil if there is none.
+	Transcribe func(context.Context) error
 }
 
 // Run runs a command in the foreground. When it takes too long, or the context
@@ -63,33 +72,116 @@ func Run(ctx context.Context, h *host.Host, c Command) (Result, error) {
 		return Result{}, err
 	}
 	req.Owner = &owner
-	w, err := spawn(ctx, h, req, foreground)
+	named := foreground
+	if c.HandOver > 0 {
+		// A name is for ever, and it may become a shell.
+		in, err := c.Session.scope(ctx, h)
+		if err != nil {
+			return Result{}, err
+		}
+		named, req.Shell.Session, req.Shell.Description = prefix, in.session, c.Description
+		if c.Session.Owner != nil {
+			req.Owner = c.Session.Owner
+		}
+	}
+	w, err := spawn(ctx, h, req, named)
 	if errors.Is(err, swarm.ErrInvalidSpec) {
 		return Result{ExitCode: NotStarted, Problem: strings.TrimPrefix(err.Error(), swarm.ErrInvalidSpec.Error()+": ")}, nil
 	}
 	if err != nil {
 		return Result{}, cancelled(ctx, err)
 	}
-	res, err := await(ctx, h, w, c.Timeout)
-	if out, rerr := read(ctx, h, w); rerr == nil {
-		res.Stdout, res.Stderr = out[swarm.Stdout].String(), out[swarm.Stderr].String()
-	} else {
-		err = errors.Join(err, rerr)
+	res, err := await(ctx, h, w, c)
+	if res.HandedOver != nil {
+		res.Transcribe = func(ctx context.Context) error {
+			return transcribe(ctx, h, w.ID, res.HandedOver.OutputFile, true)
+		}
+		return res, err
+	}
+	out, rerr := read(ctx, h, w)
+	if rerr != nil {
+		return res, errors.Join(err, rerr, remove(ctx, h, w))
+	}
+	if file := transcriptPath(h, w); c.shorten(&res, out, file) {
+		return res, errors.Join(err, retain(ctx, h, w, file))
 	}
 	return res, errors.Join(err, remove(ctx, h, w))
 }
 
-// await waits for the end of a worker, or brings it about.
-func await(ctx context.Context, h *host.Host, w host.Worker, timeout time.Duration) (Result, error) {
+// shorten puts the output into a result, and reports whether some of it had to be left
+// out, which is in file then. Of two long streams standard error gets a third.
+func (c Command) shorten(res *Result, out map[swarm.Stream]*tail, file string) bool {
+	stdout, stderr := out[swarm.Stdout], out[swarm.Stderr]
+	if c.Most == 0 || stdout.length()+stderr.length() <= c.Most {
+		res.Stdout, res.Stderr = stdout.String(), stderr.String()
+		return false
+	}
+	forErr := min(stderr.length(), max(c.Most/3, c.Most-stdout.length()))
+	res.Stdout, res.Stderr, res.OutputFile = stdout.ends(c.Most-forErr, file), stderr.ends(forErr, file), file
+	return true
+}
+
+// retain keeps a command that has ended as long as a shell, for its output, all of which
+// it writes to a file.
+func retain(ctx context.Context, h *host.Host, w host.Worker, file string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyLimit)
+	defer cancel()
+	err := makeTranscript(file)
+	if err == nil {
+		err = transcribe(ctx, h, w.ID, file, false)
+	}
+	if err != nil {
+		return err
+	}
+	return h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		return tx.Update(ctx, w.ID, func(r *registry.Record) error {
+			r.Retain = retention.String()
+			return nil
+		})
+	})
+}
+
+// handOver makes a shell of a command that somebody waited for.
+func handOver(ctx context.Context, h *host.Host, w host.Worker) (*Shell, error) {
+	if err := makeTranscript(transcriptPath(h, w)); err != nil {
+		return nil, err
+	}
+	err := h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		return tx.Update(ctx, w.ID, func(r *registry.Record) error {
+			r.Retain = retention.String()
+			r.Shell.Foreground, r.Shell.FromLog = false, true
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return new(shellOf(h, w)), nil
+}
+
+// await waits for the end of a worker, or brings it about, or hands it over.
+func await(ctx context.Context, h *host.Host, w host.Worker, c Command) (Result, error) {
+	timeout := c.Timeout
 	if timeout <= 0 {
 		timeout = DefaultTimeout
 	}
-	limited, cancel := context.WithTimeout(ctx, timeout)
+	wait, handsOver := timeout, c.HandOver > 0 && c.HandOver < timeout
+	if handsOver {
+		wait = c.HandOver
+	}
+	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	only := host.Selection{Names: []string{w.ID}}
 	err := h.Wait(limited, only, func(now host.Worker) { w = now })
 	if err == nil && w.Gone() {
 		return resultOf(w), nil
+	}
+	if handsOver && err != nil && limited.Err() != nil && ctx.Err() == nil {
+		sh, herr := handOver(ctx, h, w)
+		if herr == nil {
+			return Result{ExitCode: Unknown, HandedOver: sh}, nil
+		}
+		err = herr
 	}
 	outs, kerr := h.Kill(context.WithoutCancel(ctx), only, host.KillRequest{})
 	for _, out := range outs {
@@ -101,7 +193,7 @@ func await(ctx context.Context, h *host.Host, w host.Worker, timeout time.Durati
 		return Result{ExitCode: Unknown, Problem: "Command was cancelled"}, errors.Join(ctx.Err(), kerr)
 	case err == nil:
 		res = resultOf(w) // its keeper was killed, and it went on
-	case limited.Err() == nil:
+	case limited.Err() == nil || handsOver:
 		return Result{ExitCode: Unknown}, errors.Join(err, kerr)
 	default:
 		res = Result{ExitCode: TimedOut, Problem: fmt.Sprintf("Command timed out after %s", timeout)}
@@ -144,7 +236,7 @@ func read(ctx context.Context, h *host.Host, w host.Worker) (map[swarm.Stream]*t
 	out := map[swarm.Stream]*tail{swarm.Stdout: {}, swarm.Stderr: {}}
 	err := h.Logs(ctx, w.ID, swarm.OutputOptions{}, func(o swarm.Output) error {
 		if t := out[o.Stream]; t != nil {
-			t.dropped += o.Dropped
+			t.dropped, t.lost = t.dropped+o.Dropped, t.lost || o.Dropped > 0
 			t.add(o.Data, o.Partial)
 		}
 		return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -132,8 +133,9 @@ func TestRunCancelled(t *testing.T) {
 func TestRunWritesALot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	res, err := w.run(t.Context(), shell.Command{Command: `yes | head -c 20000000; echo last; echo few >&2`})
-	if err != nil || len(res.Stdout) > 1<<20+100 || len(res.Stdout) < 1<<19 || !strings.HasSuffix(res.Stdout, "y\nlast\n") || res.Stderr != "few\n" {
+	// Lines of 100 bytes: it is about bytes, and ten million lines take long to read.
+	res, err := w.run(t.Context(), shell.Command{Command: `yes "$(printf %099d 7)" | head -c 20000000; echo last; echo few >&2`})
+	if err != nil || len(res.Stdout) > 1<<20+100 || len(res.Stdout) < 1<<19 || !strings.HasSuffix(res.Stdout, "7\nlast\n") || res.Stderr != "few\n" {
 		t.Fatalf("%d bytes, stderr %q, error %v", len(res.Stdout), res.Stderr, err)
 	}
 	var dropped int
@@ -166,4 +168,122 @@ func TestCannotBegin(t *testing.T) {
 		t.Errorf("without bash: %v", err)
 	}
 	w.wantNoWorkers()
+}
+
+// TestRunHandsOver: what takes longer than its caller waits goes on as a shell of the
+// session, which has all of its output.
+func TestRunHandsOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h, session := w.host(), shell.Session{ID: "s"}
+	res, err := w.run(t.Context(), shell.Command{
+		Command: `echo begun; until [ -e go ]; do sleep 0.01; done; echo done >&2; exit 3`,
+		Session: session, HandOver: 500 * time.Millisecond, Timeout: time.Hour,
+	})
+	if err != nil || res.HandedOver == nil || res.HandedOver.Status != shell.Running {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	id := res.HandedOver.ID
+	if shells, err := shell.List(t.Context(), h, session, false); err != nil || len(shells) != 1 || shells[0].ID != id {
+		t.Errorf("shells of the session: %v, %v", shells, err)
+	}
+	if _, err := shell.Next(t.Context(), h, shell.Session{ID: "other"}, id, ""); err == nil {
+		t.Error("another session reads it")
+	}
+	var transcribing sync.WaitGroup
+	defer transcribing.Wait()
+	transcribing.Go(func() {
+		if err := res.Transcribe(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	w.wait("its file has what it wrote", func() bool {
+		data, err := os.ReadFile(res.HandedOver.OutputFile)
+		return err == nil && string(data) == "begun\n"
+	})
+	if err := os.WriteFile(w.dir+"/go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	var last shell.Output
+	w.wait("it has ended", func() bool {
+		last, err = shell.Next(t.Context(), h, session, id, "")
+		text += last.Text
+		return err != nil || last.Shell.Status != shell.Running
+	})
+	if err != nil || text != "begun\ndone\n" || last.Shell.ExitCode == nil || *last.Shell.ExitCode != 3 {
+		t.Errorf("%q, %+v, %v", text, last, err)
+	}
+}
+
+// TestRunInTime: what ends in time is no shell, and leaves nothing, and a shorter
+// time-out ends it as ever.
+func TestRunInTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	session := shell.Session{ID: "s"}
+	res, err := w.run(t.Context(), shell.Command{Command: `echo a; exit 3`, Session: session, HandOver: time.Minute})
+	if diff := cmp.Diff(shell.Result{Stdout: "a\n", ExitCode: 3}, res); diff != "" || err != nil {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+	res, err = w.run(t.Context(), shell.Command{Command: `sleep 998`, Session: session, HandOver: time.Minute, Timeout: 200 * time.Millisecond})
+	if res.ExitCode != shell.TimedOut || err != nil {
+		t.Errorf("%+v, %v", res, err)
+	}
+	w.wantNone()
+	w.wantNoWorkers()
+}
+
+// TestRunForeground: what somebody waits for is no shell that could be killed.
+func TestRunForeground(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h, session := w.host(), shell.Session{ID: "s"}
+	var waiting sync.WaitGroup
+	defer waiting.Wait()
+	waiting.Go(func() {
+		res, err := w.run(t.Context(), shell.Command{Command: `until [ -e go ]; do sleep 0.01; done`, Session: session, HandOver: time.Hour, Timeout: 2 * time.Hour})
+		if err != nil || res.ExitCode != 0 {
+			t.Errorf("%+v, %v", res, err)
+		}
+	})
+	var name string
+	w.wait("it runs", func() bool {
+		ws, _, err := h.Workers(t.Context(), host.Selection{})
+		if err == nil && len(ws) == 1 {
+			name = ws[0].Name
+		}
+		return name != "" && ws[0].Status == host.StatusRunning
+	})
+	if shells, err := shell.List(t.Context(), h, session, true); err != nil || len(shells) != 0 {
+		t.Errorf("shells of the session: %v, %v", shells, err)
+	}
+	if res, err := shell.Kill(t.Context(), h, session, shell.KillRequest{ID: name, Signal: "SIGKILL", Force: true}); err != nil || res.Success {
+		t.Errorf("killed: %+v, %v", res, err)
+	}
+	if err := os.WriteFile(w.dir+"/go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRunLongOutput: of a long output both ends are returned, and a file has all of it.
+func TestRunLongOutput(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	res, err := w.run(t.Context(), shell.Command{Command: `seq 100000; seq 50000 >&2`, Most: 3000})
+	if err != nil || res.ExitCode != 0 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	for name, text := range map[string]string{"standard output": res.Stdout, "standard error": res.Stderr} {
+		if !strings.HasPrefix(text, "1\n2\n") || !strings.HasSuffix(text, "0000\n") || !strings.Contains(text, "\n[swarm: ") {
+			t.Errorf("%s: %q", name, text)
+		}
+	}
+	if n := len(res.Stdout) + len(res.Stderr); n > 3000+2*200 {
+		t.Errorf("%d characters are returned", n)
+	}
+	all, err := os.ReadFile(res.OutputFile)
+	if err != nil || strings.Count(string(all), "\n") != 150000 {
+		t.Errorf("%d lines are in the file, error %v", strings.Count(string(all), "\n"), err)
+	}
 }

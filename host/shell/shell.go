@@ -64,7 +64,7 @@ func shellOf(h *host.Host, w host.Worker) Shell {
 	s := Shell{
 		ID: w.Name, Command: strings.Join(w.Command[min(2, len(w.Command)):], " "), Description: w.Shell.Description, Dir: w.Dir, Session: w.Shell.Session,
 		Status: statusOf(w), PID: w.PID, Started: w.Started, Ended: w.Ended,
-		OutputFile: filepath.Join(h.RunDir(w.ID), swarm.TranscriptFile),
+		OutputFile: transcriptPath(h, w),
 	}
 	if s.Started.IsZero() {
 		s.Started = w.Created
@@ -73,6 +73,10 @@ func shellOf(h *host.Host, w host.Worker) Shell {
 		s.ExitCode = new(exitCode(*w.Exit))
 	}
 	return s
+}
+
+func transcriptPath(h *host.Host, w host.Worker) string {
+	return filepath.Join(h.RunDir(w.ID), swarm.TranscriptFile)
 }
 
 func statusOf(w host.Worker) Status {

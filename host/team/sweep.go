@@ -24,6 +24,9 @@ type Signs struct {
 	Reason string
 	// Output is when it last wrote something.
 	Output time.Time
+	// Shows is [Active] or [Idle] if its screen shows so; empty: nobody knows. An
+	// agent that asks something is active.
+	Shows Status
 }
 
 // Health is what the signs of life of an agent mean.
@@ -55,12 +58,20 @@ func Judge(a *registry.Agent, s Signs, now time.Time) Health {
 	gone := s.Gone || !a.Lost.IsZero()
 	switch a.Status {
 	case Spawning, Idle:
-		if gone {
+		switch {
+		case gone:
 			h.Status = Inactive
+		case a.Status == Idle && s.Shows != "":
+			h.Status = s.Shows
 		}
 	case Active, Inactive:
 		h.Status = Active
-		if gone || h.Age >= silence {
+		switch {
+		case gone:
+			h.Status = Inactive
+		case s.Shows != "":
+			h.Status = s.Shows // it may well be silent
+		case h.Age >= silence:
 			h.Status = Inactive
 		}
 	case ShuttingDown, Terminated:
@@ -105,6 +116,9 @@ func Sweep(ctx context.Context, tx *registry.Tx, teamName string, signs map[stri
 		h := Judge(a, s, now)
 		if h.Status == a.Status {
 			continue
+		}
+		if s.Shows != "" && a.Status != Inactive {
+			continue // a screen is looked at whenever somebody asks
 		}
 		a.Status, a.LastError = h.Status, h.Error
 		if h.Status == Inactive {

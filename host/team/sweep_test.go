@@ -48,6 +48,16 @@ func TestJudge(t *testing.T) {
 		{ShuttingDown, false, none, time.Hour, ShuttingDown, false, 0, time.Hour},
 		{ShuttingDown, false, gone, 0, ShuttingDown, true, 0, 0},
 		{Terminated, false, none, time.Hour, Terminated, false, 0, time.Hour},
+		// Silence means nothing while the screen says that it is well.
+		{Active, false, Signs{Shows: Active}, time.Hour, Active, false, 60, time.Hour},
+		{Active, false, Signs{Shows: Idle}, time.Hour, Idle, false, 0, time.Hour},
+		{Inactive, false, Signs{Shows: Active}, time.Hour, Active, false, 60, time.Hour},
+		{Idle, false, Signs{Shows: Active}, time.Hour, Active, false, 60, time.Hour},
+		{Idle, false, Signs{Shows: Idle}, time.Hour, Idle, false, 0, time.Hour},
+		{Active, false, Signs{Gone: true, Shows: Active}, 0, Inactive, true, 0, 0},
+		{Inactive, true, Signs{Shows: Active}, time.Hour, Inactive, false, 60, time.Hour},
+		{ShuttingDown, false, Signs{Shows: Idle}, time.Hour, ShuttingDown, false, 0, time.Hour},
+		{Terminated, false, Signs{Shows: Idle}, time.Hour, Terminated, false, 0, time.Hour},
 		{Terminated, false, gone, 0, Terminated, true, 0, 0},
 	} {
 		t.Run(fmt.Sprintf("%s %v %+v", c.status, c.age, c.signs), func(t *testing.T) {

@@ -39,6 +39,10 @@ type AgentStatus struct {
 	HeartbeatAge     float64   `json:"heartbeatAge" jsonschema:"Seconds since last heartbeat"`
 	HeartbeatHealthy bool      `json:"heartbeatHealthy" jsonschema:"True if it was heard within the last 60 seconds"`
 
+	State    string   `json:"state,omitempty" jsonschema:"What it does, as its screen shows: working, idle, blocked, unknown"`
+	Question string   `json:"question,omitempty" jsonschema:"What a blocked agent asks; a person or the leader has to answer"`
+	Choices  []string `json:"choices,omitempty" jsonschema:"The answers that it offers"`
+
 	SessionID string `json:"sessionId" jsonschema:"ID of the worker that it runs in"`
 	// Worker is that worker's name, for people.
 	Worker string `json:"-"`
@@ -80,8 +84,10 @@ func GetAgentStatus(ctx context.Context, env Env, in GetAgentStatusInput) (GetAg
 
 var getAgentStatus = &definition[GetAgentStatusInput, GetAgentStatusOutput]{
 	tool: Tool{
-		Name:  "get-agent-status",
-		Title: "How agents are",
+		Name:   "get-agent-status",
+		Title:  "How agents are",
+		Set:    Teams,
+		Member: true,
 		Description: `Queries the status of one or all agents in a team. Returns comprehensive metadata including
 lifecycle state, heartbeat health, session info, and server status. Any team member can call
 this tool.`,
@@ -118,6 +124,10 @@ func agentStatuses(agents []agent.Agent) []AgentStatus {
 			SessionID: a.Session, Worker: a.Worker, PaneID: a.Pane, Cwd: a.Dir,
 			ConsecutiveMisses: a.Misses, LastError: a.Error, SessionRotationCount: a.Rotations,
 			CreatedAt: Timestamp{a.Created}, TerminatedAt: Timestamp{a.Terminated},
+		}
+		if s := a.State; s != nil {
+			list[i].State, list[i].Question = string(s.State), s.Question
+			list[i].Choices = choices(s)
 		}
 	}
 	return list

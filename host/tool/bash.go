@@ -2,6 +2,8 @@ package tool
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
@@ -10,9 +12,9 @@ import (
 
 // BashInput is a command line to run.
 type BashInput struct {
-	Command         string `json:"command" jsonschema:"Command line, run by bash in the working directory" schema:"min=1"`
-	Timeout         int    `json:"timeout,omitempty" jsonschema:"Milliseconds that it may take in the foreground; then all of it is ended" schema:"default=120000,over=0"`
-	RunInBackground bool   `json:"run_in_background,omitempty" jsonschema:"Answer at once and let it go on; timeout does not apply" schema:"default=false"`
+	Command         string `json:"command" jsonschema:"Command line" schema:"min=1"`
+	Timeout         int    `json:"timeout,omitempty" jsonschema:"Ms until all of it is ended, in the foreground" schema:"default=120000,over=0"`
+	RunInBackground bool   `json:"run_in_background,omitempty" jsonschema:"Answer at once; no timeout" schema:"default=false"`
 	Description     string `json:"description,omitempty" jsonschema:"What the command does, in a few words"`
 }
 
@@ -23,9 +25,14 @@ type BashOutput struct {
 	Stderr     string `json:"stderr" jsonschema:"What it wrote to standard error; empty in the background"`
 	ExitCode   int    `json:"exit_code" jsonschema:"Exit code, 128+n after signal n; -1 in the background" schema:"number"`
 	TaskID     string `json:"task_id,omitempty" jsonschema:"ID of the background shell, for BashOutput and KillShell"`
-	OutputFile string `json:"output_file,omitempty" jsonschema:"File that the background shell writes to, standard output and error merged"`
+	OutputFile string `json:"output_file,omitempty" jsonschema:"File that the background shell writes to, standard output and error merged; in the foreground only if the output was too long: it has all of it"`
+	Note       string `json:"note,omitempty" jsonschema:"What became of a command that did not end in the time that a call has"`
 	Error      string `json:"error,omitempty" jsonschema:"Why there is no exit code of the command's own"`
+	later
 }
+
+// onlyCommand reports whether the command has an exit code of its own, whatever it is.
+func (out BashOutput) onlyCommand() bool { return out.Error == "" }
 
 // Bash runs a command line.
 func Bash(ctx context.Context, env Env, in BashInput) (BashOutput, error) {
@@ -36,12 +43,11 @@ var bash = &definition[BashInput, BashOutput]{
 	tool: Tool{
 		Name:  "Bash",
 		Title: "Run a command",
-		Description: `Run a command line with bash and return what it wrote and its exit code.
-
-With run_in_background the answer comes at once: task_id names the background
-shell for BashOutput (what it wrote since), KillShell (end it) and tasks (list
-all); output_file is where its output goes. It goes on until it ends, is killed,
-or the process of the session that started it is gone.`,
+		Set:   Shells,
+		Description: `Run a command line with bash and return what it wrote and its exit code. With
+run_in_background the answer has a task_id at once: for BashOutput (what it wrote
+since) and KillShell. It ends with this session. A command that takes long goes there
+by itself.`,
 		Destructive: true,
 	},
 	run: runBash,
@@ -61,6 +67,8 @@ func runBash(ctx context.Context, h *host.Host, env Env, in BashInput) (BashOutp
 		Dir:         dir,
 		Timeout:     milliseconds(in.Timeout),
 		Session:     env.Session,
+		HandOver:    env.Patience,
+		Most:        maxCharacters,
 	}
 	if in.RunInBackground {
 		s, err := shell.Start(ctx, h, command)
@@ -73,12 +81,20 @@ func runBash(ctx context.Context, h *host.Host, env Env, in BashInput) (BashOutp
 	if err != nil {
 		return BashOutput{}, err
 	}
+	if s := r.HandedOver; s != nil {
+		return BashOutput{
+			outcome: outcome{true}, ExitCode: -1, TaskID: s.ID, OutputFile: s.OutputFile,
+			later: later{r.Transcribe},
+			Note:  fmt.Sprintf("It did not end within %s and goes on in the background, without a timeout.", env.Patience),
+		}, nil
+	}
 	return BashOutput{
-		outcome:  outcome{r.ExitCode == 0 && r.Problem == ""},
-		Stdout:   r.Stdout,
-		Stderr:   r.Stderr,
-		ExitCode: r.ExitCode,
-		Error:    r.Problem,
+		outcome:    outcome{r.ExitCode == 0 && r.Problem == ""},
+		Stdout:     r.Stdout,
+		Stderr:     r.Stderr,
+		ExitCode:   r.ExitCode,
+		OutputFile: r.OutputFile,
+		Error:      r.Problem,
 	}, nil
 }
 
@@ -90,4 +106,35 @@ func milliseconds(n int) time.Duration {
 		return most
 	}
 	return time.Duration(n) * time.Millisecond
+}
+
+// text is what the command wrote, as a terminal would show it.
+func (out BashOutput) text() string {
+	if out.TaskID != "" {
+		text := fmt.Sprintf("Runs in the background as %s. BashOutput returns what it writes, KillShell ends it.\nOutput file: %s", out.TaskID, out.OutputFile)
+		if out.Note != "" {
+			text = out.Note + "\n" + text
+		}
+		return text
+	}
+	parts := []string{}
+	add := func(text string) {
+		if text = strings.TrimRight(text, "\n"); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	if out.Error != "" {
+		add("Error: " + out.Error)
+	}
+	add(out.Stdout)
+	if out.Stderr != "" {
+		add("[stderr]\n" + out.Stderr)
+	}
+	if len(parts) == 0 {
+		add("(no output)")
+	}
+	if out.ExitCode != 0 {
+		add(fmt.Sprintf("[exit code %d]", out.ExitCode))
+	}
+	return strings.Join(parts, "\n")
 }

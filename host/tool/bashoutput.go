@@ -3,6 +3,8 @@ package tool
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/shell"
@@ -10,8 +12,8 @@ import (
 
 // ReadShellInput names a background shell.
 type ReadShellInput struct {
-	ShellID string `json:"shell_id" jsonschema:"ID of the background shell (task_id of Bash)" schema:"min=1"`
-	Filter  string `json:"filter,omitempty" jsonschema:"Regular expression: only lines that match are returned, others count as read"`
+	ShellID string `json:"shell_id" jsonschema:"task_id of Bash" schema:"min=1"`
+	Filter  string `json:"filter,omitempty" jsonschema:"Regular expression: only lines that match; others count as read"`
 }
 
 // ReadShellOutput is what a background shell wrote since it was asked last.
@@ -34,10 +36,9 @@ var bashOutput = &definition[ReadShellInput, ReadShellOutput]{
 	tool: Tool{
 		Name:  "BashOutput",
 		Title: "Read a background shell",
-		Description: `Return what a background shell wrote since the last call, and how it is.
-
-No output is returned twice. With filter only the lines that match are returned;
-the others count as read all the same.`,
+		Set:   Shells,
+		Description: `Return what a background shell wrote since the last call, and its status. No output is
+returned twice.`,
 	},
 	run: func(ctx context.Context, h *host.Host, env Env, in ReadShellInput) (ReadShellOutput, error) {
 		out, err := shell.Next(ctx, h, env.Session, in.ShellID, in.Filter)
@@ -51,7 +52,7 @@ the others count as read all the same.`,
 			outcome:  outcome{true},
 			ShellID:  out.Shell.ID,
 			Status:   out.Shell.Status,
-			Output:   out.Text,
+			Output:   shell.Ends(out.Text, maxCharacters, out.Shell.OutputFile),
 			ExitCode: out.Shell.ExitCode,
 			More:     out.More,
 		}, nil
@@ -59,4 +60,23 @@ the others count as read all the same.`,
 	failed: func(in ReadShellInput, text string) ReadShellOutput {
 		return ReadShellOutput{ShellID: in.ShellID, Status: shell.Failed, Error: text}
 	},
+}
+
+// text is what the shell wrote, and in the last line how it is.
+func (out ReadShellOutput) text() string {
+	if !out.Success {
+		return ""
+	}
+	text := strings.TrimRight(out.Output, "\n")
+	if text == "" {
+		text = "(no new output)"
+	}
+	text += "\n[" + string(out.Status)
+	if out.ExitCode != nil {
+		text += fmt.Sprintf(", exit code %d", *out.ExitCode)
+	}
+	if out.More {
+		text += "; there is more output already: call again"
+	}
+	return text + "]"
 }

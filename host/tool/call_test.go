@@ -48,7 +48,7 @@ func TestErrors(t *testing.T) {
 	t.Parallel()
 	const (
 		graceful = `{"success":false,"method":"graceful","phase":"requested","reassignedTasks":[],"error":%q}`
-		force    = `{"success":false,"method":"force","phase":"force_killed","reassignedTasks":[],"error":%q}`
+		force    = `{"success":false,"method":"force","phase":"requested","reassignedTasks":[],"error":%q}`
 		status   = `{"success":false,"agents":[],"summary":{"total":0,"active":0,"idle":0,"inactive":0,"shuttingDown":0,"terminated":0},"error":%q}`
 		sent     = `{"success":false,"id":"","error":%q}`
 		taskless = `{"success":false,"error":%q}`
@@ -102,6 +102,18 @@ func TestErrors(t *testing.T) {
 		{"message to who has ended", "send-message", `{"teamName":"t","to":"agent-gone","message":"m"}`, "", sent, "Recipient 'agent-gone' is not a member of team 't'"},
 		{"message of a stranger", "send-message", `{"teamName":"u","to":"leader","message":"m"}`, "token", sent, "Not a member of team 'u'"},
 		{"messages of no team", "read-messages", `{"teamName":"v"}`, "", `{"success":false,"messages":[],"error":%q}`, "Team 'v' does not exist"},
+
+		{"worker that is not there", "worker-status", `{"name":"ghost"}`, "", taskless, "worker 'ghost' not found"},
+		{"output of no worker", "worker-output", `{"name":"ghost"}`, "", `{"success":false,"output":"","cursor":"","error":%q}`, "worker 'ghost' not found"},
+		{"output from nowhere", "worker-output", `{"name":"ghost","cursor":"x.y"}`, "", `{"success":false,"output":"","cursor":"","error":%q}`, "invalid input: cursor: must be the cursor of an earlier answer"},
+		{"output that matches nonsense", "worker-output", `{"name":"ghost","grep":"("}`, "", `{"success":false,"output":"","cursor":"","error":%q}`, "invalid input: grep: error parsing regexp: missing closing ): `(`"},
+		{"text for no worker", "worker-send", `{"name":"ghost","text":"x"}`, "", taskless, "worker 'ghost' not found"},
+		{"no text", "worker-send", `{"name":"ghost","text":"","enter":false}`, "", taskless, "invalid input: text: must not be empty without enter"},
+		{"wait for no worker", "worker-wait", `{"names":["ghost"]}`, "", `{"success":false,"workers":[],"error":%q}`, "worker 'ghost' not found"},
+		{"wait for nobody", "worker-wait", `{"names":[]}`, "", `{"success":false,"workers":[],"error":%q}`, "invalid input: names: must not be empty"},
+		{"kill of no worker", "worker-kill", `{"name":"ghost"}`, "", taskless, "worker 'ghost' not found"},
+		{"environment that is none", "worker-spawn", `{"name":"w","command":["true"],"env":["x"]}`, "", taskless, "invalid input: env: must be entries of the form KEY=VALUE"},
+		{"branch of nothing", "worker-spawn", `{"name":"w","command":["true"],"branch":"x"}`, "", taskless, "invalid input: branch: needs worktree"},
 
 		{"claim of no task", "task-claim", `{"teamName":"t","taskId":"task-9"}`, "token", taskless, "Task task-9 not found in team t"},
 		{"task by a stranger", "task-create", `{"teamName":"u","title":"x"}`, "token", taskless, "Not a member of team 'u'"},
@@ -159,7 +171,7 @@ func TestNoState(t *testing.T) {
 	t.Parallel()
 	w := &world{t.TempDir()}
 	for _, tool := range All() {
-		if tool.Name == "spawn-team" || tool.Name == "Bash" {
+		if tool.Name == "spawn-team" || tool.Name == "Bash" || tool.Name == "worker-spawn" {
 			continue
 		}
 		for _, input := range fitting {

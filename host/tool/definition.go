@@ -83,6 +83,9 @@ func (d *definition[I, O]) answer(ctx context.Context, env Env, raw json.RawMess
 	}
 	out, err := d.call(ctx, env, raw)
 	r := Result{Output: out, Failed: !out.succeeded(), Err: err}
+	if c, ok := any(out).(interface{ onlyCommand() bool }); ok {
+		r.OnlyCommand = r.Failed && c.onlyCommand()
+	}
 	if later, ok := any(out).(interface {
 		afterAnswer() func(context.Context) error
 	}); ok {
@@ -102,7 +105,13 @@ func (d *definition[I, O]) do(ctx context.Context, env Env, in I) (O, error) {
 
 func (d *definition[I, O]) call(ctx context.Context, env Env, raw json.RawMessage) (O, error) {
 	var in I
-	if err := read(d.input(), raw, &in); err != nil {
+	err := read(d.input(), raw, &in)
+	if d.tool.Member && lacksOnlyTeam(err) {
+		if team := ownTeam(ctx, env); team != "" {
+			err = read(d.input(), withTeam(raw, team), &in)
+		}
+	}
+	if err != nil {
 		return d.failed(in, message(err)), err
 	}
 	h, err := env.Open(ctx)

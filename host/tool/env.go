@@ -1,10 +1,12 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/shell"
@@ -19,10 +21,22 @@ type Env struct {
 	Dir string
 	// Session is whose the shells are; zero: the caller's.
 	Session shell.Session
+	// Patience is how long whoever calls waits for an answer: what Bash runs goes on in
+	// the background before that; 0: as long as it takes.
+	Patience time.Duration
 	// AgentCommand is what spawn-agent starts if its input has no command.
 	AgentCommand []string
 	// NoAgentCommand says why that of a config is not used; empty: there is none.
 	NoAgentCommand string
+	// WorktreeParent returns the directory to make worktrees of the repository around
+	// dir in; empty, or nil: beside the repository.
+	WorktreeParent func(dir string) (string, error)
+	// ReadEnv returns the variables in a file, KEY=VALUE; nil: they can't be read.
+	ReadEnv func(path string) ([]string, error)
+	// NewWorker returns what a config says of a worker in dir that worker-spawn starts:
+	// its backend, policies and tags, and with worktree where that is made. An empty
+	// backend is the configured one. Nil: there is no config.
+	NewWorker func(backend string, worktree bool, dir string) (host.SpawnRequest, error)
 	// Progress is told how a call that takes long goes on; total is 0 where it is
 	// not known. Nil: nobody.
 	Progress func(text string, done, total float64)
@@ -48,4 +62,16 @@ func (env Env) dir(named string) (string, error) {
 	default:
 		return filepath.Join(env.Dir, named), nil
 	}
+}
+
+// newWorker is NewWorker, also where there is no config.
+func (env Env) newWorker(backend string, worktree bool, dir string) (host.SpawnRequest, error) {
+	if env.NewWorker != nil {
+		return env.NewWorker(backend, worktree, dir)
+	}
+	req := host.SpawnRequest{Backend: cmp.Or(backend, "process")}
+	if worktree {
+		req.Workspace = &host.WorkspaceRequest{Plugin: "worktree"}
+	}
+	return req, nil
 }

@@ -33,3 +33,8 @@ func (e *InputError) Error() string {
 	}
 	return "invalid input: " + strings.Join(texts, "; ")
 }
+
+// invalid returns an [InputError] with one problem.
+func invalid(path, text string) error {
+	return &InputError{Problems: []Problem{{Path: path, Text: text}}}
+}

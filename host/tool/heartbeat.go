@@ -11,8 +11,8 @@ import (
 // HeartbeatInput says who is alive.
 type HeartbeatInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
-	AgentID  string `json:"agentId,omitempty" jsonschema:"ID of the agent; the caller if omitted"`
-	Status   string `json:"status,omitempty" jsonschema:"What it is doing; unchanged if omitted" schema:"enum=active|idle"`
+	AgentID  string `json:"agentId,omitempty" jsonschema:"You if omitted"`
+	Status   string `json:"status,omitempty" jsonschema:"Unchanged if omitted" schema:"enum=active|idle"`
 }
 
 // HeartbeatOutput is what is known of the agent now.
@@ -31,11 +31,12 @@ func Heartbeat(ctx context.Context, env Env, in HeartbeatInput) (HeartbeatOutput
 
 var heartbeat = &definition[HeartbeatInput, HeartbeatOutput]{
 	tool: Tool{
-		Name:  "heartbeat",
-		Title: "Tell that one is alive",
-		Description: `Tell the team that the calling agent is alive, and whether it is active or idle. An agent that
-gives no sign of life for two minutes becomes inactive; an idle one does not.`,
-		Idempotent: true,
+		Name:        "heartbeat",
+		Title:       "Tell that one is alive",
+		Set:         Teams,
+		Member:      true,
+		Description: `Tell that you are alive. Two minutes without any sign of life make an active agent inactive.`,
+		Idempotent:  true,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in HeartbeatInput) (HeartbeatOutput, error) {
 		beat, err := agent.Heartbeat(ctx, h, agent.HeartbeatRequest{

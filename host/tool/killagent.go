@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
@@ -14,13 +15,14 @@ type KillAgentInput struct {
 	AgentID  string `json:"agentId" jsonschema:"ID of the agent to terminate" schema:"min=1"`
 	Force    bool   `json:"force,omitempty" jsonschema:"Skip graceful shutdown and force-kill immediately" schema:"default=false"`
 	Reason   string `json:"reason,omitempty" jsonschema:"Reason for termination (sent to agent in shutdown request)"`
+	Wait     int    `json:"wait,omitempty" jsonschema:"Ms to wait for its answer, at most 50000" schema:"over=0"`
 }
 
 // KillAgentOutput is how far the end of the agent has come.
 type KillAgentOutput struct {
 	outcome
 	Method          string   `json:"method" jsonschema:"How it ends" schema:"enum=graceful|force"`
-	Phase           string   `json:"phase" jsonschema:"How far the shutdown has come" schema:"enum=requested|approved|rejected|confirmed|force_killed"`
+	Phase           string   `json:"phase" jsonschema:"How far the shutdown has come; requested if it was refused" schema:"enum=requested|approved|rejected|confirmed|force_killed"`
 	ReassignedTasks []string `json:"reassignedTasks" jsonschema:"Task IDs that were reassigned"`
 	Warnings        []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
 	Error           string   `json:"error,omitempty" jsonschema:"Why nothing was done"`
@@ -34,8 +36,11 @@ func KillAgent(ctx context.Context, env Env, in KillAgentInput) (KillAgentOutput
 
 var killAgent = &definition[KillAgentInput, KillAgentOutput]{
 	tool: Tool{
-		Name:  "kill-agent",
-		Title: "Terminate an agent",
+		Name:   "kill-agent",
+		Title:  "Terminate an agent",
+		Set:    Teams,
+		Member: true,
+		Leader: true,
 		Description: `Terminates an agent, either gracefully (three-phase shutdown negotiation) or forcefully
 (immediate termination). Its tasks in progress go back to pending.
 
@@ -48,6 +53,16 @@ Only the team leader can kill agents.`,
 		killed, err := agent.Kill(ctx, h, agent.KillRequest{
 			Team: in.TeamName, Agent: in.AgentID, Force: in.Force, Reason: in.Reason, Progress: progress,
 		})
+		asked := errors.Is(err, team.ErrInShutdown)
+		if in.Wait > 0 && (asked || err == nil && killed.Phase == team.Requested) {
+			answered, aerr := awaitAnswer(ctx, h, in)
+			switch {
+			case aerr != nil:
+				return KillAgentOutput{}, aerr
+			case answered.Phase != "":
+				killed, err = answered, nil
+			}
+		}
 		if err != nil {
 			return KillAgentOutput{}, err
 		}
@@ -61,11 +76,9 @@ Only the team leader can kill agents.`,
 		}, nil
 	},
 	failed: func(in KillAgentInput, text string) KillAgentOutput {
-		out := KillAgentOutput{Method: method(in), Phase: string(team.Requested), ReassignedTasks: []string{}, Error: text}
-		if in.Force {
-			out.Phase = string(team.ForceKilled)
-		}
-		return out
+		// The contract has no phase for a refusal. Requested is the only one of which
+		// nobody concludes that the agent has ended.
+		return KillAgentOutput{Method: method(in), Phase: string(team.Requested), ReassignedTasks: []string{}, Error: text}
 	},
 }
 
@@ -74,6 +87,18 @@ func method(in KillAgentInput) string {
 		return "force"
 	}
 	return "graceful"
+}
+
+// awaitAnswer waits for the answer of an agent that was asked to end; the phase is empty
+// if there was none in time.
+func awaitAnswer(ctx context.Context, h *host.Host, in KillAgentInput) (agent.Killed, error) {
+	limited, cancel := waiting(ctx, in.Wait)
+	defer cancel()
+	killed, err := agent.AwaitAnswer(limited, h, in.TeamName, in.AgentID)
+	if err != nil && limited.Err() != nil {
+		return agent.Killed{}, ctx.Err()
+	}
+	return killed, err
 }
 
 // listed is a list as it is in JSON, where there is no nil.

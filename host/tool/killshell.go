@@ -41,6 +41,7 @@ var killShell = &definition[KillShellInput, KillShellOutput]{
 	tool: Tool{
 		Name:  "KillShell",
 		Title: "Kill a background shell",
+		Set:   Shells,
 		Description: `Terminate a running background shell process.
 
 Parameters:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 )
@@ -13,7 +14,7 @@ import (
 // SendMessageInput is a message to members of a team.
 type SendMessageInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
-	To       string `json:"to" jsonschema:"ID or name of an agent, leader, or all for everybody else" schema:"min=1"`
+	To       string `json:"to" jsonschema:"Name or ID of an agent, leader, or all" schema:"min=1"`
 	Message  string `json:"message" jsonschema:"Text of the message" schema:"min=1"`
 }
 
@@ -28,6 +29,7 @@ type SendMessageOutput struct {
 type ReadMessagesInput struct {
 	TeamName   string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	UnreadOnly bool   `json:"unreadOnly" jsonschema:"Leave out what was read before" schema:"default=true"`
+	Wait       int    `json:"wait,omitempty" jsonschema:"Ms to wait for a new one, at most 50000" schema:"over=0"`
 }
 
 // ReadMessagesOutput is the messages, which are read now.
@@ -63,7 +65,9 @@ var sendMessage = &definition[SendMessageInput, SendMessageOutput]{
 	tool: Tool{
 		Name:        "send-message",
 		Title:       "Send a message",
-		Description: `Send a message to the inbox of a member of the team, or to all others.`,
+		Set:         Teams,
+		Member:      true,
+		Description: `Send a message to a member of the team, or to all others.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in SendMessageInput) (SendMessageOutput, error) {
 		var ids []int64
@@ -85,12 +89,17 @@ var sendMessage = &definition[SendMessageInput, SendMessageOutput]{
 
 var readMessages = &definition[ReadMessagesInput, ReadMessagesOutput]{
 	tool: Tool{
-		Name:  "read-messages",
-		Title: "Read messages",
-		Description: `Read the messages in the caller's inbox, the oldest first, and mark them as read. A message of
-type shutdown_request is answered with respond-shutdown.`,
+		Name:   "read-messages",
+		Title:  "Read messages",
+		Set:    Teams,
+		Member: true,
+		Description: `Read your messages, the oldest first, and mark them as read. Answer a shutdown_request with
+respond-shutdown.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in ReadMessagesInput) (ReadMessagesOutput, error) {
+		if err := awaitMessage(ctx, h, in); err != nil {
+			return ReadMessagesOutput{}, err
+		}
 		var inbox team.Inbox
 		err := change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (err error) {
 			inbox, err = team.Read(ctx, tx, caller, in.TeamName, in.UnreadOnly, now)
@@ -115,4 +124,19 @@ func messages(ms []registry.Message) []Message {
 		}
 	}
 	return list
+}
+
+// awaitMessage waits for a message that nobody has read, if the input says so, for as
+// long as it says.
+func awaitMessage(ctx context.Context, h *host.Host, in ReadMessagesInput) error {
+	if in.Wait == 0 {
+		return nil
+	}
+	limited, cancel := waiting(ctx, in.Wait)
+	defer cancel()
+	err := agent.AwaitMessage(limited, h, in.TeamName)
+	if limited.Err() != nil {
+		return ctx.Err() // there is none, which is no error
+	}
+	return err
 }

@@ -64,6 +64,9 @@ func parse(raw json.RawMessage) (any, error) {
 	return value, nil
 }
 
+// isRequired is said of a field that is missing.
+const isRequired = "is required"
+
 // reading collects what is wrong with an input.
 type reading struct{ problems []Problem }
 
@@ -108,7 +111,7 @@ func (r *reading) object(s *jsonschema.Schema, path string, value any) (any, boo
 				continue
 			}
 		case slices.Contains(s.Required, name):
-			r.problem(join(path, name), "is required")
+			r.problem(join(path, name), isRequired)
 		}
 		if property.Default != nil {
 			fit[name] = property.Default

@@ -19,11 +19,12 @@ func TestContracts(t *testing.T) {
 		name string
 		// described says that the contract has descriptions of the input's fields.
 		described bool
-		// ours are fields that the contract lacks, all of them optional.
-		ours []string
+		// ours are fields of the output, asked of the input, that the contract lacks, all
+		// of them optional; told are those of each agent.
+		ours, asked, told []string
 	}{
-		{name: "kill-agent", described: true, ours: []string{"warnings"}},
-		{name: "get-agent-status", described: true, ours: []string{"warnings"}},
+		{name: "kill-agent", described: true, ours: []string{"warnings"}, asked: []string{"wait"}},
+		{name: "get-agent-status", described: true, ours: []string{"warnings"}, told: []string{"state", "question", "choices"}},
 		{name: "KillShell"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -37,16 +38,27 @@ func TestContracts(t *testing.T) {
 				t.Fatal(err)
 			}
 			tool, _ := Find(test.name)
-			input := plain(t, tool.Input())
+			input := asJSON(t, tool.Input())
 			if !test.described {
 				strip(input)
+			}
+			for _, name := range test.asked {
+				if slices.Contains(tool.Input().Required, name) {
+					t.Errorf("%s is not in the contract, and required", name)
+				}
+				delete(input.(map[string]any)["properties"].(map[string]any), name)
 			}
 			if diff := cmp.Diff(want.Input, input); diff != "" {
 				t.Errorf("input (-contract +ours):\n%s", diff)
 			}
-			output := plain(t, tool.Output())
+			output := asJSON(t, tool.Output())
 			strip(output)
 			fields := output.(map[string]any)["properties"].(map[string]any)
+			if agents, ok := fields["agents"].(map[string]any); ok {
+				for _, name := range test.told {
+					delete(agents["items"].(map[string]any)["properties"].(map[string]any), name)
+				}
+			}
 			for _, name := range test.ours {
 				if slices.Contains(tool.Output().Required, name) {
 					t.Errorf("%s is not in the contract, and required", name)
@@ -60,8 +72,8 @@ func TestContracts(t *testing.T) {
 	}
 }
 
-// plain is a schema as whoever reads its JSON has it.
-func plain(t *testing.T, s *jsonschema.Schema) any {
+// asJSON is a schema as whoever reads its JSON has it.
+func asJSON(t *testing.T, s *jsonschema.Schema) any {
 	t.Helper()
 	data, err := json.Marshal(s)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 type RespondShutdownInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	Approve  bool   `json:"approve" jsonschema:"Agree to shut down"`
-	Ready    bool   `json:"ready" jsonschema:"Ready to end now; false: agreed, but there is work to finish first" schema:"default=true"`
+	Ready    bool   `json:"ready" jsonschema:"End now; false: agreed, but first finish work" schema:"default=true"`
 	Reason   string `json:"reason,omitempty" jsonschema:"Why, for the leader"`
 }
 
@@ -32,12 +32,12 @@ func RespondShutdown(ctx context.Context, env Env, in RespondShutdownInput) (Res
 
 var respondShutdown = &definition[RespondShutdownInput, RespondShutdownOutput]{
 	tool: Tool{
-		Name:  "respond-shutdown",
-		Title: "Answer a shutdown request",
-		Description: `Answer the shutdown request that the calling agent has in its inbox. Approved and ready: the
-agent's tasks go back, it is terminated, and its process ends once it has the answer. Approved
-and not ready: it goes on, and calls again when it is. Not approved: it goes on as before, and
-the leader is told the reason.`,
+		Name:   "respond-shutdown",
+		Title:  "Answer a shutdown request",
+		Set:    Teams,
+		Member: true,
+		Description: `Answer a shutdown request. Approved: your tasks go back, and your process ends after the answer;
+with ready false you go on, and call again when ready. Else the leader is told the reason.`,
 		Destructive: true,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in RespondShutdownInput) (RespondShutdownOutput, error) {

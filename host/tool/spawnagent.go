@@ -2,6 +2,10 @@ package tool
 
 import (
 	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
@@ -18,6 +22,14 @@ type SpawnAgentInput struct {
 	Cwd      string   `json:"cwd,omitempty" jsonschema:"Working directory; the caller's if omitted"`
 	Backend  string   `json:"backend,omitempty" jsonschema:"Backend that runs it" schema:"default=tmux"`
 	Command  []string `json:"command,omitempty" jsonschema:"Command and arguments; the configured agent_command if omitted" schema:"min=1"`
+
+	Worktree     bool     `json:"worktree,omitempty" jsonschema:"Whether it works in a new git worktree of the repository" schema:"default=false"`
+	Branch       string   `json:"branch,omitempty" jsonschema:"Branch of the worktree; the name of its worker if omitted"`
+	Env          []string `json:"env,omitempty" jsonschema:"Variables, KEY=VALUE"`
+	EnvFile      []string `json:"envFile,omitempty" jsonschema:"Files of variables; env takes precedence"`
+	Tags         []string `json:"tags,omitempty" jsonschema:"Tags for its worker"`
+	ReadyPattern string   `json:"readyPattern,omitempty" jsonschema:"Regular expression that a line of its screen matches once its prompt can be typed"`
+	Profile      string   `json:"profile,omitempty" jsonschema:"Name of its profile, or none; by its command if omitted"`
 }
 
 // SpawnAgentOutput is the new agent.
@@ -41,8 +53,11 @@ func SpawnAgent(ctx context.Context, env Env, in SpawnAgentInput) (SpawnAgentOut
 
 var spawnAgent = &definition[SpawnAgentInput, SpawnAgentOutput]{
 	tool: Tool{
-		Name:  "spawn-agent",
-		Title: "Start an agent",
+		Name:   "spawn-agent",
+		Title:  "Start an agent",
+		Set:    Teams,
+		Member: true,
+		Leader: true,
 		Description: `Start an agent as a member of a team, in a tmux window unless told otherwise. It is active
 when the answer comes.
 
@@ -60,10 +75,14 @@ Only the team leader can spawn agents.`,
 		if err != nil {
 			return SpawnAgentOutput{}, err
 		}
-		spawned, err := agent.Spawn(ctx, h, agent.SpawnRequest{
+		request := agent.SpawnRequest{
 			Team: in.TeamName, Name: in.Name, Role: team.Role(in.Role), Model: in.Model, Prompt: in.Prompt,
-			Dir: dir, Backend: in.Backend, Command: command,
-		})
+			Dir: dir, DirGiven: in.Cwd != "", Backend: in.Backend, Command: command, Tags: in.Tags, Profile: in.Profile,
+		}
+		if err := in.complete(env, &request); err != nil {
+			return SpawnAgentOutput{}, err
+		}
+		spawned, err := agent.Spawn(ctx, h, request)
 		if err != nil {
 			return SpawnAgentOutput{}, err
 		}
@@ -81,4 +100,51 @@ Only the team leader can spawn agents.`,
 	failed: func(in SpawnAgentInput, text string) SpawnAgentOutput {
 		return SpawnAgentOutput{Name: in.Name, Error: text}
 	},
+}
+
+// worktrees is the plugin that makes git worktrees.
+const worktrees = "worktree"
+
+// complete fills in what has to be read or looked up.
+func (in *SpawnAgentInput) complete(env Env, r *agent.SpawnRequest) (err error) {
+	if in.Branch != "" && !in.Worktree {
+		return invalid("branch", "needs worktree")
+	}
+	if slices.Contains(in.Tags, "") {
+		return invalid("tags", "must not be empty")
+	}
+	if in.Worktree {
+		r.Workspace = &host.WorkspaceRequest{Plugin: worktrees, Branch: in.Branch}
+		if env.WorktreeParent != nil {
+			if r.Workspace.Parent, err = env.WorktreeParent(r.Dir); err != nil {
+				return err
+			}
+		}
+	}
+	if in.ReadyPattern != "" {
+		if r.ReadyPattern, err = regexp.Compile(in.ReadyPattern); err != nil {
+			return invalid("readyPattern", err.Error())
+		}
+	}
+	for _, file := range in.EnvFile {
+		path, err := env.dir(file)
+		if err != nil {
+			return err
+		}
+		if env.ReadEnv == nil {
+			return errors.New("files of variables can't be read here")
+		}
+		variables, err := env.ReadEnv(path)
+		if err != nil {
+			return err
+		}
+		r.Env = append(r.Env, variables...)
+	}
+	for _, entry := range in.Env {
+		if key, _, ok := strings.Cut(entry, "="); !ok || key == "" {
+			return invalid("env", "expected KEY=VALUE")
+		}
+	}
+	r.Env = append(r.Env, in.Env...)
+	return nil
 }

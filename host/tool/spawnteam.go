@@ -32,6 +32,8 @@ var spawnTeam = &definition[SpawnTeamInput, SpawnTeamOutput]{
 	tool: Tool{
 		Name:        "spawn-team",
 		Title:       "Make a team",
+		Set:         Teams,
+		Leader:      true,
 		Description: `Make a team of agents, with the caller as its leader. Only the leader can spawn and kill its agents.`,
 	},
 	run: func(ctx context.Context, h *host.Host, env Env, in SpawnTeamInput) (SpawnTeamOutput, error) {

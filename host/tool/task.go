@@ -39,7 +39,7 @@ type TaskCreateInput struct {
 	Title        string   `json:"title" jsonschema:"What is to be done" schema:"min=1"`
 	Description  string   `json:"description,omitempty" jsonschema:"More about it"`
 	Priority     string   `json:"priority,omitempty" jsonschema:"How soon" schema:"default=normal,enum=high|normal|low"`
-	Dependencies []string `json:"dependencies,omitempty" jsonschema:"IDs of tasks that must be completed first"`
+	Dependencies []string `json:"dependencies,omitempty" jsonschema:"IDs of tasks to complete first"`
 }
 
 // TaskClaimInput names a task that the caller takes.
@@ -52,16 +52,16 @@ type TaskClaimInput struct {
 type TaskUpdateInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	TaskID   string `json:"taskId" jsonschema:"ID of the task" schema:"min=1"`
-	Status   string `json:"status" jsonschema:"Its new status; in_progress claims it" schema:"enum=pending|in_progress|completed"`
+	Status   string `json:"status" jsonschema:"in_progress claims it" schema:"enum=pending|in_progress|completed"`
 	// Dependencies replace those of a pending task; nil: they stay.
-	Dependencies []string `json:"dependencies,omitzero" jsonschema:"IDs of tasks that must be completed first, instead of those that it has; only of a pending task"`
+	Dependencies []string `json:"dependencies,omitzero" jsonschema:"New list, of a pending task alone"`
 }
 
 // TaskListInput says which tasks to list.
 type TaskListInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
-	Status   string `json:"status,omitempty" jsonschema:"Only those of this status" schema:"enum=pending|in_progress|completed"`
-	Owner    string `json:"owner,omitempty" jsonschema:"Only those of this member, by ID or name"`
+	Status   string `json:"status,omitempty" jsonschema:"Only these" schema:"enum=pending|in_progress|completed"`
+	Owner    string `json:"owner,omitempty" jsonschema:"ID or name of a member"`
 }
 
 // TaskListOutput is the tasks of a team, the oldest first.
@@ -95,7 +95,9 @@ var taskCreate = &definition[TaskCreateInput, TaskOutput]{
 	tool: Tool{
 		Name:        "task-create",
 		Title:       "Create a task",
-		Description: `Create a task for the team. It can be claimed once all its dependencies are completed.`,
+		Set:         Teams,
+		Member:      true,
+		Description: `Create a task for the team.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in TaskCreateInput) (TaskOutput, error) {
 		return changeTask(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
@@ -111,7 +113,9 @@ var taskClaim = &definition[TaskClaimInput, TaskOutput]{
 	tool: Tool{
 		Name:        "task-claim",
 		Title:       "Claim a task",
-		Description: `Take a pending task: it is in progress then, and the caller's. Of several who claim it at once one gets it.`,
+		Set:         Teams,
+		Member:      true,
+		Description: `Take a pending task, which is yours and in progress then. Of several who claim it at once one gets it.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in TaskClaimInput) (TaskOutput, error) {
 		return changeTask(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
@@ -125,6 +129,8 @@ var taskUpdate = &definition[TaskUpdateInput, TaskOutput]{
 	tool: Tool{
 		Name:        "task-update",
 		Title:       "Move a task on",
+		Set:         Teams,
+		Member:      true,
 		Description: `Move a task on, from pending to in_progress to completed. Its owner or the leader completes it; there is no way back.`,
 		Idempotent:  true,
 	},
@@ -142,7 +148,9 @@ var taskList = &definition[TaskListInput, TaskListOutput]{
 	tool: Tool{
 		Name:        "task-list",
 		Title:       "List tasks",
-		Description: `List the tasks of the team, the oldest first.`,
+		Set:         Teams,
+		Member:      true,
+		Description: `List the tasks of the team.`,
 		ReadOnly:    true,
 		Idempotent:  true,
 	},

@@ -9,7 +9,7 @@ import (
 
 // TasksInput says which background shells to list.
 type TasksInput struct {
-	All bool `json:"all,omitempty" jsonschema:"List those that ended within the last hour too" schema:"default=false"`
+	All bool `json:"all,omitempty" jsonschema:"Also those that ended within the last hour" schema:"default=false"`
 }
 
 // TasksOutput is the background shells of the session, the oldest first.
@@ -42,7 +42,8 @@ var tasks = &definition[TasksInput, TasksOutput]{
 	tool: Tool{
 		Name:        "tasks",
 		Title:       "List background shells",
-		Description: `List the background shells that run, with their IDs, the oldest first.`,
+		Set:         Shells,
+		Description: `List the background shells that run.`,
 		ReadOnly:    true,
 		Idempotent:  true,
 	},

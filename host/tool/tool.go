@@ -12,6 +12,14 @@ type Tool struct {
 	Name string
 	// Title is the name for people, Description what an agent reads.
 	Title, Description string
+	// Set is the group of tools that it belongs to.
+	Set Set
+	// Member says that it acts in a team that exists. The caller may leave out
+	// teamName if it is an agent of a team, or leads exactly one from its worker.
+	Member bool
+	// Leader says that only the leader of a team gets anything but a refusal, or who
+	// makes one.
+	Leader bool
 	// ReadOnly: it changes nothing. Destructive: it may end something. Idempotent:
 	// the same call again changes nothing more.
 	ReadOnly, Destructive, Idempotent bool
@@ -33,6 +41,9 @@ type Result struct {
 	Output any
 	// Failed says that the output's success is false.
 	Failed bool
+	// OnlyCommand says that the tool did its work although Failed is set: what failed
+	// is the command that it ran, by its own exit code.
+	OnlyCommand bool
 	// Err is why, if it is known as more than a text; an [InputError] for input
 	// that does not fit the schema.
 	Err error
@@ -56,6 +67,7 @@ func (t Tool) Call(ctx context.Context, env Env, input json.RawMessage) Result {
 func All() []Tool {
 	kinds := []kind{
 		bash, bashOutput, killShell, tasks,
+		workerSpawn, workerList, workerStatus, workerOutput, workerSend, workerWait, workerKill,
 		spawnTeam, spawnAgent, killAgent, getAgentStatus, heartbeat,
 		sendMessage, readMessages, respondShutdown,
 		taskCreate, taskClaim, taskUpdate, taskList,

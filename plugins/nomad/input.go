@@ -31,12 +31,16 @@ func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (sw
 		if len(in.Data) > swarm.MaxInput {
 			return swarm.InputResult{}, fmt.Errorf("%w: an input of %d bytes, the most is %d", swarm.ErrInvalidSpec, len(in.Data), swarm.MaxInput)
 		}
+		if in.EnterAfter < 0 || in.EnterAfter > swarm.MaxEnterAfter {
+			return swarm.InputResult{}, fmt.Errorf("%w: Enter %s after the text, must be from 0 to %s", swarm.ErrInvalidSpec, in.EnterAfter, swarm.MaxEnterAfter)
+		}
 		if in.Enter {
 			in.Data = append(bytes.Clone(in.Data), '\n')
 		}
 		what = strconv.Itoa(len(in.Data))
 	case swarm.InputEOF:
 		in.Data, what = nil, eof
+	case swarm.InputKeys: // see below: a worker that has ended is told first
 	default:
 		return swarm.InputResult{}, fmt.Errorf("%w: an input of an unknown kind", swarm.ErrInvalidSpec)
 	}
@@ -48,6 +52,8 @@ func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (sw
 	switch a := s.allocs[r.ID]; {
 	case isOver(st):
 		return swarm.InputResult{}, fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
+	case in.Kind == swarm.InputKeys:
+		return swarm.InputResult{}, fmt.Errorf("%w: the worker is on no terminal: no key can be pressed", swarm.ErrInvalidSpec)
 	case !r.Stdin:
 		return swarm.InputResult{}, fmt.Errorf("%w: the worker has no standard input (spawn it with --stdin)", swarm.ErrInvalidSpec)
 	case a == nil || a.ClientStatus != api.AllocClientStatusRunning:

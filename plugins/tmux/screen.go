@@ -51,7 +51,12 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 		}
 		// It has ended since, or somebody closed the window.
 	}
-	s, err := h.taken(o.Lines)
+	return h.takenOrGone(o.Lines)
+}
+
+// takenOrGone is taken for a worker without a window.
+func (h handle) takenOrGone(n int) (swarm.Screen, error) {
+	s, err := h.taken(n)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: the screen of the worker: its window is gone", swarm.ErrNotFound)
 	}

@@ -215,3 +215,35 @@ func TestScreensOfACrowd(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 }
+
+// One look at many windows tells of each what a look at it alone does, also if one of
+// them is gone.
+func TestScreenBatch(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var hs []swarm.Handle
+	var ws []*worker
+	for i := range 4 {
+		w := f.spawn(fmt.Sprint("w", i), "sh", "-c", fmt.Sprintf("echo screen %d; exec sleep 999", i))
+		w.shows(fmt.Sprint("screen ", i))
+		ws, hs = append(ws, w), append(hs, w.handle)
+	}
+	closed := ws[1]
+	f.mustTmux("kill-window", "-t", closed.parts().Window)
+	hs = append(hs, swarm.Handle{Version: 1, Data: []byte("no handle")})
+	results, err := ws[0].backend.ScreenBatch(t.Context(), hs, swarm.ScreenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results[:4] {
+		if i != 1 && (r.Err != nil || !slices.Equal(r.Screen.Lines, []string{fmt.Sprint("screen ", i)})) {
+			t.Errorf("screen %d: %+v", i, r)
+		}
+	}
+	if r := results[1]; r.Err == nil && !r.Screen.Taken {
+		t.Errorf("a window that is gone: %+v", r)
+	}
+	if r := results[4]; !errors.Is(r.Err, swarm.ErrInvalidHandle) {
+		t.Errorf("no handle: %+v", r)
+	}
+}

@@ -131,9 +131,11 @@ func (g git) feed(ctx context.Context, stdin io.Reader, args ...string) (string,
 	}
 	cmd := exec.CommandContext(ctx, g.bin, append(argv, args...)...)
 	cmd.Dir, cmd.Env = g.dir, g.environ()
-	// On SIGTERM git removes its lock files and a worktree that is half made.
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = 10 * time.Second
+	// On SIGTERM git removes its lock files and a worktree that is half made. The git
+	// processes that it started must do so too: they would go on, and hold locks.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = cancelLimit
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
 	err := cmd.Run()
@@ -141,6 +143,9 @@ func (g git) feed(ctx context.Context, stdin io.Reader, args ...string) (string,
 		return stdout.String(), nil
 	}
 	if ctx.Err() != nil {
+		if cmd.Process != nil {
+			awaitGroup(cmd.Process.Pid)
+		}
 		return "", fmt.Errorf("git %s: %w", args[0], ctx.Err())
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -151,6 +156,30 @@ func (g git) feed(ctx context.Context, stdin io.Reader, args ...string) (string,
 			swarm.ErrUnavailable)
 	}
 	return "", fmt.Errorf("git %s: %w", args[0], err)
+}
+
+const (
+	// cancelLimit is how long git may take to end after a SIGTERM.
+	cancelLimit = 10 * time.Second
+	// groupLimit is how long the commands that it started may outlive it. One that has
+	// ended counts until it is waited for, which takes the first process of some
+	// containers a while.
+	groupLimit = 2 * time.Second
+)
+
+// awaitGroup returns when no process of a group is left. The leader has ended: what
+// still runs are commands that git started.
+func awaitGroup(group int) {
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.After(groupLimit)
+	for syscall.Kill(-group, 0) == nil {
+		select {
+		case <-tick.C:
+		case <-limit:
+			return
+		}
+	}
 }
 
 // missing reports whether err says that there is no program bin. That there is no

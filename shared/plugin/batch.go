@@ -75,6 +75,25 @@ func (b *Backend) statuses(ctx context.Context, hs []swarm.Handle, answers []swa
 	return nil
 }
 
+// ScreenBatch implements [swarm.BatchScreener], for any number of handles. The backend
+// must have [swarm.CapBatchScreen].
+func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.ScreenOptions) ([]swarm.ScreenResult, error) {
+	results := make([]swarm.ScreenResult, 0, len(hs))
+	for part := range slices.Chunk(hs, swarm.MaxScreens) {
+		resp, err := b.rpc.Screens(ctx, &pb.ScreensRequest{Handles: wire.Handles(part), Lines: int64(o.Lines)})
+		if err != nil {
+			return nil, wire.FromStatus(ctx, err)
+		}
+		if got := len(resp.GetResults()); got != len(part) {
+			return nil, b.left(got, len(part))
+		}
+		for _, r := range resp.GetResults() {
+			results = append(results, wire.FromScreenResult(r))
+		}
+	}
+	return results, nil
+}
+
 // Kill implements [swarm.Backend].
 func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (result swarm.KillResult, err error) {
 	if gone := b.KillBatch(ctx, []KillItem{{h, o}}, func(_ int, r swarm.KillResult, e error) {

@@ -71,6 +71,8 @@ func useBackend(t *testing.T, b *plugin.Backend) {
 	must("Input", err)
 	_, err = b.Screen(ctx, h, swarm.ScreenOptions{})
 	must("Screen", err)
+	_, err = b.ScreenBatch(ctx, []swarm.Handle{h}, swarm.ScreenOptions{})
+	must("ScreenBatch", err)
 	_, err = b.Attach(ctx, h, swarm.AttachOptions{})
 	must("Attach", err)
 	listed := 0
@@ -179,13 +181,17 @@ func TestFutureCalls(t *testing.T) {
 	}
 	b, h := c.Backend(), swarm.Handle{Version: 1, Data: []byte("x")}
 	for name, call := range map[string]func() error{
-		"Find":     func() error { _, err := b.Find(t.Context(), swarm.Lookup{ID: "a"}); return err },
-		"Output":   func() error { return b.Output(t.Context(), h, swarm.OutputOptions{}, nil) },
-		"Wait":     func() error { _, err := b.Wait(t.Context(), h); return err },
-		"Watch":    func() error { return b.Watch(t.Context(), h, nil) },
-		"Input":    func() error { _, err := b.Input(t.Context(), h, swarm.Input{}); return err },
-		"Signal":   func() error { return b.Signal(t.Context(), h, swarm.SignalOptions{}) },
-		"Screen":   func() error { _, err := b.Screen(t.Context(), h, swarm.ScreenOptions{}); return err },
+		"Find":   func() error { _, err := b.Find(t.Context(), swarm.Lookup{ID: "a"}); return err },
+		"Output": func() error { return b.Output(t.Context(), h, swarm.OutputOptions{}, nil) },
+		"Wait":   func() error { _, err := b.Wait(t.Context(), h); return err },
+		"Watch":  func() error { return b.Watch(t.Context(), h, nil) },
+		"Input":  func() error { _, err := b.Input(t.Context(), h, swarm.Input{}); return err },
+		"Signal": func() error { return b.Signal(t.Context(), h, swarm.SignalOptions{}) },
+		"Screen": func() error { _, err := b.Screen(t.Context(), h, swarm.ScreenOptions{}); return err },
+		"Screens": func() error {
+			_, err := b.ScreenBatch(t.Context(), []swarm.Handle{h}, swarm.ScreenOptions{})
+			return err
+		},
 		"Attach":   func() error { _, err := b.Attach(t.Context(), h, swarm.AttachOptions{}); return err },
 		"Complete": func() error { return b.Complete(t.Context(), h, "", swarm.KillOptions{}) },
 		"List":     func() error { return b.List(t.Context(), nil) },

@@ -29,7 +29,7 @@ func keepAwake(dir, id string) (stop func()) {
 			if err != nil {
 				continue
 			}
-			if there, err := isShim(st.Shim, id); there && err == nil {
+			if there, err := isShim(dir, st); there && err == nil {
 				_ = st.Shim.Signal(syscall.SIGCONT)
 			}
 		}

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"syscall"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -103,7 +105,28 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // shimAlive reports whether the shim that wrote st is there. In another PID namespace,
 // such as that of a sandbox, its pid says nothing, but its socket answers.
-func shimAlive(dir string, st rundir.Status) bool { return st.Shim.Alive() || listens(dir) }
+func shimAlive(dir string, st rundir.Status) bool { return keeps(dir, st) || listens(dir) }
+
+// keeps reports whether the process that a status names as the shim is alive and
+// carries the mark of the worker's shim. What the status says is not enough: the worker
+// could have written it, and named any process. What can't be read is no proof against
+// a shim, and the environment of another user's can't: it only has to be a process of
+// the user whose run directory it is.
+func keeps(dir string, st rundir.Status) bool {
+	if !st.Shim.Alive() {
+		return false
+	}
+	mark, marked, err := proc.LookupEnv(st.Shim.PID, swarm.EnvKeeper)
+	if marked || err != nil {
+		return mark == st.ID || err != nil
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(owner.Uid) != os.Geteuid() && proc.RunsAs(st.Shim.PID, int(owner.Uid))
+}
 
 // IsKept reports whether the shim that wrote a status into the run directory dir may
 // still be there: it is alive, or it listens although its pid says nothing in the

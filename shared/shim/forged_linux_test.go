@@ -1,6 +1,7 @@
 package shim_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -70,8 +71,40 @@ func TestForgedStatus(t *testing.T) {
 				if !victim.Alive() {
 					t.Error("it was killed")
 				}
+				if s, err := shim.Status(w.dir, w.id); err != nil || s.State != swarm.StateLost {
+					t.Errorf("status %+v, %v", s, err)
+				}
+				if shim.IsKept(w.dir, st) {
+					t.Error("it is taken for the shim")
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				if s, err := shim.Wait(ctx, w.dir, w.id); err != nil || s.State != swarm.StateLost {
+					t.Errorf("waited: %+v, %v", s, err)
+				}
 			})
 		}
+	}
+}
+
+// TestForgedForeigner has a status that names a process of another user as the shim:
+// the run directory is not that user's.
+func TestForgedForeigner(t *testing.T) {
+	t.Parallel()
+	foreigner, err := proc.Identify(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorker(t)
+	st := rundir.Status{Version: rundir.StatusVersion, ID: w.id, State: rundir.StateRunning, Shim: foreigner, Main: foreigner}
+	if err := os.WriteFile(filepath.Join(w.dir, rundir.StatusFile), rundir.EncodeStatus(st), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := shim.Status(w.dir, w.id); err != nil || s.State != swarm.StateLost {
+		t.Errorf("status %+v, %v", s, err)
+	}
+	if _, err := shim.Kill(t.Context(), w.dir, w.id, swarm.KillOptions{Grace: 50 * time.Millisecond}); errors.Is(err, swarm.ErrPermission) {
+		t.Errorf("kill: %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package shim
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -13,13 +14,23 @@ import (
 // an earlier input.
 func Input(ctx context.Context, dir, id string, in swarm.Input) (swarm.InputResult, error) {
 	r := rundir.Request{Verb: rundir.VerbInput, ID: id}
+	switch {
+	case len(in.Data) > swarm.MaxInput:
+		return swarm.InputResult{}, fmt.Errorf("%w: an input of %d bytes; at most %d can be given at once",
+			swarm.ErrInvalidSpec, len(in.Data), swarm.MaxInput)
+	case in.EnterAfter < 0 || in.EnterAfter > swarm.MaxEnterAfter:
+		return swarm.InputResult{}, fmt.Errorf("%w: Enter %s after the text; must be from 0 to %s",
+			swarm.ErrInvalidSpec, in.EnterAfter, swarm.MaxEnterAfter)
+	}
 	switch in.Kind {
 	case swarm.InputText:
-		if len(in.Data) > swarm.MaxInput {
-			return swarm.InputResult{}, fmt.Errorf("%w: an input of %d bytes; at most %d can be given at once",
-				swarm.ErrInvalidSpec, len(in.Data), swarm.MaxInput)
+		r.Kind, r.Enter, r.Size, r.PasteOnly = rundir.InputText, in.Enter, len(in.Data), in.PasteOnly
+		if in.Enter {
+			// Rounded up: it is the least.
+			r.AfterMS = int((in.EnterAfter + time.Millisecond - 1) / time.Millisecond)
 		}
-		r.Kind, r.Enter, r.Size = rundir.InputText, in.Enter, len(in.Data)
+	case swarm.InputKeys:
+		r.Kind, r.Size = rundir.InputKeys, len(in.Data)
 	case swarm.InputInterrupt:
 		r.Kind = rundir.InputInterrupt
 	case swarm.InputEOF:

@@ -78,6 +78,8 @@ func TestInputErrors(t *testing.T) {
 		"no standard input": {w.id, swarm.Input{Data: []byte("x")}, swarm.ErrInvalidSpec, "the worker has no standard input"},
 		"no end to give":    {w.id, swarm.Input{Kind: swarm.InputEOF}, swarm.ErrInvalidSpec, "the worker has no standard input"},
 		"too much":          {w.id, swarm.Input{Data: make([]byte, swarm.MaxInput+1)}, swarm.ErrInvalidSpec, "at most 1048576"},
+		"Enter too late":    {w.id, swarm.Input{Enter: true, EnterAfter: swarm.MaxEnterAfter + 1}, swarm.ErrInvalidSpec, "must be from 0 to 5s"},
+		"Enter too early":   {w.id, swarm.Input{Enter: true, EnterAfter: -1}, swarm.ErrInvalidSpec, "must be from 0 to 5s"},
 		"unknown kind":      {w.id, swarm.Input{Kind: 99}, swarm.ErrInvalidSpec, "unknown kind of input 99"},
 		"other worker":      {"w-other", swarm.Input{Data: []byte("x")}, swarm.ErrStaleHandle, ""},
 	} {

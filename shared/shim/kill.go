@@ -114,7 +114,7 @@ func (k *Killing) unanswered(ctx context.Context) error {
 	case st.State == rundir.StateEnded:
 		return nil
 	}
-	if there, err := isShim(st.Shim, k.id); err != nil || !there {
+	if there, err := isShim(k.dir, st); err != nil || !there {
 		return err
 	}
 	k.shim = &st
@@ -155,7 +155,7 @@ func (k *Killing) isImpostor(c *call) bool {
 	if pid == 0 || err != nil || st.Shim.PID == pid {
 		return false
 	}
-	there, err := isShim(st.Shim, k.id)
+	there, err := isShim(k.dir, st)
 	return err == nil && there
 }
 

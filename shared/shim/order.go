@@ -15,16 +15,17 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// isShim reports whether a process is there and is the shim of the worker with that
-// id. What status.json says is not enough: the worker could have written it. A
-// process of another user is an error.
-func isShim(p proc.Identity, id string) (bool, error) {
-	err := p.Signal(0)
-	if errors.Is(err, fs.ErrPermission) {
-		return false, fmt.Errorf("%w: the worker's shim (pid %d) is another user's", swarm.ErrPermission, p.PID)
+// isShim reports whether the process that status.json names as the shim is there, and
+// may be signalled. A shim of another user is an error.
+func isShim(dir string, st rundir.Status) (bool, error) {
+	if !keeps(dir, st) {
+		return false, nil
 	}
-	mark, marked := proc.Getenv(p.PID, swarm.EnvKeeper)
-	return err == nil && marked && mark == id && p.Alive(), nil
+	err := st.Shim.Signal(0)
+	if errors.Is(err, fs.ErrPermission) {
+		return false, fmt.Errorf("%w: the worker's shim (pid %d) is another user's", swarm.ErrPermission, st.Shim.PID)
+	}
+	return err == nil, nil
 }
 
 // order leaves the kill in the run directory and wakes the shim, which takes it from
@@ -99,7 +100,7 @@ func (k *Killing) silent(ctx context.Context) (swarm.KillResult, error) {
 	if err != nil || st.State == rundir.StateEnded {
 		return k.withoutShim(ctx)
 	}
-	switch there, err := isShim(st.Shim, k.id); {
+	switch there, err := isShim(k.dir, st); {
 	case err != nil:
 		return swarm.KillResult{}, err
 	case !there:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -175,15 +176,24 @@ func TestOutputCutShort(t *testing.T) {
 	}
 }
 
-// keeping is a run directory whose shim is this process.
+// keeping is a run directory whose shim is a process that carries the mark of one.
 func keeping(t *testing.T) string {
 	t.Helper()
-	self, err := proc.Identify(os.Getpid())
+	cmd := exec.CommandContext(t.Context(), "sleep", "999")
+	cmd.Env = []string{swarm.EnvKeeper + "=x"}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	keeper, err := proc.Identify(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	st := rundir.Status{Version: rundir.StatusVersion, ID: "x", State: rundir.StateRunning, Shim: self, Main: self}
+	st := rundir.Status{Version: rundir.StatusVersion, ID: "x", State: rundir.StateRunning, Shim: keeper, Main: keeper}
 	write(t, filepath.Join(dir, rundir.StatusFile), string(rundir.EncodeStatus(st)))
 	return dir
 }

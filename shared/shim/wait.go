@@ -42,7 +42,7 @@ func Wait(ctx context.Context, dir, id string) (swarm.Status, error) {
 // shim's pid says nothing there. It never returns at once, twice in a row, for a shim
 // that is there.
 func awaitShim(ctx context.Context, dir string, st rundir.Status) error {
-	if st.Shim.Alive() {
+	if keeps(dir, st) {
 		return proc.AwaitEnd(ctx, st.Shim)
 	}
 	err := askToWait(ctx, dir, st.ID)

@@ -18,6 +18,7 @@ const (
 	CapInput         Capability = "input"          // [Inputter]
 	CapSignal        Capability = "signal"         // [Signaller]
 	CapScreen        Capability = "screen"         // [Screener]
+	CapBatchScreen   Capability = "batch-screen"   // [BatchScreener]
 	CapAttach        Capability = "attach"         // [Attacher]
 	CapWatch         Capability = "watch"          // [Watcher]
 	CapComplete      Capability = "complete"       // [Completer]
@@ -64,6 +65,8 @@ func CapabilitiesOf(plugin any) []Capability {
 	add(ok, CapSignal)
 	_, ok = plugin.(Screener)
 	add(ok, CapScreen)
+	_, ok = plugin.(BatchScreener)
+	add(ok, CapBatchScreen)
 	_, ok = plugin.(Attacher)
 	add(ok, CapAttach)
 	_, ok = plugin.(Watcher)

@@ -1,9 +1,18 @@
 package swarm
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
-// MaxInput is the largest Input.Data, in bytes.
-const MaxInput = 1 << 20
+const (
+	// MaxInput is the largest Input.Data, in bytes.
+	MaxInput = 1 << 20
+	// MaxKeys is how many keys one input of [InputKeys] may have.
+	MaxKeys = 64
+	// MaxEnterAfter is the largest Input.EnterAfter.
+	MaxEnterAfter = 5 * time.Second
+)
 
 // InputKind says what is given to a worker.
 type InputKind int
@@ -20,15 +29,24 @@ const (
 	// InputEOF ends the input, as the end-of-file key of a terminal does. That of
 	// a worker without a terminal is closed.
 	InputEOF
+	// InputKeys presses the keys of a terminal whose names Input.Data holds,
+	// separated by one space each. The names are those of tmux: "Escape", "Down",
+	// "Enter", "C-c", "M-x", "F1", or the character that the key types. They are
+	// pressed one by one, each after the program has read the one before. A worker
+	// that is on no terminal, an unknown name and more than [MaxKeys] are
+	// [ErrInvalidSpec], and no key is pressed then.
+	InputKeys
 )
 
-// String returns "text", "interrupt" or "eof".
+// String returns "text", "interrupt", "eof" or "keys".
 func (k InputKind) String() string {
 	switch k {
 	case InputInterrupt:
 		return "interrupt"
 	case InputEOF:
 		return "eof"
+	case InputKeys:
+		return "keys"
 	default:
 		return "text"
 	}
@@ -38,11 +56,29 @@ func (k InputKind) String() string {
 type Input struct {
 	// Kind is what it is.
 	Kind InputKind
-	// Data is for InputText: any bytes, at most [MaxInput].
+	// Data is any bytes for InputText, at most [MaxInput]; for InputKeys it is the
+	// names of keys. The other kinds have none.
+	//
+	// A program on a terminal that asked for bracketed paste (mode 2004) and is not
+	// in line mode gets a text in paste brackets, however short: it is inserted, and
+	// no character of it is taken for a key. A text that holds the sequence that
+	// ends a paste is [ErrInvalidSpec] for such a program.
 	Data []byte
 	// Enter is for InputText: submit the data. On a terminal that is the Enter
 	// key, by itself, once the worker has read the data; else a newline.
 	Enter bool
+	// EnterAfter is the shortest time between the moment at which a worker on a
+	// terminal has read the data and Enter: programs take an Enter that follows a
+	// text at once for a part of it. 0: 150 ms. Terminals in line mode and pipes need
+	// no such pause and have none. Less than 0 or more than [MaxEnterAfter] is
+	// [ErrInvalidSpec].
+	EnterAfter time.Duration
+	// PasteOnly is for InputText: give a text that is not empty in paste brackets or
+	// not at all. A program that has just been started may still have to ask for
+	// bracketed paste, and until then a character of the text may be a command. If it
+	// does not ask within seconds the error is [ErrUnavailable], and nothing was given.
+	// A worker that is on no terminal takes no notice.
+	PasteOnly bool
 }
 
 // InputResult says what became of an input.

@@ -27,6 +27,25 @@ type Screener interface {
 	Screen(ctx context.Context, h Handle, o ScreenOptions) (Screen, error)
 }
 
+// MaxScreens is the largest number of screens in one call. The SDK splits what is
+// more.
+const MaxScreens = 100
+
+// BatchScreener reads many screens with one look. Without it the host calls Screen for
+// each.
+type BatchScreener interface {
+	// ScreenBatch returns one result for each handle, in their order, each what Screen
+	// would have returned. An error is returned only if none can be answered.
+	ScreenBatch(ctx context.Context, hs []Handle, o ScreenOptions) ([]ScreenResult, error)
+}
+
+// ScreenResult is the answer for one worker of a batch: a screen or the error that
+// Screen would have returned.
+type ScreenResult struct {
+	Screen Screen
+	Err    error
+}
+
 // AttachOptions tell a backend about the terminal that is to be attached.
 type AttachOptions struct {
 	// Env is the caller's environment, KEY=VALUE: a terminal multiplexer finds out

@@ -4,12 +4,12 @@
 package mcptest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -57,7 +57,7 @@ func Start(ctx context.Context, server *exec.Cmd, o Options) (*Client, error) {
 	return &Client{ClientSession: session, Server: server}, nil
 }
 
-// Tool calls a tool. The answer is one line of JSON; failed says that it is an error.
+// Tool calls a tool. The answer is its structured content, one line of JSON; failed says that it is an error.
 func (c *Client) Tool(ctx context.Context, name string, input json.RawMessage) (answer json.RawMessage, failed bool, err error) {
 	return c.ToolWith(ctx, &sdk.CallToolParams{Name: name, Arguments: input})
 }
@@ -75,20 +75,33 @@ func (c *Client) ToolWith(ctx context.Context, params *sdk.CallToolParams) (answ
 	if err != nil {
 		return nil, false, err
 	}
+	text, err := textOf(result)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case json.Valid([]byte(text)) && strings.HasPrefix(text, "{"):
+		return nil, false, fmt.Errorf("the text of the answer is JSON: %s", text)
+	}
+	return structured, result.IsError, nil
+}
+
+// Text calls a tool and returns the text of the answer.
+func (c *Client) Text(ctx context.Context, name string, input json.RawMessage) (string, error) {
+	result, err := c.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: input})
+	if err != nil {
+		return "", err
+	}
+	return textOf(result)
+}
+
+// textOf returns the text that is the only part of an answer.
+func textOf(result *sdk.CallToolResult) (string, error) {
 	if len(result.Content) != 1 {
-		return nil, false, fmt.Errorf("the answer has %d parts, want 1", len(result.Content))
+		return "", fmt.Errorf("the answer has %d parts, want 1", len(result.Content))
 	}
 	text, ok := result.Content[0].(*sdk.TextContent)
-	if !ok {
-		return nil, false, fmt.Errorf("the answer is a %T, want text", result.Content[0])
+	if !ok || text.Text == "" {
+		return "", fmt.Errorf("the answer is %#v, want text", result.Content[0])
 	}
-	// The text has the fields in the order of the tool; the other went through a map.
-	var again any
-	if err := json.Unmarshal([]byte(text.Text), &again); err != nil {
-		return nil, false, fmt.Errorf("the text of the answer: %w", err)
-	}
-	if same, err := json.Marshal(again); err != nil || !bytes.Equal(same, structured) {
-		return nil, false, fmt.Errorf("the text of the answer is not its content: %s", text.Text)
-	}
-	return json.RawMessage(text.Text), result.IsError, nil
+	return text.Text, nil
 }

@@ -111,3 +111,12 @@ func Checks() config.Checks {
 		},
 	}
 }
+
+// WorktreeParent returns what tells the directory for the worktrees of the repository
+// around a directory, as the config says. An untrusted project can't lead it elsewhere.
+func WorktreeParent(l *config.Loaded) func(dir string) (string, error) {
+	return func(dir string) (string, error) {
+		parent := l.Config.Defaults.WorktreeDir
+		return parent, l.CheckParent("defaults.worktree_dir", parent, dir)
+	}
+}

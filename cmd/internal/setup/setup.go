@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,8 @@ type Setup struct {
 	Logger hclog.Logger
 	// Waiting is as in [host.Options].
 	Waiting func(text string)
+	// Client and ClientIsPerson are as in [host.Options].
+	Client, ClientIsPerson bool
 }
 
 // Getenv returns the last value of a variable, as the environment has it.
@@ -89,12 +92,15 @@ func (s Setup) Open(ctx context.Context, cfg config.Config) (*host.Host, error) 
 	return host.Open(ctx, host.Options{
 		Dir:         dir,
 		Logger:      s.Logger,
-		Env:         s.Env,
+		Env:         cfg.Env.Fill(s.Env),
 		Executable:  program,
 		Plugins:     plugins,
 		Kill:        &policy,
 		OutputLimit: cfg.Log.Limit,
+		ProfileDir:  config.ProfileDir(s.Getenv),
 		Waiting:     s.Waiting,
+
+		Client: s.Client, ClientIsPerson: s.ClientIsPerson,
 	})
 }
 
@@ -112,6 +118,32 @@ func Executable() (string, error) {
 		return "", fmt.Errorf("cannot tell where swarm is installed: %w", err)
 	}
 	return path, nil
+}
+
+// NewWorker returns what a config says of a worker in dir, on the backend of that name;
+// empty: the configured one. With worktree it says where the worktree is made.
+func NewWorker(l *config.Loaded, backend string, worktree bool, dir string) (host.SpawnRequest, error) {
+	d := l.Config.Defaults
+	r := host.SpawnRequest{
+		Backend: cmp.Or(backend, d.Backend),
+		Tags:    slices.Clone(d.Tags),
+		Kill:    new(KillPolicy(l.Config.Kill)),
+		Retain:  d.Retain,
+		Options: map[string]string{},
+	}
+	if r.Backend == "tmux" {
+		for key, value := range map[string]string{"session": d.Session, "socket": d.TmuxSocket} {
+			if value != "" {
+				r.Options[key] = value
+			}
+		}
+	}
+	if worktree {
+		parent, err := WorktreeParent(l)(dir)
+		r.Workspace = &host.WorkspaceRequest{Plugin: "worktree", Parent: parent}
+		return r, err
+	}
+	return r, nil
 }
 
 // KillPolicy turns the kill policy of a config into that of a worker.

@@ -17,6 +17,8 @@ import (
 // plugin does: nobody can break them here.
 var sdkKeeps = []string{
 	"batch-of-none",
+	"input-enter-after",
+	"screens-of-none",
 	"input-of-an-unknown-kind",
 	"input-too-large",
 	"kill-cancelled",

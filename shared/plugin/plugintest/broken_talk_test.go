@@ -15,6 +15,7 @@ type talkHooks struct {
 	input    func(b *broken, h swarm.Handle, in swarm.Input, right func(swarm.Input) error) error
 	signal   func(b *broken, h swarm.Handle, o swarm.SignalOptions, right func(swarm.SignalOptions) error) error
 	screen   func(o swarm.ScreenOptions, s swarm.Screen, err error) (swarm.Screen, error)
+	screens  func([]swarm.ScreenResult, error) ([]swarm.ScreenResult, error)
 	attach   func(swarm.Attachment, error) (swarm.Attachment, error)
 	watch    func(each func(swarm.Status) error, right func(func(swarm.Status) error) error) error
 	complete func(summary string, right func(string) error) error
@@ -61,6 +62,23 @@ func (b *broken) Screen(ctx context.Context, h swarm.Handle, o swarm.ScreenOptio
 	return s, err
 }
 
+func (b *broken) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.ScreenOptions) ([]swarm.ScreenResult, error) {
+	in := make([]swarm.Handle, len(hs))
+	for i, h := range hs {
+		in[i] = b.in(h)
+	}
+	results, err := b.Backend.ScreenBatch(ctx, in, o)
+	if b.hooks.talk.screen != nil {
+		for i, r := range results {
+			results[i].Screen, results[i].Err = b.hooks.talk.screen(o, r.Screen, r.Err)
+		}
+	}
+	if b.hooks.talk.screens != nil {
+		return b.hooks.talk.screens(results, err)
+	}
+	return results, err
+}
+
 func (b *broken) Attach(ctx context.Context, h swarm.Handle, o swarm.AttachOptions) (swarm.Attachment, error) {
 	a, err := b.Backend.Attach(ctx, b.in(h), o)
 	if b.hooks.talk.attach != nil {
@@ -96,6 +114,10 @@ func onSignal(f func(b *broken, h swarm.Handle, o swarm.SignalOptions, right fun
 
 func onScreen(f func(o swarm.ScreenOptions, s swarm.Screen, err error) (swarm.Screen, error)) hooks {
 	return hooks{talk: talkHooks{screen: f}}
+}
+
+func onScreens(f func([]swarm.ScreenResult, error) ([]swarm.ScreenResult, error)) hooks {
+	return hooks{talk: talkHooks{screens: f}}
 }
 
 func onAttach(f func(swarm.Attachment, error) (swarm.Attachment, error)) hooks {
@@ -152,7 +174,17 @@ func talkWays() map[string]hooks {
 			return right(in)
 		}),
 		"input-of-an-unknown-kind": onInput(func(_ *broken, _ swarm.Handle, in swarm.Input, right func(swarm.Input) error) error {
-			if in.Kind > swarm.InputEOF {
+			if in.Kind > swarm.InputKeys {
+				in.Kind = swarm.InputText
+			}
+			return right(in)
+		}),
+		"input-enter-after": onInput(func(_ *broken, _ swarm.Handle, in swarm.Input, right func(swarm.Input) error) error {
+			in.EnterAfter = 0
+			return right(in)
+		}),
+		"input-keys": onInput(func(_ *broken, _ swarm.Handle, in swarm.Input, right func(swarm.Input) error) error {
+			if in.Kind == swarm.InputKeys {
 				in.Kind = swarm.InputText
 			}
 			return right(in)
@@ -221,6 +253,18 @@ func talkWays() map[string]hooks {
 				return swarm.Screen{}, swarm.ErrNotFound
 			}
 			return s, err
+		}),
+		"screens-equal-singles": onScreens(func(results []swarm.ScreenResult, err error) ([]swarm.ScreenResult, error) {
+			if len(results) > 1 {
+				results[0], results[1] = results[1], results[0]
+			}
+			return results, err
+		}),
+		"screens-of-none": onScreens(func(results []swarm.ScreenResult, err error) ([]swarm.ScreenResult, error) {
+			if len(results) == 0 {
+				return nil, errBroken
+			}
+			return results, err
 		}),
 		"attach-returns-a-command": onAttach(func(a swarm.Attachment, err error) (swarm.Attachment, error) {
 			return swarm.Attachment{}, err

@@ -77,6 +77,11 @@ func (k *kit) claims(w *worker) []claim {
 		_, err := screener.Screen(ctx, w.handle, swarm.ScreenOptions{})
 		return err
 	})
+	screens, ok := k.Backend.(swarm.BatchScreener)
+	add(ok, swarm.CapBatchScreen, func(ctx context.Context) error {
+		_, err := screens.ScreenBatch(ctx, []swarm.Handle{w.handle}, swarm.ScreenOptions{})
+		return err
+	})
 	attacher, ok := k.Backend.(swarm.Attacher)
 	add(ok, swarm.CapAttach, func(ctx context.Context) error {
 		_, err := attacher.Attach(ctx, w.handle, swarm.AttachOptions{})

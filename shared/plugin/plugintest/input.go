@@ -3,6 +3,7 @@ package plugintest
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -101,6 +102,36 @@ func inputCases() []testCase {
 			},
 		},
 		{
+			name: "input-enter-after", needs: swarm.CapInput, also: swarm.CapStdin,
+			rule: "Input with EnterAfter out of its range is ErrInvalidSpec, and nothing of it arrives; within, it is submitted",
+			run: func(k *kit) {
+				w := k.echo()
+				for _, after := range []time.Duration{-1, swarm.MaxEnterAfter + 1} {
+					_, err := w.input(swarm.Input{Data: []byte("x"), Enter: true, EnterAfter: after})
+					k.wantErr("Input", err, swarm.ErrInvalidSpec)
+				}
+				w.give(swarm.Input{Data: []byte("y"), Enter: true, EnterAfter: 10 * time.Millisecond})
+				w.wantHeard("got y")
+			},
+		},
+		{
+			name: "input-keys", needs: swarm.CapInput, also: swarm.CapStdin,
+			rule: "InputKeys presses the keys of a worker's terminal, or is ErrInvalidSpec for one that has none; it is never text",
+			run: func(k *kit) {
+				w := k.echo()
+				_, err := w.input(swarm.Input{Kind: swarm.InputKeys, Data: []byte("x NoSuchKey Enter")})
+				k.wantErr("Input", err, swarm.ErrInvalidSpec)
+				_, err = w.input(swarm.Input{Kind: swarm.InputKeys, Data: []byte("h i Enter")})
+				if err == nil {
+					w.wantHeard("got hi")
+					return
+				}
+				k.wantErr("Input", err, swarm.ErrInvalidSpec)
+				w.give(swarm.Input{Data: []byte("text"), Enter: true})
+				w.wantHeard("got text")
+			},
+		},
+		{
 			name: "input-of-an-unknown-kind", needs: swarm.CapInput, also: swarm.CapStdin,
 			rule: "Input of a kind that the backend does not know is ErrInvalidSpec, not text",
 			run: func(k *kit) {
@@ -116,7 +147,10 @@ func inputCases() []testCase {
 				w := k.echo()
 				w.kill(gentle())
 				for _, in := range []swarm.Input{
-					{Data: []byte("x"), Enter: true}, {Kind: swarm.InputInterrupt}, {Kind: swarm.InputEOF},
+					{Data: []byte("x"), Enter: true},
+					{Kind: swarm.InputInterrupt},
+					{Kind: swarm.InputEOF},
+					{Kind: swarm.InputKeys, Data: []byte("x")},
 				} {
 					_, err := w.input(in)
 					k.wantErr(in.Kind.String(), err, swarm.ErrNotFound)

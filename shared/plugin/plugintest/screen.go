@@ -71,6 +71,40 @@ func screenCases() []testCase {
 				k.wantErr("Screen", err, swarm.ErrInvalidHandle)
 			},
 		},
+		{
+			name: "screens-equal-singles", needs: swarm.CapBatchScreen,
+			rule: "ScreenBatch answers for every handle, in their order, what Screen would have answered",
+			run: func(k *kit) {
+				a, b, c := k.page(), k.spawn(Lines), k.page()
+				b.ended()
+				bad := swarm.Handle{Version: a.handle.Version, Data: badHandle().Data}
+				hs := []swarm.Handle{a.handle, bad, b.handle, c.handle, a.handle}
+				for _, lines := range []int{0, 4} {
+					o := swarm.ScreenOptions{Lines: lines}
+					results, err := k.Backend.(swarm.BatchScreener).ScreenBatch(k.ctx, hs, o)
+					if err != nil || len(results) != len(hs) {
+						k.fatal("%d results for %d handles, error %v", len(results), len(hs), err)
+					}
+					for i, h := range hs {
+						s, err := k.Backend.(swarm.Screener).Screen(k.ctx, h, o)
+						got := results[i]
+						if !slices.Equal(got.Screen.Lines, s.Lines) || got.Screen.Taken != s.Taken || kindOf(got.Err) != kindOf(err) {
+							k.broken("place %d: batch says %+v, %v; Screen says %+v, %v", i, got.Screen, got.Err, s, err)
+						}
+					}
+				}
+			},
+		},
+		{
+			name: "screens-of-none", needs: swarm.CapBatchScreen,
+			rule: "ScreenBatch of no handle answers for none",
+			run: func(k *kit) {
+				results, err := k.Backend.(swarm.BatchScreener).ScreenBatch(k.ctx, nil, swarm.ScreenOptions{})
+				if err != nil || len(results) != 0 {
+					k.broken("%d results, error %v", len(results), err)
+				}
+			},
+		},
 	}
 }
 

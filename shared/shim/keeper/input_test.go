@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/shared/shim/pty"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -111,6 +112,65 @@ func TestInputToTerminal(t *testing.T) {
 			w.kill("SIGTERM", limit, true)
 		})
 	}
+}
+
+func (s *shim) presses(names string) string {
+	s.t.Helper()
+	return s.give(inputLine(rundir.InputKeys, len(names), false) + names)
+}
+
+// Keys are pressed, and never given as text: not to a pipe either.
+func TestInputKeys(t *testing.T) {
+	t.Parallel()
+	w := openWindow(t, launch(`stty raw -echo; printf '\033[?1h\033[?2004h'; echo ready; exec cat > got`))
+	w.shows("ready")
+	if a := w.presses("Down Enter nope"); a != `error there is no key named "nope"` {
+		t.Errorf("answer %q", a)
+	}
+	if a := w.presses("Down Enter"); a != "ok" {
+		t.Errorf("answer %q", a)
+	}
+	if got := w.got(4); got != "\x1bOB\r" {
+		t.Errorf("got %q", got)
+	}
+	w.kill("SIGTERM", limit, true)
+
+	s := start(t, reading("exec cat > got"), options{})
+	if a := s.presses("Enter"); a != "error the worker is on no terminal: no key can be pressed" {
+		t.Errorf("answer %q", a)
+	}
+	s.kill("SIGTERM", limit, true)
+}
+
+// A text that is to be pasted waits for a program that takes pastes, is held back
+// from one that does not, and goes to a pipe as ever.
+func TestInputPasteOnly(t *testing.T) {
+	t.Parallel()
+	paste := func(text string) string {
+		r := rundir.Request{Verb: rundir.VerbInput, ID: "w1", Kind: rundir.InputText, Size: len(text), Enter: true, AfterMS: 1, PasteOnly: true}
+		return r.String() + "\n" + text
+	}
+	w := openWindow(t, launch(`stty raw -echo; echo ready; read -r x; printf '\033[?2004h'; exec cat > got`))
+	w.shows("ready")
+	if a := w.give(paste("!no")); a != "busy "+pty.ErrNoPaste.Error() {
+		t.Errorf("answer %q", a)
+	}
+	if a := w.input("\n", false); a != "ok" {
+		t.Errorf("answer %q", a)
+	}
+	if a := w.give(paste("!yes")); a != "ok" {
+		t.Errorf("answer %q", a)
+	}
+	if got, want := w.got(17), "\x1b[200~!yes\x1b[201~\r"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	w.kill("SIGTERM", limit, true)
+
+	s := start(t, reading("exec cat > got"), options{})
+	if a := s.give(paste("text")); a != "ok" || s.got(5) != "text\n" {
+		t.Errorf("answer %q", a)
+	}
+	s.kill("SIGTERM", limit, true)
 }
 
 func TestInputRefused(t *testing.T) {

@@ -22,6 +22,7 @@ var (
 	errWaits    = errors.New("the worker has not read an earlier input")
 	errNoInput  = pty.Refused("the worker has no standard input")
 	errClosed   = pty.Refused("the worker's standard input is closed")
+	errNoKeys   = pty.Refused("the worker is on no terminal: no key can be pressed")
 	errBadInput = errors.New("incomplete input")
 )
 
@@ -134,10 +135,18 @@ func (in *intake) take(c *client, r rundir.Request, late func()) error {
 		case <-ctx.Done():
 		}
 	}()
-	if in.term != nil {
-		return in.term.Give(ctx, data, r.Enter, late)
+	switch {
+	case r.Kind == rundir.InputKeys && in.term == nil:
+		return errNoKeys
+	case r.Kind == rundir.InputKeys:
+		return in.term.PressKeys(ctx, string(data), late)
+	case in.term != nil:
+		return in.term.Give(ctx, data, pty.Giving{
+			Enter: r.Enter, EnterAfter: time.Duration(r.AfterMS) * time.Millisecond, PasteOnly: r.PasteOnly, Late: late,
+		})
+	default:
+		return in.write(ctx, data, r.Enter, late)
 	}
-	return in.write(ctx, data, r.Enter, late)
 }
 
 // await waits for the turn.

@@ -16,8 +16,11 @@
 //     character.
 //   - Otherwise there is no way to make such a character literal, so a text with
 //     one is refused; a program in raw mode has none.
-//   - A program that asked for bracketed paste gets text that is more than one
-//     printed line in brackets: it is inserted, and not taken for keys.
-//   - Enter comes by itself, once the program has read the text: programs that
-//     read both at once take Enter for part of a paste.
+//   - A program that asked for bracketed paste gets text in brackets, however short:
+//     it is inserted, and not taken for keys. A text that holds the sequence that
+//     ends a paste is refused.
+//   - Enter comes by itself, a moment after the program has read the text: programs
+//     that read both at once take Enter for part of a paste.
+//
+// [Terminal.PressKeys] presses keys by their names.
 package pty

@@ -1,9 +1,11 @@
 package pty
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,41 +15,72 @@ const (
 	// Patience is how long Give waits for the program before it says that it is
 	// late.
 	Patience = 3 * time.Second
+	// pastePatience is how long Give waits for a program to take pastes: agents draw
+	// their prompt seconds before they read.
+	pastePatience = 10 * time.Second
 	// window is how much may be unread before more is written. The kernel takes
 	// 4,095 bytes; with room left, an interrupt gets through.
 	window = 2048
-	// settle is how long to leave between a text and Enter: programs tell a paste
-	// from typing by how fast the next key comes.
-	settle = 100 * time.Millisecond
+	// EnterAfter is how long to leave at least between a text and Enter where nobody
+	// says how long: programs tell a paste from typing by how fast the next key comes,
+	// and take an Enter that comes within 120 ms for a line of the paste.
+	EnterAfter = 150 * time.Millisecond
 )
 
 // ErrUnread is the error of a Give that was ended when all was handed over to the
 // kernel, and not all of it read.
 var ErrUnread = errors.New("not read")
 
+// ErrNoPaste is the error of a Give with PasteOnly if the program does not ask for
+// bracketed paste. Nothing was given.
+var ErrNoPaste = errors.New("the worker's program does not take pasted text yet")
+
 // errNoRoom says that the kernel takes nothing more now.
 var errNoRoom = errors.New("terminal is full")
 
-// Give gives data to the program, and then presses Enter if enter says so. It
-// returns nil once the program has read all of it. If that takes longer than
-// [Patience], late is called, once, if it is not nil; from then on Give returns
-// as soon as all is handed over to the kernel, read or not.
+// Giving says how to give a text.
+type Giving struct {
+	// Enter says to press Enter after the text.
+	Enter bool
+	// EnterAfter is the shortest time between the moment at which the program has
+	// read the text and Enter, if the terminal is not in line mode. 0: [EnterAfter].
+	EnterAfter time.Duration
+	// PasteOnly says to give a text that is not empty in paste brackets or not at all:
+	// Give waits until the program has left line mode and has asked for them, and
+	// returns [ErrNoPaste] if it has not within seconds.
+	PasteOnly bool
+	// Late is called once, if it is not nil, when the program has not read all of it
+	// within [Patience].
+	Late func()
+}
+
+// Give gives data to the program, in paste brackets if the program asked for them
+// and is not in line mode. It returns nil once the program has read all of it, or,
+// after Late was called, as soon as all is handed over to the kernel.
 //
 // The error is a [Refused] if nothing was given because it would not arrive as it
 // is. A context that ends, or a terminal that is closed, ends it in the middle.
-func (t *Terminal) Give(ctx context.Context, data []byte, enter bool, late func()) error {
+func (t *Terminal) Give(ctx context.Context, data []byte, g Giving) error {
+	if g.PasteOnly && len(data) > 0 {
+		if err := t.awaitPaste(ctx); err != nil {
+			return err
+		}
+	}
 	m, err := t.mode()
 	if err != nil {
 		return err
 	}
-	bracketed := !m.line && t.paste.on.Load() && !isPrinted(data)
+	bracketed := !m.line && len(data) > 0 && t.modes.paste.Load()
 	if err := m.check(data, t.heldIn(m), bracketed); err != nil {
 		return err
 	}
-	w := newWaiter(late)
+	w := newWaiter(g.Late)
 	defer w.stop()
 	parts := [][]byte{data}
-	if bracketed {
+	switch whole := len(pasteBegin) + len(data) + len(pasteEnd); {
+	case bracketed && whole <= window:
+		parts = [][]byte{slices.Concat([]byte(pasteBegin), data, []byte(pasteEnd))}
+	case bracketed:
 		parts = [][]byte{[]byte(pasteBegin), data, []byte(pasteEnd)}
 	}
 	for _, part := range parts {
@@ -55,8 +88,8 @@ func (t *Terminal) Give(ctx context.Context, data []byte, enter bool, late func(
 			return err
 		}
 	}
-	if enter {
-		if err := t.pressEnter(ctx, w, m, len(data) > 0); err != nil {
+	if g.Enter {
+		if err := t.pressEnter(ctx, w, m, g, len(data) > 0); err != nil {
 			return err
 		}
 	}
@@ -64,6 +97,23 @@ func (t *Terminal) Give(ctx context.Context, data []byte, enter bool, late func(
 		return errors.Join(ErrUnread, err)
 	}
 	return nil
+}
+
+// awaitPaste waits until the program takes pasted text.
+func (t *Terminal) awaitPaste(ctx context.Context) error {
+	w := newWaiter(nil)
+	defer w.stop()
+	w.until = time.Now().Add(pastePatience)
+	takes := false
+	err := w.last(ctx, func() (bool, error) {
+		m, err := t.mode()
+		takes = !m.line && t.modes.paste.Load()
+		return takes, err
+	})
+	if err == nil && !takes {
+		err = ErrNoPaste
+	}
+	return err
 }
 
 // give writes data piece by piece, as the mode of that moment has it.
@@ -99,12 +149,12 @@ func (t *Terminal) give(ctx context.Context, w *waiter, m mode, data []byte) (mo
 
 // pressEnter sends what the Enter key sends. In line mode it only finishes the
 // line; else it has to come by itself.
-func (t *Terminal) pressEnter(ctx context.Context, w *waiter, m mode, afterText bool) error {
+func (t *Terminal) pressEnter(ctx context.Context, w *waiter, m mode, g Giving, afterText bool) error {
 	if !m.line && afterText {
 		if err := w.wait(ctx, t.hasRead); err != nil {
 			return err
 		}
-		if err := w.pause(ctx, settle); err != nil {
+		if err := w.pause(ctx, cmp.Or(g.EnterAfter, EnterAfter)); err != nil {
 			return err
 		}
 	}
@@ -221,14 +271,4 @@ func (t *Terminal) hold(m mode, given []byte) {
 	default:
 		t.held.Add(int64(len(given)))
 	}
-}
-
-// isPrinted says whether data is one line of characters that print.
-func isPrinted(data []byte) bool {
-	for _, c := range data {
-		if c < ' ' || c == 0x7f {
-			return false
-		}
-	}
-	return true
 }

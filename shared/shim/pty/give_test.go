@@ -147,6 +147,87 @@ func TestBracketedPaste(t *testing.T) {
 	<-p.done
 }
 
+// Whoever asked for bracketed paste gets every text in brackets: of what is typed, a
+// single character may be a command.
+func TestPastedHoweverShort(t *testing.T) {
+	t.Parallel()
+	p, file := keyReader(t, "raw -echo", `\033[?2004h`)
+	p.give("!rm x", true)
+	p.give("", true)
+	p.give("?", false)
+	want := "\x1b[200~!rm x\x1b[201~|\r|\r|\x1b[200~?\x1b[201~|"
+	if got := p.output(file, len(want)); got != want {
+		t.Errorf("read %q, want %q", got, want)
+	}
+	for _, text := range []string{"\x1b[201~", "one line\x1b[201~!rm"} {
+		p.refuses(text, "ends a paste")
+	}
+}
+
+// Nothing is given to a program that is not yet as far as to take a paste.
+func TestPasteOnly(t *testing.T) {
+	t.Parallel()
+	t.Run("in time", func(t *testing.T) {
+		t.Parallel()
+		file := filepath.Join(t.TempDir(), "got")
+		p := run(t, "echo drawn; read -r line < "+fifo(t, file)+"; stty raw -echo; printf '\\033[?2004h'; exec cat > "+file)
+		p.shows("drawn")
+		done := make(chan error, 1)
+		go func() { done <- p.Give(t.Context(), []byte("!x"), pty.Giving{Enter: true, PasteOnly: true}) }()
+		if err := os.WriteFile(file+".fifo", []byte("go\n"), 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if got, want := p.output(file, 15), "\x1b[200~!x\x1b[201~\r"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+	for name, script := range map[string]string{
+		"line mode":   `printf '\033[?2004h'`,
+		"never asked": "stty raw -echo",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "got")
+			p := run(t, script+"; echo ready; exec cat > "+file)
+			p.shows("ready")
+			err := p.Give(t.Context(), []byte("!x"), pty.Giving{Enter: true, PasteOnly: true})
+			if !errors.Is(err, pty.ErrNoPaste) {
+				t.Errorf("error %v", err)
+			}
+			p.give("y", true)
+			if got := p.output(file, 2); !strings.HasPrefix(got, "y") {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
+// A pause before Enter is as long as asked for, and long enough if nobody asks.
+func TestEnterAfter(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[time.Duration]time.Duration{
+		0: pty.EnterAfter, 10 * time.Millisecond: 10 * time.Millisecond, 400 * time.Millisecond: 400 * time.Millisecond,
+	} {
+		t.Run(after.String(), func(t *testing.T) {
+			t.Parallel()
+			p, file := keyReader(t, "raw -echo", "")
+			began := time.Now()
+			if err := p.Give(t.Context(), []byte("x"), pty.Giving{Enter: true, EnterAfter: after}); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took < want {
+				t.Errorf("took %v, want at least %v", took, want)
+			}
+			if got := p.output(file, 4); got != "x|\r|" {
+				t.Errorf("read %q", got)
+			}
+		})
+	}
+}
+
 // One that reads nothing does not keep the caller, and gets all when it does.
 func TestLate(t *testing.T) {
 	t.Parallel()
@@ -168,7 +249,7 @@ func TestLate(t *testing.T) {
 			done := make(chan error, 1)
 			told := make(chan struct{})
 			go func() {
-				done <- p.Give(t.Context(), []byte(text), true, func() { late++; close(told) })
+				done <- p.Give(t.Context(), []byte(text), pty.Giving{Enter: true, Late: func() { late++; close(told) }})
 			}()
 			<-told
 			if took := time.Since(began); took < pty.Patience || took > 3*pty.Patience {
@@ -193,7 +274,7 @@ func TestGiveEnds(t *testing.T) {
 	p := run(t, "stty raw -echo; echo ready; exec sleep 999")
 	p.shows("ready")
 	ctx, stop := contextWithCause(t)
-	err := p.Give(ctx, []byte(strings.Repeat("x", 5000)), true, func() { stop(errStop) })
+	err := p.Give(ctx, []byte(strings.Repeat("x", 5000)), pty.Giving{Enter: true, Late: func() { stop(errStop) }})
 	if !errors.Is(err, errStop) {
 		t.Errorf("error %v", err)
 	}

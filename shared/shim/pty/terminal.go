@@ -8,7 +8,8 @@ import (
 )
 
 // Terminal is a pseudo-terminal. It is made by [Open]. All methods may be called
-// at the same time, but for [Terminal.Give], which is for one goroutine at a time.
+// at the same time, but for [Terminal.Give] and [Terminal.PressKeys], which are for one goroutine at a
+// time.
 type Terminal struct {
 	// Master is where the output of the program is read from; every piece of it
 	// goes to [Terminal.Saw] too. What a person types may be written to it.
@@ -19,7 +20,7 @@ type Terminal struct {
 	// come to an end.
 	Inner *os.File
 
-	paste paste
+	modes modes
 	// held is how much of an unfinished line was given in line mode.
 	held atomic.Int64
 }
@@ -34,13 +35,14 @@ func Open() (*Terminal, error) {
 }
 
 // Saw takes note of output of the program, of which every piece must come by in
-// order: it says whether the program wants bracketed paste.
-func (t *Terminal) Saw(output []byte) { t.paste.saw(output) }
+// order: it says whether the program wants bracketed paste, and which sequences it
+// expects from the cursor keys.
+func (t *Terminal) Saw(output []byte) { t.modes.saw(output) }
 
 // Restart makes the terminal ready for another program after the first one ended:
 // the settings are those given, what nobody has read is dropped.
 func (t *Terminal) Restart(settings *unix.Termios) error {
-	t.paste.reset()
+	t.modes.reset()
 	t.held.Store(0)
 	var err error
 	if controlErr := control(t.Inner, func(fd int) {

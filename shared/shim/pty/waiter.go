@@ -22,6 +22,9 @@ func newWaiter(late func()) *waiter {
 	return &waiter{until: time.Now().Add(Patience), late: late, timer: time.NewTimer(0)}
 }
 
+// again starts the time anew after which it is late.
+func (w *waiter) again() { w.until = time.Now().Add(Patience) }
+
 func (w *waiter) stop() { w.timer.Stop() }
 
 // wait returns when ok holds, however long that takes.

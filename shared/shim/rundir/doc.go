@@ -99,8 +99,11 @@
 //	input id=a1b2 kind=text enter=1 size=5
 //	hello
 //	    The line is followed by size bytes, at most [MaxInput]; after them Enter is
-//	    pressed, or a newline given, if enter is 1. kind=interrupt and kind=eof
-//	    have enter=0 and size=0.
+//	    pressed, or a newline given, if enter is 1. after=200 is the shortest pause
+//	    before Enter in milliseconds, at most 5000; without it the shim takes its
+//	    own. paste=1 gives the text in paste brackets or not at all, which is "busy"
+//	    then. kind=keys has the names of keys in place of the text, and enter=0.
+//	    kind=interrupt and kind=eof have enter=0 and size=0.
 //	    "ok"                 given, and read as far as that can be seen
 //	    "pending"            given or sure to be, and not read yet; after seconds
 //	    "ended"              the worker has ended

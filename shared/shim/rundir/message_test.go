@@ -26,6 +26,9 @@ func TestRequests(t *testing.T) {
 		"complete signal=SIGINT grace=0 force=0 mode=main summary=": {Verb: "complete", Signal: "SIGINT", MainOnly: true},
 		"input id=a-1 kind=text enter=1 size=1048576":               {Verb: "input", ID: "a-1", Kind: "text", Enter: true, Size: 1 << 20},
 		"input kind=eof enter=0 size=0":                             {Verb: "input", Kind: "eof"},
+		"input kind=keys enter=0 size=4":                            {Verb: "input", Kind: "keys", Size: 4},
+		"input kind=text enter=0 size=4 after=1 paste=1":            {Verb: "input", Kind: "text", Size: 4, AfterMS: 1, PasteOnly: true},
+		"input kind=text enter=1 size=4 after=5000":                 {Verb: "input", Kind: "text", Enter: true, Size: 4, AfterMS: 5000},
 	} {
 		got, err := rundir.ParseRequest(line)
 		if err != nil {
@@ -53,6 +56,7 @@ func TestBadRequests(t *testing.T) {
 		"complete signal=SIGTERM grace=7 force=1 mode=tree summary=%2",
 		"complete signal=SIGTERM grace=7 force=1 mode=tree summary=%zz",
 		"input kind=text enter=1", "input kind=voice enter=0 size=0",
+		"input kind=text enter=1 size=0 after=-1", "input kind=text enter=1 size=0 after=5001",
 		"input kind=text enter=0 size=-1", "input kind=text enter=0 size=1048577",
 	} {
 		if r, err := rundir.ParseRequest(line); err == nil {

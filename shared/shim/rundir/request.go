@@ -26,6 +26,7 @@ const (
 	InputText      = "text"
 	InputInterrupt = "interrupt"
 	InputEOF       = "eof"
+	InputKeys      = "keys"
 )
 
 // GoOn is the line that a client sends after a kill with Closing if it can't close
@@ -38,6 +39,9 @@ const UnknownRequest = "unknown request"
 
 // MaxInput is [github.com/swarmhost/swarm/shared/swarm.MaxInput].
 const MaxInput = 1 << 20
+
+// maxAfterMS is [github.com/swarmhost/swarm/shared/swarm.MaxEnterAfter].
+const maxAfterMS = 5000
 
 // maxGraceMS is a year: more of it would overflow somewhere, and nobody means it.
 const maxGraceMS = 365 * 24 * 3600 * 1000
@@ -61,10 +65,14 @@ type Request struct {
 	// Summary is for complete: any bytes, at most
 	// [github.com/swarmhost/swarm/shared/swarm.MaxSummary] of them.
 	Summary string
-	// Kind is for input, Enter and Size for that of InputText.
-	Kind  string
-	Enter bool
-	Size  int
+	// Kind is for input, Size for InputText and InputKeys, Enter and AfterMS for
+	// InputText. AfterMS is the shortest pause before Enter; 0: the shim's own.
+	Kind    string
+	Enter   bool
+	Size    int
+	AfterMS int
+	// PasteOnly is for InputText: in paste brackets or not at all.
+	PasteOnly bool
 }
 
 // String returns the request as its line, without the newline.
@@ -84,7 +92,15 @@ func (r Request) String() string {
 	case VerbComplete:
 		return "complete" + id + r.policy() + " summary=" + escape(r.Summary)
 	case VerbInput:
-		return "input" + id + " kind=" + r.Kind + " enter=" + flag(r.Enter) + " size=" + strconv.Itoa(r.Size)
+		line := "input" + id + " kind=" + r.Kind + " enter=" + flag(r.Enter) + " size=" + strconv.Itoa(r.Size)
+		if r.AfterMS != 0 {
+			// Left out where it is not needed, for an older shim to read.
+			line += " after=" + strconv.Itoa(r.AfterMS)
+		}
+		if r.PasteOnly {
+			line += " paste=" + flag(true)
+		}
+		return line
 	case VerbSignal:
 		return "signal" + id + " signal=" + r.Signal + " mode=" + mode(r.MainOnly)
 	default:
@@ -117,6 +133,7 @@ func ParseRequest(line string) (Request, error) {
 		want["summary"] = true
 	case VerbInput:
 		want["kind"], want["enter"], want["size"] = true, true, true
+		want["after"], want["paste"] = false, false
 	case VerbWait, VerbWatch:
 	default:
 		return Request{}, errors.New(UnknownRequest)
@@ -159,13 +176,19 @@ func (r *Request) set(key, value string) bool {
 	case "summary":
 		r.Summary, ok = unescape(value)
 	case "kind":
-		r.Kind, ok = value, value == InputText || value == InputInterrupt || value == InputEOF
+		r.Kind, ok = value, value == InputText || value == InputInterrupt || value == InputEOF || value == InputKeys
 	case "enter":
 		r.Enter, ok = parseFlag(value)
 	case "size":
 		var err error
 		r.Size, err = strconv.Atoi(value)
 		ok = err == nil && r.Size >= 0 && r.Size <= MaxInput
+	case "paste":
+		r.PasteOnly, ok = parseFlag(value)
+	case "after":
+		var err error
+		r.AfterMS, err = strconv.Atoi(value)
+		ok = err == nil && r.AfterMS >= 0 && r.AfterMS <= maxAfterMS
 	}
 	return ok
 }

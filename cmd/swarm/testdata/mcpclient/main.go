@@ -1,7 +1,10 @@
 // Mcpclient is an MCP client for scripts: it starts `swarm mcp`, calls one tool, and
-// prints the structured answer as one line of JSON.
+// prints the structured answer as one line of JSON. The tool "instructions" is what the
+// server says of itself.
 //
-//	mcpclient TOOL [JSON]
+//	mcpclient TOOL [JSON|@FILE]
+//
+// MCP_VIA is the socket of a daemon (mcpdaemon) that starts the server instead.
 //
 // Exit code: 0, 1 if the answer is an error, 2 if there is none.
 package main
@@ -12,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 
 	"github.com/swarmhost/swarm/cmd/internal/mcptest"
 )
@@ -26,6 +30,14 @@ func run(args []string) int {
 	input := json.RawMessage("{}")
 	if len(args) == 2 {
 		input = json.RawMessage(args[1])
+		if file, ok := strings.CutPrefix(args[1], "@"); ok {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return 2
+			}
+			input = text
+		}
 	}
 	answer, failed, err := call(context.Background(), args[0], input)
 	if err != nil {
@@ -40,12 +52,19 @@ func run(args []string) int {
 }
 
 func call(ctx context.Context, tool string, input json.RawMessage) (answer json.RawMessage, failed bool, err error) {
-	server := exec.CommandContext(ctx, "swarm", "mcp")
+	server := exec.CommandContext(ctx, "swarm", "mcp", "--tools", "shells,workers,teams")
+	if daemon := os.Getenv("MCP_VIA"); daemon != "" {
+		server = exec.CommandContext(ctx, "mcpdaemon", "connect", daemon)
+	}
 	server.Stderr = os.Stderr
 	client, err := mcptest.Start(ctx, server, mcptest.Options{Version: mcptest.Handshake})
 	if err != nil {
 		return nil, false, err
 	}
 	defer func() { _ = client.Close() }()
+	if tool == "instructions" {
+		text, err := json.Marshal(client.InitializeResult().Instructions)
+		return text, false, err
+	}
 	return client.Tool(ctx, tool, input)
 }

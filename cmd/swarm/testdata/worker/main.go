@@ -14,6 +14,8 @@
 //	worker size DIR             writes the terminal's size to DIR/size, at every change again
 //	worker read DIR [paste]     writes what it reads to DIR/got, after every read all of it;
 //	                            with paste it asks its terminal to mark what is pasted
+//	worker agent DIR [OPTION…]  looks like a coding agent; DIR/said holds what was
+//	                            submitted, DIR/picked which choices were
 //	worker spin DIR             keeps a processor busy
 //	worker listen DIR PORT      listens on a TCP port of 127.0.0.1
 //	worker crowd DIR N          has N clients of its own shim wait for its end
@@ -88,6 +90,9 @@ func main() {
 		size(dir)
 	case "read":
 		read(dir, arg == "paste")
+	case "agent":
+		agent(dir, os.Args[3:])
+		os.Exit(0)
 	case "listen":
 		listen(dir, arg)
 	case "crowd":

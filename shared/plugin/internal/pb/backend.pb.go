@@ -140,6 +140,11 @@ const (
 	InputKind_INPUT_KIND_INTERRUPT InputKind = 1
 	// The end of the input.
 	InputKind_INPUT_KIND_EOF InputKind = 2
+	// Keys of a terminal: their names are InputRequest.data, separated by one space
+	// each, as tmux names them: "Down Down Enter", "C-c". A key that the plugin does
+	// not know, more than 64 keys, and keys for a worker that is on no terminal are
+	// INVALID_SPEC, and none is pressed.
+	InputKind_INPUT_KIND_KEYS InputKind = 3
 )
 
 // Enum value maps for InputKind.
@@ -148,11 +153,13 @@ var (
 		0: "INPUT_KIND_UNSPECIFIED",
 		1: "INPUT_KIND_INTERRUPT",
 		2: "INPUT_KIND_EOF",
+		3: "INPUT_KIND_KEYS",
 	}
 	InputKind_value = map[string]int32{
 		"INPUT_KIND_UNSPECIFIED": 0,
 		"INPUT_KIND_INTERRUPT":   1,
 		"INPUT_KIND_EOF":         2,
+		"INPUT_KIND_KEYS":        3,
 	}
 )
 
@@ -2157,11 +2164,20 @@ type InputRequest struct {
 	Handle *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
 	// What is given.
 	Kind InputKind `protobuf:"varint,2,opt,name=kind,proto3,enum=swarm.plugin.v1.InputKind" json:"kind,omitempty"`
-	// The text: any bytes, at most 1 MiB.
+	// The text: any bytes, at most 1 MiB. For INPUT_KIND_KEYS the names of keys.
 	Data []byte `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`
 	// Submit the text: the Enter key on a terminal, once the worker has read the
 	// text, else a newline.
-	Enter         bool `protobuf:"varint,4,opt,name=enter,proto3" json:"enter,omitempty"`
+	Enter bool `protobuf:"varint,4,opt,name=enter,proto3" json:"enter,omitempty"`
+	// How long to wait at least between the moment at which a worker on a terminal
+	// has read the text and the Enter key. Not set or 0: 150 ms. From 0 to 5 s; else
+	// INVALID_SPEC. A terminal in line mode and a pipe need no such pause.
+	EnterAfter *durationpb.Duration `protobuf:"bytes,5,opt,name=enter_after,json=enterAfter,proto3" json:"enter_after,omitempty"`
+	// Give the text in paste brackets or not at all: while the worker's terminal is in
+	// line mode, or its program has not asked for bracketed paste (mode 2004), nothing
+	// is given. If that lasts for seconds the error is UNAVAILABLE. A worker that is on
+	// no terminal gets the text as ever.
+	PasteOnly     bool `protobuf:"varint,6,opt,name=paste_only,json=pasteOnly,proto3" json:"paste_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2220,6 +2236,20 @@ func (x *InputRequest) GetData() []byte {
 func (x *InputRequest) GetEnter() bool {
 	if x != nil {
 		return x.Enter
+	}
+	return false
+}
+
+func (x *InputRequest) GetEnterAfter() *durationpb.Duration {
+	if x != nil {
+		return x.EnterAfter
+	}
+	return nil
+}
+
+func (x *InputRequest) GetPasteOnly() bool {
+	if x != nil {
+		return x.PasteOnly
 	}
 	return false
 }
@@ -2483,6 +2513,162 @@ func (x *ScreenResponse) GetTaken() bool {
 	return false
 }
 
+// ScreensRequest asks what terminals show.
+type ScreensRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The workers, at most 100.
+	Handles []*Handle `protobuf:"bytes,1,rep,name=handles,proto3" json:"handles,omitempty"`
+	// As in ScreenRequest, for each.
+	Lines         int64 `protobuf:"varint,2,opt,name=lines,proto3" json:"lines,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScreensRequest) Reset() {
+	*x = ScreensRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScreensRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScreensRequest) ProtoMessage() {}
+
+func (x *ScreensRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScreensRequest.ProtoReflect.Descriptor instead.
+func (*ScreensRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *ScreensRequest) GetHandles() []*Handle {
+	if x != nil {
+		return x.Handles
+	}
+	return nil
+}
+
+func (x *ScreensRequest) GetLines() int64 {
+	if x != nil {
+		return x.Lines
+	}
+	return 0
+}
+
+// ScreensResponse answers for each worker, in the order of the request.
+type ScreensResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The answers.
+	Results       []*ScreenResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScreensResponse) Reset() {
+	*x = ScreensResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScreensResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScreensResponse) ProtoMessage() {}
+
+func (x *ScreensResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScreensResponse.ProtoReflect.Descriptor instead.
+func (*ScreensResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *ScreensResponse) GetResults() []*ScreenResult {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+// ScreenResult is the answer for one worker. With neither the screen is empty.
+type ScreenResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What its terminal shows; not set if there is an error.
+	Screen *ScreenResponse `protobuf:"bytes,1,opt,name=screen,proto3" json:"screen,omitempty"`
+	// The error that Screen would have returned.
+	Error         *Error `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScreenResult) Reset() {
+	*x = ScreenResult{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScreenResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScreenResult) ProtoMessage() {}
+
+func (x *ScreenResult) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScreenResult.ProtoReflect.Descriptor instead.
+func (*ScreenResult) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ScreenResult) GetScreen() *ScreenResponse {
+	if x != nil {
+		return x.Screen
+	}
+	return nil
+}
+
+func (x *ScreenResult) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
 // AttachRequest asks how to take part in a worker.
 type AttachRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2496,7 +2682,7 @@ type AttachRequest struct {
 
 func (x *AttachRequest) Reset() {
 	*x = AttachRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2508,7 +2694,7 @@ func (x *AttachRequest) String() string {
 func (*AttachRequest) ProtoMessage() {}
 
 func (x *AttachRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2521,7 +2707,7 @@ func (x *AttachRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachRequest.ProtoReflect.Descriptor instead.
 func (*AttachRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *AttachRequest) GetHandle() *Handle {
@@ -2551,7 +2737,7 @@ type AttachResponse struct {
 
 func (x *AttachResponse) Reset() {
 	*x = AttachResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2563,7 +2749,7 @@ func (x *AttachResponse) String() string {
 func (*AttachResponse) ProtoMessage() {}
 
 func (x *AttachResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2576,7 +2762,7 @@ func (x *AttachResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachResponse.ProtoReflect.Descriptor instead.
 func (*AttachResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *AttachResponse) GetCommand() [][]byte {
@@ -2604,7 +2790,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2616,7 +2802,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2629,7 +2815,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *WatchRequest) GetHandles() []*Handle {
@@ -2656,7 +2842,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2668,7 +2854,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2681,7 +2867,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *WatchResponse) GetIndex() uint32 {
@@ -2727,7 +2913,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2739,7 +2925,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2752,7 +2938,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *CompleteRequest) GetHandle() *Handle {
@@ -2785,7 +2971,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2797,7 +2983,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2810,7 +2996,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
 }
 
 // ListRequest asks for the workers of the engine.
@@ -2822,7 +3008,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2834,7 +3020,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2847,7 +3033,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
 }
 
 // ListResponse is one of them.
@@ -2868,7 +3054,7 @@ type ListResponse struct {
 
 func (x *ListResponse) Reset() {
 	*x = ListResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2880,7 +3066,7 @@ func (x *ListResponse) String() string {
 func (*ListResponse) ProtoMessage() {}
 
 func (x *ListResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2893,7 +3079,7 @@ func (x *ListResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
 func (*ListResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ListResponse) GetSpec() *SpawnRequest {
@@ -3074,12 +3260,16 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x05ended\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\x05ended\x121\n" +
 	"\arunning\x18\x02 \x03(\v2\x17.swarm.plugin.v1.HandleR\arunning\"+\n" +
 	"\rSweepResponse\x12\x1a\n" +
-	"\bwarnings\x18\x01 \x03(\tR\bwarnings\"\x99\x01\n" +
+	"\bwarnings\x18\x01 \x03(\tR\bwarnings\"\xf4\x01\n" +
 	"\fInputRequest\x12/\n" +
 	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12.\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x1a.swarm.plugin.v1.InputKindR\x04kind\x12\x12\n" +
 	"\x04data\x18\x03 \x01(\fR\x04data\x12\x14\n" +
-	"\x05enter\x18\x04 \x01(\bR\x05enter\")\n" +
+	"\x05enter\x18\x04 \x01(\bR\x05enter\x12:\n" +
+	"\venter_after\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\n" +
+	"enterAfter\x12\x1d\n" +
+	"\n" +
+	"paste_only\x18\x06 \x01(\bR\tpasteOnly\")\n" +
 	"\rInputResponse\x12\x18\n" +
 	"\apending\x18\x01 \x01(\bR\apending\"\x87\x01\n" +
 	"\rSignalRequest\x12/\n" +
@@ -3092,7 +3282,15 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x05lines\x18\x02 \x01(\x03R\x05lines\"<\n" +
 	"\x0eScreenResponse\x12\x14\n" +
 	"\x05lines\x18\x01 \x03(\tR\x05lines\x12\x14\n" +
-	"\x05taken\x18\x02 \x01(\bR\x05taken\"R\n" +
+	"\x05taken\x18\x02 \x01(\bR\x05taken\"Y\n" +
+	"\x0eScreensRequest\x121\n" +
+	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\x12\x14\n" +
+	"\x05lines\x18\x02 \x01(\x03R\x05lines\"J\n" +
+	"\x0fScreensResponse\x127\n" +
+	"\aresults\x18\x01 \x03(\v2\x1d.swarm.plugin.v1.ScreenResultR\aresults\"u\n" +
+	"\fScreenResult\x127\n" +
+	"\x06screen\x18\x01 \x01(\v2\x1f.swarm.plugin.v1.ScreenResponseR\x06screen\x12,\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.swarm.plugin.v1.ErrorR\x05error\"R\n" +
 	"\rAttachRequest\x12/\n" +
 	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x10\n" +
 	"\x03env\x18\x02 \x03(\fR\x03env\"@\n" +
@@ -3125,11 +3323,12 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"STATE_LOST\x10\x03*9\n" +
 	"\bKillMode\x12\x19\n" +
 	"\x15KILL_MODE_UNSPECIFIED\x10\x00\x12\x12\n" +
-	"\x0eKILL_MODE_MAIN\x10\x01*U\n" +
+	"\x0eKILL_MODE_MAIN\x10\x01*j\n" +
 	"\tInputKind\x12\x1a\n" +
 	"\x16INPUT_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14INPUT_KIND_INTERRUPT\x10\x01\x12\x12\n" +
-	"\x0eINPUT_KIND_EOF\x10\x022\x91\b\n" +
+	"\x0eINPUT_KIND_EOF\x10\x02\x12\x13\n" +
+	"\x0fINPUT_KIND_KEYS\x10\x032\xdf\b\n" +
 	"\aBackend\x12F\n" +
 	"\x05Spawn\x12\x1d.swarm.plugin.v1.SpawnRequest\x1a\x1e.swarm.plugin.v1.SpawnResponse\x12I\n" +
 	"\x06Status\x12\x1e.swarm.plugin.v1.StatusRequest\x1a\x1f.swarm.plugin.v1.StatusResponse\x12E\n" +
@@ -3140,7 +3339,8 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x05Sweep\x12\x1d.swarm.plugin.v1.SweepRequest\x1a\x1e.swarm.plugin.v1.SweepResponse(\x01\x12F\n" +
 	"\x05Input\x12\x1d.swarm.plugin.v1.InputRequest\x1a\x1e.swarm.plugin.v1.InputResponse\x12I\n" +
 	"\x06Signal\x12\x1e.swarm.plugin.v1.SignalRequest\x1a\x1f.swarm.plugin.v1.SignalResponse\x12I\n" +
-	"\x06Screen\x12\x1e.swarm.plugin.v1.ScreenRequest\x1a\x1f.swarm.plugin.v1.ScreenResponse\x12I\n" +
+	"\x06Screen\x12\x1e.swarm.plugin.v1.ScreenRequest\x1a\x1f.swarm.plugin.v1.ScreenResponse\x12L\n" +
+	"\aScreens\x12\x1f.swarm.plugin.v1.ScreensRequest\x1a .swarm.plugin.v1.ScreensResponse\x12I\n" +
 	"\x06Attach\x12\x1e.swarm.plugin.v1.AttachRequest\x1a\x1f.swarm.plugin.v1.AttachResponse\x12H\n" +
 	"\x05Watch\x12\x1d.swarm.plugin.v1.WatchRequest\x1a\x1e.swarm.plugin.v1.WatchResponse0\x01\x12O\n" +
 	"\bComplete\x12 .swarm.plugin.v1.CompleteRequest\x1a!.swarm.plugin.v1.CompleteResponse\x12E\n" +
@@ -3159,7 +3359,7 @@ func file_swarm_plugin_v1_backend_proto_rawDescGZIP() []byte {
 }
 
 var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(State)(0),                    // 0: swarm.plugin.v1.State
 	(KillMode)(0),                 // 1: swarm.plugin.v1.KillMode
@@ -3199,115 +3399,125 @@ var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(*SignalResponse)(nil),        // 35: swarm.plugin.v1.SignalResponse
 	(*ScreenRequest)(nil),         // 36: swarm.plugin.v1.ScreenRequest
 	(*ScreenResponse)(nil),        // 37: swarm.plugin.v1.ScreenResponse
-	(*AttachRequest)(nil),         // 38: swarm.plugin.v1.AttachRequest
-	(*AttachResponse)(nil),        // 39: swarm.plugin.v1.AttachResponse
-	(*WatchRequest)(nil),          // 40: swarm.plugin.v1.WatchRequest
-	(*WatchResponse)(nil),         // 41: swarm.plugin.v1.WatchResponse
-	(*CompleteRequest)(nil),       // 42: swarm.plugin.v1.CompleteRequest
-	(*CompleteResponse)(nil),      // 43: swarm.plugin.v1.CompleteResponse
-	(*ListRequest)(nil),           // 44: swarm.plugin.v1.ListRequest
-	(*ListResponse)(nil),          // 45: swarm.plugin.v1.ListResponse
-	nil,                           // 46: swarm.plugin.v1.SpawnRequest.OptionsEntry
-	nil,                           // 47: swarm.plugin.v1.Where.PartsEntry
-	nil,                           // 48: swarm.plugin.v1.FindRequest.OptionsEntry
-	(*durationpb.Duration)(nil),   // 49: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 50: google.protobuf.Timestamp
-	(*Error)(nil),                 // 51: swarm.plugin.v1.Error
+	(*ScreensRequest)(nil),        // 38: swarm.plugin.v1.ScreensRequest
+	(*ScreensResponse)(nil),       // 39: swarm.plugin.v1.ScreensResponse
+	(*ScreenResult)(nil),          // 40: swarm.plugin.v1.ScreenResult
+	(*AttachRequest)(nil),         // 41: swarm.plugin.v1.AttachRequest
+	(*AttachResponse)(nil),        // 42: swarm.plugin.v1.AttachResponse
+	(*WatchRequest)(nil),          // 43: swarm.plugin.v1.WatchRequest
+	(*WatchResponse)(nil),         // 44: swarm.plugin.v1.WatchResponse
+	(*CompleteRequest)(nil),       // 45: swarm.plugin.v1.CompleteRequest
+	(*CompleteResponse)(nil),      // 46: swarm.plugin.v1.CompleteResponse
+	(*ListRequest)(nil),           // 47: swarm.plugin.v1.ListRequest
+	(*ListResponse)(nil),          // 48: swarm.plugin.v1.ListResponse
+	nil,                           // 49: swarm.plugin.v1.SpawnRequest.OptionsEntry
+	nil,                           // 50: swarm.plugin.v1.Where.PartsEntry
+	nil,                           // 51: swarm.plugin.v1.FindRequest.OptionsEntry
+	(*durationpb.Duration)(nil),   // 52: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 53: google.protobuf.Timestamp
+	(*Error)(nil),                 // 54: swarm.plugin.v1.Error
 }
 var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
-	46, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
+	49, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
 	18, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
 	7,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
 	5,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
 	6,  // 4: swarm.plugin.v1.SpawnRequest.owner:type_name -> swarm.plugin.v1.Owner
-	49, // 5: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
-	49, // 6: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
-	49, // 7: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
+	52, // 5: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
+	52, // 6: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
+	52, // 7: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
 	3,  // 8: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
 	0,  // 9: swarm.plugin.v1.WorkerStatus.state:type_name -> swarm.plugin.v1.State
-	50, // 10: swarm.plugin.v1.WorkerStatus.started:type_name -> google.protobuf.Timestamp
+	53, // 10: swarm.plugin.v1.WorkerStatus.started:type_name -> google.protobuf.Timestamp
 	12, // 11: swarm.plugin.v1.WorkerStatus.exit:type_name -> swarm.plugin.v1.Exit
 	13, // 12: swarm.plugin.v1.WorkerStatus.where:type_name -> swarm.plugin.v1.Where
 	14, // 13: swarm.plugin.v1.WorkerStatus.survivors:type_name -> swarm.plugin.v1.Process
 	10, // 14: swarm.plugin.v1.WorkerStatus.last_restarts:type_name -> swarm.plugin.v1.Restarted
 	11, // 15: swarm.plugin.v1.WorkerStatus.completion:type_name -> swarm.plugin.v1.Completion
-	50, // 16: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
-	50, // 17: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
-	50, // 18: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
-	47, // 19: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
+	53, // 16: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
+	53, // 17: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
+	53, // 18: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
+	50, // 19: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
 	3,  // 20: swarm.plugin.v1.StatusRequest.handles:type_name -> swarm.plugin.v1.Handle
 	17, // 21: swarm.plugin.v1.StatusResponse.results:type_name -> swarm.plugin.v1.StatusResult
 	9,  // 22: swarm.plugin.v1.StatusResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	51, // 23: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
-	49, // 24: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
+	54, // 23: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
+	52, // 24: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
 	1,  // 25: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
 	20, // 26: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
 	3,  // 27: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
 	18, // 28: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
 	22, // 29: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
-	51, // 30: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
+	54, // 30: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
 	9,  // 31: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
 	14, // 32: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
 	3,  // 33: swarm.plugin.v1.WaitRequest.handles:type_name -> swarm.plugin.v1.Handle
 	9,  // 34: swarm.plugin.v1.WaitResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	51, // 35: swarm.plugin.v1.WaitResponse.error:type_name -> swarm.plugin.v1.Error
+	54, // 35: swarm.plugin.v1.WaitResponse.error:type_name -> swarm.plugin.v1.Error
 	3,  // 36: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	50, // 37: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
+	53, // 37: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
 	27, // 38: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
-	50, // 39: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
-	48, // 40: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
+	53, // 39: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
+	51, // 40: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
 	7,  // 41: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
 	3,  // 42: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
 	3,  // 43: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
 	3,  // 44: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
 	3,  // 45: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
 	2,  // 46: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
-	3,  // 47: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
-	1,  // 48: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
-	3,  // 49: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 50: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 51: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
-	9,  // 52: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	51, // 53: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
-	3,  // 54: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
-	18, // 55: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
-	4,  // 56: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	3,  // 57: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
-	50, // 58: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
-	9,  // 59: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	4,  // 60: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
-	15, // 61: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
-	19, // 62: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
-	23, // 63: swarm.plugin.v1.Backend.Wait:input_type -> swarm.plugin.v1.WaitRequest
-	25, // 64: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
-	28, // 65: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
-	30, // 66: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
-	32, // 67: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
-	34, // 68: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
-	36, // 69: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
-	38, // 70: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
-	40, // 71: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
-	42, // 72: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
-	44, // 73: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
-	8,  // 74: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
-	16, // 75: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
-	21, // 76: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
-	24, // 77: swarm.plugin.v1.Backend.Wait:output_type -> swarm.plugin.v1.WaitResponse
-	26, // 78: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
-	29, // 79: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
-	31, // 80: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
-	33, // 81: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
-	35, // 82: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
-	37, // 83: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
-	39, // 84: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
-	41, // 85: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
-	43, // 86: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
-	45, // 87: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
-	74, // [74:88] is the sub-list for method output_type
-	60, // [60:74] is the sub-list for method input_type
-	60, // [60:60] is the sub-list for extension type_name
-	60, // [60:60] is the sub-list for extension extendee
-	0,  // [0:60] is the sub-list for field type_name
+	52, // 47: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
+	3,  // 48: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
+	1,  // 49: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
+	3,  // 50: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 51: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
+	40, // 52: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
+	37, // 53: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
+	54, // 54: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
+	3,  // 55: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 56: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
+	9,  // 57: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	54, // 58: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
+	3,  // 59: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
+	18, // 60: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
+	4,  // 61: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
+	3,  // 62: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
+	53, // 63: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
+	9,  // 64: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	4,  // 65: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
+	15, // 66: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
+	19, // 67: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
+	23, // 68: swarm.plugin.v1.Backend.Wait:input_type -> swarm.plugin.v1.WaitRequest
+	25, // 69: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
+	28, // 70: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
+	30, // 71: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
+	32, // 72: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
+	34, // 73: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
+	36, // 74: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
+	38, // 75: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
+	41, // 76: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
+	43, // 77: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
+	45, // 78: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
+	47, // 79: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
+	8,  // 80: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
+	16, // 81: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
+	21, // 82: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
+	24, // 83: swarm.plugin.v1.Backend.Wait:output_type -> swarm.plugin.v1.WaitResponse
+	26, // 84: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
+	29, // 85: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
+	31, // 86: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
+	33, // 87: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
+	35, // 88: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
+	37, // 89: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
+	39, // 90: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
+	42, // 91: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
+	44, // 92: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
+	46, // 93: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
+	48, // 94: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
+	80, // [80:95] is the sub-list for method output_type
+	65, // [65:80] is the sub-list for method input_type
+	65, // [65:65] is the sub-list for extension type_name
+	65, // [65:65] is the sub-list for extension extendee
+	0,  // [0:65] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_backend_proto_init() }
@@ -3323,7 +3533,7 @@ func file_swarm_plugin_v1_backend_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_backend_proto_rawDesc), len(file_swarm_plugin_v1_backend_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   46,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -29,6 +29,7 @@ const (
 	Backend_Input_FullMethodName    = "/swarm.plugin.v1.Backend/Input"
 	Backend_Signal_FullMethodName   = "/swarm.plugin.v1.Backend/Signal"
 	Backend_Screen_FullMethodName   = "/swarm.plugin.v1.Backend/Screen"
+	Backend_Screens_FullMethodName  = "/swarm.plugin.v1.Backend/Screens"
 	Backend_Attach_FullMethodName   = "/swarm.plugin.v1.Backend/Attach"
 	Backend_Watch_FullMethodName    = "/swarm.plugin.v1.Backend/Watch"
 	Backend_Complete_FullMethodName = "/swarm.plugin.v1.Backend/Complete"
@@ -71,6 +72,9 @@ type BackendClient interface {
 	// Screen tells what the terminal of a worker shows, of an ended one too.
 	// Capability "screen".
 	Screen(ctx context.Context, in *ScreenRequest, opts ...grpc.CallOption) (*ScreenResponse, error)
+	// Screens tells what the terminals of many workers show, with one look where
+	// Screen would look once for each. Capability "batch-screen".
+	Screens(ctx context.Context, in *ScreensRequest, opts ...grpc.CallOption) (*ScreensResponse, error)
 	// Attach tells how to connect a person's terminal with a worker, and changes
 	// nothing. Capability "attach".
 	Attach(ctx context.Context, in *AttachRequest, opts ...grpc.CallOption) (*AttachResponse, error)
@@ -227,6 +231,16 @@ func (c *backendClient) Screen(ctx context.Context, in *ScreenRequest, opts ...g
 	return out, nil
 }
 
+func (c *backendClient) Screens(ctx context.Context, in *ScreensRequest, opts ...grpc.CallOption) (*ScreensResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ScreensResponse)
+	err := c.cc.Invoke(ctx, Backend_Screens_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *backendClient) Attach(ctx context.Context, in *AttachRequest, opts ...grpc.CallOption) (*AttachResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(AttachResponse)
@@ -321,6 +335,9 @@ type BackendServer interface {
 	// Screen tells what the terminal of a worker shows, of an ended one too.
 	// Capability "screen".
 	Screen(context.Context, *ScreenRequest) (*ScreenResponse, error)
+	// Screens tells what the terminals of many workers show, with one look where
+	// Screen would look once for each. Capability "batch-screen".
+	Screens(context.Context, *ScreensRequest) (*ScreensResponse, error)
 	// Attach tells how to connect a person's terminal with a worker, and changes
 	// nothing. Capability "attach".
 	Attach(context.Context, *AttachRequest) (*AttachResponse, error)
@@ -376,6 +393,9 @@ func (UnimplementedBackendServer) Signal(context.Context, *SignalRequest) (*Sign
 }
 func (UnimplementedBackendServer) Screen(context.Context, *ScreenRequest) (*ScreenResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Screen not implemented")
+}
+func (UnimplementedBackendServer) Screens(context.Context, *ScreensRequest) (*ScreensResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Screens not implemented")
 }
 func (UnimplementedBackendServer) Attach(context.Context, *AttachRequest) (*AttachResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Attach not implemented")
@@ -558,6 +578,24 @@ func _Backend_Screen_Handler(srv interface{}, ctx context.Context, dec func(inte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Backend_Screens_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ScreensRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BackendServer).Screens(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Backend_Screens_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BackendServer).Screens(ctx, req.(*ScreensRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Backend_Attach_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(AttachRequest)
 	if err := dec(in); err != nil {
@@ -646,6 +684,10 @@ var Backend_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Screen",
 			Handler:    _Backend_Screen_Handler,
+		},
+		{
+			MethodName: "Screens",
+			Handler:    _Backend_Screens_Handler,
 		},
 		{
 			MethodName: "Attach",

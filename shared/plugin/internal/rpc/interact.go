@@ -40,6 +40,27 @@ func (b backendServer) Screen(ctx context.Context, req *pb.ScreenRequest) (*pb.S
 	})
 }
 
+func (b backendServer) Screens(ctx context.Context, req *pb.ScreensRequest) (*pb.ScreensResponse, error) {
+	return call(ctx, b.s, "Screens", func(ctx context.Context, screener swarm.BatchScreener) (*pb.ScreensResponse, error) {
+		hs := wire.FromHandles(req.GetHandles())
+		if len(hs) > swarm.MaxScreens {
+			return nil, fmt.Errorf("%w: %d handles in one call; the most is %d", swarm.ErrInvalidSpec, len(hs), swarm.MaxScreens)
+		}
+		results, err := screener.ScreenBatch(ctx, hs, swarm.ScreenOptions{Lines: int(max(req.GetLines(), 0))})
+		if err == nil && len(results) != len(hs) {
+			err = fmt.Errorf("plugin '%s' answered for %d of %d workers", b.s.plugin.Name, len(results), len(hs))
+		}
+		if err != nil {
+			return nil, err
+		}
+		resp := &pb.ScreensResponse{Results: make([]*pb.ScreenResult, len(results))}
+		for i, r := range results {
+			resp.Results[i] = wire.ScreenResult(r)
+		}
+		return resp, nil
+	})
+}
+
 func (b backendServer) Attach(ctx context.Context, req *pb.AttachRequest) (*pb.AttachResponse, error) {
 	return call(ctx, b.s, "Attach", func(ctx context.Context, attacher swarm.Attacher) (*pb.AttachResponse, error) {
 		h, o := wire.FromAttachRequest(req)

@@ -9,16 +9,18 @@ import (
 
 // InputRequest converts what is given to a worker.
 func InputRequest(h swarm.Handle, in swarm.Input) (*pb.InputRequest, error) {
-	if len(in.Data) > swarm.MaxInput {
-		return nil, tooLarge(in.Data)
+	if err := checkInput(in); err != nil {
+		return nil, err
 	}
-	out := &pb.InputRequest{Handle: Handle(h), Data: in.Data, Enter: in.Enter}
+	out := &pb.InputRequest{Handle: Handle(h), Data: in.Data, Enter: in.Enter, EnterAfter: span(in.EnterAfter), PasteOnly: in.PasteOnly}
 	switch in.Kind {
 	case swarm.InputText:
 	case swarm.InputInterrupt:
 		out.Kind = pb.InputKind_INPUT_KIND_INTERRUPT
 	case swarm.InputEOF:
 		out.Kind = pb.InputKind_INPUT_KIND_EOF
+	case swarm.InputKeys:
+		out.Kind = pb.InputKind_INPUT_KIND_KEYS
 	default:
 		return nil, unknownInput(int(in.Kind))
 	}
@@ -27,18 +29,22 @@ func InputRequest(h swarm.Handle, in swarm.Input) (*pb.InputRequest, error) {
 
 // FromInputRequest converts back. A kind of a newer host is no text.
 func FromInputRequest(r *pb.InputRequest) (swarm.Handle, swarm.Input, error) {
-	in := swarm.Input{Data: r.GetData(), Enter: r.GetEnter()}
+	in := swarm.Input{
+		Data: r.GetData(), Enter: r.GetEnter(), EnterAfter: r.GetEnterAfter().AsDuration(), PasteOnly: r.GetPasteOnly(),
+	}
 	switch r.GetKind() {
 	case pb.InputKind_INPUT_KIND_UNSPECIFIED:
 	case pb.InputKind_INPUT_KIND_INTERRUPT:
 		in.Kind = swarm.InputInterrupt
 	case pb.InputKind_INPUT_KIND_EOF:
 		in.Kind = swarm.InputEOF
+	case pb.InputKind_INPUT_KIND_KEYS:
+		in.Kind = swarm.InputKeys
 	default:
 		return swarm.Handle{}, swarm.Input{}, unknownInput(int(r.GetKind()))
 	}
-	if len(in.Data) > swarm.MaxInput {
-		return swarm.Handle{}, swarm.Input{}, tooLarge(in.Data)
+	if err := checkInput(in); err != nil {
+		return swarm.Handle{}, swarm.Input{}, err
 	}
 	return FromHandle(r.GetHandle()), in, nil
 }
@@ -47,8 +53,16 @@ func unknownInput(kind int) error {
 	return fmt.Errorf("%w: unknown kind of input %d", swarm.ErrInvalidSpec, kind)
 }
 
-func tooLarge(data []byte) error {
-	return fmt.Errorf("%w: an input of %d bytes, at most %d", swarm.ErrInvalidSpec, len(data), swarm.MaxInput)
+// checkInput refuses what no backend takes.
+func checkInput(in swarm.Input) error {
+	switch {
+	case len(in.Data) > swarm.MaxInput:
+		return fmt.Errorf("%w: an input of %d bytes, at most %d", swarm.ErrInvalidSpec, len(in.Data), swarm.MaxInput)
+	case in.EnterAfter < 0 || in.EnterAfter > swarm.MaxEnterAfter:
+		return fmt.Errorf("%w: Enter %s after the text, must be from 0 to %s", swarm.ErrInvalidSpec, in.EnterAfter, swarm.MaxEnterAfter)
+	default:
+		return nil
+	}
 }
 
 // SignalRequest converts which signal to send.

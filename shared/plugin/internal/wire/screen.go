@@ -34,3 +34,19 @@ func Attachment(a swarm.Attachment) *pb.AttachResponse {
 func FromAttachment(r *pb.AttachResponse) swarm.Attachment {
 	return swarm.Attachment{Command: strs(r.GetCommand()), Unset: strs(r.GetUnset())}
 }
+
+// ScreenResult converts the answer for one worker of a batch.
+func ScreenResult(r swarm.ScreenResult) *pb.ScreenResult {
+	if r.Err != nil {
+		return &pb.ScreenResult{Error: Error(r.Err)}
+	}
+	return &pb.ScreenResult{Screen: Screen(r.Screen)}
+}
+
+// FromScreenResult converts back.
+func FromScreenResult(r *pb.ScreenResult) swarm.ScreenResult {
+	if r.GetError() != nil {
+		return swarm.ScreenResult{Err: FromError(r.GetError())}
+	}
+	return swarm.ScreenResult{Screen: FromScreen(r.GetScreen())}
+}

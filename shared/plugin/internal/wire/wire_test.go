@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -222,6 +223,14 @@ func TestWhatIsTooMuchIsCut(t *testing.T) {
 	if _, _, err := FromInputRequest(&pb.InputRequest{Data: large.Data}); !errors.Is(err, swarm.ErrInvalidSpec) {
 		t.Errorf("a request that is too large: %v", err)
 	}
+	for _, after := range []time.Duration{-1, swarm.MaxEnterAfter + 1} {
+		if _, err := InputRequest(swarm.Handle{}, swarm.Input{EnterAfter: after}); !errors.Is(err, swarm.ErrInvalidSpec) {
+			t.Errorf("Enter %v after the text: %v", after, err)
+		}
+		if _, _, err := FromInputRequest(&pb.InputRequest{EnterAfter: durationpb.New(after)}); !errors.Is(err, swarm.ErrInvalidSpec) {
+			t.Errorf("a request with Enter %v after the text: %v", after, err)
+		}
+	}
 	if _, err := InputRequest(swarm.Handle{}, swarm.Input{Kind: 99}); !errors.Is(err, swarm.ErrInvalidSpec) {
 		t.Errorf("a kind that nobody knows: %v", err)
 	}
@@ -250,6 +259,7 @@ func FuzzConversions(f *testing.F) {
 		again(t, data, StatusResult, FromStatusResult)
 		again(t, data, Output, FromOutput)
 		again(t, data, Screen, FromScreen)
+		again(t, data, ScreenResult, FromScreenResult)
 		again(t, data, Attachment, FromAttachment)
 		again(t, data, WorkspaceSpec, FromWorkspaceSpec)
 		again(t, data, WorkspaceRef, FromWorkspaceRef)

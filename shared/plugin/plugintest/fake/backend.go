@@ -23,6 +23,7 @@ var (
 	_ swarm.Inputter      = (*Backend)(nil)
 	_ swarm.Signaller     = (*Backend)(nil)
 	_ swarm.Screener      = (*Backend)(nil)
+	_ swarm.BatchScreener = (*Backend)(nil)
 	_ swarm.Attacher      = (*Backend)(nil)
 	_ swarm.Watcher       = (*Backend)(nil)
 	_ swarm.Completer     = (*Backend)(nil)

@@ -28,6 +28,8 @@ func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (sw
 	case swarm.InputInterrupt:
 		w.signal("SIGINT", swarm.CauseExited)
 		return swarm.InputResult{}, nil
+	case swarm.InputKeys:
+		return swarm.InputResult{}, fmt.Errorf("%w: worker '%s' is on no terminal: no key can be pressed", swarm.ErrInvalidSpec, w.spec.Name)
 	default:
 		return swarm.InputResult{}, fmt.Errorf("%w: unknown kind of input %d", swarm.ErrInvalidSpec, in.Kind)
 	}
@@ -44,8 +46,8 @@ func (w *worker) here() error {
 }
 
 func (w *worker) read(in swarm.Input) error {
-	if len(in.Data) > swarm.MaxInput {
-		return fmt.Errorf("%w: an input of %d bytes", swarm.ErrInvalidSpec, len(in.Data))
+	if len(in.Data) > swarm.MaxInput || in.EnterAfter < 0 || in.EnterAfter > swarm.MaxEnterAfter {
+		return fmt.Errorf("%w: an input of %d bytes, Enter after %s", swarm.ErrInvalidSpec, len(in.Data), in.EnterAfter)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,6 +131,15 @@ func (b *Backend) Screen(_ context.Context, h swarm.Handle, o swarm.ScreenOption
 		s.Lines = append(s.Lines, string(p.Data))
 	}
 	return s, nil
+}
+
+// ScreenBatch implements [swarm.BatchScreener].
+func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.ScreenOptions) ([]swarm.ScreenResult, error) {
+	results := make([]swarm.ScreenResult, len(hs))
+	for i, h := range hs {
+		results[i].Screen, results[i].Err = b.Screen(ctx, h, o)
+	}
+	return results, nil
 }
 
 // Attach implements [swarm.Attacher].

@@ -1,0 +1,11 @@
+// Package modelserver is a model for real coding agents, for tests alone: an HTTP server on
+// 127.0.0.1 that speaks the APIs of the agents' vendors and answers what the test scripted.
+//
+// It serves the Anthropic Messages API, the OpenAI Responses and Chat Completions APIs and
+// the Gemini API, streamed and whole. Every request is recorded, so a test knows which
+// prompt arrived, whole and once.
+//
+// A client's agent asks with tools. What it asks beside that, such as a title for the
+// session, comes without tools: such a request is answered at once and takes no turn of the
+// script.
+package modelserver

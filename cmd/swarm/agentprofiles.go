@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+func newAgentProfiles(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "profiles [NAME]",
+		Short: "List the profiles of coding agents",
+		Long: `List what swarm knows of coding agents: how each is recognised by its command, and
+where that is written. With NAME, print that profile as TOML.
+
+A file in the directory "profiles" beside the user's config file overrides the profile
+of its name, or adds one; extends = "claude" in it takes all from that profile that it
+does not say itself. The file must be the user's own. One that is wrong is left out,
+with an error, and harms no other.`,
+		Example: `  swarm agent profiles
+  swarm agent profiles codex`,
+		Args: arguments(0, 1, ""),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			return a.agentProfiles(cmd.Context(), name, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the profiles as JSON")
+	return cmd
+}
+
+// profileJSON is a profile as "agent profiles --json" prints it.
+type profileJSON struct {
+	Name       string   `json:"name"`
+	Title      string   `json:"title"`
+	Recognised []string `json:"recognised"`
+	Source     *string  `json:"source"`
+	Flags      []string `json:"flags"`
+	Headless   []string `json:"headless"`
+	Resume     []string `json:"resume"`
+	Env        []string `json:"env"`
+}
+
+func profileJSONOf(p *profile.Profile) profileJSON {
+	return profileJSON{
+		Name: p.Name(), Title: p.Title(), Recognised: p.Recognised(), Source: orNull(p.Source),
+		Flags: append([]string{}, p.Flags()...), Headless: append([]string{}, p.HeadlessCommand()...),
+		Resume: append([]string{}, p.ResumeCommand("{session}")...), Env: append([]string{}, p.Env()...),
+	}
+}
+
+func (a *app) agentProfiles(ctx context.Context, name string, asJSON bool) error {
+	return a.withHost(ctx, func(h *host.Host) error {
+		set, problems := h.Profiles()
+		profiles := set.All()
+		if name != "" {
+			p := set.Named(name)
+			if p == nil {
+				return withHint(fmt.Errorf("unknown profile '%s'", name), "'swarm agent profiles' lists them")
+			}
+			profiles = []*profile.Profile{p}
+		}
+		switch {
+		case asJSON:
+			list := make([]profileJSON, len(profiles))
+			for i, p := range profiles {
+				list[i] = profileJSONOf(p)
+			}
+			if err := a.printJSON(list); err != nil {
+				return err
+			}
+		case name != "":
+			a.printf("%s", made(safetext.Block(profiles[0].Text)))
+		default:
+			rows := make([][]string, len(profiles))
+			for i, p := range profiles {
+				rows[i] = []string{p.Name(), p.Title(), strings.Join(p.Recognised(), ", "), orText(p.Source, "embedded")}
+			}
+			a.printTable([]string{"NAME", "AGENT", "RECOGNISED BY", "SOURCE"}, rows)
+		}
+		return problems
+	})
+}

@@ -1,0 +1,109 @@
+//go:build agents
+
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/swarmhost/swarm/cmd/internal/modelserver"
+)
+
+// agentCases are what every real agent must do as a worker.
+var agentCases = []struct {
+	name string
+	run  func(t *testing.T, l *lab)
+}{
+	{"turn", testAgentTurn},
+	{"quit", testAgentQuit},
+	{"tree", testAgentTree},
+	{"texts", testAgentTexts},
+	{"early", testAgentEarly},
+	{"busy", testAgentBusy},
+	{"trust", testAgentTrust},
+	{"permission", testAgentPermission},
+}
+
+// TestAgents runs each real coding agent as a worker under tmux against a model of our
+// own: client × case. SWARM_TEST_AGENTS names the clients. They run one after another: one
+// of them keeps a processor busy while it starts.
+func TestAgents(t *testing.T) {
+	if os.Getenv(envAgents) == "" {
+		t.Fatalf("%s is not set: run make test-agents", envAgents)
+	}
+	selected := strings.Fields(os.Getenv("SWARM_TEST_AGENTS"))
+	if len(selected) == 0 {
+		selected = []string{"claude", "codex"}
+	}
+	for _, name := range selected {
+		if !slices.ContainsFunc(clients, func(c client) bool { return c.name == name }) {
+			t.Fatalf("SWARM_TEST_AGENTS names %q: it must be claude, codex, gemini or opencode", name)
+		}
+	}
+	for _, c := range clients {
+		if !slices.Contains(selected, c.name) {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			for _, test := range agentCases {
+				t.Run(test.name, func(t *testing.T) {
+					l := newLab(t, c)
+					defer l.end()
+					test.run(t, l)
+				})
+			}
+		})
+	}
+}
+
+// testAgentTurn sends a prompt, sees the agent work and be idle again, and finds the
+// answer on its screen.
+func testAgentTurn(t *testing.T, l *lab) {
+	l.ready()
+	hold := make(chan struct{})
+	l.model.Script(modelserver.Turn{Text: "The answer is fortytwo.", Hold: hold})
+	l.swarm("send", "w", "what is the answer")
+	l.prompted("what is the answer")
+	l.until("working")
+	close(hold)
+	l.until("idle")
+	l.shows(`The answer is fortytwo\.`)
+	l.once("what is the answer")
+	l.killed()
+}
+
+// testAgentQuit ends the agent by its own command.
+func testAgentQuit(t *testing.T, l *lab) {
+	l.ready()
+	l.swarm("send", "w", l.client.quit)
+	if r := l.try("", "wait", "w", "--timeout", agentWait.String()); r.code != 0 {
+		t.Errorf("exit %d, want 0\n%s%s\n%s", r.code, r.out, r.err, l.peek())
+	}
+	if left := l.world.processes(func(p process) bool { return p.worker }); len(left) > 0 {
+		t.Errorf("processes of the agent live on:\n%s", list(left))
+	}
+}
+
+// testAgentTree kills the agent while a command that it started runs, which started
+// another one away from its terminal.
+func testAgentTree(t *testing.T, l *lab) {
+	l.ready()
+	mark := filepath.Join(l.project, "started")
+	l.model.Script(l.client.shell("setsid sleep 600 & touch " + mark + "; sleep 600"))
+	l.swarm("send", "w", "run it")
+	l.until("blocked")
+	if _, err := os.Stat(mark); err == nil {
+		t.Fatal("the command ran before it was allowed")
+	}
+	l.press("Enter")
+	if !l.poll(func() bool { _, err := os.Stat(mark); return err == nil }) {
+		t.Fatalf("the command never ran:\n%s", l.peek())
+	}
+	l.killed()
+	if left := l.world.processes(func(p process) bool { return strings.HasPrefix(p.command, "sleep") }); len(left) > 0 {
+		t.Errorf("the agent's commands live on:\n%s", list(left))
+	}
+}

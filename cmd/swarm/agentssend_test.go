@@ -1,0 +1,147 @@
+//go:build agents
+
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swarmhost/swarm/cmd/internal/modelserver"
+)
+
+// agentTexts are what is sent to an agent that is at its prompt. There is no tab: Claude
+// Code makes spaces of it.
+var agentTexts = []struct{ name, text string }{
+	{"exclamation", "fix it! echo x > pwned"},
+	{"question", "why? and what is it?"},
+	{"path", "look at /etc/hosts and at ./README.md"},
+	{"file", "look at @main.go"},
+	{"60 bytes", oneLine(60)},
+	{"240 bytes", oneLine(240)},
+	{"300 bytes", oneLine(300)},
+	{"1000 bytes", oneLine(1000)},
+	{"3000 bytes", oneLine(3000)},
+	{"lines", "one\ntwo, indented:\n    three\n\nfive! and six?\nseven"},
+	{"many lines", manyLines(40 * 50)},
+	{"10 KB", manyLines(10 << 10)},
+}
+
+// oneLine returns a line of n bytes that is no repetition.
+func oneLine(n int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < n; i++ {
+		fmt.Fprintf(&b, "word%d ", i)
+	}
+	return b.String()[:n-1] + "."
+}
+
+// manyLines returns n bytes in lines of about 50.
+func manyLines(n int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < n; i++ {
+		fmt.Fprintf(&b, "line %04d has a text of about fifty bytes in it\n", i)
+	}
+	return b.String()[:n-1] + "."
+}
+
+// testAgentTexts sends texts one after another, each in a turn of its own.
+func testAgentTexts(t *testing.T, l *lab) {
+	l.ready()
+	for _, text := range agentTexts {
+		if slices.Contains(l.client.without, text.name) {
+			continue
+		}
+		start := time.Now()
+		r := l.try(text.text, "send", "w", "--stdin")
+		if r.code != 0 || r.out != "sent to w\n" {
+			t.Fatalf("%s: exit %d\n%s%s\nthe screen:\n%s", text.name, r.code, r.out, r.err, l.peek())
+		}
+		l.prompted(text.text)
+		l.once(text.text)
+		l.until("idle")
+		t.Logf("%s: %v", text.name, time.Since(start).Round(time.Millisecond))
+	}
+	if _, err := os.Stat(filepath.Join(l.project, "pwned")); err == nil {
+		t.Error("a text that was sent ran as a command")
+	}
+}
+
+// testAgentEarly sends a prompt at once after spawn, which does not wait.
+func testAgentEarly(t *testing.T, l *lab) {
+	l.spawn(nil)
+	l.swarm("send", "w", "an early prompt!", "--timeout", agentWait.String())
+	l.prompted("an early prompt!")
+	l.once("an early prompt!")
+	l.until("idle")
+}
+
+// testAgentBusy sends a second prompt in the middle of a turn. The agent takes it into that
+// turn, or into one of its own.
+func testAgentBusy(t *testing.T, l *lab) {
+	l.ready()
+	hold := make(chan struct{})
+	l.model.Script(modelserver.Turn{Text: "The first answer.", Hold: hold})
+	l.swarm("send", "w", "the first prompt")
+	l.prompted("the first prompt")
+	l.until("working")
+	l.swarm("send", "w", "the second prompt!")
+	close(hold)
+	l.prompted("the second prompt!")
+	l.once("the second prompt!")
+	l.once("the first prompt")
+	l.until("idle")
+}
+
+// testAgentTrust sends a prompt while the agent asks whether it may trust the project.
+func testAgentTrust(t *testing.T, l *lab) {
+	if l.client.trusting {
+		return
+	}
+	l.client.configure(l, false)
+	l.spawn(nil)
+	l.until("blocked")
+	l.refused("(?i)trust")
+	if n := len(l.model.All()); n != 0 {
+		t.Errorf("the model was asked %d times before the project was trusted", n)
+	}
+}
+
+// testAgentPermission sends a prompt while the agent asks for a permission.
+func testAgentPermission(t *testing.T, l *lab) {
+	l.ready()
+	mark := filepath.Join(l.project, "granted")
+	l.model.Script(l.client.shell("touch " + mark))
+	l.swarm("send", "w", "run it")
+	l.until("blocked")
+	asked := len(l.model.Requests())
+	l.refused("granted")
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("the permission was granted")
+	}
+	if n := len(l.model.Requests()); n != asked {
+		t.Errorf("the model was asked %d more times: the dialog was answered", n-asked)
+	}
+}
+
+// refused sends a text at a dialog and fails the test unless the error tells of the dialog,
+// which is on the screen before and after.
+func (l *lab) refused(dialog string) {
+	l.t.Helper()
+	l.shows(dialog)
+	before := l.peek()
+	r := l.try("", "send", "w", "yes, and a text for later")
+	if r.code == 0 || !strings.Contains(r.err, "'w' asks: ") || !strings.Contains(r.err, "swarm answer w") {
+		l.t.Errorf("exit %d; want an error with the question and how to answer it:\n%s%s", r.code, r.out, r.err)
+	}
+	l.t.Log(strings.TrimSpace(r.err))
+	l.until("blocked")
+	l.shows(dialog)
+	if after := l.peek(); strings.Contains(after, "a text for later") {
+		l.t.Errorf("the text was typed at the dialog:\nbefore:\n%s\nafter:\n%s", before, after)
+	}
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+func newExplain(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "explain NAME",
+		Short: "Explain the state of an agent",
+		Long: `Print the screen of a worker and how its profile reads it: the state, the rule that
+matched and the line by which it did, and the rules that were tried before and why
+they did not match. Nothing is changed. 'swarm agent profiles' lists the profiles.`,
+		Example: `  swarm explain agent
+  swarm explain agent --json | jq -r .rule`,
+		Args:              arguments(1, 1, "name of a worker"),
+		ValidArgsFunction: a.completeOneWorker,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.explain(cmd.Context(), args[0], asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the explanation as JSON")
+	return cmd
+}
+
+// explanationJSON is what "explain --json" prints.
+type explanationJSON struct {
+	Name     string          `json:"name"`
+	Status   string          `json:"status"`
+	Profile  *string         `json:"profile"`
+	State    *stateJSON      `json:"state"`
+	Rule     *string         `json:"rule"`
+	Evidence *string         `json:"evidence"`
+	Draft    *string         `json:"draft"`
+	Tried    []profile.Trial `json:"tried"`
+	Screen   []string        `json:"screen"`
+}
+
+func (a *app) explain(ctx context.Context, name string, asJSON bool) error {
+	return a.withHost(ctx, func(h *host.Host) error {
+		e, err := h.Explain(ctx, name)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			j := explanationJSON{
+				Name: e.Worker.Name, Status: string(e.Worker.Status), State: stateJSONOf(e.Worker.State),
+				Rule: orNull(e.Look.Rule), Evidence: orNull(e.Look.Evidence), Draft: orNull(e.Look.Draft),
+				Tried: append([]profile.Trial{}, e.Trials...), Screen: append([]string{}, e.Lines...),
+			}
+			if e.Profile != nil {
+				j.Profile = orNull(e.Profile.Name())
+			}
+			return a.printJSON(j)
+		}
+		a.printExplanation(e)
+		return nil
+	})
+}
+
+func (a *app) printExplanation(e host.Explanation) {
+	for _, line := range e.Lines {
+		a.printf("| %s\n", made(safetext.Line(line)))
+	}
+	if e.Lines != nil {
+		a.printf("\n")
+	}
+	a.printf("%s\n", statusLine(e.Worker, time.Now()))
+	switch {
+	case e.Profile == nil:
+		a.printf("profile: none; '%s' is not the command of a known agent\n", strings.Join(e.Worker.Command, " "))
+		return
+	case e.Profile.Source == "":
+		a.printf("profile: %s (%s)\n", e.Profile.Name(), e.Profile.Title())
+	default:
+		a.printf("profile: %s (%s), from %s\n", e.Profile.Name(), e.Profile.Title(), e.Profile.Source)
+	}
+	if e.Lines == nil {
+		a.printf("screen: none; its backend shows no screen\n")
+		return
+	}
+	if e.Look.Draft != "" {
+		a.printf("typed at the prompt, not submitted: %s\n", e.Look.Draft)
+	}
+	a.printf("rules, in the order in which they are tried:\n")
+	rows := make([][]string, len(e.Trials))
+	for i, t := range e.Trials {
+		mark := "no"
+		if t.Matched {
+			mark = "yes"
+		}
+		rows[i] = []string{"  " + t.Rule, string(t.State), mark, t.Why}
+	}
+	a.printTable(nil, rows)
+	switch {
+	case e.Worker.Gone():
+		a.printf("It has ended and has no state: this is its last screen.\n")
+	case e.Look.Rule == "":
+		a.printf("%s\n", fmt.Sprintf("No rule matched: the state is %s.", e.Look.State))
+	}
+}

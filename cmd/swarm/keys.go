@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func newKeys(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "keys NAME KEY...",
+		Short: "Press keys of a worker's terminal",
+		Long: `Press keys of a worker's terminal one by one, each after its program has read the one
+before. If one of the names is unknown, no key is pressed. At most 64 at once.
+
+The names are those of tmux, in any case: Enter, Escape, Tab, BTab, Space, BSpace, Up,
+Down, Left, Right, Home, End, PageUp, PageDown, Insert, Delete, F1 to F12, or the
+character that the key types; with C-, M- and S- before it for Ctrl, Alt and Shift.
+The worker itself can't press them. See 'swarm answer' for the dialogs of agents.`,
+		Example: `  swarm keys agent Escape
+  swarm keys agent Down Down Enter
+  swarm keys shell C-c`,
+		ValidArgsFunction: a.completeOneWorker,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usagef("missing arguments: name of a worker and keys, such as Enter")
+			}
+			for _, key := range args[1:] {
+				if key == "" || strings.Contains(key, " ") {
+					return withHint(usagef("'%s' is no key; each key is an argument of its own", key),
+						"the space bar is called Space; 'swarm send' types text")
+				}
+			}
+			in := swarm.Input{Kind: swarm.InputKeys, Data: []byte(strings.Join(args[1:], " "))}
+			if len(args) > swarm.MaxKeys+1 {
+				return fmt.Errorf("cannot press %d keys at once, at most %d", len(args)-1, swarm.MaxKeys)
+			}
+			return a.give(cmd.Context(), host.Selection{Names: args[:1]}, in, "pressed keys of %s", asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return withHint(flagError(cmd, err), "put -- before a key that begins with '-': swarm keys NAME -- -")
+	})
+	return cmd
+}

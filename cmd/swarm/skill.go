@@ -1,0 +1,103 @@
+package main
+
+import (
+	_ "embed"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+// skillText is the skill, but for what the help and the table of tools say.
+//
+//go:embed skill.md
+var skillText string
+
+func newSkill(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "skill",
+		Short: "Print a skill that teaches an agent to use swarm",
+		Long: `Print a file in the Agent Skills format (SKILL.md): when an agent should use swarm, how,
+and all commands and tools of this version in a line each.`,
+		Example: `  mkdir -p ~/.claude/skills/swarm && swarm skill > ~/.claude/skills/swarm/SKILL.md`,
+		Args:    arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			text, err := skill(a)
+			if err == nil {
+				a.printf("%s", made(text))
+			}
+			return err
+		},
+	}
+}
+
+// skillData is what the skill is filled in with.
+type skillData struct {
+	About, Example string
+	Groups         []skillGroup
+	Tools          []skillTool
+}
+
+// skillGroup is a group of the help with its commands.
+type skillGroup struct {
+	Title string
+	Verbs []skillVerb
+}
+
+type skillVerb struct{ Use, Short string }
+
+type skillTool struct{ Name, What string }
+
+// skill returns the skill of this version.
+func skill(a *app) (string, error) {
+	root := newRoot(a)
+	data := skillData{About: root.Long, Example: unindented(root.Example)}
+	for _, group := range root.Groups() {
+		g := skillGroup{Title: group.Title}
+		for _, cmd := range root.Commands() {
+			if cmd.GroupID == group.ID && cmd.IsAvailableCommand() {
+				g.Verbs = append(g.Verbs, skillVerbs(cmd)...)
+			}
+		}
+		data.Groups = append(data.Groups, g)
+	}
+	for _, t := range tool.All() {
+		data.Tools = append(data.Tools, skillTool{t.Name, firstSentence(t.Description)})
+	}
+	var text strings.Builder
+	err := template.Must(template.New("skill").Parse(skillText)).Execute(&text, data)
+	return strings.TrimRight(text.String(), "\n") + "\n", err
+}
+
+// skillVerbs returns a command, or those below it if it only has others.
+func skillVerbs(cmd *cobra.Command) (verbs []skillVerb) {
+	if !cmd.HasAvailableSubCommands() {
+		return []skillVerb{{Use: cmd.UseLine(), Short: cmd.Short}}
+	}
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			verbs = append(verbs, skillVerbs(sub)...)
+		}
+	}
+	return verbs
+}
+
+// firstSentence returns the first sentence of a text, on one line.
+func firstSentence(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if sentence, _, more := strings.Cut(text, ". "); more {
+		return sentence + "."
+	}
+	return text
+}
+
+// unindented returns the lines of an example without their indentation.
+func unindented(example string) string {
+	lines := strings.Split(example, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimPrefix(line, "  ")
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// terminalAgent is a coding agent as its terminal has it. It looks like Claude Code and
+// is as touchy as the real ones: it draws its prompt before it reads, takes an Enter that
+// comes right after a text for a part of it, runs what follows a "!" that is typed, and
+// gives the first Enter after "@" to a completion.
+type terminalAgent struct {
+	dir     string
+	options map[string]string
+	draft   string
+	said    []string
+	works   bool
+	// question is what it asks, with the row that is selected; rows are its choices.
+	question string
+	rows     []string
+	selected int
+	// pasted is when the last text came.
+	pasted    time.Time
+	completed bool
+}
+
+// agent runs an agent with options, as "draw=6s": for how long it draws before it
+// reads; "ask=QUESTION;QUESTION": what it asks at first, one after the other; "rows=ROW;ROW": the
+// choices; "surprise=QUESTION": what it asks once a text was typed; "permission=QUESTION": what
+// it asks once one was submitted; "work=2s": for how long it works on each.
+func agent(dir string, options []string) {
+	a := &terminalAgent{dir: dir, options: map[string]string{"work": "300ms", "rows": "Yes;Yes, and don't ask again;No"}}
+	for _, o := range options {
+		name, value, _ := strings.Cut(o, "=")
+		a.options[name] = value
+	}
+	a.asks("ask")
+	a.draw()
+	input := make(chan []byte)
+	time.Sleep(a.span("draw")) // a real agent draws for seconds before it reads
+	raw := exec.Command("stty", "raw", "-echo")
+	raw.Stdin = os.Stdin
+	if err := raw.Run(); err != nil {
+		fail(err.Error())
+	}
+	fmt.Print("\x1b[?2004h")
+	a.draw()
+	ready(dir, "pid")
+	go func() {
+		for {
+			buf := make([]byte, 64<<10)
+			n, err := os.Stdin.Read(buf)
+			if err != nil {
+				close(input)
+				return
+			}
+			input <- buf[:n]
+		}
+	}()
+	var done <-chan time.Time
+	var paste []byte
+	inPaste := false
+	for {
+		select {
+		case b, ok := <-input:
+			if !ok {
+				return
+			}
+			for len(b) > 0 {
+				begin, end := []byte("\x1b[200~"), []byte("\x1b[201~")
+				switch {
+				case inPaste:
+					text, rest, ended := bytes.Cut(b, end)
+					paste, b, inPaste = append(paste, text...), rest, !ended
+					if ended {
+						a.paste(string(paste))
+						paste = nil
+					}
+				case bytes.HasPrefix(b, begin):
+					b, inPaste = b[len(begin):], true
+				case bytes.HasPrefix(b, []byte("\x1b[")) && len(b) > 2:
+					a.arrow(b[2])
+					b = b[3:]
+				default:
+					if a.key(b[0]) {
+						done = time.After(a.span("work"))
+					}
+					b = b[1:]
+				}
+			}
+		case <-done:
+			a.works = false
+		}
+		a.draw()
+	}
+}
+
+func (a *terminalAgent) span(name string) time.Duration {
+	d, _ := time.ParseDuration(a.options[name])
+	return d
+}
+
+// asks shows the next question of an option, if there is one.
+func (a *terminalAgent) asks(name string) {
+	if first, rest, _ := strings.Cut(a.options[name], ";"); first != "" {
+		a.question, a.rows, a.selected = first, strings.Split(a.options["rows"], ";"), 0
+		a.options[name] = rest
+	}
+}
+
+func (a *terminalAgent) paste(text string) {
+	if a.question != "" {
+		return
+	}
+	a.draft += text
+	a.pasted, a.completed = time.Now(), false
+	a.asks("surprise")
+}
+
+func (a *terminalAgent) arrow(c byte) {
+	switch {
+	case c == 'A' && a.selected > 0:
+		a.selected--
+	case c == 'B' && a.selected < len(a.rows)-1:
+		a.selected++
+	}
+}
+
+// key takes a key and reports whether that begins work.
+func (a *terminalAgent) key(c byte) bool {
+	switch {
+	case a.question != "" && c == '\r':
+		a.pick(a.selected)
+	case a.question != "" && c >= '1' && int(c-'1') < len(a.rows):
+		a.pick(int(c - '1'))
+	case a.question != "":
+	case c == '\r' && time.Since(a.pasted) < 120*time.Millisecond:
+		a.draft += "\n"
+	case c == '\r' && strings.Contains(a.draft, "@") && !a.completed:
+		a.draft, a.completed = a.draft+".go ", true
+	case c == '\r' && strings.HasPrefix(a.draft, "\x00!"):
+		_ = exec.Command("sh", "-c", a.draft[2:]).Run()
+		a.draft = ""
+	case c == '\r' && a.draft != "":
+		a.said = append(a.said, a.draft)
+		put(a.dir, "said", strings.Join(a.said, "\n--\n")+"\n")
+		a.draft, a.works = "", true
+		a.asks("permission")
+		return true
+	case c == '!':
+		a.draft = "\x00!" + a.draft
+	case c == 0x15:
+		a.draft = ""
+	case c >= ' ':
+		a.draft += string(rune(c))
+	}
+	return false
+}
+
+func (a *terminalAgent) pick(row int) {
+	f, err := os.OpenFile(a.dir+"/picked", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		fmt.Fprintf(f, "%s: %s\n", a.question, a.rows[row])
+		f.Close()
+	}
+	a.question, a.rows = "", nil
+	a.asks("ask")
+}
+
+func (a *terminalAgent) draw() {
+	var b strings.Builder
+	line := func(text string) { b.WriteString(text + "\x1b[K\r\n") }
+	b.WriteString("\x1b[H")
+	line(" Claude Code v0.0.0")
+	for _, text := range a.said[max(0, len(a.said)-3):] {
+		line("")
+		line("❯ " + short(text))
+	}
+	rule := strings.Repeat("─", 40)
+	line(rule)
+	if a.question != "" {
+		line(" " + a.question)
+		for i, row := range a.rows {
+			mark := " "
+			if i == a.selected {
+				mark = "❯"
+			}
+			line(fmt.Sprintf(" %s %d. %s", mark, i+1, row))
+		}
+		line("")
+		b.WriteString(" Esc to cancel\x1b[J")
+		os.Stdout.WriteString(b.String())
+		return
+	}
+	line("❯ " + short(a.draft))
+	line(rule)
+	hint := "  ? for shortcuts"
+	if a.works {
+		hint = "  esc to interrupt"
+	}
+	b.WriteString(hint + "\x1b[K\x1b[J")
+	os.Stdout.WriteString(b.String())
+}
+
+// short shows a long text as agents do.
+func short(text string) string {
+	if n := strings.Count(text, "\n"); n > 2 || len(text) > 200 {
+		return fmt.Sprintf("[Pasted text #1 +%d lines]", n)
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\x00", ""), "\n", " ")
+}

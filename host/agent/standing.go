@@ -1,0 +1,64 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+// Standing is who calls, and what it is in teams.
+type Standing struct {
+	team.Caller
+	// Worker is the name of the worker that the caller lives in; empty if there is
+	// none, or none that the registry knows.
+	Worker string
+	// Leads are the teams that the caller leads from inside that worker.
+	Leads []string
+}
+
+// Team returns the team of a call that names no team: the calling agent's own team, or
+// the only team that the caller leads from inside a worker. It returns "" for a person,
+// and for a caller that leads several teams or no team.
+func (s Standing) Team() string {
+	if s.Caller.Team == "" && len(s.Leads) == 1 {
+		return s.Leads[0]
+	}
+	return s.Caller.Team
+}
+
+// WhoCalls returns the standing of the caller. It writes nothing.
+func WhoCalls(ctx context.Context, h *host.Host) (Standing, error) {
+	caller, err := h.Caller(ctx)
+	if err != nil || caller.WorkerID == "" {
+		return Standing{Caller: caller}, err
+	}
+	s := Standing{Caller: caller}
+	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		rec, err := tx.Get(ctx, caller.WorkerID)
+		if err != nil && !errors.Is(err, registry.ErrNotFound) {
+			return err
+		}
+		teams, _, err := tx.Teams(ctx)
+		s.Worker, s.Leads = rec.Name, nil
+		for _, t := range teams {
+			if t.LeaderWorker == caller.WorkerID {
+				s.Leads = append(s.Leads, t.Name)
+			}
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return s, err
+}
+
+// CallerTeam returns the [Standing.Team] of the caller.
+func CallerTeam(ctx context.Context, h *host.Host) (name string, err error) {
+	s, err := WhoCalls(ctx, h)
+	return s.Team(), err
+}

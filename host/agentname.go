@@ -1,0 +1,93 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+// AmbiguousNameError says that no worker has a name, and that it is the name of agents
+// of several teams. It is an [ErrNotFound].
+type AmbiguousNameError struct {
+	Name string
+	// Workers are the names of the agents' workers.
+	Workers []string
+}
+
+func (e *AmbiguousNameError) Error() string {
+	return fmt.Sprintf("no worker '%s', but agents of that name in several teams: '%s'", e.Name, strings.Join(e.Workers, "', '"))
+}
+
+// Hint says what to do.
+func (e *AmbiguousNameError) Hint() string {
+	return fmt.Sprintf("name the worker, such as '%s'", e.Workers[0])
+}
+
+// Is reports whether the error is an [ErrNotFound].
+func (e *AmbiguousNameError) Is(target error) bool { return target == ErrNotFound }
+
+// ByAgent returns the selection with the worker of an agent in place of each name that
+// no worker has and the agent does. Several such agents are an [AmbiguousNameError]. A
+// name of neither stays as it is.
+func (h *Host) ByAgent(ctx context.Context, sel Selection) (Selection, error) {
+	if len(sel.Names) == 0 {
+		return sel, nil
+	}
+	names := slices.Clone(sel.Names)
+	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		recs, _, err := tx.Read(ctx, registry.Query{Names: sel.Names})
+		if err != nil {
+			return err
+		}
+		for i, name := range sel.Names {
+			if find(recs, name) >= 0 {
+				continue
+			}
+			workers, err := agentWorkers(ctx, tx, name)
+			switch {
+			case err != nil:
+				return err
+			case len(workers) > 1:
+				return &AmbiguousNameError{Name: name, Workers: workers}
+			case len(workers) == 1:
+				names[i] = workers[0]
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return sel, nil
+	}
+	sel.Names = names
+	return sel, err
+}
+
+// AgentWorkers returns the names of the workers of the agents with a name, in the state
+// directory dir, for suggestions. It starts nothing and writes nothing.
+func AgentWorkers(ctx context.Context, dir, name string) ([]string, error) {
+	return namesOf(ctx, dir, func(reg *registry.Registry, ctx context.Context) (workers []string, err error) {
+		err = reg.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+			workers, err = agentWorkers(ctx, tx, name)
+			return err
+		})
+		return workers, err
+	})
+}
+
+// agentWorkers returns the names of the workers of the living agents with a name, sorted.
+func agentWorkers(ctx context.Context, tx *registry.Tx, name string) ([]string, error) {
+	agents, _, err := tx.Agents(ctx, registry.AgentQuery{Live: true})
+	var workers []string
+	for _, a := range agents {
+		if a.Name == name && a.Worker != "" {
+			workers = append(workers, a.Worker)
+		}
+	}
+	slices.Sort(workers)
+	return workers, err
+}

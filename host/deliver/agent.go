@@ -1,0 +1,141 @@
+package deliver
+
+import (
+	"context"
+	"time"
+
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// DefaultTimeout is how long to wait for an agent's prompt when nobody says how long.
+const DefaultTimeout = 30 * time.Second
+
+const (
+	// firstPause and lastPause are between two looks at a screen. That a screen has
+	// changed no event tells: a terminal shows what was written a moment after that.
+	firstPause = 20 * time.Millisecond
+	lastPause  = 150 * time.Millisecond
+	// steady is how long an agent that was not at its prompt has to be there: agents
+	// draw their prompt between two steps, and before a dialog.
+	steady = 300 * time.Millisecond
+	// shownLimit is how long a text that the agent has read may take to appear.
+	shownLimit = 10 * time.Second
+	// takenLimit is how long a text may stay at the prompt after Enter before Enter is
+	// pressed once more, and movedLimit if the prompt has changed since: a completion
+	// took the first one.
+	takenLimit = 3 * time.Second
+	movedLimit = 700 * time.Millisecond
+	// provenLimit is how long to look for a proof after the last Enter.
+	provenLimit = 6 * time.Second
+)
+
+// Terminal is the terminal that an agent is on.
+type Terminal interface {
+	// Screen returns what the terminal shows.
+	Screen(ctx context.Context) (profile.Screen, error)
+	// Input gives input to the agent, see [swarm.Inputter].
+	Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error)
+}
+
+// Agent is an agent on a terminal. Its methods must not be called at the same time,
+// by other processes neither: the caller holds a lock.
+type Agent struct {
+	// Name is how errors call it.
+	Name     string
+	Profile  *profile.Profile
+	Terminal Terminal
+	// Timeout is how long to wait for the prompt; 0: [DefaultTimeout]. Giving the text
+	// and proving that it was taken have limits of their own.
+	Timeout time.Duration
+}
+
+// Supports reports whether deliveries to agents of a profile can be proved. A shell has
+// no dialogs, and keeps on its screen what was typed.
+func Supports(p *profile.Profile) bool { return p != nil && p.Asks() }
+
+func (a *Agent) timeout() time.Duration {
+	if a.Timeout <= 0 {
+		return DefaultTimeout
+	}
+	return a.Timeout
+}
+
+func (a *Agent) look(ctx context.Context) (profile.Screen, profile.Look, error) {
+	s, err := a.Terminal.Screen(ctx)
+	if err != nil {
+		return s, profile.Look{}, err
+	}
+	return s, a.Profile.Look(s), nil
+}
+
+// watch looks at the screen until done says so or the limit has passed, which is no
+// error.
+func (a *Agent) watch(ctx context.Context, limit time.Duration, done func(profile.Screen, profile.Look) (bool, error)) error {
+	end := time.Now().Add(limit)
+	for d := firstPause; ; d = min(2*d, lastPause) {
+		s, l, err := a.look(ctx)
+		if err != nil {
+			return err
+		}
+		if ok, err := done(s, l); ok || err != nil {
+			return err
+		}
+		if time.Now().After(end) {
+			return nil
+		}
+		if err := pause(ctx, d); err != nil {
+			return err
+		}
+	}
+}
+
+// asks returns the error for a dialog, or nil.
+func (a *Agent) asks(l profile.Look, typed bool) error {
+	if l.State != profile.Blocked {
+		return nil
+	}
+	return &AsksError{Name: a.Name, Question: l.Question, Choices: l.Choices, Typed: typed}
+}
+
+// atPrompt waits until the agent takes text and returns its screen then.
+func (a *Agent) atPrompt(ctx context.Context) (profile.Screen, profile.Look, error) {
+	limit := a.timeout()
+	var screen profile.Screen
+	var look profile.Look
+	var since time.Time
+	first, ready := true, false
+	err := a.watch(ctx, limit, func(s profile.Screen, l profile.Look) (bool, error) {
+		screen, look = s, l
+		if err := a.asks(l, false); err != nil {
+			return false, err
+		}
+		if l.State == profile.Unknown {
+			if l.Broken != "" {
+				return false, a.failf(ErrBroken, "'%s' shows an error: %s", a.Name, short(l.Broken))
+			}
+			first, since = false, time.Time{}
+			return false, nil
+		}
+		if since.IsZero() {
+			since = time.Now()
+		}
+		ready = first || time.Since(since) >= steady
+		return ready, nil
+	})
+	if err == nil && !ready {
+		err = a.failf(ErrNoPrompt, "'%s' does not show its prompt within %s; %s", a.Name, limit, quote(screen))
+	}
+	return screen, look, err
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,207 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// answeredLimit is how long a dialog may stay after it was answered.
+const answeredLimit = 5 * time.Second
+
+// Answered is a dialog that is gone.
+type Answered struct {
+	Question string
+	Choice   profile.Choice
+	// Next is the dialog that took its place, nil if none did.
+	Next *AsksError
+}
+
+// Answer picks a choice of the dialog that the agent shows, by its key or by the
+// beginning of its label, and returns nil once the dialog is gone. If question is not
+// empty the dialog's question must contain it, in any case. The dialog is looked at
+// again right before a key is pressed: one that has changed is not answered.
+func (a *Agent) Answer(ctx context.Context, choice, question string) (Answered, error) {
+	s, l, err := a.look(ctx)
+	if err != nil {
+		return Answered{}, err
+	}
+	if l.State != profile.Blocked {
+		return Answered{}, a.failf(ErrNoDialog, "'%s' asks nothing that can be answered; %s", a.Name, quote(s))
+	}
+	if !strings.Contains(strings.ToLower(squeeze(l.Question)), strings.ToLower(squeeze(question))) {
+		return Answered{}, a.failf(ErrChanged, "'%s' asks something else: %s", a.Name, Dialog(l.Question, l.Choices))
+	}
+	c, err := a.choose(l, choice)
+	if err != nil {
+		return Answered{}, err
+	}
+	out := Answered{Question: l.Question, Choice: c}
+	if err := a.pick(ctx, l, c); err != nil {
+		return out, err
+	}
+	out.Next, err = a.gone(ctx, l, c)
+	return out, err
+}
+
+// choose finds a choice of a dialog.
+func (a *Agent) choose(l profile.Look, choice string) (profile.Choice, error) {
+	if len(l.Choices) == 0 {
+		return profile.Choice{}, a.failf(ErrNoChoice, "the choices of '%s' are not known; it asks: %s", a.Name, Dialog(l.Question, nil))
+	}
+	var found []profile.Choice
+	for _, same := range []func(c profile.Choice) bool{
+		func(c profile.Choice) bool { return strings.EqualFold(c.Key, choice) },
+		func(c profile.Choice) bool { return strings.EqualFold(c.Label, choice) },
+		func(c profile.Choice) bool {
+			return choice != "" && strings.HasPrefix(strings.ToLower(c.Label), strings.ToLower(choice))
+		},
+	} {
+		for _, c := range l.Choices {
+			if same(c) {
+				found = append(found, c)
+			}
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return profile.Choice{}, a.failf(ErrNoChoice, "'%s' offers no choice '%s'; it asks: %s", a.Name, short(choice), Dialog(l.Question, l.Choices))
+	default:
+		return profile.Choice{}, a.failf(ErrNoChoice, "'%s' could be each of: %s", short(choice), list(found))
+	}
+}
+
+// pick presses what takes a choice: its key, or Enter once it is the selected row.
+func (a *Agent) pick(ctx context.Context, l profile.Look, c profile.Choice) error {
+	selectable := slices.ContainsFunc(l.Choices, func(c profile.Choice) bool { return c.Selected })
+	switch {
+	case c.Selected:
+		return a.key(ctx, l, "Enter")
+	case hasKey(c):
+		return a.key(ctx, l, c.Key)
+	case !selectable:
+		return a.failf(ErrNotAnswered, "it is not known which key of '%s' picks '%s'", a.Name, short(c.Label))
+	default:
+		return a.walk(ctx, l, c)
+	}
+}
+
+// hasKey reports whether a choice has a key that can be pressed. One that comes from
+// the screen is a single character.
+func hasKey(c profile.Choice) bool {
+	return utf8.RuneCountInString(c.Key) == 1 && c.Key != " " || slices.Contains([]string{"Enter", "Escape", "Tab"}, c.Key)
+}
+
+// walk moves the selection to a choice that has no key, and presses Enter there.
+func (a *Agent) walk(ctx context.Context, l profile.Look, c profile.Choice) error {
+	to := index(l, c)
+	for range 2 * len(l.Choices) {
+		at := slices.IndexFunc(l.Choices, func(c profile.Choice) bool { return c.Selected })
+		switch {
+		case at < 0:
+			return a.failf(ErrChanged, "'%s' asks something else now", a.Name)
+		case at == to:
+			return a.key(ctx, l, "Enter")
+		}
+		name := "Down"
+		if at > to {
+			name = "Up"
+		}
+		if err := a.key(ctx, l, name); err != nil {
+			return err
+		}
+		moved := false
+		err := a.watch(ctx, time.Second, func(_ profile.Screen, now profile.Look) (bool, error) {
+			if !same(l, now) {
+				return false, a.failf(ErrChanged, "'%s' asks something else now: %s", a.Name, Dialog(now.Question, now.Choices))
+			}
+			moved = slices.IndexFunc(now.Choices, func(c profile.Choice) bool { return c.Selected }) != at
+			l = now
+			return moved, nil
+		})
+		if err != nil {
+			return err
+		}
+		if !moved {
+			break
+		}
+	}
+	return a.failf(ErrNotAnswered, "the selection of '%s' does not move to '%s'", a.Name, short(c.Label))
+}
+
+func index(l profile.Look, c profile.Choice) int {
+	return slices.IndexFunc(l.Choices, func(o profile.Choice) bool { return o.Key == c.Key && o.Label == c.Label })
+}
+
+// same reports whether two looks show the same dialog, whatever is selected.
+func same(a, b profile.Look) bool {
+	return a.State == profile.Blocked && b.State == profile.Blocked && a.Rule == b.Rule && a.Question == b.Question &&
+		slices.EqualFunc(a.Choices, b.Choices, func(x, y profile.Choice) bool { return x.Key == y.Key && x.Label == y.Label })
+}
+
+// key presses a key if the dialog is still the one that was seen.
+func (a *Agent) key(ctx context.Context, seen profile.Look, name string) error {
+	_, now, err := a.look(ctx)
+	switch {
+	case err != nil:
+		return err
+	case now.State != profile.Blocked:
+		return a.failf(ErrChanged, "'%s' asks nothing any more; nothing was answered", a.Name)
+	case !same(seen, now):
+		return a.failf(ErrChanged, "'%s' asks something else now, nothing was answered: %s", a.Name, Dialog(now.Question, now.Choices))
+	}
+	_, err = a.Terminal.Input(ctx, swarm.Input{Kind: swarm.InputKeys, Data: []byte(name)})
+	return err
+}
+
+// gone waits until the dialog is gone. A key that only selects is followed by Enter,
+// once, if the dialog shows that it did: another dialog like this one may have come.
+func (a *Agent) gone(ctx context.Context, asked profile.Look, c profile.Choice) (*AsksError, error) {
+	began := time.Now()
+	entered := c.Selected || !hasKey(c)
+	over := false
+	var next *AsksError
+	var last profile.Screen
+	err := a.watch(ctx, answeredLimit, func(s profile.Screen, now profile.Look) (bool, error) {
+		last = s
+		if !same(asked, now) {
+			if now.State == profile.Blocked {
+				next = &AsksError{Name: a.Name, Question: now.Question, Choices: now.Choices}
+			}
+			over = true
+			return true, nil
+		}
+		if entered || time.Since(began) < movedLimit || !marks(asked, now, c) {
+			return false, nil
+		}
+		entered = true
+		return false, a.key(ctx, now, "Enter")
+	})
+	switch {
+	case errors.Is(err, swarm.ErrNotFound):
+		err = nil // it ended
+	case err == nil && !over:
+		err = a.failf(ErrNotAnswered, "'%s' still asks this, or again, after '%s' was picked; %s", a.Name, short(c.Label), quote(last))
+	}
+	return next, err
+}
+
+// marks reports whether a dialog shows that a choice was picked which it did not show
+// before: by its selected row, or by the key at the end of the line.
+func marks(before, now profile.Look, c profile.Choice) bool {
+	if i := index(now, c); i >= 0 && now.Choices[i].Selected {
+		return true
+	}
+	return now.Evidence != before.Evidence && strings.HasSuffix(now.Evidence, c.Key)
+}

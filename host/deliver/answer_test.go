@@ -1,0 +1,86 @@
+package deliver_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/swarmhost/swarm/host/deliver"
+)
+
+func TestAnswer(t *testing.T) {
+	for choice, want := range map[string]string{"1": "Yes, proceed", "2": "No, exit", "no": "No, exit", "YES": "Yes, proceed", "No, exit": "No, exit"} {
+		for _, lists := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				f := fake{dialog: trust()}
+				f.dialog.lists = lists
+				out, err := agent(t, &f).Answer(t.Context(), choice, "")
+				if err != nil || out.Choice.Label != want || out.Next != nil {
+					t.Errorf("%s: %+v, %v", choice, out, err)
+				}
+				if want := []string{"Do you trust the files in this folder?: " + want}; !slices.Equal(f.picked, want) {
+					t.Errorf("picked %q, want %q", f.picked, want)
+				}
+			})
+		}
+	}
+}
+
+func TestAnswerRefused(t *testing.T) {
+	for name, tt := range map[string]struct {
+		choice, question string
+		dialog           *dialog
+		want             error
+		text             string
+	}{
+		"no dialog":        {"1", "", nil, deliver.ErrNoDialog, "'w' asks nothing"},
+		"no such choice":   {"3", "", trust(), deliver.ErrNoChoice, "'w' offers no choice '3'; it asks: Do you trust the files in this folder? (1 Yes, proceed, 2 No, exit)"},
+		"nothing":          {"", "", trust(), deliver.ErrNoChoice, "no choice ''"},
+		"several":          {"yes", "", &dialog{question: "Do you want to?", labels: []string{"Yes", "Yes, always", "No"}, selected: 2}, nil, ""},
+		"ambiguous":        {"ye", "", &dialog{question: "Do you want to?", labels: []string{"Yes", "Yes, always", "No"}}, deliver.ErrNoChoice, "'ye' could be each of: 1 Yes, 2 Yes, always"},
+		"another question": {"1", "Do you want to proceed", trust(), deliver.ErrChanged, "asks something else: Do you trust"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := fake{dialog: tt.dialog}
+				_, err := agent(t, &f).Answer(t.Context(), tt.choice, tt.question)
+				if tt.want == nil {
+					if err != nil || !slices.Equal(f.picked, []string{"Do you want to?: Yes"}) {
+						t.Errorf("error %v, picked %q", err, f.picked)
+					}
+					return
+				}
+				if !errors.Is(err, tt.want) {
+					t.Errorf("error %v", err)
+				}
+				wantError(t, err, tt.text)
+				f.wantGiven(t)
+			})
+		})
+	}
+}
+
+// A dialog that follows at once is told of, and never answered by the same call, even
+// if it looks the same.
+func TestAnswerIsForOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fake{dialog: trust()}
+		f.dialog.next = &dialog{question: "Do you want to proceed?", labels: []string{"Yes", "No"}}
+		out, err := agent(t, &f).Answer(t.Context(), "1", "trust the files")
+		if err != nil || out.Next == nil || out.Next.Question != "Do you want to proceed?" {
+			t.Errorf("%+v, %v", out, err)
+		}
+		f.wantGiven(t, "<Enter>")
+	})
+	for _, choice := range []string{"1", "2"} {
+		synctest.Test(t, func(t *testing.T) {
+			f := fake{dialog: trust()}
+			f.dialog.next = trust()
+			_, err := agent(t, &f).Answer(t.Context(), choice, "")
+			if !errors.Is(err, deliver.ErrNotAnswered) || len(f.picked) != 1 {
+				t.Errorf("%v, picked %q", err, f.picked)
+			}
+		})
+	}
+}

@@ -1,0 +1,173 @@
+package deliver
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/safetext"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+var (
+	// ErrAsks says that an agent shows a dialog; the error is an [AsksError].
+	ErrAsks = errors.New("asks something")
+	// ErrBroken says that an agent shows an error and no prompt.
+	ErrBroken = errors.New("shows an error")
+	// ErrNoPrompt says that an agent did not show its prompt in time.
+	ErrNoPrompt = errors.New("does not show its prompt")
+	// ErrDraft says that a text which nobody submitted is at the agent's prompt.
+	ErrDraft = errors.New("has an unsent text at its prompt")
+	// ErrNotSubmitted says that the text was typed and the screen does not show that
+	// the agent took it.
+	ErrNotSubmitted = errors.New("did not take the text")
+	// ErrNoDialog says that there is no dialog to answer.
+	ErrNoDialog = errors.New("asks nothing")
+	// ErrNoChoice says that the dialog has no such choice.
+	ErrNoChoice = errors.New("no such choice")
+	// ErrChanged says that the dialog is not the one that was to be answered.
+	ErrChanged = errors.New("the question changed")
+	// ErrNotAnswered says that the dialog is still there.
+	ErrNotAnswered = errors.New("still asks")
+)
+
+// AsksError says what an agent asks.
+type AsksError struct {
+	Name     string
+	Question string
+	Choices  []profile.Choice
+	// Typed says that the text had been typed when the dialog appeared; Enter was not
+	// pressed.
+	Typed bool
+}
+
+// Error returns the question and its choices, fit for a terminal.
+func (e *AsksError) Error() string {
+	text := fmt.Sprintf("'%s' asks: %s", e.Name, Dialog(e.Question, e.Choices))
+	if e.Typed {
+		text += "; the text was typed before that and not submitted"
+	}
+	return text
+}
+
+// Is reports whether target is [ErrAsks].
+func (e *AsksError) Is(target error) bool { return target == ErrAsks }
+
+// Hint returns how to answer.
+func (e *AsksError) Hint() string {
+	if len(e.Choices) == 0 {
+		return fmt.Sprintf("look with 'swarm peek %[1]s' and press keys with 'swarm keys %[1]s KEY'", e.Name)
+	}
+	key := e.Choices[0].Key
+	if !hasKey(e.Choices[0]) {
+		key = fmt.Sprintf("%q", safetext.Line(e.Choices[0].Label))
+	}
+	return fmt.Sprintf("answer with 'swarm answer %[1]s %[2]s', or type anyway with 'swarm send --anyway %[1]s TEXT'", e.Name, key)
+}
+
+// Names reports whether an error is one of this package, which name the agent.
+func Names(err error) bool {
+	var f *failure
+	var asks *AsksError
+	return errors.As(err, &f) || errors.As(err, &asks)
+}
+
+// Dialog returns a question and its choices on one line, fit for a terminal.
+func Dialog(question string, choices []profile.Choice) string {
+	text := safetext.Line(question)
+	if len(choices) > 0 {
+		text += " (" + list(choices) + ")"
+	}
+	return text
+}
+
+// maxLabel is how many letters of a choice are told: some go over several lines.
+const maxLabel = 40
+
+func list(choices []profile.Choice) string {
+	var all []string
+	for _, c := range choices {
+		label := c.Label
+		if r := []rune(label); len(r) > maxLabel {
+			label = string(r[:maxLabel]) + "…"
+		}
+		if c.Key == "" {
+			label = "'" + label + "'" // it may hold a comma
+		}
+		all = append(all, strings.TrimSpace(safetext.Line(c.Key+" "+label)))
+	}
+	return strings.Join(all, ", ")
+}
+
+// failure is an error that says what the screen shows.
+type failure struct {
+	kind error
+	name string
+	text string
+}
+
+func (e *failure) Error() string        { return e.text }
+func (e *failure) Is(target error) bool { return target == e.kind }
+
+// Hint returns what to do about it; empty: nothing that is known.
+func (e *failure) Hint() string {
+	switch {
+	case errors.Is(e.kind, ErrDraft):
+		return fmt.Sprintf("'swarm keys %[1]s Enter' submits it, 'swarm keys %[1]s C-u' clears the line", e.name)
+	case errors.Is(e.kind, ErrNoPrompt), errors.Is(e.kind, ErrBroken):
+		return fmt.Sprintf("'swarm explain %[1]s' tells what was looked for; 'swarm send --anyway %[1]s TEXT' types without looking", e.name)
+	case errors.Is(e.kind, ErrNotSubmitted):
+		return fmt.Sprintf("nothing is typed twice: look with 'swarm peek %[1]s'; 'swarm keys %[1]s Enter' presses Enter", e.name)
+	case errors.Is(e.kind, ErrNotAnswered):
+		return fmt.Sprintf("look with 'swarm peek %[1]s' and press keys with 'swarm keys %[1]s KEY'", e.name)
+	default:
+		return ""
+	}
+}
+
+func (a *Agent) failf(kind error, format string, args ...any) error {
+	return &failure{kind: kind, name: a.Name, text: fmt.Sprintf(format, args...)}
+}
+
+// inputError says that a text could not be given.
+type inputError struct {
+	error
+	name string
+}
+
+func (e *inputError) Unwrap() error { return e.error }
+
+// Hint returns what to do about it; empty: nothing that is known.
+func (e *inputError) Hint() string {
+	if !errors.Is(e.error, swarm.ErrUnavailable) {
+		return ""
+	}
+	return fmt.Sprintf("look with 'swarm peek %[1]s'; 'swarm send --anyway %[1]s TEXT' types without looking", e.name)
+}
+
+// maxQuoted is how many letters of a screen an error quotes.
+const maxQuoted = 160
+
+// quote returns the last lines of a screen on one line, fit for a terminal.
+func quote(s profile.Screen) string {
+	var last []string
+	for i := len(s.Lines) - 1; i >= 0 && len(last) < 3; i-- {
+		if line := strings.TrimSpace(s.Lines[i]); line != "" {
+			last = append([]string{line}, last...)
+		}
+	}
+	if len(last) == 0 {
+		return "its screen is empty"
+	}
+	return "its screen ends with: " + short(strings.Join(last, " / "))
+}
+
+// short returns a text of a screen on one line, fit for a terminal.
+func short(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > maxQuoted {
+		text = string(r[:maxQuoted]) + "…"
+	}
+	return safetext.Line(text)
+}

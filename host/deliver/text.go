@@ -1,0 +1,246 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Text types a text at the agent's prompt and submits it if enter says so. It returns
+// nil if the screen shows that the agent took it.
+//
+// Nothing is typed if the agent asks something, shows an error in place of its prompt,
+// does not come to its prompt in time, or has this text unsent there with something
+// else. If a dialog appears after the text was typed, Enter is not pressed. Enter is
+// pressed once more, and only once, if the text is still at the prompt: a completion may
+// have taken the first.
+func (a *Agent) Text(ctx context.Context, text string, enter bool) error {
+	d := delivery{Agent: a, text: text, mine: squeeze(text)}
+	var err error
+	if d.screen, d.before, err = a.atPrompt(ctx); err != nil {
+		return err
+	}
+	if d.mine != "" {
+		if err := d.typeIt(ctx); err != nil || !enter {
+			return err
+		}
+	} else if text != "" {
+		// Blanks can't be seen.
+		if _, err := d.Terminal.Input(ctx, swarm.Input{Data: []byte(text), PasteOnly: true}); err != nil {
+			return err
+		}
+	}
+	if !enter {
+		return nil
+	}
+	if err := d.press(ctx); err != nil || d.mine == "" {
+		return err
+	}
+	return d.prove(ctx)
+}
+
+// delivery is one text on its way.
+type delivery struct {
+	*Agent
+	text string
+	// mine is the text without white space.
+	mine string
+	// screen and before are what was seen before the text was typed.
+	screen profile.Screen
+	before profile.Look
+	// draft is what was at the prompt before Enter, shown that the text was seen there.
+	draft string
+	shown bool
+	// pressed is when Enter was pressed first.
+	pressed time.Time
+}
+
+const (
+	// telling is how many letters of a text make it unlikely that a prompt shows them
+	// for another reason: agents propose texts there.
+	telling = 8
+	// partial is how many letters a prompt shows at least of a text that it shows in
+	// parts.
+	partial = 24
+)
+
+// typeIt gives the text, unless it is at the prompt already, and waits until it is
+// shown there.
+func (d *delivery) typeIt(ctx context.Context) error {
+	theirs, length := squeeze(d.before.Draft), utf8.RuneCountInString(d.mine)
+	switch {
+	case theirs == "":
+	case theirs == d.mine:
+		// A delivery that was cut off left it there.
+		d.draft, d.shown = d.before.Draft, true
+		return nil
+	case d.Profile.Unsubmitted(d.before, ""), // something that stands for a long text
+		length >= telling && strings.HasSuffix(theirs, d.mine),
+		length > partial && d.Profile.Unsubmitted(d.before, d.text):
+		return d.failf(ErrDraft, "'%s' has an unsent text at its prompt: %s", d.Name, short(d.before.Draft))
+	}
+	// It is never given again: whoever does not know whether it was must not.
+	if _, err := d.Terminal.Input(ctx, swarm.Input{Data: []byte(d.text), PasteOnly: true}); err != nil {
+		return &inputError{error: err, name: d.Name}
+	}
+	var last profile.Screen
+	var look profile.Look
+	visible := false
+	err := d.watch(ctx, shownLimit, func(s profile.Screen, l profile.Look) (bool, error) {
+		last, look = s, l
+		if err := d.asks(l, true); err != nil {
+			return false, err
+		}
+		if d.Profile.Unsubmitted(l, d.text) {
+			d.draft, d.shown = l.Draft, true
+		}
+		// A prompt that can't be told from the rest of the screen has no draft.
+		visible = d.shown || l.Draft == "" && d.occurrences(s) > d.occurrences(d.screen)
+		return visible, nil
+	})
+	switch draft := squeeze(d.draft); {
+	case err != nil:
+		return err
+	case !visible && look.State == profile.Unknown:
+		return d.failf(ErrNotSubmitted, "'%s' was given the text and does not show it; Enter was not pressed; %s", d.Name, quote(last))
+	case d.shown && theirs != "" && draft != d.mine && strings.HasPrefix(draft, theirs) && !strings.HasPrefix(d.mine, theirs):
+		return d.failf(ErrDraft, "'%s' had an unsent text at its prompt; yours was typed after it and not submitted: %s", d.Name, short(d.draft))
+	}
+	// The guard counts from when the program has read the text, which may be long after
+	// it was given.
+	return pause(ctx, d.Profile.PasteGuard())
+}
+
+// press presses Enter after one more look at the screen.
+func (d *delivery) press(ctx context.Context) error {
+	_, l, err := d.look(ctx)
+	if err == nil {
+		err = d.asks(l, d.text != "")
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := d.Terminal.Input(ctx, swarm.Input{Enter: true}); err != nil {
+		return fmt.Errorf("the text was typed and not submitted: %w", err)
+	}
+	d.pressed = time.Now()
+	return nil
+}
+
+// prove waits until the screen shows that the text was taken.
+func (d *delivery) prove(ctx context.Context) error {
+	var last profile.Screen
+	proven, again := false, false
+	err := d.watch(ctx, takenLimit+provenLimit, func(s profile.Screen, l profile.Look) (bool, error) {
+		last = s
+		if proven = d.taken(s, l); proven || again || !d.takesEnter(l) {
+			return proven, nil
+		}
+		again = true
+		_, err := d.Terminal.Input(ctx, swarm.Input{Enter: true})
+		return false, err
+	})
+	switch {
+	case errors.Is(err, swarm.ErrNotFound):
+		return nil // it took it, and ended
+	case err == nil && !proven:
+		return d.failf(ErrNotSubmitted, "'%s' was given the text and does not show that it took it; %s", d.Name, quote(last))
+	default:
+		return err
+	}
+}
+
+// still reports whether the text is at the prompt, as it was typed or as a completion
+// has changed it.
+func (d *delivery) still(l profile.Look) bool {
+	draft := squeeze(l.Draft)
+	i := strings.IndexByte(d.mine, '@')
+	if i < 0 && strings.HasPrefix(d.mine, "/") {
+		i = 0
+	}
+	if i >= 0 && draft != "" {
+		// A completion may take the mark away, and everything after it is another text.
+		begin := d.mine[:i]
+		if begin != "" && strings.HasPrefix(draft, begin) || alike(draft, d.mine) {
+			return true
+		}
+	}
+	if !d.Profile.Unsubmitted(l, d.text) {
+		return false
+	}
+	// Of a short one the first letters may be those of what the agent proposes next.
+	return utf8.RuneCountInString(d.mine) >= telling || draft == d.mine
+}
+
+// alike reports whether two texts begin alike, whatever marks completions.
+func alike(a, b string) bool {
+	unmark := strings.NewReplacer("@", "", "/", "")
+	a, b = unmark.Replace(a), unmark.Replace(b)
+	n := min(len(a), len(b), telling)
+	return n > 0 && a[:n] == b[:n]
+}
+
+// takesEnter reports whether Enter is to be pressed once more: the text has been at the
+// prompt for long, or for a while since that changed.
+func (d *delivery) takesEnter(l profile.Look) bool {
+	atPrompt := l.State == profile.Idle || l.State == profile.Working && d.before.State == profile.Working
+	if !d.shown || !atPrompt || !d.still(l) {
+		return false
+	}
+	limit := takenLimit
+	if squeeze(l.Draft) != squeeze(d.draft) {
+		limit = movedLimit
+	}
+	return time.Since(d.pressed) >= limit
+}
+
+// taken reports whether a screen shows that the agent took the text.
+func (d *delivery) taken(s profile.Screen, l profile.Look) bool {
+	works := l.State == profile.Working && d.before.State == profile.Idle
+	after := time.Since(d.pressed)
+	switch {
+	case !d.shown && works:
+		return true
+	case !d.shown:
+		// It is not at the prompt, but among what was said.
+		return l.State != profile.Unknown && l.Draft == "" && d.occurrences(s) > d.occurrences(d.screen) && !d.atBottom(s)
+	case l.State == profile.Blocked:
+		// A dialog that Enter did not answer came after it.
+		return true
+	case d.still(l):
+		// Of some agents the prompt stays where it was while they work.
+		return works && after >= takenLimit
+	default:
+		return l.State != profile.Unknown || after >= movedLimit
+	}
+}
+
+// bottom is how many of the last lines of a screen may be an agent's prompt.
+const bottom = 8
+
+// atBottom reports whether the text is where prompts are.
+func (d *delivery) atBottom(s profile.Screen) bool {
+	n := len(s.Lines)
+	for n > 0 && strings.TrimSpace(s.Lines[n-1]) == "" {
+		n--
+	}
+	return d.occurrences(profile.Screen{Lines: s.Lines[max(0, n-bottom):n]}) > 0
+}
+
+// occurrences returns how often the beginning of the text is on a screen.
+func (d *delivery) occurrences(s profile.Screen) int {
+	head := d.mine
+	if r := []rune(head); len(r) > partial {
+		head = string(r[:partial])
+	}
+	return strings.Count(squeeze(strings.Join(s.Lines, " ")), head)
+}
+
+// squeeze returns text without any white space: a screen breaks lines where it likes.
+func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }

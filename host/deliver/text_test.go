@@ -1,0 +1,211 @@
+package deliver_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/swarmhost/swarm/host/deliver"
+)
+
+func TestTextIsSubmitted(t *testing.T) {
+	for name, tt := range map[string]struct {
+		agent fake
+		text  string
+		enter int
+	}{
+		"idle":                  {fake{}, "fix the tests", 1},
+		"one letter":            {fake{}, "y", 1},
+		"a command":             {fake{}, "!rm x", 1},
+		"several lines":         {fake{}, "one\ntwo\nthree", 1},
+		"busy":                  {fake{works: true}, "also the docs", 1},
+		"a proposal":            {fake{ghost: "run the tests"}, "fix the tests", 1},
+		"a like proposal":       {fake{ghost: "yes, go on"}, "y", 1},
+		"not drawn yet":         {fake{blank: time.Now().Add(time.Hour)}, "at once", 1},
+		"drawn but not reading": {fake{late: 6 * time.Second}, "at once", 1},
+		"a completion":          {fake{popup: ".go "}, "look at @main", 2},
+		"a completion, no mark": {fake{popup: ".go ", mark: "@"}, "look at @main", 2},
+		"a completion alone":    {fake{popup: ".go ", mark: "@"}, "@main", 2},
+		"a completion, busy":    {fake{popup: ".go ", works: true, idle: true}, "look at @main", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := tt.agent
+				if f.idle {
+					f.idleAt = time.Now().Add(time.Second)
+				}
+				if !f.blank.IsZero() {
+					f.blank = time.Now().Add(6 * time.Second)
+				}
+				if err := agent(t, &f).Text(t.Context(), tt.text, true); err != nil {
+					t.Fatal(err)
+				}
+				want := []string{tt.text, "<Enter>"}
+				if tt.enter == 2 {
+					want = append(want, "<Enter>")
+				}
+				f.wantGiven(t, want...)
+				f.wantSaid(t, strings.Replace(tt.text, tt.agent.mark, "", 1)+tt.agent.popup)
+			})
+		})
+	}
+}
+
+func TestTextWithoutEnter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fake{}
+		if err := agent(t, &f).Text(t.Context(), "half a", false); err != nil {
+			t.Fatal(err)
+		}
+		f.wantGiven(t, "half a")
+		if f.draft != "half a" {
+			t.Errorf("draft %q", f.draft)
+		}
+	})
+}
+
+func TestTextAtADialog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fake{dialog: trust()}
+		err := agent(t, &f).Text(t.Context(), "fix it", true)
+		if !errors.Is(err, deliver.ErrAsks) {
+			t.Errorf("error %v", err)
+		}
+		wantError(t, err, "'w' asks: Do you trust the files in this folder? (1 Yes, proceed, 2 No, exit)")
+		f.wantGiven(t)
+	})
+}
+
+// A dialog that comes between the text and Enter is not granted.
+func TestDialogAfterTheText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fake{}
+		f.onText = func() { f.dialog = trust() }
+		err := agent(t, &f).Text(t.Context(), "fix it", true)
+		wantError(t, err, "not submitted")
+		if !errors.Is(err, deliver.ErrAsks) || len(f.picked) > 0 {
+			t.Errorf("error %v, picked %q", err, f.picked)
+		}
+		f.wantGiven(t, "fix it")
+	})
+}
+
+// One that comes after Enter, because of the text, says that the text was taken.
+func TestDialogAfterEnter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fake{}
+		f.onEnter = func() {
+			f.key("Enter")
+			f.dialog, f.onEnter = trust(), nil
+			f.deaf = true
+		}
+		if err := agent(t, &f).Text(t.Context(), "fix it", true); err != nil {
+			t.Fatal(err)
+		}
+		f.wantGiven(t, "fix it", "<Enter>")
+		f.wantSaid(t, "fix it")
+	})
+}
+
+// Whoever was killed between text and Enter left the text at the prompt. It is not
+// typed again.
+func TestTextThatIsThereAlready(t *testing.T) {
+	for _, works := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			f := fake{draft: "fix the tests", works: works}
+			if err := agent(t, &f).Text(t.Context(), "fix the tests", true); err != nil {
+				t.Fatal(err)
+			}
+			f.wantGiven(t, "<Enter>")
+			f.wantSaid(t, "fix the tests")
+		})
+	}
+	for name, draft := range map[string]string{
+		"after another": "please fix the tests",
+		"a long one":    "[Pasted text #1 +20 lines]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := fake{draft: draft}
+				err := agent(t, &f).Text(t.Context(), "fix the tests", true)
+				if !errors.Is(err, deliver.ErrDraft) {
+					t.Errorf("error %v", err)
+				}
+				f.wantGiven(t)
+			})
+		})
+	}
+}
+
+// What somebody else has begun to type is not submitted.
+func TestTextAfterADraft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fake{draft: "rm everything but "}
+		err := agent(t, &f).Text(t.Context(), "fix the tests", true)
+		if !errors.Is(err, deliver.ErrDraft) {
+			t.Errorf("error %v", err)
+		}
+		f.wantGiven(t, "fix the tests")
+		// Neither does the next one make it worse.
+		if err := agent(t, &f).Text(t.Context(), "fix the tests", true); !errors.Is(err, deliver.ErrDraft) {
+			t.Errorf("error %v", err)
+		}
+		f.wantGiven(t, "fix the tests")
+	})
+}
+
+func TestTextThatIsNotTaken(t *testing.T) {
+	t.Run("no prompt", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			f := fake{blank: time.Now().Add(time.Hour)}
+			a := agent(t, &f)
+			a.Timeout = 3 * time.Second
+			err := a.Text(t.Context(), "x", true)
+			wantError(t, err, "'w' does not show its prompt within 3s; its screen is empty")
+			f.wantGiven(t)
+		})
+	})
+	t.Run("dropped", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			f := fake{deaf: true}
+			err := agent(t, &f).Text(t.Context(), "fix the tests", true)
+			if !errors.Is(err, deliver.ErrNotSubmitted) {
+				t.Errorf("error %v", err)
+			}
+			// Enter never comes twice where the text was not seen.
+			f.wantGiven(t, "fix the tests", "<Enter>")
+		})
+	})
+	t.Run("stays at the prompt", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			f := fake{}
+			f.onText = func() { f.deaf = true }
+			err := agent(t, &f).Text(t.Context(), "fix the tests", true)
+			wantError(t, err, "does not show that it took it; its screen ends with:")
+			f.wantGiven(t, "fix the tests", "<Enter>", "<Enter>")
+		})
+	})
+	t.Run("hostile question", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			f := fake{dialog: trust()}
+			f.dialog.question = "Do you \x1b]0;x\x07 want to\u202e?"
+			err := agent(t, &f).Text(t.Context(), "x", true)
+			if err == nil || strings.ContainsAny(err.Error(), "\x1b\x07\u202e") {
+				t.Errorf("error %q", err)
+			}
+		})
+	})
+}
+
+func TestTextThatEndsTheAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fake{}
+		f.onEnter = func() { f.gone = true }
+		if err := agent(t, &f).Text(t.Context(), "/quit", true); err != nil {
+			t.Fatal(err)
+		}
+		f.wantGiven(t, "/quit", "<Enter>")
+	})
+}

@@ -1,0 +1,135 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/lockfile"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// DeliverRequest is a text for workers.
+type DeliverRequest struct {
+	// Text is any bytes, at most [swarm.MaxInput].
+	Text []byte
+	// Enter says to submit it.
+	Enter bool
+	// Timeout is how long to wait for an agent's prompt; 0: [deliver.DefaultTimeout].
+	Timeout time.Duration
+}
+
+// Deliver gives a text to the selected workers, as [Host.Send] does. A worker on a
+// terminal whose profile knows its prompt and its dialogs is looked at first: at a
+// dialog, on an error screen or without a prompt nothing is typed, and the outcome is
+// confirmed only if its screen shows that the text was taken. See [deliver.Agent.Text]
+// for the errors.
+func (h *Host) Deliver(ctx context.Context, sel Selection, req DeliverRequest) ([]SendOutcome, error) {
+	in := swarm.Input{Data: req.Text, Enter: req.Enter}
+	// The limit of an interaction is for a worker that needs no prompt first.
+	limit := max(req.Timeout, deliver.DefaultTimeout) + inputLimit
+	return h.give(ctx, sel, in, limit, func(ctx context.Context, p *peer, rec registry.Record) (SendOutcome, error) {
+		prof := h.profileOf(&rec)
+		if !h.canLook(p, rec, prof) {
+			return h.sendTo(ctx, p, rec, in)
+		}
+		unlock, err := h.lockInput(ctx, rec, prof)
+		if err != nil {
+			return SendOutcome{}, err
+		}
+		defer unlock()
+		a := agentOf(p, rec, prof)
+		a.Timeout = req.Timeout
+		err = a.Text(ctx, string(req.Text), req.Enter)
+		return SendOutcome{Confirmed: err == nil}, err
+	})
+}
+
+// canLook reports whether deliveries to a worker can be seen to arrive.
+func (h *Host) canLook(p *peer, rec registry.Record, prof *profile.Profile) bool {
+	return deliver.Supports(prof) && p.Has(swarm.CapScreen) && !prof.Headless(rec.Command)
+}
+
+// Answer picks a choice of the dialog that a worker's agent shows, by its key or the
+// beginning of its label, and returns when the dialog is gone. If question is not empty
+// the dialog's must contain it. See [deliver.Agent.Answer].
+func (h *Host) Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error) {
+	recs, _, err := h.chooseNamed(ctx, Selection{Names: []string{name}})
+	if err != nil {
+		return deliver.Answered{}, err
+	}
+	rec := recs[0]
+	if err := h.mayEnd(ctx, rec); err != nil {
+		return deliver.Answered{}, err
+	}
+	if h.callerAmong(recs) >= 0 {
+		return deliver.Answered{}, &ownDialogError{name: rec.Name}
+	}
+	rec, err = h.living(ctx, rec)
+	var out deliver.Answered
+	if err == nil {
+		err = h.interact(ctx, rec, swarm.CapInput, func(ctx context.Context, p *peer) error {
+			prof := h.profileOf(&rec)
+			if !h.canLook(p, rec, prof) {
+				return &hintedError{
+					text: fmt.Sprintf("the dialogs of '%s' are not known: it has no profile that knows any", rec.Name),
+					hint: fmt.Sprintf("press keys with 'swarm keys %s KEY'", rec.Name),
+				}
+			}
+			unlock, err := h.lockInput(ctx, rec, prof)
+			if err != nil {
+				return err
+			}
+			defer unlock()
+			out, err = agentOf(p, rec, prof).Answer(ctx, choice, question)
+			return err
+		})
+	}
+	return out, naming(err, "cannot answer", rec.Name)
+}
+
+func agentOf(p *peer, rec registry.Record, prof *profile.Profile) *deliver.Agent {
+	return &deliver.Agent{Name: rec.Name, Profile: prof, Terminal: &terminal{p: p, handle: rec.Handle}}
+}
+
+// terminal is the terminal of a worker, for deliveries.
+type terminal struct {
+	p      *peer
+	handle swarm.Handle
+}
+
+func (t *terminal) Screen(ctx context.Context) (profile.Screen, error) {
+	s, err := t.p.backend.Screen(ctx, t.handle, swarm.ScreenOptions{})
+	if err == nil && s.Taken {
+		err = swarm.ErrNotFound
+	}
+	return profile.Screen{Lines: s.Lines}, err
+}
+
+func (t *terminal) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
+	return t.p.backend.Input(ctx, t.handle, in)
+}
+
+// lockInput takes the lock that keeps the deliveries to a worker apart: looks, text and
+// Enter of one belong together. Workers whose screens nobody looks at need none.
+func (h *Host) lockInput(ctx context.Context, rec registry.Record, prof *profile.Profile) (unlock func(), err error) {
+	if !deliver.Supports(prof) {
+		return func() {}, nil
+	}
+	unlock, err = lockfile.Lock(ctx, h.lockPath(rec.ID)+".input")
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: another call is giving it a text", swarm.ErrUnavailable)
+	}
+	return unlock, err
+}
+
+// ownDialogError says that a worker wants to press its own keys.
+type ownDialogError struct{ name string }
+
+func (e *ownDialogError) Error() string {
+	return fmt.Sprintf("'%s' can't press its own keys: what it asks is for somebody else", e.name)
+}

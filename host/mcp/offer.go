@@ -1,0 +1,122 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+// teamField is the field that a member of a team may leave out.
+const teamField = "teamName"
+
+// sets returns the sets of tools to offer: those that were asked for, else the ones
+// that the caller has a use for.
+func (s *server) sets() []tool.Set {
+	switch {
+	case s.Tools != nil:
+		return s.Tools
+	case s.caller.Caller.Team != "" || len(s.caller.Leads) > 0:
+		return tool.Sets()
+	default:
+		return []tool.Set{tool.Shells, tool.Workers}
+	}
+}
+
+// offers reports whether a tool is listed. Unless somebody chose the sets, an agent
+// that leads nobody is spared the tools that would only refuse it.
+func (s *server) offers(t tool.Tool) bool {
+	return slices.Contains(s.sets(), t.Set) && (!t.Leader || !s.followsOnly())
+}
+
+// followsOnly reports whether the tools are those that fit an agent which leads nobody.
+func (s *server) followsOnly() bool {
+	return s.Tools == nil && s.caller.Agent != "" && s.caller.Role != team.RoleLeader && len(s.caller.Leads) == 0
+}
+
+// describe says of a tool what the protocol wants to know.
+//
+// The output schema is left out: models don't read it, it is most of what a list of
+// tools weighs, and every answer fits it anyway. `swarm tool schema` prints it.
+func (s *server) describe(t tool.Tool) *sdk.Tool {
+	// Only Bash and what is started in its place reach beyond this machine's workers.
+	open := t.Name == foreground
+	return &sdk.Tool{
+		Name:        t.Name,
+		Title:       t.Title,
+		Description: t.Description,
+		InputSchema: s.inputOf(t),
+		Annotations: &sdk.ToolAnnotations{
+			Title:           t.Title,
+			ReadOnlyHint:    t.ReadOnly,
+			DestructiveHint: &t.Destructive,
+			IdempotentHint:  t.Idempotent,
+			OpenWorldHint:   &open,
+		},
+	}
+}
+
+// inputOf returns what a list says of a tool's input: the names and types of the fields, what they mean where the name does not say it, what
+// they may be, and which are required. Each byte of it is in every request that a client
+// makes to its model; what is left out here is checked all the same, and an error
+// says how to mend the input.
+func (s *server) inputOf(t tool.Tool) *jsonschema.Schema {
+	full := t.Input()
+	in := &jsonschema.Schema{Type: full.Type, Properties: map[string]*jsonschema.Schema{}, Required: full.Required}
+	for name, p := range full.Properties {
+		in.Properties[name] = &jsonschema.Schema{
+			Type: p.Type, Items: p.Items, Enum: p.Enum, Default: p.Default, Description: p.Description,
+		}
+		if string(p.Default) == "false" {
+			in.Properties[name].Default = nil
+		}
+		if slices.Contains(selfEvident, name) && len(p.Description) < maxEvident {
+			in.Properties[name].Description = ""
+		}
+	}
+	if team := s.caller.Team(); team != "" && t.Member {
+		// Who may have a second team one day has to be able to name it.
+		if in.Properties[teamField].Description = "default: " + team; s.followsOnly() {
+			delete(in.Properties, teamField)
+		}
+		in.Required = slices.DeleteFunc(slices.Clone(in.Required), func(name string) bool { return name == teamField })
+	}
+	return in
+}
+
+// selfEvident are fields whose name says what they are, as long as their description
+// has no more to say than fits into maxEvident bytes.
+var selfEvident = []string{"command", "name", "names", "text", "cwd", "tags", "tag", "title", "description", "message", "reason", "priority", "taskId", teamField}
+
+const maxEvident = 41
+
+// offered refuses calls of tools that there are but that this server does not offer,
+// with the way to get them.
+func (s *server) offered(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		params, ok := r.GetParams().(*sdk.CallToolParamsRaw)
+		if ok && params != nil {
+			if t, known := tool.Find(params.Name); known && !s.offers(t) {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: s.notOffered(t)}
+			}
+		}
+		return next(ctx, method, r)
+	}
+}
+
+// notOffered says how to get a tool that is not offered.
+func (s *server) notOffered(t tool.Tool) string {
+	sets := s.sets()
+	if slices.Contains(sets, t.Set) {
+		return fmt.Sprintf("the tool '%s' is for the leader of the team alone", t.Name)
+	}
+	more := tool.JoinSets(append(slices.Clone(sets), t.Set))
+	return fmt.Sprintf("the tool '%s' is in the set %s, and this server offers %s: start it with 'swarm mcp --tools %s'",
+		t.Name, t.Set, tool.JoinSets(sets), more)
+}

@@ -1,0 +1,121 @@
+package mcp
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+// maxCost is what the tools that are offered by default may cost a model, in bytes.
+const maxCost = 8 << 10
+
+// cost returns how much a client gives to a model of the tools, and their names.
+func cost(t *testing.T, c *sdk.ClientSession) (size int, names []string) {
+	t.Helper()
+	for listed, err := range c.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema, err := json.Marshal(listed.InputSchema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += len(listed.Name) + len(listed.Description) + len(schema)
+		names = append(names, listed.Name)
+	}
+	return size, names
+}
+
+// What is offered unless somebody asks for more costs a model little.
+func TestDefaultTools(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, test := range []struct {
+		name, token string
+		sets        []tool.Set
+	}{
+		{"a person", "", []tool.Set{tool.Shells, tool.Workers}},
+		{"a stranger", "guess", []tool.Set{tool.Shells, tool.Workers}},
+		{"an agent", aliceToken, tool.Sets()},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			size, names := cost(t, w.serve(t, test.token, nil))
+			t.Logf("%d tools, %d bytes", len(names), size)
+			if size > maxCost {
+				t.Errorf("%d bytes, want at most %d", size, maxCost)
+			}
+			for _, listed := range tool.All() {
+				want := slices.Contains(test.sets, listed.Set) && (!listed.Leader || test.token != aliceToken)
+				if slices.Contains(names, listed.Name) != want {
+					t.Errorf("%s of the set %s is listed: %t", listed.Name, listed.Set, slices.Contains(names, listed.Name))
+				}
+			}
+		})
+	}
+}
+
+func TestChosenTools(t *testing.T) {
+	t.Parallel()
+	c := newWorld(t).serve(t, aliceToken, []tool.Set{tool.Shells})
+	if _, names := cost(t, c); slices.Contains(names, "task-list") || !slices.Contains(names, "Bash") {
+		t.Errorf("tools: %q", names)
+	}
+	_, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "task-list"})
+	if err == nil || !strings.Contains(err.Error(), "swarm mcp --tools shells,teams") {
+		t.Errorf("a tool that is not offered: %v", err)
+	}
+	_, err = c.CallTool(t.Context(), &sdk.CallToolParams{Name: "task-lisp"})
+	if err == nil || strings.Contains(err.Error(), "--tools") {
+		t.Errorf("a tool that does not exist: %v", err)
+	}
+}
+
+// The instructions say first who the client is, within what clients read of them.
+func TestInstructions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for token, want := range map[string]string{
+		"":         "You act for a person",
+		aliceToken: "You are agent alice of team web (role worker).",
+		"guess":    "swarm can't tell who you are (Unknown agent token)",
+	} {
+		got := w.serve(t, token, tool.Sets()).InitializeResult().Instructions
+		if !strings.HasPrefix(got, want) || len(got) > maxInstructions {
+			t.Errorf("for the token %q, %d bytes: %s", token, len(got), got)
+		}
+	}
+}
+
+// An agent need not name its team, nor is it told that it must.
+func TestOwnTeam(t *testing.T) {
+	t.Parallel()
+	c := newWorld(t).serve(t, aliceToken, nil)
+	for listed, err := range c.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema := listed.InputSchema.(map[string]any)
+		required, _ := schema["required"].([]any)
+		if slices.Contains(required, any(teamField)) {
+			t.Errorf("%s requires %v", listed.Name, required)
+		}
+	}
+	r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "task-list"})
+	if err != nil || r.IsError {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	text := r.Content[0].(*sdk.TextContent).Text
+	if text != "tasks: none" {
+		t.Errorf("text:\n%s", text)
+	}
+	_, err = c.CallTool(t.Context(), &sdk.CallToolParams{Name: "kill-agent"})
+	if err == nil || !strings.Contains(err.Error(), "for the leader of the team alone") {
+		t.Errorf("a tool of the leader: %v", err)
+	}
+}

@@ -1,0 +1,324 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// file is a profile as it is written.
+type file struct {
+	Name    string      `toml:"name"`
+	Title   string      `toml:"title"`
+	Extends string      `toml:"extends"`
+	Match   recognition `toml:"match"`
+	Input   struct {
+		Prompt     string   `toml:"prompt"`
+		Above      string   `toml:"above"`
+		End        string   `toml:"end"`
+		Below      *int     `toml:"below"`
+		Hints      []string `toml:"hints"`
+		Pasted     []string `toml:"pasted"`
+		PasteGuard int64    `toml:"paste_guard_ms"`
+	} `toml:"input"`
+	Run struct {
+		Flags         []string `toml:"flags"`
+		Headless      []string `toml:"headless"`
+		HeadlessFlags []string `toml:"headless_flags"`
+		Resume        []string `toml:"resume"`
+		Session       string   `toml:"session"`
+		Env           []string `toml:"env"`
+	} `toml:"run"`
+	Rules []fileRule `toml:"rules"`
+}
+
+// recognition says by what a command is recognised.
+type recognition struct {
+	Programs []string `toml:"programs"`
+	Packages []string `toml:"packages"`
+	Paths    []string `toml:"paths"`
+	Bare     bool     `toml:"bare"`
+}
+
+type fileRule struct {
+	Name     string       `toml:"name"`
+	State    State        `toml:"state"`
+	Last     int          `toml:"last"`
+	From     string       `toml:"from"`
+	Prompt   bool         `toml:"prompt"`
+	All      []string     `toml:"all"`
+	Any      []string     `toml:"any"`
+	None     []string     `toml:"none"`
+	Question []string     `toml:"question"`
+	Choice   string       `toml:"choice"`
+	Below    *int         `toml:"below"`
+	Footer   []string     `toml:"footer"`
+	Choices  []fileChoice `toml:"choices"`
+}
+
+type fileChoice struct {
+	Key   string `toml:"key"`
+	Label string `toml:"label"`
+}
+
+// problem is one thing that is wrong in a profile's file.
+type problem struct {
+	file string
+	line int // 0: the file as a whole
+	key  string
+	text string
+}
+
+func (p problem) Error() string {
+	at := p.file
+	if p.line > 0 {
+		at = fmt.Sprintf("%s:%d", p.file, p.line)
+	}
+	if p.key != "" {
+		at += ": " + p.key
+	}
+	return at + ": " + p.text
+}
+
+// typeError is how the TOML library says that a value has the wrong type.
+var typeError = regexp.MustCompile(`^line (\d+) \(last key "(.*?)"\): (.*)$`)
+
+// reader collects what is wrong in one file.
+type reader struct {
+	path     string
+	lines    map[string]int
+	problems []error
+}
+
+func (r *reader) wrong(key, format string, args ...any) {
+	line := r.lines[key]
+	if dot := strings.LastIndexByte(key, '.'); line == 0 && dot > 0 {
+		line = r.lines[key[:dot]]
+	}
+	r.problems = append(r.problems, problem{file: r.path, line: line, key: key, text: fmt.Sprintf(format, args...)})
+}
+
+// parse reads a profile. base returns another profile that this one may extend.
+func parse(path, name, text string, base func(name string) *Profile) (*Profile, error) {
+	p := &Profile{Text: text}
+	meta, err := toml.Decode(text, &p.file)
+	if err != nil {
+		if at, ok := errors.AsType[toml.ParseError](err); ok {
+			return nil, problem{file: path, line: at.Position.Line, text: at.Message}
+		}
+		text := strings.TrimPrefix(err.Error(), "toml: ")
+		if m := typeError.FindStringSubmatch(text); m != nil {
+			line, _ := strconv.Atoi(m[1]) // digits
+			return nil, problem{file: path, line: line, key: m[2], text: m[3]}
+		}
+		return nil, problem{file: path, text: text}
+	}
+	r := &reader{path: path, lines: keyLines(text)}
+	for _, key := range meta.Undecoded() {
+		r.wrong(r.first(key), "unknown key; see 'swarm agent profiles claude' for the known ones")
+	}
+	if p.file.Name == "" {
+		p.file.Name = name
+	}
+	if !validName(p.file.Name) {
+		r.wrong("name", "expected lower-case letters, digits and dashes, such as \"my-agent\", got %q", p.file.Name)
+	}
+	p.input = r.input(&p.file)
+	for i := range p.file.Rules {
+		p.rules = append(p.rules, r.rule(i, &p.file.Rules[i]))
+	}
+	if p.file.Extends != "" {
+		if b := base(p.file.Extends); b != nil {
+			p.extend(b)
+		} else {
+			r.wrong("extends", "no profile is called %q; 'swarm agent profiles' lists them", p.file.Extends)
+		}
+	}
+	switch {
+	case len(p.rules) == 0:
+		r.wrong("rules", "at least one [[rules]] is needed, or extends = \"NAME\" for those of another profile")
+	case len(p.Recognised()) == 0:
+		r.wrong("match", "expected programs, packages or paths by which a command is recognised")
+	}
+	if p.file.Title == "" {
+		p.file.Title = p.file.Name
+	}
+	return p, errors.Join(r.problems...)
+}
+
+// extend fills in what the file does not say from another profile. The file's own
+// rules come first.
+func (p *Profile) extend(b *Profile) {
+	f, from := &p.file, &b.file
+	if len(p.Recognised()) == 0 {
+		f.Match = from.Match
+	}
+	if f.Title == "" && f.Name == from.Name {
+		f.Title = from.Title
+	}
+	if f.Input.Prompt == "" {
+		hints, pasted := p.input.hints, p.input.pasted
+		p.input = b.input
+		p.input.hints, p.input.pasted = hints, pasted
+	}
+	p.input.hints = append(p.input.hints, b.input.hints...)
+	p.input.pasted = append(p.input.pasted, b.input.pasted...)
+	if f.Input.PasteGuard == 0 {
+		f.Input.PasteGuard = from.Input.PasteGuard
+	}
+	for _, s := range []struct{ to, from *[]string }{
+		{&f.Run.Flags, &from.Run.Flags},
+		{&f.Run.Headless, &from.Run.Headless},
+		{&f.Run.HeadlessFlags, &from.Run.HeadlessFlags},
+		{&f.Run.Resume, &from.Run.Resume},
+		{&f.Run.Env, &from.Run.Env},
+	} {
+		if *s.to == nil {
+			*s.to = *s.from
+		}
+	}
+	if f.Run.Session == "" {
+		f.Run.Session = from.Run.Session
+	}
+	p.rules = append(p.rules, b.rules...)
+}
+
+func validName(name string) bool {
+	return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`).MatchString(name)
+}
+
+func (r *reader) input(f *file) input {
+	in := f.Input
+	if in.PasteGuard < 0 || in.PasteGuard > 10_000 {
+		r.wrong("input.paste_guard_ms", "expected milliseconds between 0 and 10000, got %d", in.PasteGuard)
+	}
+	below := defaultBelow
+	if in.Below != nil {
+		below = *in.Below
+	}
+	return input{
+		prompt: r.pattern("input.prompt", in.Prompt),
+		above:  r.pattern("input.above", in.Above),
+		below:  below,
+		end:    r.pattern("input.end", in.End),
+		hints:  r.patterns("input.hints", in.Hints),
+		pasted: r.patterns("input.pasted", in.Pasted),
+	}
+}
+
+// defaultBelow is how many lines there may be under a menu or a prompt: hints on keys.
+const defaultBelow = 4
+
+func (r *reader) rule(i int, f *fileRule) rule {
+	key := func(name string) string { return fmt.Sprintf("rules[%d].%s", i+1, name) }
+	if f.Name == "" {
+		r.wrong(key("name"), "a name is missing, such as name = \"permission\"")
+	}
+	if !slices.Contains([]State{Working, Idle, Blocked, broken}, f.State) {
+		r.wrong(key("state"), "expected blocked, broken, working or idle, got %q", f.State)
+	}
+	if f.Last < 0 {
+		r.wrong(key("last"), "expected a number of lines, 0 for the whole screen, got %d", f.Last)
+	}
+	if len(f.All) == 0 && len(f.Any) == 0 && f.Choice == "" && !f.Prompt {
+		r.wrong(key("all"), "a rule needs all, any, choice or prompt = true: it would match every screen")
+	}
+	if f.State != Blocked && (f.Choice != "" || len(f.Question) > 0 || len(f.Choices) > 0) {
+		r.wrong(key("state"), "question, choice and choices are for state = \"blocked\" only")
+	}
+	made := rule{
+		name: f.Name, state: f.State, last: f.Last, below: defaultBelow, prompt: f.Prompt,
+		from: r.pattern(key("from"), f.From), footer: r.patterns(key("footer"), f.Footer),
+		all: r.patterns(key("all"), f.All), any: r.patterns(key("any"), f.Any), none: r.patterns(key("none"), f.None),
+		question: r.patterns(key("question"), f.Question), choice: r.pattern(key("choice"), f.Choice),
+	}
+	if f.Below != nil {
+		made.below = *f.Below
+	}
+	if p := made.choice; p != nil && p.SubexpIndex("label") < 0 {
+		r.wrong(key("choice"), "expected the group (?P<label>…), and (?P<key>…) and (?P<selected>…) where rows have them")
+	}
+	for _, c := range f.Choices {
+		if c.Label == "" {
+			r.wrong(key("choices"), "expected {label = \"Yes\", key = \"1\"}; without key if none answers it")
+		}
+		made.choices = append(made.choices, Choice{Key: c.Key, Label: c.Label})
+	}
+	return made
+}
+
+func (r *reader) patterns(key string, texts []string) []*regexp.Regexp {
+	var all []*regexp.Regexp
+	for _, text := range texts {
+		if p := r.pattern(key, text); p != nil {
+			all = append(all, p)
+		} else if text == "" {
+			r.wrong(key, "an empty pattern matches every line")
+		}
+	}
+	return all
+}
+
+func (r *reader) pattern(key, text string) *regexp.Regexp {
+	if text == "" {
+		return nil
+	}
+	p, err := regexp.Compile(text)
+	if err != nil {
+		r.wrong(key, "%s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return nil
+	}
+	return p
+}
+
+var (
+	headerLine = regexp.MustCompile(`^\s*\[(\[?)\s*([A-Za-z0-9_.-]+)\s*\]`)
+	keyLine    = regexp.MustCompile(`^\s*"?([A-Za-z0-9_.-]+)"?\s*=`)
+)
+
+// keyLines returns on which line each key of a TOML file is; the second table of an
+// array is called table[2].
+func keyLines(text string) map[string]int {
+	lines, tables, count := map[string]int{}, "", map[string]int{}
+	for i, line := range strings.Split(text, "\n") {
+		if m := headerLine.FindStringSubmatch(line); m != nil {
+			tables = m[2]
+			if m[1] != "" {
+				count[tables]++
+				tables = fmt.Sprintf("%s[%d]", tables, count[tables])
+			}
+			lines[tables] = i + 1
+			tables += "."
+		} else if m := keyLine.FindStringSubmatch(line); m != nil {
+			if key := tables + m[1]; lines[key] == 0 {
+				lines[key] = i + 1
+			}
+		}
+	}
+	return lines
+}
+
+// first returns the name that a key has in lines; of a key in several tables of an
+// array, the first.
+func (r *reader) first(key toml.Key) string {
+	name := key.String()
+	if r.lines[name] > 0 {
+		return name
+	}
+	best := name
+	for known, line := range r.lines {
+		open, end := strings.IndexByte(known, '['), strings.IndexByte(known, ']')
+		if open < 0 || end < open || known[:open]+known[end+1:] != name {
+			continue
+		}
+		if r.lines[best] == 0 || line < r.lines[best] {
+			best = known
+		}
+	}
+	return best
+}

@@ -1,0 +1,181 @@
+package profile
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// State is what an agent does, as far as its screen shows it.
+type State string
+
+const (
+	// Working means that the agent works on something.
+	Working State = "working"
+	// Idle means that the agent waits at its prompt.
+	Idle State = "idle"
+	// Blocked means that the agent asks something and takes no other input.
+	Blocked State = "blocked"
+	// Unknown means that no rule matched.
+	Unknown State = "unknown"
+)
+
+// broken is the state of rules for error screens. It is not a state of an agent: such
+// a rule fills in [Look.Broken], and the rules after it tell the state.
+const broken State = "broken"
+
+// Screen is what a terminal shows.
+type Screen struct {
+	// Lines are its lines as text, without colours. Empty lines at the end do not
+	// matter.
+	Lines []string
+}
+
+// Choice is one of the answers that a dialog offers.
+type Choice struct {
+	// Key is what answers it when pressed, such as "1"; empty: there is none, and
+	// the selection has to be moved to it and taken with Enter.
+	Key string `json:"key"`
+	// Label is the text beside it.
+	Label string `json:"label"`
+	// Selected reports whether Enter takes it, as far as text shows that.
+	Selected bool `json:"selected"`
+}
+
+// Look is what a profile reads off a screen.
+type Look struct {
+	State State
+	// Rule is the name of the rule that told the state; empty: none matched.
+	Rule string
+	// Evidence is the line that matched.
+	Evidence string
+	// Question is what a blocked agent asks, on one line.
+	Question string
+	// Choices are the answers that a blocked agent offers, in their order; nil if
+	// they are not known.
+	Choices []Choice
+	// Broken is the text of an error that the screen shows.
+	Broken string
+	// Draft is what is typed at the prompt and was not submitted; empty if there is
+	// nothing, or it is not known.
+	Draft string
+}
+
+// minPasteGuard is the least pause between a text and Enter. Codex takes an Enter
+// within about 120 ms after a burst as part of a paste.
+const minPasteGuard = 150 * time.Millisecond
+
+// Profile is what is known of one agent. It can be used by several goroutines.
+type Profile struct {
+	file  file
+	rules []rule
+	input input
+	// Source is the file that the profile was read from; empty: it is embedded.
+	Source string
+	// Text is the profile as TOML.
+	Text string
+}
+
+// Name returns the name of the profile, such as "claude".
+func (p *Profile) Name() string { return p.file.Name }
+
+// Title returns the name of the agent for people, such as "Claude Code".
+func (p *Profile) Title() string { return p.file.Title }
+
+// Recognised returns how the profile is recognised, for people: the names of
+// programs, packages and parts of paths.
+func (p *Profile) Recognised() []string {
+	m := p.file.Match
+	return append(append(append([]string{}, m.Programs...), m.Packages...), m.Paths...)
+}
+
+// Bare reports whether the profile is only of its program without a script: a shell,
+// which runs anything while it is not at its prompt.
+func (p *Profile) Bare() bool { return p.file.Match.Bare }
+
+// Flags are arguments that an interactive agent needs when swarm starts it.
+func (p *Profile) Flags() []string { return p.file.Run.Flags }
+
+// Env names the variables that the agent needs from the environment of a person, such
+// as API keys. A name that ends in "*" stands for all that begin so.
+func (p *Profile) Env() []string { return p.file.Run.Env }
+
+// HeadlessCommand returns the command that works on one prompt and ends; nil: the
+// agent has none.
+func (p *Profile) HeadlessCommand() []string { return p.file.Run.Headless }
+
+// ResumeCommand returns the command that continues the conversation of a session; nil:
+// the agent can't.
+func (p *Profile) ResumeCommand(session string) []string {
+	var command []string
+	for _, word := range p.file.Run.Resume {
+		command = append(command, strings.ReplaceAll(word, "{session}", session))
+	}
+	return command
+}
+
+// SessionFrom says where the id of the agent's conversation comes from: "hook" for its
+// hooks, "screen", or "" where it is not known.
+func (p *Profile) SessionFrom() string { return p.file.Run.Session }
+
+// PasteGuard returns the least pause between a text and the Enter that submits it.
+func (p *Profile) PasteGuard() time.Duration {
+	return max(minPasteGuard, time.Duration(p.file.Input.PasteGuard)*time.Millisecond)
+}
+
+// Asks reports whether the profile knows dialogs of the agent. A shell has none.
+func (p *Profile) Asks() bool {
+	return slices.ContainsFunc(p.rules, func(r rule) bool { return r.state == Blocked })
+}
+
+// fewest is how many letters of a text must be at the prompt to be taken for it.
+const fewest = 24
+
+// Unsubmitted reports whether the prompt still holds a text that was entered: its
+// beginning, its end where the prompt shows the end of a long text, or what the agent
+// shows in place of a long paste.
+func (p *Profile) Unsubmitted(l Look, text string) bool {
+	draft := squeeze(l.Draft)
+	if draft == "" {
+		return false
+	}
+	if matchesAny(p.input.pasted, l.Draft) {
+		return true
+	}
+	text = squeeze(text)
+	if text == "" {
+		return false
+	}
+	if strings.HasPrefix(draft, head(text)) || strings.HasSuffix(draft, tail(text)) {
+		return true
+	}
+	// A prompt of few lines shows a part of a long text.
+	return len(draft) >= fewest && strings.Contains(text, head(draft))
+}
+
+// squeeze returns text without any white space: a screen breaks lines where it likes.
+func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
+
+func head(text string) string {
+	if r := []rune(text); len(r) > fewest {
+		return string(r[:fewest])
+	}
+	return text
+}
+
+func tail(text string) string {
+	if r := []rune(text); len(r) > fewest {
+		return string(r[len(r)-fewest:])
+	}
+	return text
+}
+
+func matchesAny(patterns []*regexp.Regexp, line string) bool {
+	for _, p := range patterns {
+		if p.MatchString(line) {
+			return true
+		}
+	}
+	return false
+}

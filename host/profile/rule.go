@@ -1,0 +1,421 @@
+package profile
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// rule says by which lines a screen in a certain state is known.
+type rule struct {
+	name  string
+	state State
+	// last is how many of the last lines that are not empty it looks at; 0: all.
+	last int
+	// from has it look at the lines after the last one that matches, and above the
+	// prompt: those since the last message of a person.
+	from *regexp.Regexp
+	// prompt has it match only if the prompt is shown.
+	prompt         bool
+	all, any, none []*regexp.Regexp
+	question       []*regexp.Regexp
+	// choice matches a row of a menu. A rule that has it matches only a menu at the
+	// bottom of the screen, with at most below lines under it, one of which matches
+	// footer.
+	choice *regexp.Regexp
+	below  int
+	footer []*regexp.Regexp
+	// choices are offered where no row tells them.
+	choices []Choice
+}
+
+// input says how text is entered.
+type input struct {
+	// prompt matches the line that text is typed at; its group "draft" is the text.
+	prompt *regexp.Regexp
+	// above matches the line above it, end the line below it with which the draft is
+	// over; nil: any.
+	above, end *regexp.Regexp
+	// below is how many lines that are not empty may be under that.
+	below int
+	// hints match what a prompt shows while nothing is typed.
+	hints []*regexp.Regexp
+	// pasted match what a prompt shows in place of a long text.
+	pasted []*regexp.Regexp
+}
+
+// view is a screen as rules see it.
+type view struct {
+	lines []string
+	// prompt and end are the first line of the prompt and the one after its draft;
+	// prompt is -1 if none is shown.
+	prompt, end int
+}
+
+func (in *input) view(lines []string) view {
+	v := view{lines: trimmed(lines), prompt: -1}
+	if in.prompt == nil {
+		return v
+	}
+	for i, line := range slices.Backward(v.lines) {
+		if !in.prompt.MatchString(line) || in.above != nil && (i == 0 || !in.above.MatchString(v.lines[i-1])) {
+			continue
+		}
+		end := i + 1
+		if in.end != nil {
+			for end < len(v.lines) && !in.end.MatchString(v.lines[end]) {
+				end++
+			}
+			if end == len(v.lines) {
+				continue
+			}
+		}
+		if filled(v.lines[end:]) <= in.below+1 { // the line of the end
+			v.prompt, v.end = i, end
+		}
+		return v
+	}
+	return v
+}
+
+// filled returns how many lines are not empty.
+func filled(lines []string) int {
+	n := 0
+	for _, line := range lines {
+		if line != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// Trial is how one rule fared.
+type Trial struct {
+	Rule  string `json:"rule"`
+	State State  `json:"state"`
+	// Matched reports whether the rule matched. The rules after the first that tells
+	// a state are not tried.
+	Matched bool `json:"matched"`
+	// Why says what matched, or what was missing.
+	Why string `json:"why"`
+}
+
+// Look reads the state of the agent off its screen.
+func (p *Profile) Look(s Screen) Look {
+	l, _ := p.Explain(s)
+	return l
+}
+
+// Explain is [Profile.Look] that tells which rules were tried, in their order.
+func (p *Profile) Explain(s Screen) (Look, []Trial) {
+	v := p.input.view(s.Lines)
+	l := Look{State: Unknown}
+	var trials []Trial
+	for i := range p.rules {
+		r := &p.rules[i]
+		m, why := r.match(v)
+		trials = append(trials, Trial{Rule: r.name, State: r.state, Matched: m != nil, Why: why})
+		if m == nil {
+			continue
+		}
+		if r.state == broken {
+			if l.Broken == "" {
+				l.Broken = bare(m.evidence)
+			}
+			continue
+		}
+		l.State, l.Rule, l.Evidence = r.state, r.name, bare(m.evidence)
+		l.Question, l.Choices = m.question, m.choices
+		break
+	}
+	if l.State != Blocked {
+		l.Draft = p.input.draft(v)
+	}
+	return l, trials
+}
+
+// trimmed returns lines without blanks at their ends and without empty ones at the
+// end of the screen.
+func trimmed(lines []string) []string {
+	lines = slices.Clone(lines)
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(strings.ReplaceAll(line, "\u00a0", " "), " \t")
+	}
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// match is what a rule found.
+type match struct {
+	evidence string
+	question string
+	choices  []Choice
+}
+
+// match returns what a rule finds, and why, or nil, and why not.
+func (r *rule) match(v view) (*match, string) {
+	if r.prompt && v.prompt < 0 {
+		return nil, "no prompt is shown"
+	}
+	region := r.region(v)
+	m := &match{choices: r.choices}
+	above := v.lines
+	if r.prompt {
+		m.evidence = v.lines[v.prompt]
+	}
+	if r.choice != nil {
+		first, choices, why := r.menu(v)
+		if why != "" {
+			return nil, why
+		}
+		m.choices, above = choices, v.lines[:first]
+		m.evidence = v.lines[first]
+	}
+	for _, p := range r.none {
+		if i := slices.IndexFunc(region, p.MatchString); i >= 0 {
+			return nil, fmt.Sprintf("must not be there: %s: %s", p, bare(region[i]))
+		}
+	}
+	for i, p := range r.all {
+		at := lastIndex(region, p)
+		if at < 0 {
+			return nil, fmt.Sprintf("not there: %s", p)
+		}
+		if i == 0 {
+			m.evidence = region[at]
+		}
+	}
+	if len(r.any) > 0 {
+		found := -1
+		for _, p := range r.any {
+			if at := lastIndex(region, p); at > found {
+				found = at
+			}
+		}
+		if found < 0 {
+			return nil, fmt.Sprintf("none of %d patterns is there, such as %s", len(r.any), r.any[0])
+		}
+		if len(r.all) == 0 {
+			m.evidence = region[found]
+		}
+	}
+	if r.state == Blocked {
+		if m.question = r.ask(above); m.question == "" {
+			m.question = bare(m.evidence)
+		}
+	}
+	return m, "matched: " + bare(m.evidence)
+}
+
+// region returns the lines that the rule looks at.
+func (r *rule) region(v view) []string {
+	lines := v.lines
+	if r.from != nil {
+		if v.prompt >= 0 {
+			lines = lines[:v.prompt]
+		}
+		lines = lines[lastIndex(lines, r.from)+1:]
+	}
+	if r.last == 0 {
+		return lines
+	}
+	left := r.last
+	for i, line := range slices.Backward(lines) {
+		if line == "" {
+			continue
+		}
+		if left--; left == 0 {
+			return lines[i:]
+		}
+	}
+	return lines
+}
+
+func lastIndex(lines []string, p *regexp.Regexp) int {
+	for i, line := range slices.Backward(lines) {
+		if p.MatchString(line) {
+			return i
+		}
+	}
+	return -1
+}
+
+// maxGap is how many lines may be between two rows of a menu: descriptions and
+// labels of several lines.
+const maxGap = 4
+
+// menu returns the index of the first row of the menu at the bottom of the screen and
+// its choices, or why there is none.
+func (r *rule) menu(v view) (first int, choices []Choice, why string) {
+	last := len(v.lines) - 1
+	for ; last >= 0; last-- {
+		m := r.choice.FindStringSubmatch(v.lines[last])
+		// Of rows without keys only the selected one is known by itself.
+		if m != nil && (r.keyed() || group(r.choice, m, "selected") != "") {
+			break
+		}
+	}
+	if last < 0 {
+		return 0, nil, fmt.Sprintf("no menu: %s", r.choice)
+	}
+	if r.keyed() {
+		first, choices = r.keyedRows(v.lines, last)
+	} else {
+		first, last, choices = r.alignedRows(v.lines, last)
+	}
+	under := v.lines[last+1:]
+	switch {
+	case v.prompt > last:
+		return 0, nil, "the prompt is below the menu: " + bare(v.lines[v.prompt])
+	case filled(under) > r.below:
+		return 0, nil, fmt.Sprintf("%d lines are below the menu, which is not the bottom of the screen", filled(under))
+	case r.choice.SubexpIndex("selected") >= 0 && !slices.ContainsFunc(choices, func(c Choice) bool { return c.Selected }):
+		return 0, nil, "no row of the menu is selected: " + bare(v.lines[first])
+	case len(r.footer) > 0 && !slices.ContainsFunc(under, func(line string) bool { return matchesAny(r.footer, line) }):
+		return 0, nil, fmt.Sprintf("not below the menu: %s", r.footer[0])
+	}
+	return first, choices, ""
+}
+
+// keyed reports whether the rows of menus begin with a key.
+func (r *rule) keyed() bool { return r.choice.SubexpIndex("key") >= 0 }
+
+func (r *rule) row(line string) (Choice, bool) {
+	m := r.choice.FindStringSubmatch(line)
+	if m == nil {
+		return Choice{}, false
+	}
+	return Choice{Key: group(r.choice, m, "key"), Label: bare(group(r.choice, m, "label")), Selected: group(r.choice, m, "selected") != ""}, true
+}
+
+// keyedRows returns the rows of a menu that ends at last.
+func (r *rule) keyedRows(lines []string, last int) (first int, choices []Choice) {
+	for at, gap := last, 0; at >= 0 && gap <= maxGap; at-- {
+		c, ok := r.row(lines[at])
+		if !ok {
+			gap++
+			continue
+		}
+		if len(choices) > 0 && !before(c.Key, choices[0].Key) {
+			break // a list above the menu
+		}
+		choices, first, gap = slices.Insert(choices, 0, c), at, 0
+	}
+	return first, choices
+}
+
+// alignedRows returns the rows of a menu without keys around its selected row: those
+// whose labels begin in the same column. Lines that are further in are descriptions.
+func (r *rule) alignedRows(lines []string, selected int) (first, last int, choices []Choice) {
+	label := r.choice.SubexpIndex("label")
+	column := func(line string) int {
+		m := r.choice.FindStringSubmatchIndex(line)
+		if m == nil || m[2*label] < 0 {
+			return -1
+		}
+		return utf8.RuneCountInString(line[:m[2*label]])
+	}
+	want := column(lines[selected])
+	c, _ := r.row(lines[selected])
+	choices, first, last = []Choice{c}, selected, selected
+	for at := selected - 1; at >= 0; at-- {
+		if got := column(lines[at]); got < want {
+			break
+		} else if got == want {
+			c, _ := r.row(lines[at])
+			choices, first = slices.Insert(choices, 0, c), at
+		}
+	}
+	for at := selected + 1; at < len(lines); at++ {
+		if got := column(lines[at]); got < want {
+			break
+		} else if got == want {
+			c, _ := r.row(lines[at])
+			choices, last = append(choices, c), at
+		}
+	}
+	return first, last, choices
+}
+
+// before reports whether a row with key a may be right above the one with key b. Keys
+// that are no digits may be in any order.
+func before(a, b string) bool {
+	if len(a) == 1 && len(b) == 1 && a[0] >= '0' && a[0] <= '9' && b[0] >= '0' && b[0] <= '9' {
+		return a[0]+1 == b[0]
+	}
+	return true
+}
+
+// maxQuestion is how many letters of a question are returned.
+const maxQuestion = 200
+
+// rulerLine is the line above a dialog.
+var rulerLine = regexp.MustCompile(`^\s*[╭┌]?[─▔━]{10,}`)
+
+// ask returns the question of a dialog: the lines that the rule names, else, of a menu,
+// the nearest line above it that ends as a question does, else what the dialog begins with.
+func (r *rule) ask(above []string) string {
+	var parts []string
+	for _, p := range r.question {
+		if at := lastIndex(above, p); at >= 0 {
+			m := p.FindStringSubmatch(above[at])
+			parts = append(parts, bare(m[len(m)-1]))
+		}
+	}
+	question := strings.Join(parts, " ")
+	if r.choice == nil {
+		return shortened(question)
+	}
+	dialog := above[lastIndex(above, rulerLine)+1:]
+	if at := lastIndex(dialog, questionLine); question == "" && at >= 0 {
+		question = bare(dialog[at])
+	}
+	for i := 0; i < len(dialog) && question == ""; i++ {
+		question = bare(dialog[i])
+	}
+	return shortened(question)
+}
+
+func shortened(question string) string {
+	if utf8.RuneCountInString(question) > maxQuestion {
+		return string([]rune(question)[:maxQuestion]) + "…"
+	}
+	return question
+}
+
+// questionLine ends as a question does, also in a frame.
+var questionLine = regexp.MustCompile(`\?[\s│┃|]*$`)
+
+// frame are the characters of frames, and the blanks beside them.
+const frame = " \t│┃┆┊║▌▐█|╭╮╰╯┌┐└┘├┤╹╻╷╵▀▄─━═"
+
+// bare returns a line without the frame around it.
+func bare(line string) string { return strings.Trim(line, frame) }
+
+func group(p *regexp.Regexp, m []string, name string) string {
+	if i := p.SubexpIndex(name); i >= 0 {
+		return m[i]
+	}
+	return ""
+}
+
+// draft returns what is typed at the prompt.
+func (in *input) draft(v view) string {
+	if v.prompt < 0 {
+		return ""
+	}
+	m := in.prompt.FindStringSubmatch(v.lines[v.prompt])
+	draft := []string{bare(group(in.prompt, m, "draft"))}
+	for _, line := range v.lines[v.prompt+1 : v.end] {
+		draft = append(draft, bare(line))
+	}
+	text := strings.TrimSpace(strings.Join(draft, "\n"))
+	if matchesAny(in.hints, text) {
+		return ""
+	}
+	return text
+}

@@ -1,0 +1,120 @@
+package host
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func runs(command ...string) func(*SpawnRequest) {
+	return func(r *SpawnRequest) { r.Command = command }
+}
+
+// States tell the state of each worker that has one, by its name.
+func (r *rig) states(t *testing.T) map[string]string {
+	t.Helper()
+	ws, _, err := r.Workers(t.Context(), Selection{States: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := map[string]string{}
+	for _, w := range ws {
+		if w.State != nil {
+			states[w.Name] = string(w.State.State) + " " + w.State.Source
+		}
+	}
+	return states
+}
+
+func TestStates(t *testing.T) {
+	t.Parallel()
+	for what, caps := range map[string][]swarm.Capability{
+		"one look":  {swarm.CapScreen, swarm.CapBatchScreen},
+		"one each":  {swarm.CapScreen},
+		"no screen": nil,
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.can("one", caps...)
+			var mu sync.Mutex
+			var looked []string
+			r.one.onScreen = func(w fakeWorker, _ swarm.ScreenOptions) (swarm.Screen, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				looked = append(looked, w.Spec.Name)
+				lines := []string{"──────────────", "❯ ", "──────────────"}
+				if w.Spec.Name == "strange" || w.Spec.Name == "shell" {
+					lines = []string{"what is this"}
+				}
+				return swarm.Screen{Lines: lines, Taken: w.State != swarm.StateRunning}, nil
+			}
+			r.spawn(t, "plain", "one", runs("sleep", "1"))
+			if got := r.states(t); len(got) > 0 || len(looked) > 0 {
+				t.Fatalf("without agents: %v, looked at %v", got, looked)
+			}
+			r.spawn(t, "agent", "one", runs("claude"))
+			r.spawn(t, "strange", "one", runs("claude"))
+			r.spawn(t, "shell", "one", runs("bash"), func(q *SpawnRequest) { q.Name = "shell" })
+			r.spawn(t, "headless", "one", runs("claude", "-p", "hi"))
+			r.spawn(t, "off", "one", runs("claude"), func(q *SpawnRequest) { q.Profile = profile.None })
+			r.spawn(t, "given", "one", runs("my-agent"), func(q *SpawnRequest) { q.Profile = "claude" })
+			want := map[string]string{"agent": "idle screen", "given": "idle screen", "strange": "unknown ", "headless": "working process"}
+			if caps == nil {
+				want["agent"], want["given"] = "unknown ", "unknown "
+			}
+			if diff := cmp.Diff(want, r.states(t)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for _, name := range []string{"plain", "headless", "off"} {
+				for _, l := range looked {
+					if l == name {
+						t.Errorf("the screen of '%s' was looked at", name)
+					}
+				}
+			}
+			// Who does not ask for states gets none, and nobody looks.
+			looked = nil
+			if ws, _, err := r.Workers(t.Context(), Selection{}); err != nil || ws[1].State != nil || len(looked) > 0 {
+				t.Errorf("not asked for: %+v, %v, looked at %v", ws[1].State, err, looked)
+			}
+			// No state outlives its process.
+			for _, name := range []string{"agent", "headless", "strange", "given"} {
+				r.one.end(t, name, swarm.Exit{Code: 0})
+			}
+			if got := r.states(t); len(got) > 0 {
+				t.Errorf("after the end: %v", got)
+			}
+		})
+	}
+}
+
+func TestStateEvent(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for _, c := range []struct {
+		state *AgentState
+		want  EventKind
+		text  string
+	}{
+		{nil, "", ""},
+		{&AgentState{State: profile.Unknown}, "", ""},
+		{&AgentState{State: profile.Working}, EventWorking, ""},
+		{&AgentState{State: profile.Blocked, Question: "Proceed?"}, EventBlocked, "Proceed?"},
+		{&AgentState{State: profile.Idle, Since: now.Add(-time.Minute)}, EventIdle, ""},
+		{&AgentState{State: profile.Idle, Since: now}, "", ""}, // between two steps
+	} {
+		kind, text, ok := stateEvent(c.state, now)
+		if !ok {
+			kind = ""
+		}
+		if kind != c.want || text != c.text {
+			t.Errorf("%+v: %q %q", c.state, kind, text)
+		}
+	}
+}

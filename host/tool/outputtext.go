@@ -1,0 +1,109 @@
+package tool
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/swarmhost/swarm/host/screen"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// openLines are the lines of an output that have no end yet, by their streams. Each is
+// read by itself, so that a cursor can stand behind any of them. Its zero value is ready.
+type openLines map[swarm.Stream][]byte
+
+// add returns the text of the line that a piece belongs to, as far as it is known.
+func (l openLines) add(o swarm.Output) string {
+	line := append(l[o.Stream], o.Data...)
+	if l[o.Stream] = line; !o.Partial {
+		delete(l, o.Stream)
+	}
+	return textOf(line)
+}
+
+// others reports whether a stream other than this one has an open line.
+func (l openLines) others(s swarm.Stream) bool {
+	for stream := range l {
+		if stream != s {
+			return true
+		}
+	}
+	return false
+}
+
+// textOf is what bytes of a terminal read, as valid UTF-8 without an end of the line.
+func textOf(data []byte) string {
+	return strings.TrimSuffix(strings.ToValidUTF8(string(screen.Text(data)), string(utf8.RuneError)), "\n")
+}
+
+// shownLines makes lines of what an output shows: what was overwritten or erased is not
+// among them. Its zero value is ready.
+type shownLines struct {
+	// live gives lines early, as those who follow an output want them.
+	live bool
+	// line is called with each line that is finished, with its newline.
+	line    func(text string)
+	screens map[swarm.Stream]*screen.Screen
+	begun   map[swarm.Stream]string
+}
+
+// add takes a piece.
+func (l *shownLines) add(o swarm.Output) {
+	if l.screens == nil {
+		l.screens, l.begun = map[swarm.Stream]*screen.Screen{}, map[swarm.Stream]string{}
+	}
+	s := l.screens[o.Stream]
+	if s == nil {
+		s = &screen.Screen{Live: l.live, Line: func(line screen.Line) { l.take(o.Stream, line) }}
+		l.screens[o.Stream] = s
+	}
+	s.Write(o.Data, time.Time{})
+	if !o.Partial {
+		s.Write([]byte{'\n'}, time.Time{})
+	}
+}
+
+func (l *shownLines) take(stream swarm.Stream, line screen.Line) {
+	if line.Begins && l.begun[stream] != "" {
+		l.give(stream, "\n")
+	}
+	l.begun[stream] += strings.ToValidUTF8(string(line.Text), string(utf8.RuneError))
+	if line.Ends {
+		l.give(stream, "\n")
+	}
+}
+
+func (l *shownLines) give(stream swarm.Stream, end string) {
+	text := l.begun[stream] + end
+	delete(l.begun, stream)
+	l.line(text)
+}
+
+// open returns the lines that are not finished, such as a question.
+func (l *shownLines) open() []string {
+	var lines []string
+	for stream, s := range l.screens {
+		open := s.Open()
+		if begun := l.begun[stream]; begun != "" {
+			if len(open) == 0 {
+				open = []string{""}
+			}
+			open[0] = begun + open[0]
+		}
+		lines = append(lines, open...)
+	}
+	return lines
+}
+
+// close gives what is left, at the end of what is read.
+func (l *shownLines) close() {
+	for _, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
+		if s := l.screens[stream]; s != nil {
+			s.Close()
+		}
+		if l.begun[stream] != "" {
+			l.give(stream, "")
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Worker is a worker as the tools of workers tell of it.
+type Worker struct {
+	Name      string    `json:"name" jsonschema:"Name of the worker"`
+	Status    string    `json:"status" jsonschema:"Its status; lost: its exit will never be known; unknown: its backend can't be asked" schema:"enum=starting|running|stopped|lost|unknown"`
+	Reason    string    `json:"reason,omitempty" jsonschema:"More about the status"`
+	State     string    `json:"state,omitempty" jsonschema:"What an agent does, as its screen shows: working, idle, blocked, unknown"`
+	Question  string    `json:"question,omitempty" jsonschema:"What a blocked agent asks; a person or the leader has to answer"`
+	Choices   []string  `json:"choices,omitempty" jsonschema:"The answers that it offers"`
+	ExitCode  *int      `json:"exit_code,omitempty" jsonschema:"Exit code of the main process, 128+n after signal n" schema:"number"`
+	Signal    string    `json:"signal,omitempty" jsonschema:"Signal that ended the main process"`
+	Command   []string  `json:"command" jsonschema:"Command and arguments"`
+	Cwd       string    `json:"cwd,omitempty" jsonschema:"Working directory"`
+	Branch    string    `json:"branch,omitempty" jsonschema:"Branch of its worktree"`
+	Backend   string    `json:"backend" jsonschema:"Backend that runs it"`
+	PID       int       `json:"pid,omitempty" jsonschema:"Main process while it runs" schema:"number"`
+	Tags      []string  `json:"tags,omitempty" jsonschema:"Its tags"`
+	Team      string    `json:"team,omitempty" jsonschema:"Team that it works for"`
+	Agent     string    `json:"agent,omitempty" jsonschema:"ID of the agent that it is"`
+	StartedAt Timestamp `json:"started_at,omitzero" jsonschema:"When it was started"`
+	EndedAt   Timestamp `json:"ended_at,omitzero" jsonschema:"When it ended"`
+}
+
+func workerOf(w host.Worker) Worker {
+	out := Worker{
+		Name: w.Name, Status: string(w.Status), Reason: w.Reason,
+		Command: listed(w.Command), Cwd: w.Dir, Backend: w.Backend, PID: w.PID, Tags: w.Tags,
+		Team: w.Team, Agent: w.Agent,
+		StartedAt: Timestamp{w.Started}, EndedAt: Timestamp{w.Ended},
+	}
+	if w.Workspace != nil {
+		out.Branch = w.Workspace.Branch
+	}
+	if s := w.State; s != nil {
+		out.State, out.Question, out.Choices = string(s.State), s.Question, choices(s)
+	}
+	if w.Exit != nil && w.Gone() {
+		out.ExitCode, out.Signal = new(exitCode(*w.Exit)), w.Exit.Signal
+	}
+	return out
+}
+
+// choices are the answers that an agent offers, each after the key that gives it.
+func choices(s *host.AgentState) (list []string) {
+	for _, c := range s.Choices {
+		list = append(list, strings.TrimSpace(c.Key+" "+c.Label))
+	}
+	return list
+}
+
+// exitCode is an exit as a shell tells it.
+func exitCode(e swarm.Exit) int {
+	if e.Signal == "" {
+		return e.Code
+	}
+	return 128 + int(proc.SignalNumber(e.Signal))
+}
+
+// shellError names a background shell where a worker is meant.
+type shellError struct{ name string }
+
+func (e *shellError) Error() string {
+	return fmt.Sprintf("'%s' is a background shell: use BashOutput, KillShell and tasks", e.name)
+}
+
+// isShell refuses a worker that is a background shell, which its session alone sees.
+func isShell(w host.Worker) error {
+	if w.Shell != nil {
+		return &shellError{w.Name}
+	}
+	return nil
+}
+
+// findWorkers returns the named workers as they are now, with states what agents among
+// them do.
+func findWorkers(ctx context.Context, h *host.Host, states bool, names ...string) ([]host.Worker, error) {
+	ws, _, err := h.Workers(ctx, host.Selection{Names: names, States: states})
+	for _, w := range ws {
+		err = errors.Join(err, isShell(w))
+	}
+	return ws, err
+}
+
+// findWorker is findWorkers for one.
+func findWorker(ctx context.Context, h *host.Host, name string) (host.Worker, error) {
+	ws, err := findWorkers(ctx, h, false, name)
+	if err != nil {
+		return host.Worker{}, err
+	}
+	return ws[0], nil
+}
+
+// WorkerListInput says which workers to list.
+type WorkerListInput struct {
+	All bool   `json:"all,omitempty" jsonschema:"Also those that have ended" schema:"default=false"`
+	Tag string `json:"tag,omitempty" jsonschema:"Only those with this tag"`
+}
+
+// WorkerListOutput is the workers, the oldest first.
+type WorkerListOutput struct {
+	outcome
+	Workers  []Worker `json:"workers" jsonschema:"The workers, the oldest first"`
+	Omitted  int      `json:"omitted,omitempty" jsonschema:"How many older ones are left out: narrow it down with tag" schema:"number"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"Workers that are left out, and why"`
+	Error    string   `json:"error,omitempty" jsonschema:"Why there is no list"`
+}
+
+// maxListed is how many workers one answer has at most: a longer list is of no use to
+// a model.
+const maxListed = 100
+
+// WorkerList lists workers.
+func WorkerList(ctx context.Context, env Env, in WorkerListInput) (WorkerListOutput, error) {
+	return workerList.do(ctx, env, in)
+}
+
+var workerList = &definition[WorkerListInput, WorkerListOutput]{
+	tool: Tool{
+		Name:        "worker-list",
+		Title:       "List workers",
+		Description: `List the workers that run, of every session. Background shells are listed by tasks.`,
+		Set:         Workers,
+		ReadOnly:    true,
+		Idempotent:  true,
+	},
+	run: func(ctx context.Context, h *host.Host, _ Env, in WorkerListInput) (WorkerListOutput, error) {
+		out := WorkerListOutput{outcome: outcome{true}, Workers: []Worker{}}
+		ws, warnings, err := h.Workers(ctx, host.Selection{All: in.Tag == "", Tag: in.Tag, States: true})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return out, err
+		}
+		out.Warnings = warnings
+		ws = slices.DeleteFunc(ws, func(w host.Worker) bool { return w.Shell != nil || !in.All && w.Gone() })
+		if out.Omitted = max(0, len(ws)-maxListed); out.Omitted > 0 {
+			ws = ws[out.Omitted:]
+		}
+		for _, w := range ws {
+			out.Workers = append(out.Workers, workerOf(w))
+		}
+		return out, nil
+	},
+	failed: func(_ WorkerListInput, text string) WorkerListOutput {
+		return WorkerListOutput{Workers: []Worker{}, Error: text}
+	},
+}
+
+// WorkerStatusInput names a worker.
+type WorkerStatusInput struct {
+	Name string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
+}
+
+// WorkerStatusOutput is how a worker is.
+type WorkerStatusOutput struct {
+	outcome
+	Worker *Worker `json:"worker,omitempty" jsonschema:"The worker"`
+	Error  string  `json:"error,omitempty" jsonschema:"Why there is no answer"`
+}
+
+// WorkerStatus tells how a worker is.
+func WorkerStatus(ctx context.Context, env Env, in WorkerStatusInput) (WorkerStatusOutput, error) {
+	return workerStatus.do(ctx, env, in)
+}
+
+var workerStatus = &definition[WorkerStatusInput, WorkerStatusOutput]{
+	tool: Tool{
+		Name:        "worker-status",
+		Title:       "How a worker is",
+		Description: `Return the status of a worker, running or ended, with exit code, command and times.`,
+		Set:         Workers,
+		ReadOnly:    true,
+		Idempotent:  true,
+	},
+	run: func(ctx context.Context, h *host.Host, _ Env, in WorkerStatusInput) (WorkerStatusOutput, error) {
+		ws, err := findWorkers(ctx, h, true, in.Name)
+		if err != nil {
+			return WorkerStatusOutput{}, err
+		}
+		return WorkerStatusOutput{outcome: outcome{true}, Worker: new(workerOf(ws[0]))}, nil
+	},
+	failed: func(_ WorkerStatusInput, text string) WorkerStatusOutput { return WorkerStatusOutput{Error: text} },
+}

@@ -1,0 +1,103 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+// WorkerKillInput says which worker to end, and how.
+type WorkerKillInput struct {
+	Name string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
+	// Force and Timeout take the place of what the policy says.
+	Force   bool `json:"force" jsonschema:"End with SIGKILL what is alive after timeout" schema:"default=true"`
+	Timeout int  `json:"timeout,omitempty" jsonschema:"Ms to wait before that" schema:"over=0"`
+}
+
+// WorkerKillOutput is what became of the worker.
+type WorkerKillOutput struct {
+	outcome
+	SignalSent  string   `json:"signal_sent,omitempty" jsonschema:"Signal that was sent; absent if it had ended"`
+	ForceKilled bool     `json:"force_killed,omitempty" jsonschema:"SIGKILL was needed"`
+	Worker      *Worker  `json:"worker,omitempty" jsonschema:"The worker as it is now"`
+	Warnings    []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
+	Error       string   `json:"error,omitempty" jsonschema:"What is left of it, or why nothing was done"`
+	later
+}
+
+// WorkerKill ends a worker.
+func WorkerKill(ctx context.Context, env Env, in WorkerKillInput) (WorkerKillOutput, error) {
+	return workerKill.do(ctx, env, in)
+}
+
+var workerKill = &definition[WorkerKillInput, WorkerKillOutput]{
+	tool: Tool{
+		Name:  "worker-kill",
+		Title: "Kill a worker",
+		Description: `End a worker and every process it started, gently, then by SIGKILL. Returns when nothing of it
+is left. Its worktree stays.`,
+		Set:         Workers,
+		Destructive: true,
+		Idempotent:  true,
+	},
+	run: runWorkerKill,
+	failed: func(_ WorkerKillInput, text string) WorkerKillOutput {
+		return WorkerKillOutput{Error: text}
+	},
+}
+
+func runWorkerKill(ctx context.Context, h *host.Host, env Env, in WorkerKillInput) (WorkerKillOutput, error) {
+	w, err := findWorker(ctx, h, in.Name)
+	if err != nil {
+		return WorkerKillOutput{}, err
+	}
+	progress, stop := killProgress(env, w.Name)
+	defer stop()
+	req := host.KillRequest{Force: &in.Force, Progress: progress}
+	if in.Timeout > 0 {
+		req.Grace = new(milliseconds(in.Timeout))
+	}
+	kill := func(ctx context.Context) ([]host.KillOutcome, error) {
+		return h.Kill(ctx, host.Selection{Names: []string{w.ID}}, req)
+	}
+	if caller, err := h.Caller(ctx); err == nil && caller.WorkerID == w.ID {
+		// Its end would take the answer with it; whether it may is known before.
+		if err := mayEnd(ctx, h, caller, w.Team); err != nil {
+			return WorkerKillOutput{}, err
+		}
+		req.Progress = nil
+		after := func(ctx context.Context) error {
+			_, err := kill(ctx)
+			return err
+		}
+		return WorkerKillOutput{outcome: outcome{true}, Worker: new(workerOf(w)), later: later{after}}, nil
+	}
+	outs, err := kill(ctx)
+	if err != nil {
+		return WorkerKillOutput{}, err
+	}
+	killed := outs[0]
+	out := WorkerKillOutput{
+		outcome:     outcome{killed.Err == nil},
+		SignalSent:  killed.Result.Signal,
+		ForceKilled: killed.Result.Forced,
+		Worker:      new(workerOf(killed.Worker)),
+	}
+	if killed.Err != nil {
+		out.Error = message(killed.Err)
+	}
+	for _, warning := range killed.Warnings {
+		out.Warnings = append(out.Warnings, warning.Text)
+	}
+	return out, nil
+}
+
+// mayEnd refuses the end of a worker of a team to a caller who does not lead it.
+func mayEnd(ctx context.Context, h *host.Host, caller team.Caller, teamName string) error {
+	if teamName == "" {
+		return nil
+	}
+	return h.View(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.MayEnd(ctx, tx, caller, teamName) })
+}

@@ -1,0 +1,81 @@
+package tool
+
+import (
+	"context"
+	"strings"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// WorkerSpawnInput says what worker to start.
+type WorkerSpawnInput struct {
+	Name     string   `json:"name" jsonschema:"Its name: letters, digits, hyphens" schema:"min=1"`
+	Command  []string `json:"command" jsonschema:"Program and arguments, no shell" schema:"min=1"`
+	Cwd      string   `json:"cwd,omitempty" jsonschema:"Working directory"`
+	Backend  string   `json:"backend,omitempty" jsonschema:"process, or tmux for a terminal"`
+	Env      []string `json:"env,omitempty" jsonschema:"Entries KEY=VALUE"`
+	Tags     []string `json:"tags,omitempty" jsonschema:"Labels"`
+	Worktree bool     `json:"worktree,omitempty" jsonschema:"In a git worktree of its own" schema:"default=false"`
+	Branch   string   `json:"branch,omitempty" jsonschema:"Branch of the worktree"`
+	Stdin    bool     `json:"stdin,omitempty" jsonschema:"Keep standard input open for worker-send" schema:"default=false"`
+}
+
+// WorkerSpawnOutput is the new worker.
+type WorkerSpawnOutput struct {
+	outcome
+	Worker   *Worker  `json:"worker,omitempty" jsonschema:"The new worker"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"What to know about it"`
+	Error    string   `json:"error,omitempty" jsonschema:"Why there is no new worker"`
+}
+
+// WorkerSpawn starts a worker.
+func WorkerSpawn(ctx context.Context, env Env, in WorkerSpawnInput) (WorkerSpawnOutput, error) {
+	return workerSpawn.do(ctx, env, in)
+}
+
+var workerSpawn = &definition[WorkerSpawnInput, WorkerSpawnOutput]{
+	tool: Tool{
+		Name:  "worker-spawn",
+		Title: "Start a worker",
+		Description: `Start a command that goes on after this session, until it ends or is killed. Returns once it
+runs. Use Bash for what belongs to this session.`,
+		Set: Workers,
+	},
+	run: runWorkerSpawn,
+	failed: func(_ WorkerSpawnInput, text string) WorkerSpawnOutput {
+		return WorkerSpawnOutput{Error: text}
+	},
+}
+
+func runWorkerSpawn(ctx context.Context, h *host.Host, env Env, in WorkerSpawnInput) (WorkerSpawnOutput, error) {
+	for _, entry := range in.Env {
+		if key, _, ok := strings.Cut(entry, "="); !ok || key == "" {
+			return WorkerSpawnOutput{}, invalid("env", "must be entries of the form KEY=VALUE")
+		}
+	}
+	if in.Branch != "" && !in.Worktree {
+		return WorkerSpawnOutput{}, invalid("branch", "needs worktree")
+	}
+	dir, err := env.dir(in.Cwd)
+	if err != nil {
+		return WorkerSpawnOutput{}, err
+	}
+	var out WorkerSpawnOutput
+	req, err := env.newWorker(in.Backend, in.Worktree, dir)
+	if err != nil {
+		return WorkerSpawnOutput{}, err
+	}
+	req.Name, req.Command, req.Env, req.Stdin = in.Name, in.Command, in.Env, in.Stdin
+	req.Dir, req.DirGiven = dir, in.Cwd != ""
+	req.Tags = append(req.Tags, in.Tags...)
+	if req.Workspace != nil {
+		req.Workspace.Branch = in.Branch
+	}
+	req.Warn = func(w host.Warning) { out.Warnings = append(out.Warnings, w.Text) }
+	w, err := h.Spawn(ctx, req)
+	if err != nil {
+		return WorkerSpawnOutput{}, err
+	}
+	out.Success, out.Worker = true, new(workerOf(w))
+	return out, nil
+}

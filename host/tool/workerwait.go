@@ -1,0 +1,233 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// maxWait is how long a call waits at most: several clients give up after a minute.
+const maxWait = 50 * time.Second
+
+// waiting limits a wait to so many milliseconds, and to what a call may take.
+func waiting(ctx context.Context, ms int) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, min(milliseconds(ms), maxWait))
+}
+
+// WorkerWaitInput says what to wait for.
+type WorkerWaitInput struct {
+	Names   []string `json:"names" jsonschema:"Names of the workers" schema:"min=1"`
+	For     string   `json:"for,omitempty" jsonschema:"Wait for all of them, or any one" schema:"default=all,enum=all|any"`
+	Until   string   `json:"until,omitempty" jsonschema:"State of an agent; idle: its turn is over, also if it asks something" schema:"default=ended,enum=ended|idle|blocked|working"`
+	Pattern string   `json:"pattern,omitempty" jsonschema:"Regular expression: also done once an output line matches"`
+	Timeout int      `json:"timeout,omitempty" jsonschema:"Ms to wait, at most 50000" schema:"default=50000,over=0"`
+	Cursor  string   `json:"cursor,omitempty" jsonschema:"cursor of an earlier answer: match only later output"`
+}
+
+// WorkerWaitOutput is how the workers are after the wait.
+type WorkerWaitOutput struct {
+	outcome
+	Pending bool           `json:"pending,omitempty" jsonschema:"The time was over before: call again with cursor"`
+	Workers []AwaitedState `json:"workers" jsonschema:"The workers, in the order of the names"`
+	Cursor  string         `json:"cursor,omitempty" jsonschema:"For the next call: where the output was read up to"`
+	Error   string         `json:"error,omitempty" jsonschema:"Why nothing was waited for"`
+}
+
+// AwaitedState is one of the workers that were waited for.
+type AwaitedState struct {
+	Name     string `json:"name" jsonschema:"Name of the worker"`
+	Done     bool   `json:"done" jsonschema:"What was waited for has happened"`
+	Status   string `json:"status" jsonschema:"Its status" schema:"enum=starting|running|stopped|lost|unknown"`
+	State    string `json:"state,omitempty" jsonschema:"What an agent does, if a state was waited for: working, idle, blocked, unknown"`
+	Question string `json:"question,omitempty" jsonschema:"What a blocked agent asks"`
+	ExitCode *int   `json:"exit_code,omitempty" jsonschema:"Exit code once it has ended, 128+n after signal n" schema:"number"`
+	Signal   string `json:"signal,omitempty" jsonschema:"Signal that ended it"`
+	Matched  string `json:"matched,omitempty" jsonschema:"The line that matched"`
+}
+
+// WorkerWait waits for workers.
+func WorkerWait(ctx context.Context, env Env, in WorkerWaitInput) (WorkerWaitOutput, error) {
+	return workerWait.do(ctx, env, in)
+}
+
+var workerWait = &definition[WorkerWaitInput, WorkerWaitOutput]{
+	tool: Tool{
+		Name:  "worker-wait",
+		Title: "Wait for workers",
+		Description: `Wait until workers have ended, or written a line that matches pattern, instead of polling. With
+pending in the answer the time was over first: call again with its cursor.`,
+		Set:        Workers,
+		ReadOnly:   true,
+		Idempotent: true,
+	},
+	run: runWorkerWait,
+	failed: func(_ WorkerWaitInput, text string) WorkerWaitOutput {
+		return WorkerWaitOutput{Workers: []AwaitedState{}, Error: text}
+	},
+}
+
+func runWorkerWait(ctx context.Context, h *host.Host, _ Env, in WorkerWaitInput) (WorkerWaitOutput, error) {
+	cursors, problem := parseCursors(in.Cursor)
+	if problem != "" {
+		return WorkerWaitOutput{}, invalid("cursor", problem)
+	}
+	re, err := pattern("pattern", in.Pattern)
+	if err != nil {
+		return WorkerWaitOutput{}, err
+	}
+	states := awaitedStates(in.Until)
+	if states != nil && re != nil {
+		return WorkerWaitOutput{}, invalid("pattern", "goes with until ended alone")
+	}
+	ws, err := findWorkers(ctx, h, false, in.Names...)
+	if err != nil {
+		return WorkerWaitOutput{}, err
+	}
+	limited, cancel := waiting(ctx, in.Timeout)
+	defer cancel()
+	all := make([]*awaited, len(ws))
+	done := make(chan error, len(ws))
+	var waiting sync.WaitGroup
+	for i, w := range ws {
+		from := cursors[w.ID]
+		from.id = w.ID
+		all[i] = &awaited{h: h, worker: w, pattern: re, states: states, follower: newFollower(from)}
+		waiting.Go(func() { done <- all[i].wait(limited) })
+	}
+	for range ws {
+		werr := <-done
+		if werr != nil && limited.Err() == nil {
+			err = errors.Join(err, werr)
+			cancel()
+		}
+		if in.For == "any" {
+			cancel() // what the others have seen until now counts, too
+		}
+	}
+	waiting.Wait()
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return WorkerWaitOutput{}, err
+	}
+	return waited(all, in.For == "any"), nil
+}
+
+// awaitedStates are the states that end a wait until that one; nil: only an end does.
+func awaitedStates(until string) []profile.State {
+	switch until {
+	case "", "ended":
+		return nil
+	case string(profile.Idle):
+		return []profile.State{profile.Idle, profile.Blocked}
+	default:
+		return []profile.State{profile.State(until)}
+	}
+}
+
+// waited is the answer after a wait.
+func waited(all []*awaited, anyOne bool) WorkerWaitOutput {
+	out := WorkerWaitOutput{outcome: outcome{true}}
+	n := 0
+	var cursors []string
+	for _, a := range all {
+		s := AwaitedState{Name: a.worker.Name, Done: a.done, Status: string(a.worker.Status), Matched: a.matched}
+		if a.worker.Exit != nil && a.worker.Gone() {
+			s.ExitCode, s.Signal = new(exitCode(*a.worker.Exit)), a.worker.Exit.Signal
+		}
+		if state := a.worker.State; state != nil && !a.worker.Gone() {
+			s.State, s.Question = string(state.State), state.Question
+		}
+		out.Workers = append(out.Workers, s)
+		cursors = append(cursors, a.String())
+		if a.done {
+			n++
+		}
+	}
+	out.Pending = n == 0 || n < len(all) && !anyOne
+	if all[0].pattern != nil {
+		out.Cursor = strings.Join(cursors, ",")
+	}
+	return out
+}
+
+// awaited is one worker that is waited for.
+type awaited struct {
+	h       *host.Host
+	worker  host.Worker
+	pattern *regexp.Regexp
+	// states are those in which it is done, too; nil: none.
+	states []profile.State
+	*follower
+
+	done    bool
+	matched string
+	// lines are those that were finished by the piece that is looked at.
+	lines []string
+	shown shownLines
+}
+
+// errMatched ends the reading of an output in which a line matched.
+var errMatched = errors.New("a line matched")
+
+// wait returns once the worker is done, or the context has ended.
+func (a *awaited) wait(ctx context.Context) error {
+	if a.pattern != nil {
+		a.shown = shownLines{live: true, line: func(text string) { a.lines = append(a.lines, text) }}
+		err := a.h.Logs(ctx, a.worker.ID, swarm.OutputOptions{Since: a.from.at, Follow: true}, a.look)
+		if errors.Is(err, errMatched) {
+			a.done = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if a.states != nil {
+		w, err := a.h.WaitState(ctx, a.worker.ID, a.states)
+		switch {
+		case err == nil:
+			a.done, a.worker.State = true, w.State
+			return nil
+		case !errors.Is(err, host.ErrEnded):
+			a.worker.State = w.State
+			return err
+		}
+	}
+	// Of what ends right now the status is known in a moment.
+	return a.h.Wait(ctx, host.Selection{Names: []string{a.worker.ID}}, func(w host.Worker) { a.worker, a.done = w, true })
+}
+
+// look looks for the pattern in a piece of output, also in a line that has no end yet:
+// questions have none.
+func (a *awaited) look(o swarm.Output) error {
+	if !a.isNew(o) {
+		return nil
+	}
+	a.lines = a.lines[:0]
+	a.shown.add(o)
+	for _, line := range append(a.lines, a.shown.open()...) {
+		if line = strings.TrimSuffix(line, "\n"); a.pattern.MatchString(line) {
+			a.matched = capped(line, 1000)
+			return errMatched
+		}
+	}
+	return nil
+}
+
+// capped is a text of at most n characters.
+func capped(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	return string([]rune(text)[:n]) + "…"
+}

@@ -1,0 +1,116 @@
+package host
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+const (
+	// lookEvery is how often the screens of agents are looked at, where there are any.
+	lookEvery = 3 * time.Second
+	// quietFor is how long an agent must have written nothing to be told as idle: it
+	// draws its prompt between two steps, too.
+	quietFor = time.Second
+)
+
+// stateKinds are the events that tell what an agent does.
+var stateKinds = []string{string(EventBlocked), string(EventIdle), string(EventWorking)}
+
+// profiled returns the records of workers that have a profile.
+func (h *Host) profiled(recs []registry.Record) []registry.Record {
+	return slices.DeleteFunc(slices.Clone(recs), func(r registry.Record) bool { return h.profileOf(&r) == nil })
+}
+
+// looks records what agents do, beside the loop: it asks backends.
+func (w *watching) looks(ctx context.Context) {
+	if w.looking {
+		return
+	}
+	w.looking = true
+	reg := w.reg
+	w.aside(ctx, func() func() {
+		recs, _, err := reg.Read(ctx, registry.Query{State: registry.Running})
+		if err == nil {
+			recs = w.h.profiled(recs)
+			if len(recs) > 0 {
+				err = w.h.tellStates(ctx, reg, recs)
+			}
+		}
+		return func() {
+			w.looking, w.look = false, time.Time{}
+			if ctx.Err() == nil {
+				w.h.warnIf(err, "the states of agents can't be told")
+			}
+			if len(recs) > 0 {
+				w.look = time.Now().Add(lookEvery)
+			}
+		}
+	})
+}
+
+// tellStates writes an event for each worker that does something else than the last
+// event of this kind says.
+func (h *Host) tellStates(ctx context.Context, reg *registry.Registry, recs []registry.Record) error {
+	now := time.Now()
+	var events []registry.Event
+	states := h.statesOf(ctx, recs)
+	for i := range recs {
+		kind, text, ok := stateEvent(states[recs[i].ID], now)
+		if ok {
+			events = append(events, newEvent(&recs[i], kind, line(text), now))
+		}
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	fresh := func(ctx context.Context, tx *registry.Tx) (changed []registry.Event, err error) {
+		for _, e := range events {
+			last, err := tx.LastEvent(ctx, e.ID, stateKinds...)
+			if err != nil {
+				return nil, err
+			}
+			if last.Kind != e.Kind || last.Text != e.Text {
+				changed = append(changed, e)
+			}
+		}
+		return changed, nil
+	}
+	// Most looks find what is known, which takes no write.
+	var changed []registry.Event
+	err := reg.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+		changed, err = fresh(ctx, tx)
+		return err
+	})
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		// Another watcher may have been quicker.
+		changed, err := fresh(ctx, tx)
+		if err == nil {
+			_, err = tx.Append(ctx, changed...)
+		}
+		return err
+	})
+}
+
+// stateEvent returns the event that tells of a state, if there is one.
+func stateEvent(s *AgentState, now time.Time) (kind EventKind, text string, ok bool) {
+	if s == nil {
+		return "", "", false
+	}
+	switch s.State {
+	case profile.Blocked:
+		return EventBlocked, s.Question, true
+	case profile.Idle:
+		return EventIdle, "", s.Since.IsZero() || now.Sub(s.Since) >= quietFor
+	case profile.Working:
+		return EventWorking, "", true
+	default:
+		return "", "", false
+	}
+}

@@ -1,0 +1,39 @@
+package proc
+
+import (
+	"bytes"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxArgs is how much of a command line [Args] reads.
+const maxArgs = 64 << 10
+
+// Args returns the arguments of a process, the program's name first: those that it was
+// started with, or put in their place itself. It returns nil if they can't be read, and
+// the first ones of a very long command line.
+func Args(pid int) []string {
+	fd, err := open("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	var line []byte
+	buf := make([]byte, 4096)
+	for len(line) < maxArgs {
+		n, err := read(fd, buf)
+		if err != nil || n == 0 {
+			break
+		}
+		line = append(line, buf[:n]...)
+	}
+	if len(line) == 0 {
+		return nil
+	}
+	var args []string
+	for arg := range bytes.SplitSeq(bytes.TrimSuffix(line, []byte{0}), []byte{0}) {
+		args = append(args, string(arg))
+	}
+	return args
+}

@@ -19,7 +19,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-
 // fakeWorker is a worker of a fake backend: a file, so that several processes
 // see the same ones.
 type fakeWorker struct {

@@ -1,0 +1,161 @@
+package hookstate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/safetext"
+	"github.com/swarmhost/swarm/shared/shim/proc"
+)
+
+// File is the name of the file in a run directory.
+const File = "hook.json"
+
+const (
+	version = 1
+	// maxFile bounds the file, maxText the texts in it.
+	maxFile = 16 << 10
+	maxText = 500
+	// maxSession bounds a session id. Those of the known agents have less than 50 bytes.
+	maxSession = 128
+)
+
+// The states that a hook can tell.
+const (
+	Working = "working"
+	Idle    = "idle"
+	Blocked = "blocked"
+)
+
+// Claim is what hooks said of an agent.
+type Claim struct {
+	Version int `json:"version"`
+	// Client names the agent's program: claude, codex, gemini, opencode, qwen.
+	Client string `json:"client"`
+	// Session is the id of the agent's conversation; empty if it is not known. It stays
+	// when the agent ends.
+	Session string `json:"session,omitempty"`
+	// Main is the main process of the worker when the hook ran, and Agent the process
+	// that ran it.
+	Main  proc.Identity `json:"main"`
+	Agent proc.Identity `json:"agent"`
+	// State is one of the states; empty if it is not known.
+	State string `json:"state,omitempty"`
+	// Question is what the agent asks; only if State is [Blocked].
+	Question string `json:"question,omitempty"`
+	// Since is when the state began, and At when a hook last said so.
+	Since time.Time `json:"since,omitzero"`
+	At    time.Time `json:"at,omitzero"`
+}
+
+// Holds reports whether the claim is about processes that live: main is the main process
+// of the worker now. A state outlives neither that nor the agent itself.
+func (c *Claim) Holds(main proc.Identity) bool {
+	return c.State != "" && c.Main == main && c.Agent.Alive()
+}
+
+// Read returns the claim in a run directory. A file that is not there is an
+// [io/fs.ErrNotExist]; one that is not what [Write] writes is another error.
+func Read(run string) (Claim, error) {
+	var c Claim
+	path := filepath.Join(run, File)
+	b, err := safefile.Read(path, maxFile)
+	if err != nil {
+		return Claim{}, err
+	}
+	if err := json.Unmarshal(b, &c); err != nil {
+		return Claim{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if c.Version != version {
+		return Claim{}, fmt.Errorf("%s: expected version %d, got %d", path, version, c.Version)
+	}
+	c.clean()
+	return c, nil
+}
+
+// Session returns the id of the conversation of the agent that lives, or lived, in a run
+// directory; empty if it is not known. It begins with a letter or digit and has nothing
+// but these and "._:-" in it, so it is one argument of a command and no option.
+func Session(run string) string {
+	c, err := Read(run)
+	if err != nil {
+		return ""
+	}
+	return c.Session
+}
+
+// Write replaces the claim in a run directory, whole or not at all.
+func Write(run string, c Claim) error {
+	c.Version = version
+	c.clean()
+	b, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	// Hooks of tools that an agent runs at the same time write at the same time.
+	temp := filepath.Join(run, File+"."+strconv.Itoa(os.Getpid()))
+	f, err := safefile.Create(temp)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(b, '\n'))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(temp, filepath.Join(run, File))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return nil
+}
+
+// clean leaves out what no hook of ours writes.
+func (c *Claim) clean() {
+	if c.State != Working && c.State != Idle && c.State != Blocked {
+		c.State = ""
+	}
+	if c.State != Blocked {
+		c.Question = ""
+	}
+	c.Client, c.Question = text(c.Client), text(c.Question)
+	if !validSession(c.Session) {
+		c.Session = ""
+	}
+	// What lies ahead was not seen, and would hold for ever.
+	if now := time.Now(); c.At.After(now) || c.Since.After(c.At) {
+		c.At, c.Since = now, now
+	}
+}
+
+// text returns a text of one line, harmless and not too long.
+func text(s string) string {
+	for at := range s {
+		if at >= maxText {
+			s = s[:at] + "…"
+			break
+		}
+	}
+	if !utf8.ValidString(s) {
+		s = s[:min(len(s), maxText)]
+	}
+	return safetext.Line(s)
+}
+
+func validSession(id string) bool {
+	if id == "" || len(id) > maxSession {
+		return false
+	}
+	for i, c := range []byte(id) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && (i == 0 || c != '-' && c != '_' && c != '.' && c != ':') {
+			return false
+		}
+	}
+	return true
+}

@@ -2,10 +2,12 @@ package host
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
@@ -52,5 +54,44 @@ func TestLineToMain(t *testing.T) {
 	}
 	if h.lineToMain([]proc.Process{main}, filepath.Join(t.TempDir(), "none")) == nil {
 		t.Error("a run directory that can't be read proves something")
+	}
+}
+
+// TestInForeground: a client that leads a session of its own below the first process of
+// the system is a daemon; a wrapper above the client that does so is none.
+func TestInForeground(t *testing.T) {
+	t.Parallel()
+	first, err := proc.Read(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leader := proc.Process{Identity: proc.Identity{PID: 100, Start: 1, Boot: "b"}, Name: "client", Parent: 1, Session: 100}
+	inside := leader
+	inside.PID = 101
+	onTerminal := leader
+	onTerminal.Terminal = true
+	self, err := proc.Self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := inside
+	child.Parent, child.Session = self.PID, self.Session
+	for what, c := range map[string]struct {
+		line   []proc.Process
+		daemon bool
+	}{
+		"a client that leads its session below init":  {[]proc.Process{leader}, true},
+		"a client in the session of one that is gone": {[]proc.Process{inside}, true},
+		"a client with a terminal":                    {[]proc.Process{onTerminal}, false},
+		"a wrapper with a terminal":                   {[]proc.Process{child, onTerminal}, false},
+		// In a container whose first process has the terminal, it has left that one.
+		"a wrapper that leads its session below init": {[]proc.Process{child, leader}, first.Terminal},
+		"nobody": {nil, false},
+	} {
+		err := inForeground(c.line)
+		_, daemon := errors.AsType[*team.UnprovenError](err)
+		if daemon != c.daemon || (err == nil) == daemon {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }

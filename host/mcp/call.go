@@ -34,6 +34,7 @@ func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) 
 	defer hush()
 	env := s.Env(t.Name)
 	env.Session, env.Progress, env.Patience = s.Session, tell, cmp.Or(s.CallLimit, DefaultCallLimit)
+	env.Gone = ctx.Done()
 	done := make(chan tool.Result)
 	input := r.Params.Arguments
 	if bytes.Equal(input, []byte("null")) {

@@ -21,13 +21,17 @@ import (
 
 // world is a state directory with the team web, of which alice is an agent, and no
 // plugin.
-type world struct{ dir string }
+type world struct {
+	dir string
+	// called is told of each call of a tool when it begins; nil: nobody is.
+	called func(tool string)
+}
 
 const aliceToken = "alice's"
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t.TempDir()}
+	w := &world{dir: t.TempDir()}
 	h, err := w.openAs("")(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +68,15 @@ func (w *world) openAs(token string) func(context.Context) (*host.Host, error) {
 // serve starts a server for whoever has a token, and a client of it.
 func (w *world) serve(t *testing.T, token string, sets []tool.Set) *sdk.ClientSession {
 	t.Helper()
+	c, end := w.start(t, token, sets, nil)
+	t.Cleanup(end)
+	return c
+}
+
+// start is serve for who ends the server: end closes the connection and returns when the
+// server has left.
+func (w *world) start(t *testing.T, token string, sets []tool.Set, o *sdk.ClientOptions) (c *sdk.ClientSession, end func()) {
+	t.Helper()
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	open := w.openAs(token)
@@ -71,19 +84,45 @@ func (w *world) serve(t *testing.T, token string, sets []tool.Set) *sdk.ClientSe
 	go func() {
 		done <- Serve(context.WithoutCancel(t.Context()), Options{
 			In: in, Out: out, Version: "0", Session: shell.Session{ID: "test"}, Tools: sets, Open: open,
-			Env: func(string) tool.Env { return tool.Env{Open: open, Dir: w.dir} },
+			Env: func(name string) tool.Env {
+				if w.called != nil {
+					w.called(name)
+				}
+				return tool.Env{Open: open, Dir: w.dir}
+			},
 		})
 		_ = out.Close()
 	}()
-	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "0"}, nil)
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "0"}, o)
 	c, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	return c, func() {
 		if err := errors.Join(c.Close(), toServer.Close(), <-done); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// send puts a message into the leader's inbox.
+func (w *world) send(t *testing.T, text string) {
+	t.Helper()
+	w.change(t, func(ctx context.Context, tx *registry.Tx) error {
+		return tx.AddMessage(ctx, &registry.Message{
+			Team: "web", Sender: "agent-aaaaaa", Recipient: team.Leader, Type: registry.MessagePlain, Body: text, Time: time.Now(),
+		})
 	})
-	return c
+}
+
+// change changes the registry.
+func (w *world) change(t *testing.T, f func(context.Context, *registry.Tx) error) {
+	t.Helper()
+	h, err := w.openAs("")(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(h.Change(t.Context(), f), h.Close()); err != nil {
+		t.Fatal(err)
+	}
 }

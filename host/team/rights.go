@@ -128,5 +128,20 @@ func MayEnd(ctx context.Context, tx *registry.Tx, caller Caller, teamName string
 	return err
 }
 
+// Attend returns an agent of a team that is not terminated, for a caller who leads
+// the team: to look at the agent's screen, or to type at it. In this order it is
+// [NoTeamError], [NotLeaderError] with verb, [NoAgentError] or [TerminatedError] if the
+// caller may not.
+func Attend(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who, verb string) (registry.Agent, error) {
+	if err := Lead(ctx, tx, caller, teamName, verb); err != nil {
+		return registry.Agent{}, err
+	}
+	a, err := Find(ctx, tx, teamName, who)
+	if err == nil && a.Status == Terminated {
+		err = &TerminatedError{Agent: who}
+	}
+	return a, err
+}
+
 // verbKill is what most of those who are refused wanted.
 const verbKill = "kill agents"

@@ -127,7 +127,7 @@ func agentStatuses(agents []agent.Agent) []AgentStatus {
 		}
 		if s := a.State; s != nil {
 			list[i].State, list[i].Question = string(s.State), s.Question
-			list[i].Choices = choices(s)
+			list[i].Choices = choices(s.Choices)
 		}
 	}
 	return list

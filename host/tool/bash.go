@@ -44,10 +44,9 @@ var bash = &definition[BashInput, BashOutput]{
 		Name:  "Bash",
 		Title: "Run a command",
 		Set:   Shells,
-		Description: `Run a command line with bash and return what it wrote and its exit code. With
-run_in_background the answer has a task_id at once: for BashOutput (what it wrote
-since) and KillShell. It ends with this session. A command that takes long goes there
-by itself.`,
+		Description: `Run a command line with bash and return its output and exit code. With run_in_background
+return a task_id at once, for BashOutput and KillShell. A command that takes long goes
+on in the background by itself. All of them end with this session.`,
 		Destructive: true,
 	},
 	run: runBash,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
@@ -24,6 +25,9 @@ type Env struct {
 	// Patience is how long whoever calls waits for an answer: what Bash runs goes on in
 	// the background before that; 0: as long as it takes.
 	Patience time.Duration
+	// Gone is closed when nobody waits for the answer any more: what was only waited for is
+	// left alone then; nil: somebody does until the end.
+	Gone <-chan struct{}
 	// AgentCommand is what spawn-agent starts if its input has no command.
 	AgentCommand []string
 	// NoAgentCommand says why that of a config is not used; empty: there is none.
@@ -40,6 +44,31 @@ type Env struct {
 	// Progress is told how a call that takes long goes on; total is 0 where it is
 	// not known. Nil: nobody.
 	Progress func(text string, done, total float64)
+}
+
+// waiting returns a context for a wait of so many milliseconds, at most what a call may
+// take. It ends when nobody waits for the answer any more.
+func (env Env) waiting(ctx context.Context, ms int) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, min(milliseconds(ms), maxWait))
+	stop := make(chan struct{})
+	go func() {
+		select {
+		case <-env.Gone:
+			cancel()
+		case <-stop:
+		}
+	}()
+	return ctx, sync.OnceFunc(func() { close(stop); cancel() })
+}
+
+// gone returns an error if nobody waits for the answer any more.
+func (env Env) gone() error {
+	select {
+	case <-env.Gone:
+		return context.Canceled
+	default:
+		return nil
+	}
 }
 
 var errNoDir = errors.New("cannot tell the working directory")

@@ -32,10 +32,10 @@ func Heartbeat(ctx context.Context, env Env, in HeartbeatInput) (HeartbeatOutput
 var heartbeat = &definition[HeartbeatInput, HeartbeatOutput]{
 	tool: Tool{
 		Name:        "heartbeat",
-		Title:       "Tell that one is alive",
+		Title:       "Report that an agent is alive",
 		Set:         Teams,
 		Member:      true,
-		Description: `Tell that you are alive. Two minutes without any sign of life make an active agent inactive.`,
+		Description: `Report that you are alive. An active agent that gives no sign of life for two minutes is inactive.`,
 		Idempotent:  true,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in HeartbeatInput) (HeartbeatOutput, error) {

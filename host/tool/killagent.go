@@ -55,13 +55,7 @@ Only the team leader can kill agents.`,
 		})
 		asked := errors.Is(err, team.ErrInShutdown)
 		if in.Wait > 0 && (asked || err == nil && killed.Phase == team.Requested) {
-			answered, aerr := awaitAnswer(ctx, h, in)
-			switch {
-			case aerr != nil:
-				return KillAgentOutput{}, aerr
-			case answered.Phase != "":
-				killed, err = answered, nil
-			}
+			killed, err = awaitAnswer(ctx, h, env, in)
 		}
 		if err != nil {
 			return KillAgentOutput{}, err
@@ -89,14 +83,14 @@ func method(in KillAgentInput) string {
 	return "graceful"
 }
 
-// awaitAnswer waits for the answer of an agent that was asked to end; the phase is empty
-// if there was none in time.
-func awaitAnswer(ctx context.Context, h *host.Host, in KillAgentInput) (agent.Killed, error) {
-	limited, cancel := waiting(ctx, in.Wait)
+// awaitAnswer waits for the answer of an agent that was asked to end; the phase is
+// [team.Requested] if there was none in time.
+func awaitAnswer(ctx context.Context, h *host.Host, env Env, in KillAgentInput) (agent.Killed, error) {
+	limited, cancel := env.waiting(ctx, in.Wait)
 	defer cancel()
 	killed, err := agent.AwaitAnswer(limited, h, in.TeamName, in.AgentID)
 	if err != nil && limited.Err() != nil {
-		return agent.Killed{}, ctx.Err()
+		return agent.Killed{Phase: team.Requested}, ctx.Err()
 	}
 	return killed, err
 }

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -36,6 +37,7 @@ type ReadMessagesInput struct {
 type ReadMessagesOutput struct {
 	outcome
 	Messages  []Message `json:"messages" jsonschema:"The messages, the oldest first"`
+	Pending   bool      `json:"pending,omitempty" jsonschema:"The time to wait was over before there was one: call again"`
 	Remaining int       `json:"remaining,omitempty" jsonschema:"How many more there are: call again" schema:"number"`
 	Error     string    `json:"error,omitempty" jsonschema:"Why there are none"`
 }
@@ -96,19 +98,23 @@ var readMessages = &definition[ReadMessagesInput, ReadMessagesOutput]{
 		Description: `Read your messages, the oldest first, and mark them as read. Answer a shutdown_request with
 respond-shutdown.`,
 	},
-	run: func(ctx context.Context, h *host.Host, _ Env, in ReadMessagesInput) (ReadMessagesOutput, error) {
-		if err := awaitMessage(ctx, h, in); err != nil {
+	run: func(ctx context.Context, h *host.Host, env Env, in ReadMessagesInput) (ReadMessagesOutput, error) {
+		pending, err := awaitMessage(ctx, h, env, in)
+		if err != nil {
 			return ReadMessagesOutput{}, err
 		}
 		var inbox team.Inbox
-		err := change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (err error) {
+		err = change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (err error) {
 			inbox, err = team.Read(ctx, tx, caller, in.TeamName, in.UnreadOnly, now)
 			return err
 		})
 		if err != nil {
 			return ReadMessagesOutput{}, err
 		}
-		return ReadMessagesOutput{outcome: outcome{true}, Messages: messages(inbox.Messages), Remaining: inbox.Remaining}, nil
+		return ReadMessagesOutput{
+			outcome: outcome{true}, Messages: messages(inbox.Messages), Remaining: inbox.Remaining,
+			Pending: pending && len(inbox.Messages) == 0,
+		}, nil
 	},
 	failed: func(_ ReadMessagesInput, text string) ReadMessagesOutput {
 		return ReadMessagesOutput{Messages: []Message{}, Error: text}
@@ -127,16 +133,17 @@ func messages(ms []registry.Message) []Message {
 }
 
 // awaitMessage waits for a message that nobody has read, if the input says so, for as
-// long as it says.
-func awaitMessage(ctx context.Context, h *host.Host, in ReadMessagesInput) error {
+// long as it says, and reports whether there was none in time. If nobody waits for the
+// answer any more that is an error: messages that nobody sees must stay unread.
+func awaitMessage(ctx context.Context, h *host.Host, env Env, in ReadMessagesInput) (pending bool, err error) {
 	if in.Wait == 0 {
-		return nil
+		return false, nil
 	}
-	limited, cancel := waiting(ctx, in.Wait)
+	limited, cancel := env.waiting(ctx, in.Wait)
 	defer cancel()
-	err := agent.AwaitMessage(limited, h, in.TeamName)
+	err = agent.AwaitMessage(limited, h, in.TeamName)
 	if limited.Err() != nil {
-		return ctx.Err() // there is none, which is no error
+		return true, errors.Join(ctx.Err(), env.gone())
 	}
-	return err
+	return false, errors.Join(err, env.gone())
 }

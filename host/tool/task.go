@@ -115,7 +115,7 @@ var taskClaim = &definition[TaskClaimInput, TaskOutput]{
 		Title:       "Claim a task",
 		Set:         Teams,
 		Member:      true,
-		Description: `Take a pending task, which is yours and in progress then. Of several who claim it at once one gets it.`,
+		Description: `Take a pending task: it is yours then, and in progress. If several claim it at once, one gets it.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in TaskClaimInput) (TaskOutput, error) {
 		return changeTask(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {

@@ -68,7 +68,7 @@ func All() []Tool {
 	kinds := []kind{
 		bash, bashOutput, killShell, tasks,
 		workerSpawn, workerList, workerStatus, workerOutput, workerSend, workerWait, workerKill,
-		spawnTeam, spawnAgent, killAgent, getAgentStatus, heartbeat,
+		spawnTeam, spawnAgent, killAgent, getAgentStatus, peekAgent, nudgeAgent, heartbeat,
 		sendMessage, readMessages, respondShutdown,
 		taskCreate, taskClaim, taskUpdate, taskList,
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -46,7 +47,7 @@ func workerOf(w host.Worker) Worker {
 		out.Branch = w.Workspace.Branch
 	}
 	if s := w.State; s != nil {
-		out.State, out.Question, out.Choices = string(s.State), s.Question, choices(s)
+		out.State, out.Question, out.Choices = string(s.State), s.Question, choices(s.Choices)
 	}
 	if w.Exit != nil && w.Gone() {
 		out.ExitCode, out.Signal = new(exitCode(*w.Exit)), w.Exit.Signal
@@ -55,8 +56,8 @@ func workerOf(w host.Worker) Worker {
 }
 
 // choices are the answers that an agent offers, each after the key that gives it.
-func choices(s *host.AgentState) (list []string) {
-	for _, c := range s.Choices {
+func choices(all []profile.Choice) (list []string) {
+	for _, c := range all {
 		list = append(list, strings.TrimSpace(c.Key+" "+c.Label))
 	}
 	return list
@@ -132,7 +133,7 @@ var workerList = &definition[WorkerListInput, WorkerListOutput]{
 	tool: Tool{
 		Name:        "worker-list",
 		Title:       "List workers",
-		Description: `List the workers that run, of every session. Background shells are listed by tasks.`,
+		Description: `List the running workers of all sessions. Background shells are listed by tasks.`,
 		Set:         Workers,
 		ReadOnly:    true,
 		Idempotent:  true,
@@ -179,7 +180,7 @@ var workerStatus = &definition[WorkerStatusInput, WorkerStatusOutput]{
 	tool: Tool{
 		Name:        "worker-status",
 		Title:       "How a worker is",
-		Description: `Return the status of a worker, running or ended, with exit code, command and times.`,
+		Description: `Return how a worker is, running or ended: exit code, command, times; of an agent what it asks.`,
 		Set:         Workers,
 		ReadOnly:    true,
 		Idempotent:  true,

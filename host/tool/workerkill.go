@@ -36,8 +36,8 @@ var workerKill = &definition[WorkerKillInput, WorkerKillOutput]{
 	tool: Tool{
 		Name:  "worker-kill",
 		Title: "Kill a worker",
-		Description: `End a worker and every process it started, gently, then by SIGKILL. Returns when nothing of it
-is left. Its worktree stays.`,
+		Description: `End a worker and every process it started: gently, then by SIGKILL. Returns when none is left.
+Its worktree stays.`,
 		Set:         Workers,
 		Destructive: true,
 		Idempotent:  true,

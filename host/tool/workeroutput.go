@@ -69,8 +69,8 @@ var workerOutput = &definition[WorkerOutputInput, WorkerOutputOutput]{
 	tool: Tool{
 		Name:  "worker-output",
 		Title: "Read a worker's output",
-		Description: `Return what a worker wrote: without cursor the newest part, with cursor what came after it. Wait
-for more with worker-wait.`,
+		Description: `Return what a worker wrote: the newest part, or with cursor what came after it. Wait for more
+with worker-wait.`,
 		Set:        Workers,
 		ReadOnly:   true,
 		Idempotent: true,

@@ -2,9 +2,9 @@ package tool
 
 import (
 	"context"
+	"time"
 
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // WorkerSendInput is a text for a worker.
@@ -17,8 +17,10 @@ type WorkerSendInput struct {
 // WorkerSendOutput says whether the worker has the text.
 type WorkerSendOutput struct {
 	outcome
-	Pending bool   `json:"pending,omitempty" jsonschema:"The worker has it, and has not read all of it yet"`
-	Error   string `json:"error,omitempty" jsonschema:"Why nothing was sent"`
+	Pending   bool `json:"pending,omitempty" jsonschema:"The worker has it, and has not read all of it yet"`
+	Confirmed bool `json:"confirmed,omitempty" jsonschema:"The screen of an agent shows that it took the text"`
+	asked
+	Error string `json:"error,omitempty" jsonschema:"Why nothing was sent, or not submitted"`
 }
 
 // WorkerSend types text into a worker.
@@ -26,12 +28,16 @@ func WorkerSend(ctx context.Context, env Env, in WorkerSendInput) (WorkerSendOut
 	return workerSend.do(ctx, env, in)
 }
 
+// promptLimit is how long an agent may take to show its prompt: with the proof that it
+// took the text the call is answered before clients give up.
+const promptLimit = 20 * time.Second
+
 var workerSend = &definition[WorkerSendInput, WorkerSendOutput]{
 	tool: Tool{
 		Name:  "worker-send",
 		Title: "Type into a worker",
-		Description: `Type text into a worker and press Enter. It needs a terminal (backend tmux) or stdin. Read the
-answer with worker-output or worker-wait.`,
+		Description: `Type text into a worker and press Enter. It needs a terminal (backend tmux) or stdin; not at an
+agent's dialog. Read the answer with worker-output.`,
 		Set: Workers,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in WorkerSendInput) (WorkerSendOutput, error) {
@@ -42,14 +48,19 @@ answer with worker-output or worker-wait.`,
 		if err != nil {
 			return WorkerSendOutput{}, err
 		}
-		outs, err := h.Send(ctx, host.Selection{Names: []string{w.ID}}, swarm.Input{Data: []byte(in.Text), Enter: in.Enter})
+		outs, err := h.Deliver(ctx, host.Selection{Names: []string{w.ID}}, host.DeliverRequest{
+			Text: []byte(in.Text), Enter: in.Enter, Timeout: promptLimit,
+		})
 		if err == nil {
 			err = outs[0].Err
+		}
+		if asked := askedBy(err); asked.Question != "" {
+			return WorkerSendOutput{asked: asked, Error: message(err)}, nil
 		}
 		if err != nil {
 			return WorkerSendOutput{}, err
 		}
-		return WorkerSendOutput{outcome: outcome{true}, Pending: outs[0].Pending}, nil
+		return WorkerSendOutput{outcome: outcome{true}, Pending: outs[0].Pending, Confirmed: outs[0].Confirmed}, nil
 	},
 	failed: func(_ WorkerSendInput, text string) WorkerSendOutput { return WorkerSendOutput{Error: text} },
 }

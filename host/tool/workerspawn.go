@@ -38,7 +38,7 @@ var workerSpawn = &definition[WorkerSpawnInput, WorkerSpawnOutput]{
 		Name:  "worker-spawn",
 		Title: "Start a worker",
 		Description: `Start a command that goes on after this session, until it ends or is killed. Returns once it
-runs. Use Bash for what belongs to this session.`,
+runs. For what belongs to this session use Bash.`,
 		Set: Workers,
 	},
 	run: runWorkerSpawn,

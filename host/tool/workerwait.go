@@ -17,11 +17,6 @@ import (
 // maxWait is how long a call waits at most: several clients give up after a minute.
 const maxWait = 50 * time.Second
 
-// waiting limits a wait to so many milliseconds, and to what a call may take.
-func waiting(ctx context.Context, ms int) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, min(milliseconds(ms), maxWait))
-}
-
 // WorkerWaitInput says what to wait for.
 type WorkerWaitInput struct {
 	Names   []string `json:"names" jsonschema:"Names of the workers" schema:"min=1"`
@@ -62,8 +57,8 @@ var workerWait = &definition[WorkerWaitInput, WorkerWaitOutput]{
 	tool: Tool{
 		Name:  "worker-wait",
 		Title: "Wait for workers",
-		Description: `Wait until workers have ended, or written a line that matches pattern, instead of polling. With
-pending in the answer the time was over first: call again with its cursor.`,
+		Description: `Wait until workers have ended, or have written a line that matches pattern. Do not poll. If the
+answer says pending, the time was over first: call again with its cursor.`,
 		Set:        Workers,
 		ReadOnly:   true,
 		Idempotent: true,
@@ -74,7 +69,7 @@ pending in the answer the time was over first: call again with its cursor.`,
 	},
 }
 
-func runWorkerWait(ctx context.Context, h *host.Host, _ Env, in WorkerWaitInput) (WorkerWaitOutput, error) {
+func runWorkerWait(ctx context.Context, h *host.Host, env Env, in WorkerWaitInput) (WorkerWaitOutput, error) {
 	cursors, problem := parseCursors(in.Cursor)
 	if problem != "" {
 		return WorkerWaitOutput{}, invalid("cursor", problem)
@@ -91,7 +86,7 @@ func runWorkerWait(ctx context.Context, h *host.Host, _ Env, in WorkerWaitInput)
 	if err != nil {
 		return WorkerWaitOutput{}, err
 	}
-	limited, cancel := waiting(ctx, in.Timeout)
+	limited, cancel := env.waiting(ctx, in.Timeout)
 	defer cancel()
 	all := make([]*awaited, len(ws))
 	done := make(chan error, len(ws))

@@ -1,0 +1,114 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+const (
+	// DefaultNudge is what Nudge types when nobody says what.
+	DefaultNudge = "Read your messages (read-messages) and look for a task (task-list)."
+	// MaxNudge is how many characters a nudge has at most: what is longer is a message.
+	MaxNudge = 500
+	// nudgeLimit is how long an agent may take to show its prompt.
+	nudgeLimit = 20 * time.Second
+)
+
+// Peeked is what an agent shows.
+type Peeked struct {
+	// Agent is its id, Name its name.
+	Agent, Name string
+	Worker      host.Worker
+	// Lines are its screen, or the end of its output where it has no screen.
+	Lines  []string
+	Screen bool
+	// Rule is the rule of its profile that matched, Draft what is at its prompt and was
+	// not submitted; empty: none.
+	Rule, Draft string
+}
+
+// Peek returns what an agent shows, and how its profile reads that. Only the leader of
+// the team may look. lines is how many of an output without a screen; 0:
+// [host.PeekLines].
+func Peek(ctx context.Context, h *host.Host, teamName, who string, lines int) (Peeked, error) {
+	a, err := attend(ctx, h, teamName, who, "peek at agents")
+	if err != nil {
+		return Peeked{}, err
+	}
+	e, err := h.Explain(ctx, a.WorkerID)
+	if err != nil {
+		return Peeked{}, err
+	}
+	p := Peeked{Agent: a.ID, Name: a.Name, Worker: e.Worker, Lines: e.Lines, Screen: true, Rule: e.Look.Rule, Draft: e.Look.Draft}
+	if e.Worker.State == nil {
+		p.Rule, p.Draft = "", "" // of a screen that was taken at the end
+	}
+	if e.Lines == nil {
+		seen, err := h.Peek(ctx, a.WorkerID, lines)
+		if err != nil {
+			return Peeked{}, err
+		}
+		p.Lines, p.Screen = seen.Lines, seen.Screen
+	}
+	return p, nil
+}
+
+// Nudged is how a nudge went.
+type Nudged struct {
+	// Agent is its id.
+	Agent string
+	// Confirmed says that its screen shows that it took the text.
+	Confirmed bool
+}
+
+// Nudge types a line at an agent's prompt and submits it, as [host.Host.Deliver] does:
+// at a dialog nothing is typed. Only the leader of the team may. An empty text is
+// [DefaultNudge].
+func Nudge(ctx context.Context, h *host.Host, teamName, who, text string) (Nudged, error) {
+	if text = strings.TrimSpace(text); text == "" {
+		text = DefaultNudge
+	}
+	switch {
+	case utf8.RuneCountInString(text) > MaxNudge:
+		return Nudged{}, fmt.Errorf("a nudge has at most %d characters: send the rest with send-message", MaxNudge)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		return Nudged{}, errors.New("a nudge is one line of text: send several with send-message")
+	}
+	a, err := attend(ctx, h, teamName, who, "nudge agents")
+	if err != nil {
+		return Nudged{}, err
+	}
+	outs, err := h.Deliver(ctx, host.Selection{Names: []string{a.WorkerID}}, host.DeliverRequest{
+		Text: []byte(text), Enter: true, Timeout: nudgeLimit,
+	})
+	if err == nil {
+		err = outs[0].Err
+	}
+	if err != nil {
+		return Nudged{}, err
+	}
+	return Nudged{Agent: a.ID, Confirmed: outs[0].Confirmed}, nil
+}
+
+// attend returns an agent of a team that the caller leads.
+func attend(ctx context.Context, h *host.Host, teamName, who, verb string) (registry.Agent, error) {
+	caller, err := h.Caller(ctx)
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	var a registry.Agent
+	err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (err error) {
+		a, err = team.Attend(ctx, tx, caller, teamName, who, verb)
+		return err
+	})
+	return a, err
+}

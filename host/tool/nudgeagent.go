@@ -1,0 +1,72 @@
+package tool
+
+import (
+	"context"
+	"errors"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/deliver"
+)
+
+// NudgeAgentInput says which agent to wake.
+type NudgeAgentInput struct {
+	TeamName string `json:"teamName" jsonschema:"Name of the team the agent belongs to" schema:"min=1"`
+	AgentID  string `json:"agentId" jsonschema:"ID or name of the agent" schema:"min=1"`
+	Text     string `json:"text,omitempty" jsonschema:"One line, at most 500 characters; default: that it should read its messages"`
+}
+
+// NudgeAgentOutput says whether the agent took the line.
+type NudgeAgentOutput struct {
+	outcome
+	AgentID   string `json:"agentId" jsonschema:"ID of the agent"`
+	Confirmed bool   `json:"confirmed" jsonschema:"Its screen shows that it took the line"`
+	asked
+	Error string `json:"error,omitempty" jsonschema:"Why nothing was submitted"`
+}
+
+// asked is what an agent asks that was to be given a text.
+type asked struct {
+	Question string   `json:"question,omitempty" jsonschema:"What it asks, so that the text was not submitted"`
+	Choices  []string `json:"choices,omitempty" jsonschema:"The answers that it offers"`
+}
+
+// askedBy returns what an agent asks, if that is the error of a delivery.
+func askedBy(err error) asked {
+	asks, ok := errors.AsType[*deliver.AsksError](err)
+	if !ok {
+		return asked{}
+	}
+	return asked{asks.Question, choices(asks.Choices)}
+}
+
+// NudgeAgent types a line at an agent's prompt.
+func NudgeAgent(ctx context.Context, env Env, in NudgeAgentInput) (NudgeAgentOutput, error) {
+	return nudgeAgent.do(ctx, env, in)
+}
+
+var nudgeAgent = &definition[NudgeAgentInput, NudgeAgentOutput]{
+	tool: Tool{
+		Name:   "nudge-agent",
+		Title:  "Wake an agent",
+		Set:    Teams,
+		Member: true,
+		Leader: true,
+		Description: `Type one line at an agent's prompt and submit it, for an agent that is idle and does not see
+its messages. If it asks something, nothing is typed and question says what: answer
+with 'swarm answer WORKER CHOICE'. For the leader.`,
+	},
+	run: func(ctx context.Context, h *host.Host, _ Env, in NudgeAgentInput) (NudgeAgentOutput, error) {
+		n, err := agent.Nudge(ctx, h, in.TeamName, in.AgentID, in.Text)
+		if asked := askedBy(err); asked.Question != "" {
+			return NudgeAgentOutput{AgentID: in.AgentID, asked: asked, Error: message(err)}, nil
+		}
+		if err != nil {
+			return NudgeAgentOutput{}, err
+		}
+		return NudgeAgentOutput{outcome: outcome{true}, AgentID: n.Agent, Confirmed: n.Confirmed}, nil
+	},
+	failed: func(in NudgeAgentInput, text string) NudgeAgentOutput {
+		return NudgeAgentOutput{AgentID: in.AgentID, Error: text}
+	},
+}

@@ -100,13 +100,23 @@ func (a *app) wait(ctx context.Context, sel host.Selection, o *waitOptions) erro
 		if err != nil && over == nil {
 			return err
 		}
+		if over != nil {
+			var late []host.Worker
+			late, over = stillRunning(ctx, h, sel, ended, over)
+			for _, w := range late {
+				ended = append(ended, w)
+				if !o.json {
+					a.printEnd(w)
+				}
+			}
+		}
 		if o.json {
 			if err := a.printJSON(a.workersJSON(ended)); err != nil {
 				return err
 			}
 		}
 		if over != nil {
-			return a.stillRunning(ctx, h, sel, ended, over)
+			return over
 		}
 		if code := waitCode(ended); code != 0 {
 			return &codeError{code: code}
@@ -115,23 +125,33 @@ func (a *app) wait(ctx context.Context, sel host.Selection, o *waitOptions) erro
 	})
 }
 
-// stillRunning adds to the error of a wait whose time is over which workers have not
-// ended.
-func (a *app) stillRunning(ctx context.Context, h *host.Host, sel host.Selection, ended []host.Worker, over error) error {
+// stillRunning looks at the workers of a wait whose time is over once more. It returns
+// those that have ended after all, and the error that names the others; it is nil if
+// every worker has ended.
+func stillRunning(ctx context.Context, h *host.Host, sel host.Selection, ended []host.Worker, over error) ([]host.Worker, error) {
 	workers, _, err := h.Workers(ctx, sel)
 	if err != nil {
-		return over
+		return nil, over
 	}
+	var late []host.Worker
 	var names []string
 	for _, w := range workers {
-		if !w.Gone() && !slices.ContainsFunc(ended, func(e host.Worker) bool { return e.ID == w.ID }) {
+		switch {
+		case slices.ContainsFunc(ended, func(e host.Worker) bool { return e.ID == w.ID }):
+		case w.Status == host.StatusStopped:
+			late = append(late, w)
+		case !w.Gone():
 			names = append(names, w.Name)
 		}
 	}
-	if names == nil {
-		return over
+	switch {
+	case names != nil:
+		return late, &codeError{waitTimeout, fmt.Errorf("%w; still running: %s", over, strings.Join(names, ", "))}
+	case len(ended)+len(late) == len(workers):
+		return late, nil
+	default:
+		return late, over
 	}
-	return &codeError{waitTimeout, fmt.Errorf("%w; still running: %s", over, strings.Join(names, ", "))}
 }
 
 func (a *app) printEnd(w host.Worker) {

@@ -35,12 +35,14 @@ type Message struct {
 	Time              time.Time
 	// Read is when its recipient read it, or zero.
 	Read time.Time
+	Receipt
 }
 
 // AddMessage puts a message into its recipient's inbox and gives it its id.
 func (t *Tx) AddMessage(ctx context.Context, m *Message) error {
-	res, err := t.tx.ExecContext(ctx, `INSERT INTO messages (team, sender, recipient, type, body, time_ns, read_ns)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`, m.Team, m.Sender, m.Recipient, m.Type, m.Body, nanos(m.Time), nanos(m.Read))
+	res, err := t.tx.ExecContext(ctx, `INSERT INTO messages (team, sender, recipient, type, body, time_ns, read_ns, brought, brought_ns, quiet)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.Team, m.Sender, m.Recipient, m.Type, m.Body, nanos(m.Time), nanos(m.Read),
+		m.How, nanos(m.Brought), m.Quiet)
 	if err == nil {
 		m.ID, err = res.LastInsertId()
 	}
@@ -77,7 +79,7 @@ func (t *Tx) Messages(ctx context.Context, q MessageQuery) (messages []Message, 
 	if err := t.tx.QueryRowContext(ctx, "SELECT count(*)"+where, q.Team, q.Recipient).Scan(&more); err != nil {
 		return nil, 0, fmt.Errorf("read the inbox of '%s' of '%s': %w", q.Recipient, q.Team, err)
 	}
-	rows, err := t.tx.QueryContext(ctx, "SELECT id, sender, type, body, time_ns, read_ns"+where+order+" LIMIT ?", q.Team, q.Recipient, q.Limit)
+	rows, err := t.tx.QueryContext(ctx, "SELECT id, sender, type, body, time_ns, read_ns, brought, brought_ns, quiet"+where+order+" LIMIT ?", q.Team, q.Recipient, q.Limit)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the inbox of '%s' of '%s': %w", q.Recipient, q.Team, err)
 	}
@@ -85,14 +87,14 @@ func (t *Tx) Messages(ctx context.Context, q MessageQuery) (messages []Message, 
 	size := 0
 	for rows.Next() {
 		m := Message{Team: q.Team, Recipient: q.Recipient}
-		var at, read int64
-		if err := rows.Scan(&m.ID, &m.Sender, &m.Type, &m.Body, &at, &read); err != nil {
+		var at, read, brought int64
+		if err := rows.Scan(&m.ID, &m.Sender, &m.Type, &m.Body, &at, &read, &m.How, &brought, &m.Quiet); err != nil {
 			return nil, 0, fmt.Errorf("read the inbox of '%s' of '%s': %w", q.Recipient, q.Team, err)
 		}
 		if size += len(m.Body); size > q.Bytes && len(messages) > 0 {
 			break
 		}
-		m.Time, m.Read = when(at), when(read)
+		m.Time, m.Read, m.Brought = when(at), when(read), when(brought)
 		messages = append(messages, m)
 	}
 	if q.Newest {
@@ -102,9 +104,12 @@ func (t *Tx) Messages(ctx context.Context, q MessageQuery) (messages []Message, 
 }
 
 // MarkRead says that a member read all messages of its inbox from one id to
-// another, both included. What was read before stays as it is.
+// another, both included. What was read before stays as it is. What was not brought
+// before is so by this, see [BroughtRead].
 func (t *Tx) MarkRead(ctx context.Context, team, recipient string, first, last int64, now time.Time) error {
-	_, err := t.tx.ExecContext(ctx, "UPDATE messages SET read_ns = ? WHERE team = ? AND recipient = ? AND id BETWEEN ? AND ? AND read_ns = 0",
+	_, err := t.tx.ExecContext(ctx, `UPDATE messages SET read_ns = ?1,
+			brought = iif(brought = '', '`+string(BroughtRead)+`', brought), brought_ns = iif(brought = '', ?1, brought_ns)
+		WHERE team = ?2 AND recipient = ?3 AND id BETWEEN ?4 AND ?5 AND read_ns = 0`,
 		nanos(now), team, recipient, first, last)
 	if err != nil {
 		return fmt.Errorf("mark the messages of '%s' of '%s': %w", recipient, team, err)

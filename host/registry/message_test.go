@@ -86,7 +86,9 @@ func TestMessagesAreMarked(t *testing.T) {
 		if err := tx.MarkRead(ctx, "red", "leader", messages[0].ID, messages[2].ID, late); err != nil {
 			return err
 		}
-		messages[0].Read, messages[1].Read, messages[2].Read = late, early, late
+		for i, at := range []time.Time{late, early, late} {
+			messages[i].Read, messages[i].Receipt = at, Receipt{How: BroughtRead, Brought: at}
+		}
 		all := MessageQuery{Team: "red", Recipient: "leader", Limit: 9, Bytes: 9}
 		got, _, err := tx.Messages(ctx, all)
 		if err != nil {

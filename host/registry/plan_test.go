@@ -39,6 +39,10 @@ func TestQueriesSeek(t *testing.T) {
 		"the end of a worker":     endOf,
 		"is a worker known":       isKnown,
 		"agents without a worker": anyStranded,
+		"waiting messages":        countMessages,
+		"waiting tasks":           countTasks,
+		"a waiting request":       anyRequest,
+		"members to wake":         toWakeOfTeam,
 	} {
 		args := slices.Repeat([]any{"x"}, strings.Count(query, "?"))
 		if strings.Contains(query, "?1") {

@@ -256,11 +256,7 @@ func TestFixtures(t *testing.T) {
 			if diff := cmp.Diff(want, allEvents(t, r)); diff != "" {
 				t.Errorf("schema %d, for %s, events (-want +got):\n%s", schema, what, diff)
 			}
-			wantTeams := allOfTeams{}
-			if schema >= 3 {
-				wantTeams = teamsOfFixture()
-			}
-			if diff := cmp.Diff(wantTeams, readTeams(t, r)); diff != "" {
+			if diff := cmp.Diff(teamsOf(schema), readTeams(t, r)); diff != "" {
 				t.Errorf("schema %d, for %s, teams (-want +got):\n%s", schema, what, diff)
 			}
 			if err := r.Close(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,8 @@ type Salvaged struct {
 	Events []Event
 	// teams are the rows of the tables of teams, as they are stored.
 	teams []rows
+	// receipts says that the rows have receipts.
+	receipts bool
 }
 
 // rows are rows of one table.
@@ -24,15 +27,19 @@ type rows struct {
 }
 
 // teamTables are the tables of teams, and by what to read them without an index,
-// which may be what is damaged.
-var teamTables = []struct{ name, columns, key string }{
-	{"teams", teamColumns, "rowid"},
-	{"agents", "seq, " + agentColumns, "rowid"},
-	{"shutdowns", "id, " + shutdownColumns, "rowid"},
-	{"tasks", taskColumns, "rowid"},
-	{"task_deps", "team, n, needs", "team, n, needs"},
-	{"messages", "id, team, sender, recipient, type, body, time_ns, read_ns", "rowid"},
+// which may be what is damaged. Receipt are columns that a table has since
+// [receiptSchema].
+var teamTables = []struct{ name, columns, receipt, key string }{
+	{"teams", teamColumns, "", "rowid"},
+	{"agents", "seq, " + agentColumns, "", "rowid"},
+	{"shutdowns", "id, " + shutdownColumns, "", "rowid"},
+	{"tasks", taskBasics, taskReceipt, "rowid"},
+	{"task_deps", "team, n, needs", "", "team, n, needs"},
+	{"messages", "id, team, sender, recipient, type, body, time_ns, read_ns", "brought, brought_ns, quiet", "rowid"},
 }
+
+// receiptSchema is the first schema with receipts.
+const receiptSchema = 6
 
 // Salvage returns what can be read of a damaged database: nothing if that is all.
 func Salvage(ctx context.Context, path string) Salvaged {
@@ -44,8 +51,14 @@ func Salvage(ctx context.Context, path string) Salvaged {
 	defer func() { _ = r.Close() }() // it is damaged already
 	// A page that can't be read ends the reading; what came before it is good.
 	s.Events, _ = r.events(ctx, "SELECT "+eventColumns+" FROM events ORDER BY seq")
+	version, err := userVersion(ctx, r.db)
+	s.receipts = err != nil || version >= receiptSchema
 	for _, t := range teamTables {
-		s.teams = append(s.teams, rows{t.name, t.columns, r.salvage(ctx, t.name, t.columns, t.key)})
+		columns := t.columns
+		if s.receipts && t.receipt != "" {
+			columns += ", " + t.receipt
+		}
+		s.teams = append(s.teams, rows{t.name, columns, r.salvage(ctx, t.name, columns, t.key)})
 	}
 	return s
 }
@@ -103,7 +116,11 @@ func (t *Tx) restore(ctx context.Context, s *Salvaged) error {
 	if len(s.teams) == 0 {
 		return nil
 	}
-	for _, query := range mending {
+	queries := mending
+	if !s.receipts {
+		queries = append(slices.Clone(mending), withoutReceipts...)
+	}
+	for _, query := range queries {
 		if _, err := t.tx.ExecContext(ctx, query); err != nil {
 			return fmt.Errorf("mend what was restored: %w", err)
 		}
@@ -125,4 +142,10 @@ var mending = []string{
 			AND NOT EXISTS (SELECT 1 FROM tasks o WHERE o.team = d.team AND o.n = d.needs))`,
 	`DELETE FROM task_deps WHERE NOT EXISTS (SELECT 1 FROM tasks o WHERE o.team = task_deps.team AND o.n = task_deps.n)
 		OR NOT EXISTS (SELECT 1 FROM tasks o WHERE o.team = task_deps.team AND o.n = task_deps.needs)`,
+}
+
+// withoutReceipts is what the migration does to messages that have no receipts.
+var withoutReceipts = []string{
+	"UPDATE messages SET brought = 'read', brought_ns = read_ns WHERE read_ns <> 0",
+	"UPDATE messages SET quiet = 1 WHERE read_ns = 0",
 }

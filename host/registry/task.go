@@ -38,7 +38,9 @@ type Task struct {
 	Priority           Priority
 	Status             TaskStatus
 	// Owner is the member that works on it or did it, or empty.
-	Owner            string
+	Owner string
+	// Assignee is the member that it was made for; empty: any.
+	Assignee         string
 	Created, Updated time.Time
 	// Claimed and Completed are zero where they did not happen.
 	Claimed, Completed time.Time
@@ -47,14 +49,16 @@ type Task struct {
 	// Needs are the tasks that have to be completed before it; Blocks those that
 	// wait for it. Both are sorted, and Blocks is only read, never written.
 	Needs, Blocks []int
+	// Receipt says how its assignee learned of it.
+	Receipt
 }
 
 // AddTask adds a task and gives it the next number of its team.
 func (t *Tx) AddTask(ctx context.Context, task *Task) error {
 	err := t.tx.QueryRowContext(ctx, `INSERT INTO tasks (`+taskColumns+`)
-		SELECT ?1, coalesce(max(n), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM tasks WHERE team = ?1 RETURNING n`,
+		SELECT ?1, coalesce(max(n), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 FROM tasks WHERE team = ?1 RETURNING n`,
 		task.Team, task.Title, task.Description, task.Priority, task.Status, task.Owner, nanos(task.Created), nanos(task.Updated),
-		nanos(task.Claimed), nanos(task.Completed), task.Warning).Scan(&task.N)
+		nanos(task.Claimed), nanos(task.Completed), task.Warning, task.Assignee, task.How, nanos(task.Brought), task.Quiet).Scan(&task.N)
 	if err != nil {
 		return fmt.Errorf("add a task to '%s': %w", task.Team, err)
 	}
@@ -64,9 +68,11 @@ func (t *Tx) AddTask(ctx context.Context, task *Task) error {
 // PutTask writes a task in the place of the one with its team and number.
 func (t *Tx) PutTask(ctx context.Context, task *Task) error {
 	_, err := t.tx.ExecContext(ctx, `UPDATE tasks SET title = ?, description = ?, priority = ?, status = ?, owner = ?, created_ns = ?,
-		updated_ns = ?, claimed_ns = ?, completed_ns = ?, warning = ? WHERE team = ? AND n = ?`,
+		updated_ns = ?, claimed_ns = ?, completed_ns = ?, warning = ?, assignee = ?, brought = ?, brought_ns = ?, quiet = ?
+		WHERE team = ? AND n = ?`,
 		task.Title, task.Description, task.Priority, task.Status, task.Owner, nanos(task.Created),
-		nanos(task.Updated), nanos(task.Claimed), nanos(task.Completed), task.Warning, task.Team, task.N)
+		nanos(task.Updated), nanos(task.Claimed), nanos(task.Completed), task.Warning,
+		task.Assignee, task.How, nanos(task.Brought), task.Quiet, task.Team, task.N)
 	if err == nil {
 		_, err = t.tx.ExecContext(ctx, "DELETE FROM task_deps WHERE team = ? AND n = ?", task.Team, task.N)
 	}
@@ -109,7 +115,12 @@ func (t *Tx) Task(ctx context.Context, team string, n int) (Task, error) {
 	return Task{}, fmt.Errorf("task %d of '%s': %w", n, team, ErrNotFound)
 }
 
-const taskColumns = "team, n, title, description, priority, status, owner, created_ns, updated_ns, claimed_ns, completed_ns, warning"
+const taskBasics = "team, n, title, description, priority, status, owner, created_ns, updated_ns, claimed_ns, completed_ns, warning"
+
+// taskReceipt are the columns that tasks have since [receiptSchema].
+const taskReceipt = "assignee, brought, brought_ns, quiet"
+
+const taskColumns = taskBasics + ", " + taskReceipt
 
 // Tasks returns tasks in the order of their numbers.
 func (t *Tx) Tasks(ctx context.Context, q TaskQuery) (tasks []Task, err error) {
@@ -144,14 +155,16 @@ func (t *Tx) Tasks(ctx context.Context, q TaskQuery) (tasks []Task, err error) {
 
 func scanTask(rows *sql.Rows) (Task, error) {
 	var task Task
-	var created, updated, claimed, completed int64
+	var created, updated, claimed, completed, brought int64
 	var needs, blocks string
 	err := rows.Scan(&task.Team, &task.N, &task.Title, &task.Description, &task.Priority, &task.Status, &task.Owner,
-		&created, &updated, &claimed, &completed, &task.Warning, &needs, &blocks)
+		&created, &updated, &claimed, &completed, &task.Warning,
+		&task.Assignee, &task.How, &brought, &task.Quiet, &needs, &blocks)
 	if err != nil {
 		return Task{}, err
 	}
 	task.Created, task.Updated, task.Claimed, task.Completed = when(created), when(updated), when(claimed), when(completed)
+	task.Brought = when(brought)
 	task.Needs, err = numbers(needs)
 	if err == nil {
 		task.Blocks, err = numbers(blocks)

@@ -49,14 +49,29 @@ func teamsOfFixture() allOfTeams {
 			{
 				Team: "red", N: 1, Title: "t", Description: "d", Priority: PriorityHigh, Status: TaskInProgress, Owner: "agent-abc123",
 				Created: at(14), Updated: at(15), Claimed: at(16), Completed: at(17), Warning: "w", Blocks: []int{2},
+				Assignee: "agent-ghi789", Receipt: Receipt{How: BroughtHook, Brought: at(22), Quiet: true},
 			},
 			{Team: "red", N: 2, Title: "u", Priority: PriorityNormal, Status: TaskPending, Created: at(18), Needs: []int{1}},
 		},
 		Messages: []Message{
-			{ID: 1, Team: "red", Sender: "agent-abc123", Recipient: "leader", Type: MessagePlain, Body: "hello ä", Time: at(19), Read: at(20)},
+			{ID: 1, Team: "red", Sender: "agent-abc123", Recipient: "leader", Type: MessagePlain, Body: "hello ä", Time: at(19), Read: at(20), Receipt: Receipt{How: BroughtNudge, Brought: at(23), Quiet: true}},
 			{ID: 2, Team: "red", Sender: "system", Recipient: "leader", Type: MessageSystem, Body: "x", Time: at(21)},
 		},
 	}
+}
+
+// teamsOf is teamsOfFixture as a schema of long ago holds it.
+func teamsOf(schema int) allOfTeams {
+	all := teamsOfFixture()
+	switch {
+	case schema < 3:
+		return allOfTeams{}
+	case schema < receiptSchema:
+		all.Tasks[0].Assignee, all.Tasks[0].Receipt = "", Receipt{}
+		all.Messages[0].Receipt = Receipt{How: BroughtRead, Brought: all.Messages[0].Read}
+		all.Messages[1].Receipt = Receipt{Quiet: true}
+	}
+	return all
 }
 
 func writeTeams(t *testing.T, r *Registry) {

@@ -1,0 +1,179 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Brought says how what is for a member of a team was brought to it.
+type Brought string
+
+// The ways; empty: it was not yet.
+const (
+	// BroughtNudging: a line about it is being typed for the member.
+	BroughtNudging Brought = "nudging"
+	// BroughtNudge: a line about it was typed, and its screen showed that it took it.
+	BroughtNudge Brought = "nudge"
+	// BroughtUnproven: a line about it was typed, at least in part or perhaps, and
+	// nothing showed that the member took it.
+	BroughtUnproven Brought = "unproven"
+	// BroughtHook: a hook of its client told the member.
+	BroughtHook Brought = "hook"
+	// BroughtRead: the member came for it by itself.
+	BroughtRead Brought = "read"
+)
+
+// Receipt says how something was brought to the member that it is for.
+type Receipt struct {
+	How Brought
+	// Brought is when, zero while How is empty.
+	Brought time.Time
+	// Quiet says that nobody is to be woken for it.
+	Quiet bool
+}
+
+// Waiting counts what is for a member of a team and was not brought to it.
+type Waiting struct {
+	Messages, Tasks int
+	// Shutdown says that one of the messages asks it to end, and waits for its answer.
+	Shutdown bool
+}
+
+// Nothing reports whether nothing is waiting.
+func (w Waiting) Nothing() bool { return w.Messages+w.Tasks == 0 }
+
+// Membership is a member of a team: an agent's id, or what the leader is called.
+type Membership struct{ Team, Member string }
+
+// The words of the indexes on what is waiting.
+const (
+	waitingMessages = "brought = '' AND read_ns = 0"
+	waitingTasks    = "brought = '' AND status = 'pending' AND assignee <> ''"
+	// claimable tasks wait for no other.
+	claimable = ` AND NOT EXISTS (SELECT 1 FROM task_deps d JOIN tasks o ON o.team = d.team AND o.n = d.needs
+		WHERE d.team = tasks.team AND d.n = tasks.n AND o.status <> '` + string(TaskCompleted) + `')`
+
+	countMessages = "SELECT count(*) FROM messages WHERE team = ? AND recipient = ? AND " + waitingMessages
+	countTasks    = "SELECT count(*) FROM tasks WHERE team = ? AND assignee = ? AND " + waitingTasks + claimable
+	anyRequest    = `SELECT EXISTS (SELECT 1 FROM messages WHERE team = ? AND recipient = ? AND ` + waitingMessages + `
+			AND type = '` + string(MessageShutdownRequest) + `')
+		AND EXISTS (SELECT 1 FROM shutdowns WHERE agent_id = ? AND phase = '` + string(ShutdownRequested) + `')`
+
+	toWakeOfTeam = "SELECT recipient FROM messages WHERE team = ?1 AND " + waitingMessages + ` AND quiet = 0
+		UNION SELECT assignee FROM tasks WHERE team = ?1 AND ` + waitingTasks + " AND quiet = 0" + claimable
+)
+
+// Waiting returns what is for a member and was not brought to it, quiet or not. Tasks
+// that wait for others do not count yet.
+func (t *Tx) Waiting(ctx context.Context, team, member string) (w Waiting, err error) {
+	err = t.tx.QueryRowContext(ctx, countMessages, team, member).Scan(&w.Messages)
+	if err == nil {
+		err = t.tx.QueryRowContext(ctx, countTasks, team, member).Scan(&w.Tasks)
+	}
+	if err == nil && w.Messages > 0 {
+		err = t.tx.QueryRowContext(ctx, anyRequest, team, member, member).Scan(&w.Shutdown)
+	}
+	if err != nil {
+		return Waiting{}, fmt.Errorf("read what is for '%s' of '%s': %w", member, team, err)
+	}
+	return w, nil
+}
+
+// ToWake returns the members of a team for whom something is waiting that is not
+// quiet.
+func (t *Tx) ToWake(ctx context.Context, team string) (members []string, err error) {
+	rows, err := t.tx.QueryContext(ctx, toWakeOfTeam, team)
+	if err != nil {
+		return nil, fmt.Errorf("read what is for members of '%s': %w", team, err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var member string
+		if err := rows.Scan(&member); err != nil {
+			return nil, err
+		}
+		members = append(members, member)
+	}
+	return members, rows.Err()
+}
+
+// Bring says that what is waiting for a member was brought to it.
+func (t *Tx) Bring(ctx context.Context, m Membership, how Brought, now time.Time) error {
+	return t.bring(ctx, m, " AND "+waitingMessages, " AND "+waitingTasks+claimable, how, now)
+}
+
+// EndNudging says what came of the line that was typed about what is
+// [BroughtNudging] to a member. An empty how makes it wait again.
+func (t *Tx) EndNudging(ctx context.Context, m Membership, how Brought, now time.Time) error {
+	const nudging = " AND brought = '" + string(BroughtNudging) + "'"
+	return t.bring(ctx, m, nudging, nudging, how, now)
+}
+
+// BringAgain makes wait again what was brought to a member that has another process
+// now, and that it has not read or claimed.
+func (t *Tx) BringAgain(ctx context.Context, m Membership) error {
+	return t.bring(ctx, m, " AND read_ns = 0 AND brought <> ''", " AND brought <> '' AND status = '"+string(TaskPending)+"'", "", time.Time{})
+}
+
+func (t *Tx) bring(ctx context.Context, m Membership, messages, tasks string, how Brought, now time.Time) error {
+	if how == "" {
+		now = time.Time{}
+	}
+	_, err := t.tx.ExecContext(ctx, "UPDATE messages SET brought = ?, brought_ns = ? WHERE team = ? AND recipient = ?"+messages,
+		how, nanos(now), m.Team, m.Member)
+	if err == nil {
+		_, err = t.tx.ExecContext(ctx, "UPDATE tasks SET brought = ?, brought_ns = ? WHERE team = ? AND assignee = ?"+tasks,
+			how, nanos(now), m.Team, m.Member)
+	}
+	if err != nil {
+		return fmt.Errorf("write what was brought to '%s' of '%s': %w", m.Member, m.Team, err)
+	}
+	return nil
+}
+
+// Unassign makes the pending tasks that are for a member tasks for any.
+func (t *Tx) Unassign(ctx context.Context, m Membership) error {
+	_, err := t.tx.ExecContext(ctx, "UPDATE tasks SET assignee = '', brought = '', brought_ns = 0 WHERE team = ? AND assignee = ? AND status = '"+
+		string(TaskPending)+"'", m.Team, m.Member)
+	return err
+}
+
+// Nudge is a line that is being typed for the agent of a worker.
+type Nudge struct {
+	Text  string
+	Begun time.Time
+}
+
+// BeginNudge remembers the line that is about to be typed for the agent of a worker,
+// in place of any other.
+func (t *Tx) BeginNudge(ctx context.Context, workerID string, n Nudge) error {
+	_, err := t.tx.ExecContext(ctx, "DELETE FROM nudges WHERE worker_id NOT IN (SELECT id FROM workers)")
+	if err == nil {
+		_, err = t.tx.ExecContext(ctx, "INSERT OR REPLACE INTO nudges (worker_id, text, begun_ns) VALUES (?, ?, ?)", workerID, n.Text, nanos(n.Begun))
+	}
+	return err
+}
+
+// Nudge returns the line that is being typed for the agent of a worker: [ErrNotFound]
+// if none is.
+func (t *Tx) Nudge(ctx context.Context, workerID string) (n Nudge, err error) {
+	var begun int64
+	err = t.tx.QueryRowContext(ctx, "SELECT text, begun_ns FROM nudges WHERE worker_id = ?", workerID).Scan(&n.Text, &begun)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Nudge{}, fmt.Errorf("the nudge of %s: %w", workerID, err)
+	}
+	n.Begun = when(begun)
+	return n, nil
+}
+
+// EndNudge forgets the line that was typed for the agent of a worker.
+func (t *Tx) EndNudge(ctx context.Context, workerID string) error {
+	_, err := t.tx.ExecContext(ctx, "DELETE FROM nudges WHERE worker_id = ?", workerID)
+	return err
+}

@@ -1,0 +1,188 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// waitingRig is a team with an agent "ann", for whom nothing is waiting.
+type waitingRig struct {
+	*testing.T
+	r *Registry
+}
+
+var ann = Membership{Team: "red", Member: "ann"}
+
+func newWaitingRig(t *testing.T) waitingRig {
+	r := openTest(t, t.TempDir())
+	change(t, r, func(ctx context.Context, tx *Tx) error { return tx.InsertTeam(ctx, &Team{Name: "red"}) })
+	return waitingRig{t, r}
+}
+
+func (w waitingRig) message(kind MessageType, quiet bool) (id int64) {
+	w.Helper()
+	change(w.T, w.r, func(ctx context.Context, tx *Tx) error {
+		m := Message{Team: "red", Sender: "leader", Recipient: "ann", Type: kind, Body: "x", Receipt: Receipt{Quiet: quiet}}
+		defer func() { id = m.ID }()
+		return tx.AddMessage(ctx, &m)
+	})
+	return id
+}
+
+func (w waitingRig) task(t Task) (n int) {
+	w.Helper()
+	t.Team, t.Title, t.Priority = "red", "t", PriorityNormal
+	if t.Status == "" {
+		t.Status = TaskPending
+	}
+	change(w.T, w.r, func(ctx context.Context, tx *Tx) error { return tx.AddTask(ctx, &t) })
+	return t.N
+}
+
+func (w waitingRig) do(f func(context.Context, *Tx) error) {
+	w.Helper()
+	change(w.T, w.r, f)
+}
+
+func (w waitingRig) want(what string, want Waiting, toWake ...string) {
+	w.Helper()
+	w.do(func(ctx context.Context, tx *Tx) error {
+		got, err := tx.Waiting(ctx, ann.Team, ann.Member)
+		if diff := cmp.Diff(want, got); diff != "" {
+			w.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+		members, werr := tx.ToWake(ctx, "red")
+		if !slices.Equal(toWake, members) {
+			w.Errorf("%s: %q are to be woken, want %q", what, members, toWake)
+		}
+		return errors.Join(err, werr)
+	})
+}
+
+func TestWhatIsWaiting(t *testing.T) {
+	t.Parallel()
+	w := newWaitingRig(t)
+	w.want("nothing", Waiting{})
+	w.message(MessagePlain, true)
+	w.want("a quiet message", Waiting{Messages: 1})
+	last := w.message(MessagePlain, false)
+	w.want("two messages", Waiting{Messages: 2}, "ann")
+	w.task(Task{}) // of any
+	first := w.task(Task{Assignee: "bob"})
+	second := w.task(Task{Assignee: "ann", Needs: []int{first}})
+	w.want("a task that waits for another", Waiting{Messages: 2}, "ann", "bob")
+	w.do(func(ctx context.Context, tx *Tx) error { return tx.MarkRead(ctx, "red", "ann", 1, last, time.Unix(9, 0)) })
+	w.want("both read", Waiting{}, "bob")
+	w.do(func(ctx context.Context, tx *Tx) error {
+		task, err := tx.Task(ctx, "red", first)
+		task.Status = TaskCompleted
+		return errors.Join(err, tx.PutTask(ctx, &task))
+	})
+	w.want("the task is free", Waiting{Tasks: 1}, "ann")
+	w.do(func(ctx context.Context, tx *Tx) error {
+		task, err := tx.Task(ctx, "red", second)
+		task.Status, task.Owner = TaskInProgress, "ann"
+		return errors.Join(err, tx.PutTask(ctx, &task))
+	})
+	w.want("it is claimed", Waiting{})
+	w.task(Task{Assignee: "ann", Receipt: Receipt{Quiet: true}})
+	w.want("a quiet task", Waiting{Tasks: 1})
+	w.do(func(ctx context.Context, tx *Tx) error { return tx.Unassign(ctx, ann) })
+	w.want("it is of any", Waiting{})
+}
+
+func TestAWaitingRequest(t *testing.T) {
+	t.Parallel()
+	w := newWaitingRig(t)
+	w.message(MessageShutdownRequest, false)
+	w.want("one that nobody waits for", Waiting{Messages: 1}, "ann")
+	s := Shutdown{Team: "red", AgentID: "ann", Phase: ShutdownRequested}
+	w.do(func(ctx context.Context, tx *Tx) error { return tx.InsertShutdown(ctx, &s) })
+	w.want("an open one", Waiting{Messages: 1, Shutdown: true}, "ann")
+	s.Phase = ShutdownRejected
+	w.do(func(ctx context.Context, tx *Tx) error { return tx.PutShutdown(ctx, &s) })
+	w.want("an answered one", Waiting{Messages: 1}, "ann")
+}
+
+// What was brought waits no more; what came while a line was typed does.
+func TestBringing(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1700000000, 7)
+	for _, tt := range []struct {
+		name string
+		how  Brought
+		// again says that it waits again afterwards.
+		again bool
+	}{
+		{"taken", BroughtNudge, false},
+		{"not proven", BroughtUnproven, false},
+		{"not typed", "", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWaitingRig(t)
+			w.message(MessagePlain, true)
+			n := w.task(Task{Assignee: "ann"})
+			w.do(func(ctx context.Context, tx *Tx) error { return tx.Bring(ctx, ann, BroughtNudging, now) })
+			w.want("while it is typed", Waiting{})
+			late := w.message(MessagePlain, false)
+			w.do(func(ctx context.Context, tx *Tx) error { return tx.EndNudging(ctx, ann, tt.how, now) })
+			if tt.again {
+				w.want("after it", Waiting{Messages: 2, Tasks: 1}, "ann")
+			} else {
+				w.want("after it", Waiting{Messages: 1}, "ann")
+			}
+			want := Receipt{How: tt.how, Brought: now}
+			if tt.again {
+				want.Brought = time.Time{}
+			}
+			w.do(func(ctx context.Context, tx *Tx) error {
+				task, err := tx.Task(ctx, "red", n)
+				if diff := cmp.Diff(want, task.Receipt); diff != "" {
+					t.Errorf("task (-want +got):\n%s", diff)
+				}
+				return errors.Join(err, tx.MarkRead(ctx, "red", "ann", late, late, now))
+			})
+			// What was read stays so for a new process, what was only brought waits again.
+			w.do(func(ctx context.Context, tx *Tx) error { return tx.BringAgain(ctx, ann) })
+			w.want("with another process", Waiting{Messages: 1, Tasks: 1}, "ann")
+			w.do(func(ctx context.Context, tx *Tx) error {
+				got, _, err := tx.Messages(ctx, MessageQuery{Team: "red", Recipient: "ann", Limit: 9, Bytes: 99})
+				want := []Receipt{{Quiet: true}, {How: BroughtRead, Brought: now}}
+				if diff := cmp.Diff(want, []Receipt{got[0].Receipt, got[1].Receipt}); diff != "" {
+					t.Errorf("messages (-want +got):\n%s", diff)
+				}
+				return err
+			})
+		})
+	}
+}
+
+func TestNudges(t *testing.T) {
+	t.Parallel()
+	r := openTest(t, t.TempDir())
+	rec := bare("w")
+	n := Nudge{Text: "swarm: 1 new message", Begun: time.Unix(1700000000, 5)}
+	change(t, r, func(ctx context.Context, tx *Tx) error {
+		err := errors.Join(tx.Insert(ctx, &rec), tx.BeginNudge(ctx, "gone", n), tx.BeginNudge(ctx, rec.ID, n))
+		got, gerr := tx.Nudge(ctx, rec.ID)
+		if diff := cmp.Diff(n, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if _, err := tx.Nudge(ctx, "gone"); !errors.Is(err, ErrNotFound) {
+			t.Errorf("that of a worker that is gone: %v", err)
+		}
+		return errors.Join(err, gerr, tx.EndNudge(ctx, rec.ID))
+	})
+	change(t, r, func(ctx context.Context, tx *Tx) error {
+		if _, err := tx.Nudge(ctx, rec.ID); !errors.Is(err, ErrNotFound) {
+			t.Errorf("one that is over: %v", err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,83 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+// tell sends a message to an agent of the crew.
+func (r *rig) tell(t *testing.T, to, text string) {
+	t.Helper()
+	r.change(t, func(ctx context.Context, tx *registry.Tx) error {
+		_, err := team.Send(ctx, tx, team.Caller{Person: true}, "crew", to, text, time.Now())
+		return err
+	})
+}
+
+// receipts are those of all messages of an agent.
+func (r *rig) receipts(t *testing.T, name string) (all []registry.Brought) {
+	t.Helper()
+	err := r.View(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
+		ms, _, err := tx.Messages(ctx, registry.MessageQuery{Team: "crew", Recipient: "agent-" + name, Limit: 99, Bytes: 1 << 20})
+		all = nil
+		for _, m := range ms {
+			all = append(all, m.How)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// News are taken once, by one of many, and have nothing of what was written.
+func TestTakeNews(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	w := r.spawn(t, "ann", "one", asAgent)
+	take := func() string {
+		t.Helper()
+		line, err := r.TakeNews(t.Context(), w.ID, registry.BroughtHook)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return line
+	}
+	if line := take(); line != "" {
+		t.Errorf("nothing is waiting: %q", line)
+	}
+	r.tell(t, "ann", "run rm -rf /")
+	r.tell(t, "ann", "now")
+	lines := make([]string, 8)
+	errs := make([]error, len(lines))
+	var taking sync.WaitGroup
+	for i := range lines {
+		taking.Go(func() { lines[i], errs[i] = rigIn(t, r.root).TakeNews(t.Context(), w.ID, registry.BroughtHook) })
+	}
+	taking.Wait()
+	const want = "swarm: 2 new messages for you. Use the tool read-messages, or run 'swarm inbox read'."
+	if got := strings.Join(lines, ""); errors.Join(errs...) != nil || got != want {
+		t.Errorf("%q, %v", got, errors.Join(errs...))
+	}
+	r.tell(t, "ann", "again")
+	if line := take(); !strings.HasPrefix(line, "swarm: 1 new message ") {
+		t.Errorf("something new: %q", line)
+	}
+	for i, how := range r.receipts(t, "ann") {
+		if how != registry.BroughtHook {
+			t.Errorf("message %d was brought by %q", i, how)
+		}
+	}
+	other := newRig(t)
+	if line, err := other.TakeNews(t.Context(), w.ID, registry.BroughtHook); line != "" || err != nil {
+		t.Errorf("without a registry: %q, %v", line, err)
+	}
+}

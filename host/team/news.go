@@ -1,0 +1,107 @@
+package team
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+// News is what is waiting for a member of a team.
+type News struct {
+	registry.Membership
+	registry.Waiting
+	// Named says that the member has to name the team in its calls: it is of several.
+	Named bool
+}
+
+// Memberships returns what lives in a worker: an agent, the leaders of teams, or both.
+// Named is as in [News].
+func Memberships(ctx context.Context, tx *registry.Tx, workerID string) (all []registry.Membership, named func(team string) bool, err error) {
+	agents, _, err := tx.Agents(ctx, registry.AgentQuery{WorkerID: workerID, Live: true})
+	if err != nil || workerID == "" {
+		return nil, nil, err
+	}
+	own := ""
+	for _, a := range agents {
+		if a.Lost.IsZero() {
+			all, own = append(all, registry.Membership{Team: a.Team, Member: a.ID}), a.Team
+		}
+	}
+	teams, _, err := tx.Teams(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	led := 0
+	for _, t := range teams {
+		if t.LeaderWorker == workerID {
+			all, led = append(all, registry.Membership{Team: t.Name, Member: Leader}), led+1
+		}
+	}
+	return all, func(team string) bool { return team != own && (own != "" || led > 1) }, nil
+}
+
+// Waiting returns what is waiting for those who live in a worker: nothing, if it is no
+// member of a team.
+func Waiting(ctx context.Context, tx *registry.Tx, workerID string) (news []News, err error) {
+	all, named, err := Memberships(ctx, tx, workerID)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range all {
+		w, err := tx.Waiting(ctx, m.Team, m.Member)
+		if err != nil {
+			return nil, err
+		}
+		if !w.Nothing() {
+			news = append(news, News{Membership: m, Waiting: w, Named: named(m.Team)})
+		}
+	}
+	return news, nil
+}
+
+// Line returns one line that tells an agent what is waiting for it and how to get it;
+// empty: nothing. It has counts and fixed words, and nothing that another member wrote:
+// it is typed at the agent's prompt. The name of a team is one that [CheckName] has
+// passed.
+func Line(news []News) string {
+	var parts []string
+	for _, n := range news {
+		parts = append(parts, n.line())
+	}
+	return strings.Join(parts, " ")
+}
+
+func (n *News) line() string {
+	in, flag := "", ""
+	if n.Named {
+		in, flag = " in team "+n.Team, " --team "+n.Team
+	}
+	var what, tools, commands []string
+	if n.Messages > 0 {
+		what = append(what, count(n.Messages, "new message"))
+		tools, commands = append(tools, "read-messages"), append(commands, "'swarm inbox read"+flag+"'")
+	}
+	if n.Tasks > 0 {
+		what = append(what, count(n.Tasks, "new task"))
+		tools, commands = append(tools, "task-list"), append(commands, "'swarm task ls"+flag+"'")
+	}
+	tool := "tool"
+	if len(tools) > 1 {
+		tool = "tools"
+	}
+	line := fmt.Sprintf("swarm: %s for you%s. Use the %s %s, or run %s.",
+		strings.Join(what, " and "), in, tool, strings.Join(tools, " and "), strings.Join(commands, " and "))
+	if n.Shutdown {
+		line += fmt.Sprintf(" You are asked to shut down: answer with the tool respond-shutdown, or run 'swarm shutdown approve%[1]s' or 'swarm shutdown reject%[1]s REASON'.", flag)
+	}
+	return line
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -76,7 +76,9 @@ func TestWhatIsWaiting(t *testing.T) {
 	first := w.task(Task{Assignee: "bob"})
 	second := w.task(Task{Assignee: "ann", Needs: []int{first}})
 	w.want("a task that waits for another", Waiting{Messages: 2}, "ann", "bob")
-	w.do(func(ctx context.Context, tx *Tx) error { return tx.MarkRead(ctx, "red", "ann", 1, last, time.Unix(9, 0)) })
+	w.do(func(ctx context.Context, tx *Tx) error {
+		return tx.MarkRead(ctx, "red", "ann", 1, last, time.Unix(9, 0))
+	})
 	w.want("both read", Waiting{}, "bob")
 	w.do(func(ctx context.Context, tx *Tx) error {
 		task, err := tx.Task(ctx, "red", first)

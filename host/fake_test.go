@@ -383,11 +383,19 @@ func (f *fakeWorkspace) FindWorkspace(_ context.Context, spec swarm.WorkspaceSpe
 
 // fakePlugins starts fakes.
 type fakePlugins struct {
-	mu       sync.Mutex
-	peers    map[string]*peer
-	errs     map[string]error
-	started  map[string]int
+	mu      sync.Mutex
+	peers   map[string]*peer
+	errs    map[string]error
+	started map[string]int
+	// ahead are those that Start was called for.
+	ahead    []string
 	restarts map[string]int
+}
+
+func (f *fakePlugins) Start(e catalog.Entry) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ahead = append(f.ahead, e.Name)
 }
 
 func (f *fakePlugins) Get(_ context.Context, e catalog.Entry) (*peer, error) {

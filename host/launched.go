@@ -11,6 +11,8 @@ import (
 // launched starts plugins as processes.
 type launched struct{ set *launch.Set }
 
+func (l launched) Start(e catalog.Entry) { l.set.Start(e) }
+
 func (l launched) Get(ctx context.Context, e catalog.Entry) (*peer, error) {
 	c, err := l.set.Get(ctx, e)
 	if err != nil {

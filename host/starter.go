@@ -12,6 +12,9 @@ import (
 
 // starter starts plugins. It is a [launch.Set] but in tests.
 type starter interface {
+	// Start begins to start the plugin, for a Get that is likely to follow: that one
+	// tells what came of it.
+	Start(e catalog.Entry)
 	// Get returns the plugin, which it starts at the first call for that entry.
 	Get(ctx context.Context, e catalog.Entry) (*peer, error)
 	// Restart returns another process of the plugin in the place of gone, which

@@ -67,6 +67,12 @@ func New(o Options) *Set {
 	return &Set{opts: o, ctx: ctx, cancel: cancel, slots: map[string]*slot{}, now: time.Now}
 }
 
+// Start begins to start the plugin, if it does not run, for a Get that is likely to
+// follow. That one tells what came of it.
+func (s *Set) Start(e catalog.Entry) {
+	_, _ = s.slot(e, nil)
+}
+
 // Get returns the plugin, and starts it if it does not run. Callers of the same
 // plugin share one process, and plugins of different names start at the same time.
 // A plugin that died is started again, and so is one whose start failed; if that

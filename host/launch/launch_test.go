@@ -183,3 +183,26 @@ func TestHeirOfStderrDoesNotBlockClose(t *testing.T) {
 		t.Error("the heir is gone: the test proves nothing")
 	}
 }
+
+func TestStartIsForTheGetThatFollows(t *testing.T) {
+	t.Parallel()
+	s := newSet(t)
+	e := entry("serve")
+	s.Start(e)
+	eventually(t, "the plugin runs", bound, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, sl := range s.slots {
+			select {
+			case <-sl.done:
+				return sl.err == nil
+			default:
+			}
+		}
+		return false
+	})
+	get(t, s, e)
+	if got := len(s.all()); got != 1 {
+		t.Errorf("%d processes", got)
+	}
+}

@@ -1,0 +1,65 @@
+package host
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// aheadMost is how many run directories startAhead looks at.
+const aheadMost = 8
+
+// startAhead starts the plugin that this call is likely to ask, while the registry is
+// opened and read: a plugin takes longer to start than all that swarm does itself. wait
+// returns when the start has begun. A wrong guess costs a plugin that nothing is asked
+// of, so it is made only for the first call of a host, and only if the run directories
+// name a single backend.
+func (h *Host) startAhead() (wait func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.reg != nil {
+		return func() {}
+	}
+	begun := make(chan struct{})
+	go func() {
+		defer close(begun)
+		if e, err := h.catalog.Find(h.likelyBackend()); err == nil {
+			h.plugins.Start(e)
+		}
+	}()
+	return func() { <-begun }
+}
+
+// likelyBackend returns the backend of the first few workers that a shim keeps; empty if
+// there is none, or more than one. Workers can write their run directories, so nothing
+// but a name is taken from there, which the catalog has to know: no command.
+func (h *Host) likelyBackend() (backend string) {
+	dir, err := os.Open(filepath.Join(h.opts.Dir, workersDir))
+	if err != nil {
+		return ""
+	}
+	defer dir.Close()
+	ids, err := dir.Readdirnames(aheadMost)
+	if err != nil {
+		return ""
+	}
+	for _, id := range ids {
+		// A shim removes its socket when it leaves.
+		if _, err := os.Lstat(filepath.Join(h.runDir(id), rundir.Socket)); err != nil {
+			continue
+		}
+		var f struct {
+			Backend string          `json:"backend"`
+			Plugin  json.RawMessage `json:"plugin"`
+		}
+		text, err := safefile.Read(filepath.Join(h.runDir(id), rundir.WorkerFile), rundir.MaxWorker)
+		if err != nil || json.Unmarshal(text, &f) != nil || f.Plugin != nil || backend != "" && backend != f.Backend {
+			return ""
+		}
+		backend = f.Backend
+	}
+	return backend
+}

@@ -24,8 +24,8 @@ type client struct {
 	configure func(l *lab, trusted bool)
 	// trusting says that it never asks that.
 	trusting bool
-	// without names the texts that send can't yet deliver to it.
-	without []string
+	// prompts are the texts that it changes by a completion, by their names.
+	prompts map[string]string
 	// shell returns the turn in which the model asks for a command that needs a permission.
 	shell func(command string) modelserver.Turn
 }
@@ -54,9 +54,8 @@ var clients = []client{
 		quit:      "/quit",
 		env:       func(string) []string { return []string{"LOCAL_API_KEY=test"} },
 		configure: configureCodex,
-		// Its first Enter takes the completion, which makes main.go of @main.go; a text of
-		// 1,000 bytes fills a screen of 24 lines, and one that is longer is a placeholder.
-		without: []string{"file", "1000 bytes"},
+		// Its first Enter takes the completion, which makes main.go of @main.go.
+		prompts: map[string]string{"file": "look at main.go"},
 		shell: func(command string) modelserver.Turn {
 			return modelserver.Turn{Tool: "exec_command", Input: map[string]any{
 				"cmd": command, "sandbox_permissions": "require_escalated", "justification": "Run it?",

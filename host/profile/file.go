@@ -21,6 +21,8 @@ type file struct {
 		Prompt     string   `toml:"prompt"`
 		Above      string   `toml:"above"`
 		End        string   `toml:"end"`
+		Footer     string   `toml:"footer"`
+		Open       int      `toml:"open"`
 		Below      *int     `toml:"below"`
 		Hints      []string `toml:"hints"`
 		Pasted     []string `toml:"pasted"`
@@ -197,6 +199,9 @@ func (r *reader) input(f *file) input {
 	if in.PasteGuard < 0 || in.PasteGuard > 10_000 {
 		r.wrong("input.paste_guard_ms", "expected milliseconds between 0 and 10000, got %d", in.PasteGuard)
 	}
+	if in.Open < 0 {
+		r.wrong("input.open", "expected a number of lines, 0 if a prompt always shows what is below it, got %d", in.Open)
+	}
 	below := defaultBelow
 	if in.Below != nil {
 		below = *in.Below
@@ -206,6 +211,8 @@ func (r *reader) input(f *file) input {
 		above:  r.pattern("input.above", in.Above),
 		below:  below,
 		end:    r.pattern("input.end", in.End),
+		footer: r.pattern("input.footer", in.Footer),
+		open:   in.Open,
 		hints:  r.patterns("input.hints", in.Hints),
 		pasted: r.patterns("input.pasted", in.Pasted),
 	}

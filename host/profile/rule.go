@@ -38,6 +38,12 @@ type input struct {
 	// above matches the line above it, end the line below it with which the draft is
 	// over; nil: any.
 	above, end *regexp.Regexp
+	// footer matches the first line below end. A draft that has lines like end is over
+	// only above it.
+	footer *regexp.Regexp
+	// open is how many lines of a draft may be at the bottom of the screen without an
+	// end below them: a long one leaves no room for it. 0: none.
+	open int
 	// below is how many lines that are not empty may be under that.
 	below int
 	// hints match what a prompt shows while nothing is typed.
@@ -63,14 +69,9 @@ func (in *input) view(lines []string) view {
 		if !in.prompt.MatchString(line) || in.above != nil && (i == 0 || !in.above.MatchString(v.lines[i-1])) {
 			continue
 		}
-		end := i + 1
-		if in.end != nil {
-			for end < len(v.lines) && !in.end.MatchString(v.lines[end]) {
-				end++
-			}
-			if end == len(v.lines) {
-				continue
-			}
+		end, ok := in.endOf(v.lines, i)
+		if !ok {
+			continue
 		}
 		if filled(v.lines[end:]) <= in.below+1 { // the line of the end
 			v.prompt, v.end = i, end
@@ -78,6 +79,27 @@ func (in *input) view(lines []string) view {
 		return v
 	}
 	return v
+}
+
+// endOf returns the index of the line below the draft of a prompt, and whether there is
+// one.
+func (in *input) endOf(lines []string, prompt int) (int, bool) {
+	first := prompt + 1
+	if in.end == nil {
+		return first, true
+	}
+	for first < len(lines) && !in.end.MatchString(lines[first]) {
+		first++
+	}
+	if first == len(lines) {
+		return first, in.open > 0 && first-prompt >= in.open
+	}
+	for end := len(lines) - 2; in.footer != nil && end > first; end-- {
+		if in.end.MatchString(lines[end]) && in.footer.MatchString(lines[end+1]) {
+			return end, true
+		}
+	}
+	return first, true
 }
 
 // filled returns how many lines are not empty.

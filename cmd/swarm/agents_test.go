@@ -40,7 +40,7 @@ func TestAgents(t *testing.T) {
 	}
 	for _, name := range selected {
 		if !slices.ContainsFunc(clients, func(c client) bool { return c.name == name }) {
-			t.Fatalf("SWARM_TEST_AGENTS names %q: it must be claude, codex, gemini or opencode", name)
+			t.Fatalf("SWARM_TEST_AGENTS names %q: it must be claude, codex, gemini, opencode or qwen", name)
 		}
 	}
 	for _, c := range clients {

@@ -97,6 +97,19 @@ var clients = []client{
 			return modelserver.Turn{Tool: "bash", Input: map[string]any{"command": command, "description": "Run it"}}
 		},
 	},
+	{
+		name:    "qwen",
+		command: []string{"qwen"},
+		quit:    "/quit",
+		env: func(url string) []string {
+			// It does not read NO_PROXY.
+			return []string{"OPENAI_BASE_URL=" + url + "/v1", "OPENAI_API_KEY=test", "OPENAI_MODEL=test", "HTTP_PROXY=", "HTTPS_PROXY=", "NO_BROWSER=1"}
+		},
+		configure: configureQwen,
+		shell: func(command string) modelserver.Turn {
+			return modelserver.Turn{Tool: "run_shell_command", Input: map[string]any{"command": command, "description": "Run it", "is_background": false}}
+		},
+	},
 }
 
 // claudeKey is the end of the key, by which Claude Code remembers that it may be used.
@@ -143,6 +156,21 @@ func configureGemini(l *lab, trusted bool) {
 		"security": map[string]any{"auth": map[string]string{"selectedType": "gemini-api-key"}, "folderTrust": map[string]bool{"enabled": true}},
 		"general":  map[string]bool{"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
 		"privacy":  map[string]bool{"usageStatisticsEnabled": false},
+	}))
+}
+
+func configureQwen(l *lab, trusted bool) {
+	folders := map[string]string{}
+	if trusted {
+		folders[l.project] = "TRUST_FOLDER"
+	}
+	l.write(filepath.Join(l.home, ".qwen/trustedFolders.json"), asJSON(folders))
+	l.write(filepath.Join(l.home, ".qwen/settings.json"), asJSON(map[string]any{
+		"security": map[string]any{"auth": map[string]string{"selectedType": "openai"}, "folderTrust": map[string]bool{"enabled": true}},
+		"general":  map[string]bool{"enableAutoUpdate": false, "disableAutoUpdate": true},
+		"privacy":  map[string]bool{"usageStatisticsEnabled": false},
+		// Else it asks the model between two turns what to keep.
+		"memory": map[string]bool{"enableManagedAutoMemory": false, "enableManagedAutoDream": false},
 	}))
 }
 

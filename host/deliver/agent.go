@@ -19,11 +19,11 @@ const (
 	// steady is how long an agent that was not at its prompt has to be there: agents
 	// draw their prompt between two steps, and before a dialog.
 	steady = 300 * time.Millisecond
-	// shownLimit is how long a text that the agent has read may take to appear.
-	shownLimit = 10 * time.Second
-	// takenLimit is how long a text may stay at the prompt after Enter before Enter is
-	// pressed once more, and movedLimit if the prompt has changed since: a completion
-	// took the first one.
+	// shownLimit is how long a text may take to appear at the prompt: on a busy machine
+	// agents hang for many seconds.
+	shownLimit = 30 * time.Second
+	// takenLimit is how long a text with a completion may stay at the prompt after Enter
+	// before Enter is pressed once more, and movedLimit if the prompt has changed since.
 	takenLimit = 3 * time.Second
 	movedLimit = 700 * time.Millisecond
 	// provenLimit is how long to look for a proof after the last Enter.

@@ -17,9 +17,9 @@ import (
 //
 // Nothing is typed if the agent asks something, shows an error in place of its prompt,
 // does not come to its prompt in time, or has this text unsent there with something
-// else. If a dialog appears after the text was typed, Enter is not pressed. Enter is
-// pressed once more, and only once, if the text is still at the prompt: a completion may
-// have taken the first.
+// else. If a dialog appears after the text was typed, or the text does not appear, Enter
+// is not pressed. Enter is pressed once more, and only once, if a completion took the
+// first.
 func (a *Agent) Text(ctx context.Context, text string, enter bool) error {
 	d := delivery{Agent: a, text: text, mine: squeeze(text)}
 	var err error
@@ -90,10 +90,9 @@ func (d *delivery) typeIt(ctx context.Context) error {
 		return &inputError{error: err, name: d.Name}
 	}
 	var last profile.Screen
-	var look profile.Look
 	visible := false
 	err := d.watch(ctx, shownLimit, func(s profile.Screen, l profile.Look) (bool, error) {
-		last, look = s, l
+		last = s
 		if err := d.asks(l, true); err != nil {
 			return false, err
 		}
@@ -107,7 +106,8 @@ func (d *delivery) typeIt(ctx context.Context) error {
 	switch draft := squeeze(d.draft); {
 	case err != nil:
 		return err
-	case !visible && look.State == profile.Unknown:
+	case !visible:
+		// An agent that hangs may show a dialog next, which Enter would answer.
 		return d.failf(ErrNotSubmitted, "'%s' was given the text and does not show it; Enter was not pressed; %s", d.Name, quote(last))
 	case d.shown && theirs != "" && draft != d.mine && strings.HasPrefix(draft, theirs) && !strings.HasPrefix(d.mine, theirs):
 		return d.failf(ErrDraft, "'%s' had an unsent text at its prompt; yours was typed after it and not submitted: %s", d.Name, short(d.draft))
@@ -186,18 +186,24 @@ func alike(a, b string) bool {
 	return n > 0 && a[:n] == b[:n]
 }
 
-// takesEnter reports whether Enter is to be pressed once more: the text has been at the
-// prompt for long, or for a while since that changed.
+// takesEnter reports whether Enter is to be pressed once more: a completion has changed
+// the text at the prompt, or one may have taken Enter without a change. Any other text
+// that stays there is on its way in a slow agent, which would submit it twice.
 func (d *delivery) takesEnter(l profile.Look) bool {
 	atPrompt := l.State == profile.Idle || l.State == profile.Working && d.before.State == profile.Working
 	if !d.shown || !atPrompt || !d.still(l) {
 		return false
 	}
-	limit := takenLimit
-	if squeeze(l.Draft) != squeeze(d.draft) {
-		limit = movedLimit
+	if l.Draft != d.draft {
+		return time.Since(d.pressed) >= movedLimit
 	}
-	return time.Since(d.pressed) >= limit
+	return completes(d.text) && time.Since(d.pressed) >= takenLimit
+}
+
+// completes reports whether agents offer completions of a text: of names of files after
+// "@", and of commands.
+func completes(text string) bool {
+	return strings.Contains(text, "@") || strings.HasPrefix(strings.TrimSpace(text), "/")
 }
 
 // taken reports whether a screen shows that the agent took the text.

@@ -125,7 +125,7 @@ func TestReplayInScrollback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for agent, prompt := range map[string]string{"claude": "prompt-answered", "codex": "prompt-interrupted", "gemini": "prompt-answered", "opencode": "prompt-answered"} {
+	for agent, prompt := range map[string]string{"claude": "prompt-answered", "codex": "prompt-interrupted", "gemini": "prompt-answered", "opencode": "prompt-answered", "qwen": "prompt-answered-80x24"} {
 		p := s.Named(agent)
 		below := screenOf(t, filepath.Join("testdata/screens", agent, prompt+".txt"))
 		for len(below.Lines) > 0 && strings.TrimSpace(below.Lines[0]) == "" {

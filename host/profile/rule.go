@@ -158,12 +158,16 @@ func (p *Profile) Explain(s Screen) (Look, []Trial) {
 	return l, trials
 }
 
+// blanks makes common blanks of those that agents write. Qwen Code puts a blank without
+// width where its cursor is.
+var blanks = strings.NewReplacer("\u00a0", " ", "\u200b", "")
+
 // trimmed returns lines without blanks at their ends and without empty ones at the
 // end of the screen.
 func trimmed(lines []string) []string {
 	lines = slices.Clone(lines)
 	for i, line := range lines {
-		lines[i] = strings.TrimRight(strings.ReplaceAll(line, "\u00a0", " "), " \t")
+		lines[i] = strings.TrimRight(blanks.Replace(line), " \t")
 	}
 	for len(lines) > 0 && lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]

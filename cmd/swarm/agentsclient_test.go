@@ -68,8 +68,7 @@ var clients = []client{
 		command: []string{"gemini", "-m", "gemini-2.5-flash"},
 		quit:    "/quit",
 		env: func(url string) []string {
-			// Its profile knows the box around its prompt, which it draws with true colours.
-			return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=test", "NO_BROWSER=1", "COLORTERM=truecolor", "TERM=xterm-256color"}
+			return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=test", "NO_BROWSER=1"}
 		},
 		configure: configureGemini,
 		shell: func(command string) modelserver.Turn {

@@ -20,6 +20,7 @@ type file struct {
 	Input   struct {
 		Prompt     string   `toml:"prompt"`
 		Above      string   `toml:"above"`
+		Near       int      `toml:"near"`
 		End        string   `toml:"end"`
 		Footer     string   `toml:"footer"`
 		Open       int      `toml:"open"`
@@ -202,6 +203,9 @@ func (r *reader) input(f *file) input {
 	if in.Open < 0 {
 		r.wrong("input.open", "expected a number of lines, 0 if a prompt always shows what is below it, got %d", in.Open)
 	}
+	if in.Near < 0 {
+		r.wrong("input.near", "expected a number of lines, 1 if above is right above the prompt, got %d", in.Near)
+	}
 	below := defaultBelow
 	if in.Below != nil {
 		below = *in.Below
@@ -211,6 +215,7 @@ func (r *reader) input(f *file) input {
 		above:  r.pattern("input.above", in.Above),
 		below:  below,
 		end:    r.pattern("input.end", in.End),
+		near:   max(1, in.Near),
 		footer: r.pattern("input.footer", in.Footer),
 		open:   in.Open,
 		hints:  r.patterns("input.hints", in.Hints),

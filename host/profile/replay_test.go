@@ -107,10 +107,11 @@ func TestReplayLongDrafts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]struct{ begin, end string }{
-		"codex/draft-empty-line-80x24": {"one\ntwo, indented:\n", "\n\nfive! and six?\nseven"},
-		"codex/draft-full-80x24":       {"word0 word1 ", "\nword136 word137 word1."},
-		"codex/draft-scrolled-80x24":   {"line 47\nline 48\n", "\nline 60"},
-		"codex/busy-full-draft-80x24":  {"word0 word1 ", "\nword136 word137 word1."},
+		"codex/draft-empty-line-80x24":         {"one\ntwo, indented:\n", "\n\nfive! and six?\nseven"},
+		"codex/draft-full-80x24":               {"word0 word1 ", "\nword136 word137 word1."},
+		"codex/draft-scrolled-80x24":           {"line 47\nline 48\n", "\nline 60"},
+		"gemini/draft-lines-few-colours-80x24": {"one\n", "three four"},
+		"codex/busy-full-draft-80x24":          {"word0 word1 ", "\nword136 word137 word1."},
 	} {
 		l := s.Named(filepath.Dir(path)).Look(screenOf(t, filepath.Join("testdata/screens", path+".txt")))
 		if !strings.HasPrefix(l.Draft, want.begin) || !strings.HasSuffix(l.Draft, want.end) {

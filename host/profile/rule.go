@@ -35,9 +35,10 @@ type rule struct {
 type input struct {
 	// prompt matches the line that text is typed at; its group "draft" is the text.
 	prompt *regexp.Regexp
-	// above matches the line above it, end the line below it with which the draft is
-	// over; nil: any.
+	// above matches one of the near lines above it, end the line below it with which the
+	// draft is over; nil: any.
 	above, end *regexp.Regexp
+	near       int
 	// footer matches the first line below end. A draft that has lines like end is over
 	// only above it.
 	footer *regexp.Regexp
@@ -66,7 +67,7 @@ func (in *input) view(lines []string) view {
 		return v
 	}
 	for i, line := range slices.Backward(v.lines) {
-		if !in.prompt.MatchString(line) || in.above != nil && (i == 0 || !in.above.MatchString(v.lines[i-1])) {
+		if !in.prompt.MatchString(line) || in.above != nil && !matchesOne(in.above, v.lines[max(0, i-in.near):i]) {
 			continue
 		}
 		end, ok := in.endOf(v.lines, i)
@@ -260,6 +261,9 @@ func (r *rule) region(v view) []string {
 	}
 	return lines
 }
+
+// matchesOne reports whether one of the lines matches.
+func matchesOne(p *regexp.Regexp, lines []string) bool { return lastIndex(lines, p) >= 0 }
 
 func lastIndex(lines []string, p *regexp.Regexp) int {
 	for i, line := range slices.Backward(lines) {

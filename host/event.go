@@ -37,6 +37,9 @@ const (
 	EventBlocked EventKind = "BLOCKED"
 	EventIdle    EventKind = "IDLE"
 	EventWorking EventKind = "WORKING"
+
+	// EventLimited: a loop waits for the end of its agent's usage limit.
+	EventLimited EventKind = "LIMITED"
 )
 
 // Event is something that happened to a worker. It outlives the worker's record.

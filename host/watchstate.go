@@ -114,3 +114,25 @@ func stateEvent(s *AgentState, now time.Time) (kind EventKind, text string, ok b
 		return "", "", false
 	}
 }
+
+// TellOfLoop writes into the history what the loop of a ralph worker tells, such as
+// [EventBlocked]. The id is the worker's. What the last event of these kinds says
+// already is not written again.
+func (h *Host) TellOfLoop(ctx context.Context, id string, kind EventKind, text string) error {
+	reg, err := h.writing(ctx)
+	if err != nil {
+		return err
+	}
+	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		rec, err := tx.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		e := newEvent(&rec, kind, line(text), time.Now())
+		last, err := tx.LastEvent(ctx, id, append([]string{string(kind)}, stateKinds...)...)
+		if err == nil && (last.Kind != e.Kind || last.Text != e.Text) {
+			_, err = tx.Append(ctx, e)
+		}
+		return err
+	})
+}

@@ -25,6 +25,9 @@ var agentCases = []struct {
 	{"busy", testAgentBusy},
 	{"trust", testAgentTrust},
 	{"permission", testAgentPermission},
+	{"ralph", testAgentRalph},
+	{"ralph-dialog", testAgentRalphDialog},
+	{"ralph-headless", testAgentRalphHeadless},
 }
 
 // TestAgents runs each real coding agent as a worker under tmux against a model of our

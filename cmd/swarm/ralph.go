@@ -17,7 +17,8 @@ func newRalph(a *app) *cobra.Command {
 		Use:   "ralph",
 		Short: "Run an agent again and again with the same prompt",
 		Long: `Run an agent in a loop: each iteration starts it anew, gives it the prompt from a
-file, and ends when it exits, falls silent, or writes what was to be waited for.
+file, and ends when it exits, has come to the end of its turn, falls silent, or writes
+what was to be waited for.
 The loop is one worker, so it goes on when the terminal is gone, and ls, logs,
 attach, send and kill work on it as on any other.`,
 		Example: `  swarm ralph init

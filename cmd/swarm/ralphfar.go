@@ -157,20 +157,26 @@ func (a *app) carry(ctx context.Context, h *host.Host, worker host.Worker) error
 	return err
 }
 
-// giveLines gives a worker what this call reads, line by line.
+// giveLines gives a worker what this call reads, line by line, and then the end of input.
 func (a *app) giveLines(ctx context.Context, h *host.Host, sel host.Selection) {
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, swarm.MaxInput)
-	for lines.Scan() {
-		outcomes, err := h.Send(ctx, sel, swarm.Input{Data: lines.Bytes(), Enter: true})
+	give := func(in swarm.Input) bool {
+		outcomes, err := h.Send(ctx, sel, in)
 		for _, o := range outcomes {
 			err = errors.Join(err, o.Err)
 		}
-		if err != nil {
-			if ctx.Err() == nil && !errors.Is(err, host.ErrEnded) && !errors.Is(err, host.ErrNotFound) {
-				a.warn(setup.Message(err), "")
-			}
+		if err != nil && ctx.Err() == nil && !errors.Is(err, host.ErrEnded) && !errors.Is(err, host.ErrNotFound) {
+			a.warn(setup.Message(err), "")
+		}
+		return err == nil
+	}
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, swarm.MaxInput)
+	for lines.Scan() {
+		if !give(swarm.Input{Data: lines.Bytes(), Enter: true}) {
 			return
 		}
+	}
+	if lines.Err() == nil && ctx.Err() == nil {
+		give(swarm.Input{Kind: swarm.InputEOF})
 	}
 }

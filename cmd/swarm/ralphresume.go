@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/ralph"
 )
 
@@ -21,7 +24,8 @@ func newRalphResume(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resume NAME",
 		Short: "Have a loop go on",
-		Long: `Have a loop go on that was paused, or whose worker has ended; that worker is
+		Long: `Have a loop go on that was paused, that its agent's question has stopped, or whose
+worker has ended, or that waits for the end of a usage limit; a worker that has ended is
 started again as it was, with a new id. An iteration that was killed is repeated,
 one that had ended is not. A loop that failed begins to count its failures anew,
 and one that has come to its last iteration goes on with more of them.`,
@@ -62,6 +66,9 @@ func (a *app) ralphResume(ctx context.Context, name string, o *ralphResumeOption
 			return a.resumeHint(err, name)
 		}
 		running := runs(worker)
+		if err := stillAsks(ctx, h, store, worker); err != nil {
+			return err
+		}
 		var before ralph.State
 		after, err := store.Change(ctx, worker.Name, func(st *ralph.State) error {
 			before = *st
@@ -99,6 +106,24 @@ func (a *app) ralphResume(ctx context.Context, name string, o *ralphResumeOption
 	})
 }
 
+// stillAsks returns an error if a loop has stopped at a dialog that its agent still shows.
+func stillAsks(ctx context.Context, h *host.Host, store ralph.Store, worker host.Worker) error {
+	st, err := store.Load(worker.Name)
+	if err != nil || !runs(worker) || st.Status != ralph.Paused || st.Dialog == "" {
+		return nil // the resumption itself says what is wrong
+	}
+	states, err := h.AgentStates(ctx, []string{worker.ID})
+	if s := states[worker.ID]; err != nil || s == nil || s.State != profile.Blocked {
+		return nil
+	}
+	s := states[worker.ID]
+	hint := fmt.Sprintf("answer it in 'swarm attach %s' first", worker.Name)
+	if len(s.Choices) > 0 {
+		hint = fmt.Sprintf("answer it first with 'swarm answer %s CHOICE'", worker.Name)
+	}
+	return &hintError{error: fmt.Errorf("'%s' still asks: %s", worker.Name, deliver.Dialog(s.Question, s.Choices)), hint: hint}
+}
+
 // resume changes the state of a loop that is to go on.
 func (o *ralphResumeOptions) resume(st *ralph.State, running bool) error {
 	more := o.iterations.n != nil && *o.iterations.n != st.MaxIterations
@@ -106,7 +131,7 @@ func (o *ralphResumeOptions) resume(st *ralph.State, running bool) error {
 		st.MaxIterations = *o.iterations.n
 	}
 	switch status, _ := loopStatus(*st, running); {
-	case running && status == ralph.Running && !more:
+	case running && status == ralph.Running && !more && st.LimitUntil.IsZero():
 		return errAsItWas
 	case running && status != ralph.Running && status != ralph.Paused:
 		// It has just come to its end, and its worker will.
@@ -118,6 +143,7 @@ func (o *ralphResumeOptions) resume(st *ralph.State, running bool) error {
 		}
 	}
 	st.Status, st.ExitReason = ralph.Running, ""
+	st.LimitUntil, st.Limit = time.Time{}, ""
 	if st.Failures >= ralph.MaxFailures {
 		st.Failures = 0
 	}

@@ -43,6 +43,7 @@ func (a *app) ralphRun(ctx context.Context, name string) error {
 	// The loop sees to signals itself.
 	err = ralph.Run(context.WithoutCancel(ctx), ralph.Options{
 		Store: store, Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Profiles: profiles,
+		Notify: a.tellOfLoop(ctx),
 	})
 	if ended, ok := errors.AsType[*ralph.SignalError](err); ok {
 		return &codeError{code: 128 + int(ended.Signal)}

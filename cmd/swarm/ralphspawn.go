@@ -46,14 +46,25 @@ func newRalphSpawn(a *app) *cobra.Command {
 		Short: "Start a loop",
 		Long: `Start a worker that runs COMMAND again and again, each time on a terminal of its
 own, and gives it the prompt once it is ready. The prompt file is read anew each
-time. An iteration ends when COMMAND exits, or is ended after it wrote nothing
-for the inactivity timeout or when it writes what the done pattern matches; what
-COMMAND started ends with it. The prompt's own echo is never taken for the
-pattern.
+time. An iteration ends when COMMAND exits, when an agent that swarm knows is at its
+prompt again after its turn, or when COMMAND has written nothing for the inactivity
+timeout or writes what the done pattern matches; what COMMAND started ends with it.
+The prompt's own echo is never taken for the pattern.
 
-An exit code other than 0 is a failure, followed by a wait that doubles from one
-second to five minutes; five failures in a row end the loop. An agent that ends,
-or is silent, at a login, theme or trust dialog ends the loop at once.
+A headless agent, such as 'claude -p', gets the prompt on its standard input and ends
+by its exit; there is no inactivity timeout then unless one is given. In any command,
+{prompt} stands for the prompt and {prompt_file} for a file that holds it, and makes
+the command headless; its standard input is empty.
+
+An exit code other than 0, or an error that the agent shows, is a failure, followed by
+a wait that doubles from one second to five minutes; five failures in a row end the
+loop. A prompt that a known agent did not take is a failure too, and its iteration is
+repeated. So is one that a usage limit ended: the loop waits for the end of the limit,
+once, and for 6 hours at most.
+
+A known agent that asks something stops the loop, and stays: answer it with 'swarm
+answer', then go on with 'swarm ralph resume'. Any other agent that ends, or is silent,
+at a login, theme or trust dialog ends the loop.
 
 In a git repository the loop works in a worktree of its own, on a branch of its
 name; --no-worktree runs it in the working directory.
@@ -65,7 +76,7 @@ and the command that brings it back is printed.`,
 		Example: `  swarm ralph spawn --name agent --prompt-file PROMPT.md -- claude
   swarm ralph spawn --name agent --prompt-file PROMPT.md --max-iterations 10 \
       --done-pattern 'ALL DONE' -- claude --dangerously-skip-permissions
-  swarm ralph spawn --name agent --prompt-file PROMPT.md --replace -- claude`,
+  swarm ralph spawn --name agent --prompt-file PROMPT.md --replace -- claude -p`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.parse(cmd, args); err != nil {
 				return err
@@ -84,11 +95,12 @@ func (o *ralphSpawnOptions) addTo(cmd *cobra.Command) {
 	f.Var((*percentFlag)(&o.maxContext), "max-context", "end an iteration whose agent uses more of its context than this `PERCENT`, and 15 more")
 	f.StringVar(&o.promptFile, "prompt-file", "", "`FILE` with the prompt; required")
 	f.Var(&o.iterations, "max-iterations", "how many iterations at most (default: 50)")
-	f.Var(&o.inactivity, "inactivity-timeout", "how long the agent may write nothing, 0 for ever (default: 180s)")
+	f.Var(&o.inactivity, "inactivity-timeout", "how long the agent may write nothing, 0 for ever (default: 180s; headless: 0)")
 	f.StringVar(&o.donePattern, "done-pattern", "", "regular expression `RE` that ends the loop when the agent writes it")
 	f.BoolVar(&o.atOnce, "check-done-continuous", true, "end the agent as soon as the pattern appears")
 	f.BoolVar(&o.notAtOnce, "no-check-done-continuous", false, "let the iteration come to its end before")
 	f.StringVar(&o.readyPattern, "ready-pattern", "", "regular expression `RE` for output of an agent that is ready (default: those of known agents)")
+	f.StringVar(&o.profile, "profile", "", "`NAME` of the agent's profile, or none (default: by its command)")
 	f.BoolVar(&o.replace, "replace", false, "kill and remove a worker of this name, its worktree and its loop before")
 	f.BoolVar(&o.cleanState, "clean-state", false, "remove what is left of a loop of this name before")
 	f.BoolVar(&o.noRun, "no-run", false, "start the worker, but no iteration before 'swarm ralph resume'")
@@ -126,6 +138,9 @@ func (o *ralphSpawnOptions) parse(cmd *cobra.Command, args []string) error {
 	}
 	if o.backend == "" {
 		o.backend = backendTmux
+	}
+	if err := ralph.CheckPlaces(o.command); err != nil {
+		return usagef("%v", err)
 	}
 	if o.iterations.n != nil && *o.iterations.n == 0 {
 		return usagef("invalid value '0' for --max-iterations: expected a number from 1")
@@ -209,6 +224,9 @@ func (a *app) ralphSpawn(ctx context.Context, o *ralphSpawnOptions) error {
 	}
 	return a.with(ctx, loaded.Config, func(h *host.Host) error {
 		here, err := h.RunsHere(ctx, request.Backend)
+		if err == nil {
+			err = a.agentOfLoop(h, o, here, &st, &request)
+		}
 		if err == nil && here {
 			err = o.checkCommand(request.Dir)
 		} else if err == nil {

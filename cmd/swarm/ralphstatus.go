@@ -96,8 +96,8 @@ func (r *loopReport) text() string {
 		line("Status: %s", r.Status)
 	}
 	line("Worker status: %s", r.WorkerStatus)
-	if r.Dialog != "" && r.Status == ralph.Running {
-		line("Waiting for a person: %s (answer it with 'swarm attach %s')", r.Dialog, r.Name)
+	for _, text := range r.waiting() {
+		line("%s", text)
 	}
 	line("Iteration: %d/%d%s", r.Iteration, r.MaxIterations, r.pace())
 	line("Started: %s", clock(r.Started))
@@ -120,6 +120,34 @@ func (r *loopReport) text() string {
 	}
 	line("Exit reason: %s", r.reason())
 	return b.String()
+}
+
+// waiting tells what the loop waits for, and what a person can do.
+func (r *loopReport) waiting() []string {
+	stopped := r.Status == ralph.Paused && r.ExitReason == ralph.ReasonDialog
+	switch {
+	case stopped && r.Dialog == "":
+		return []string{fmt.Sprintf("The agent's question was answered: go on with 'swarm ralph resume %s'", r.Name)}
+	case stopped && len(r.Choices) > 0:
+		return []string{
+			"Waiting for a person: " + r.Dialog,
+			fmt.Sprintf("Answer it with 'swarm answer %[1]s CHOICE', then go on with 'swarm ralph resume %[1]s'", r.Name),
+		}
+	case stopped:
+		return []string{
+			"Waiting for a person: " + r.Dialog,
+			fmt.Sprintf("Answer it in 'swarm attach %[1]s' or with 'swarm keys %[1]s KEY', then go on with 'swarm ralph resume %[1]s'", r.Name),
+		}
+	case r.Dialog != "" && r.Status == ralph.Running:
+		return []string{fmt.Sprintf("Waiting for a person: %s (answer it with 'swarm attach %s')", r.Dialog, r.Name)}
+	case !r.LimitUntil.IsZero() && (r.Status == ralph.Running || r.Status == ralph.Paused):
+		return []string{
+			fmt.Sprintf("Waiting for the end of a usage limit, until %s: %s", clock(r.LimitUntil), r.Limit),
+			fmt.Sprintf("Go on at once with 'swarm ralph resume %s'", r.Name),
+		}
+	default:
+		return nil
+	}
 }
 
 // pace is how long an iteration takes, and how long all that are left may.

@@ -34,8 +34,16 @@ type file struct {
 		Headless      []string `toml:"headless"`
 		HeadlessFlags []string `toml:"headless_flags"`
 		Resume        []string `toml:"resume"`
-		Session       string   `toml:"session"`
-		Env           []string `toml:"env"`
+		// HeadlessResume is for a headless agent; nil: Resume with its options.
+		HeadlessResume []string `toml:"headless_resume"`
+		// NewSession are the arguments that give a new conversation its session.
+		NewSession []string `toml:"new_session"`
+		// Takes are the options with a value, "..." behind those with several, and Drops
+		// those that choose a conversation.
+		Takes   []string `toml:"takes"`
+		Drops   []string `toml:"resume_drops"`
+		Session string   `toml:"session"`
+		Env     []string `toml:"env"`
 	} `toml:"run"`
 	Rules []fileRule `toml:"rules"`
 }
@@ -179,6 +187,10 @@ func (p *Profile) extend(b *Profile) {
 		{&f.Run.Headless, &from.Run.Headless},
 		{&f.Run.HeadlessFlags, &from.Run.HeadlessFlags},
 		{&f.Run.Resume, &from.Run.Resume},
+		{&f.Run.HeadlessResume, &from.Run.HeadlessResume},
+		{&f.Run.NewSession, &from.Run.NewSession},
+		{&f.Run.Takes, &from.Run.Takes},
+		{&f.Run.Drops, &from.Run.Drops},
 		{&f.Run.Env, &from.Run.Env},
 	} {
 		if *s.to == nil {

@@ -28,13 +28,15 @@ type agent struct {
 	// stop ends the goroutines below, busy waits for them.
 	stop context.CancelFunc
 	busy sync.WaitGroup
+	// headless says that it does not read its terminal.
+	headless bool
 	// input is held by whoever gives input to it.
 	input sync.Mutex
 }
 
 // startAgent starts the program in the working directory and the environment of
-// this process.
-func startAgent(ctx context.Context, command []string, c *console) (_ *agent, err error) {
+// this process. Its standard input is stdin; nil: its terminal.
+func startAgent(ctx context.Context, command []string, c *console, stdin *os.File) (_ *agent, err error) {
 	program, err := exec.LookPath(command[0])
 	if errors.Is(err, exec.ErrDot) {
 		program, err = filepath.Abs(program)
@@ -48,17 +50,21 @@ func startAgent(ctx context.Context, command []string, c *console) (_ *agent, er
 	}
 	size := c.resize(t)
 	inner := t.Inner.Fd()
+	in := inner
+	if stdin != nil {
+		in = stdin.Fd()
+	}
 	pid, err := syscall.ForkExec(program, command, &syscall.ProcAttr{
 		Env:   agentEnv(os.Environ()),
-		Files: []uintptr{inner, inner, inner},
-		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
+		Files: []uintptr{in, inner, inner},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1},
 	})
 	if err != nil {
 		t.Close()
 		return nil, fmt.Errorf("cannot start %s: %w", command[0], err)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	a := &agent{pid: pid, terminal: t, size: size, output: make(chan []byte), stop: stop}
+	a := &agent{pid: pid, terminal: t, size: size, output: make(chan []byte), stop: stop, headless: stdin != nil}
 	a.busy.Go(func() { a.read(ctx) })
 	a.busy.Go(func() { a.feed(ctx, c) })
 	return a, nil
@@ -103,6 +109,8 @@ func (a *agent) feed(ctx context.Context, c *console) {
 			switch {
 			case !ok:
 				typed = nil
+			case a.headless && c.before == nil:
+				// Nobody reads it.
 			case len(keys) == 0:
 				_ = a.terminal.EOF()
 			default:

@@ -96,11 +96,19 @@ func (it *iteration) watchContext(ctx context.Context, now time.Time) {
 		it.say("context threshold exceeded (%d%%), killing iteration %d", used, i)
 		it.log(eventFatal, "iteration %d -- context threshold exceeded, killing", i)
 		it.end(overContext)
-	case used >= w.limit && !w.asked && it.pasted == nil:
+	case used >= w.limit && !w.asked && it.pasted == nil && !it.state.Headless:
 		w.asked = true
 		it.log(eventWarn, "iteration %d: context nudge sent at %d%%", i, used)
 		nudge := fmt.Sprintf("You're at %d%% context. Commit WIP and /exit NOW.", w.limit)
-		// An agent that does not take it is ended by the limit.
-		it.agent.busy.Go(func() { _ = it.agent.paste(ctx, []byte(nudge)) })
+		it.nudge(ctx, []byte(nudge))
 	}
+}
+
+// nudge gives the agent a text. One that does not take it is ended by the limit.
+func (it *iteration) nudge(ctx context.Context, text []byte) {
+	if it.profile == nil {
+		it.agent.busy.Go(func() { _ = it.agent.paste(ctx, text) })
+		return
+	}
+	it.agent.busy.Go(func() { _ = it.deliver(ctx, text) })
 }

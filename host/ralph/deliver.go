@@ -2,8 +2,8 @@ package ralph
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"time"
 
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
@@ -11,18 +11,21 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+// promptLimit is how long an agent with a profile may take to show its prompt.
+const promptLimit = 2 * time.Minute
+
 // paste gives the agent its prompt. One with a profile must be seen to take it.
 func (it *iteration) paste(ctx context.Context) error {
 	if it.profile == nil {
 		return it.agent.paste(ctx, it.prompt)
 	}
-	a := deliver.Agent{Name: it.name, Profile: it.profile, Terminal: (*window)(it), Timeout: readyLimit}
-	err := a.Text(ctx, string(it.prompt), true)
-	if errors.Is(err, pty.ErrNoPaste) {
-		// Nothing was given: it is no agent as the profile knows it.
-		return it.agent.paste(ctx, it.prompt)
-	}
-	return err
+	return it.deliver(ctx, it.prompt)
+}
+
+// deliver gives a text to an agent with a profile, at its prompt alone.
+func (it *iteration) deliver(ctx context.Context, text []byte) error {
+	a := deliver.Agent{Name: it.name, Profile: it.profile, Terminal: (*window)(it), Timeout: promptLimit}
+	return a.Text(ctx, string(text), true)
 }
 
 // window is the terminal of the agent, for the goroutine that gives the prompt.
@@ -51,6 +54,9 @@ func (w *window) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, 
 	}
 	w.agent.input.Lock()
 	defer w.agent.input.Unlock()
+	if in.Enter {
+		w.entered.Store(true)
+	}
 	return swarm.InputResult{}, w.agent.terminal.Give(ctx, in.Data, pty.Giving{
 		Enter: in.Enter, EnterAfter: in.EnterAfter, PasteOnly: in.PasteOnly,
 	})

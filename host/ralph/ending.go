@@ -5,6 +5,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/shim/proc"
 )
 
@@ -36,6 +38,8 @@ const (
 	compacted
 	// overContext: it uses more of its context than it may.
 	overContext
+	// idle: its turn is over, it is at its prompt again.
+	idle
 )
 
 // outcome is what came of an iteration.
@@ -53,6 +57,16 @@ type outcome struct {
 	question string
 	// unasked says that it ended before the prompt was given to it.
 	unasked bool
+	// untaken says that an agent with a profile did not take the prompt. The iteration
+	// does not count then.
+	untaken bool
+	// broken is the error that its screen showed at the end of its turn; empty: none.
+	broken string
+	// last is the last line that a headless agent wrote.
+	last string
+	// failure is the text that a failed iteration left on the screen of an agent that swarm
+	// knows, which may tell of a usage limit; empty: none.
+	failure string
 	// left are processes that could not be ended.
 	left []proc.Process
 }
@@ -66,6 +80,7 @@ func (it *iteration) reap(ctx context.Context) {
 		it.mainGone = true
 		it.outcome.exit = exitOf(child.status)
 		it.outcome.unasked = it.ready.waiting
+		it.outcome.untaken = it.outcome.untaken || it.profile != nil && !it.entered.Load()
 		// Whoever ends the worker signals the loop before the agent.
 		it.signals.settle()
 		if sig := it.signals.ended(0); sig != 0 {
@@ -90,9 +105,7 @@ func (it *iteration) end(why ending) {
 		return
 	}
 	it.outcome.ending = why
-	if it.ready.waiting {
-		it.outcome.question = it.ready.question(it.screen.Shown())
-	}
+	it.outcome.question = it.question()
 	it.inactivity.Stop()
 	it.limit.Stop()
 	if why == killed {
@@ -104,9 +117,25 @@ func (it *iteration) end(why ending) {
 	it.look()
 }
 
+// question returns what the agent asks a person before it goes on; empty: nothing that is
+// known.
+func (it *iteration) question() string {
+	switch {
+	case !it.ready.waiting && !it.stopped():
+		return ""
+	case it.profile == nil:
+		return it.ready.question(it.screen.Shown())
+	}
+	l := it.read()
+	if l.State != profile.Blocked {
+		return ""
+	}
+	return deliver.Dialog(l.Question, l.Choices)
+}
+
 func (it *iteration) terminate() {
 	ps, _ := members()
-	terminate(ps, it.asked)
+	terminate(ps, it.told)
 }
 
 // look sees whether anything of the agent is left.
@@ -118,7 +147,7 @@ func (it *iteration) look() {
 	switch {
 	case err != nil:
 	case len(ps) > 0 && it.outcome.ending != killed:
-		terminate(ps, it.asked)
+		terminate(ps, it.told)
 	case len(ps) == 0:
 		it.leave()
 	}

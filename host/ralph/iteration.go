@@ -3,12 +3,14 @@ package ralph
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/screen"
+	"github.com/swarmhost/swarm/shared/shim/pty"
 )
 
 // glanceEvery is how often the screen of an agent that goes on writing is looked at.
@@ -38,17 +40,23 @@ type iteration struct {
 	// mainGone says that the agent's main process has ended, gone that nothing of the
 	// agent is left, drained that its output is complete too: then it is over.
 	mainGone, gone, drained bool
-	// asked are the processes that were asked to end, by pid and start time, and
+	// told are the processes that were told to end, by pid and start time, and
 	// forced says that those which did not were killed.
-	asked  map[int]uint64
+	told   map[int]uint64
 	forced bool
 	// profile is that of the agent; nil: it has none by which its prompt can be seen to
 	// be taken. looks are asked for what the screen shows.
 	profile *profile.Profile
 	looks   chan chan []string
-	// question is what the agent asks a person before it takes the prompt; empty:
+	// turn follows what an agent with a profile does, and stop is set while it asks
+	// something.
+	turn turn
+	stop stop
+	// entered says that Enter was pressed after the prompt.
+	entered atomic.Bool
+	// waitsFor is what an agent without a profile asks before it takes the prompt; empty:
 	// nothing that is known.
-	question string
+	waitsFor string
 	// context watches how much of its context the agent uses.
 	context contextWatch
 	// touched is when it was noted last that there was output, and glanced when the
@@ -65,21 +73,25 @@ type iteration struct {
 
 // iterate runs the agent once.
 func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
-	a, err := startAgent(ctx, st.Command, l.console)
+	a, err := l.startAgent(ctx, st, prompt)
 	if err != nil {
 		return outcome{ending: refused, err: err, what: "spawn failed"}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	it := &iteration{
 		loop: l, state: st, prompt: prompt, agent: a,
-		ready: newReadiness(l.ready), asked: make(map[int]uint64),
+		ready: newReadiness(l.ready), told: make(map[int]uint64), turn: newTurn(),
 		inactivity: stoppedTimer(), quiet: time.NewTimer(silent), limit: time.NewTimer(readyLimit), deadline: stoppedTimer(),
 	}
 	if l.pattern != nil {
 		it.done = newDoneMatcher(l.pattern, prompt)
 	}
-	if p := l.profiles.For(st.Command); deliver.Supports(p) && !p.Headless(st.Command) {
+	if p := ProfileOf(l.profiles, &st); deliver.Supports(p) {
 		it.profile, it.looks = p, make(chan chan []string)
+	}
+	if st.Headless {
+		it.ready.waiting = false // it has its prompt
+		it.limit.Stop()
 	}
 	it.context = newContextWatch(st.MaxContext, prompt)
 	drop(l.signals.interrupts) // meant for another
@@ -92,7 +104,9 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	it.alive()
 	defer func() {
 		cancel()
+		it.leaveStop()
 		a.close()
+		l.store.dropPrompt(l.name)
 		l.console.tidy()
 	}()
 	for !it.drained {
@@ -101,7 +115,26 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	if it.done != nil && it.done.shows(it.screen.Open()) {
 		it.outcome.done = true
 	}
+	if st.Headless {
+		it.outcome.last = lastLine(it.screen.Shown())
+	}
+	if it.outcome.failed() && it.outcome.failure == "" && (st.Headless || it.profile != nil) {
+		it.outcome.failure = errorText(it.screen.Shown(), "")
+	}
 	return it.outcome
+}
+
+// startAgent starts the agent of an iteration; a headless one gets its prompt.
+func (l *loop) startAgent(ctx context.Context, st State, prompt []byte) (*agent, error) {
+	if !st.Headless {
+		return startAgent(ctx, st.Command, l.console, nil)
+	}
+	command, stdin, err := l.headless(st.Command, prompt)
+	if err != nil {
+		return nil, err
+	}
+	defer stdin.Close()
+	return startAgent(ctx, command, l.console, stdin)
 }
 
 // finish takes a line that the agent has finished, or a piece of one.
@@ -146,6 +179,12 @@ func (it *iteration) step(ctx context.Context) {
 		it.given(ctx, err)
 	case shown := <-it.looks:
 		shown <- it.screen.Shown()
+	case <-it.turn.look.C:
+		it.readTurn(ctx)
+	case <-it.stop.changes():
+		it.resume()
+	case <-it.stop.failures():
+		it.resume()
 	case <-it.quiet.C:
 		it.calm(ctx)
 	case <-it.limit.C:
@@ -161,6 +200,7 @@ func (it *iteration) step(ctx context.Context) {
 func (it *iteration) wrote(ctx context.Context, data []byte) {
 	it.console.write(data)
 	it.alive()
+	it.turn.wrote(time.Now())
 	it.finished = it.finished[:0]
 	it.screen.Write(data, time.Time{})
 	found := it.done != nil && it.done.write(it.finished)
@@ -193,7 +233,7 @@ func (it *iteration) glance(now time.Time) {
 
 // alive begins to wait for the next output.
 func (it *iteration) alive() {
-	if d := time.Duration(it.state.Inactivity); d > 0 && it.outcome.ending == 0 {
+	if d := time.Duration(it.state.Inactivity); d > 0 && it.outcome.ending == 0 && !it.stopped() {
 		it.inactivity.Reset(d)
 	}
 	if now := time.Now(); now.Sub(it.touched) >= touchEvery {
@@ -222,14 +262,19 @@ func (it *iteration) calm(ctx context.Context) {
 
 // give begins to paste the prompt, unless a person has to answer something before.
 func (it *iteration) give(ctx context.Context) {
-	if !it.ready.waiting || it.outcome.ending != 0 {
+	if !it.ready.waiting || it.outcome.ending != 0 || it.stopped() {
 		return
 	}
-	if question := it.dialog(); question != "" {
-		it.blocked(ctx, question)
+	if it.profile != nil {
+		if it.read().State == profile.Blocked {
+			it.readTurn(ctx)
+			return
+		}
+	} else if question := it.ready.question(it.screen.Shown()); question != "" {
+		it.waits(ctx, question)
 		return
 	}
-	it.asks(ctx, "")
+	it.waits(ctx, "")
 	it.ready.waiting = false
 	it.quiet.Reset(settled)
 	given := make(chan error, 1)
@@ -237,50 +282,38 @@ func (it *iteration) give(ctx context.Context) {
 	it.agent.busy.Go(func() { given <- it.paste(ctx) })
 }
 
-// dialog returns the question that the agent shows; empty: none that is known.
-func (it *iteration) dialog() string {
-	lines := it.screen.Shown()
-	if it.profile != nil {
-		if l := it.profile.Look(profile.Screen{Lines: lines}); l.State == profile.Blocked {
-			return deliver.Dialog(l.Question, l.Choices)
-		}
+// waits notes in the state what an agent without a profile asks a person.
+func (it *iteration) waits(ctx context.Context, question string) {
+	if question == it.waitsFor {
+		return
 	}
-	return it.ready.question(lines)
-}
-
-// blocked says that the agent asks something, and waits for a person.
-func (it *iteration) blocked(ctx context.Context, question string) {
-	if it.question == "" {
+	if it.waitsFor == "" {
 		it.log(eventWarn, "iteration %d: the agent asks something that a person must answer first: %s", it.state.Iteration, question)
 		it.say("the agent asks: %s", question)
 	}
-	it.asks(ctx, question)
-}
-
-// asks notes in the state what the agent asks a person.
-func (it *iteration) asks(ctx context.Context, question string) {
-	if question == it.question {
-		return
-	}
-	it.question = question
-	// The outcome of the iteration says it too.
-	_, _ = it.store.Change(ctx, it.name, func(st *State) error {
-		st.Dialog = question
-		return nil
-	})
+	it.waitsFor = question
+	it.note(ctx, func(st *State) { st.Dialog = question })
 }
 
 func (it *iteration) given(ctx context.Context, err error) {
-	if asks, ok := errors.AsType[*deliver.AsksError](err); ok && it.outcome.ending == 0 {
-		// It is given again, or only Enter pressed, once that is answered.
-		it.blocked(ctx, deliver.Dialog(asks.Question, asks.Choices))
-		it.ready.waiting = true
-		it.quiet.Reset(sure)
-		return
+	if it.outcome.ending != 0 || it.mainGone {
+		return // the paste ends with the agent, which is no failure of its own
 	}
-	// The paste ends with the agent, which is no failure of its own.
-	if err != nil && it.outcome.ending == 0 && !it.mainGone {
-		it.outcome.err, it.outcome.what = err, "prompt refused"
+	switch asks, ok := errors.AsType[*deliver.AsksError](err); {
+	case err == nil:
+		it.turn.taken = true
+		it.turn.look.Reset(0)
+	case errors.Is(err, pty.ErrNoPaste):
+		// Nothing was given: it is no agent as the profile knows it.
+		it.profile = nil
+		it.ready.waiting = true
+		it.give(ctx)
+	case ok:
+		// It is given again, or only Enter pressed, once that is answered.
+		it.ready.waiting = true
+		it.asks(ctx, profile.Look{State: profile.Blocked, Question: asks.Question, Choices: asks.Choices})
+	default:
+		it.outcome.err, it.outcome.what, it.outcome.untaken = err, "prompt refused", it.profile != nil
 		it.end(refused)
 	}
 }

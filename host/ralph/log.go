@@ -26,6 +26,7 @@ const (
 	eventWarn    = "WARN"
 	eventError   = "ERROR"
 	eventFatal   = "FATAL"
+	eventLimit   = "LIMIT"
 )
 
 // LogPath returns where the log of a loop's iterations is.

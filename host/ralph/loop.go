@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,9 +27,23 @@ type Options struct {
 	// Profiles are those of agents; nil: none. An agent with a profile is not given its
 	// prompt while it asks something, and must be seen to take it.
 	Profiles *profile.Set
+	// Notify is told what people should know at once; nil: nobody is. It is called in a
+	// goroutine of its own.
+	Notify func(Note, string)
 	// unit is the first wait after a failure; 0: a second.
 	unit time.Duration
 }
+
+// Note is a kind of news that a loop has beside its log.
+type Note int
+
+// The news of loops.
+const (
+	// NoteAsks: the agent asks what the text says.
+	NoteAsks Note = iota + 1
+	// NoteLimited: the loop waits for the end of a usage limit, as the text says.
+	NoteLimited
+)
 
 // SignalError says that the loop was ended by a signal. The iteration that was
 // under way is open.
@@ -46,6 +61,9 @@ type loop struct {
 	pattern, ready *regexp.Regexp
 	signals        *signals
 	profiles       *profile.Set
+	// tellNews is [Options.Notify], and telling waits for its calls.
+	tellNews func(Note, string)
+	telling  sync.WaitGroup
 	// begun says that this run of the loop has begun an iteration: one that is open
 	// else is of an earlier run.
 	begun bool
@@ -69,10 +87,11 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer release()
 	l := &loop{
-		store: o.Store, name: o.Name, profiles: o.Profiles,
+		store: o.Store, name: o.Name, profiles: o.Profiles, tellNews: o.Notify,
 		signals: noticeSignals(), unit: cmp.Or(o.unit, time.Second),
 	}
 	defer l.signals.stop()
+	defer l.telling.Wait()
 	if err := adopt(); err != nil {
 		return err
 	}
@@ -111,6 +130,9 @@ func (l *loop) run(ctx context.Context) error {
 	for {
 		if sig := l.signals.ended(0); sig != 0 {
 			return l.ended(ctx, sig)
+		}
+		if err := l.waitLimit(ctx); err != nil {
+			return err
 		}
 		st, prompt, err := l.next(ctx)
 		if err != nil || st.Status != Running {
@@ -236,6 +258,13 @@ func (l *loop) ended(ctx context.Context, sig syscall.Signal) error {
 // say tells whoever looks at the worker.
 func (l *loop) say(format string, args ...any) {
 	l.console.say("[ralph] %s: %s", l.name, fmt.Sprintf(format, args...))
+}
+
+// notify tells people what they should know at once.
+func (l *loop) notify(n Note, text string) {
+	if l.tellNews != nil {
+		l.telling.Go(func() { l.tellNews(n, text) })
+	}
 }
 
 // log writes to the log of iterations. What can't be written there stops nothing.

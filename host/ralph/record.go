@@ -25,11 +25,26 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 	}
 	now := time.Now()
 	st, err := l.store.Change(ctx, l.name, func(st *State) error {
-		st.close(now)
+		until, limited := time.Time{}, false
+		if out.failed() && !st.LimitWaited && out.question == "" {
+			until, limited = limitWait(out.failure, now)
+		}
+		if limited {
+			// The iteration does not count: it is repeated.
+			st.LimitUntil, st.Limit, st.LimitWaited = until, out.failure, true
+			st.Dialog, st.Choices, st.ExitReason = "", nil, ""
+			l.tellLeft(st, out)
+			l.tellLimit(st)
+			return nil
+		}
+		st.LimitWaited = false
+		if !out.untaken || out.done {
+			st.close(now)
+		}
 		if out.failed() {
 			st.Failures++
 			st.TotalFailures++
-		} else if out.ending == exited || out.done {
+		} else if out.ending == exited || out.ending == idle || out.done {
 			st.Failures = 0
 		}
 		switch out.ending {
@@ -40,7 +55,7 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 		default:
 			st.ExitReason = ""
 		}
-		st.Dialog = out.question
+		st.Dialog, st.Choices = out.question, nil
 		switch {
 		case out.done:
 			st.end(Stopped, ReasonDone)
@@ -75,23 +90,32 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 
 // failed reports whether an iteration counts as a failure.
 func (o outcome) failed() bool {
-	return !o.done && (o.ending == refused || o.ending == exited && o.exit != "0")
+	return !o.done && (o.ending == refused || o.untaken || o.broken != "" || o.ending == exited && o.exit != "0")
 }
 
 // tell says what came of an iteration.
 func (l *loop) tell(st *State, out outcome, wait time.Duration) {
-	for _, p := range out.left {
-		l.log(eventError, "iteration %d: cannot end %s (pid %d)", st.Iteration, p.Name, p.PID)
+	l.tellLeft(st, out)
+	i, took := st.Iteration, ""
+	if !st.Open() {
+		took = formatDuration(time.Duration(st.Durations[len(st.Durations)-1]))
 	}
-	i, took := st.Iteration, formatDuration(time.Duration(st.Durations[len(st.Durations)-1]))
 	switch {
 	case out.failed():
 		what := "iteration " + fmt.Sprint(i) + " failed (" + exitText(": ", out.exit) + ")"
 		how := exitText("=", out.exit)
-		if out.err != nil {
+		switch {
+		case out.err != nil:
 			what, how = out.what, "exit=1"
 			l.say("%v", out.err)
 			l.log(eventError, "iteration %d: %v", i, out.err)
+		case out.ending == idle:
+			what, how = fmt.Sprintf("iteration %d failed (%s)", i, out.broken), "error"
+			l.log(eventError, "iteration %d: the agent shows an error: %s", i, out.broken)
+		case out.last != "":
+			l.log(eventError, "iteration %d: the agent wrote last: %s", i, out.last)
+		case out.untaken:
+			l.log(eventError, "iteration %d: the agent ended before it took the prompt", i)
 		}
 		l.log(eventFail, "iteration %d %s attempt=%d/%d backoff=%gs", i, how, st.Failures, MaxFailures, wait.Seconds())
 		if wait > 0 {
@@ -106,6 +130,9 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 		}
 		l.say("inactivity timeout (%gs)%s", seconds, next)
 		l.log(eventTimeout, "iteration %d inactivity_timeout=%gs", i, seconds)
+	case out.ending == idle:
+		l.say("iteration %d completed (idle, duration: %s)", i, took)
+		l.log(eventEnd, "iteration %d idle duration=%s", i, took)
 	case out.ending == exited:
 		if out.unasked {
 			l.log(eventWarn, "iteration %d: the agent ended before it was given the prompt", i)
@@ -123,6 +150,13 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 	case st.Status == Failed:
 		l.say("%d consecutive failures, stopping loop", st.Failures)
 		l.log(eventDone, "%d consecutive failures reason=%s", st.Failures, ReasonFailures)
+	}
+}
+
+// tellLeft says which processes of the agent could not be ended.
+func (l *loop) tellLeft(st *State, out outcome) {
+	for _, p := range out.left {
+		l.log(eventError, "iteration %d: cannot end %s (pid %d)", st.Iteration, p.Name, p.PID)
 	}
 }
 

@@ -3,6 +3,8 @@ package ralph
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/swarmhost/swarm/host/profile"
 )
 
 // Version is the version of state.json. A newer one is not read.
@@ -34,7 +36,8 @@ const (
 	ReasonDone       Reason = "done_pattern"
 	ReasonFailures   Reason = "consecutive_failures"
 	ReasonPrompt     Reason = "prompt_file"
-	// ReasonDialog: the agent waits for a person, see [State.Dialog].
+	// ReasonDialog: the agent waits for a person, see [State.Dialog]. A loop that it
+	// paused goes on with the same iteration.
 	ReasonDialog Reason = "dialog"
 	// ReasonCompaction and ReasonContext are why an iteration was ended early. The
 	// loop goes on.
@@ -70,13 +73,25 @@ type State struct {
 	// ReadyPattern is a regular expression for output of an agent that is ready for
 	// the prompt; empty: the patterns that swarm knows.
 	ReadyPattern string `json:"ready_pattern,omitempty"`
+	// Headless says that the agent gets the prompt without its terminal, and ends each
+	// iteration by its exit.
+	Headless bool `json:"headless,omitempty"`
+	// Profile is the name of the agent's profile, or "none"; empty: that of its command.
+	Profile string `json:"profile,omitempty"`
 
 	Status Status `json:"status"`
 	// ExitReason is set when the loop has ended, or an iteration was ended early.
 	ExitReason Reason `json:"exit_reason,omitempty"`
 	// Dialog is the question that the agent asks a person, and waits; empty: none.
-	Dialog  string    `json:"dialog,omitempty"`
-	Started time.Time `json:"started"`
+	Dialog string `json:"dialog,omitempty"`
+	// Choices are the answers that the dialog offers, as far as they are known.
+	Choices []profile.Choice `json:"dialog_choices,omitempty"`
+	// LimitUntil is when the usage limit ends that Limit tells of; zero: none is waited
+	// for. LimitWaited says that the last iteration ended by one.
+	LimitUntil  time.Time `json:"limit_until,omitzero"`
+	Limit       string    `json:"limit,omitempty"`
+	LimitWaited bool      `json:"limit_waited,omitempty"`
+	Started     time.Time `json:"started"`
 	// Iteration counts from 1. It is the open iteration, or the last that was.
 	Iteration int `json:"current_iteration"`
 	// IterationStarted is zero for one that has not been started yet,
@@ -112,7 +127,7 @@ func (s *State) Average() time.Duration {
 // begin opens the iteration that is to run now: the one that is open already, or
 // the next.
 func (s *State) begin(now time.Time) {
-	s.Dialog = ""
+	s.Dialog, s.Choices = "", nil
 	if !s.Open() {
 		s.Iteration++
 	}

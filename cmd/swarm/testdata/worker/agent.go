@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -19,6 +21,7 @@ type terminalAgent struct {
 	draft   string
 	said    []string
 	works   bool
+	run     int
 	// question is what it asks, with the row that is selected; rows are its choices.
 	question string
 	rows     []string
@@ -31,13 +34,17 @@ type terminalAgent struct {
 // agent runs an agent with options, as "draw=6s": for how long it draws before it
 // reads; "ask=QUESTION;QUESTION": what it asks at first, one after the other; "rows=ROW;ROW": the
 // choices; "surprise=QUESTION": what it asks once a text was typed; "permission=QUESTION": what
-// it asks once one was submitted; "work=2s": for how long it works on each.
+// it asks once one was submitted; "work=2s": for how long it works on each;
+// "answer=TEXT;TEXT": what it says then, the first text in its first run, which DIR/runs
+// counts, and so on, the last one again and again; "exit=N" in the place of a text ends it;
+// "deaf=N": its first N runs never take an Enter.
 func agent(dir string, options []string) {
 	a := &terminalAgent{dir: dir, options: map[string]string{"work": "300ms", "rows": "Yes;Yes, and don't ask again;No"}}
 	for _, o := range options {
 		name, value, _ := strings.Cut(o, "=")
 		a.options[name] = value
 	}
+	a.run = count(dir)
 	a.asks("ask")
 	a.draw()
 	input := make(chan []byte)
@@ -94,8 +101,30 @@ func agent(dir string, options []string) {
 			}
 		case <-done:
 			a.works = false
+			a.answers()
 		}
 		a.draw()
+	}
+}
+
+// count returns how often an agent has run with this directory.
+func count(dir string) int {
+	text, _ := os.ReadFile(dir + "/runs")
+	n, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	put(dir, "runs", strconv.Itoa(n+1)+"\n")
+	return n + 1
+}
+
+// answers ends a turn.
+func (a *terminalAgent) answers() {
+	texts := strings.Split(a.options["answer"], ";")
+	text := texts[min(a.run, len(texts))-1]
+	if code, ok := strings.CutPrefix(text, "exit="); ok {
+		n, _ := strconv.Atoi(code)
+		os.Exit(n)
+	}
+	if text != "" {
+		a.said = append(a.said, "\x01"+text)
 	}
 }
 
@@ -130,6 +159,12 @@ func (a *terminalAgent) arrow(c byte) {
 	}
 }
 
+// deaf reports whether this run takes no Enter.
+func (a *terminalAgent) deaf() bool {
+	n, _ := strconv.Atoi(a.options["deaf"])
+	return a.run <= n
+}
+
 // key takes a key and reports whether that begins work.
 func (a *terminalAgent) key(c byte) bool {
 	switch {
@@ -138,6 +173,7 @@ func (a *terminalAgent) key(c byte) bool {
 	case a.question != "" && c >= '1' && int(c-'1') < len(a.rows):
 		a.pick(int(c - '1'))
 	case a.question != "":
+	case c == '\r' && a.deaf():
 	case c == '\r' && time.Since(a.pasted) < 120*time.Millisecond:
 		a.draft += "\n"
 	case c == '\r' && strings.Contains(a.draft, "@") && !a.completed:
@@ -147,7 +183,7 @@ func (a *terminalAgent) key(c byte) bool {
 		a.draft = ""
 	case c == '\r' && a.draft != "":
 		a.said = append(a.said, a.draft)
-		put(a.dir, "said", strings.Join(a.said, "\n--\n")+"\n")
+		put(a.dir, "said", strings.Join(prompts(a.said), "\n--\n")+"\n")
 		a.draft, a.works = "", true
 		a.asks("permission")
 		return true
@@ -178,6 +214,10 @@ func (a *terminalAgent) draw() {
 	line(" Claude Code v0.0.0")
 	for _, text := range a.said[max(0, len(a.said)-3):] {
 		line("")
+		if answer, ok := strings.CutPrefix(text, "\x01"); ok {
+			line("● " + answer)
+			continue
+		}
 		line("❯ " + short(text))
 	}
 	rule := strings.Repeat("─", 40)
@@ -204,6 +244,11 @@ func (a *terminalAgent) draw() {
 	}
 	b.WriteString(hint + "\x1b[K\x1b[J")
 	os.Stdout.WriteString(b.String())
+}
+
+// prompts leaves out what the agent said itself.
+func prompts(said []string) []string {
+	return slices.DeleteFunc(slices.Clone(said), func(text string) bool { return strings.HasPrefix(text, "\x01") })
 }
 
 // short shows a long text as agents do.

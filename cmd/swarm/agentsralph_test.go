@@ -1,0 +1,147 @@
+//go:build agents
+
+package main_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/swarmhost/swarm/cmd/internal/modelserver"
+	"github.com/swarmhost/swarm/host/profile"
+)
+
+// loopPrompt holds what ends the loop, as prompts do.
+const loopPrompt = "Do the next task of the list! When there is none left, print ALL DONE on a line by itself."
+
+// loop starts a loop of the client as the worker w.
+func (l *lab) loop(command []string, flags ...string) {
+	l.t.Helper()
+	prompt := filepath.Join(filepath.Dir(l.project), "PROMPT.md")
+	l.write(prompt, loopPrompt+"\n")
+	all := append([]string{"ralph", "spawn", "--name", "w", "--prompt-file", prompt, "--no-worktree"}, flags...)
+	l.swarm(append(append(all, "--"), command...)...)
+}
+
+// loopEnd waits until the loop ends and returns its log.
+func (l *lab) loopEnd() string {
+	l.t.Helper()
+	r := l.try("", "wait", "w", "--timeout", (agentLimit / 2).String())
+	log := l.swarm("ralph", "logs", "w")
+	if r.code != 0 {
+		l.t.Errorf("wait: exit %d\n%s%s\nthe log:\n%s\nthe screen:\n%s", r.code, r.out, r.err, log, l.peek())
+	}
+	l.t.Log(log)
+	return log
+}
+
+// testAgentRalph runs ten iterations, each of which ends with its turn.
+func testAgentRalph(t *testing.T, l *lab) {
+	var turns []modelserver.Turn
+	for i := 1; i < 10; i++ {
+		turns = append(turns, modelserver.Turn{Text: fmt.Sprintf("Task number%d is finished now. Not all done yet.", i)})
+	}
+	l.model.Script(append(turns, modelserver.Turn{Text: "There is none left.\n\nALL DONE"})...)
+	l.loop(l.client.command, "--max-iterations", "20", "--inactivity-timeout", "1h", "--done-pattern", "^\\W*ALL DONE")
+	log := l.loopEnd()
+	if n := strings.Count(log, " idle duration="); n != 9 {
+		t.Errorf("%d iterations ended with their turn, want 9", n)
+	}
+	if !strings.Contains(log, "done pattern matched in iteration 10 ") {
+		t.Error("the done pattern was not found in iteration 10")
+	}
+	requests := l.model.Requests()
+	if len(requests) != 10 {
+		t.Errorf("the model was asked %d times, want 10", len(requests))
+	}
+	for i, r := range requests {
+		if n := r.Prompted(loopPrompt); n != 1 {
+			t.Errorf("request %d holds the prompt %d times", i+1, n)
+		}
+	}
+	l.gone()
+}
+
+// testAgentRalphDialog has the agent ask whether it may trust the project, which stops the
+// loop before anything is typed.
+func testAgentRalphDialog(t *testing.T, l *lab) {
+	if l.client.trusting {
+		return
+	}
+	l.client.configure(l, false)
+	l.model.Script(modelserver.Turn{Text: "The first answer."})
+	l.loop(l.client.command, "--max-iterations", "1", "--inactivity-timeout", "1h")
+	l.until("blocked")
+	status := ""
+	if !l.poll(func() bool {
+		status = l.swarm("ralph", "status", "w")
+		return strings.Contains(status, "Status: paused")
+	}) {
+		t.Fatalf("the loop did not stop:\n%s\n%s", status, l.peek())
+	}
+	t.Log(status)
+	if !strings.Contains(status, "swarm answer w CHOICE") || !strings.Contains(strings.ToLower(status), "trust") {
+		t.Errorf("status does not tell what to do:\n%s", status)
+	}
+	if r := l.try("", "ralph", "resume", "w"); r.code == 0 || !strings.Contains(r.err, "still asks") {
+		t.Errorf("resume at the dialog: exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	if n := len(l.model.All()); n != 0 {
+		t.Errorf("the model was asked %d times before the project was trusted", n)
+	}
+	choice := "1"
+	if l.client.name == "claude" {
+		choice = "yes" // its rows have no keys
+	}
+	t.Log(l.swarm("answer", "w", choice))
+	l.swarm("ralph", "resume", "w")
+	log := l.loopEnd()
+	if !strings.Contains(log, "[END] iteration 1 idle") {
+		t.Errorf("the iteration did not end with its turn:\n%s", log)
+	}
+	l.prompted(loopPrompt)
+	l.once(loopPrompt)
+	l.gone()
+}
+
+// testAgentRalphHeadless runs the client's headless form, which gets the prompt on its
+// standard input, or in its arguments.
+func testAgentRalphHeadless(t *testing.T, l *lab) {
+	set, err := profile.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := set.Named(l.client.name).HeadlessCommand()
+	for i, args := range [][]string{nil, {"{prompt}"}} {
+		turns := []modelserver.Turn{{Text: "Task one is finished now."}, {Text: "There is none left.\n\nALL DONE"}}
+		l.model.Script(turns...)
+		before := len(l.model.Requests())
+		l.loop(append(command, args...), "--replace", "--max-iterations", "5", "--done-pattern", "^ALL DONE")
+		log := l.loopEnd()
+		if strings.Count(log, "[END] iteration 1 exit=0") != 1 || !strings.Contains(log, "done pattern matched in iteration 2 ") {
+			t.Errorf("%v: the loop did not end in iteration 2:\n%s", args, l.swarm("logs", "w"))
+		}
+		requests := l.model.Requests()[before:]
+		if len(requests) != 2 {
+			t.Errorf("%v: the model was asked %d times, want 2", args, len(requests))
+		}
+		for _, r := range requests {
+			if n := r.Prompted(loopPrompt); n != 1 {
+				t.Errorf("%v: the prompt came %d times: %s", args, n, l.asked())
+			}
+		}
+		if i == 0 && strings.Contains(l.swarm("ralph", "status", "w"), "Inactivity timeout: 1") {
+			t.Error("a headless loop has an inactivity timeout")
+		}
+	}
+	l.gone()
+}
+
+// gone fails the test if a process of the worker is left.
+func (l *lab) gone() {
+	l.t.Helper()
+	if left := l.world.processes(func(p process) bool { return p.worker }); len(left) > 0 {
+		l.t.Errorf("processes of the worker live on after its end:\n%s", list(left))
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// agentOfLoop notes what is known of the agent that a loop runs. here says that it runs on
+// this machine.
+func (a *app) agentOfLoop(h *host.Host, o *ralphSpawnOptions, here bool, st *ralph.State, request *host.SpawnRequest) error {
+	profiles, _ := h.Profiles() // what is wrong in one is told by 'swarm agent profiles'
+	if o.profile != "" && o.profile != profile.None && profiles.Named(o.profile) == nil {
+		return &hintError{error: fmt.Errorf("unknown profile '%s'", o.profile), hint: "'swarm agent profiles' lists them"}
+	}
+	st.Headless = ralph.Headless(profiles, o.profile, st.Command)
+	if st.Headless && o.inactivity.d == nil {
+		st.Inactivity = 0 // it works in silence, and ends
+	}
+	a.warnOfFlags(h, host.SpawnRequest{Command: st.Command, Profile: o.profile})
+	// The worker itself runs the loop; what its screen shows is the agent.
+	request.Profile = ""
+	if !here {
+		return ralph.CheckFar(st.Command)
+	}
+	st.Profile = o.profile
+	if p := ralph.ProfileOf(profiles, st); deliver.Supports(p) {
+		request.Profile = p.Name()
+	}
+	return nil
+}
+
+// tellLimit is how long the history may take.
+const tellLimit = 10 * time.Second
+
+// tellOfLoop writes the news of this process's loop into the history.
+func (a *app) tellOfLoop(ctx context.Context) func(ralph.Note, string) {
+	return func(n ralph.Note, text string) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellLimit)
+		defer cancel()
+		loaded, err := a.setup().LoadUser()
+		if loaded == nil || err != nil {
+			return // other commands report what is wrong
+		}
+		// The log of the loop says it in any case.
+		_ = a.with(ctx, loaded.Config, func(h *host.Host) error {
+			return h.TellOfLoop(ctx, a.getenv(swarm.EnvWorkerID), loopEvents[n], text)
+		})
+	}
+}
+
+// loopEvents are the events for the news of loops.
+var loopEvents = map[ralph.Note]host.EventKind{
+	ralph.NoteAsks:    host.EventBlocked,
+	ralph.NoteLimited: host.EventLimited,
+}

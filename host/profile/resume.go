@@ -1,0 +1,106 @@
+package profile
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+var (
+	// ErrNoResume says that an agent, as far as its profile knows, can't go on with an
+	// earlier conversation.
+	ErrNoResume = errors.New("it has no command that resumes a conversation")
+	// ErrInScript says that a command runs the agent in the script of a shell, where it
+	// can't be changed.
+	ErrInScript = errors.New("the script of a shell runs it")
+)
+
+// place returns where a command that the profile was found for runs its program, and the
+// program with its arguments. The index is -1 in the script of a shell.
+func (p *Profile) place(command []string) (at int, words []string) {
+	for _, words := range programs(command, 0) {
+		if !p.runs(words) {
+			continue
+		}
+		if at := len(command) - len(words); at >= 0 && &command[at] == &words[0] {
+			return at, words
+		}
+		break
+	}
+	return -1, nil
+}
+
+// Resume returns the command that goes on with the conversation of a session, in the place
+// of a command that the profile was found for. It has the options of that command,
+// not its prompt, and no conversation that it names itself. The error is [ErrNoResume] or
+// [ErrInScript].
+func (p *Profile) Resume(command []string, session string) ([]string, error) {
+	form := p.file.Run.Resume
+	if p.Headless(command) && p.file.Run.HeadlessResume != nil {
+		form = p.file.Run.HeadlessResume
+	}
+	if len(form) == 0 {
+		return nil, ErrNoResume
+	}
+	at, words := p.place(command)
+	if at < 0 {
+		return nil, ErrInScript
+	}
+	full := slices.Clone(command[:at+1])
+	for _, word := range form[1:] {
+		full = append(full, strings.ReplaceAll(word, "{session}", session))
+	}
+	return append(full, p.options(words[1:], form)...), nil
+}
+
+// Begin returns a command that the profile was found for with what gives its
+// conversation this session; nil: the agent can't be told, or the command names one.
+func (p *Profile) Begin(command []string, session string) []string {
+	at, words := p.place(command)
+	if len(p.file.Run.NewSession) == 0 || at < 0 || slices.ContainsFunc(words[1:], p.namesSession) {
+		return nil
+	}
+	full := slices.Clone(command[:at+1])
+	for _, word := range p.file.Run.NewSession {
+		full = append(full, strings.ReplaceAll(word, "{session}", session))
+	}
+	return append(full, words[1:]...)
+}
+
+// namesSession reports whether an argument chooses a conversation.
+func (p *Profile) namesSession(arg string) bool {
+	name, _, _ := strings.Cut(arg, "=")
+	return slices.Contains(p.file.Run.Drops, name)
+}
+
+// options returns the options among arguments, with their values, that a resumed agent
+// gets too. form is how it is resumed. Other arguments are prompts and subcommands; those
+// with a place for a prompt stay.
+func (p *Profile) options(args, form []string) (kept []string) {
+	takes := p.file.Run.Takes
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		name, _, hasValue := strings.Cut(arg, "=")
+		if arg == "--" || !strings.HasPrefix(arg, "-") || arg == "-" {
+			if strings.Contains(arg, "{prompt") {
+				kept = append(kept, arg)
+			}
+			continue
+		}
+		end := i + 1
+		switch {
+		case hasValue:
+		case slices.Contains(takes, name) && end < len(args):
+			end++
+		case slices.Contains(takes, name+"..."):
+			for end < len(args) && !strings.HasPrefix(args[end], "-") {
+				end++
+			}
+		}
+		if !p.namesSession(arg) && !slices.Contains(form, arg) {
+			kept = append(kept, args[i:end]...)
+		}
+		i = end - 1
+	}
+	return kept
+}

@@ -1,0 +1,108 @@
+package ralph
+
+import (
+	"context"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/profile"
+)
+
+// stop is a stop of the loop at a dialog of its agent, which stays as it is so that a
+// person can answer. Nothing is typed before the loop is resumed.
+type stop struct {
+	// watch tells when the loop is resumed; nil: it has not stopped.
+	watch *watch
+	// question is what the agent asks; empty: it was answered.
+	question string
+}
+
+// stopped reports whether the loop has stopped at a dialog.
+func (it *iteration) stopped() bool { return it.stop.watch != nil }
+
+// asks stops the loop at a dialog that the agent shows.
+func (it *iteration) asks(ctx context.Context, l profile.Look) {
+	question := deliver.Dialog(l.Question, l.Choices)
+	if question == it.stop.question {
+		return
+	}
+	if !it.stopped() {
+		var err error
+		// Before the state says so, so that no change is missed.
+		if it.stop.watch, err = it.store.watch(it.name); err != nil {
+			it.outcome.err, it.outcome.what = err, "cannot wait for an answer"
+			it.end(refused)
+			return
+		}
+		it.inactivity.Stop()
+		it.limit.Stop()
+	}
+	it.stop.question = question
+	// Nothing is said on the terminal: the agent draws there, and a person is to see the
+	// dialog.
+	it.log(eventPause, "the agent asks: %s reason=%s", question, ReasonDialog)
+	it.notify(NoteAsks, question)
+	it.note(ctx, func(st *State) {
+		st.Status, st.ExitReason, st.Dialog, st.Choices = Paused, ReasonDialog, question, l.Choices
+	})
+}
+
+// answered notes that the dialog is gone at which the loop has stopped.
+func (it *iteration) answered(ctx context.Context) {
+	if it.stop.question == "" {
+		return
+	}
+	it.stop.question = ""
+	it.note(ctx, func(st *State) { st.Dialog, st.Choices = "", nil })
+}
+
+// note changes the state while the iteration goes on. If that can't be written, the
+// outcome of the iteration says it too.
+func (it *iteration) note(ctx context.Context, change func(*State)) {
+	_, _ = it.store.Change(ctx, it.name, func(st *State) error {
+		if st.Status != Running && st.Status != Paused {
+			return errAsItWas
+		}
+		change(st)
+		return nil
+	})
+}
+
+// changes tells of changes of the loop's state while it has stopped.
+func (s *stop) changes() <-chan fsnotify.Event {
+	if s.watch == nil {
+		return nil
+	}
+	return s.watch.changes()
+}
+
+func (s *stop) failures() <-chan error {
+	if s.watch == nil {
+		return nil
+	}
+	return s.watch.failures()
+}
+
+// resume goes on if a person has resumed the loop. Where the dialog still is, the next
+// look stops it again.
+func (it *iteration) resume() {
+	st, err := it.store.Load(it.name)
+	if err != nil || st.Status == Paused {
+		return
+	}
+	it.leaveStop()
+	it.log(eventResume, "loop resumed")
+	it.alive()
+	it.turn.look.Reset(0)
+	if it.ready.waiting {
+		it.quiet.Reset(sure)
+	}
+}
+
+func (it *iteration) leaveStop() {
+	if it.stopped() {
+		it.stop.watch.close()
+		it.stop = stop{}
+	}
+}

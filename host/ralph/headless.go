@@ -1,0 +1,143 @@
+package ralph
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/swarmhost/swarm/host/profile"
+)
+
+// In the arguments of a headless agent, placePrompt stands for the prompt and placeFile for
+// the path of a file that holds it.
+const (
+	placePrompt = "{prompt}"
+	placeFile   = "{prompt_file}"
+)
+
+// maxArgument is more than Linux takes as one argument.
+const maxArgument = 128 << 10
+
+// promptFile is the file in the directory of a loop that placeFile stands for.
+const promptFile = "prompt"
+
+// Headless reports whether a command is that of an agent which works on one prompt
+// without a screen and ends: the headless form that its profile knows, or one with a
+// place for the prompt among its arguments. A profile that is named is the agent's; empty:
+// that of the command.
+func Headless(profiles *profile.Set, named string, command []string) bool {
+	p := profiles.For(command)
+	if named != "" {
+		p = profiles.Named(named)
+	}
+	return p != nil && p.Headless(command) || holds(command, placePrompt) || holds(command, placeFile)
+}
+
+// CheckPlaces refuses a command that would run the prompt as the script of a shell.
+func CheckPlaces(command []string) error {
+	shell := false
+	for i, arg := range command {
+		if shell && i > 0 && isScript(command[i-1]) && strings.Contains(arg, placePrompt) {
+			return errors.New("the prompt would be run as a part of the script: give it as an argument of its own, as in sh -c 'my-agent \"$1\"' sh " + placePrompt)
+		}
+		shell = shell || slices.Contains([]string{"sh", "bash", "zsh", "dash", "ksh", "fish"}, filepath.Base(arg))
+	}
+	return nil
+}
+
+// CheckFar refuses a command that can't run on another machine.
+func CheckFar(command []string) error {
+	if holds(command, placeFile) {
+		return errors.New("the file of " + placeFile + " is on this machine, and the agent is not: use " + placePrompt + ", or leave it out")
+	}
+	return nil
+}
+
+// isScript reports whether an option of a shell says that its script follows.
+func isScript(option string) bool {
+	return strings.HasPrefix(option, "-") && !strings.HasPrefix(option, "--") && strings.HasSuffix(option, "c")
+}
+
+func holds(command []string, place string) bool {
+	return slices.ContainsFunc(command, func(arg string) bool { return strings.Contains(arg, place) })
+}
+
+// headless returns the command of a headless agent with its prompt, and its standard
+// input: the prompt, unless the command has a place for it. The caller closes that.
+func (l *loop) headless(command []string, prompt []byte) (full []string, stdin *os.File, err error) {
+	inArgument, inFile := holds(command, placePrompt), holds(command, placeFile)
+	path := filepath.Join(l.store.Dir(l.name), promptFile)
+	switch {
+	case inArgument && bytes.IndexByte(prompt, 0) >= 0:
+		return nil, nil, fmt.Errorf("the prompt holds a NUL byte, which an argument can't: use %s, or leave %s out", placeFile, placePrompt)
+	case inFile:
+		err = l.store.writePrompt(l.name, prompt)
+	case !inArgument:
+		stdin, err = l.store.openPrompt(l.name, prompt)
+		return command, stdin, err
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	places := strings.NewReplacer(placeFile, path, placePrompt, string(prompt))
+	for _, arg := range command {
+		arg = places.Replace(arg)
+		if len(arg) >= maxArgument {
+			return nil, nil, fmt.Errorf("the prompt has %d bytes, more than an argument can hold: use %s, or leave %s out", len(prompt), placeFile, placePrompt)
+		}
+		full = append(full, arg)
+	}
+	stdin, err = os.Open(os.DevNull)
+	return full, stdin, err
+}
+
+// writePrompt writes the file that [placeFile] stands for.
+func (s Store) writePrompt(name string, prompt []byte) error {
+	f, err := s.makePrompt(name, prompt)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Rename(f.Name(), filepath.Join(s.Dir(name), promptFile)))
+}
+
+// dropPrompt removes that file, if there is one. What can't be removed is replaced by the
+// next iteration.
+func (s Store) dropPrompt(name string) { _ = os.Remove(filepath.Join(s.Dir(name), promptFile)) }
+
+// openPrompt returns a file to read that holds the prompt and has no name.
+func (s Store) openPrompt(name string, prompt []byte) (*os.File, error) {
+	f, err := s.makePrompt(name, prompt)
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Seek(0, 0)
+	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (s Store) makePrompt(name string, prompt []byte) (*os.File, error) {
+	f, err := os.CreateTemp(s.Dir(name), ".prompt-*") // made with mode 0600
+	if err != nil {
+		return nil, fmt.Errorf("write the prompt: %w", err)
+	}
+	if _, err := f.Write(prompt); err != nil {
+		return nil, fmt.Errorf("write the prompt: %w", errors.Join(err, f.Close(), os.Remove(f.Name())))
+	}
+	return f, nil
+}
+
+// lastLine returns the last line that is not empty.
+func lastLine(lines []string) string {
+	for _, line := range slices.Backward(lines) {
+		if text := strings.TrimSpace(line); text != "" {
+			return text
+		}
+	}
+	return ""
+}

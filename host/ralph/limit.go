@@ -1,0 +1,160 @@
+package ralph
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// maxLimitWait is the longest wait for the end of a usage limit.
+	maxLimitWait = 6 * time.Hour
+	// limitMargin is added to it: clocks differ, and agents round.
+	limitMargin = time.Minute
+	// stale is how long a time of day may have passed to be today's still.
+	stale = 10 * time.Minute
+)
+
+// A usage limit is known by its name and by when it ends. Both are looked for in the
+// error that an agent shows or fails with, never in what else it writes.
+var (
+	limitName = patternOf(`(?i)\b(?:usage|rate|session|weekly|daily|hourly|\d+-hour|request|token)s? limit|\blimit (?:is |was |has been )?(?:reached|exceeded|hit)|\b(?:hit|reached|exceeded) (?:your|the) .{0,40}?limit|\blimit (?:will )?resets?|\bquota\b.{0,40}?\bexce|\bexce\w+ .{0,40}?\bquota`)
+	// limitEpoch is how Claude Code's headless form says it.
+	limitEpoch = patternOf(`(?i)limit reached\|(\d{10})\b`)
+	limitIn    = patternOf(`(?i)\b(?:resets?|again|retry|available)\b\W{0,3}(?:\w+ ){0,2}?in (?:about )?((?:\d{1,5} ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)\b,? ?(?:and )?)+)`)
+	limitPart  = patternOf(`(?i)(\d{1,5}) ?([dhms])`)
+	limitAt    = patternOf(`(?i)\b(?:resets?|again|retry|available)\b\W{0,3}(?:on |at |by |after )?` +
+		`(?:(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?,? (?:at )?)?` +
+		`(\d{1,2})(?::(\d{2}))? ?([ap]\.?m\b\.?)?(?: ?\(?([A-Z][A-Za-z_]+(?:/[A-Za-z_+-]+)*)\)?)?`)
+)
+
+func patternOf(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+// limitEnd returns when the usage limit ends that a text tells of. A text that names no
+// limit, or no time that can be understood, tells of none.
+func limitEnd(text string, now time.Time) (end time.Time, ok bool) {
+	text = strings.Join(strings.Fields(text), " ")
+	if m := limitEpoch().FindStringSubmatch(text); m != nil {
+		n, err := strconv.ParseInt(m[1], 10, 64)
+		return time.Unix(n, 0), err == nil
+	}
+	if !limitName().MatchString(text) {
+		return time.Time{}, false
+	}
+	if m := limitIn().FindStringSubmatch(text); m != nil {
+		return now.Add(spanOf(m[1])), true
+	}
+	for _, m := range limitAt().FindAllStringSubmatch(text, -1) {
+		if end, ok := clockOf(m, now); ok {
+			return end, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// spanOf adds up "2 days 3h 5 minutes".
+func spanOf(text string) (d time.Duration) {
+	units := map[string]time.Duration{"d": 24 * time.Hour, "h": time.Hour, "m": time.Minute, "s": time.Second}
+	for _, m := range limitPart().FindAllStringSubmatch(text, -1) {
+		n, err := strconv.Atoi(m[1])
+		if err == nil {
+			d += time.Duration(n) * units[strings.ToLower(m[2])]
+		}
+	}
+	return d
+}
+
+// clockOf returns the next moment that a match of limitAt names: a month, a day, a year,
+// an hour, minutes, am or pm, and a place. A bare number is no time.
+func clockOf(m []string, now time.Time) (time.Time, bool) {
+	half := strings.ToLower(strings.ReplaceAll(m[6], ".", ""))
+	if half == "" && m[5] == "" {
+		return time.Time{}, false
+	}
+	number := func(s string) int { n, _ := strconv.Atoi(s); return n }
+	hour, minute := number(m[4]), number(m[5])
+	switch {
+	case minute > 59 || hour > 23 || half != "" && (hour < 1 || hour > 12):
+		return time.Time{}, false
+	case half == "am":
+		hour %= 12
+	case half == "pm":
+		hour = hour%12 + 12
+	}
+	// Agents tell the time of the user's own zone. One that can't be found is that.
+	in := now.Local().Location()
+	if zone := m[7]; zone != "" {
+		if l, err := time.LoadLocation(zone); err == nil {
+			in = l
+		}
+	}
+	here := now.In(in)
+	if m[1] == "" {
+		at := time.Date(here.Year(), here.Month(), here.Day(), hour, minute, 0, 0, in)
+		if at.Before(now.Add(-stale)) {
+			at = time.Date(here.Year(), here.Month(), here.Day()+1, hour, minute, 0, 0, in)
+		}
+		return at, true
+	}
+	month, err := time.Parse("Jan", strings.ToUpper(m[1][:1])+strings.ToLower(m[1][1:]))
+	if err != nil {
+		return time.Time{}, false
+	}
+	year := here.Year()
+	if m[3] != "" {
+		year = number(m[3])
+	}
+	at := time.Date(year, month.Month(), number(m[2]), hour, minute, 0, 0, in)
+	if at.Month() != month.Month() {
+		return time.Time{}, false // the 31st of a month that has none
+	}
+	if m[3] == "" && at.Before(now.AddDate(0, -1, 0)) {
+		at = at.AddDate(1, 0, 0)
+	}
+	return at, true
+}
+
+// limitWait returns until when to wait for the end of the usage limit that a text tells
+// of, if it does.
+func limitWait(text string, now time.Time) (until time.Time, ok bool) {
+	end, ok := limitEnd(text, now)
+	if !ok {
+		return time.Time{}, false
+	}
+	until = end.Add(limitMargin)
+	if soonest := now.Add(limitMargin); until.Before(soonest) {
+		until = soonest
+	}
+	if latest := now.Add(maxLimitWait); until.After(latest) {
+		until = latest
+	}
+	return until, true
+}
+
+// errorLines is how many lines an error may take that an agent shows.
+const errorLines = 6
+
+// errorText returns the error of which a line is broken, as the screen shows it; without
+// broken, the last lines.
+func errorText(lines []string, broken string) string {
+	from := max(0, len(lines)-errorLines)
+	for i := len(lines) - 1; broken != "" && i >= 0; i-- {
+		if strings.Contains(lines[i], broken) {
+			from = i
+			break
+		}
+	}
+	var text []string
+	for _, line := range lines[from:min(len(lines), from+errorLines)] {
+		line = strings.TrimSpace(line)
+		if broken != "" && strings.Trim(line, "─━═▔▁▄▀╭╰│┃") == "" {
+			break // the end of the paragraph, or the frame around the prompt
+		}
+		text = append(text, line)
+	}
+	return strings.Join(text, " ")
+}

@@ -10,7 +10,6 @@
 package main_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -23,6 +22,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/swarmhost/swarm/shared/buildtest"
 )
 
 // scriptLimit is how long one script may take. A script that hangs is ended
@@ -78,25 +79,16 @@ func prepare(dir string) error {
 			return err
 		}
 	}
-	if err := build(bin, "../..."); err != nil {
-		return err
+	err = buildtest.Programs(bin, "github.com/swarmhost/swarm/cmd/...")
+	if err == nil {
+		err = buildtest.Programs(bin, "./testdata/worker", "./testdata/mcpclient", "./testdata/mcpdaemon", "../../host/ralph/testdata/agent")
 	}
-	if err := build(filepath.Join(bin, "worker"), "./testdata/worker"); err != nil {
-		return err
+	for _, name := range []string{"bare", "hostile"} {
+		if err == nil {
+			err = buildtest.Program(filepath.Join(bin, name, "swarm-plugin-"+name), "./testdata/"+name)
+		}
 	}
-	if err := build(filepath.Join(bin, "bare", "swarm-plugin-bare"), "./testdata/bare"); err != nil {
-		return err
-	}
-	if err := build(filepath.Join(bin, "hostile", "swarm-plugin-hostile"), "./testdata/hostile"); err != nil {
-		return err
-	}
-	if err := build(filepath.Join(bin, "agent"), "../../host/ralph/testdata/agent"); err != nil {
-		return err
-	}
-	if err := build(filepath.Join(bin, "mcpclient"), "./testdata/mcpclient"); err != nil {
-		return err
-	}
-	if err := build(filepath.Join(bin, "mcpdaemon"), "./testdata/mcpdaemon"); err != nil {
+	if err != nil {
 		return err
 	}
 	return os.Setenv("GOTMPDIR", work)
@@ -111,14 +103,6 @@ func moreParallel() error {
 		return nil
 	}
 	return flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
-}
-
-func build(out, packages string) error {
-	cmd := exec.CommandContext(context.Background(), "go", "build", "-tags", "grpcnotrace", "-o", out, packages)
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build %s: %w\n%s", packages, err, text)
-	}
-	return nil
 }
 
 func TestScript(t *testing.T) {

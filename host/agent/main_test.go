@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/buildtest"
 )
 
 // bin is where the programs are that a host needs.
@@ -45,15 +45,13 @@ func testMain(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(bin) }()
 	const cmd = "github.com/swarmhost/swarm/cmd/"
-	for out, packages := range map[string][]string{
-		bin + "/":                      {cmd + "swarm-shim", cmd + "swarm-plugin-process", cmd + "swarm-plugin-tmux"},
-		bin + "/swarm-plugin-stubborn": {"./testdata/stubborn"},
-		bin + "/swarm-plugin-bare":     {"../../cmd/swarm/testdata/bare"},
-	} {
-		args := append([]string{"build", "-tags", "grpcnotrace", "-o", out}, packages...)
-		if text, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-			panic(string(text))
-		}
+	err = errors.Join(
+		buildtest.Programs(bin, cmd+"swarm-shim", cmd+"swarm-plugin-process", cmd+"swarm-plugin-tmux"),
+		buildtest.Program(bin+"/swarm-plugin-stubborn", "./testdata/stubborn"),
+		buildtest.Program(bin+"/swarm-plugin-bare", "../../cmd/swarm/testdata/bare"),
+	)
+	if err != nil {
+		panic(err)
 	}
 	return m.Run()
 }

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/buildtest"
 )
 
 // A loop takes over the signals and children of its process, so in tests it runs in
@@ -53,9 +54,8 @@ func buildAndRun(m *testing.M) int {
 		}
 	}()
 	agentPath = filepath.Join(dir, "agent")
-	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", agentPath, "./testdata/agent").CombinedOutput()
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+	if err := buildtest.Program(agentPath, "./testdata/agent"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()

@@ -3,7 +3,6 @@ package shell_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/shim/proc"
 )
 
@@ -39,10 +39,9 @@ func testMain(m *testing.M) int {
 		panic(err)
 	}
 	defer func() { _ = os.RemoveAll(bin) }()
-	build := exec.Command("go", "build", "-tags", "grpcnotrace", "-o", bin+"/",
-		"github.com/swarmhost/swarm/cmd/swarm-shim", "github.com/swarmhost/swarm/cmd/swarm-plugin-process")
-	if out, err := build.CombinedOutput(); err != nil {
-		panic(string(out))
+	err = buildtest.Programs(bin, "github.com/swarmhost/swarm/cmd/swarm-shim", "github.com/swarmhost/swarm/cmd/swarm-plugin-process")
+	if err != nil {
+		panic(err)
 	}
 	return m.Run()
 }

@@ -5,11 +5,11 @@ package nomad_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/swarmhost/swarm/plugins/nomad/nomadtest"
+	"github.com/swarmhost/swarm/shared/buildtest"
 )
 
 // pluginPath is the built plugin, agent the agent that the tests share.
@@ -28,9 +28,8 @@ func TestMain(m *testing.M) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	pluginPath = filepath.Join(dir, "swarm-plugin-nomad")
-	build := exec.Command("go", "build", "-o", pluginPath, "github.com/swarmhost/swarm/cmd/swarm-plugin-nomad")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+	if err := buildtest.Programs(dir, "github.com/swarmhost/swarm/cmd/swarm-plugin-nomad"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return
 	}
 	err = nomadtest.Run("", func(a *nomadtest.Agent) error {

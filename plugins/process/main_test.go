@@ -3,9 +3,10 @@ package process_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/swarmhost/swarm/shared/buildtest"
 )
 
 // The real programs, built for these tests.
@@ -21,10 +22,9 @@ func TestMain(m *testing.M) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	shimPath, pluginPath = filepath.Join(dir, "swarm-shim"), filepath.Join(dir, "swarm-plugin-process")
-	build := exec.Command("go", "build", "-o", dir,
-		"github.com/swarmhost/swarm/cmd/swarm-shim", "github.com/swarmhost/swarm/cmd/swarm-plugin-process")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+	err = buildtest.Programs(dir, "github.com/swarmhost/swarm/cmd/swarm-shim", "github.com/swarmhost/swarm/cmd/swarm-plugin-process")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return
 	}
 	code = m.Run()

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -44,9 +44,8 @@ func TestMain(m *testing.M) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	shimPath = filepath.Join(dir, "swarm-shim")
-	build := exec.Command("go", "build", "-o", shimPath, "github.com/swarmhost/swarm/cmd/swarm-shim")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the shim: %v\n%s", err, out)
+	if err := buildtest.Programs(dir, "github.com/swarmhost/swarm/cmd/swarm-shim"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return
 	}
 	code = m.Run()

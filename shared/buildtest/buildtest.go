@@ -1,0 +1,134 @@
+// Package buildtest builds the programs that tests run. The tests of several packages
+// run the same programs, and linking them takes longer than many a test, so they are
+// kept in the user's cache: go build leaves a program alone that is up to date.
+//
+// It is imported by tests alone.
+package buildtest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// unused is how long the programs of a checkout are kept that nobody tests.
+const unused = 7 * 24 * time.Hour
+
+// Programs builds main packages and puts a copy of each program into dir, which it makes
+// if it must. A package is an import path or pattern, or relative to the working
+// directory, as go build takes it. Two processes that build the same packages wait for
+// each other.
+func Programs(dir string, packages ...string) error {
+	return build(packages, func(name string) string { return filepath.Join(dir, name) })
+}
+
+// Program is like [Programs] for one package, and puts the program at path.
+func Program(path, pkg string) error {
+	return build([]string{pkg}, func(string) string { return path })
+}
+
+// build builds packages and copies each program to where place says.
+func build(packages []string, place func(name string) string) error {
+	cache, err := cacheOf(packages)
+	if err != nil {
+		return err
+	}
+	lock := flock.New(cache + ".lock")
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("lock %s: %w", lock.Path(), err)
+	}
+	defer func() { _ = lock.Close() }()
+	// The flags of make build, whose packages are then compiled already.
+	args := append([]string{"build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", cache + "/"}, packages...)
+	cmd := exec.Command("go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build %s: %w\n%s", strings.Join(packages, " "), err, out)
+	}
+	programs, err := os.ReadDir(cache)
+	if err != nil {
+		return err
+	}
+	for _, p := range programs {
+		if err := copyFile(place(p.Name()), filepath.Join(cache, p.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cacheOf returns the directory in which these programs are kept. Programs of another
+// checkout, and of another environment of the go command, have another one.
+func cacheOf(packages []string) (string, error) {
+	user, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	wd, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	root := wd
+	for !exists(filepath.Join(root, "go.mod")) && filepath.Dir(root) != root {
+		root = filepath.Dir(root)
+	}
+	key := []string{root, os.Getenv("GOFLAGS")}
+	for _, p := range packages {
+		if strings.HasPrefix(p, ".") {
+			p = filepath.Join(wd, p)
+		}
+		key = append(key, p)
+	}
+	sum := sha256.Sum256([]byte(strings.Join(key, "\x00")))
+	caches := filepath.Join(user, "swarm-test")
+	dir := filepath.Join(caches, hex.EncodeToString(sum[:8]))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	now := time.Now()
+	if err := os.Chtimes(dir, now, now); err != nil {
+		return "", err
+	}
+	return dir, prune(caches, now.Add(-unused))
+}
+
+// prune removes the programs that were last used before a time.
+func prune(caches string, before time.Time) error {
+	entries, err := os.ReadDir(caches)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err != nil || !e.IsDir() || !info.ModTime().Before(before) {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(caches, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// copyFile copies a program: a test may write into the programs that it runs.
+func copyFile(to, from string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, 0o755) //nolint:gosec // as go build does
+}

@@ -17,6 +17,8 @@ import (
 
 // The sources of an [AgentState].
 const (
+	// SourceHook: its hooks said so.
+	SourceHook = "hook"
 	// SourceScreen: its screen shows it.
 	SourceScreen = "screen"
 	// SourceProcess: it works without a screen as long as its process lives.
@@ -24,7 +26,7 @@ const (
 )
 
 // AgentState is what a worker with a profile does. It is read off text that the
-// worker wrote, so it is for people and for refusing to type; nothing may be answered
+// worker wrote, or its hooks, so it is for people and for refusing to type; nothing may be answered
 // because of it.
 type AgentState struct {
 	// Profile is the name of the profile.
@@ -90,6 +92,7 @@ func (h *Host) lookAll(ctx context.Context, recs []registry.Record, ws []Worker)
 		}
 		ws[i].State = h.stateWithoutScreen(profiles[i], &recs[i])
 	}
+	now := time.Now()
 	asks := func(i int) bool { return ws[i].State != nil && ws[i].State.Source == "" }
 	byID := make(map[string]int, len(recs))
 	for i := range recs {
@@ -103,6 +106,9 @@ func (h *Host) lookAll(ctx context.Context, recs []registry.Record, ws []Worker)
 		}
 	})
 	for i := range ws {
+		if ws[i].State != nil {
+			h.hear(&ws[i], now)
+		}
 		// A shell that is not at its prompt runs anything.
 		if s := ws[i].State; s != nil && s.State == profile.Unknown && profiles[i].Bare() {
 			ws[i].State = nil
@@ -329,6 +335,9 @@ func (h *Host) WaitState(ctx context.Context, name string, until []profile.State
 		}
 		return followScreen(ctx, owner, rec.Handle, nil, func(s swarm.Screen) bool {
 			h.seeState(p, &w, s)
+			if w.State != nil {
+				h.hear(&w, time.Now())
+			}
 			if w.State == nil || !slices.Contains(until, w.State.State) {
 				since = time.Time{}
 				return false
@@ -336,7 +345,8 @@ func (h *Host) WaitState(ctx context.Context, name string, until []profile.State
 			if since.IsZero() {
 				since = time.Now()
 			}
-			return w.State.State != profile.Idle || time.Since(since) >= idleFor
+			return w.State.State != profile.Idle || time.Since(since) >= idleFor ||
+				!w.State.Since.IsZero() && time.Since(w.State.Since) >= settledFor
 		})
 	})
 	if errors.Is(err, context.DeadlineExceeded) && nearlyOver(ctx) {

@@ -61,6 +61,7 @@ func verbs() []verb {
 		{"tool", groupTools, newTool},
 		{"mcp", groupTools, newMCP},
 		{"skill", groupTools, newSkill},
+		{"hook", groupTools, newHook},
 		{"config", groupSystem, newConfig},
 		{"plugin", groupSystem, newPlugin},
 		{"doctor", groupSystem, newDoctor},

@@ -1,0 +1,122 @@
+package integration
+
+// Client is a coding agent that swarm can be integrated into.
+type Client struct {
+	// Name is the name in commands, Title that for people.
+	Name, Title string
+	// events are the hook events that are used, in the order of their configuration.
+	events []event
+	// timeout is the limit of a hook in the client's own unit: it is killed then.
+	timeout int
+	// again is the decision by which the answer to a stop makes the agent go on.
+	again string
+}
+
+// event is one hook event of a client.
+type event struct {
+	name string
+	kind kind
+}
+
+// kind is what an event means.
+type kind int
+
+const (
+	begins kind = iota + 1
+	prompts
+	usesTool
+	usedTool
+	asks
+	notifies
+	stops
+	interrupted
+	ends
+)
+
+// Clients returns the clients by their names.
+func Clients() []Client {
+	return []Client{
+		{
+			Name: "claude", Title: "Claude Code", timeout: 5, again: "block",
+			events: []event{
+				{"SessionStart", begins},
+				{"UserPromptSubmit", prompts},
+				{"PreToolUse", usesTool},
+				{"PostToolUse", usedTool},
+				{"PermissionRequest", asks},
+				{"Notification", notifies},
+				{"Stop", stops},
+				{"SessionEnd", ends},
+			},
+		},
+		{
+			Name: "codex", Title: "Codex", timeout: 5, again: "block",
+			events: []event{
+				{"SessionStart", begins},
+				{"UserPromptSubmit", prompts},
+				{"PreToolUse", usesTool},
+				{"PostToolUse", usedTool},
+				{"PermissionRequest", asks},
+				{"Stop", stops},
+				{"Interrupt", interrupted},
+				{"SessionEnd", ends},
+			},
+		},
+		{
+			Name: "gemini", Title: "Gemini CLI", timeout: 5000, again: "deny",
+			events: []event{
+				{"SessionStart", begins},
+				{"BeforeAgent", prompts},
+				{"BeforeTool", usesTool},
+				{"AfterTool", usedTool},
+				{"Notification", notifies},
+				{"AfterAgent", stops},
+				{"SessionEnd", ends},
+			},
+		},
+		{
+			// Its hooks are called by a plugin, which names them as Claude Code does.
+			Name: "opencode", Title: "opencode", again: "block",
+			events: []event{
+				{"SessionStart", begins},
+				{"UserPromptSubmit", prompts},
+				{"PreToolUse", usesTool},
+				{"PostToolUse", usedTool},
+				{"PermissionRequest", asks},
+				{"Stop", stops},
+				{"SessionEnd", ends},
+			},
+		},
+		{
+			Name: "qwen", Title: "Qwen Code", timeout: 5000, again: "block",
+			events: []event{
+				{"SessionStart", begins},
+				{"UserPromptSubmit", prompts},
+				{"PreToolUse", usesTool},
+				{"PostToolUse", usedTool},
+				{"PermissionRequest", asks},
+				{"Notification", notifies},
+				{"Stop", stops},
+				{"SessionEnd", ends},
+			},
+		},
+	}
+}
+
+// Named returns the client with a name; nil: there is none.
+func Named(name string) *Client {
+	for _, c := range Clients() {
+		if c.Name == name {
+			return &c
+		}
+	}
+	return nil
+}
+
+// Names returns the names of all clients.
+func Names() (names []string) {
+	for _, c := range Clients() {
+		names = append(names, c.Name)
+	}
+	return names
+}

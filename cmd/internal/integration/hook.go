@@ -1,0 +1,149 @@
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hookstate"
+)
+
+// Hook is one call of a hook.
+type Hook struct {
+	// Event is what it says.
+	Event host.HookEvent
+	// Takes says that the client takes a text as an answer.
+	Takes bool
+
+	client *Client
+	event  event
+}
+
+var (
+	errEvent = errors.New("no such event")
+	errInput = errors.New("expected a JSON object with a session_id")
+)
+
+// hookInput is what is used of a hook's input. The clients have the names in common.
+type hookInput struct {
+	Session     string          `json:"session_id"`
+	Tool        string          `json:"tool_name"`
+	ToolInput   json.RawMessage `json:"tool_input"`
+	Message     string          `json:"message"`
+	Type        string          `json:"notification_type"`
+	Details     json.RawMessage `json:"details"`
+	StopsAgain  bool            `json:"stop_hook_active"`
+	AgentID     string          `json:"agent_id"`
+}
+
+// ReadHook reads the input of a hook of this client. The end of a long input may be
+// missing.
+func (c *Client) ReadHook(name string, input []byte) (Hook, error) {
+	at := slices.IndexFunc(c.events, func(e event) bool { return e.name == name })
+	if at < 0 {
+		return Hook{}, errEvent
+	}
+	in := decodeHook(input)
+	if in.Session == "" {
+		return Hook{}, errInput
+	}
+	h := Hook{client: c, event: c.events[at], Event: host.HookEvent{Client: c.Name, Session: in.Session}}
+	e := &h.Event
+	switch h.event.kind {
+	case begins:
+		e.Begins = true
+	case prompts, usedTool:
+		e.State, h.Takes = hookstate.Working, true
+	case usesTool:
+		e.State = hookstate.Working
+	case asks:
+		e.State, e.Question = hookstate.Blocked, question(in.Tool, in.ToolInput)
+	case notifies:
+		e.State, e.Question = notice(in)
+		e.Repeats = true
+	case stops:
+		// One that goes on because of an answer here must be able to stop.
+		e.State, h.Takes = hookstate.Idle, !in.StopsAgain
+	case interrupted:
+		e.State = hookstate.Idle
+	case ends:
+		e.Ends = true
+	}
+	// What is for the agent is not for those that it started for a part of its work.
+	h.Takes = h.Takes && in.AgentID == ""
+	return h, nil
+}
+
+// decodeHook decodes the members of an object one by one, as far as they come: a tool may
+// have written more than is read.
+func decodeHook(input []byte) (in hookInput) {
+	d := json.NewDecoder(bytes.NewReader(input))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return in
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return in
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return in
+		}
+		member, err := json.Marshal(map[string]json.RawMessage{key.(string): value})
+		if err == nil {
+			_ = json.Unmarshal(member, &in) // a value of another type is left out
+		}
+	}
+	return in
+}
+
+// notice returns what a notification means.
+func notice(in hookInput) (state, text string) {
+	switch in.Type {
+	case "permission_prompt", "elicitation_dialog":
+		return hookstate.Blocked, in.Message
+	case "ToolPermission":
+		var details struct{ Title, Command string }
+		if err := json.Unmarshal(in.Details, &details); err != nil || details.Title == "" {
+			return hookstate.Blocked, in.Message
+		}
+		if details.Command != "" {
+			details.Title += ": " + details.Command
+		}
+		return hookstate.Blocked, details.Title
+	case "idle_prompt":
+		return hookstate.Idle, ""
+	}
+	return "", ""
+}
+
+// question tells which tool an agent wants to use, and on what.
+func question(tool string, input json.RawMessage) string {
+	text := "May I use " + tool + "?"
+	var in map[string]any
+	if err := json.Unmarshal(input, &in); err != nil {
+		return text
+	}
+	for _, key := range []string{"command", "file_path", "path", "url", "pattern", "description"} {
+		if on, ok := in[key].(string); ok && on != "" {
+			return text + " " + on
+		}
+	}
+	return text
+}
+
+// Answer returns the answer that brings the agent a text.
+func (h *Hook) Answer(text string) ([]byte, error) {
+	if h.event.kind == stops {
+		return json.Marshal(map[string]string{"decision": h.client.again, "reason": text})
+	}
+	return json.Marshal(map[string]any{"hookSpecificOutput": map[string]string{
+		"hookEventName": h.event.name, "additionalContext": text,
+	}})
+}
+
+// Stops reports whether the agent stops unless it is answered.
+func (h *Hook) Stops() bool { return h.event.kind == stops }

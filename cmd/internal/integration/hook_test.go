@@ -1,0 +1,82 @@
+package integration
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hookstate"
+)
+
+// TestReadHook reads inputs of the real programs, shortened.
+func TestReadHook(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		client, event, input string
+		want                 host.HookEvent
+		takes                bool
+	}{
+		{"claude", "SessionStart", `{"session_id":"s","source":"startup"}`, host.HookEvent{Begins: true}, false},
+		{"claude", "UserPromptSubmit", `{"session_id":"s","prompt":"x"}`, host.HookEvent{State: hookstate.Working}, true},
+		{"claude", "PreToolUse", `{"session_id":"s"}`, host.HookEvent{State: hookstate.Working}, false},
+		{"claude", "PostToolUse", `{"session_id":"s","tool_response":{"stdout":"x"}}`, host.HookEvent{State: hookstate.Working}, true},
+		{"claude", "PostToolUse", `{"session_id":"s","agent_id":"a","agent_type":"Explore"}`, host.HookEvent{State: hookstate.Working}, false},
+		{
+			"claude", "PermissionRequest", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"touch x","description":"Run"}}`,
+			host.HookEvent{State: hookstate.Blocked, Question: "May I use Bash? touch x"}, false,
+		},
+		{
+			"claude", "Notification", `{"session_id":"s","message":"Claude needs your permission","notification_type":"permission_prompt"}`,
+			host.HookEvent{State: hookstate.Blocked, Question: "Claude needs your permission", Repeats: true}, false,
+		},
+		{"claude", "Notification", `{"session_id":"s","message":"x","notification_type":"idle_prompt"}`, host.HookEvent{State: hookstate.Idle, Repeats: true}, false},
+		{"claude", "Notification", `{"session_id":"s","message":"x","notification_type":"auth_success"}`, host.HookEvent{Repeats: true}, false},
+		{"claude", "Stop", `{"session_id":"s","stop_hook_active":false}`, host.HookEvent{State: hookstate.Idle}, true},
+		{"claude", "Stop", `{"session_id":"s","stop_hook_active":true}`, host.HookEvent{State: hookstate.Idle}, false},
+		{"claude", "SessionEnd", `{"session_id":"s","reason":"exit"}`, host.HookEvent{Ends: true}, false},
+		{"codex", "Interrupt", `{"session_id":"s"}`, host.HookEvent{State: hookstate.Idle}, false},
+		{"gemini", "BeforeAgent", `{"session_id":"s"}`, host.HookEvent{State: hookstate.Working}, true},
+		{
+			"gemini", "Notification", `{"session_id":"s","notification_type":"ToolPermission","message":"Tool Confirm Shell Command requires execution","details":{"type":"exec","title":"Confirm Shell Command","command":"touch x"}}`,
+			host.HookEvent{State: hookstate.Blocked, Question: "Confirm Shell Command: touch x", Repeats: true}, false,
+		},
+		{"gemini", "AfterAgent", `{"session_id":"s","stop_hook_active":false}`, host.HookEvent{State: hookstate.Idle}, true},
+		// The end is missing, a value has another type, a key is there twice.
+		{"claude", "PostToolUse", `{"session_id":"s","tool_response":"` + strings.Repeat("x", 100), host.HookEvent{State: hookstate.Working}, true},
+		{"claude", "Stop", `{"session_id":"s","stop_hook_active":"yes"}`, host.HookEvent{State: hookstate.Idle}, true},
+	} {
+		tt.want.Client, tt.want.Session = tt.client, "s"
+		h, err := Named(tt.client).ReadHook(tt.event, []byte(tt.input))
+		if diff := cmp.Diff(tt.want, h.Event); err != nil || diff != "" || h.Takes != tt.takes {
+			t.Errorf("%s %s %s: takes %v, %v (-want +got):\n%s", tt.client, tt.event, tt.input, h.Takes, err, diff)
+		}
+	}
+	for _, input := range []string{"", "x", "[]", "null", "{", `{"session_id":1}`, `{"session_id":""}`, `{"tool_response":"` + strings.Repeat("x", 100)} {
+		if _, err := Named("claude").ReadHook("Stop", []byte(input)); err == nil {
+			t.Errorf("%s: no error", input)
+		}
+	}
+	if _, err := Named("claude").ReadHook("BeforeAgent", []byte(`{"session_id":"s"}`)); err == nil {
+		t.Error("an event of another client: no error")
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ client, event, want string }{
+		{"claude", "UserPromptSubmit", `{"hookSpecificOutput":{"additionalContext":"news","hookEventName":"UserPromptSubmit"}}`},
+		{"claude", "Stop", `{"decision":"block","reason":"news"}`},
+		{"gemini", "AfterTool", `{"hookSpecificOutput":{"additionalContext":"news","hookEventName":"AfterTool"}}`},
+		{"gemini", "AfterAgent", `{"decision":"deny","reason":"news"}`},
+	} {
+		h, err := Named(tt.client).ReadHook(tt.event, []byte(`{"session_id":"s"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := h.Answer("news"); err != nil || string(got) != tt.want {
+			t.Errorf("%s %s: %s, %v", tt.client, tt.event, got, err)
+		}
+	}
+}

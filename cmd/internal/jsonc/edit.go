@@ -1,0 +1,363 @@
+package jsonc
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Edit is a replacement of a part of a text.
+type Edit struct {
+	At       int    `json:"at"`
+	Old, New string
+}
+
+// Apply returns the text after the edit.
+func (e Edit) Apply(text string) string { return text[:e.At] + e.New + text[e.At+len(e.Old):] }
+
+// Undo returns the text before the edit, and false if the edit was not made on it.
+func (e Edit) Undo(text string) (string, bool) {
+	if e.At < 0 || e.At > len(text) || !strings.HasPrefix(text[e.At:], e.New) {
+		return text, false
+	}
+	return Edit{At: e.At, Old: e.New, New: e.Old}.Apply(text), true
+}
+
+// Document is a text that is edited. The zero value is an empty one.
+type Document struct {
+	Text  string
+	Edits []Edit
+}
+
+func (d *Document) edit(at int, old, to string) {
+	e := Edit{At: at, Old: old, New: to}
+	d.Text = e.Apply(d.Text)
+	d.Edits = append(d.Edits, e)
+}
+
+// Set sets the member at a path of keys to what encoding/json makes of value. Objects
+// that are missing on the way are made. It does nothing if the member has that value.
+func (d *Document) Set(value any, path ...string) error {
+	return d.put(value, path, func(found *Value) bool { return same(found, value) }, false)
+}
+
+// Append appends a value to the array at a path of keys, which is made if it is missing.
+func (d *Document) Append(value any, path ...string) error {
+	return d.put(value, path, nil, true)
+}
+
+func (d *Document) put(value any, path []string, done func(*Value) bool, element bool) error {
+	if strings.TrimSpace(strings.TrimPrefix(d.Text, "\ufeff")) == "" {
+		d.edit(len(d.Text), "", "{}\n")
+	}
+	at, err := Parse(d.Text)
+	if err != nil {
+		return err
+	}
+	for i, key := range path {
+		if !at.IsObject() {
+			return d.notA("an object", at, path[:i])
+		}
+		next := at.Get(key)
+		if next == nil {
+			// What is missing on the way is part of what is inserted.
+			if element {
+				value = []any{value}
+			}
+			for j := len(path) - 1; j > i; j-- {
+				value = map[string]any{path[j]: value}
+			}
+			return d.insert(at, key, value)
+		}
+		at = *next
+	}
+	switch {
+	case element && !at.IsArray():
+		return d.notA("an array", at, path)
+	case element:
+		return d.insert(at, "", value)
+	case done(&at):
+		return nil
+	}
+	text, err := d.format(value, d.indentAt(at.Start))
+	if err == nil {
+		d.edit(at.Start, d.Text[at.Start:at.End], text)
+	}
+	return err
+}
+
+func (d *Document) notA(what string, v Value, path []string) error {
+	p := parser{text: d.Text, at: v.Start}
+	return p.wrong(fmt.Sprintf("expected %s as the value of '%s'", what, strings.Join(path, ".")))
+}
+
+// insert inserts a member, or an element if the key is empty, at the end of an object or
+// an array.
+func (d *Document) insert(into Value, key string, value any) error {
+	last := -1
+	for _, m := range into.Members {
+		last = m.Value.End
+	}
+	for _, e := range into.Elements {
+		last = e.End
+	}
+	indent := d.indentAt(into.Start) + d.unit()
+	oneLine := last >= 0 && !strings.Contains(d.Text[into.Start:into.End], "\n")
+	if last >= 0 && !oneLine {
+		first := into.Start
+		if into.IsObject() {
+			first = into.Members[0].Start
+		} else {
+			first = into.Elements[0].Start
+		}
+		indent = d.indentAt(first)
+	}
+	text, err := d.format(value, indent)
+	if err != nil {
+		return err
+	}
+	if key != "" {
+		name, err := encode(key, "", "")
+		if err != nil {
+			return err
+		}
+		text = name + ": " + text
+	}
+	nl := d.newline()
+	switch {
+	case last < 0:
+		after := nl + d.indentAt(into.Start)
+		if rest := strings.TrimLeft(d.Text[into.Start+1:into.End], " \t"); strings.HasPrefix(rest, "\n") || strings.HasPrefix(rest, "\r\n") {
+			after = ""
+		}
+		d.edit(into.Start+1, "", nl+indent+text+after)
+	case oneLine:
+		d.edit(last, "", ", "+text)
+	default:
+		p := parser{text: d.Text, at: last}
+		c, err := p.peek()
+		if err != nil {
+			return err
+		}
+		at, comma := d.lineRest(last), ""
+		if c == ',' { // a trailing one stays the last
+			at, comma = d.lineRest(p.at+1), ","
+		}
+		d.edit(at, "", nl+indent+text+comma)
+		if c != ',' {
+			d.edit(last, "", ",")
+		}
+	}
+	return nil
+}
+
+// lineRest returns the end of the comments behind a place that are on its line.
+func (d *Document) lineRest(at int) int {
+	end := at
+	for at < len(d.Text) {
+		rest := d.Text[at:]
+		switch {
+		case rest[0] == ' ' || rest[0] == '\t':
+			at++
+			continue
+		case strings.HasPrefix(rest, "//"):
+			return at + len(strings.TrimRight(firstLine(rest), "\r"))
+		case strings.HasPrefix(rest, "/*"):
+			n := strings.Index(rest, "*/") + len("*/")
+			if strings.Contains(rest[:n], "\n") {
+				return end
+			}
+			at += n
+			end = at
+			continue
+		}
+		break
+	}
+	return end
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// Remove removes the member at a path of keys, and the objects and arrays above it that
+// it leaves empty, but not the outermost one. It does nothing if there is none.
+func (d *Document) Remove(path ...string) error {
+	return d.remove(path, func(*Value) bool { return true }, false)
+}
+
+// RemoveElements removes those elements of the array at a path of keys that match, and
+// what that leaves empty.
+func (d *Document) RemoveElements(match func(*Value) bool, path ...string) error {
+	return d.remove(path, match, true)
+}
+
+func (d *Document) remove(path []string, match func(*Value) bool, elements bool) error {
+	for {
+		root, err := Parse(d.Text)
+		if err != nil {
+			return err
+		}
+		v := root.At(path...)
+		if v == nil {
+			return nil
+		}
+		if !elements {
+			d.removeMember(root, path)
+			return nil
+		}
+		at := -1
+		for i := range v.Elements {
+			if match(&v.Elements[i]) {
+				at = i
+			}
+		}
+		switch {
+		case at < 0:
+			return nil
+		case len(v.Elements) == 1 && len(path) > 0 && !d.hasComment(*v):
+			d.removeMember(root, path)
+			return nil
+		}
+		d.cut(*v, at, v.Elements[at].Start, v.Elements[at].End)
+	}
+}
+
+// removeMember removes the member at a path and what is above it alone.
+func (d *Document) removeMember(root Value, path []string) {
+	for len(path) > 1 {
+		above := root.At(path[:len(path)-1]...)
+		if len(above.Members) > 1 || d.hasComment(*above) {
+			break
+		}
+		path = path[:len(path)-1]
+	}
+	into := root.At(path[:len(path)-1]...)
+	for i := len(into.Members) - 1; i >= 0; i-- {
+		if m := into.Members[i]; m.Key == path[len(path)-1] {
+			d.cut(*into, i, m.Start, m.Value.End)
+			return
+		}
+	}
+}
+
+// hasComment reports whether there is a comment in a value besides its members'.
+func (d *Document) hasComment(v Value) bool {
+	text := d.Text[v.Start:v.End]
+	for _, m := range v.Members {
+		text = strings.Replace(text, d.Text[m.Start:m.Value.End], "", 1)
+	}
+	for _, e := range v.Elements {
+		text = strings.Replace(text, d.Text[e.Start:e.End], "", 1)
+	}
+	return strings.Contains(text, "/")
+}
+
+// cut removes the item with that index, which is at [start, end).
+func (d *Document) cut(from Value, index, start, end int) {
+	count, before := len(from.Members)+len(from.Elements), from.Start+1
+	if index > 0 && from.IsObject() {
+		before = from.Members[index-1].Value.End
+	} else if index > 0 {
+		before = from.Elements[index-1].End
+	}
+	// Its line goes, too, if it begins one.
+	line := start
+	for line > before && strings.IndexByte(" \t", d.Text[line-1]) >= 0 {
+		line--
+	}
+	if line > before && d.Text[line-1] == '\n' {
+		line--
+		if line > before && d.Text[line-1] == '\r' {
+			line--
+		}
+	} else if index > 0 || count > 1 {
+		line = start
+	}
+	p := parser{text: d.Text, at: end}
+	c, _ := p.peek() // it was parsed before
+	switch {
+	case count == 1:
+		if c == ',' {
+			end = p.at + 1
+		}
+		// Nothing is between the brackets any more.
+		if strings.TrimSpace(d.Text[from.Start+1:line]+d.Text[end:from.End-1]) == "" {
+			line, end = from.Start+1, from.End-1
+		}
+		d.edit(line, d.Text[line:end], "")
+	case c == ',' && (index < count-1 || line < start):
+		end = p.at + 1
+		if line == start { // not on a line of its own
+			for strings.IndexByte(" \t", d.Text[end]) >= 0 {
+				end++
+			}
+		}
+		d.edit(line, d.Text[line:end], "")
+	default:
+		// The last one: the comma before it goes, and what is between stays.
+		q := parser{text: d.Text, at: before}
+		_, _ = q.peek() // it is at the comma then
+		if line == start {
+			line = q.at + 1
+		}
+		d.edit(line, d.Text[line:end], "")
+		d.edit(q.at, ",", "")
+	}
+}
+
+// indentAt returns the white space at the beginning of the line of a place.
+func (d *Document) indentAt(at int) string {
+	line := d.Text[strings.LastIndexByte(d.Text[:at], '\n')+1 : at]
+	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+}
+
+// unit returns one step of the text's indentation.
+func (d *Document) unit() string {
+	root, err := Parse(d.Text)
+	if err == nil && len(root.Members) > 0 {
+		if indent := d.indentAt(root.Members[0].Start); indent != "" {
+			return indent
+		}
+	}
+	return "  "
+}
+
+func (d *Document) newline() string {
+	if strings.Contains(d.Text, "\r\n") {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// format encodes a value for a place with that indentation.
+func (d *Document) format(value any, indent string) (string, error) {
+	text, err := encode(value, indent, d.unit())
+	return strings.ReplaceAll(text, "\n", d.newline()), err
+}
+
+func encode(value any, indent, unit string) (string, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent(indent, unit)
+	err := e.Encode(value)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+// same reports whether a value in a text is what encoding/json makes of another one.
+func same(v *Value, value any) bool {
+	want, err := json.Marshal(value)
+	if err != nil {
+		return false
+	}
+	var a, b any
+	if v.Decode(&a) != nil || json.Unmarshal(want, &b) != nil {
+		return false
+	}
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}

@@ -1,0 +1,275 @@
+package jsonc
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDepth bounds how deep values are nested.
+const maxDepth = 200
+
+// SyntaxError says where a text is wrong.
+type SyntaxError struct {
+	// Line and Column count from 1; columns count characters.
+	Line, Column int
+	Text         string
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Text) }
+
+// Value is a value in a text.
+type Value struct {
+	// Start and End are its place: text[Start:End].
+	Start, End int
+	// Members are those of an object, in their order, and Elements those of an array.
+	Members  []Member
+	Elements []Value
+
+	text string
+	kind byte // the first byte
+}
+
+// Member is a member of an object.
+type Member struct {
+	// Start is where its key begins.
+	Start int
+	Key   string
+	Value Value
+}
+
+// Parse parses a text. White space and comments around the value are not part of it. An
+// empty text is an error, too.
+func Parse(text string) (Value, error) {
+	p := parser{text: text}
+	if strings.HasPrefix(text, "\ufeff") {
+		p.at = len("\ufeff")
+	}
+	v, err := p.value(0)
+	if err == nil {
+		err = p.blank()
+	}
+	if err == nil && p.at < len(text) {
+		err = p.wrong("expected the end of the file")
+	}
+	return v, err
+}
+
+// IsObject reports whether the value is an object.
+func (v *Value) IsObject() bool { return v.kind == '{' }
+
+// IsArray reports whether the value is an array.
+func (v *Value) IsArray() bool { return v.kind == '[' }
+
+// Get returns the last member with a key; nil: there is none.
+func (v *Value) Get(key string) *Value {
+	for i := len(v.Members) - 1; i >= 0; i-- {
+		if v.Members[i].Key == key {
+			return &v.Members[i].Value
+		}
+	}
+	return nil
+}
+
+// At returns the value at a path of keys; nil: there is none.
+func (v *Value) At(path ...string) *Value {
+	for _, key := range path {
+		if v == nil || !v.IsObject() {
+			return nil
+		}
+		v = v.Get(key)
+	}
+	return v
+}
+
+// Decode decodes the value, as encoding/json does.
+func (v *Value) Decode(into any) error {
+	var b strings.Builder
+	v.write(&b)
+	return json.Unmarshal([]byte(b.String()), into)
+}
+
+// write writes the value without comments and trailing commas.
+func (v *Value) write(b *strings.Builder) {
+	switch v.kind {
+	case '{':
+		b.WriteByte('{')
+		for i, m := range v.Members {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			key, _ := json.Marshal(m.Key) //nolint:errchkjson // a string always encodes
+			b.Write(key)
+			b.WriteByte(':')
+			m.Value.write(b)
+		}
+		b.WriteByte('}')
+	case '[':
+		b.WriteByte('[')
+		for i, e := range v.Elements {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			e.write(b)
+		}
+		b.WriteByte(']')
+	default:
+		b.WriteString(v.text[v.Start:v.End])
+	}
+}
+
+type parser struct {
+	text string
+	at   int
+}
+
+func (p *parser) wrong(text string) error {
+	before := p.text[:min(p.at, len(p.text))]
+	line := strings.Count(before, "\n") + 1
+	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+	return &SyntaxError{Line: line, Column: column, Text: text}
+}
+
+// blank skips white space and comments.
+func (p *parser) blank() error {
+	for p.at < len(p.text) {
+		rest := p.text[p.at:]
+		switch {
+		case strings.IndexByte(" \t\r\n", rest[0]) >= 0:
+			p.at++
+		case strings.HasPrefix(rest, "//"):
+			n := strings.IndexByte(rest, '\n')
+			if n < 0 {
+				n = len(rest)
+			}
+			p.at += n
+		case strings.HasPrefix(rest, "/*"):
+			n := strings.Index(rest, "*/")
+			if n < 0 {
+				return p.wrong("this comment has no end")
+			}
+			p.at += n + len("*/")
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// peek skips what is blank and returns the next byte, 0 at the end.
+func (p *parser) peek() (byte, error) {
+	if err := p.blank(); err != nil || p.at == len(p.text) {
+		return 0, err
+	}
+	return p.text[p.at], nil
+}
+
+func (p *parser) value(depth int) (Value, error) {
+	c, err := p.peek()
+	if err != nil {
+		return Value{}, err
+	}
+	v := Value{Start: p.at, text: p.text, kind: c}
+	switch {
+	case depth > maxDepth:
+		return v, p.wrong("nested too deep")
+	case c == '{':
+		err = p.list('}', func() error {
+			m := Member{Start: p.at}
+			if p.text[p.at] != '"' {
+				return p.wrong("expected a key in double quotes")
+			}
+			if m.Key, err = p.string(); err != nil {
+				return err
+			}
+			if c, err := p.peek(); err != nil || c != ':' {
+				return firstOf(err, p.wrong("expected ':'"))
+			}
+			p.at++
+			m.Value, err = p.value(depth + 1)
+			v.Members = append(v.Members, m)
+			return err
+		})
+	case c == '[':
+		err = p.list(']', func() error {
+			e, err := p.value(depth + 1)
+			v.Elements = append(v.Elements, e)
+			return err
+		})
+	case c == '"':
+		_, err = p.string()
+	default:
+		err = p.literal()
+	}
+	v.End = p.at
+	return v, err
+}
+
+// list parses what is between brackets.
+func (p *parser) list(end byte, item func() error) error {
+	p.at++
+	for {
+		c, err := p.peek()
+		switch {
+		case err != nil:
+			return err
+		case c == end:
+			p.at++
+			return nil
+		case c == 0:
+			return p.wrong(fmt.Sprintf("expected '%c', got the end of the file", end))
+		}
+		if err := item(); err != nil {
+			return err
+		}
+		switch c, err = p.peek(); {
+		case err != nil:
+			return err
+		case c == ',':
+			p.at++
+		case c != end:
+			return p.wrong(fmt.Sprintf("expected ',' or '%c'", end))
+		}
+	}
+}
+
+// string parses a string and returns its value.
+func (p *parser) string() (string, error) {
+	for i := p.at + 1; i < len(p.text) && p.text[i] != '\n'; i++ {
+		switch p.text[i] {
+		case '\\':
+			i++
+		case '"':
+			var s string
+			if err := json.Unmarshal([]byte(p.text[p.at:i+1]), &s); err != nil {
+				return "", p.wrong("this is no string")
+			}
+			p.at = i + 1
+			return s, nil
+		}
+	}
+	return "", p.wrong("this string has no end")
+}
+
+// literal parses a number, true, false or null.
+func (p *parser) literal() error {
+	n := strings.IndexAny(p.text[p.at:], " \t\r\n,:]}/\"{[")
+	if n < 0 {
+		n = len(p.text) - p.at
+	}
+	if n == 0 || !json.Valid([]byte(p.text[p.at:p.at+n])) {
+		return p.wrong("expected a value")
+	}
+	p.at += n
+	return nil
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/swarmhost/swarm/cmd/internal/integration"
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/config"
+)
+
+// Limits of a hook: the agent waits for it. It takes milliseconds if nothing hangs.
+const (
+	hookLimit = 2 * time.Second
+	// hookInputLimit is how long the input may take, hookInputSize how much of it is
+	// read. What a tool wrote is in it; the rest is thrown away.
+	hookInputLimit = time.Second
+	hookInputSize  = 1 << 20
+)
+
+func newHook(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "hook CLIENT EVENT",
+		Short: "Take note of what a coding agent's hook says",
+		Long: `Take note of what a coding agent does. Agents call this themselves, as a hook that 'swarm
+integrate' put into their configuration, with JSON on standard input.
+
+If the agent is a worker of swarm, the state and the id of its conversation are noted
+down, and messages and tasks that wait for it are the answer. Otherwise nothing happens.
+
+A hook never stops or fails an agent: whatever goes wrong, the exit code is 0 and nothing
+is printed. SWARM_LOG=debug tells on standard error what went wrong.`,
+		Example:            `  swarm hook claude Stop < input.json`,
+		Args:               cobra.ArbitraryArgs,
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return integration.Names(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.hook(cmd.Context(), args, os.Stdin)
+			return nil
+		},
+	}
+}
+
+// hook takes what a hook says, within [hookLimit], and gives up in silence.
+func (a *app) hook(ctx context.Context, args []string, stdin *os.File) {
+	log := a.logger()
+	if log == nil {
+		log = hclog.NewNullLogger()
+	}
+	ctx, cancel := context.WithTimeout(ctx, hookLimit)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		// The exit code of a panic tells an agent that it must not go on.
+		defer func() {
+			if p := recover(); p != nil {
+				done <- fmt.Errorf("panic: %v", p)
+			}
+		}()
+		done <- a.takeHook(ctx, args, stdin)
+	}()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		log.Debug("a hook was not taken", "args", args, "error", err)
+	}
+}
+
+func (a *app) takeHook(ctx context.Context, args []string, stdin *os.File) error {
+	if len(args) != 2 {
+		return errors.New("expected a client and an event")
+	}
+	if term.IsTerminal(int(stdin.Fd())) {
+		return errors.New("standard input is a terminal")
+	}
+	client := integration.Named(args[0])
+	if client == nil {
+		return errors.New("no such client")
+	}
+	hook, err := client.ReadHook(args[1], readHook(stdin))
+	if err != nil {
+		return err
+	}
+	// No setting matters here, and a mistake in a file of them even less.
+	h, err := setup.Setup{Env: a.env, Logger: a.logger()}.Open(ctx, config.Default())
+	if err != nil {
+		return err
+	}
+	_, err = h.Hook(hook.Event)
+	return errors.Join(err, h.Leave())
+}
+
+// readHook returns what comes, up to the limits. A client that does not close its end
+// is not waited for; one that writes more is read to its end, so that it sees no broken
+// pipe.
+func readHook(r io.Reader) []byte {
+	var mu sync.Mutex
+	var input []byte
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		chunk := make([]byte, 64<<10)
+		for {
+			n, err := r.Read(chunk)
+			mu.Lock()
+			input = append(input, chunk[:min(n, hookInputSize-len(input))]...)
+			mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	timer := time.NewTimer(hookInputLimit)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return input[:len(input):len(input)]
+}

@@ -61,6 +61,7 @@ func verbs() []verb {
 		{"tool", groupTools, newTool},
 		{"mcp", groupTools, newMCP},
 		{"skill", groupTools, newSkill},
+		{"integrate", groupTools, newIntegrate},
 		{"hook", groupTools, newHook},
 		{"config", groupSystem, newConfig},
 		{"plugin", groupSystem, newPlugin},

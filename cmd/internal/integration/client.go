@@ -10,6 +10,10 @@ type Client struct {
 	timeout int
 	// again is the decision by which the answer to a stop makes the agent go on.
 	again string
+	// Hint is what the user has to do after an integration; empty: nothing.
+	Hint string
+	// changes returns what has to be done to its files.
+	changes func(s Setup) ([]Change, error)
 }
 
 // event is one hook event of a client.
@@ -37,7 +41,7 @@ const (
 func Clients() []Client {
 	return []Client{
 		{
-			Name: "claude", Title: "Claude Code", timeout: 5, again: "block",
+			Name: "claude", Title: "Claude Code", timeout: 5, again: "block", changes: claude,
 			events: []event{
 				{"SessionStart", begins},
 				{"UserPromptSubmit", prompts},
@@ -50,7 +54,8 @@ func Clients() []Client {
 			},
 		},
 		{
-			Name: "codex", Title: "Codex", timeout: 5, again: "block",
+			Name: "codex", Title: "Codex", timeout: 5, again: "block", changes: codex,
+			Hint: "Codex asks once whether to trust its new hooks, and runs none before",
 			events: []event{
 				{"SessionStart", begins},
 				{"UserPromptSubmit", prompts},
@@ -63,7 +68,7 @@ func Clients() []Client {
 			},
 		},
 		{
-			Name: "gemini", Title: "Gemini CLI", timeout: 5000, again: "deny",
+			Name: "gemini", Title: "Gemini CLI", timeout: 5000, again: "deny", changes: gemini,
 			events: []event{
 				{"SessionStart", begins},
 				{"BeforeAgent", prompts},
@@ -76,7 +81,7 @@ func Clients() []Client {
 		},
 		{
 			// Its hooks are called by a plugin, which names them as Claude Code does.
-			Name: "opencode", Title: "opencode", again: "block",
+			Name: "opencode", Title: "opencode", again: "block", changes: opencode,
 			events: []event{
 				{"SessionStart", begins},
 				{"UserPromptSubmit", prompts},
@@ -88,7 +93,7 @@ func Clients() []Client {
 			},
 		},
 		{
-			Name: "qwen", Title: "Qwen Code", timeout: 5000, again: "block",
+			Name: "qwen", Title: "Qwen Code", timeout: 5000, again: "block", changes: qwen,
 			events: []event{
 				{"SessionStart", begins},
 				{"UserPromptSubmit", prompts},

@@ -30,7 +30,8 @@ type Document struct {
 	Edits []Edit
 }
 
-func (d *Document) edit(at int, old, to string) {
+// Replace replaces the part old of the text, which is at a place, as it is.
+func (d *Document) Replace(at int, old, to string) {
 	e := Edit{At: at, Old: old, New: to}
 	d.Text = e.Apply(d.Text)
 	d.Edits = append(d.Edits, e)
@@ -49,7 +50,7 @@ func (d *Document) Append(value any, path ...string) error {
 
 func (d *Document) put(value any, path []string, done func(*Value) bool, element bool) error {
 	if strings.TrimSpace(strings.TrimPrefix(d.Text, "\ufeff")) == "" {
-		d.edit(len(d.Text), "", "{}\n")
+		d.Replace(len(d.Text), "", "{}\n")
 	}
 	at, err := Parse(d.Text)
 	if err != nil {
@@ -82,7 +83,7 @@ func (d *Document) put(value any, path []string, done func(*Value) bool, element
 	}
 	text, err := d.format(value, d.indentAt(at.Start))
 	if err == nil {
-		d.edit(at.Start, d.Text[at.Start:at.End], text)
+		d.Replace(at.Start, d.Text[at.Start:at.End], text)
 	}
 	return err
 }
@@ -114,6 +115,9 @@ func (d *Document) insert(into Value, key string, value any) error {
 		indent = d.indentAt(first)
 	}
 	text, err := d.format(value, indent)
+	if oneLine {
+		text, err = encodeLine(value)
+	}
 	if err != nil {
 		return err
 	}
@@ -131,9 +135,9 @@ func (d *Document) insert(into Value, key string, value any) error {
 		if rest := strings.TrimLeft(d.Text[into.Start+1:into.End], " \t"); strings.HasPrefix(rest, "\n") || strings.HasPrefix(rest, "\r\n") {
 			after = ""
 		}
-		d.edit(into.Start+1, "", nl+indent+text+after)
+		d.Replace(into.Start+1, "", nl+indent+text+after)
 	case oneLine:
-		d.edit(last, "", ", "+text)
+		d.Replace(last, "", ", "+text)
 	default:
 		p := parser{text: d.Text, at: last}
 		c, err := p.peek()
@@ -144,9 +148,9 @@ func (d *Document) insert(into Value, key string, value any) error {
 		if c == ',' { // a trailing one stays the last
 			at, comma = d.lineRest(p.at+1), ","
 		}
-		d.edit(at, "", nl+indent+text+comma)
+		d.Replace(at, "", nl+indent+text+comma)
 		if c != ',' {
-			d.edit(last, "", ",")
+			d.Replace(last, "", ",")
 		}
 	}
 	return nil
@@ -287,7 +291,7 @@ func (d *Document) cut(from Value, index, start, end int) {
 		if strings.TrimSpace(d.Text[from.Start+1:line]+d.Text[end:from.End-1]) == "" {
 			line, end = from.Start+1, from.End-1
 		}
-		d.edit(line, d.Text[line:end], "")
+		d.Replace(line, d.Text[line:end], "")
 	case c == ',' && (index < count-1 || line < start):
 		end = p.at + 1
 		if line == start { // not on a line of its own
@@ -295,7 +299,7 @@ func (d *Document) cut(from Value, index, start, end int) {
 				end++
 			}
 		}
-		d.edit(line, d.Text[line:end], "")
+		d.Replace(line, d.Text[line:end], "")
 	default:
 		// The last one: the comma before it goes, and what is between stays.
 		q := parser{text: d.Text, at: before}
@@ -303,8 +307,8 @@ func (d *Document) cut(from Value, index, start, end int) {
 		if line == start {
 			line = q.at + 1
 		}
-		d.edit(line, d.Text[line:end], "")
-		d.edit(q.at, ",", "")
+		d.Replace(line, d.Text[line:end], "")
+		d.Replace(q.at, ",", "")
 	}
 }
 
@@ -343,6 +347,15 @@ func encode(value any, indent, unit string) (string, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent(indent, unit)
+	err := e.Encode(value)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+// encodeLine encodes a value on one line.
+func encodeLine(value any) (string, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
 	err := e.Encode(value)
 	return strings.TrimSuffix(b.String(), "\n"), err
 }

@@ -42,7 +42,7 @@ func TestSetAndRemove(t *testing.T) {
 			"trailing comma", "{\n  \"mcp\": {\n    \"x\": {}, // x\n  },\n}\n",
 			"{\n  \"mcp\": {\n    \"x\": {}, // x\n    " + added + ",\n  },\n}\n", "",
 		},
-		{"one line", `{"mcp":{"x":{}}}`, `{"mcp":{"x":{}, "swarm": {` + "\n    \"command\": \"swarm\",\n    \"args\": [\n      \"mcp\"\n    ]\n  }}}", `{"mcp":{"x":{}}}`},
+		{"one line", `{"mcp":{"x":{}}}`, `{"mcp":{"x":{}, "swarm": {"command":"swarm","args":["mcp"]}}}`, ""},
 		{
 			"tabs", "{\n\t\"y\": 1\n}\n",
 			"{\n\t\"y\": 1,\n\t\"mcp\": {\n\t\t\"swarm\": {\n\t\t\t\"command\": \"swarm\",\n\t\t\t\"args\": [\n\t\t\t\t\"mcp\"\n\t\t\t]\n\t\t}\n\t}\n}\n", "",

@@ -1,0 +1,286 @@
+package integration
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/swarmhost/swarm/cmd/internal/jsonc"
+	"github.com/swarmhost/swarm/config"
+)
+
+// codex integrates into Codex. Its own command can't name variables to pass on, so its
+// file is edited.
+func codex(s Setup) ([]Change, error) {
+	c := Named("codex")
+	dir, err := s.home("CODEX_HOME", ".codex")
+	if err != nil {
+		return nil, err
+	}
+	server, err := s.edited(filepath.Join(dir, "config.toml"), s.addTOMLServer, removeTOMLServer)
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := s.edited(filepath.Join(dir, "hooks.json"),
+		func(d *jsonc.Document) error { return s.addHooks(d, c, "") },
+		func(d *jsonc.Document) error { return removeAllHooks(d, c) })
+	if err != nil {
+		return nil, err
+	}
+	skill, err := s.skill(filepath.Join(dir, "skills"))
+	if err != nil || s.ConfigFile == "" {
+		return []Change{server, hooks, skill}, err
+	}
+	pass, err := s.edited(s.ConfigFile, s.addPass, removePass)
+	return []Change{server, hooks, skill, pass}, err
+}
+
+// variables returns the names of the variables that Codex has to pass on: it starts
+// servers with hardly any.
+func (s Setup) variables() []string {
+	names := []string{"SWARM_DIR", "XDG_CONFIG_HOME", "TMUX", "TMUX_TMPDIR", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"}
+	for _, name := range slices.Sorted(slices.Values(s.Environ)) {
+		if !slices.Contains(names, name) && keyLike.MatchString(name) && slices.ContainsFunc(s.Pass, func(pattern string) bool {
+			begin, all := strings.CutSuffix(pattern, "*")
+			return name == pattern || all && strings.HasPrefix(name, begin)
+		}) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// keyLike matches the variables that a pattern to pass is there for: what else begins so
+// may say of a session of another agent what it is.
+var keyLike = regexp.MustCompile(`_(?:KEY|KEY_ID|TOKEN|BASE_URL|ENDPOINT|PROXY|PROFILE|REGION|CREDENTIALS)$`)
+
+// tomlServer is the MCP server in Codex's file.
+type tomlServer struct {
+	Command string   `toml:"command"`
+	Args    []string `toml:"args"`
+	EnvVars []any    `toml:"env_vars"`
+}
+
+// decodeTOML decodes a text, and returns an error that says where it is wrong.
+func decodeTOML(text string, into any) error {
+	_, err := toml.Decode(text, into)
+	var wrong toml.ParseError
+	if errors.As(err, &wrong) {
+		return &jsonc.SyntaxError{Line: wrong.Position.Line, Column: max(1, wrong.Position.Col), Text: wrong.Message}
+	}
+	return err
+}
+
+// codexFile is what is looked at in Codex's file.
+type codexFile struct {
+	Servers map[string]tomlServer `toml:"mcp_servers"`
+}
+
+func (s Setup) addTOMLServer(d *jsonc.Document) error {
+	var file codexFile
+	if err := decodeTOML(d.Text, &file); err != nil {
+		return err
+	}
+	there, ok := file.Servers["swarm"]
+	if !ok {
+		appendTOML(d, "[mcp_servers.swarm]\ncommand = "+tomlString(s.Swarm)+"\nargs = [\"mcp\"]\nenv_vars = "+tomlStrings(s.variables())+"\n")
+		return s.checkTOML(d)
+	}
+	if !isSwarm(append([]string{there.Command}, there.Args...)) {
+		return errForeign
+	}
+	if !s.runsSwarm(there.Command) {
+		setTOML(d, "command", tomlString(s.Swarm))
+	}
+	missing := s.variables()
+	names := there.EnvVars
+	missing = slices.DeleteFunc(missing, func(name string) bool { return slices.Contains(names, any(name)) })
+	if len(missing) > 0 {
+		var all []string
+		for _, name := range names {
+			text, ok := name.(string)
+			if !ok {
+				return errByHand
+			}
+			all = append(all, text)
+		}
+		setTOML(d, "env_vars", tomlStrings(append(all, missing...)))
+	}
+	return s.checkTOML(d)
+}
+
+var errByHand = errors.New("the table mcp_servers.swarm is written in a way that can't be edited: change command and env_vars by hand, or remove it")
+
+// checkTOML makes sure that an edited text says what it should.
+func (s Setup) checkTOML(d *jsonc.Document) error {
+	var file codexFile
+	if decodeTOML(d.Text, &file) != nil {
+		return errByHand
+	}
+	is := file.Servers["swarm"]
+	for _, name := range s.variables() {
+		if !slices.Contains(is.EnvVars, any(name)) {
+			return errByHand
+		}
+	}
+	if !s.runsSwarm(is.Command) {
+		return errByHand
+	}
+	return nil
+}
+
+// appendTOML adds a table at the end of a text.
+func appendTOML(d *jsonc.Document, table string) {
+	before := ""
+	if d.Text != "" {
+		before = "\n"
+		if !strings.HasSuffix(d.Text, "\n") {
+			before = "\n\n"
+		}
+	}
+	if strings.Contains(d.Text, "\r\n") {
+		before, table = strings.ReplaceAll(before, "\n", "\r\n"), strings.ReplaceAll(table, "\n", "\r\n")
+	}
+	d.Replace(len(d.Text), "", before+table)
+}
+
+// setTOML sets a key of the table of the server, whose value is on one line.
+func setTOML(d *jsonc.Document, key, value string) {
+	start, end := serverTable(d.Text)
+	line := regexp.MustCompile(`(?m)^[ \t]*` + key + `[ \t]*=[ \t]*([^\r\n]*)`)
+	if m := line.FindStringSubmatchIndex(d.Text[start:end]); m != nil {
+		d.Replace(start+m[2], d.Text[start+m[2]:start+m[3]], value)
+	} else if start < end {
+		at := start + strings.IndexByte(d.Text[start:]+"\n", '\n') + 1
+		if at > len(d.Text) {
+			return
+		}
+		d.Replace(at, "", key+" = "+value+"\n")
+	}
+}
+
+func removeTOMLServer(d *jsonc.Document) error {
+	var file codexFile
+	if err := decodeTOML(d.Text, &file); err != nil {
+		return err
+	}
+	there, ok := file.Servers["swarm"]
+	if !ok || !isSwarm(append([]string{there.Command}, there.Args...)) {
+		return nil
+	}
+	start, end := serverTable(d.Text)
+	if start == end {
+		return errByHand
+	}
+	// The blank line before it came with it.
+	before := d.Text[:start]
+	for _, nl := range []string{"\r\n", "\n"} {
+		if before == nl || strings.HasSuffix(before, "\n"+nl) {
+			start -= len(nl)
+			break
+		}
+	}
+	d.Replace(start, d.Text[start:end], "")
+	var after codexFile
+	if decodeTOML(d.Text, &after) != nil || after.Servers["swarm"].Command != "" {
+		return errByHand
+	}
+	return nil
+}
+
+var (
+	tableLine  = regexp.MustCompile(`^[ \t]*\[`)
+	serverLine = regexp.MustCompile(`^[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*"?swarm"?[ \t]*[\].]`)
+)
+
+// serverTable returns where the table of the server is, with the tables in it and without
+// the blank lines and comments behind it.
+func serverTable(text string) (start, end int) {
+	at, inside := 0, false
+	multi := ""
+	for line := range strings.Lines(text) {
+		if multi == "" && tableLine.MatchString(line) {
+			ours := serverLine.MatchString(line)
+			if ours && start == end {
+				start = at
+			}
+			inside = ours
+		}
+		blank := strings.TrimSpace(line) == "" || strings.HasPrefix(strings.TrimSpace(line), "#")
+		at += len(line)
+		if inside && (multi != "" || !blank) {
+			end = at
+		}
+		for _, quotes := range []string{`"""`, `'''`} {
+			if (multi == "" || multi == quotes) && strings.Count(line, quotes)%2 == 1 {
+				if multi == "" {
+					multi = quotes
+				} else {
+					multi = ""
+				}
+			}
+		}
+	}
+	return start, end
+}
+
+func tomlString(s string) string {
+	if !strings.ContainsAny(s, "'\n") && strings.ContainsAny(s, `\"`) {
+		return "'" + s + "'"
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+func tomlStrings(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = tomlString(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// passMark is behind the line that an integration adds to swarm's own file.
+const passMark = " # added by 'swarm integrate'"
+
+// addPass adds the variables of agents to swarm's own file of the user, if that names
+// none.
+func (s Setup) addPass(d *jsonc.Document) error {
+	if d.Text == "" {
+		d.Replace(0, "", config.Example())
+	}
+	var file struct {
+		Env *struct{ Pass []string }
+	}
+	if err := decodeTOML(d.Text, &file); err != nil {
+		return err
+	}
+	if file.Env != nil && file.Env.Pass != nil {
+		return nil
+	}
+	line := "pass = " + tomlStrings(s.Pass) + passMark + "\n"
+	header := regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*env[ \t]*\][^\n]*\n`).FindStringIndex(d.Text)
+	switch {
+	case header != nil:
+		d.Replace(header[1], "", line)
+	case file.Env == nil:
+		appendTOML(d, "[env]\n"+line)
+	}
+	return decodeTOML(d.Text, &file)
+}
+
+func removePass(d *jsonc.Document) error {
+	at := 0
+	for line := range strings.Lines(d.Text) {
+		if strings.HasPrefix(line, "pass = ") && strings.HasSuffix(strings.TrimRight(line, "\r\n"), passMark) {
+			d.Replace(at, line, "")
+			return nil
+		}
+		at += len(line)
+	}
+	return nil
+}

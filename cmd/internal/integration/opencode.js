@@ -1,0 +1,67 @@
+// Written by 'swarm integrate opencode', which 'swarm integrate opencode --remove' undoes.
+// It tells swarm what opencode does, and opencode what waits for it. It does nothing
+// outside of swarm's workers, and never fails.
+import { spawn } from "node:child_process"
+
+const swarm = "swarm"
+
+// hook calls swarm and returns the text that it has for the agent, if there is one.
+const hook = (event, sessionID, more) =>
+  new Promise((resolve) => {
+    let out = ""
+    const child = spawn(swarm, ["hook", "opencode", event], { stdio: ["pipe", "pipe", "ignore"] })
+    const timer = setTimeout(() => child.kill("SIGKILL"), 5000)
+    child.on("error", () => {})
+    child.stdin.on("error", () => {})
+    child.stdout.on("data", (data) => (out += data))
+    child.on("close", () => {
+      clearTimeout(timer)
+      try {
+        const answer = JSON.parse(out)
+        resolve(answer.reason ?? answer.hookSpecificOutput?.additionalContext)
+      } catch {
+        resolve()
+      }
+    })
+    child.stdin.end(JSON.stringify({ session_id: sessionID, ...more }))
+  }).catch(() => {})
+
+export const Swarm = async ({ client }) => {
+  if (!process.env.SWARM_WORKER) return {}
+  // Sessions of agents that another one started are a part of its work.
+  const parts = new Set()
+  return {
+    event: async ({ event }) => {
+      const p = event.properties ?? {}
+      const id = p.sessionID ?? p.info?.id
+      if (event.type === "session.created" || event.type === "session.updated") {
+        if (p.info?.parentID) parts.add(p.info.id)
+        else if (event.type === "session.created") await hook("SessionStart", id)
+      }
+      if (!id || parts.has(id)) return
+      if (event.type === "permission.asked") {
+        const input = { description: [].concat(p.patterns ?? []).join(" ") }
+        await hook("PermissionRequest", id, { tool_name: p.permission, tool_input: input })
+      }
+      if (event.type === "permission.replied") await hook("PreToolUse", id)
+      if (event.type === "session.idle") {
+        const text = await hook("Stop", id)
+        if (text) await client.session.prompt({ path: { id }, body: { parts: [{ type: "text", text }] } })
+      }
+    },
+    "chat.message": async (input, output) => {
+      if (parts.has(input.sessionID)) return
+      const text = await hook("UserPromptSubmit", input.sessionID)
+      const part = output.parts.findLast((part) => part.type === "text")
+      if (text && part) part.text += "\n\n" + text
+    },
+    "tool.execute.before": async (input) => {
+      if (!parts.has(input.sessionID)) await hook("PreToolUse", input.sessionID)
+    },
+    "tool.execute.after": async (input, output) => {
+      if (parts.has(input.sessionID)) return
+      const text = await hook("PostToolUse", input.sessionID)
+      if (text) output.output += "\n\n" + text
+    },
+  }
+}

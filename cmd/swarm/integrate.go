@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/internal/integration"
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+// notesFile is the file in the state directory with what was done to clients' files.
+const notesFile = "integrations.json"
+
+// clientLimit is how long a client's own command may take.
+const clientLimit = time.Minute
+
+func newIntegrate(a *app) *cobra.Command {
+	var dryRun, remove bool
+	names := integration.Names()
+	cmd := &cobra.Command{
+		Use:   "integrate CLIENT",
+		Short: "Make a coding agent use swarm, or undo that",
+		Long: `Add to your configuration of a coding agent (` + strings.Join(names, ", ") + `) what
+it needs to use swarm: the MCP server, hooks that tell swarm what the agent does and
+bring it what waits for it, and the skill that teaches it the commands.
+
+What changes is shown as a diff, or as the agent's own command that makes the change.
+Everything else in the files stays as it is: comments, order, other servers and hooks.
+Links are followed, and a file of another user is refused. A second call finds nothing
+to do, or mends what is missing.
+
+--remove takes all of it out again. A file that has not changed since is then what it
+was before, to the byte.`,
+		Example: `  swarm integrate claude --dry-run
+  swarm integrate claude
+  swarm integrate codex --remove`,
+		Args:      arguments(1, 1, "name of a coding agent ("+strings.Join(names, ", ")+")"),
+		ValidArgs: names,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client := integration.Named(args[0])
+			if client == nil {
+				return usagef("unknown coding agent '%s': expected %s", args[0], strings.Join(names, ", "))
+			}
+			return a.integrate(cmd.Context(), client, dryRun, remove)
+		},
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
+	cmd.Flags().BoolVar(&remove, "remove", false, "undo it")
+	return cmd
+}
+
+func (a *app) integrate(ctx context.Context, client *integration.Client, dryRun, remove bool) error {
+	dir, err := a.stateDir()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, notesFile)
+	s, err := a.integrationSetup(path)
+	if err != nil {
+		return err
+	}
+	s.Remove = remove
+	changes, err := client.Changes(s)
+	if program, ok := errors.AsType[*integration.ProgramError](err); ok {
+		return &hintError{err, fmt.Sprintf("install %s, or put the directory of '%s' into PATH", client.Title, program.Program)}
+	}
+	if err != nil {
+		return err
+	}
+	if len(changes) == 0 {
+		a.printf("nothing to do: %s\n", map[bool]string{false: client.Title + " uses swarm", true: client.Title + " does not use swarm"}[remove])
+		return nil
+	}
+	for _, c := range changes {
+		if c.Command != nil {
+			a.printf("$ %s\n", strings.Join(c.Command, " "))
+		} else {
+			a.printf("%s", made(safetext.Block(c.Diff())))
+		}
+	}
+	if dryRun || a.out.err != nil {
+		return a.out.err
+	}
+	ctx, cancel := context.WithTimeout(ctx, clientLimit)
+	defer cancel()
+	for _, c := range changes {
+		if err = s.Apply(ctx, c); err != nil {
+			break
+		}
+	}
+	if err := errors.Join(err, s.Notes.Write(path)); err != nil {
+		return err
+	}
+	if remove {
+		a.printf("%s does not use swarm any more\n", client.Title)
+		return nil
+	}
+	a.printf("%s uses swarm from its next session on\n", client.Title)
+	a.hint(client.Hint)
+	return nil
+}
+
+// integrationSetup collects what an integration is made with.
+func (a *app) integrationSetup(notes string) (s integration.Setup, err error) {
+	if s.Swarm, err = ownCommand(); err != nil {
+		return s, err
+	}
+	if s.Skill, err = skill(a); err != nil {
+		return s, err
+	}
+	if s.Notes, err = integration.ReadNotes(notes); err != nil {
+		return s, err
+	}
+	profiles, err := profile.Load(config.ProfileDir(a.getenv))
+	if err != nil {
+		a.warn(err.Error(), "")
+	}
+	s.Pass = []string{"TMUX_TMPDIR"}
+	for _, p := range profiles.All() {
+		s.Pass = append(s.Pass, p.Env()...)
+	}
+	slices.Sort(s.Pass)
+	s.Pass = slices.Compact(s.Pass)
+	for _, kv := range a.env {
+		name, _, _ := strings.Cut(kv, "=")
+		s.Environ = append(s.Environ, name)
+	}
+	s.Getenv, s.ConfigFile = a.getenv, config.UserFile(a.getenv)
+	return s, nil
+}
+
+// ownCommand returns the absolute path by which clients call swarm: clients start servers
+// and hooks with an environment of their own, in which PATH may lead elsewhere. A
+// directory of PATH is taken before the place where the program really is, which may have
+// the version in its name.
+func ownCommand() (string, error) {
+	program, err := setup.Executable()
+	if err != nil {
+		return "", err
+	}
+	found, err := exec.LookPath(filepath.Base(program))
+	if err != nil {
+		return program, nil //nolint:nilerr // it is not on PATH
+	}
+	a, errA := os.Stat(program)
+	b, errB := os.Stat(found)
+	if errA != nil || errB != nil || !os.SameFile(a, b) {
+		return program, nil //nolint:nilerr // another one is on PATH
+	}
+	return filepath.Abs(found)
+}

@@ -1,13 +1,16 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/host/hookstate"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/shim/proc"
 )
 
@@ -26,16 +29,19 @@ type HookEvent struct {
 	Repeats bool
 	// Begins and Ends say that a conversation does.
 	Begins, Ends bool
+	// Takes says that the agent is given what the answer holds, and goes on then.
+	Takes bool
 }
 
-// Hook notes down what a hook of an agent says, for the worker that the agent runs in.
-// It reports whether there is one: false without an error says that the calling process
-// is not the hook of a worker's own agent, and that nothing was written. It opens
-// nothing but files.
-func (h *Host) Hook(e HookEvent) (bool, error) {
+// Hook notes down what a hook of an agent says, for the worker that the agent runs in. If
+// the agent takes something, Hook returns the line about what waits for it, as
+// [Host.TakeNews] does; the caller must show it. If the calling process is not the hook
+// of a worker's own agent, nothing is written and returned. No plugin is started, and
+// the registry is only opened for an agent that takes something.
+func (h *Host) Hook(ctx context.Context, e HookEvent) (news string, err error) {
 	at, ok, err := h.hookCaller()
 	if !ok || err != nil {
-		return false, err
+		return "", err
 	}
 	last, err := hookstate.Read(at.run)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -43,9 +49,17 @@ func (h *Host) Hook(e HookEvent) (bool, error) {
 	}
 	// An agent that this one started runs hooks, too.
 	if last.Agent != at.agent && slices.Contains(at.above, last.Agent) {
-		return false, nil
+		return "", nil
 	}
-	return true, hookstate.Write(at.run, claimAfter(last, e, at, time.Now()))
+	if id := filepath.Base(at.run); e.Takes && sameFile(at.run, h.runDir(id)) {
+		news, err = h.TakeNews(ctx, id, registry.BroughtHook)
+	} else {
+		err = nil
+	}
+	if news != "" {
+		e.State = hookstate.Working
+	}
+	return news, errors.Join(err, hookstate.Write(at.run, claimAfter(last, e, at, time.Now())))
 }
 
 // claimAfter returns the claim after an event.

@@ -21,6 +21,7 @@ import (
 // Limits of a hook: the agent waits for it. It takes milliseconds if nothing hangs.
 const (
 	hookLimit = 2 * time.Second
+	hookGrace = 200 * time.Millisecond
 	// hookInputLimit is how long the input may take, hookInputSize how much of it is
 	// read. What a tool wrote is in it; the rest is thrown away.
 	hookInputLimit = time.Second
@@ -57,6 +58,7 @@ is printed. SWARM_LOG=debug tells on standard error what went wrong.`,
 
 // hook takes what a hook says, within [hookLimit], and gives up in silence.
 func (a *app) hook(ctx context.Context, args []string, stdin *os.File) {
+	finishWriting()
 	log := a.logger()
 	if log == nil {
 		log = hclog.NewNullLogger()
@@ -77,7 +79,14 @@ func (a *app) hook(ctx context.Context, args []string, stdin *os.File) {
 	select {
 	case err = <-done:
 	case <-ctx.Done():
-		err = context.Cause(ctx)
+		// What it has taken just now must be shown.
+		grace := time.NewTimer(hookGrace)
+		defer grace.Stop()
+		select {
+		case err = <-done:
+		case <-grace.C:
+			err = context.Cause(ctx)
+		}
 	}
 	if err != nil {
 		log.Debug("a hook was not taken", "args", args, "error", err)
@@ -104,7 +113,14 @@ func (a *app) takeHook(ctx context.Context, args []string, stdin *os.File) error
 	if err != nil {
 		return err
 	}
-	_, err = h.Hook(hook.Event)
+	news, err := h.Hook(ctx, hook.Event)
+	if news != "" {
+		answer, aerr := hook.Answer(news)
+		if aerr == nil {
+			_, aerr = a.out.w.Write(append(answer, '\n'))
+		}
+		err = errors.Join(err, aerr)
+	}
 	return errors.Join(err, h.Leave())
 }
 

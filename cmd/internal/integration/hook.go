@@ -14,8 +14,6 @@ import (
 type Hook struct {
 	// Event is what it says.
 	Event host.HookEvent
-	// Takes says that the client takes a text as an answer.
-	Takes bool
 
 	client *Client
 	event  event
@@ -28,14 +26,14 @@ var (
 
 // hookInput is what is used of a hook's input. The clients have the names in common.
 type hookInput struct {
-	Session     string          `json:"session_id"`
-	Tool        string          `json:"tool_name"`
-	ToolInput   json.RawMessage `json:"tool_input"`
-	Message     string          `json:"message"`
-	Type        string          `json:"notification_type"`
-	Details     json.RawMessage `json:"details"`
-	StopsAgain  bool            `json:"stop_hook_active"`
-	AgentID     string          `json:"agent_id"`
+	Session    string          `json:"session_id"`
+	Tool       string          `json:"tool_name"`
+	ToolInput  json.RawMessage `json:"tool_input"`
+	Message    string          `json:"message"`
+	Type       string          `json:"notification_type"`
+	Details    json.RawMessage `json:"details"`
+	StopsAgain bool            `json:"stop_hook_active"`
+	AgentID    string          `json:"agent_id"`
 }
 
 // ReadHook reads the input of a hook of this client. The end of a long input may be
@@ -55,7 +53,7 @@ func (c *Client) ReadHook(name string, input []byte) (Hook, error) {
 	case begins:
 		e.Begins = true
 	case prompts, usedTool:
-		e.State, h.Takes = hookstate.Working, true
+		e.State, e.Takes = hookstate.Working, true
 	case usesTool:
 		e.State = hookstate.Working
 	case asks:
@@ -65,14 +63,14 @@ func (c *Client) ReadHook(name string, input []byte) (Hook, error) {
 		e.Repeats = true
 	case stops:
 		// One that goes on because of an answer here must be able to stop.
-		e.State, h.Takes = hookstate.Idle, !in.StopsAgain
+		e.State, e.Takes = hookstate.Idle, !in.StopsAgain
 	case interrupted:
 		e.State = hookstate.Idle
 	case ends:
 		e.Ends = true
 	}
 	// What is for the agent is not for those that it started for a part of its work.
-	h.Takes = h.Takes && in.AgentID == ""
+	e.Takes = e.Takes && in.AgentID == ""
 	return h, nil
 }
 
@@ -144,6 +142,3 @@ func (h *Hook) Answer(text string) ([]byte, error) {
 		"hookEventName": h.event.name, "additionalContext": text,
 	}})
 }
-
-// Stops reports whether the agent stops unless it is answered.
-func (h *Hook) Stops() bool { return h.event.kind == stops }

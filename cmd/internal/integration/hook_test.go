@@ -25,11 +25,13 @@ func TestReadHook(t *testing.T) {
 		{"claude", "PostToolUse", `{"session_id":"s","agent_id":"a","agent_type":"Explore"}`, host.HookEvent{State: hookstate.Working}, false},
 		{
 			"claude", "PermissionRequest", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"touch x","description":"Run"}}`,
-			host.HookEvent{State: hookstate.Blocked, Question: "May I use Bash? touch x"}, false,
+			host.HookEvent{State: hookstate.Blocked, Question: "May I use Bash? touch x"},
+			false,
 		},
 		{
 			"claude", "Notification", `{"session_id":"s","message":"Claude needs your permission","notification_type":"permission_prompt"}`,
-			host.HookEvent{State: hookstate.Blocked, Question: "Claude needs your permission", Repeats: true}, false,
+			host.HookEvent{State: hookstate.Blocked, Question: "Claude needs your permission", Repeats: true},
+			false,
 		},
 		{"claude", "Notification", `{"session_id":"s","message":"x","notification_type":"idle_prompt"}`, host.HookEvent{State: hookstate.Idle, Repeats: true}, false},
 		{"claude", "Notification", `{"session_id":"s","message":"x","notification_type":"auth_success"}`, host.HookEvent{Repeats: true}, false},
@@ -40,17 +42,18 @@ func TestReadHook(t *testing.T) {
 		{"gemini", "BeforeAgent", `{"session_id":"s"}`, host.HookEvent{State: hookstate.Working}, true},
 		{
 			"gemini", "Notification", `{"session_id":"s","notification_type":"ToolPermission","message":"Tool Confirm Shell Command requires execution","details":{"type":"exec","title":"Confirm Shell Command","command":"touch x"}}`,
-			host.HookEvent{State: hookstate.Blocked, Question: "Confirm Shell Command: touch x", Repeats: true}, false,
+			host.HookEvent{State: hookstate.Blocked, Question: "Confirm Shell Command: touch x", Repeats: true},
+			false,
 		},
 		{"gemini", "AfterAgent", `{"session_id":"s","stop_hook_active":false}`, host.HookEvent{State: hookstate.Idle}, true},
 		// The end is missing, a value has another type, a key is there twice.
 		{"claude", "PostToolUse", `{"session_id":"s","tool_response":"` + strings.Repeat("x", 100), host.HookEvent{State: hookstate.Working}, true},
 		{"claude", "Stop", `{"session_id":"s","stop_hook_active":"yes"}`, host.HookEvent{State: hookstate.Idle}, true},
 	} {
-		tt.want.Client, tt.want.Session = tt.client, "s"
+		tt.want.Client, tt.want.Session, tt.want.Takes = tt.client, "s", tt.takes
 		h, err := Named(tt.client).ReadHook(tt.event, []byte(tt.input))
-		if diff := cmp.Diff(tt.want, h.Event); err != nil || diff != "" || h.Takes != tt.takes {
-			t.Errorf("%s %s %s: takes %v, %v (-want +got):\n%s", tt.client, tt.event, tt.input, h.Takes, err, diff)
+		if diff := cmp.Diff(tt.want, h.Event); err != nil || diff != "" {
+			t.Errorf("%s %s %s: %v (-want +got):\n%s", tt.client, tt.event, tt.input, err, diff)
 		}
 	}
 	for _, input := range []string{"", "x", "[]", "null", "{", `{"session_id":1}`, `{"session_id":""}`, `{"tool_response":"` + strings.Repeat("x", 100)} {

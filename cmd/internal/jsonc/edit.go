@@ -9,7 +9,7 @@ import (
 
 // Edit is a replacement of a part of a text.
 type Edit struct {
-	At       int    `json:"at"`
+	At       int `json:"at"`
 	Old, New string
 }
 

@@ -150,18 +150,18 @@ func TestElements(t *testing.T) {
 func TestSyntaxErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"{\n  \"a\": 1\n  \"b\": 2\n}":    "3:3: expected ',' or '}'",
-		"{\"a\": }":                       "1:7: expected a value",
-		"{a: 1}":                          "1:2: expected a key in double quotes",
-		"{\"a\": 1":                       "1:8: expected ',' or '}'",
-		"{\"é\": tru}":                    "1:7: expected a value",
-		"{} x":                            "1:4: expected the end of the file",
-		"{\"a\": \"b\n\"}":                "1:7: this string has no end",
-		"{ /* x":                          "1:3: this comment has no end",
-		"":                                "1:1: expected a value",
-		strings.Repeat("[", 1000):         "1:202: nested too deep",
-		"{\"a\" 1}":                       "1:6: expected ':'",
-		"{\"a\": 01}":                     "1:7: expected a value",
+		"{\n  \"a\": 1\n  \"b\": 2\n}": "3:3: expected ',' or '}'",
+		"{\"a\": }":                    "1:7: expected a value",
+		"{a: 1}":                       "1:2: expected a key in double quotes",
+		"{\"a\": 1":                    "1:8: expected ',' or '}'",
+		"{\"é\": tru}":                 "1:7: expected a value",
+		"{} x":                         "1:4: expected the end of the file",
+		"{\"a\": \"b\n\"}":             "1:7: this string has no end",
+		"{ /* x":                       "1:3: this comment has no end",
+		"":                             "1:1: expected a value",
+		strings.Repeat("[", 1000):      "1:202: nested too deep",
+		"{\"a\" 1}":                    "1:6: expected ':'",
+		"{\"a\": 01}":                  "1:7: expected a value",
 	} {
 		if _, err := Parse(text); err == nil || err.Error() != want {
 			t.Errorf("%.20q: %v, want %s", text, err, want)

@@ -6,21 +6,23 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/swarmhost/swarm/shared/tomlscan"
 )
 
 // keyOfWorker deals with a key below [workers].
-func (d *decoder) keyOfWorker(key toml.Key, at spot) {
+func (d *decoder) keyOfWorker(key toml.Key, at tomlscan.Spot) {
 	name, table := key[1], joined(key[:2])
 	w, seen := d.into.Workers[name]
 	if !seen {
 		if err := d.checks.of("workers.*", name); err != nil {
-			d.reject(table, at.key, err.Error())
+			d.reject(table, at.Key, err.Error())
 			return
 		}
 		if len(key) == 2 && !d.table(key, at) {
 			return
 		}
-		d.origins[table] = d.source.position(at.key)
+		d.origins[table] = d.source.position(at.Key)
 		d.declare(name, w)
 	}
 	if len(key) > 2 && apply(d, d.worker, &w, key, 2, at) {

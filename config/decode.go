@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/swarmhost/swarm/shared/tomlscan"
 )
 
 // Checks look at values that are of the right type: whether a signal or a name
@@ -35,7 +37,7 @@ type decoder struct {
 	// done are keys that were dealt with, together with all that is below.
 	done map[string]bool
 	// places are where keys are, by their joined names.
-	places map[string]spot
+	places map[string]tomlscan.Spot
 	config section[Config]
 	plugin section[Plugin]
 	worker section[Worker]
@@ -65,9 +67,9 @@ func (s section[T]) field(key string) (field[T], bool) {
 
 func (d *decoder) decode() {
 	d.root = map[string]any{}
-	found, over := spots(d.source.text)
+	found, over := tomlscan.Keys(d.source.text)
 	if over != nil {
-		d.problems = append(d.problems, Problem{At: d.source.position(over.at), Text: over.why})
+		d.problems = append(d.problems, Problem{At: d.source.position(over.At), Text: over.Why})
 		return
 	}
 	meta, err := toml.Decode(d.source.text, &d.root)
@@ -78,22 +80,22 @@ func (d *decoder) decode() {
 	d.config = section[Config]{fields: fields()}
 	d.plugin = section[Plugin]{prefix: "plugins.*.", fields: pluginFields()}
 	d.worker = section[Worker]{prefix: "workers.*.", fields: workerFields(), opened: opened}
-	d.done, d.places = map[string]bool{}, map[string]spot{}
+	d.done, d.places = map[string]bool{}, map[string]tomlscan.Spot{}
 	for i, key := range meta.Keys() {
-		if name := joined(key); i < len(found) && d.places[name] == (spot{}) {
+		if name := joined(key); i < len(found) && d.places[name] == (tomlscan.Spot{}) {
 			d.places[name] = found[i]
 		}
 	}
 	for i, key := range meta.Keys() {
 		// A table that is written key by key begins with the first of these.
 		for n := 1; n < len(key) && i < len(found); n++ {
-			if name := joined(key[:n]); d.places[name] == (spot{}) {
+			if name := joined(key[:n]); d.places[name] == (tomlscan.Spot{}) {
 				d.places[name] = found[i]
 			}
 		}
 	}
 	for i, key := range meta.Keys() {
-		var at spot
+		var at tomlscan.Spot
 		if i < len(found) {
 			at = found[i]
 		}
@@ -118,14 +120,14 @@ func (d *decoder) damaged(err error) {
 }
 
 // key deals with one key of the document, in the order of the document.
-func (d *decoder) key(key toml.Key, at spot) {
+func (d *decoder) key(key toml.Key, at tomlscan.Spot) {
 	if d.isDone(key) {
 		return
 	}
 	inTables := key[0] == "plugins" || key[0] == "workers"
 	switch {
 	case key[0] == "workers" && d.user:
-		d.reject("workers", at.key, "workers are declared in a project's "+ProjectFile+", not in the user's file")
+		d.reject("workers", at.Key, "workers are declared in a project's "+ProjectFile+", not in the user's file")
 	case !inTables:
 		apply(d, d.config, d.into, key, 0, at)
 	case len(key) == 1:
@@ -138,18 +140,18 @@ func (d *decoder) key(key toml.Key, at spot) {
 }
 
 // table reports whether a key that has tables below it is a table.
-func (d *decoder) table(key toml.Key, at spot) bool {
+func (d *decoder) table(key toml.Key, at tomlscan.Spot) bool {
 	v := lookup(d.root, key)
 	_, ok := v.(map[string]any)
 	if !ok {
-		d.reject(joined(key), at.value, mismatch("a table", v).Error())
+		d.reject(joined(key), at.Value, mismatch("a table", v).Error())
 	}
 	return ok
 }
 
-func (d *decoder) keyOfPlugin(key toml.Key, at spot) {
+func (d *decoder) keyOfPlugin(key toml.Key, at tomlscan.Spot) {
 	if !validPlugin(key[1]) {
-		d.reject(joined(key[:2]), at.key, "expected a plugin name of lower-case letters, digits and hyphens")
+		d.reject(joined(key[:2]), at.Key, "expected a plugin name of lower-case letters, digits and hyphens")
 		return
 	}
 	if len(key) == 2 {
@@ -178,7 +180,7 @@ func (d *decoder) checkPlugins() {
 
 // apply sets the field of a key, of which the first parts say what into is. It
 // reports whether into is another now.
-func apply[T any](d *decoder, s section[T], into *T, key toml.Key, skip int, at spot) bool {
+func apply[T any](d *decoder, s section[T], into *T, key toml.Key, skip int, at tomlscan.Spot) bool {
 	// A table without fields of its own is dealt with as a whole, even if it is
 	// written key by key: config.a = 1.
 	for n := skip + 1; n < len(key); n++ {
@@ -199,7 +201,7 @@ func apply[T any](d *decoder, s section[T], into *T, key toml.Key, skip int, at 
 	case known:
 		return d.set(key, s.prefix+rest, at, v, func(v any) error { return f.set(into, v) })
 	case s.has(rest):
-		d.reject(joined(key), at.value, mismatch("a table", v).Error())
+		d.reject(joined(key), at.Value, mismatch("a table", v).Error())
 	default:
 		d.unknown(key, at)
 	}
@@ -207,7 +209,7 @@ func apply[T any](d *decoder, s section[T], into *T, key toml.Key, skip int, at 
 }
 
 // set sets one key, whose name in [Checks] is check.
-func (d *decoder) set(key toml.Key, check string, at spot, v any, set func(any) error) bool {
+func (d *decoder) set(key toml.Key, check string, at tomlscan.Spot, v any, set func(any) error) bool {
 	name := joined(key)
 	d.done[name] = true
 	err := set(v)
@@ -222,19 +224,19 @@ func (d *decoder) set(key toml.Key, check string, at spot, v any, set func(any) 
 		return false
 	}
 	if err != nil {
-		d.reject(name, at.value, err.Error())
+		d.reject(name, at.Value, err.Error())
 		return false
 	}
-	d.origins[name] = d.source.position(at.key)
+	d.origins[name] = d.source.position(at.Key)
 	return true
 }
 
 // place returns where the value of a key is.
-func (d *decoder) place(name string, otherwise spot) int {
+func (d *decoder) place(name string, otherwise tomlscan.Spot) int {
 	if at, ok := d.places[name]; ok {
-		return at.value
+		return at.Value
 	}
-	return otherwise.value
+	return otherwise.Value
 }
 
 // maxSuggestions is how many problems may come with what was probably meant. Who
@@ -248,12 +250,12 @@ func didYouMean(known string) string {
 	return " (did you mean '" + known + "'?)"
 }
 
-func (d *decoder) unknown(key toml.Key, at spot) {
+func (d *decoder) unknown(key toml.Key, at tomlscan.Spot) {
 	text := "unknown key"
 	if len(d.problems) < maxSuggestions {
 		text += didYouMean(nearest(strings.Join(key, "."), d.knownKeys(key)))
 	}
-	d.reject(joined(key), at.key, text)
+	d.reject(joined(key), at.Key, text)
 }
 
 // reject reports a key, and with it all that is below.

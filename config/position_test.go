@@ -1,10 +1,6 @@
 package config
 
-import (
-	"testing"
-
-	"github.com/BurntSushi/toml"
-)
+import "testing"
 
 // seeds are documents with everything in them that could lead a scanner astray.
 var seeds = []string{
@@ -17,61 +13,6 @@ var seeds = []string{
 	"a = \"\"\nb = ''\nc = \"\\\\\"\nd = 1\n",
 	"a = {\n b = 1, # }\n c = 2,\n}\nd = 1\n",
 	"\"a\\\"]\" = 1\n[\"b]\\\"\"]\nc = 1\n",
-}
-
-func TestSpots(t *testing.T) {
-	t.Parallel()
-	for _, src := range seeds {
-		checkSpots(t, src, true)
-	}
-}
-
-// Every key of a valid document has its spot, at the first character of it.
-func FuzzSpots(f *testing.F) {
-	for _, src := range seeds {
-		f.Add(src)
-	}
-	f.Fuzz(func(t *testing.T, src string) { checkSpots(t, src, false) })
-}
-
-func checkSpots(t *testing.T, src string, valid bool) {
-	t.Helper()
-	var root map[string]any
-	meta, err := toml.Decode(src, &root)
-	if err != nil {
-		if valid {
-			t.Errorf("%q is not TOML: %v", src, err)
-		}
-		return
-	}
-	found, over := spots(src)
-	if over != nil {
-		return // it is not handed to the library
-	}
-	if got, want := len(found), len(meta.Keys()); got != want {
-		t.Fatalf("%q: %d spots, want %d for %v", src, got, want, meta.Keys())
-	}
-	for i, key := range meta.Keys() {
-		first := joined(key)
-		c := src[found[i].key]
-		if c == '"' || c == '\'' {
-			continue
-		}
-		// The header of a table begins with its first part, a pair with the first
-		// part after its table's; one part of the key begins here in any case.
-		if !startsPart(key, src[found[i].key:]) {
-			t.Errorf("%q: the spot of %s is at %q", src, first, src[found[i].key:])
-		}
-	}
-}
-
-func startsPart(key toml.Key, src string) bool {
-	for _, part := range key {
-		if len(src) >= len(part) && src[:len(part)] == part {
-			return true
-		}
-	}
-	return false
 }
 
 func TestPosition(t *testing.T) {

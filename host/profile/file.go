@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/swarmhost/swarm/shared/tomlscan"
 )
 
 // file is a profile as it is written.
@@ -117,6 +119,9 @@ func (r *reader) wrong(key, format string, args ...any) {
 // parse reads a profile. base returns another profile that this one may extend.
 func parse(path, name, text string, base func(name string) *Profile) (*Profile, error) {
 	p := &Profile{Text: text}
+	if _, over := tomlscan.Keys(text); over != nil {
+		return nil, problem{file: path, line: 1 + strings.Count(text[:over.At], "\n"), text: over.Why}
+	}
 	meta, err := toml.Decode(text, &p.file)
 	if err != nil {
 		if at, ok := errors.AsType[toml.ParseError](err); ok {

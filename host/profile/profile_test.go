@@ -124,6 +124,7 @@ func TestLoad(t *testing.T) {
 	write("unknown.toml", "[match]\nprograms = [\"x\"]\n\n[[rules]]\nname = \"a\"\nstate = \"idle\"\nall = ['x']\n[[rules]]\nname = \"a\"\nstate = \"idle\"\nall = ['x']\ncolour = 1\n")
 	write("pattern.toml", "[match]\nprograms = [\"x\"]\n[[rules]]\nname = \"a\"\nstate = \"sleepy\"\nall = ['(x']\n")
 	write("type.toml", "[match]\nprograms = 3\n")
+	write("deep.toml", "\n"+strings.Repeat("a.", 8<<10)+"a = 1\n")
 	write("none.toml", "extends = \"claude\"\n")
 	write("notes.txt", "no profile")
 	if err := os.Symlink("/dev/zero", filepath.Join(dir, "zero.toml")); err != nil {
@@ -139,6 +140,7 @@ func TestLoad(t *testing.T) {
 		"pattern.toml:5: rules[1].state: expected blocked, broken, working or idle, got \"sleepy\"",
 		"pattern.toml:6: rules[1].all: missing closing ): `(x`",
 		"type.toml:2: ",
+		"deep.toml:2: keys and values are nested more than 24 deep",
 		"none.toml: name: \"none\" means no profile",
 		"zero.toml",
 	} {

@@ -40,6 +40,20 @@ func (e *NotFoundError) Error() string { return fmt.Sprintf("worker '%s' not fou
 // Is makes it an [ErrNotFound].
 func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
 
+// NoProfileError names a profile of agents that does not exist.
+type NoProfileError struct {
+	Name string
+	// Known are the names of the profiles that exist.
+	Known []string
+}
+
+func (e *NoProfileError) Error() string {
+	return fmt.Sprintf("unknown profile '%s' (there are %s, and none)", e.Name, strings.Join(e.Known, ", "))
+}
+
+// Is makes it a [swarm.ErrInvalidSpec].
+func (e *NoProfileError) Is(target error) bool { return target == swarm.ErrInvalidSpec }
+
 // existsError names a worker that is in the registry already.
 type existsError struct{ name string }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -76,7 +75,7 @@ func (h *Host) checkProfile(name string) error {
 	for _, p := range set.All() {
 		names = append(names, p.Name())
 	}
-	return errors.Join(&specError{text: fmt.Sprintf("unknown profile '%s' (there are %s, and none)", name, strings.Join(names, ", "))}, err)
+	return errors.Join(&NoProfileError{Name: name, Known: names}, err)
 }
 
 // lookAll fills in the states of the workers that run and have a profile: one call to

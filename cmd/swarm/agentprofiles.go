@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/safetext"
@@ -26,7 +27,8 @@ does not say itself. The file must be the user's own. One that is wrong is left 
 with an error, and harms no other.`,
 		Example: `  swarm agent profiles
   swarm agent profiles codex`,
-		Args: arguments(0, 1, ""),
+		Args:              arguments(0, 1, ""),
+		ValidArgsFunction: a.completeProfile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {
@@ -66,7 +68,11 @@ func (a *app) agentProfiles(ctx context.Context, name string, asJSON bool) error
 		if name != "" {
 			p := set.Named(name)
 			if p == nil {
-				return withHint(fmt.Errorf("unknown profile '%s'", name), "'swarm agent profiles' lists them")
+				hint := "'swarm agent profiles' lists them"
+				if near := config.Nearest(name, a.profileNames()); near != "" {
+					hint = fmt.Sprintf("did you mean '%s'?", near)
+				}
+				return withHint(fmt.Errorf("unknown profile '%s'", name), hint)
 			}
 			profiles = []*profile.Profile{p}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/profile"
 )
 
 // isCompletion reports whether a shell asks what could come next.
@@ -39,7 +40,7 @@ func newCompleter(a *app, args []string) *completer {
 func (c *completer) addTo(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		_, f.Usage = pflag.UnquoteUsage(f) // shells show it as it is
-		if _, known := cmd.GetFlagCompletionFunc(f.Name); !known && f.NoOptDefVal == "" {
+		if _, known := cmd.GetFlagCompletionFunc(f.Name); !known && f.Value.Type() != "bool" {
 			completeFlag(cmd, f.Name, c.flag(f.Name))
 		}
 	})
@@ -91,9 +92,15 @@ func (c *completer) flag(name string) cobra.CompletionFunc {
 			sockets, _ := host.OptionValues(ctx, dir, "socket")
 			return sockets
 		})
+	case "profile":
+		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return append(c.profileNames(), profile.None), cobra.ShellCompDirectiveNoFileComp
+		}
+	case "ready-wait":
+		return cobra.FixedCompletions([]string{readyStrict}, cobra.ShellCompDirectiveNoFileComp)
 	case "cwd", "dir", "worktree-dir", "checkout":
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
-	case "prompt-file", "handles":
+	case "prompt-file", "env-file", "handles":
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
 	default:
 		return cobra.NoFileCompletions

@@ -55,6 +55,19 @@ type hintError struct {
 
 func (e *hintError) Unwrap() error { return e.error }
 
+// withHint adds what to do about err, unless it is a usage error that says so itself.
+func withHint(err error, hint string) error {
+	usage, ok := errors.AsType[*usageError](err)
+	switch {
+	case hint == "" || ok && usage.hint != "":
+	case ok:
+		usage.hint = hint
+	default:
+		return &hintError{error: err, hint: hint}
+	}
+	return err
+}
+
 // report tells what went wrong and returns the exit code: the one map from
 // errors to messages and codes.
 func (a *app) report(cmd *cobra.Command, err error) int {

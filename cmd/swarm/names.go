@@ -5,7 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/profile"
 )
 
 // completeWorkers offers the names of all workers that are not on the line yet.
@@ -47,6 +49,24 @@ func (a *app) completeHistory(cmd *cobra.Command, _ []string, _ string) ([]strin
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// profileNames returns the names of all profiles of agents.
+func (a *app) profileNames() []string {
+	set, _ := profile.Load(config.ProfileDir(a.getenv)) // those that can be read
+	var names []string
+	for _, p := range set.All() {
+		names = append(names, p.Name())
+	}
+	return names
+}
+
+// completeProfile is for verbs that take the name of one profile.
+func (a *app) completeProfile(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.profileNames(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeFlag offers what f returns for a flag.

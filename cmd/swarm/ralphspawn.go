@@ -133,9 +133,6 @@ func (o *ralphSpawnOptions) parse(cmd *cobra.Command, args []string) error {
 	if err := o.spawnOptions.parse(cmd, args); err != nil {
 		return err
 	}
-	if err := host.CheckName(o.name); err != nil {
-		return err
-	}
 	if o.backend == "" {
 		o.backend = backendTmux
 	}

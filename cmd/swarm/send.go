@@ -109,14 +109,6 @@ func (o *sendOptions) parse(cmd *cobra.Command, args []string) (host.Selection, 
 	return sel, in, err
 }
 
-// withHint adds a hint to a usage error that has none.
-func withHint(err error, hint string) error {
-	if usage, ok := errors.AsType[*usageError](err); ok && usage.hint == "" {
-		usage.hint = hint
-	}
-	return err
-}
-
 // give gives an input to workers and tells, line by line, who has it.
 func (a *app) give(ctx context.Context, sel host.Selection, in swarm.Input, line string, asJSON bool) error {
 	return a.tellSent(ctx, sel, line, asJSON, func(ctx context.Context, h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
@@ -149,6 +141,9 @@ func (a *app) tellSent(ctx context.Context, sel host.Selection, line string, asJ
 		for i, out := range outcomes {
 			results[i] = sendJSONOf(out)
 			switch {
+			case out.Err != nil && ctx.Err() != nil && errors.Is(out.Err, context.Canceled):
+				bad = true
+				a.hint(fmt.Sprintf("interrupted; '%s' may have read a part of it", out.Worker.Name))
 			case out.Err != nil:
 				bad = true
 				a.fail(out.Err)

@@ -113,6 +113,9 @@ func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 	if o.name == "" {
 		return usagef("required flag --name not set")
 	}
+	if err := host.CheckName(o.name); err != nil {
+		return &usageError{text: err.Error()}
+	}
 	if dash > 0 {
 		return usagef("unexpected argument '%s' before --", args[0])
 	}

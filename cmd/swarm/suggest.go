@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,29 +11,41 @@ import (
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/team"
 )
 
 // foreignVerbs are what users of docker, systemctl, pm2 and tmux type, each with the
 // command that does it here.
 var foreignVerbs = map[string]string{
+	"a":              "attach",
+	"attach-session": "attach",
 	"cancel":         "kill",
 	"capture-pane":   "peek",
 	"create":         "spawn",
+	"del":            "clean",
 	"delete":         "clean",
+	"desc":           "status",
 	"describe":       "status",
+	"enter":          "attach",
 	"exec":           "attach",
 	"follow":         "logs --follow",
 	"halt":           "kill",
+	"has-session":    "status",
 	"history":        "events",
 	"info":           "status",
 	"init":           "config init",
 	"inspect":        "status",
 	"is-active":      "status",
+	"jlist":          "ls --json",
 	"journal":        "logs",
+	"journalctl":     "logs",
+	"kill-pane":      "kill",
+	"kill-server":    "kill --all",
 	"kill-session":   "kill",
 	"kill-window":    "kill",
 	"list":           "ls",
+	"list-panes":     "ls",
 	"list-sessions":  "ls",
 	"list-units":     "ls",
 	"list-windows":   "ls",
@@ -41,24 +54,57 @@ var foreignVerbs = map[string]string{
 	"new":            "spawn",
 	"new-session":    "spawn --tmux",
 	"new-window":     "spawn --tmux",
+	"pipe-pane":      "logs --follow",
 	"plugins":        "plugin list",
 	"prune":          "clean --all",
 	"ps":             "ls",
 	"reload":         "respawn",
 	"remove":         "clean",
+	"respawn-pane":   "respawn",
+	"respawn-window": "respawn",
 	"restart":        "respawn",
 	"resume":         "ralph resume",
 	"rm":             "clean",
 	"run":            "spawn",
 	"send-keys":      "send",
+	"shell":          "attach",
 	"show":           "status",
+	"split-window":   "spawn --tmux",
 	"start":          "spawn",
 	"stats":          "ls",
 	"stop":           "kill",
 	"tail":           "logs --follow",
 	"terminate":      "kill",
 	"top":            "ls",
-	"attach-session": "attach",
+}
+
+// foreignSubverbs are the same for what is typed below a group of commands, which does
+// it by the first of these names that it has.
+var foreignSubverbs = map[string][]string{
+	"add":       {"create", "spawn", "install", "send"},
+	"complete":  {"update"},
+	"create":    {"spawn", "new", "init"},
+	"del":       {"delete", "remove", "clean", "kill"},
+	"delete":    {"remove", "clean", "kill"},
+	"describe":  {"show", "info", "status"},
+	"done":      {"update"},
+	"edit":      {"update", "init"},
+	"get":       {"show", "info", "status", "read"},
+	"info":      {"show", "status"},
+	"inspect":   {"show", "info", "status"},
+	"kill":      {"stop", "delete"},
+	"list":      {"ls", "read"},
+	"new":       {"create", "spawn", "init"},
+	"remove":    {"delete", "clean", "kill"},
+	"rm":        {"delete", "remove", "clean", "kill"},
+	"run":       {"spawn", "call"},
+	"set":       {"update"},
+	"show":      {"info", "status", "read"},
+	"start":     {"spawn", "resume", "create"},
+	"stop":      {"kill", "pause", "delete"},
+	"uninstall": {"remove"},
+	"validate":  {"check"},
+	"write":     {"send", "init"},
 }
 
 // suggestVerb returns the command that was probably meant by a word which names
@@ -73,9 +119,9 @@ func suggestVerb(cmd *cobra.Command, word string) string {
 	}
 	near := config.Nearest(word, names)
 	if cmd.HasParent() {
-		// What the word means at the top is a guess below it.
-		if near == "" && hasVerb(cmd, foreignVerbs[word]) {
-			near = foreignVerbs[word]
+		own := func(name string) bool { return slices.Contains(names, name) }
+		if i := slices.IndexFunc(foreignSubverbs[word], own); i >= 0 {
+			near = foreignSubverbs[word][i]
 		}
 	} else if known, ok := foreignVerbs[word]; ok {
 		near = known
@@ -86,21 +132,14 @@ func suggestVerb(cmd *cobra.Command, word string) string {
 	return cmd.CommandPath() + " " + near
 }
 
-// hasVerb reports whether a command has one of exactly that name below it.
-func hasVerb(cmd *cobra.Command, name string) bool {
-	for _, sub := range cmd.Commands() {
-		if name != "" && sub.Name() == name {
-			return true
-		}
-	}
-	return false
-}
-
 // suggestName returns the existing name that was probably meant by the one that err
 // could not find, or "". It starts no plugin.
 func (a *app) suggestName(err error) string {
 	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {
 		return config.Nearest(missing.Name, missing.Known)
+	}
+	if missing, ok := errors.AsType[*host.NoProfileError](err); ok {
+		return config.Nearest(missing.Name, append(missing.Known, profile.None))
 	}
 	dir, dirErr := a.stateDir()
 	if dirErr != nil {

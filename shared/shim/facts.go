@@ -38,8 +38,8 @@ func readRecord(dir string) (rundir.Status, error) {
 	case err != nil:
 		return st, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
 	}
-	if err := json.Unmarshal(b, &st); err != nil {
-		return st, fmt.Errorf("%w: %s in %s is damaged: %w", swarm.ErrUnavailable, rundir.StatusFile, dir, err)
+	if json.Unmarshal(b, &st) != nil {
+		return st, fmt.Errorf("%w: %s in %s is damaged (see 'swarm doctor')", swarm.ErrUnavailable, rundir.StatusFile, dir)
 	}
 	if st.Version > rundir.StatusVersion {
 		return st, fmt.Errorf("%w: %s in %s is of version %d, which a newer swarm wrote",

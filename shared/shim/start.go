@@ -13,6 +13,10 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+// identify names the shim that was started. It is a variable for the test in which it
+// fails, as with a full table of files.
+var identify = proc.Identify
+
 // Start starts a shim of its own session, which shares no descriptor and no
 // environment with the caller, and returns once the worker runs. With an error
 // neither is left; what the shim says against the launch is
@@ -39,7 +43,7 @@ func Start(ctx context.Context, shimPath, dir string, l rundir.Launch) error {
 		return fmt.Errorf("%w: start swarm-shim: %w", swarm.ErrUnavailable, err)
 	}
 	pid := cmd.Process.Pid
-	id, err := proc.Identify(pid)
+	id, err := identify(pid)
 	if err != nil {
 		// Not reaped yet, the pid is still the shim's: no other process can be meant.
 		// One that nobody can name would stay without anybody who knows of it.

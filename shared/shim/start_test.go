@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -117,6 +118,38 @@ func TestStartWithoutShim(t *testing.T) {
 	err = shim.Start(t.Context(), "/bin/true", w.dir, w.launch("true"))
 	if !errors.Is(err, swarm.ErrUnavailable) {
 		t.Errorf("not a shim: %v", err)
+	}
+}
+
+// TestStartUnnamed: a shim whose identity can't be read, before and after it has
+// started its worker, does not stay without anybody who knows of it. The test is not
+// parallel: it replaces what names shims.
+func TestStartUnnamed(t *testing.T) {
+	for name, started := range map[string]bool{"at once": false, "after the worker started": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorker(t)
+			var shimID proc.Identity
+			defer shim.SetIdentify(func(pid int) (proc.Identity, error) {
+				var err error
+				if shimID, err = proc.Identify(pid); err != nil {
+					t.Error(err)
+				}
+				if started {
+					eventually(t, "a worker", func() bool { return len(w.carriers()) > 0 })
+				}
+				return proc.Identity{}, syscall.EMFILE
+			})()
+			err := w.start(t.Context(), w.launch("sh", "-c", "trap '' TERM HUP; setsid sleep 999 & sleep 999"))
+			if !errors.Is(err, swarm.ErrUnavailable) || !errors.Is(err, syscall.EMFILE) {
+				t.Errorf("error %v", err)
+			}
+			if shimID.Alive() {
+				t.Error("the shim is left")
+			}
+			if left := w.carriers(); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
 	}
 }
 

@@ -118,6 +118,7 @@ func (p *process) Start(context.Context) (err error) {
 		p.stderr.end()
 		close(p.exited)
 	}()
+	plugin.Warm() // it takes the plugin much longer to begin to serve
 	return nil
 }
 

@@ -56,6 +56,10 @@ type Client struct {
 	info   Info
 }
 
+// Warm prepares this process for the first calls of a plugin, which are quicker then. A
+// host calls it while a plugin starts, when it has nothing else to do.
+func Warm() { wire.Warm() }
+
 // Connect asks a plugin what it is. dispensed is what go-plugin dispensed for
 // [PluginName]. A plugin of another contract version is a [*ContractError]. A
 // plugin that can't work, such as one with settings that are wrong, can be

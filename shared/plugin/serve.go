@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
+	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -41,6 +43,10 @@ func Serve(o Options) {
 		refuse(fmt.Sprintf("'%s' is a plugin of swarm (contract version %d) and does nothing by itself.\n"+
 			"Put it beside swarm or on your PATH: swarm starts it when it is needed.", o.Name, swarm.ContractVersion))
 	}
+	// The host needs a moment to connect, in which nothing else happens here.
+	var warming sync.WaitGroup
+	warming.Go(wire.Warm)
+	defer warming.Wait()
 	l := newLife(rpc.New(p))
 	l.watch()
 	goplugin.Serve(&goplugin.ServeConfig{

@@ -28,6 +28,8 @@ var agentCases = []struct {
 	{"ralph", testAgentRalph},
 	{"ralph-dialog", testAgentRalphDialog},
 	{"ralph-headless", testAgentRalphHeadless},
+	{"ralph-continue", testAgentRalphContinue},
+	{"respawn-resume", testAgentRespawnResume},
 }
 
 // TestAgents runs each real coding agent as a worker under tmux against a model of our

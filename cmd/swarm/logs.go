@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"regexp"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -23,6 +24,7 @@ type logsOptions struct {
 	stream     *choiceFlag
 	timestamps bool
 	plain, raw bool
+	grep       patternFlag
 	json       bool
 }
 
@@ -42,11 +44,16 @@ what was there at the end ('swarm peek' shows the screen of now). With --follow 
 is printed as soon as the program goes on to the next one, and again if it comes back
 to change it.
 
+--grep prints the lines that match a regular expression (RE2), as text with --plain or
+to a pipe. It matches the text, which colours and overwriting are no part of, and
+--lines counts the matching lines. That no line matches is no failure.
+
 Output is kept up to a limit (64 MiB); what was dropped is said on stderr. A worker
 is never blocked or ended by its log.`,
 		Example: `  swarm logs build
   swarm logs build --follow --lines 20
   swarm logs agent --plain | less
+  swarm logs build --grep '^(error|warning):' --lines 5
   swarm logs server --stream stderr --since 10m --timestamps
   swarm logs server --json | jq -r 'select(.stream == "stderr") | .text'`,
 		Args:              arguments(1, 1, "name of a worker"),
@@ -55,11 +62,15 @@ is never blocked or ended by its log.`,
 			if o.plain && o.raw {
 				return usagef("--plain and --raw exclude each other")
 			}
+			if o.raw && o.grep.Regexp != nil {
+				return usagef("--grep and --raw exclude each other")
+			}
 			return a.logs(cmd.Context(), args[0], o)
 		},
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on with new output until the worker ends")
+	f.Var(&o.grep, "grep", "only lines whose text matches the regular expression `RE`")
 	f.VarP(&o.lines, "lines", "n", "begin with the last `N` lines")
 	f.Var(&o.since, "since", "only what was written in this time until now")
 	o.stream = choice(cmd, "stream", "only one stream", "", string(swarm.Stdout), string(swarm.Stderr))
@@ -76,11 +87,20 @@ func (a *app) logs(ctx context.Context, name string, o *logsOptions) error {
 		options.Since = time.Now().Add(-*o.since.d)
 	}
 	return a.withHost(ctx, func(h *host.Host) error {
-		p := logPrinter{app: a, timestamps: o.timestamps, json: o.json, live: o.follow, last: o.lines.n}
+		p := logPrinter{app: a, timestamps: o.timestamps, json: o.json, live: o.follow, last: o.lines.n, grep: o.grep.Regexp}
 		if !o.raw && !o.json {
 			p.form = a.logForm()
 		}
-		p.form.plain = p.form.plain || o.plain
+		p.form.plain = p.form.plain || o.plain || o.grep.Regexp != nil && !p.form.terminal
+		if p.grep != nil && p.last != nil {
+			// The last lines that match may be anywhere.
+			options.Tail, p.last = nil, nil
+			n, err := countMatches(ctx, h, name, options, p.grep)
+			if err != nil {
+				return err
+			}
+			p.skip = max(0, n-*o.lines.n)
+		}
 		return p.run(func(each func(swarm.Output) error) error { return h.Logs(ctx, name, options, each) })
 	})
 }
@@ -111,6 +131,12 @@ type logPrinter struct {
 	// last lines of the output may be more of them, such as the picture of a full-screen
 	// program.
 	last *int
+	// grep is what lines have to match; nil: all are printed. skip is how many of those
+	// that do are left out at first, skipping that this goes for the line that came last.
+	grep     *regexp.Regexp
+	skip     int
+	skipping bool
+	joined   map[swarm.Stream]*screen.Lines
 	// open is the stream whose line has no end yet.
 	open swarm.Stream
 	// screens make text of the streams, unless they are shown byte for byte.
@@ -160,12 +186,35 @@ func (p *logPrinter) screenOf(stream swarm.Stream) *screen.Screen {
 			p.err = p.printText(stream, l)
 		}
 	}
+	if p.grep != nil {
+		s.Line = p.joinedOf(stream, s.Line).Add
+	}
 	p.screens[stream] = s
 	// A terminal has one stream. The lines of two are shown in their order.
 	for _, s := range p.screens {
 		s.Live = s.Live || len(p.screens) > 1
 	}
 	return s
+}
+
+// joinedOf returns what passes on the matching lines of a stream, but for those that are
+// left out.
+func (p *logPrinter) joinedOf(stream swarm.Stream, line func(screen.Line)) *screen.Lines {
+	joined := &screen.Lines{Pattern: p.grep, Line: func(l screen.Line) {
+		if l.Begins {
+			if p.skipping = p.skip > 0; p.skipping {
+				p.skip--
+			}
+		}
+		if !p.skipping {
+			line(l)
+		}
+	}}
+	if p.joined == nil {
+		p.joined = map[swarm.Stream]*screen.Lines{}
+	}
+	p.joined[stream] = joined
+	return joined
 }
 
 // printText prints a line of text, or a piece of one.
@@ -288,8 +337,11 @@ func (p *logPrinter) run(read func(each func(swarm.Output) error) error) error {
 
 // settle prints what is on the screens. A failure is returned by print.
 func (p *logPrinter) settle() {
-	for _, s := range p.screens {
+	for stream, s := range p.screens {
 		s.Settle()
+		if joined := p.joined[stream]; joined != nil {
+			joined.Settle()
+		}
 	}
 }
 
@@ -298,6 +350,9 @@ func (p *logPrinter) close() error {
 	for _, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
 		if s := p.screens[stream]; s != nil {
 			s.Close()
+		}
+		if joined := p.joined[stream]; joined != nil {
+			joined.Close()
 		}
 	}
 	if p.last != nil && !p.live {

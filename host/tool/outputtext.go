@@ -45,18 +45,19 @@ type shownLines struct {
 	// line is called with each line that is finished, with its newline.
 	line    func(text string)
 	screens map[swarm.Stream]*screen.Screen
-	begun   map[swarm.Stream]string
+	lines   map[swarm.Stream]*screen.Lines
 }
 
 // add takes a piece.
 func (l *shownLines) add(o swarm.Output) {
 	if l.screens == nil {
-		l.screens, l.begun = map[swarm.Stream]*screen.Screen{}, map[swarm.Stream]string{}
+		l.screens, l.lines = map[swarm.Stream]*screen.Screen{}, map[swarm.Stream]*screen.Lines{}
 	}
 	s := l.screens[o.Stream]
 	if s == nil {
-		s = &screen.Screen{Live: l.live, Line: func(line screen.Line) { l.take(o.Stream, line) }}
-		l.screens[o.Stream] = s
+		lines := &screen.Lines{Line: l.give}
+		s = &screen.Screen{Live: l.live, Line: lines.Add}
+		l.screens[o.Stream], l.lines[o.Stream] = s, lines
 	}
 	s.Write(o.Data, time.Time{})
 	if !o.Partial {
@@ -64,19 +65,11 @@ func (l *shownLines) add(o swarm.Output) {
 	}
 }
 
-func (l *shownLines) take(stream swarm.Stream, line screen.Line) {
-	if line.Begins && l.begun[stream] != "" {
-		l.give(stream, "\n")
-	}
-	l.begun[stream] += strings.ToValidUTF8(string(line.Text), string(utf8.RuneError))
+func (l *shownLines) give(line screen.Line) {
+	text := strings.ToValidUTF8(string(line.Text), string(utf8.RuneError))
 	if line.Ends {
-		l.give(stream, "\n")
+		text += "\n"
 	}
-}
-
-func (l *shownLines) give(stream swarm.Stream, end string) {
-	text := l.begun[stream] + end
-	delete(l.begun, stream)
 	l.line(text)
 }
 
@@ -85,11 +78,11 @@ func (l *shownLines) open() []string {
 	var lines []string
 	for stream, s := range l.screens {
 		open := s.Open()
-		if begun := l.begun[stream]; begun != "" {
+		if begun := string(l.lines[stream].Open()); begun != "" {
 			if len(open) == 0 {
 				open = []string{""}
 			}
-			open[0] = begun + open[0]
+			open[0] = strings.ToValidUTF8(begun, string(utf8.RuneError)) + open[0]
 		}
 		lines = append(lines, open...)
 	}
@@ -101,9 +94,7 @@ func (l *shownLines) close() {
 	for _, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
 		if s := l.screens[stream]; s != nil {
 			s.Close()
-		}
-		if l.begun[stream] != "" {
-			l.give(stream, "")
+			l.lines[stream].Close()
 		}
 	}
 }

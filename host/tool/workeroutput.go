@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -189,7 +190,7 @@ func (r *outputReader) add(o swarm.Output) error {
 
 // take adds whole lines, and reports whether there was room for them.
 func (r *outputReader) take(text string) bool {
-	if r.grep != nil && !r.grep.MatchString(strings.TrimSuffix(text, "\n")) {
+	if !r.wants(text) {
 		return true
 	}
 	n := utf8.RuneCountInString(text)
@@ -212,6 +213,11 @@ func (r *outputReader) take(text string) bool {
 	return true
 }
 
+// wants reports whether a line is asked for.
+func (r *outputReader) wants(line string) bool {
+	return r.grep == nil || screen.Matches(r.grep, []byte(line))
+}
+
 // finish adds lines that have no end, if there is nothing else to tell, such as the
 // question of a program, or if they will have none. Those that the cursor is behind
 // are added in any case.
@@ -225,7 +231,7 @@ func (r *outputReader) finish() {
 		return
 	}
 	for _, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
-		if text := textOf(r.open[stream]); text != "" && (r.grep == nil || r.grep.MatchString(text)) {
+		if text := textOf(r.open[stream]); text != "" && r.wants(text) {
 			r.lines = append(r.lines, text)
 		}
 	}

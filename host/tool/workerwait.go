@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -211,8 +212,8 @@ func (a *awaited) look(o swarm.Output) error {
 	a.lines = a.lines[:0]
 	a.shown.add(o)
 	for _, line := range append(a.lines, a.shown.open()...) {
-		if line = strings.TrimSuffix(line, "\n"); a.pattern.MatchString(line) {
-			a.matched = capped(line, 1000)
+		if screen.Matches(a.pattern, []byte(line)) {
+			a.matched = capped(strings.TrimSuffix(line, "\n"), 1000)
 			return errMatched
 		}
 	}

@@ -35,6 +35,10 @@ func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) 
 	env := s.Env(t.Name)
 	env.Session, env.Progress, env.Patience = s.Session, tell, cmp.Or(s.CallLimit, DefaultCallLimit)
 	env.Gone = ctx.Done()
+	as, _ := ctx.Value(becomingKey{}).(*becoming)
+	if as != nil {
+		env.TaskAfter = taskAfter
+	}
 	done := make(chan tool.Result)
 	input := r.Params.Arguments
 	if bytes.Equal(input, []byte("null")) {
@@ -52,6 +56,9 @@ func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) 
 	}()
 	select {
 	case result := <-done:
+		if as != nil {
+			as.id = result.Task
+		}
 		// The context ends once the answer is written.
 		context.AfterFunc(ctx, func() {
 			defer s.behind.done()

@@ -31,11 +31,15 @@ type conn struct {
 	// open are the requests that are not answered yet; those that were cancelled
 	// are false.
 	open map[jsonrpc.ID]bool
+	// listens are those among them that are answered when they are cancelled alone.
+	listens map[jsonrpc.ID]bool
 	// greeted says that one was answered.
 	greeted bool
 
 	writing sync.Mutex
 	out     io.Writer
+
+	acks acks
 }
 
 func newConn(in io.Reader, out io.Writer) *conn {
@@ -46,6 +50,7 @@ func newConn(in io.Reader, out io.Writer) *conn {
 		ended:    make(chan struct{}),
 		answered: make(chan struct{}, 1),
 		open:     make(map[jsonrpc.ID]bool),
+		listens:  make(map[jsonrpc.ID]bool),
 		out:      out,
 	}
 }
@@ -103,10 +108,16 @@ func (c *conn) note(message jsonrpc.Message) {
 	if !ok {
 		return
 	}
+	if request.Method == listenMethod {
+		keepTasks(request)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if request.IsCall() {
 		c.open[request.ID] = true
+		if request.Method == listenMethod {
+			c.listens[request.ID] = true
+		}
 		return
 	}
 	if request.Method != "notifications/cancelled" {
@@ -140,8 +151,8 @@ func (c *conn) finish() {
 func (c *conn) waiting() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, wanted := range c.open {
-		if wanted {
+	for id, wanted := range c.open {
+		if wanted && !c.listens[id] {
 			return true
 		}
 	}
@@ -157,15 +168,31 @@ func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	if ok && !c.wanted(response.ID) || !ok && !c.isGreeted() {
 		return nil
 	}
+	sent := func() {}
+	if notice, isNotice := message.(*jsonrpc.Request); isNotice && notice.Method == ackMethod {
+		if f := c.acks.amend(notice); f != nil {
+			sent = f
+		}
+	}
 	text, err := encode(message)
 	if err != nil {
 		return err
 	}
 	err = c.write(append(text, '\n'))
+	sent()
 	if ok {
 		c.settle(response.ID)
 	}
 	return err
+}
+
+// notify sends a notification that the SDK does not know.
+func (c *conn) notify(ctx context.Context, method string, params any) error {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return err
+	}
+	return c.Write(ctx, &jsonrpc.Request{Method: method, Params: raw})
 }
 
 // encode returns a message as JSON. An answer that can't be encoded becomes an
@@ -191,6 +218,7 @@ func (c *conn) wanted(id jsonrpc.ID) bool {
 	wanted, open := c.open[id]
 	if open && !wanted {
 		delete(c.open, id)
+		delete(c.listens, id)
 	}
 	return wanted || !open
 }
@@ -207,6 +235,7 @@ func (c *conn) isGreeted() bool {
 func (c *conn) settle(id jsonrpc.ID) {
 	c.mu.Lock()
 	delete(c.open, id)
+	delete(c.listens, id)
 	c.greeted = true
 	c.mu.Unlock()
 	select {

@@ -26,7 +26,14 @@
 //
 // swarm://workers/NAME is the output of a worker as plain text, its newest part.
 // The list follows the registry. Who subscribes to a worker is told when it wrote
-// something and when its status changes, at most once a second.
+// something and when its status changes, at most once a second. swarm://inbox is the
+// caller's unread messages, which nobody marks by reading them there.
+//
+// # Tasks
+//
+// Clients of the version 2026-07-28 that declare the extension for tasks get one for a
+// command that takes long; it is a worker, and has its id. The SDK does not know them: their methods are
+// added to it, and [conn] carries their ids through subscriptions.
 //
 // The package is the only one that imports the MCP SDK, and is imported by
 // cmd/swarm-mcp alone: every call of swarm would pay for what it links. It imports

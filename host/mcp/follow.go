@@ -21,7 +21,7 @@ const (
 	followAgain = 5 * time.Second
 )
 
-// follow tells the client of each change of a worker until ctx ends.
+// follow tells the client of each change of a worker or an inbox until ctx ends.
 func (s *server) follow(ctx context.Context, uri string) {
 	stirred := make(chan struct{}, 1)
 	var telling sync.WaitGroup
@@ -33,9 +33,13 @@ func (s *server) follow(ctx context.Context, uri string) {
 		default:
 		}
 	}}
+	run := f.run
+	if isInbox(uri) {
+		run = func(ctx context.Context) error { return s.followInbox(ctx, uri, f.stir) }
+	}
 	for ctx.Err() == nil {
-		if err := f.run(ctx); err != nil && ctx.Err() == nil {
-			s.Logger.Warn("a worker can't be followed", "worker", f.name(), "error", err)
+		if err := run(ctx); err != nil && ctx.Err() == nil {
+			s.Logger.Warn("a resource can't be followed", "resource", uri, "error", err)
 			pause(ctx, followAgain)
 		}
 	}

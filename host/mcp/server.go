@@ -69,6 +69,11 @@ type server struct {
 	changes group
 	subs    subscriptions
 	list    list
+	// conn is the connection with the client.
+	conn *conn
+	// inboxes are how the inboxes were that are followed, by their URIs: values are an
+	// inboxSight. cancelled has the ids of the tasks that the client has cancelled.
+	inboxes, cancelled sync.Map
 }
 
 // Serve serves one client until the input ends or ctx does, and has ended the
@@ -80,7 +85,9 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	s := &server{Options: o}
 	s.identify(ctx)
-	s.build()
+	if err := s.build(); err != nil {
+		return err
+	}
 
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -94,6 +101,7 @@ func Serve(ctx context.Context, o Options) error {
 		return stop
 	}
 	c := newConn(o.In, o.Out)
+	s.conn = c
 	session, err := s.sdk.Connect(ctx, c, nil)
 	if err != nil {
 		return err
@@ -125,7 +133,7 @@ func Serve(ctx context.Context, o Options) error {
 }
 
 // build makes the SDK's server, with everything that it serves.
-func (s *server) build() {
+func (s *server) build() error {
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "swarm", Title: "swarm", Version: s.Version}, &sdk.ServerOptions{
 		Instructions:       s.instructions(),
 		Capabilities:       &sdk.ServerCapabilities{},
@@ -141,7 +149,9 @@ func (s *server) build() {
 		})
 	}
 	s.sdk.AddResourceTemplate(template, s.read)
-	s.sdk.AddReceivingMiddleware(s.offered, s.listNow, readable)
+	s.addInbox()
+	s.sdk.AddReceivingMiddleware(s.offered, s.listNow, readable, discoverable, s.asTask, s.listen)
+	return s.addTasks()
 }
 
 // await waits for something, but not longer than ctx.

@@ -56,7 +56,12 @@ func (s *server) subscribe(ctx context.Context, r *sdk.SubscribeRequest) error {
 		return err
 	}
 	defer func() { _ = h.Close() }()
-	if _, err := s.worker(ctx, h, r.Params.URI); err != nil {
+	if isInbox(r.Params.URI) {
+		err = s.subscribeInbox(ctx, h, r.Params.URI)
+	} else {
+		_, err = s.worker(ctx, h, r.Params.URI)
+	}
+	if err != nil {
 		return forClient(err, r.Params.URI)
 	}
 	s.subs.add(r.Params.URI)

@@ -34,6 +34,14 @@ type BashOutput struct {
 // onlyCommand reports whether the command has an exit code of its own, whatever it is.
 func (out BashOutput) onlyCommand() bool { return out.Error == "" }
 
+// handedOver returns the shell as which a command goes on that was waited for.
+func (out BashOutput) handedOver() string {
+	if out.Note == "" {
+		return ""
+	}
+	return out.TaskID
+}
+
 // Bash runs a command line.
 func Bash(ctx context.Context, env Env, in BashInput) (BashOutput, error) {
 	return bash.do(ctx, env, in)
@@ -69,6 +77,9 @@ func runBash(ctx context.Context, h *host.Host, env Env, in BashInput) (BashOutp
 		HandOver:    env.Patience,
 		Most:        maxCharacters,
 	}
+	if env.TaskAfter > 0 && command.Timeout > env.Patience {
+		command.HandOver = env.TaskAfter
+	}
 	if in.RunInBackground {
 		s, err := shell.Start(ctx, h, command)
 		if err != nil {
@@ -84,17 +95,10 @@ func runBash(ctx context.Context, h *host.Host, env Env, in BashInput) (BashOutp
 		return BashOutput{
 			outcome: outcome{true}, ExitCode: -1, TaskID: s.ID, OutputFile: s.OutputFile,
 			later: later{r.Transcribe},
-			Note:  fmt.Sprintf("It did not end within %s and goes on in the background, without a timeout.", env.Patience),
+			Note:  fmt.Sprintf("It did not end within %s and goes on in the background, without a timeout.", command.HandOver),
 		}, nil
 	}
-	return BashOutput{
-		outcome:    outcome{r.ExitCode == 0 && r.Problem == ""},
-		Stdout:     r.Stdout,
-		Stderr:     r.Stderr,
-		ExitCode:   r.ExitCode,
-		OutputFile: r.OutputFile,
-		Error:      r.Problem,
-	}, nil
+	return bashOutputOf(r), nil
 }
 
 // milliseconds is a duration of an input, at most some years: a longer one would

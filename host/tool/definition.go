@@ -86,6 +86,9 @@ func (d *definition[I, O]) answer(ctx context.Context, env Env, raw json.RawMess
 	if c, ok := any(out).(interface{ onlyCommand() bool }); ok {
 		r.OnlyCommand = r.Failed && c.onlyCommand()
 	}
+	if c, ok := any(out).(interface{ handedOver() string }); ok {
+		r.Task = c.handedOver()
+	}
 	if later, ok := any(out).(interface {
 		afterAnswer() func(context.Context) error
 	}); ok {

@@ -25,6 +25,9 @@ type Env struct {
 	// Patience is how long whoever calls waits for an answer: what Bash runs goes on in
 	// the background before that; 0: as long as it takes.
 	Patience time.Duration
+	// TaskAfter is how long Bash waits for a command that may take longer than Patience, if
+	// whoever calls waits for its end by itself; 0: it does not.
+	TaskAfter time.Duration
 	// Gone is closed when nobody waits for the answer any more: what was only waited for is
 	// left alone then; nil: somebody does until the end.
 	Gone <-chan struct{}

@@ -44,6 +44,9 @@ type Result struct {
 	// OnlyCommand says that the tool did its work although Failed is set: what failed
 	// is the command that it ran, by its own exit code.
 	OnlyCommand bool
+	// Task is the id of the background shell as which a command goes on that the call has
+	// waited for; empty: there is none. See [BashOutcome].
+	Task string
 	// Err is why, if it is known as more than a text; an [InputError] for input
 	// that does not fit the schema.
 	Err error

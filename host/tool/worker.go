@@ -16,6 +16,7 @@ import (
 
 // Worker is a worker as the tools of workers tell of it.
 type Worker struct {
+	ID        string    `json:"id" jsonschema:"ID of the worker, and of its task in the protocol"`
 	Name      string    `json:"name" jsonschema:"Name of the worker"`
 	Status    string    `json:"status" jsonschema:"Its status; lost: its exit will never be known; unknown: its backend can't be asked" schema:"enum=starting|running|stopped|lost|unknown"`
 	Reason    string    `json:"reason,omitempty" jsonschema:"More about the status"`
@@ -38,7 +39,7 @@ type Worker struct {
 
 func workerOf(w host.Worker) Worker {
 	out := Worker{
-		Name: w.Name, Status: string(w.Status), Reason: w.Reason,
+		ID: w.ID, Name: w.Name, Status: string(w.Status), Reason: w.Reason,
 		Command: listed(w.Command), Cwd: w.Dir, Backend: w.Backend, PID: w.PID, Tags: w.Tags,
 		Team: w.Team, Agent: w.Agent,
 		StartedAt: Timestamp{w.Started}, EndedAt: Timestamp{w.Ended},

@@ -1,0 +1,226 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/swarmhost/swarm/host"
+)
+
+// The SDK serves subscriptions/listen for resources. It knows nothing of tasks, and drops
+// their ids from the request before anybody sees them. So the connection puts them, and
+// the id of the request, where the SDK leaves them alone; and it adds to the SDK's
+// acknowledgement the tasks that were agreed on.
+const (
+	listenMethod = "subscriptions/listen"
+	ackMethod    = "notifications/subscriptions/acknowledged"
+	taskMethod   = "notifications/tasks"
+	listenKey    = "swarm/listen"
+)
+
+// listening is what a client wants to hear of tasks.
+type listening struct {
+	ID      json.RawMessage `json:"id"`
+	TaskIDs []string        `json:"taskIds"`
+}
+
+// keepTasks puts the tasks of a subscription into its metadata. A request that is not as
+// the protocol has it stays as it is.
+func keepTasks(r *jsonrpc.Request) {
+	var params, wanted, meta map[string]json.RawMessage
+	var l listening
+	if json.Unmarshal(r.Params, &params) != nil || json.Unmarshal(params["notifications"], &wanted) != nil ||
+		json.Unmarshal(wanted["taskIds"], &l.TaskIDs) != nil || l.TaskIDs == nil ||
+		json.Unmarshal(params["_meta"], &meta) != nil || meta == nil {
+		return
+	}
+	var err error
+	if l.ID, err = json.Marshal(r.ID.Raw()); err != nil {
+		return
+	}
+	kept, err := json.Marshal(l)
+	if err != nil {
+		return
+	}
+	meta[listenKey] = kept
+	if params["_meta"], err = json.Marshal(meta); err != nil {
+		return
+	}
+	if all, err := json.Marshal(params); err == nil {
+		r.Params = all
+	}
+}
+
+// acks are the tasks that were agreed on in subscriptions which the SDK has not
+// acknowledged yet.
+type acks struct {
+	mu sync.Mutex
+	// pending are by the JSON of the requests' ids.
+	pending map[string]*ack
+}
+
+type ack struct {
+	taskIDs []string
+	// sent is called once the acknowledgement was sent.
+	sent func()
+}
+
+func (a *acks) put(id string, one *ack) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.pending == nil {
+		a.pending = make(map[string]*ack)
+	}
+	a.pending[id] = one
+}
+
+func (a *acks) take(id string) *ack {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	one := a.pending[id]
+	delete(a.pending, id)
+	return one
+}
+
+// keyOf is the JSON of an id as this package writes it.
+func keyOf(id json.RawMessage) string {
+	var value any
+	if json.Unmarshal(id, &value) != nil {
+		return ""
+	}
+	key, err := json.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	return string(key)
+}
+
+// amend adds the tasks to an acknowledgement of the SDK.
+func (a *acks) amend(r *jsonrpc.Request) (sent func()) {
+	var params, agreed map[string]json.RawMessage
+	var meta map[string]json.RawMessage
+	if json.Unmarshal(r.Params, &params) != nil || json.Unmarshal(params["_meta"], &meta) != nil {
+		return nil
+	}
+	one := a.take(keyOf(meta[sdk.MetaKeySubscriptionID]))
+	if one == nil {
+		return nil
+	}
+	if json.Unmarshal(params["notifications"], &agreed) != nil || agreed == nil {
+		agreed = make(map[string]json.RawMessage)
+	}
+	var err error
+	if agreed["taskIds"], err = json.Marshal(one.taskIDs); err == nil {
+		params["notifications"], err = json.Marshal(agreed)
+	}
+	if all, aerr := json.Marshal(params); err == nil && aerr == nil {
+		r.Params = all
+	}
+	return one.sent
+}
+
+// listen serves subscriptions to tasks, beside those that the SDK serves.
+func (s *server) listen(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		params, ok := r.GetParams().(*sdk.SubscriptionsListenParams)
+		if !ok || params == nil || params.Meta[listenKey] == nil {
+			return next(ctx, method, r)
+		}
+		l, err := listeningOf(params)
+		if err != nil {
+			return nil, err
+		}
+		if !declaresTasks(params.Meta) {
+			return nil, undeclared()
+		}
+		agreed := []string{}
+		for _, id := range l.TaskIDs {
+			_, err := s.taskWorker(ctx, id)
+			switch {
+			case err == nil:
+				agreed = append(agreed, id)
+			case !errors.Is(err, errNoTask):
+				return nil, err
+			}
+		}
+		// The acknowledgement comes first.
+		acknowledged := make(chan struct{})
+		var following sync.WaitGroup
+		defer following.Wait()
+		telling, stop := context.WithCancel(ctx)
+		defer stop()
+		for _, id := range agreed {
+			following.Go(func() {
+				select {
+				case <-acknowledged:
+					s.followTask(telling, id, l.ID)
+				case <-telling.Done():
+				}
+			})
+		}
+		key := keyOf(l.ID)
+		s.conn.acks.put(key, &ack{taskIDs: agreed, sent: func() { close(acknowledged) }})
+		defer s.conn.acks.take(key)
+		return s.hear(ctx, method, r, next, len(agreed) > 0)
+	}
+}
+
+// hear lets the SDK serve what it knows of a subscription, for as long as there are tasks
+// to tell of.
+func (s *server) hear(ctx context.Context, method string, r sdk.Request, next sdk.MethodHandler, tasks bool) (sdk.Result, error) {
+	result, err := next(ctx, method, r)
+	if err == nil && tasks {
+		<-ctx.Done() // the SDK returns at once if it has nothing to tell
+	}
+	return result, err
+}
+
+func listeningOf(params *sdk.SubscriptionsListenParams) (l listening, err error) {
+	raw, err := json.Marshal(params.Meta[listenKey])
+	if err == nil {
+		err = json.Unmarshal(raw, &l)
+	}
+	delete(params.Meta, listenKey)
+	return l, err
+}
+
+// followTask tells the client of the end of a task, once.
+func (s *server) followTask(ctx context.Context, id string, subscription json.RawMessage) {
+	for ctx.Err() == nil {
+		err := s.awaitTask(ctx, id)
+		var t *task
+		if err == nil {
+			t, err = s.task(ctx, id)
+		}
+		if err == nil && t.Status == taskWorking {
+			continue
+		}
+		if err == nil {
+			t.Meta = sdk.Meta{sdk.MetaKeySubscriptionID: subscription}
+			err = s.conn.notify(ctx, taskMethod, t)
+		}
+		if err == nil || errors.Is(err, errNoTask) {
+			return
+		}
+		s.Logger.Warn("a task can't be followed", "task", id, "error", err)
+		pause(ctx, followAgain)
+	}
+}
+
+// awaitTask returns when the worker of a task has ended.
+func (s *server) awaitTask(ctx context.Context, id string) error {
+	h, err := s.Open(ctx)
+	if err != nil {
+		return err
+	}
+	w, err := s.workerOfTask(ctx, h, id)
+	if err == nil && !w.Gone() {
+		err = h.Wait(ctx, host.Selection{Names: []string{w.ID}}, func(host.Worker) {})
+	}
+	return errors.Join(err, h.Close())
+}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,8 @@ import (
 )
 
 const (
-	// DefaultNudge is what Nudge types when nobody says what.
+	// DefaultNudge is what Nudge types when nobody says what and nothing waits for the
+	// agent.
 	DefaultNudge = "Read your messages (read-messages) and look for a task (task-list)."
 	// MaxNudge is how many characters a nudge has at most: what is longer is a message.
 	MaxNudge = 500
@@ -71,12 +73,10 @@ type Nudged struct {
 }
 
 // Nudge types a line at an agent's prompt and submits it, as [host.Host.Deliver] does:
-// at a dialog nothing is typed. Only the leader of the team may. An empty text is
-// [DefaultNudge].
+// at a dialog nothing is typed. Only the leader of the team may. Without a text it is what
+// waits for the agent, see [team.Line], or [DefaultNudge].
 func Nudge(ctx context.Context, h *host.Host, teamName, who, text string) (Nudged, error) {
-	if text = strings.TrimSpace(text); text == "" {
-		text = DefaultNudge
-	}
+	text = strings.TrimSpace(text)
 	switch {
 	case utf8.RuneCountInString(text) > MaxNudge:
 		return Nudged{}, fmt.Errorf("a nudge has at most %d characters: send the rest with send-message", MaxNudge)
@@ -86,6 +86,11 @@ func Nudge(ctx context.Context, h *host.Host, teamName, who, text string) (Nudge
 	a, err := attend(ctx, h, teamName, who, "nudge agents")
 	if err != nil {
 		return Nudged{}, err
+	}
+	if text == "" {
+		if text, err = newsLine(ctx, h, a.WorkerID); err != nil {
+			return Nudged{}, err
+		}
 	}
 	outs, err := h.Deliver(ctx, host.Selection{Names: []string{a.WorkerID}}, host.DeliverRequest{
 		Text: []byte(text), Enter: true, Timeout: nudgeLimit,
@@ -97,6 +102,16 @@ func Nudge(ctx context.Context, h *host.Host, teamName, who, text string) (Nudge
 		return Nudged{}, err
 	}
 	return Nudged{Agent: a.ID, Confirmed: outs[0].Confirmed}, nil
+}
+
+// newsLine says what waits for the agent in a worker.
+func newsLine(ctx context.Context, h *host.Host, workerID string) (string, error) {
+	var news []team.News
+	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+		news, err = team.Waiting(ctx, tx, workerID)
+		return err
+	})
+	return cmp.Or(team.Line(news), DefaultNudge), err
 }
 
 // attend returns an agent of a team that the caller leads.

@@ -21,11 +21,11 @@ const inboxURI = "swarm://inbox"
 var (
 	inboxResource = &sdk.Resource{
 		URI: inboxURI, Name: "inbox", Title: "Unread messages", MIMEType: textType,
-		Description: "Your messages that nobody has read; read-messages marks them as read. Subscribe to hear of new ones.",
+		Description: "Your unread messages; read-messages marks them as read. Subscribe to be told of new ones.",
 	}
 	inboxTemplate = &sdk.ResourceTemplate{
 		URITemplate: inboxURI + "/{team}", Name: "inbox of a team", Title: inboxResource.Title, MIMEType: textType,
-		Description: "The same of the team of that name.",
+		Description: "Your unread messages in the team of that name.",
 	}
 )
 
@@ -55,7 +55,7 @@ func (s *server) inbox(ctx context.Context, h *host.Host, uri string) (team.Inbo
 	if !slices.Contains(s.sets(), tool.Teams) || name == "" {
 		return team.Inbox{}, "", errNoWorker
 	}
-	box, err := agent.Waiting(ctx, h, name)
+	box, err := agent.UnreadMessages(ctx, h, name)
 	return box, name, err
 }
 

@@ -37,27 +37,28 @@ func (s *server) instructions() string {
 	sets := s.sets()
 	if slices.Contains(sets, tool.Shells) {
 		b.WriteString(`
-Shells: Bash runs a command and waits for it; run_in_background starts it and answers
-with a task_id at once. BashOutput returns what that shell wrote since you asked last,
-tasks lists your shells, KillShell ends one and everything that it started. Shells end
-with this session.
+Shells: Bash runs a command and waits for it; with run_in_background it returns a task_id
+at once. BashOutput returns what that shell wrote since the last call, tasks lists your
+shells, KillShell ends one and everything it started. Shells end with this session.
 `)
 	}
 	if slices.Contains(sets, tool.Workers) {
 		b.WriteString(`
-Workers outlive this session: worker-spawn starts one, worker-wait waits until it ends
-or writes something, worker-output reads on from a cursor, worker-send types into it,
-worker-kill ends all of it. Resources swarm://workers/NAME are their output.
+Workers outlive this session. worker-spawn starts one, worker-wait waits until it ends or
+writes something, worker-output reads what it wrote since a cursor, worker-send types
+into it, worker-kill ends it and everything it started. The resource
+swarm://workers/NAME is its output.
 `)
 	}
 	if slices.Contains(sets, tool.Teams) {
 		b.WriteString(`
-Teams: the leader spawns agents (spawn-agent), gives out work (task-create), and ends
-agents (kill-agent asks; the answer comes as a message, or with wait). An agent reads
-its messages (read-messages) before it begins, after each task and while it waits,
-takes work with task-claim and says with task-update that it is completed. It answers a
+Teams: the leader starts agents (spawn-agent), creates tasks (task-create), looks at an
+agent's screen (peek-agent), wakes it (nudge-agent) and ends it (kill-agent asks it to
+end; its answer comes as a message, or with wait). An agent reads its messages
+(read-messages) before it starts, after each task and while it waits, takes a task with
+task-claim and reports with task-update that it is completed. It answers a
 shutdown_request with respond-shutdown. During long work without a call it sends a
-heartbeat every minute.
+heartbeat every minute. The resource swarm://inbox has the unread messages.
 `)
 	}
 	b.WriteString(`

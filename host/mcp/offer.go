@@ -62,8 +62,8 @@ func (s *server) describe(t tool.Tool) *sdk.Tool {
 	}
 }
 
-// inputOf returns what a list says of a tool's input: the names and types of the fields, what they mean where the name does not say it, what
-// they may be, and which are required. Each byte of it is in every request that a client
+// inputOf returns what a list says of a tool's input: the names and types of the fields,
+// what they mean where the name does not say it, what they may be, and which are required. Each byte of it is in every request that a client
 // makes to its model; what is left out here is checked all the same, and an error
 // says how to mend the input.
 func (s *server) inputOf(t tool.Tool) *jsonschema.Schema {

@@ -13,7 +13,7 @@ import (
 type NudgeAgentInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team the agent belongs to" schema:"min=1"`
 	AgentID  string `json:"agentId" jsonschema:"ID or name of the agent" schema:"min=1"`
-	Text     string `json:"text,omitempty" jsonschema:"One line, at most 500 characters; default: that it should read its messages"`
+	Text     string `json:"text,omitempty" jsonschema:"One line, at most 500 characters; default: what is waiting for it"`
 }
 
 // NudgeAgentOutput says whether the agent took the line.

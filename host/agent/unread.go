@@ -8,16 +8,16 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// Waiting returns the messages of the caller's inbox in a team that nobody has read. It
+// UnreadMessages returns the messages of the caller's inbox in a team that nobody has read. It
 // marks none as read.
-func Waiting(ctx context.Context, h *host.Host, teamName string) (team.Inbox, error) {
+func UnreadMessages(ctx context.Context, h *host.Host, teamName string) (team.Inbox, error) {
 	caller, err := h.Caller(ctx)
 	if err != nil {
 		return team.Inbox{}, err
 	}
 	var inbox team.Inbox
 	err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (err error) {
-		inbox, err = team.Waiting(ctx, tx, caller, teamName)
+		inbox, err = team.UnreadMessages(ctx, tx, caller, teamName)
 		return err
 	})
 	return inbox, err

@@ -6,9 +6,9 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// Waiting returns the caller's messages that nobody has read, the oldest first. Other than
+// UnreadMessages returns the caller's messages that nobody has read, the oldest first. Other than
 // [Read] it marks none of them.
-func Waiting(ctx context.Context, tx *registry.Tx, caller Caller, team string) (Inbox, error) {
+func UnreadMessages(ctx context.Context, tx *registry.Tx, caller Caller, team string) (Inbox, error) {
 	member, err := Member(ctx, tx, caller, team)
 	if err != nil {
 		return Inbox{}, err

@@ -2,14 +2,19 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -43,7 +48,7 @@ func (h *Host) Deliver(ctx context.Context, sel Selection, req DeliverRequest) (
 		}
 		defer unlock()
 		a := agentOf(p, rec, prof)
-		a.Timeout = req.Timeout
+		a.Timeout, a.Notes = req.Timeout, deliveryNote(h.runDir(rec.ID))
 		err = a.Text(ctx, string(req.Text), req.Enter)
 		return SendOutcome{Confirmed: err == nil}, err
 	})
@@ -132,4 +137,57 @@ type ownDialogError struct{ name string }
 
 func (e *ownDialogError) Error() string {
 	return fmt.Sprintf("'%s' can't press its own keys: what it asks is for somebody else", e.name)
+}
+
+// noteFile is the file in a run directory that says of a delivery that it began.
+const noteFile = "typed.json"
+
+// maxNote bounds the file.
+const maxNote = 1 << 10
+
+// deliveryNote is the run directory of a worker with the note of its delivery, which is
+// written while the worker's input is locked. Like its screen, the note is the worker's to
+// forge: all that it can make swarm do is to type less.
+type deliveryNote string
+
+func (dir deliveryNote) path() string { return filepath.Join(string(dir), noteFile) }
+
+func (dir deliveryNote) Load() (n deliver.Note, err error) {
+	b, err := safefile.Read(dir.path(), maxNote)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return n, nil
+	case err != nil:
+		return n, fmt.Errorf("read what an earlier call typed: %w", err)
+	case json.Unmarshal(b, &n) != nil:
+		return deliver.Note{}, nil // half written: nothing was typed after that
+	}
+	return n, nil
+}
+
+func (dir deliveryNote) Save(n deliver.Note) error {
+	err := os.Remove(dir.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err == nil && n != (deliver.Note{}) {
+		err = dir.create(n)
+	}
+	if err != nil {
+		return fmt.Errorf("note how far a delivery is: %w", err)
+	}
+	return nil
+}
+
+func (dir deliveryNote) create(n deliver.Note) error {
+	b, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	f, err := safefile.Create(dir.path())
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
 }

@@ -77,7 +77,7 @@ func followProfile(ctx context.Context, owner *peer, rec registry.Record, p *pro
 			return time.Since(since) >= unknownFor && ready.Lines(s.Lines)
 		}
 		known := look.State == profile.Idle || look.State == profile.Blocked || look.Broken != "" && look.State != profile.Working
-		return known && time.Since(since) >= idleFor
+		return known && time.Since(since) >= max(idleFor, p.Settle())
 	})
 	switch {
 	case err != nil:

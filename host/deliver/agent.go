@@ -16,9 +16,6 @@ const (
 	// changed no event tells: a terminal shows what was written a moment after that.
 	firstPause = 20 * time.Millisecond
 	lastPause  = 150 * time.Millisecond
-	// steady is how long an agent that was not at its prompt has to be there: agents
-	// draw their prompt between two steps, and before a dialog.
-	steady = 300 * time.Millisecond
 	// shownLimit is how long a text may take to appear at the prompt: on a busy machine
 	// agents hang for many seconds.
 	shownLimit = 30 * time.Second
@@ -45,6 +42,9 @@ type Agent struct {
 	Name     string
 	Profile  *profile.Profile
 	Terminal Terminal
+	// Notes keeps how far a delivery came, so that the next one of its text types nothing
+	// twice; nil: nothing does.
+	Notes Notes
 	// Timeout is how long to wait for the prompt; 0: [DefaultTimeout]. Giving the text
 	// and proving that it was taken have limits of their own.
 	Timeout time.Duration
@@ -120,7 +120,7 @@ func (a *Agent) atPrompt(ctx context.Context) (profile.Screen, profile.Look, err
 		if since.IsZero() {
 			since = time.Now()
 		}
-		ready = first || time.Since(since) >= steady
+		ready = first || time.Since(since) >= a.Profile.Settle()
 		return ready, nil
 	})
 	if err == nil && !ready {

@@ -15,6 +15,11 @@ import (
 // answeredLimit is how long a dialog may stay after it was answered.
 const answeredLimit = 5 * time.Second
 
+// drawnBefore is how long a dialog is shown before a key is pressed: agents draw one a
+// moment before they read keys for it, longer on a busy machine, and drop what comes
+// earlier.
+const drawnBefore = 500 * time.Millisecond
+
 // Answered is a dialog that is gone.
 type Answered struct {
 	Question string
@@ -43,6 +48,9 @@ func (a *Agent) Answer(ctx context.Context, choice, question string) (Answered, 
 		return Answered{}, err
 	}
 	out := Answered{Question: l.Question, Choice: c}
+	if err := pause(ctx, drawnBefore); err != nil {
+		return out, err
+	}
 	if err := a.pick(ctx, l, c); err != nil {
 		return out, err
 	}

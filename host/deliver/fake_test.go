@@ -39,6 +39,12 @@ type fake struct {
 	late   time.Duration
 	unread string
 	readAt time.Time
+	// hangs is for how long it shows what it showed before, from each text and Enter on.
+	hangs     time.Duration
+	hangsTill time.Time
+	shows     profile.Screen
+	// stands is what it shows in place of a text.
+	stands string
 	// deaf drops what it is given.
 	deaf bool
 	// onText and onEnter run after a text was given, and before an Enter is taken.
@@ -54,6 +60,9 @@ type dialog struct {
 	question string
 	labels   []string
 	selected int
+	// drawn is when it was first looked at: like Claude Code, it drops keys that come right
+	// after that.
+	drawn time.Time
 	// next comes after it.
 	next *dialog
 	// lists says that a digit only selects, plain that rows have no digits.
@@ -66,21 +75,31 @@ func (f *fake) Screen(context.Context) (profile.Screen, error) {
 	if f.gone {
 		return profile.Screen{}, swarm.ErrNotFound
 	}
-	if !f.idleAt.IsZero() && !time.Now().Before(f.idleAt) {
-		f.idleAt, f.works = time.Time{}, false
-	}
 	if f.unread != "" && !time.Now().Before(f.readAt) {
 		f.text(f.unread)
 		f.unread = ""
 	}
+	if time.Now().After(f.hangsTill) {
+		f.shows = f.screen()
+	}
+	return f.shows, nil
+}
+
+func (f *fake) screen() profile.Screen {
+	if !f.idleAt.IsZero() && !time.Now().Before(f.idleAt) {
+		f.idleAt, f.works = time.Time{}, false
+	}
 	if time.Now().Before(f.blank) {
-		return profile.Screen{}, nil
+		return profile.Screen{}
 	}
 	lines := []string{" ▐▛███▛█   Claude Code v2.1.330", ""}
 	for _, text := range f.said {
 		lines = append(lines, "❯ "+text, "")
 	}
 	if d := f.dialog; d != nil {
+		if d.drawn.IsZero() {
+			d.drawn = time.Now()
+		}
 		lines = append(lines, rule, " "+d.question)
 		for i, label := range d.labels {
 			mark := " "
@@ -89,20 +108,32 @@ func (f *fake) Screen(context.Context) (profile.Screen, error) {
 			}
 			lines = append(lines, fmt.Sprintf(" %s %d. %s", mark, i+1, label))
 		}
-		return profile.Screen{Lines: append(lines, "", " Esc to cancel · Tab to amend")}, nil
+		return profile.Screen{Lines: append(lines, "", " Esc to cancel · Tab to amend")}
 	}
 	hint := "  ? for shortcuts"
 	if f.works {
 		hint = "  esc to interrupt"
 	}
 	draft := f.draft
+	if draft != "" && f.stands != "" {
+		draft = f.stands
+	}
 	if draft == "" {
 		draft = f.ghost
 	}
-	return profile.Screen{Lines: append(lines, rule, "❯ "+draft, rule, hint)}, nil
+	return profile.Screen{Lines: append(lines, rule, "❯ "+draft, rule, hint)}
 }
 
 func (f *fake) Input(_ context.Context, in swarm.Input) (swarm.InputResult, error) {
+	if d := time.Until(f.readAt); f.unread != "" && len(in.Data) == 0 {
+		// Inputs come one after another.
+		time.Sleep(d)
+		f.text(f.unread)
+		f.unread = ""
+	}
+	if f.hangs > 0 {
+		f.shows, f.hangsTill = f.screen(), time.Now().Add(f.hangs)
+	}
 	switch {
 	case in.Kind == swarm.InputKeys:
 		f.given = append(f.given, "<"+string(in.Data)+">")
@@ -142,6 +173,7 @@ func (f *fake) key(name string) {
 	d := f.dialog
 	switch {
 	case f.deaf:
+	case d != nil && time.Since(d.drawn) < 300*time.Millisecond:
 	case d != nil && name == "Enter":
 		f.pick(d.selected)
 	case d != nil && name == "Down":
@@ -201,4 +233,14 @@ func wantError(t *testing.T, err error, text string) {
 	if err == nil || !strings.Contains(err.Error(), text) {
 		t.Errorf("error %v, want one with %q", err, text)
 	}
+}
+
+// notes keeps a note in memory.
+type notes struct{ note deliver.Note }
+
+func (n *notes) Load() (deliver.Note, error) { return n.note, nil }
+
+func (n *notes) Save(note deliver.Note) error {
+	n.note = note
+	return nil
 }

@@ -26,20 +26,32 @@ func (a *Agent) Text(ctx context.Context, text string, enter bool) error {
 	if d.screen, d.before, err = a.atPrompt(ctx); err != nil {
 		return err
 	}
-	if d.mine != "" {
-		if err := d.typeIt(ctx); err != nil || !enter {
-			return err
-		}
-	} else if text != "" {
+	if d.mine == "" {
 		// Blanks can't be seen.
-		if _, err := d.Terminal.Input(ctx, swarm.Input{Data: []byte(text), PasteOnly: true}); err != nil {
+		if text != "" {
+			_, err = d.Terminal.Input(ctx, swarm.Input{Data: []byte(text), PasteOnly: true})
+		}
+		if err != nil || !enter {
 			return err
 		}
+		return d.press(ctx)
 	}
-	if !enter {
-		return nil
+	taken, err := d.resume(ctx)
+	if err == nil && !taken {
+		err = d.submit(ctx, enter)
 	}
-	if err := d.press(ctx); err != nil || d.mine == "" {
+	if err != nil {
+		return err
+	}
+	return d.over()
+}
+
+// submit types the text and submits it if enter says so.
+func (d *delivery) submit(ctx context.Context, enter bool) error {
+	if err := d.typeIt(ctx); err != nil || !enter {
+		return err
+	}
+	if err := d.press(ctx); err != nil {
 		return err
 	}
 	return d.prove(ctx)
@@ -75,15 +87,19 @@ const (
 func (d *delivery) typeIt(ctx context.Context) error {
 	theirs, length := squeeze(d.before.Draft), utf8.RuneCountInString(d.mine)
 	switch {
+	case d.shown: // a delivery that was cut off left it there
+		return pause(ctx, d.Profile.PasteGuard())
 	case theirs == "":
 	case theirs == d.mine:
-		// A delivery that was cut off left it there.
 		d.draft, d.shown = d.before.Draft, true
-		return nil
+		return pause(ctx, d.Profile.PasteGuard())
 	case d.Profile.Unsubmitted(d.before, ""), // something that stands for a long text
 		length >= telling && strings.HasSuffix(theirs, d.mine),
 		length > partial && d.Profile.Unsubmitted(d.before, d.text):
 		return d.failf(ErrDraft, "'%s' has an unsent text at its prompt: %s", d.Name, short(d.before.Draft))
+	}
+	if err := d.note(false); err != nil {
+		return err
 	}
 	// It is never given again: whoever does not know whether it was must not.
 	if _, err := d.Terminal.Input(ctx, swarm.Input{Data: []byte(d.text), PasteOnly: true}); err != nil {
@@ -122,6 +138,9 @@ func (d *delivery) press(ctx context.Context) error {
 	_, l, err := d.look(ctx)
 	if err == nil {
 		err = d.asks(l, d.text != "")
+	}
+	if err == nil {
+		err = d.note(true)
 	}
 	if err != nil {
 		return err

@@ -30,6 +30,7 @@ type file struct {
 		Hints      []string `toml:"hints"`
 		Pasted     []string `toml:"pasted"`
 		PasteGuard int64    `toml:"paste_guard_ms"`
+		Settle     int64    `toml:"settle_ms"`
 	} `toml:"input"`
 	Run struct {
 		Flags         []string `toml:"flags"`
@@ -187,6 +188,9 @@ func (p *Profile) extend(b *Profile) {
 	if f.Input.PasteGuard == 0 {
 		f.Input.PasteGuard = from.Input.PasteGuard
 	}
+	if f.Input.Settle == 0 {
+		f.Input.Settle = from.Input.Settle
+	}
 	for _, s := range []struct{ to, from *[]string }{
 		{&f.Run.Flags, &from.Run.Flags},
 		{&f.Run.Headless, &from.Run.Headless},
@@ -216,6 +220,9 @@ func (r *reader) input(f *file) input {
 	in := f.Input
 	if in.PasteGuard < 0 || in.PasteGuard > 10_000 {
 		r.wrong("input.paste_guard_ms", "expected milliseconds between 0 and 10000, got %d", in.PasteGuard)
+	}
+	if in.Settle < 0 || in.Settle > 10_000 {
+		r.wrong("input.settle_ms", "expected milliseconds between 0 and 10000, got %d", in.Settle)
 	}
 	if in.Open < 0 {
 		r.wrong("input.open", "expected a number of lines, 0 if a prompt always shows what is below it, got %d", in.Open)

@@ -124,6 +124,16 @@ func (p *Profile) PasteGuard() time.Duration {
 	return max(minPasteGuard, time.Duration(p.file.Input.PasteGuard)*time.Millisecond)
 }
 
+// minSettle is how long a prompt has to be there at least: agents draw it between two
+// steps, and before a dialog.
+const minSettle = 300 * time.Millisecond
+
+// Settle returns how long the agent has to be at its prompt before it is believed, when it
+// was not there at first.
+func (p *Profile) Settle() time.Duration {
+	return max(minSettle, time.Duration(p.file.Input.Settle)*time.Millisecond)
+}
+
 // Asks reports whether the profile knows dialogs of the agent. A shell has none.
 func (p *Profile) Asks() bool {
 	return slices.ContainsFunc(p.rules, func(r rule) bool { return r.state == Blocked })
@@ -152,6 +162,12 @@ func (p *Profile) Unsubmitted(l Look, text string) bool {
 	}
 	// A prompt of few lines shows a part of a long text.
 	return len(draft) >= fewest && strings.Contains(text, head(draft))
+}
+
+// Stands reports whether the prompt holds nothing but what stands for a long paste.
+func (p *Profile) Stands(l Look) bool {
+	draft := strings.TrimSpace(l.Draft)
+	return slices.ContainsFunc(p.input.pasted, func(re *regexp.Regexp) bool { return draft != "" && re.FindString(draft) == draft })
 }
 
 // squeeze returns text without any white space: a screen breaks lines where it likes.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,9 @@ type terminalAgent struct {
 // it asks once one was submitted; "work=2s": for how long it works on each;
 // "answer=TEXT;TEXT": what it says then, the first text in its first run, which DIR/runs
 // counts, and so on, the last one again and again; "exit=N" in the place of a text ends it;
-// "deaf=N": its first N runs never take an Enter.
+// "deaf=N": its first N runs never take an Enter; "start=FILE": it draws its prompt and does
+// not read before FILE is there. It hangs as long as DIR/hang-text is there after a text, and
+// as long as DIR/hang-enter is there after one was submitted.
 func agent(dir string, options []string) {
 	a := &terminalAgent{dir: dir, options: map[string]string{"work": "300ms", "rows": "Yes;Yes, and don't ask again;No"}}
 	for _, o := range options {
@@ -49,6 +52,9 @@ func agent(dir string, options []string) {
 	a.draw()
 	input := make(chan []byte)
 	time.Sleep(a.span("draw")) // a real agent draws for seconds before it reads
+	for name := a.options["start"]; name != "" && !exists(filepath.Join(dir, name)); {
+		time.Sleep(10 * time.Millisecond)
+	}
 	raw := exec.Command("stty", "raw", "-echo")
 	raw.Stdin = os.Stdin
 	if err := raw.Run(); err != nil {
@@ -86,6 +92,7 @@ func agent(dir string, options []string) {
 					if ended {
 						a.paste(string(paste))
 						paste = nil
+						a.hang("text")
 					}
 				case bytes.HasPrefix(b, begin):
 					b, inPaste = b[len(begin):], true
@@ -94,6 +101,7 @@ func agent(dir string, options []string) {
 					b = b[3:]
 				default:
 					if a.key(b[0]) {
+						a.hang("enter")
 						done = time.After(a.span("work"))
 					}
 					b = b[1:]
@@ -104,6 +112,22 @@ func agent(dir string, options []string) {
 			a.answers()
 		}
 		a.draw()
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// hang neither draws nor reads as long as a file is there, and says so by another one.
+func (a *terminalAgent) hang(after string) {
+	file := filepath.Join(a.dir, "hang-"+after)
+	if exists(file) {
+		put(a.dir, "hangs-"+after, "")
+	}
+	for exists(file) {
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

@@ -3,9 +3,11 @@
 package main_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -28,13 +30,19 @@ var agentCases = []struct {
 	{"ralph", testAgentRalph},
 	{"ralph-dialog", testAgentRalphDialog},
 	{"ralph-headless", testAgentRalphHeadless},
-	{"ralph-continue", testAgentRalphContinue},
-	{"respawn-resume", testAgentRespawnResume},
+	{"ready", testAgentReady},
+	{"states", testAgentStates},
+	{"connect", testAgentConnect},
+	{"shells", testAgentShells},
+	{"session end", testAgentSessionEnd},
+	{"identity", testAgentIdentity},
+	{"killed send", testAgentKilledSend},
 }
 
 // TestAgents runs each real coding agent as a worker under tmux against a model of our
-// own: client × case. SWARM_TEST_AGENTS names the clients. They run one after another: one
-// of them keeps a processor busy while it starts.
+// own: client × case. SWARM_TEST_AGENTS names the clients, SWARM_TEST_AGENTS_RUNS says how
+// often each case runs. They run one after another: one of them keeps a processor busy
+// while it starts.
 func TestAgents(t *testing.T) {
 	if os.Getenv(envAgents) == "" {
 		t.Fatalf("%s is not set: run make test-agents", envAgents)
@@ -48,17 +56,30 @@ func TestAgents(t *testing.T) {
 			t.Fatalf("SWARM_TEST_AGENTS names %q: it must be claude, codex, gemini, opencode or qwen", name)
 		}
 	}
+	runs := 1
+	if n := os.Getenv("SWARM_TEST_AGENTS_RUNS"); n != "" {
+		var err error
+		if runs, err = strconv.Atoi(n); err != nil {
+			t.Fatalf("SWARM_TEST_AGENTS_RUNS: %v", err)
+		}
+	}
 	for _, c := range clients {
 		if !slices.Contains(selected, c.name) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
 			for _, test := range agentCases {
-				t.Run(test.name, func(t *testing.T) {
-					l := newLab(t, c)
-					defer l.end()
-					test.run(t, l)
-				})
+				for run := range runs {
+					name := test.name
+					if runs > 1 {
+						name = fmt.Sprintf("%s/%d", test.name, run+1)
+					}
+					t.Run(name, func(t *testing.T) {
+						l := newLab(t, c)
+						defer l.end()
+						test.run(t, l)
+					})
+				}
 			}
 		})
 	}

@@ -24,6 +24,8 @@ type client struct {
 	configure func(l *lab, trusted bool)
 	// trusting says that it never asks that.
 	trusting bool
+	// allow is the choice that allows a command once.
+	allow string
 	// prompts are the texts that it changes by a completion, by their names.
 	prompts map[string]string
 	// shell returns the turn in which the model asks for a command that needs a permission.
@@ -44,6 +46,7 @@ var clients = []client{
 			}
 		},
 		configure: configureClaude,
+		allow:     "Yes",
 		shell: func(command string) modelserver.Turn {
 			return modelserver.Turn{Tool: "Bash", Input: map[string]any{"command": command, "description": "Run it"}}
 		},
@@ -56,6 +59,7 @@ var clients = []client{
 		configure: configureCodex,
 		// Its first Enter takes the completion, which makes main.go of @main.go.
 		prompts: map[string]string{"file": "look at main.go"},
+		allow:   "Yes, proceed",
 		shell: func(command string) modelserver.Turn {
 			return modelserver.Turn{Tool: "exec_command", Input: map[string]any{
 				"cmd": command, "sandbox_permissions": "require_escalated", "justification": "Run it?",
@@ -71,6 +75,7 @@ var clients = []client{
 			return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=test", "NO_BROWSER=1"}
 		},
 		configure: configureGemini,
+		allow:     "Allow once",
 		shell: func(command string) modelserver.Turn {
 			return modelserver.Turn{Tool: "run_shell_command", Input: map[string]any{"command": command, "description": "Run it"}}
 		},
@@ -92,6 +97,7 @@ var clients = []client{
 				}},
 			}))
 		},
+		allow: "Allow once",
 		shell: func(command string) modelserver.Turn {
 			return modelserver.Turn{Tool: "bash", Input: map[string]any{"command": command, "description": "Run it"}}
 		},
@@ -105,6 +111,7 @@ var clients = []client{
 			return []string{"OPENAI_BASE_URL=" + url + "/v1", "OPENAI_API_KEY=test", "OPENAI_MODEL=test", "HTTP_PROXY=", "HTTPS_PROXY=", "NO_BROWSER=1"}
 		},
 		configure: configureQwen,
+		allow:     "Yes, allow once",
 		shell: func(command string) modelserver.Turn {
 			return modelserver.Turn{Tool: "run_shell_command", Input: map[string]any{"command": command, "description": "Run it", "is_background": false}}
 		},

@@ -136,9 +136,28 @@ func (l *lab) swarm(args ...string) string {
 // the client.
 func (l *lab) spawn(flags []string, args ...string) string {
 	l.t.Helper()
+	return l.swarm(l.spawnArgs(flags, args...)...)
+}
+
+func (l *lab) spawnArgs(flags []string, args ...string) []string {
 	all := append([]string{"spawn", "--name", "w", "--tmux"}, flags...)
-	all = append(append(append(all, "--"), l.client.command...), args...)
-	return l.swarm(all...)
+	return append(append(append(all, "--"), l.client.command...), args...)
+}
+
+// agentState is what status tells of an agent.
+type agentState struct {
+	State, Source, Question string
+	Choices                 []struct{ Key, Label string }
+}
+
+// state returns the state of the worker w.
+func (l *lab) state() agentState {
+	l.t.Helper()
+	var status struct{ State agentState }
+	if err := json.Unmarshal([]byte(l.swarm("status", "w", "--json")), &status); err != nil {
+		l.t.Fatal(err)
+	}
+	return status.State
 }
 
 // ready starts the client and returns once it is at its prompt.
@@ -148,10 +167,19 @@ func (l *lab) ready(args ...string) {
 	l.until("idle")
 }
 
-// until waits for a state of the worker.
+// until waits for a state of the worker w.
 func (l *lab) until(state string) {
 	l.t.Helper()
-	l.swarm("wait", "w", "--until", state, "--timeout", agentWait.String())
+	l.untilOf("w", state)
+}
+
+// untilOf waits for a state of a worker.
+func (l *lab) untilOf(worker, state string) {
+	l.t.Helper()
+	r := l.try("", "wait", worker, "--until", state, "--timeout", agentWait.String())
+	if r.code != 0 {
+		l.t.Fatalf("wait %s --until %s: exit %d\n%s%s\n%s", worker, state, r.code, r.out, r.err, l.try("", "explain", worker).out)
+	}
 }
 
 // press presses keys at the terminal, as a person would who attached to the worker.

@@ -3,9 +3,12 @@
 package main_test
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -145,4 +148,118 @@ func (l *lab) refused(dialog string) {
 	if after := l.peek(); strings.Contains(after, "a text for later") {
 		l.t.Errorf("the text was typed at the dialog:\nbefore:\n%s\nafter:\n%s", before, after)
 	}
+}
+
+// testAgentReady: spawn waits for the prompt, and is told of a dialog.
+func testAgentReady(t *testing.T, l *lab) {
+	l.ready()
+	if state := l.state(); state.State != "idle" || state.Source != "screen" {
+		t.Errorf("it is ready, and its state is %+v", state)
+	}
+	l.killed()
+	if l.client.trusting {
+		return
+	}
+	l.swarm("clean", "w")
+	l.client.configure(l, false)
+	ready := []string{"--ready-wait=strict", "--ready-timeout", agentWait.String()}
+	r := l.try("", l.spawnArgs(ready)...)
+	if r.code == 0 || !regexp.MustCompile(`error: 'w' asks: .*(?i:trust)`).MatchString(r.err) {
+		t.Errorf("strict: exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	l.killed()
+	l.swarm("clean", "w")
+	ready[0] = "--ready-wait"
+	r = l.try("", l.spawnArgs(ready)...)
+	if r.code != 0 || !regexp.MustCompile(`warning: 'w' asks: .*(?i:trust)`).MatchString(r.err) {
+		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+}
+
+// testAgentStates follows the agent through a turn with a question, and answers that.
+func testAgentStates(t *testing.T, l *lab) {
+	l.ready()
+	mark := filepath.Join(l.project, "granted")
+	first, second := make(chan struct{}), make(chan struct{})
+	run := l.client.shell("touch " + mark)
+	run.Hold = first
+	l.model.Script(run, modelserver.Turn{Text: "It is done.", Hold: second})
+	l.swarm("send", "w", "run it")
+	l.until("working")
+	close(first)
+	l.until("blocked")
+	state := l.state()
+	if state.Source != "screen" || !strings.Contains(state.Question, "touch ") && !strings.Contains(l.peek(), "touch ") || len(state.Choices) < 2 {
+		t.Errorf("it is blocked: %+v", state)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("the command ran before it was allowed")
+	}
+	l.swarm("answer", "w", l.client.allow)
+	l.until("working")
+	close(second)
+	l.until("idle")
+	if _, err := os.Stat(mark); err != nil {
+		t.Errorf("the command did not run: %v", err)
+	}
+	l.shows(`It is done\.`)
+	l.killed()
+	if r := l.try("", "status", "w", "--json"); !strings.Contains(r.out, `"state": null`) {
+		t.Errorf("a state that outlives the agent: %s", r.out)
+	}
+}
+
+// killedTexts are sent by calls that are killed.
+var killedTexts = []struct{ name, text string }{
+	{"short", "fix it! echo x > pwned"},
+	{"240 bytes", oneLine(240)},
+	{"lines", "one\ntwo\nthree"},
+}
+
+// testAgentKilledSend kills the call at another moment of the delivery each time. The next
+// one of the same text submits it if that did not.
+func testAgentKilledSend(t *testing.T, l *lab) {
+	l.ready()
+	for i, after := range []time.Duration{20, 60, 90, 120, 160, 220, 280, 340, 400, 500, 700} {
+		text := killedTexts[i%len(killedTexts)]
+		prompt := fmt.Sprintf("%d: %s", i, text.text)
+		l.killedSend(prompt, after*time.Millisecond)
+		// What it has submitted is on its way; what it has typed is at the prompt or will be.
+		l.until("idle")
+		again := ""
+		if l.count(prompt) == 0 {
+			r := l.try(prompt, "send", "w", "--stdin")
+			again = fmt.Sprintf("exit %d: %s%s", r.code, r.out, r.err)
+			if r.code != 0 {
+				t.Errorf("%s, killed after %v: the next send: %s\n%s", text.name, after*time.Millisecond, again, l.peek())
+				return
+			}
+			l.prompted(prompt)
+			l.until("idle")
+		}
+		l.once(prompt)
+		t.Logf("%s, killed after %v: %s", text.name, after*time.Millisecond, again)
+	}
+	if _, err := os.Stat(filepath.Join(l.project, "pwned")); err == nil {
+		t.Error("a text that was sent ran as a command")
+	}
+}
+
+// killedSend sends a text with a call that is killed.
+func (l *lab) killedSend(text string, after time.Duration) {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(l.t.Context(), after)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "swarm"), "send", "w", "--stdin")
+	cmd.Env, cmd.Dir, cmd.Stdin = l.world.env, l.project, strings.NewReader(text)
+	_ = cmd.Run() // it was killed, or it was faster
+}
+
+// count returns how often the model was asked with a prompt.
+func (l *lab) count(prompt string) int {
+	all := l.model.Requests()
+	if len(all) == 0 {
+		return 0
+	}
+	return all[len(all)-1].Prompted(prompt)
 }

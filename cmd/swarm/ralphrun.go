@@ -34,17 +34,16 @@ func (a *app) ralphRun(ctx context.Context, name string) error {
 		return a.refuseRun(ctx, name)
 	}
 	finishWriting()
-	dir, err := a.stateDir()
+	store, err := a.ralphStore()
 	if err != nil {
 		return err
 	}
-	store := ralph.NewStore(dir)
 	// A faulty profile does not stop the loop; other commands report it.
 	profiles, _ := profile.Load(config.ProfileDir(a.getenv))
 	// The loop sees to signals itself.
 	err = ralph.Run(context.WithoutCancel(ctx), ralph.Options{
 		Store: store, Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Profiles: profiles,
-		Notify: a.tellOfLoop(ctx), RunDir: host.RunDirIn(dir, a.getenv(swarm.EnvWorkerID)),
+		Notify: a.tellOfLoop(ctx),
 	})
 	if ended, ok := errors.AsType[*ralph.SignalError](err); ok {
 		return &codeError{code: 128 + int(ended.Signal)}

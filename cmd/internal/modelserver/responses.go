@@ -76,7 +76,11 @@ func (responses) message(text string) object {
 
 func (responses) call(turn Turn) object {
 	id := callID()
-	return object{"id": "fc_" + id, "type": "function_call", "call_id": "call_" + id, "name": turn.Tool, "arguments": turn.arguments(), "status": "completed"}
+	call := object{"id": "fc_" + id, "type": "function_call", "call_id": "call_" + id, "name": turn.Tool, "arguments": turn.arguments(), "status": "completed"}
+	if turn.Namespace != "" {
+		call["namespace"] = turn.Namespace
+	}
+	return call
 }
 
 func (a responses) output(turn Turn) []object {

@@ -15,6 +15,9 @@ type Turn struct {
 	// Tool is the name of the tool that the model asks the client to run; empty for an
 	// answer without a tool call.
 	Tool string
+	// Namespace is the group of tools that Tool is in, where a client declares groups: the
+	// Responses API.
+	Namespace string
 	// Input is the tool's input. It must encode as a JSON object.
 	Input map[string]any
 	// Pause comes before every word of Text.

@@ -36,6 +36,7 @@ func (h *Host) Doctor(ctx context.Context, rebuild bool, wanted ...string) ([]Fi
 	d.runDirs(ctx, recs, ok)
 	if ok {
 		d.workers(ctx, recs)
+		d.couriers(recs)
 	}
 	d.shim()
 	d.plugins(ctx, recs)

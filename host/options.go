@@ -37,6 +37,9 @@ type Options struct {
 	OutputLimit int64
 	// ProfileDir is where the user's profiles of agents are; empty: nowhere.
 	ProfileDir string
+	// NoWake says that calls wake no agent, and that nobody is woken later for what they
+	// add.
+	NoWake bool
 	// Waiting is told what a call waits for that takes longer than usual; nil: nobody.
 	// It may be called from any goroutine.
 	Waiting func(text string)

@@ -79,6 +79,9 @@ func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Wo
 	if err != nil {
 		return Worker{}, r.unanswered(ctx, err)
 	}
+	if rec.Agent != "" {
+		h.Wake(ctx, rec.Team) // its new process was told of nothing
+	}
 	return w, nil
 }
 

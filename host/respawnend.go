@@ -52,7 +52,7 @@ func (r *respawning) fromInside(ctx context.Context) (Worker, error) {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.h.opts.Executable, append(r.req.Helper, r.old.ID)...)
 	cmd.Dir = "/" // not in a workspace that may have to go
 	// The mark keeps it out of the worker: shims recognise it by that and by what it
-	// runs, see [rundir.IsRespawn].
+	// runs, see [rundir.IsHelper].
 	cmd.Env = append(r.h.hostEnv(), swarm.EnvDir+"="+r.h.opts.Dir, swarm.EnvKeeper+"="+rundir.RespawnMark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	// Nothing is written to it; its end, which comes with that of this process at the

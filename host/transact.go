@@ -18,7 +18,10 @@ func (h *Host) Change(ctx context.Context, change func(context.Context, *registr
 	if err != nil {
 		return err
 	}
-	return reg.Change(ctx, change)
+	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		tx.Quiet = h.opts.NoWake
+		return change(ctx, tx)
+	})
 }
 
 // View is as [Host.Change] for what only reads: all that view reads is of one

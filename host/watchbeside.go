@@ -149,6 +149,7 @@ func (w *watching) agents(ctx context.Context) {
 	w.sweeping = true
 	w.aside(ctx, func() func() {
 		warnings, err := w.h.SweepTeam(ctx, "")
+		w.h.Wake(ctx, "") // couriers wait for some time only
 		return func() {
 			w.sweeping, w.sweep = false, time.Time{}
 			if err != nil && ctx.Err() == nil {

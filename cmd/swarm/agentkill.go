@@ -36,7 +36,8 @@ func newAgentKill(a *app) *cobra.Command {
 		Use:   "kill AGENT",
 		Short: "Ask an agent to end, or end it",
 		Long: `Ask an agent, by id or name, to end. It gets a message, its status is shutting_down,
-and this returns at once; nothing is signalled. The agent finishes what it does and
+and this returns at once; nothing is signalled. An agent whose screen is known is told
+how to answer once it is at its prompt. The agent finishes what it does and
 approves, or it rejects, with a reason, and goes on as before: the next call tells
 that once, a later one asks anew. An agent whose process is gone is ended at once.
 
@@ -61,12 +62,13 @@ call with --wait waits for the same answer.`,
 			}
 			o.in.AgentID = args[0]
 			return a.asMember(cmd.Context(), &o.memberFlags, func(env tool.Env, name string) error {
-				o.in.TeamName = name
+				o.in.TeamName, o.in.NoWake = name, o.noWake
 				return a.agentKill(cmd.Context(), env, o)
 			})
 		},
 	}
 	o.addTo(cmd, a)
+	o.addWaking(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.in.Force, "force", false, "end it at once, without asking")
 	f.StringVar(&o.in.Reason, "reason", "", "`TEXT` that the agent is told")

@@ -24,7 +24,7 @@ A person reads and writes as the leader, as do those who live in the leader's wo
   swarm inbox send all "main is green again" --team web
   swarm inbox read
   swarm inbox wait --timeout 5m`,
-	}, newInboxSend(a), newInboxRead(a), newInboxWait(a))
+	}, newInboxSend(a), newInboxRead(a), newInboxWait(a), newInboxSent(a))
 }
 
 // The types of a message that is a step of a shutdown.

@@ -14,9 +14,11 @@ func newInboxSend(a *app) *cobra.Command {
 		Short: "Send a message to a member, or to all",
 		Long: `Send a message to a member of the team: the id or name of an agent, "leader", or
 "all" for everybody but the sender. It is in the inbox when this returns; the
-receiver does not have to run.`,
+receiver does not have to run. An agent whose screen is known is told, once it is at
+its prompt, that something is waiting.`,
 		Example: `  swarm inbox send alice "task-3 first, please" --team web
   swarm inbox send leader "task-3 is done"
+  swarm inbox send alice "no hurry" --team web --no-wake
   git diff | swarm inbox send all --stdin`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch want := map[bool]int{true: 1, false: 2}[stdin]; {
@@ -45,7 +47,7 @@ receiver does not have to run.`,
 				in.Message = args[1]
 			}
 			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
-				in.TeamName = team
+				in.TeamName, in.NoWake = team, f.noWake
 				out, err := tool.SendMessage(cmd.Context(), env, in)
 				return a.answer(f.json, out, nil, err, func() {
 					a.printf("sent to %s\n", in.To)
@@ -57,6 +59,7 @@ receiver does not have to run.`,
 		},
 	}
 	f.addTo(cmd, a)
+	f.addWaking(cmd)
 	cmd.Flags().BoolVar(&stdin, "stdin", false, "send what is on stdin, without one newline at its end")
 	return cmd
 }

@@ -32,12 +32,19 @@ func (f *teamFlag) String() string { return string(*f) }
 type memberFlags struct {
 	team teamFlag
 	json bool
+	// noWake is that of addWaking.
+	noWake bool
 }
 
 func (f *memberFlags) addTo(cmd *cobra.Command, a *app) {
 	cmd.Flags().Var(&f.team, "team", "the team (default: the caller's own, else $SWARM_TEAM)")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the answer as JSON")
 	completeFlag(cmd, "team", a.completeTeams)
+}
+
+// addWaking adds the flag of verbs that make something for other members.
+func (f *memberFlags) addWaking(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.noWake, "no-wake", false, "wake nobody for this: who it is for finds it when it looks")
 }
 
 // of returns the team that a call is about.

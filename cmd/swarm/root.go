@@ -57,6 +57,7 @@ func verbs() []verb {
 		{"inbox", groupTeams, newInbox},
 		{"heartbeat", groupTeams, newHeartbeat},
 		{"shutdown", groupTeams, newShutdown},
+		{"courier", groupTeams, newCourier},
 		{"tasks", groupTools, newTasks},
 		{"tool", groupTools, newTool},
 		{"mcp", groupTools, newMCP},

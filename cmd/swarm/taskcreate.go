@@ -13,8 +13,13 @@ func newTaskCreate(a *app) *cobra.Command {
 		Use:   "create TITLE",
 		Short: "Create a task",
 		Long: `Create a task, which is pending, and print its id. Any member may. It can depend on
-tasks that are there.`,
+tasks that are there.
+
+With --for it is for one member, and only that one and the leader can claim it. An
+agent whose screen is known is told of it, once it is at its prompt and the task waits
+for no other.`,
 		Example: `  swarm task create "write the parser" --team web --description "see grammar.md"
+  swarm task create "test the parser" --team web --for alice
   swarm task create "release" --team web --depends-on task-1 --depends-on task-2`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -25,14 +30,19 @@ tasks that are there.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	f.addTo(cmd, a)
+	f.addWaking(cmd)
 	cmd.Flags().StringVar(&in.Description, "description", "", "more about it: `TEXT`")
+	cmd.Flags().StringVar(&in.Assignee, "for", "", "the `MEMBER` that it is for, by id or name (default: any)")
+	completeFlag(cmd, "for", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return a.completeAgent(f, "leader")(cmd, nil, prefix)
+	})
 	priority := choice(cmd, "priority", "how soon", "normal", taskPriorities...)
 	cmd.Flags().StringArrayVar(&in.Dependencies, "depends-on", nil, "`ID` of a task to complete before; may be repeated")
 	completeFlag(cmd, "depends-on", a.completeNeeds(f))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		finishWriting()
 		return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
-			in.TeamName, in.Title, in.Priority = team, args[0], priority.value
+			in.TeamName, in.Title, in.Priority, in.NoWake = team, args[0], priority.value, f.noWake
 			out, err := tool.TaskCreate(cmd.Context(), env, in)
 			return a.answer(f.json, out, nil, err, func() { a.printf("created %s\n", out.Task.ID) })
 		})

@@ -16,7 +16,7 @@ func newTaskLs(a *app) *cobra.Command {
 		Aliases: []string{"list"},
 		Short:   "List the tasks of a team",
 		Long: `List the tasks of a team, the oldest first. NEEDS are tasks that have to be completed
-before it can be claimed. Any member may ask; nothing is changed.`,
+before it can be claimed; an OWNER in brackets is who it is for. Any member may ask; nothing is changed.`,
 		Example: `  swarm task ls --team web
   swarm task ls --team web --status in_progress --owner alice
   swarm task ls --json | jq -r '.tasks[] | select(.status == "pending") | .id'`,
@@ -45,7 +45,15 @@ var taskLsHeader = []string{"ID", "STATUS", "PRIORITY", "OWNER", "NEEDS", "TITLE
 func taskRows(tasks []tool.Task, nameOf func(id string) string) [][]string {
 	rows := make([][]string, len(tasks))
 	for i, t := range tasks {
-		rows[i] = []string{t.ID, t.Status, t.Priority, orDash(nameOf(t.Owner)), orDash(strings.Join(t.Dependencies, ",")), t.Title}
+		rows[i] = []string{t.ID, t.Status, t.Priority, ownerText(t, nameOf), orDash(strings.Join(t.Dependencies, ",")), t.Title}
 	}
 	return rows
+}
+
+// ownerText is who has a task, or who it is for, in brackets.
+func ownerText(t tool.Task, nameOf func(id string) string) string {
+	if t.Owner == "" && t.Assignee != "" {
+		return "(" + nameOf(t.Assignee) + ")"
+	}
+	return orDash(nameOf(t.Owner))
 }

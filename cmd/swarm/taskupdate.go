@@ -12,6 +12,7 @@ import (
 func newTaskUpdate(a *app) *cobra.Command {
 	f := &memberFlags{}
 	var needs []string
+	var assignee string
 	cmd := &cobra.Command{
 		Use:   "update TASK " + strings.Join(taskStatuses, "|"),
 		Short: "Move a task on",
@@ -19,7 +20,8 @@ func newTaskUpdate(a *app) *cobra.Command {
 completed, which its owner and the leader can say. There is no way back. The status
 that it has already changes nothing.`,
 		Example: `  swarm task update task-1 completed
-  swarm task update task-4 pending --depends-on task-1 --depends-on task-2`,
+  swarm task update task-4 pending --depends-on task-1 --depends-on task-2
+  swarm task update task-5 pending --for alice`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if err := arguments(2, 2, "id of a task and its new status")(nil, args); err != nil {
 				return err
@@ -38,12 +40,19 @@ that it has already changes nothing.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			finishWriting()
 			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
-				out, err := tool.TaskUpdate(cmd.Context(), env, tool.TaskUpdateInput{TeamName: team, TaskID: args[0], Status: args[1], Dependencies: needs})
+				out, err := tool.TaskUpdate(cmd.Context(), env, tool.TaskUpdateInput{
+					TeamName: team, TaskID: args[0], Status: args[1], Dependencies: needs, Assignee: assignee, Waking: tool.Waking{NoWake: f.noWake},
+				})
 				return a.answer(f.json, out, nil, err, func() { a.printf("%s is %s\n", out.Task.ID, out.Task.Status) })
 			})
 		},
 	}
 	f.addTo(cmd, a)
+	f.addWaking(cmd)
+	cmd.Flags().StringVar(&assignee, "for", "", "the `MEMBER` that a pending task is for now, by id or name, or \"all\"")
+	completeFlag(cmd, "for", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return a.completeAgent(f, "leader", "all")(cmd, nil, prefix)
+	})
 	cmd.Flags().StringArrayVar(&needs, "depends-on", nil, "`ID` of a task to complete before; they replace those that it has; may be repeated")
 	completeFlag(cmd, "depends-on", a.completeNeeds(f))
 	return cmd

@@ -48,6 +48,9 @@ type Agent struct {
 	// Timeout is how long to wait for the prompt; 0: [DefaultTimeout]. Giving the text
 	// and proving that it was taken have limits of their own.
 	Timeout time.Duration
+	// Idle says that an agent which works gets nothing: [ErrWorks]. Most agents take
+	// text while they work.
+	Idle bool
 }
 
 // Supports reports whether deliveries to agents of a profile can be proved. A shell has
@@ -109,6 +112,9 @@ func (a *Agent) atPrompt(ctx context.Context) (profile.Screen, profile.Look, err
 		screen, look = s, l
 		if err := a.asks(l, false); err != nil {
 			return false, err
+		}
+		if a.Idle && l.State == profile.Working {
+			return false, a.failf(ErrWorks, "'%s' works", a.Name)
 		}
 		if l.State == profile.Unknown {
 			if l.Broken != "" {

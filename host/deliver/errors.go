@@ -17,6 +17,8 @@ var (
 	ErrBroken = errors.New("shows an error")
 	// ErrNoPrompt says that an agent did not show its prompt in time.
 	ErrNoPrompt = errors.New("does not show its prompt")
+	// ErrWorks says that an agent works, and is not to be given a text then.
+	ErrWorks = errors.New("works")
 	// ErrDraft says that a text which nobody submitted is at the agent's prompt.
 	ErrDraft = errors.New("has an unsent text at its prompt")
 	// ErrNotSubmitted says that the text was typed and the screen does not show that

@@ -57,6 +57,25 @@ func (d *delivery) submit(ctx context.Context, enter bool) error {
 	return d.prove(ctx)
 }
 
+// Submit presses Enter if a text that was typed before stands at the agent's prompt. It
+// types nothing. It reports whether Enter was pressed, which is not known if an error
+// comes with true. If it was pressed and the error is nil, the screen shows that the
+// agent took the text; if it was not, the text is not there.
+func (a *Agent) Submit(ctx context.Context, text string) (pressed bool, err error) {
+	d := delivery{Agent: a, text: text, mine: squeeze(text)}
+	if d.screen, d.before, err = a.atPrompt(ctx); err != nil {
+		return false, err
+	}
+	if d.mine == "" || !d.Profile.Unsubmitted(d.before, text) {
+		return false, nil
+	}
+	d.draft, d.shown = d.before.Draft, true
+	if err := d.press(ctx); err != nil {
+		return d.entered, err
+	}
+	return true, d.prove(ctx)
+}
+
 // delivery is one text on its way.
 type delivery struct {
 	*Agent
@@ -69,7 +88,8 @@ type delivery struct {
 	// draft is what was at the prompt before Enter, shown that the text was seen there.
 	draft string
 	shown bool
-	// pressed is when Enter was pressed first.
+	// entered says that Enter was pressed, or may have been; pressed is when first.
+	entered bool
 	pressed time.Time
 }
 
@@ -145,6 +165,7 @@ func (d *delivery) press(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	d.entered = true
 	if _, err := d.Terminal.Input(ctx, swarm.Input{Enter: true}); err != nil {
 		return fmt.Errorf("the text was typed and not submitted: %w", err)
 	}

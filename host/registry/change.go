@@ -16,6 +16,9 @@ import (
 
 // Tx is one change of the registry, good within [Registry.Change] only.
 type Tx struct {
+	// Quiet says that nobody is to be woken for the messages and tasks that are added.
+	Quiet bool
+
 	tx *sql.Tx
 	// The statements are prepared when they are first needed: a crowd's end is one
 	// change.

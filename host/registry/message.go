@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -40,6 +41,7 @@ type Message struct {
 
 // AddMessage puts a message into its recipient's inbox and gives it its id.
 func (t *Tx) AddMessage(ctx context.Context, m *Message) error {
+	m.Quiet = m.Quiet || t.Quiet
 	res, err := t.tx.ExecContext(ctx, `INSERT INTO messages (team, sender, recipient, type, body, time_ns, read_ns, brought, brought_ns, quiet)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.Team, m.Sender, m.Recipient, m.Type, m.Body, nanos(m.Time), nanos(m.Read),
 		m.How, nanos(m.Brought), m.Quiet)
@@ -79,28 +81,77 @@ func (t *Tx) Messages(ctx context.Context, q MessageQuery) (messages []Message, 
 	if err := t.tx.QueryRowContext(ctx, "SELECT count(*)"+where, q.Team, q.Recipient).Scan(&more); err != nil {
 		return nil, 0, fmt.Errorf("read the inbox of '%s' of '%s': %w", q.Recipient, q.Team, err)
 	}
-	rows, err := t.tx.QueryContext(ctx, "SELECT id, sender, type, body, time_ns, read_ns, brought, brought_ns, quiet"+where+order+" LIMIT ?", q.Team, q.Recipient, q.Limit)
+	rows, err := t.tx.QueryContext(ctx, "SELECT "+messageColumns+where+order+" LIMIT ?", q.Team, q.Recipient, q.Limit)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the inbox of '%s' of '%s': %w", q.Recipient, q.Team, err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	size := 0
 	for rows.Next() {
-		m := Message{Team: q.Team, Recipient: q.Recipient}
-		var at, read, brought int64
-		if err := rows.Scan(&m.ID, &m.Sender, &m.Type, &m.Body, &at, &read, &m.How, &brought, &m.Quiet); err != nil {
+		m, err := scanMessage(rows, false)
+		if err != nil {
 			return nil, 0, fmt.Errorf("read the inbox of '%s' of '%s': %w", q.Recipient, q.Team, err)
 		}
 		if size += len(m.Body); size > q.Bytes && len(messages) > 0 {
 			break
 		}
-		m.Time, m.Read, m.Brought = when(at), when(read), when(brought)
+		m.Team, m.Recipient = q.Team, q.Recipient
 		messages = append(messages, m)
 	}
 	if q.Newest {
 		slices.Reverse(messages)
 	}
 	return messages, more - len(messages), rows.Err()
+}
+
+// MessagesWith returns the messages with these ids, the oldest one first.
+func (t *Tx) MessagesWith(ctx context.Context, ids ...int64) (messages []Message, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	return t.messages(ctx, "id IN ("+strings.TrimSuffix(strings.Repeat("?, ", len(ids)), ", ")+") ORDER BY id", args...)
+}
+
+// Sent returns the last messages that a member has sent, the oldest one first.
+func (t *Tx) Sent(ctx context.Context, m Membership, limit int) ([]Message, error) {
+	messages, err := t.messages(ctx, "team = ? AND sender = ? ORDER BY id DESC LIMIT ?", m.Team, m.Member, limit)
+	slices.Reverse(messages)
+	return messages, err
+}
+
+func (t *Tx) messages(ctx context.Context, where string, args ...any) (messages []Message, err error) {
+	rows, err := t.tx.QueryContext(ctx, "SELECT team, recipient, "+messageColumns+" FROM messages WHERE "+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read messages: %w", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		m, err := scanMessage(rows, true)
+		if err != nil {
+			return nil, fmt.Errorf("read messages: %w", err)
+		}
+		messages = append(messages, m)
+	}
+	return messages, rows.Err()
+}
+
+const messageColumns = "id, sender, type, body, time_ns, read_ns, brought, brought_ns, quiet"
+
+// scanMessage scans [messageColumns], after the team and the recipient if inbox says so.
+func scanMessage(s scanner, inbox bool) (Message, error) {
+	var m Message
+	var at, read, brought int64
+	targets := []any{&m.ID, &m.Sender, &m.Type, &m.Body, &at, &read, &m.How, &brought, &m.Quiet}
+	if inbox {
+		targets = append([]any{&m.Team, &m.Recipient}, targets...)
+	}
+	err := s.Scan(targets...)
+	m.Time, m.Read, m.Brought = when(at), when(read), when(brought)
+	return m, err
 }
 
 // MarkRead says that a member read all messages of its inbox from one id to

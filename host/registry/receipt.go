@@ -172,6 +172,23 @@ func (t *Tx) Nudge(ctx context.Context, workerID string) (n Nudge, err error) {
 	return n, nil
 }
 
+// Nudges returns the ids of the workers for whose agents a line is being typed.
+func (t *Tx) Nudges(ctx context.Context) (ids []string, err error) {
+	rows, err := t.tx.QueryContext(ctx, "SELECT worker_id FROM nudges ORDER BY worker_id")
+	if err != nil {
+		return nil, fmt.Errorf("read nudges: %w", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
 // EndNudge forgets the line that was typed for the agent of a worker.
 func (t *Tx) EndNudge(ctx context.Context, workerID string) error {
 	_, err := t.tx.ExecContext(ctx, "DELETE FROM nudges WHERE worker_id = ?", workerID)

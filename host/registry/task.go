@@ -55,6 +55,7 @@ type Task struct {
 
 // AddTask adds a task and gives it the next number of its team.
 func (t *Tx) AddTask(ctx context.Context, task *Task) error {
+	task.Quiet = task.Quiet || t.Quiet
 	err := t.tx.QueryRowContext(ctx, `INSERT INTO tasks (`+taskColumns+`)
 		SELECT ?1, coalesce(max(n), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 FROM tasks WHERE team = ?1 RETURNING n`,
 		task.Team, task.Title, task.Description, task.Priority, task.Status, task.Owner, nanos(task.Created), nanos(task.Updated),

@@ -99,6 +99,9 @@ func Unjoin(ctx context.Context, tx *registry.Tx, agentID string, now time.Time)
 	if _, err := giveBack(ctx, tx, a.Team, a.ID, now); err != nil {
 		return err
 	}
+	if err := tx.Unassign(ctx, registry.Membership{Team: a.Team, Member: a.ID}); err != nil {
+		return err
+	}
 	return tx.DeleteAgent(ctx, agentID)
 }
 
@@ -121,6 +124,10 @@ func Rejoin(ctx context.Context, tx *registry.Tx, agentID, workerID, worker, tok
 	a.Status, a.Before, a.Lost = Spawning, "", time.Time{}
 	a.WorkerID, a.Worker, a.TokenHash, a.Pane, a.Heartbeat = workerID, worker, tokenHash, "", now
 	a.Rotations++
+	// Its new process was told of nothing.
+	if err := tx.BringAgain(ctx, registry.Membership{Team: a.Team, Member: a.ID}); err != nil {
+		return err
+	}
 	return tx.PutAgent(ctx, &a)
 }
 

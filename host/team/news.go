@@ -2,7 +2,9 @@ package team
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -104,4 +106,33 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// MayWake reports whether something is waiting for those who live in a worker that is
+// not quiet.
+func MayWake(ctx context.Context, tx *registry.Tx, workerID string) (bool, error) {
+	all, _, err := Memberships(ctx, tx, workerID)
+	if err != nil {
+		return false, err
+	}
+	for _, m := range all {
+		members, err := tx.ToWake(ctx, m.Team)
+		if err != nil || slices.Contains(members, m.Member) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// WorkerOf returns the id of the worker that a member of a team lives in; empty: none
+// that lives.
+func WorkerOf(ctx context.Context, tx *registry.Tx, t *registry.Team, member string) (string, error) {
+	if member == Leader {
+		return t.LeaderWorker, nil
+	}
+	a, err := live(ctx, tx, member)
+	if errors.Is(err, registry.ErrNotFound) || isOver(err) || err == nil && !a.Lost.IsZero() {
+		return "", nil
+	}
+	return a.WorkerID, err
 }

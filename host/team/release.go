@@ -40,6 +40,9 @@ func Release(ctx context.Context, tx *registry.Tx, agentID string, l Leaving, no
 	if r.Reassigned, r.Warnings, err = takeBack(ctx, tx, &a, now); err != nil {
 		return Released{}, err
 	}
+	if err := tx.Unassign(ctx, registry.Membership{Team: a.Team, Member: a.ID}); err != nil {
+		return Released{}, err
+	}
 	s, open, err := request(ctx, tx, a.ID)
 	if err != nil {
 		return Released{}, err

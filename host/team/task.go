@@ -42,11 +42,14 @@ type NewTask struct {
 	Priority registry.Priority
 	// Dependencies are the ids of tasks that have to be completed first.
 	Dependencies []string
+	// Assignee is the id or the name of the member that it is for; empty or [All]: any.
+	Assignee string
 }
 
 // CreateTask adds a pending task to a team, as one of its members.
 func CreateTask(ctx context.Context, tx *registry.Tx, caller Caller, team string, t NewTask, now time.Time) (registry.Task, error) {
-	if _, err := Member(ctx, tx, caller, team); err != nil {
+	member, err := Member(ctx, tx, caller, team)
+	if err != nil {
 		return registry.Task{}, err
 	}
 	task := registry.Task{
@@ -58,6 +61,11 @@ func CreateTask(ctx context.Context, tx *registry.Tx, caller Caller, team string
 	}
 	if err := checkTask(&task); err != nil {
 		return registry.Task{}, err
+	}
+	if t.Assignee != "" {
+		if err := assign(ctx, tx, &task, member, t.Assignee, now); err != nil {
+			return registry.Task{}, err
+		}
 	}
 	if err := tx.AddTask(ctx, &task); err != nil {
 		return registry.Task{}, err
@@ -118,7 +126,7 @@ func setDependencies(ctx context.Context, tx *registry.Tx, task *registry.Task, 
 // Of several that claim it one gets it; the others get [ErrUnavailable].
 func ClaimTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id string, now time.Time) (registry.Task, error) {
 	return changeTask(ctx, tx, caller, team, id, now, func(task *registry.Task, member string) error {
-		return claim(ctx, tx, task, member, now)
+		return claim(ctx, tx, caller, task, member, now)
 	})
 }
 
@@ -128,6 +136,8 @@ type TaskChange struct {
 	Status registry.TaskStatus
 	// Dependencies take the place of those of a pending task; nil: as they are.
 	Dependencies []string
+	// Assignee is the member that a pending task is for now, or [All]; empty: as it is.
+	Assignee string
 }
 
 // UpdateTask changes a task. Its status moves forward only: to in_progress, which
@@ -147,11 +157,19 @@ func UpdateTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id st
 				return err
 			}
 		}
+		if c.Assignee != "" {
+			if task.Status != registry.TaskPending {
+				return refuse(ErrUnavailable, "Task %s is not available (status: %s)", id, task.Status)
+			}
+			if err := assign(ctx, tx, task, member, c.Assignee, now); err != nil {
+				return err
+			}
+		}
 		switch from := task.Status; {
 		case c.Status == "":
 			return nil
 		case from == registry.TaskPending && c.Status == registry.TaskInProgress:
-			return claim(ctx, tx, task, member, now)
+			return claim(ctx, tx, caller, task, member, now)
 		case from == registry.TaskInProgress && (c.Status == registry.TaskCompleted || c.Status == from):
 			// Who starts what another one has started must not believe to have it.
 			if member != task.Owner {
@@ -205,9 +223,12 @@ func changeTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id st
 	return task, Touch(ctx, tx, caller, now)
 }
 
-func claim(ctx context.Context, tx *registry.Tx, task *registry.Task, member string, now time.Time) error {
+func claim(ctx context.Context, tx *registry.Tx, caller Caller, task *registry.Task, member string, now time.Time) error {
 	if task.Status != registry.TaskPending {
 		return refuse(ErrUnavailable, "Task %s is not available (status: %s)", TaskID(task.N), task.Status)
+	}
+	if err := isFor(ctx, tx, caller, task, member); err != nil {
+		return err
 	}
 	waits, err := tx.WaitsFor(ctx, task.Team, task.N)
 	if err != nil {
@@ -218,6 +239,51 @@ func claim(ctx context.Context, tx *registry.Tx, task *registry.Task, member str
 	}
 	task.Status, task.Owner, task.Claimed = registry.TaskInProgress, member, now
 	return nil
+}
+
+// assign makes a task one for the member that is meant, or for any. The member that does
+// so needs not be told.
+func assign(ctx context.Context, tx *registry.Tx, task *registry.Task, member, to string, now time.Time) error {
+	task.Assignee, task.Receipt = "", registry.Receipt{Quiet: tx.Quiet}
+	if to == All {
+		return nil
+	}
+	found, err := recipients(ctx, tx, task.Team, member, to)
+	if errors.Is(err, ErrNoRecipient) {
+		err = refuse(ErrNoRecipient, "Assignee '%s' is not a member of team '%s'", to, task.Team)
+	}
+	if err != nil {
+		return err
+	}
+	task.Assignee = found[0]
+	if task.Assignee == member {
+		task.How, task.Brought = registry.BroughtRead, now
+	}
+	return nil
+}
+
+// isFor returns nil if a member may claim a task: it is for nobody else who could. The
+// leader may claim any.
+func isFor(ctx context.Context, tx *registry.Tx, caller Caller, task *registry.Task, member string) error {
+	if task.Assignee == "" || task.Assignee == member {
+		return nil
+	}
+	name := task.Assignee
+	if name != Leader {
+		a, err := live(ctx, tx, task.Assignee)
+		if errors.Is(err, registry.ErrNotFound) || isOver(err) || err == nil && !a.Lost.IsZero() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		name = a.Name
+	}
+	err := Lead(ctx, tx, caller, task.Team, "")
+	if _, refused := errors.AsType[*NotLeaderError](err); refused {
+		return refuse(ErrUnavailable, "Task %s is not available (it is for %s)", TaskID(task.N), name)
+	}
+	return err
 }
 
 // Tasks returns the tasks of the caller's team in the order of their numbers. An
@@ -249,6 +315,7 @@ func giveBack(ctx context.Context, tx *registry.Tx, team, member string, now tim
 	given := make([]string, len(tasks))
 	for i, task := range tasks {
 		task.Status, task.Owner, task.Claimed, task.Updated = registry.TaskPending, "", time.Time{}, now
+		task.Receipt = registry.Receipt{}
 		task.Warning = fmt.Sprintf("Reassigned: previous owner %s terminated", member)
 		if err := tx.PutTask(ctx, &task); err != nil {
 			return nil, err

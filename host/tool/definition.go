@@ -121,14 +121,40 @@ func (d *definition[I, O]) call(ctx context.Context, env Env, raw json.RawMessag
 	if err != nil {
 		return d.failed(in, message(err)), err
 	}
+	if q, ok := any(in).(interface{ quiet() bool }); ok && q.quiet() {
+		h.Quiet()
+	}
 	out, err := d.run(ctx, h, env, in)
-	if err != nil {
+	switch {
+	case err != nil:
 		out = d.failed(in, message(err))
+	case d.tool.Member && !d.tool.ReadOnly:
+		// Whoever gave up waiting still wants them to know.
+		waking := h.Wake(context.WithoutCancel(ctx), teamOf(in))
+		if o, ok := any(&out).(interface{ wakes(members []string) }); ok {
+			o.wakes(waking)
+		}
 	}
 	if later, ok := any(&out).(interface{ closeLater(func() error) bool }); ok && later.closeLater(h.Close) {
 		return out, err
 	}
 	return out, errors.Join(err, h.Close())
+}
+
+// Waking is in the inputs of tools that make something for other members.
+type Waking struct {
+	NoWake bool `json:"noWake,omitempty" jsonschema:"Do not wake anybody for this"`
+}
+
+func (w Waking) quiet() bool { return w.NoWake }
+
+// teamOf returns the team that an input names.
+func teamOf(in any) string {
+	name := reflect.ValueOf(in).FieldByName("TeamName")
+	if !name.IsValid() {
+		return ""
+	}
+	return name.String()
 }
 
 // message is the text of an error in an answer: one line, without the sentinels

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -17,13 +18,40 @@ type SendMessageInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	To       string `json:"to" jsonschema:"Name or ID of an agent, leader, or all" schema:"min=1"`
 	Message  string `json:"message" jsonschema:"Text of the message" schema:"min=1"`
+	Waking
 }
 
 // SendMessageOutput is the message that was sent.
 type SendMessageOutput struct {
 	outcome
-	ID    string `json:"id" jsonschema:"ID of the message; the first one if it went to several, empty if there was nobody else"`
-	Error string `json:"error,omitempty" jsonschema:"Why it was not sent"`
+	ID       string    `json:"id" jsonschema:"ID of the message; the first one if it went to several, empty if there was nobody else"`
+	Receipts []Receipt `json:"receipts,omitempty" jsonschema:"One for each recipient"`
+	Error    string    `json:"error,omitempty" jsonschema:"Why it was not sent"`
+}
+
+// wakes says for whom a courier is on its way.
+func (o *SendMessageOutput) wakes(members []string) {
+	for i := range o.Receipts {
+		o.Receipts[i].Courier = slices.Contains(members, o.Receipts[i].To)
+	}
+}
+
+// Receipt is how a message was brought to one recipient.
+type Receipt struct {
+	ID      string    `json:"id" jsonschema:"ID of the message"`
+	To      string    `json:"to" jsonschema:"ID of the member"`
+	Stored  Timestamp `json:"stored" jsonschema:"When it was in the inbox"`
+	How     string    `json:"how,omitempty" jsonschema:"How it was brought; absent: not yet" schema:"enum=nudging|nudge|unproven|hook|read"`
+	Brought Timestamp `json:"brought,omitzero" jsonschema:"When it was brought"`
+	Read    Timestamp `json:"read,omitzero" jsonschema:"When it was read"`
+	Courier bool      `json:"courier,omitempty" jsonschema:"A courier waits until the agent is at its prompt"`
+}
+
+func receipt(m registry.Message) Receipt {
+	return Receipt{
+		ID: strconv.FormatInt(m.ID, 10), To: m.Recipient, Stored: Timestamp{m.Time},
+		How: string(m.How), Brought: Timestamp{m.Brought}, Read: Timestamp{m.Read},
+	}
 }
 
 // ReadMessagesInput says which messages to read.
@@ -51,6 +79,8 @@ type Message struct {
 	Message   string    `json:"message" jsonschema:"Its text"`
 	Timestamp Timestamp `json:"timestamp" jsonschema:"When it was sent"`
 	Read      bool      `json:"read" jsonschema:"It had been read before this call"`
+	How       string    `json:"how,omitempty" jsonschema:"How you were told of it; absent: you were not" schema:"enum=nudging|nudge|unproven|hook|read"`
+	Brought   Timestamp `json:"brought,omitzero" jsonschema:"When you were told"`
 }
 
 // SendMessage sends a message to members of a team.
@@ -72,17 +102,21 @@ var sendMessage = &definition[SendMessageInput, SendMessageOutput]{
 		Description: `Send a message to a member of the team, or to all others.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in SendMessageInput) (SendMessageOutput, error) {
-		var ids []int64
+		var sent []registry.Message
 		err := change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (err error) {
-			ids, err = team.Send(ctx, tx, caller, in.TeamName, in.To, in.Message, now)
+			ids, err := team.Send(ctx, tx, caller, in.TeamName, in.To, in.Message, now)
+			if err == nil {
+				sent, err = tx.MessagesWith(ctx, ids...)
+			}
 			return err
 		})
 		if err != nil {
 			return SendMessageOutput{}, err
 		}
 		out := SendMessageOutput{outcome: outcome{true}}
-		if len(ids) > 0 { // all can be nobody
-			out.ID = strconv.FormatInt(ids[0], 10)
+		for _, m := range sent { // all can be nobody
+			out.Receipts = append(out.Receipts, receipt(m))
+			out.ID = out.Receipts[0].ID
 		}
 		return out, nil
 	},
@@ -127,6 +161,7 @@ func messages(ms []registry.Message) []Message {
 		list[i] = Message{
 			ID: strconv.FormatInt(m.ID, 10), From: m.Sender, To: m.Recipient, Type: string(m.Type),
 			Message: m.Body, Timestamp: Timestamp{m.Time}, Read: !m.Read.IsZero(),
+			How: string(m.How), Brought: Timestamp{m.Brought},
 		}
 	}
 	return list

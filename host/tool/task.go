@@ -17,6 +17,9 @@ type Task struct {
 	Priority     string    `json:"priority" jsonschema:"How soon" schema:"enum=high|normal|low"`
 	Status       string    `json:"status" jsonschema:"How far it is" schema:"enum=pending|in_progress|completed"`
 	Owner        string    `json:"owner,omitempty" jsonschema:"ID of the member that claimed it"`
+	Assignee     string    `json:"assignee,omitempty" jsonschema:"ID of the member that it is for; absent: any"`
+	How          string    `json:"how,omitempty" jsonschema:"How its assignee was told" schema:"enum=nudging|nudge|unproven|hook|read"`
+	Brought      Timestamp `json:"brought,omitzero" jsonschema:"When it was told"`
 	CreatedAt    Timestamp `json:"createdAt" jsonschema:"When it was created"`
 	UpdatedAt    Timestamp `json:"updatedAt" jsonschema:"When it changed last"`
 	ClaimedAt    Timestamp `json:"claimedAt,omitzero" jsonschema:"When it was claimed"`
@@ -40,6 +43,8 @@ type TaskCreateInput struct {
 	Description  string   `json:"description,omitempty" jsonschema:"More about it"`
 	Priority     string   `json:"priority,omitempty" jsonschema:"How soon" schema:"default=normal,enum=high|normal|low"`
 	Dependencies []string `json:"dependencies,omitempty" jsonschema:"IDs of tasks to complete first"`
+	Assignee     string   `json:"assignee,omitempty" jsonschema:"Name or ID of the member that it is for; any if omitted"`
+	Waking
 }
 
 // TaskClaimInput names a task that the caller takes.
@@ -55,6 +60,8 @@ type TaskUpdateInput struct {
 	Status   string `json:"status" jsonschema:"in_progress claims it" schema:"enum=pending|in_progress|completed"`
 	// Dependencies replace those of a pending task; nil: they stay.
 	Dependencies []string `json:"dependencies,omitzero" jsonschema:"New list, of a pending task alone"`
+	Assignee     string   `json:"assignee,omitempty" jsonschema:"Member that a pending task is for now, or all"`
+	Waking
 }
 
 // TaskListInput says which tasks to list.
@@ -103,6 +110,7 @@ var taskCreate = &definition[TaskCreateInput, TaskOutput]{
 		return changeTask(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
 			return team.CreateTask(ctx, tx, caller, in.TeamName, team.NewTask{
 				Title: in.Title, Description: in.Description, Priority: registry.Priority(in.Priority), Dependencies: in.Dependencies,
+				Assignee: in.Assignee,
 			}, now)
 		})
 	},
@@ -137,7 +145,7 @@ var taskUpdate = &definition[TaskUpdateInput, TaskOutput]{
 	run: func(ctx context.Context, h *host.Host, _ Env, in TaskUpdateInput) (TaskOutput, error) {
 		return changeTask(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
 			return team.UpdateTask(ctx, tx, caller, in.TeamName, in.TaskID, team.TaskChange{
-				Status: registry.TaskStatus(in.Status), Dependencies: in.Dependencies,
+				Status: registry.TaskStatus(in.Status), Dependencies: in.Dependencies, Assignee: in.Assignee,
 			}, now)
 		})
 	},
@@ -185,7 +193,7 @@ func changeTask(ctx context.Context, h *host.Host, teamName string,
 func task(t registry.Task) Task {
 	return Task{
 		ID: team.TaskID(t.N), Title: t.Title, Description: t.Description, Priority: string(t.Priority),
-		Status: string(t.Status), Owner: t.Owner,
+		Status: string(t.Status), Owner: t.Owner, Assignee: t.Assignee, How: string(t.How), Brought: Timestamp{t.Brought},
 		CreatedAt: Timestamp{t.Created}, UpdatedAt: Timestamp{t.Updated},
 		ClaimedAt: Timestamp{t.Claimed}, CompletedAt: Timestamp{t.Completed},
 		Dependencies: team.TaskIDs(t.Needs), Blocks: team.TaskIDs(t.Blocks), Warning: t.Warning,

@@ -174,7 +174,7 @@ func (c *census) marksOf(p proc.Process) marks {
 		m.worker, _ = proc.Getenv(p.PID, swarm.EnvWorkerID)
 		m.keeper, _ = proc.Getenv(p.PID, swarm.EnvKeeper)
 		m.proven = m.keeper == "tmux" && p.Name == "tmux: server" ||
-			m.keeper == rundir.RespawnMark && rundir.IsRespawn(p.PID) || m.keeper != "" && rundir.IsShim(p.Identity)
+			rundir.IsHelper(m.keeper, p.PID) || m.keeper != "" && rundir.IsShim(p.Identity)
 		c.marks[p.PID] = m
 	}
 	return m

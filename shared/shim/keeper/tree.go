@@ -46,7 +46,8 @@ func (k *keeper) members() ([]proc.Process, error) {
 
 // isStranger reports whether a process below the shim is not the worker's, with all
 // below it: another worker's shim, which its run directory proves, a tmux server that
-// is marked as one for all workers, or the swarm that starts this worker again.
+// is marked as one for all workers, or the swarm that starts this worker again or
+// waits for an agent.
 func (k *keeper) isStranger(p proc.Process) (bool, error) {
 	// Whatever the main process was told to be, it is what we keep.
 	if p.Identity == k.status.Main || k.strangers[p.PID] == p.Start {
@@ -56,7 +57,7 @@ func (k *keeper) isStranger(p proc.Process) (bool, error) {
 	if !marked || err != nil {
 		return false, err
 	}
-	if mark == tmuxMark && p.Name == tmuxName || mark == rundir.RespawnMark && rundir.IsRespawn(p.PID) || rundir.IsShim(p.Identity) {
+	if mark == tmuxMark && p.Name == tmuxName || rundir.IsHelper(mark, p.PID) || rundir.IsShim(p.Identity) {
 		if k.strangers == nil {
 			k.strangers = make(map[int]uint64)
 		}

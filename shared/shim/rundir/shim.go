@@ -13,9 +13,18 @@ const (
 	// RespawnMark is the mark in the environment of the process that finishes the
 	// respawn of the worker which it was started in.
 	RespawnMark = "respawn"
+	// CourierMark is that of the process that waits until an agent can be told what is
+	// waiting for it, whichever worker it was started in.
+	CourierMark = "courier"
 	// program is the name of swarm itself.
 	program = "swarm"
 )
+
+// helpers are the first arguments of the swarm that a mark is for.
+var helpers = map[string][]string{
+	RespawnMark: {"respawn", "--helper"},
+	CourierMark: {"courier"},
+}
 
 // IsShim reports whether a run directory proves that a process is a shim: the process
 // works in it, and its status.json names the process. The mark in the environment of

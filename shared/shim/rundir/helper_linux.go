@@ -8,10 +8,13 @@ import (
 	"strconv"
 )
 
-// IsRespawn reports whether a process that has the mark [RespawnMark] is the helper
-// that finishes the respawn of the worker which it was started in: it runs the swarm
-// that was installed with this program, and that command of it.
-func IsRespawn(pid int) bool {
+// IsHelper reports whether a process that has a mark is the swarm that this mark is
+// for: [RespawnMark] or [CourierMark]. It runs the swarm that was installed with this
+// program, and that command of it.
+func IsHelper(mark string, pid int) bool {
+	if helpers[mark] == nil {
+		return false
+	}
 	proc := "/proc/" + strconv.Itoa(pid)
 	running, err := os.Stat(proc + "/exe")
 	if err != nil {
@@ -24,14 +27,14 @@ func IsRespawn(pid int) bool {
 	beside := filepath.Dir(own)
 	for _, path := range []string{filepath.Join(beside, program), filepath.Join(beside, "../../bin", program)} {
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, running) {
-			return isRespawn(proc + "/cmdline")
+			return begins(proc+"/cmdline", helpers[mark])
 		}
 	}
 	return false
 }
 
-// isRespawn reads a command line as far as its first arguments.
-func isRespawn(path string) bool {
+// begins reports whether the arguments of a command line begin with some.
+func begins(path string, want []string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -39,5 +42,10 @@ func isRespawn(path string) bool {
 	defer f.Close()
 	b, _ := io.ReadAll(io.LimitReader(f, 8<<10))
 	args := bytes.Split(b, []byte{0})
-	return len(args) > 2 && string(args[1]) == "respawn" && string(args[2]) == "--helper"
+	for i, arg := range want {
+		if len(args) < i+2 || string(args[i+1]) != arg {
+			return false
+		}
+	}
+	return true
 }

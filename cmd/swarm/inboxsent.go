@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+// sentLimit is how many messages are listed.
+const sentLimit = 50
+
+func newInboxSent(a *app) *cobra.Command {
+	f := &memberFlags{}
+	cmd := &cobra.Command{
+		Use:   "sent [flags]",
+		Short: "List the messages that you sent, and whether they arrived",
+		Long: `List the last 50 messages that the caller sent, the oldest first, each with how far it
+came: stored, brought to the receiver, read. A message is brought by a "nudge", a line
+typed at the receiver's prompt that says that something is waiting; by a "hook" of its
+client; or by being "read". "unproven" means that a line was typed, or perhaps, and the
+screen does not show that it was taken: it is not typed again.`,
+		Example: `  swarm inbox sent --team web
+  swarm inbox sent --json | jq -r '.[] | select(.read == null) | .to'`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
+				h, err := env.Open(cmd.Context())
+				if err != nil {
+					return err
+				}
+				messages, err := agent.Sent(cmd.Context(), h, team, sentLimit)
+				if err = errors.Join(err, h.Leave()); err != nil {
+					return err
+				}
+				if f.json {
+					return a.printJSON(sentMessages(messages))
+				}
+				nameOf := memberNames(cmd.Context(), env, team)
+				var rows [][]string
+				for _, m := range messages {
+					text, _, _ := strings.Cut(messageText(tool.Message{Type: string(m.Type), Message: m.Body}), "\n")
+					rows = append(rows, []string{fmt.Sprint(m.ID), nameOf(m.Recipient), formatAge(time.Since(m.Time)), receiptText(m), text})
+				}
+				a.printTable([]string{"ID", "TO", "AGE", "RECEIPT", "MESSAGE"}, rows)
+				return nil
+			})
+		},
+	}
+	f.addTo(cmd, a)
+	return cmd
+}
+
+// receiptText says how far a message came.
+func receiptText(m registry.Message) string {
+	switch {
+	case m.How == "":
+		return "stored"
+	case m.How == registry.BroughtRead, !m.Read.IsZero():
+		return "read"
+	default:
+		return string(m.How)
+	}
+}
+
+// jsonSent is a message that was sent. Times that are not known are null.
+type jsonSent struct {
+	ID      string  `json:"id"`
+	To      string  `json:"to"`
+	Type    string  `json:"type"`
+	Message string  `json:"message"`
+	Stored  *string `json:"stored"`
+	How     *string `json:"how"`
+	Brought *string `json:"brought"`
+	Read    *string `json:"read"`
+}
+
+func sentMessages(messages []registry.Message) []jsonSent {
+	list := make([]jsonSent, len(messages))
+	for i, m := range messages {
+		list[i] = jsonSent{
+			ID: fmt.Sprint(m.ID), To: m.Recipient, Type: string(m.Type), Message: m.Body, Stored: timeJSON(m.Time),
+			How: orNull(string(m.How)), Brought: timeJSON(m.Brought), Read: timeJSON(m.Read),
+		}
+	}
+	return list
+}

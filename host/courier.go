@@ -1,0 +1,227 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/host/lockfile"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// courierLimit is how long a courier waits.
+	courierLimit = 10 * time.Minute
+	// courierEvery is how often it finds out whether it is still needed, and whether
+	// the agent has written something. It looks at the screen of one that has been
+	// quiet, and of one that has not once in courierLook.
+	courierEvery = time.Second
+	courierLook  = 5 * time.Second
+	// courierSuffix is that of its lock, which holds a courierSign.
+	courierSuffix = ".courier"
+)
+
+// courierSign tells who a courier is.
+type courierSign struct {
+	Process proc.Identity `json:"process"`
+	Since   time.Time     `json:"since"`
+}
+
+func (h *Host) courierPath(id string) string { return h.lockPath(id) + courierSuffix }
+
+// hasCourier reports whether a worker has a courier.
+func (h *Host) hasCourier(id string) bool { return lockfile.IsHeld(h.courierPath(id)) }
+
+// Courier waits until the agent of a worker is at its prompt, types one line there that
+// tells what is waiting for it, and goes on until nothing is. Nothing is typed while the
+// agent works or asks something. It returns at once if another courier of this worker
+// lives, and in any case when the worker ends, nothing is waiting any more, or ten
+// minutes are over.
+//
+// A line is typed at most once, whoever is killed at whatever moment: what it tells of
+// is recorded as being brought before. One that stands at the prompt afterwards, and was
+// not submitted, is submitted by the next courier.
+func (h *Host) Courier(ctx context.Context, workerID string) error {
+	ctx, cancel := context.WithTimeout(ctx, courierLimit)
+	defer cancel()
+	for {
+		unlock, err := lockfile.Try(h.courierPath(workerID))
+		if err != nil || unlock == nil {
+			return err
+		}
+		c := courier{h: h, id: workerID}
+		err = c.run(ctx)
+		unlock()
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		// Whoever came while the lock was held relies on this courier.
+		if _, needed, err := c.needed(ctx); !needed || err != nil {
+			return err
+		}
+	}
+}
+
+// courier is one that has the lock.
+type courier struct {
+	h  *Host
+	id string
+	// file is the database that is open.
+	file fs.FileInfo
+	// looked is when it last looked at the screen; idle says that the agent was at its
+	// prompt then.
+	looked time.Time
+	idle   bool
+}
+
+func (c *courier) run(ctx context.Context) error {
+	if err := c.sign(); err != nil {
+		return err
+	}
+	tick := time.NewTicker(courierEvery)
+	defer tick.Stop()
+	for {
+		rec, needed, err := c.needed(ctx)
+		if err != nil || !needed {
+			return err
+		}
+		if err := c.visit(ctx, rec); err != nil {
+			c.h.warnIf(err, "an agent can't be told what is waiting", "worker", rec.Name)
+			if isFinal(err) {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// isFinal reports whether an error says that there will never be anything to type at.
+func isFinal(err error) bool {
+	return errors.Is(err, swarm.ErrNotFound) || errors.Is(err, swarm.ErrUnsupported) || errors.Is(err, ErrEnded)
+}
+
+// sign writes into the lock who has it.
+func (c *courier) sign() error {
+	self, err := proc.Identify(os.Getpid())
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(courierSign{self, time.Now()})
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(c.h.courierPath(c.id), os.O_WRONLY|os.O_TRUNC|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
+}
+
+// needed returns the worker's record, and whether there is anything to do. It takes the
+// database that is in place: a rebuild may have put another one there.
+func (c *courier) needed(ctx context.Context) (rec registry.Record, needed bool, err error) {
+	file, err := os.Stat(filepath.Join(c.h.opts.Dir, registry.File))
+	if err != nil {
+		return rec, false, nil
+	}
+	if c.file != nil && !os.SameFile(file, c.file) {
+		c.h.reopen()
+	}
+	c.file = file
+	err = c.h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		if rec, err = tx.Get(ctx, c.id); err != nil {
+			return err
+		}
+		if _, err := tx.Nudge(ctx, c.id); err == nil || !errors.Is(err, registry.ErrNotFound) {
+			needed = true
+			return err
+		}
+		needed, err = team.MayWake(ctx, tx, c.id)
+		return err
+	})
+	if errors.Is(err, registry.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil {
+		return rec, false, nil
+	}
+	return rec, needed && c.h.canWake(&rec), err
+}
+
+// visit looks at the agent if that is due, and tells it what is waiting if it has been
+// at its prompt for a moment: agents draw their prompt between two steps, too.
+func (c *courier) visit(ctx context.Context, rec registry.Record) error {
+	if rec.State != registry.Running {
+		return nil // it is starting
+	}
+	quiet := time.Since(c.h.lastOutput(c.id)) >= quietFor
+	if !quiet && time.Since(c.looked) < courierLook {
+		return nil
+	}
+	e, err := c.h.entry(rec.Backend, rec.Plugin)
+	if err != nil {
+		return err
+	}
+	return c.h.askBackend(ctx, e, false, func(p *peer) error {
+		prof := c.h.profileOf(&rec)
+		if !c.h.canLook(p, rec, prof) || !p.Has(swarm.CapInput) {
+			return swarm.ErrUnsupported
+		}
+		before := c.idle
+		look, err := c.look(ctx, p, rec, prof)
+		if err != nil || look.State != profile.Idle || !quiet && !before {
+			return err
+		}
+		return c.h.nudge(ctx, p, rec, prof)
+	})
+}
+
+func (c *courier) look(ctx context.Context, p *peer, rec registry.Record, prof *profile.Profile) (profile.Look, error) {
+	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+	defer cancel()
+	c.looked, c.idle = time.Now(), false
+	s, err := (&terminal{p: p, handle: rec.Handle}).Screen(ctx)
+	if err != nil {
+		return profile.Look{}, err
+	}
+	look := prof.Look(s)
+	c.idle = look.State == profile.Idle
+	return look, nil
+}
+
+// couriers looks at the couriers, if there are any.
+func (d *doctor) couriers(recs []registry.Record) {
+	const subject = "couriers"
+	for _, r := range recs {
+		if !d.h.hasCourier(r.ID) {
+			continue
+		}
+		var sign courierSign
+		b, err := safefile.Read(d.h.courierPath(r.ID), 4096)
+		if err == nil {
+			err = json.Unmarshal(b, &sign)
+		}
+		switch pid := sign.Process.PID; {
+		case err != nil || !sign.Process.Alive():
+			// It has only just begun, or is over by now.
+		case time.Since(sign.Since) > courierLimit+time.Minute:
+			d.find(SeverityWarning, subject, fmt.Sprintf("kill %d", pid), "the courier for '%s' (pid %d) should have ended by now", r.Name, pid)
+		default:
+			d.find(SeverityOK, subject, "", "one waits for '%s' to be at its prompt (pid %d, for %s)", r.Name, pid, time.Since(sign.Since).Round(time.Second))
+		}
+	}
+}

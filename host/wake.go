@@ -1,0 +1,136 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"slices"
+	"syscall"
+
+	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// CourierVerb is the argument with which the host's executable becomes a courier; the
+// id of the worker follows.
+const CourierVerb = rundir.CourierMark
+
+// Wake has the agents of a team told what is waiting for them, of all teams with an
+// empty name: for each whose screen is known it leaves a courier behind, unless one is
+// there, see [Host.Courier]. It returns the members for whom one is on its way. It waits
+// for nobody and starts no plugin; what goes wrong is only logged, since what is
+// waiting stays, and every later call tries again.
+//
+// With [Options.NoWake] it does nothing.
+func (h *Host) Wake(ctx context.Context, teamName string) (members []string) {
+	if h.opts.NoWake {
+		return nil
+	}
+	sleeping, err := h.sleeping(ctx, teamName)
+	if !errors.Is(err, fs.ErrNotExist) {
+		h.warnIf(err, "what is waiting for agents can't be read")
+	}
+	for _, s := range sleeping {
+		if !h.hasCourier(s.rec.ID) {
+			if err := h.startCourier(ctx, s.rec.ID); err != nil {
+				h.warnIf(err, "a courier can't be started", "worker", s.rec.Name)
+				continue
+			}
+		}
+		if s.member != "" {
+			members = append(members, s.member)
+		}
+	}
+	return members
+}
+
+// Quiet has the calls of this host wake nobody, as with [Options.NoWake]. It must not be
+// called beside others.
+func (h *Host) Quiet() { h.opts.NoWake = true }
+
+// sleeper is a member for whom something is waiting, and its worker. It has no name if
+// there is only a line that a courier which was killed has left.
+type sleeper struct {
+	member string
+	rec    registry.Record
+}
+
+// sleeping returns the members that can be told what is waiting for them.
+func (h *Host) sleeping(ctx context.Context, teamName string) (all []sleeper, err error) {
+	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		all = nil
+		teams, _, err := tx.Teams(ctx)
+		if err != nil {
+			return err
+		}
+		for _, t := range teams {
+			if teamName != "" && t.Name != teamName {
+				continue
+			}
+			members, err := tx.ToWake(ctx, t.Name)
+			if err != nil {
+				return err
+			}
+			for _, m := range members {
+				worker, err := team.WorkerOf(ctx, tx, &t, m)
+				if err != nil {
+					return err
+				}
+				rec, err := tx.Get(ctx, worker)
+				if errors.Is(err, registry.ErrNotFound) {
+					continue // a person, or one who is no member any more
+				}
+				if err != nil {
+					return err
+				}
+				all = append(all, sleeper{m, rec})
+			}
+		}
+		left, err := tx.Nudges(ctx)
+		for _, id := range left {
+			known := slices.ContainsFunc(all, func(s sleeper) bool { return s.rec.ID == id })
+			if rec, err := tx.Get(ctx, id); err == nil && !known {
+				all = append(all, sleeper{"", rec})
+			}
+		}
+		return err
+	})
+	return slices.DeleteFunc(all, func(s sleeper) bool { return !h.canWake(&s.rec) }), err
+}
+
+// canWake reports whether the agent of a worker can be told something on its terminal,
+// as far as its record says.
+func (h *Host) canWake(rec *registry.Record) bool {
+	if rec.State == registry.Stopped || rec.Backend == pipesBackend {
+		return false
+	}
+	p := h.profileOf(rec)
+	return deliver.Supports(p) && !p.Headless(rec.Command)
+}
+
+// pipesBackend is the backend whose workers are on no terminal.
+const pipesBackend = "process"
+
+// startCourier starts a courier, which goes on when this process has ended.
+func (h *Host) startCourier(ctx context.Context, id string) error {
+	if h.opts.Executable == "" {
+		return fmt.Errorf("%w: the path of swarm is not known", swarm.ErrUnsupported)
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), h.opts.Executable, CourierVerb, id)
+	cmd.Dir = "/" // not in a workspace that may have to go
+	// The mark keeps it out of the worker that the caller runs in, see
+	// [rundir.IsHelper].
+	cmd.Env = append(h.hostEnv(), swarm.EnvDir+"="+h.opts.Dir, swarm.EnvKeeper+"="+rundir.CourierMark)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	// A process that lives longer than the courier has to take note of its end.
+	go func() { _ = cmd.Wait() }()
+	return nil
+}

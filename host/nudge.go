@@ -16,7 +16,7 @@ import (
 const (
 	// nudgeLimit is how long a nudge may take; all of its steps have limits of their
 	// own.
-	nudgeLimit = time.Minute
+	nudgeLimit = 2 * time.Minute
 	// noWait is the time to wait for a prompt when there is none to be waited for.
 	noWait = time.Nanosecond
 )
@@ -53,8 +53,11 @@ func (h *Host) nudge(ctx context.Context, p *peer, rec registry.Record, prof *pr
 		return h.endNudge(ctx, rec.ID, registry.BroughtNudge)
 	case !term.given:
 		return errors.Join(err, h.endNudge(ctx, rec.ID, ""))
+	case term.entered:
+		// A slow agent may still take it. Enter must not be pressed again.
+		return errors.Join(err, h.endNudge(ctx, rec.ID, registry.BroughtUnproven))
 	default:
-		return err // the next look tells what became of it
+		return err // it stands at the prompt, or will: the next look tells
 	}
 }
 
@@ -115,16 +118,17 @@ func (h *Host) endNudge(ctx context.Context, id string, how registry.Brought) er
 	})
 }
 
-// inputTerminal is a terminal that knows whether it was given anything.
+// inputTerminal is a terminal that knows whether it was given anything, and whether
+// Enter was.
 type inputTerminal struct {
 	terminal
-	given bool
+	given, entered bool
 }
 
 func (t *inputTerminal) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
 	out, err := t.terminal.Input(ctx, in)
 	// What can't be given now was not given, if it is the backend that says so.
 	refused := errors.Is(err, swarm.ErrUnavailable) && !errors.Is(err, plugin.ErrPluginGone) && ctx.Err() == nil
-	t.given = t.given || !refused
+	t.given, t.entered = t.given || !refused, t.entered || in.Enter
 	return out, err
 }

@@ -62,7 +62,7 @@ call with --wait waits for the same answer.`,
 			}
 			o.in.AgentID = args[0]
 			return a.asMember(cmd.Context(), &o.memberFlags, func(env tool.Env, name string) error {
-				o.in.TeamName, o.in.NoWake = name, o.noWake
+				o.in.TeamName = name
 				return a.agentKill(cmd.Context(), env, o)
 			})
 		},

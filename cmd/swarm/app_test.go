@@ -267,7 +267,7 @@ func TestEveryVerbHasJSON(t *testing.T) {
 	a, _, _ := testApp()
 	without := []string{
 		"swarm attach", "swarm ralph run", "swarm ralph far", "swarm ralph template", "swarm ralph init",
-		"swarm mcp", "swarm tool schema", "swarm skill", "swarm hook", "swarm integrate",
+		"swarm mcp", "swarm tool schema", "swarm skill", "swarm courier", "swarm hook", "swarm integrate",
 	}
 	var check func(*cobra.Command)
 	check = func(cmd *cobra.Command) {

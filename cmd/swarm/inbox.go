@@ -19,11 +19,15 @@ func newInbox(a *app) *cobra.Command {
 until somebody reads it there, and kept after that. None is lost, and of several that
 read one inbox at the same time each message is new for one.
 
+An idle coding agent is woken by a message to it: one line is typed at its prompt that
+says that something is waiting. "swarm inbox sent" shows what became of it.
+
 A person reads and writes as the leader, as do those who live in the leader's worker.`,
 		Example: `  swarm inbox send alice "task-3 first, please" --team web
   swarm inbox send all "main is green again" --team web
   swarm inbox read
-  swarm inbox wait --timeout 5m`,
+  swarm inbox wait --timeout 5m
+  swarm inbox sent --team web`,
 	}, newInboxSend(a), newInboxRead(a), newInboxWait(a), newInboxSent(a))
 }
 

@@ -47,7 +47,7 @@ its prompt, that something is waiting.`,
 				in.Message = args[1]
 			}
 			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
-				in.TeamName, in.NoWake = team, f.noWake
+				in.TeamName = team
 				out, err := tool.SendMessage(cmd.Context(), env, in)
 				return a.answer(f.json, out, nil, err, func() {
 					a.printf("sent to %s\n", in.To)

@@ -83,7 +83,18 @@ func (a *app) asMember(ctx context.Context, f *memberFlags, call func(env tool.E
 	if err != nil {
 		return err
 	}
-	return call(a.toolEnv(a.userConfig()), team)
+	env := a.toolEnv(a.userConfig())
+	if f.noWake {
+		open := env.Open
+		env.Open = func(ctx context.Context) (*host.Host, error) {
+			h, err := open(ctx)
+			if err == nil {
+				h.Quiet()
+			}
+			return h, err
+		}
+	}
+	return call(env, team)
 }
 
 // answer tells what came of a call of a tool, whose error is err: out as it is with

@@ -42,7 +42,7 @@ for no other.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		finishWriting()
 		return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
-			in.TeamName, in.Title, in.Priority, in.NoWake = team, args[0], priority.value, f.noWake
+			in.TeamName, in.Title, in.Priority = team, args[0], priority.value
 			out, err := tool.TaskCreate(cmd.Context(), env, in)
 			return a.answer(f.json, out, nil, err, func() { a.printf("created %s\n", out.Task.ID) })
 		})

@@ -41,7 +41,7 @@ that it has already changes nothing.`,
 			finishWriting()
 			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
 				out, err := tool.TaskUpdate(cmd.Context(), env, tool.TaskUpdateInput{
-					TeamName: team, TaskID: args[0], Status: args[1], Dependencies: needs, Assignee: assignee, Waking: tool.Waking{NoWake: f.noWake},
+					TeamName: team, TaskID: args[0], Status: args[1], Dependencies: needs, Assignee: assignee,
 				})
 				return a.answer(f.json, out, nil, err, func() { a.printf("%s is %s\n", out.Task.ID, out.Task.Status) })
 			})

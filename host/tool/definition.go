@@ -121,9 +121,6 @@ func (d *definition[I, O]) call(ctx context.Context, env Env, raw json.RawMessag
 	if err != nil {
 		return d.failed(in, message(err)), err
 	}
-	if q, ok := any(in).(interface{ quiet() bool }); ok && q.quiet() {
-		h.Quiet()
-	}
 	out, err := d.run(ctx, h, env, in)
 	switch {
 	case err != nil:
@@ -140,13 +137,6 @@ func (d *definition[I, O]) call(ctx context.Context, env Env, raw json.RawMessag
 	}
 	return out, errors.Join(err, h.Close())
 }
-
-// Waking is in the inputs of tools that make something for other members.
-type Waking struct {
-	NoWake bool `json:"noWake,omitempty" jsonschema:"Do not wake anybody for this"`
-}
-
-func (w Waking) quiet() bool { return w.NoWake }
 
 // teamOf returns the team that an input names.
 func teamOf(in any) string {

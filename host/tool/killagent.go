@@ -16,7 +16,6 @@ type KillAgentInput struct {
 	Force    bool   `json:"force,omitempty" jsonschema:"Skip graceful shutdown and force-kill immediately" schema:"default=false"`
 	Reason   string `json:"reason,omitempty" jsonschema:"Reason for termination (sent to agent in shutdown request)"`
 	Wait     int    `json:"wait,omitempty" jsonschema:"Ms to wait for its answer, at most 50000" schema:"over=0"`
-	Waking
 }
 
 // KillAgentOutput is how far the end of the agent has come.

@@ -40,11 +40,10 @@ type TaskOutput struct {
 type TaskCreateInput struct {
 	TeamName     string   `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	Title        string   `json:"title" jsonschema:"What is to be done" schema:"min=1"`
-	Description  string   `json:"description,omitempty" jsonschema:"More about it"`
+	Description  string   `json:"description,omitempty" jsonschema:"Details"`
 	Priority     string   `json:"priority,omitempty" jsonschema:"How soon" schema:"default=normal,enum=high|normal|low"`
-	Dependencies []string `json:"dependencies,omitempty" jsonschema:"IDs of tasks to complete first"`
-	Assignee     string   `json:"assignee,omitempty" jsonschema:"Name or ID of the member that it is for; any if omitted"`
-	Waking
+	Dependencies []string `json:"dependencies,omitempty" jsonschema:"IDs of tasks to do first"`
+	Assignee     string   `json:"assignee,omitempty" jsonschema:"Who it is for"`
 }
 
 // TaskClaimInput names a task that the caller takes.
@@ -59,16 +58,15 @@ type TaskUpdateInput struct {
 	TaskID   string `json:"taskId" jsonschema:"ID of the task" schema:"min=1"`
 	Status   string `json:"status" jsonschema:"in_progress claims it" schema:"enum=pending|in_progress|completed"`
 	// Dependencies replace those of a pending task; nil: they stay.
-	Dependencies []string `json:"dependencies,omitzero" jsonschema:"New list, of a pending task alone"`
-	Assignee     string   `json:"assignee,omitempty" jsonschema:"Member that a pending task is for now, or all"`
-	Waking
+	Dependencies []string `json:"dependencies,omitzero" jsonschema:"New list, if pending"`
+	Assignee     string   `json:"assignee,omitempty" jsonschema:"New one, or all"`
 }
 
 // TaskListInput says which tasks to list.
 type TaskListInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	Status   string `json:"status,omitempty" jsonschema:"Only these" schema:"enum=pending|in_progress|completed"`
-	Owner    string `json:"owner,omitempty" jsonschema:"ID or name of a member"`
+	Owner    string `json:"owner,omitempty" jsonschema:"Member"`
 }
 
 // TaskListOutput is the tasks of a team, the oldest first.
@@ -123,7 +121,7 @@ var taskClaim = &definition[TaskClaimInput, TaskOutput]{
 		Title:       "Claim a task",
 		Set:         Teams,
 		Member:      true,
-		Description: `Take a pending task: it is yours then, and in progress. If several claim it at once, one gets it.`,
+		Description: `Take a pending task. If several claim it at once, one gets it.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in TaskClaimInput) (TaskOutput, error) {
 		return changeTask(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
@@ -139,7 +137,7 @@ var taskUpdate = &definition[TaskUpdateInput, TaskOutput]{
 		Title:       "Move a task on",
 		Set:         Teams,
 		Member:      true,
-		Description: `Move a task on, from pending to in_progress to completed. Its owner or the leader completes it; there is no way back.`,
+		Description: `Move a task on: pending, in_progress, completed. Its owner or the leader completes it.`,
 		Idempotent:  true,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in TaskUpdateInput) (TaskOutput, error) {

@@ -37,6 +37,7 @@ var agentCases = []struct {
 	{"session end", testAgentSessionEnd},
 	{"identity", testAgentIdentity},
 	{"killed send", testAgentKilledSend},
+	{"integrate", testAgentIntegrate},
 }
 
 // TestAgents runs each real coding agent as a worker under tmux against a model of our

@@ -12,6 +12,8 @@ type Client struct {
 	again string
 	// Hint is what the user has to do after an integration; empty: nothing.
 	Hint string
+	// alwaysAgain says that every stop is told as one after a hook made the agent go on.
+	alwaysAgain bool
 	// changes returns what has to be done to its files.
 	changes func(s Setup) ([]Change, error)
 }
@@ -93,7 +95,7 @@ func Clients() []Client {
 			},
 		},
 		{
-			Name: "qwen", Title: "Qwen Code", timeout: 5000, again: "block", changes: qwen,
+			Name: "qwen", Title: "Qwen Code", timeout: 5000, again: "block", alwaysAgain: true, changes: qwen,
 			events: []event{
 				{"SessionStart", begins},
 				{"UserPromptSubmit", prompts},

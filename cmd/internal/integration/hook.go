@@ -62,8 +62,9 @@ func (c *Client) ReadHook(name string, input []byte) (Hook, error) {
 		e.State, e.Question = notice(in)
 		e.Repeats = true
 	case stops:
-		// One that goes on because of an answer here must be able to stop.
-		e.State, e.Takes = hookstate.Idle, !in.StopsAgain
+		// One that goes on because of an answer here must be able to stop. As the same
+		// news is never brought twice, it can do so in any case.
+		e.State, e.Takes = hookstate.Idle, !in.StopsAgain || c.alwaysAgain
 	case interrupted:
 		e.State = hookstate.Idle
 	case ends:

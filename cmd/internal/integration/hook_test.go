@@ -37,6 +37,7 @@ func TestReadHook(t *testing.T) {
 		{"claude", "Notification", `{"session_id":"s","message":"x","notification_type":"auth_success"}`, host.HookEvent{Repeats: true}, false},
 		{"claude", "Stop", `{"session_id":"s","stop_hook_active":false}`, host.HookEvent{State: hookstate.Idle}, true},
 		{"claude", "Stop", `{"session_id":"s","stop_hook_active":true}`, host.HookEvent{State: hookstate.Idle}, false},
+		{"qwen", "Stop", `{"session_id":"s","stop_hook_active":true}`, host.HookEvent{State: hookstate.Idle}, true},
 		{"claude", "SessionEnd", `{"session_id":"s","reason":"exit"}`, host.HookEvent{Ends: true}, false},
 		{"codex", "Interrupt", `{"session_id":"s"}`, host.HookEvent{State: hookstate.Idle}, false},
 		{"gemini", "BeforeAgent", `{"session_id":"s"}`, host.HookEvent{State: hookstate.Working}, true},

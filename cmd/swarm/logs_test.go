@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"regexp"
 	"testing"
 	"time"
 
@@ -148,6 +149,41 @@ func TestWaitCode(t *testing.T) {
 	} {
 		if got := waitCode(c.ws); got != c.want {
 			t.Errorf("%+v: exit code %d, want %d", c.ws, got, c.want)
+		}
+	}
+}
+
+// TestLogGrep: the text of a line decides, what is printed has its colours.
+func TestLogGrep(t *testing.T) {
+	t.Parallel()
+	pieces := []swarm.Output{
+		{Stream: swarm.Stdout, Data: []byte("\x1b[31mer"), Partial: true},
+		{Stream: swarm.Stderr, Data: []byte("error: of stderr")},
+		{Stream: swarm.Stdout, Data: []byte("ror: of stdout\x1b[0m")},
+		{Stream: swarm.Stdout, Data: []byte("no error: here")},
+		{Stream: swarm.Stdout, Data: []byte("\x1b[32merror\x1b[0m: the last"), Partial: true},
+	}
+	for _, c := range []struct {
+		form logForm
+		skip int
+		want string
+	}{
+		{logForm{plain: true}, 0, "error: of stderr\nerror: of stdout\nerror: the last"},
+		{logForm{terminal: true}, 0, "error: of stderr\n\x1b[31merror: of stdout\x1b[0m\n\x1b[32merror\x1b[0m: the last"},
+		{logForm{plain: true}, 2, "error: the last"},
+	} {
+		a, stdout, _ := testApp()
+		p := logPrinter{app: a, form: c.form, grep: regexp.MustCompile("^error: "), skip: c.skip}
+		for _, piece := range pieces {
+			if err := p.print(piece); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.close(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, stdout.String()); diff != "" {
+			t.Errorf("%+v, skip %d (-want +got):\n%s", c.form, c.skip, diff)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package profile
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -156,7 +155,7 @@ func assigns(word string) bool {
 }
 
 // separator ends a command of a shell's script.
-var separator = regexp.MustCompile(`\n|;|&&|\|\|?|&`)
+var separator = pattern(`\n|;|&&|\|\|?|&`)
 
 // scriptOf returns the commands of the script that a shell was given with -c, as words.
 // It knows no quoting but that of whole words, which is enough for a program and its
@@ -169,7 +168,7 @@ func scriptOf(args []string) ([][]string, bool) {
 		return nil, false
 	}
 	var all [][]string
-	for _, command := range separator.Split(args[i+1], -1) {
+	for _, command := range separator().Split(args[i+1], -1) {
 		words := strings.Fields(command)
 		for i, w := range words {
 			words[i] = strings.Trim(w, `"'`)

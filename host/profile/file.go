@@ -100,7 +100,7 @@ func (p problem) Error() string {
 }
 
 // typeError is how the TOML library says that a value has the wrong type.
-var typeError = regexp.MustCompile(`^line (\d+) \(last key "(.*?)"\): (.*)$`)
+var typeError = pattern(`^line (\d+) \(last key "(.*?)"\): (.*)$`)
 
 // reader collects what is wrong in one file.
 type reader struct {
@@ -129,7 +129,7 @@ func parse(path, name, text string, base func(name string) *Profile) (*Profile, 
 			return nil, problem{file: path, line: at.Position.Line, text: at.Message}
 		}
 		text := strings.TrimPrefix(err.Error(), "toml: ")
-		if m := typeError.FindStringSubmatch(text); m != nil {
+		if m := typeError().FindStringSubmatch(text); m != nil {
 			line, _ := strconv.Atoi(m[1]) // digits
 			return nil, problem{file: path, line: line, key: m[2], text: m[3]}
 		}
@@ -313,8 +313,8 @@ func (r *reader) pattern(key, text string) *regexp.Regexp {
 }
 
 var (
-	headerLine = regexp.MustCompile(`^\s*\[(\[?)\s*([A-Za-z0-9_.-]+)\s*\]`)
-	keyLine    = regexp.MustCompile(`^\s*"?([A-Za-z0-9_.-]+)"?\s*=`)
+	headerLine = pattern(`^\s*\[(\[?)\s*([A-Za-z0-9_.-]+)\s*\]`)
+	keyLine    = pattern(`^\s*"?([A-Za-z0-9_.-]+)"?\s*=`)
 )
 
 // keyLines returns on which line each key of a TOML file is; the second table of an
@@ -322,7 +322,7 @@ var (
 func keyLines(text string) map[string]int {
 	lines, tables, count := map[string]int{}, "", map[string]int{}
 	for i, line := range strings.Split(text, "\n") {
-		if m := headerLine.FindStringSubmatch(line); m != nil {
+		if m := headerLine().FindStringSubmatch(line); m != nil {
 			tables = m[2]
 			if m[1] != "" {
 				count[tables]++
@@ -330,7 +330,7 @@ func keyLines(text string) map[string]int {
 			}
 			lines[tables] = i + 1
 			tables += "."
-		} else if m := keyLine.FindStringSubmatch(line); m != nil {
+		} else if m := keyLine().FindStringSubmatch(line); m != nil {
 			if key := tables + m[1]; lines[key] == 0 {
 				lines[key] = i + 1
 			}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -384,7 +385,7 @@ func before(a, b string) bool {
 const maxQuestion = 200
 
 // rulerLine is the line above a dialog.
-var rulerLine = regexp.MustCompile(`^\s*[╭┌]?[─▔━]{10,}`)
+var rulerLine = pattern(`^\s*[╭┌]?[─▔━]{10,}`)
 
 // ask returns the question of a dialog: the lines that the rule names, else, of a menu,
 // the nearest line above it that ends as a question does, else what the dialog begins with.
@@ -400,8 +401,8 @@ func (r *rule) ask(above []string) string {
 	if r.choice == nil {
 		return shortened(question)
 	}
-	dialog := above[lastIndex(above, rulerLine)+1:]
-	if at := lastIndex(dialog, questionLine); question == "" && at >= 0 {
+	dialog := above[lastIndex(above, rulerLine())+1:]
+	if at := lastIndex(dialog, questionLine()); question == "" && at >= 0 {
 		question = bare(dialog[at])
 	}
 	for i := 0; i < len(dialog) && question == ""; i++ {
@@ -418,7 +419,7 @@ func shortened(question string) string {
 }
 
 // questionLine ends as a question does, also in a frame.
-var questionLine = regexp.MustCompile(`\?[\s│┃|]*$`)
+var questionLine = pattern(`\?[\s│┃|]*$`)
 
 // frame are the characters of frames, and the blanks beside them.
 const frame = " \t│┃┆┊║▌▐█|╭╮╰╯┌┐└┘├┤╹╻╷╵▀▄─━═"
@@ -448,4 +449,10 @@ func (in *input) draft(v view) string {
 		return ""
 	}
 	return text
+}
+
+// pattern returns a regular expression that is compiled when it is first needed: few
+// calls need any.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"embed"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/BurntSushi/toml"
 
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/trust"
@@ -54,13 +53,22 @@ var builtin = sync.OnceValue(func() []source {
 	return all
 })
 
-// matchOf parses the table [match] of an embedded profile.
+// matchOf parses the table [match] of an embedded profile. Its values are JSON too, for
+// which no decoder of a whole file has to be set up in each call.
 func matchOf(text string) *recognition {
 	_, table, _ := strings.Cut(text, "\n[match]\n")
 	table, _, _ = strings.Cut(table, "\n[")
 	m := &recognition{}
-	if _, err := toml.Decode(table, m); err != nil {
-		panic(err)
+	fields := map[string]any{"programs": &m.Programs, "packages": &m.Packages, "paths": &m.Paths, "bare": &m.Bare}
+	for line := range strings.Lines(table) {
+		line, _, _ = strings.Cut(line, "#")
+		key, value, ok := strings.Cut(line, "=")
+		if !ok {
+			continue
+		}
+		if err := json.Unmarshal([]byte(value), fields[strings.TrimSpace(key)]); err != nil {
+			panic(err)
+		}
 	}
 	return m
 }

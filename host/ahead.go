@@ -33,6 +33,14 @@ func (h *Host) startAhead() (wait func()) {
 	return func() { <-begun }
 }
 
+// startAheadFor starts the plugins of a spawn, while the registry is opened.
+func (h *Host) startAheadFor(p *plan) {
+	h.plugins.Start(p.backend)
+	if p.makesWorkspace() {
+		h.plugins.Start(p.workspace)
+	}
+}
+
 // likelyBackend returns the backend of the first few workers that a shim keeps; empty if
 // there is none, or more than one. Workers can write their run directories, so nothing
 // but a name is taken from there, which the catalog has to know: no command.

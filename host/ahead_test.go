@@ -30,6 +30,16 @@ func TestStartAhead(t *testing.T) {
 	}
 }
 
+func TestSpawnStartsAhead(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "plain", "one")
+	r.spawn(t, "tree", "one", withTree)
+	if want := []string{"one", "one", "worktree"}; !slices.Equal(r.plugins.ahead, want) {
+		t.Errorf("started ahead: %q, want %q", r.plugins.ahead, want)
+	}
+}
+
 func TestLikelyBackend(t *testing.T) {
 	t.Parallel()
 	const one, two = `{"backend":"one"}`, `{"backend":"two"}`

@@ -99,6 +99,7 @@ func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (_ Worker, err error
 	if err != nil {
 		return Worker{}, err
 	}
+	h.startAheadFor(p)
 	reg, err := h.writing(ctx)
 	if err != nil {
 		return Worker{}, err

@@ -121,7 +121,7 @@ func (f *fake) screen() profile.Screen {
 	if draft == "" {
 		draft = f.ghost
 	}
-	return profile.Screen{Lines: append(lines, rule, "❯ "+draft, rule, hint)}
+	return profile.Screen{Lines: slices.Concat(lines, []string{rule}, strings.Split("❯ "+draft, "\n"), []string{rule, hint})}
 }
 
 func (f *fake) Input(_ context.Context, in swarm.Input) (swarm.InputResult, error) {

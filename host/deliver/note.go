@@ -86,7 +86,7 @@ func (d *delivery) resume(ctx context.Context) (taken bool, err error) {
 			return false, err
 		}
 		if same && (d.whole(l) || n.Entered && d.still(l)) {
-			d.draft, d.shown = l.Draft, true
+			d.saw(l)
 		}
 		return d.shown || !same && l.Draft != "", nil
 	})

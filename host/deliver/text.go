@@ -85,8 +85,10 @@ type delivery struct {
 	// screen and before are what was seen before the text was typed.
 	screen profile.Screen
 	before profile.Look
-	// draft is what was at the prompt before Enter, shown that the text was seen there.
+	// draft is what was at the prompt before Enter, in so many rows; shown says that the
+	// text was seen there.
 	draft string
+	rows  int
 	shown bool
 	// entered says that Enter was pressed, or may have been; pressed is when first.
 	entered bool
@@ -111,7 +113,7 @@ func (d *delivery) typeIt(ctx context.Context) error {
 		return pause(ctx, d.Profile.PasteGuard())
 	case theirs == "":
 	case theirs == d.mine:
-		d.draft, d.shown = d.before.Draft, true
+		d.saw(d.before)
 		return pause(ctx, d.Profile.PasteGuard())
 	case d.Profile.Unsubmitted(d.before, ""), // something that stands for a long text
 		length >= telling && strings.HasSuffix(theirs, d.mine),
@@ -133,7 +135,7 @@ func (d *delivery) typeIt(ctx context.Context) error {
 			return false, err
 		}
 		if d.Profile.Unsubmitted(l, d.text) {
-			d.draft, d.shown = l.Draft, true
+			d.saw(l)
 		}
 		// A prompt that can't be told from the rest of the screen has no draft.
 		visible = d.shown || l.Draft == "" && d.occurrences(s) > d.occurrences(d.screen)
@@ -152,6 +154,9 @@ func (d *delivery) typeIt(ctx context.Context) error {
 	// it was given.
 	return pause(ctx, d.Profile.PasteGuard())
 }
+
+// saw notes that the text is at the prompt.
+func (d *delivery) saw(l profile.Look) { d.draft, d.rows, d.shown = l.Draft, l.Rows, true }
 
 // press presses Enter after one more look at the screen.
 func (d *delivery) press(ctx context.Context) error {
@@ -234,7 +239,8 @@ func (d *delivery) takesEnter(l profile.Look) bool {
 	if !d.shown || !atPrompt || !d.still(l) {
 		return false
 	}
-	if l.Draft != d.draft {
+	// One more row is an Enter that was read together with the text, as a part of it.
+	if l.Draft != d.draft || l.Rows > d.rows {
 		return time.Since(d.pressed) >= movedLimit
 	}
 	return completes(d.text) && time.Since(d.pressed) >= takenLimit

@@ -54,6 +54,19 @@ func TestTextIsSubmitted(t *testing.T) {
 	}
 }
 
+// An agent that hangs reads the text and Enter at once, and takes Enter for a part of it.
+func TestEnterThatIsReadWithTheText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fake{}
+		f.onEnter = func() { f.typedAt, f.onEnter = time.Now(), nil }
+		if err := agent(t, &f).Text(t.Context(), "fix the tests", true); err != nil {
+			t.Fatal(err)
+		}
+		f.wantGiven(t, "fix the tests", "<Enter>", "<Enter>")
+		f.wantSaid(t, "fix the tests\n")
+	})
+}
+
 func TestTextWithoutEnter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fake{}

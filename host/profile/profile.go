@@ -60,6 +60,9 @@ type Look struct {
 	// Draft is what is typed at the prompt and was not submitted; empty if there is
 	// nothing, or it is not known.
 	Draft string
+	// Rows is how many lines of the screen the prompt has; empty ones count. 0: no prompt
+	// is shown.
+	Rows int
 }
 
 // minPasteGuard is the least pause between a text and Enter. Codex takes an Enter

@@ -154,8 +154,8 @@ func (p *Profile) Explain(s Screen) (Look, []Trial) {
 		l.Question, l.Choices = m.question, m.choices
 		break
 	}
-	if l.State != Blocked {
-		l.Draft = p.input.draft(v)
+	if l.State != Blocked && v.prompt >= 0 {
+		l.Draft, l.Rows = p.input.draft(v), v.end-v.prompt
 	}
 	return l, trials
 }

@@ -27,6 +27,7 @@ var agentCases = []struct {
 	{"busy", testAgentBusy},
 	{"trust", testAgentTrust},
 	{"permission", testAgentPermission},
+	{"wake", testAgentWake},
 	{"ralph", testAgentRalph},
 	{"ralph-dialog", testAgentRalphDialog},
 	{"ralph-headless", testAgentRalphHeadless},

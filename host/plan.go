@@ -40,6 +40,8 @@ type plan struct {
 	warning string
 	// status is how the worker was right after its start.
 	status swarm.StatusResult
+	// resumed is what is run in place of the record's command; nil: that.
+	resumed []string
 
 	// The rest is for a respawn. place is the id of the worker whose place this
 	// one takes, replaces its record; nil if that is gone. former is the workspace
@@ -47,6 +49,14 @@ type plan struct {
 	place    string
 	replaces *registry.Record
 	former   *swarm.WorkspaceRef
+}
+
+// command is what the worker runs this time.
+func (p *plan) command() []string {
+	if p.resumed != nil {
+		return p.resumed
+	}
+	return p.rec.Command
 }
 
 // makesWorkspace reports whether a workspace has to be made.

@@ -12,6 +12,12 @@ type RespawnRequest struct {
 	// As is what to start in its place, under the same name; nil: what its record
 	// says.
 	As *SpawnRequest
+	// Resume starts the agent so that it goes on with its conversation, by the command
+	// that its profile knows for that. The record keeps the worker's own command, which
+	// the next respawn runs again.
+	Resume bool
+	// Session is the id of the conversation; empty: the one that the agent's hooks told.
+	Session string
 	// CleanFirst removes its workspace before, so that it begins in a new one. A
 	// workspace that must be kept is a [KeptError], and the worker was not touched.
 	CleanFirst bool

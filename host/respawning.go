@@ -30,6 +30,11 @@ func (r *respawning) prepare(ctx context.Context) error {
 	if r.plan, err = r.h.planRespawn(r.old, r.req); err != nil {
 		return err
 	}
+	if r.req.Resume {
+		if r.plan.resumed, err = r.h.resumed(r.old, r.req.Session); err != nil {
+			return err
+		}
+	}
 	err = r.h.startPlugins(ctx, r.reg, r.plan)
 	if errors.Is(err, ErrExists) {
 		return r.overtaken()

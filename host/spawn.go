@@ -244,7 +244,7 @@ func (h *Host) start(ctx context.Context, p *plan, done *undo) error {
 		local.HostEnv = h.workerHostEnv(rec)
 	}
 	rec.Handle, err = p.owner.backend.Spawn(ctx, swarm.Spec{
-		ID: rec.ID, Name: rec.Name, Command: rec.Command, Dir: rec.Dir,
+		ID: rec.ID, Name: rec.Name, Command: p.command(), Dir: rec.Dir,
 		Env: h.workerEnv(rec, p.owner.Local, p.token), Tags: rec.Tags, Options: rec.Options,
 		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Transcript: p.transcript, Stdin: rec.Stdin, Restart: rec.Restart,
 		Owner: ownerFor(p.owner, rec.Owner), Local: local,

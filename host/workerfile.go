@@ -32,7 +32,10 @@ type workerFile struct {
 }
 
 // runDir is the run directory of a worker.
-func (h *Host) runDir(id string) string { return filepath.Join(h.opts.Dir, workersDir, id) }
+func (h *Host) runDir(id string) string { return RunDirIn(h.opts.Dir, id) }
+
+// RunDirIn returns the run directory of a worker on this machine in a state directory.
+func RunDirIn(dir, id string) string { return filepath.Join(dir, workersDir, id) }
 
 // RunDir returns the run directory of a worker on this machine, whether or not it is
 // there.

@@ -39,6 +39,8 @@ var agentCases = []struct {
 	{"identity", testAgentIdentity},
 	{"killed send", testAgentKilledSend},
 	{"integrate", testAgentIntegrate},
+	{"ralph-continue", testAgentRalphContinue},
+	{"respawn-resume", testAgentRespawnResume},
 }
 
 // TestAgents runs each real coding agent as a worker under tmux against a model of our

@@ -138,6 +138,50 @@ func testAgentRalphHeadless(t *testing.T, l *lab) {
 	l.gone()
 }
 
+// testAgentRalphContinue has the second iteration go on with the conversation of the first.
+func testAgentRalphContinue(t *testing.T, l *lab) {
+	if l.client.name != "claude" {
+		return // the session of the others is known by their hooks alone
+	}
+	for _, command := range [][]string{l.client.command, {"claude", "-p"}} {
+		l.model.Script(modelserver.Turn{Text: "The first answer."}, modelserver.Turn{Text: "The second answer."})
+		before := len(l.model.Requests())
+		l.loop(command, "--replace", "--max-iterations", "2", "--continue")
+		l.loopEnd()
+		l.continued(before)
+	}
+	l.gone()
+}
+
+// testAgentRespawnResume starts the agent again with its conversation, and then without.
+func testAgentRespawnResume(t *testing.T, l *lab) {
+	if l.client.name != "claude" {
+		return
+	}
+	l.ready("--session-id", "0f3c1c52-9d1f-4b9a-a8a4-2f7e1d1f9c55")
+	l.swarm("send", "w", loopPrompt)
+	l.prompted(loopPrompt)
+	l.until("idle")
+	t.Log(l.swarm("respawn", "w", "--resume"))
+	l.until("idle")
+	l.swarm("send", "w", loopPrompt)
+	l.continued(0)
+	l.killed()
+}
+
+// continued fails the test unless the second request since before holds the prompt twice.
+func (l *lab) continued(before int) {
+	l.t.Helper()
+	if !l.poll(func() bool { return len(l.model.Requests()) >= before+2 }) {
+		l.t.Fatalf("the model was asked %d times, want 2:\n%s", len(l.model.Requests())-before, l.peek())
+	}
+	for i, r := range l.model.Requests()[before:] {
+		if n := r.Prompted(loopPrompt); n != i+1 {
+			l.t.Errorf("request %d holds the prompt %d times, want %d", i+1, n, i+1)
+		}
+	}
+}
+
 // gone fails the test if a process of the worker is left.
 func (l *lab) gone() {
 	l.t.Helper()

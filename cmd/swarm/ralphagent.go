@@ -26,10 +26,18 @@ func (a *app) agentOfLoop(h *host.Host, o *ralphSpawnOptions, here bool, st *ral
 	a.warnOfFlags(h, host.SpawnRequest{Command: st.Command, Profile: o.profile})
 	// The worker itself runs the loop; what its screen shows is the agent.
 	request.Profile = ""
+	if !here && o.continues {
+		return usagef("--continue is for agents on this machine")
+	}
 	if !here {
 		return ralph.CheckFar(st.Command)
 	}
 	st.Profile = o.profile
+	if o.continues {
+		if err := ralph.Resumes(profiles, st); err != nil {
+			return err
+		}
+	}
 	if p := ralph.ProfileOf(profiles, st); deliver.Supports(p) {
 		request.Profile = p.Name()
 	}

@@ -10,12 +10,14 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/hookstate"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/ralph"
 )
 
 type ralphResumeOptions struct {
 	iterations countFlag
+	continues  bool
 	json       bool
 }
 
@@ -28,7 +30,10 @@ func newRalphResume(a *app) *cobra.Command {
 worker has ended, or that waits for the end of a usage limit; a worker that has ended is
 started again as it was, with a new id. An iteration that was killed is repeated,
 one that had ended is not. A loop that failed begins to count its failures anew,
-and one that has come to its last iteration goes on with more of them.`,
+and one that has come to its last iteration goes on with more of them.
+
+With --continue the next iteration goes on with the conversation that the agent had in
+the last one.`,
 		Example: `  swarm ralph resume agent
   swarm ralph resume agent --max-iterations 100`,
 		Args:              arguments(1, 1, "name of a ralph worker"),
@@ -41,6 +46,7 @@ and one that has come to its last iteration goes on with more of them.`,
 		},
 	}
 	cmd.Flags().Var(&o.iterations, "max-iterations", "how many iterations at most, all together (default: as before)")
+	cmd.Flags().BoolVar(&o.continues, "continue", false, "have the next iteration go on with the agent's conversation")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the loop as JSON")
 	return cmd
 }
@@ -72,7 +78,14 @@ func (a *app) ralphResume(ctx context.Context, name string, o *ralphResumeOption
 		var before ralph.State
 		after, err := store.Change(ctx, worker.Name, func(st *ralph.State) error {
 			before = *st
-			return o.resume(st, running)
+			if err := o.resume(st, running); err != nil || !o.continues {
+				return err
+			}
+			profiles, _ := h.Profiles()
+			if err := ralph.Resumes(profiles, st); err != nil {
+				return err
+			}
+			return ralph.ContinueNext(st, lastSession(h, st, worker))
 		})
 		switch {
 		case errors.Is(err, errAsItWas):
@@ -122,6 +135,16 @@ func stillAsks(ctx context.Context, h *host.Host, store ralph.Store, worker host
 		hint = fmt.Sprintf("answer it first with 'swarm answer %s CHOICE'", worker.Name)
 	}
 	return &hintError{error: fmt.Errorf("'%s' still asks: %s", worker.Name, deliver.Dialog(s.Question, s.Choices)), hint: hint}
+}
+
+// lastSession returns the conversation that the hooks of a loop's agent told in its last
+// iteration; empty: they told none.
+func lastSession(h *host.Host, st *ralph.State, worker host.Worker) string {
+	c, err := hookstate.Read(h.RunDir(worker.ID))
+	if err != nil || c.At.Before(st.IterationStarted) {
+		return ""
+	}
+	return c.Session
 }
 
 // resume changes the state of a loop that is to go on.

@@ -34,16 +34,17 @@ func (a *app) ralphRun(ctx context.Context, name string) error {
 		return a.refuseRun(ctx, name)
 	}
 	finishWriting()
-	store, err := a.ralphStore()
+	dir, err := a.stateDir()
 	if err != nil {
 		return err
 	}
+	store := ralph.NewStore(dir)
 	// A faulty profile does not stop the loop; other commands report it.
 	profiles, _ := profile.Load(config.ProfileDir(a.getenv))
 	// The loop sees to signals itself.
 	err = ralph.Run(context.WithoutCancel(ctx), ralph.Options{
 		Store: store, Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Profiles: profiles,
-		Notify: a.tellOfLoop(ctx),
+		Notify: a.tellOfLoop(ctx), RunDir: host.RunDirIn(dir, a.getenv(swarm.EnvWorkerID)),
 	})
 	if ended, ok := errors.AsType[*ralph.SignalError](err); ok {
 		return &codeError{code: 128 + int(ended.Signal)}

@@ -37,6 +37,7 @@ type ralphSpawnOptions struct {
 	maxContext                int
 	replace, cleanState       bool
 	noRun, foreground         bool
+	continues                 bool
 }
 
 func newRalphSpawn(a *app) *cobra.Command {
@@ -65,6 +66,9 @@ once, and for 6 hours at most.
 A known agent that asks something stops the loop, and stays: answer it with 'swarm
 answer', then go on with 'swarm ralph resume'. Any other agent that ends, or is silent,
 at a login, theme or trust dialog ends the loop.
+
+With --continue each iteration goes on with the conversation that the agent had in the
+one before, as far as its profile knows how.
 
 In a git repository the loop works in a worktree of its own, on a branch of its
 name; --no-worktree runs it in the working directory.
@@ -101,6 +105,7 @@ func (o *ralphSpawnOptions) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.notAtOnce, "no-check-done-continuous", false, "let the iteration come to its end before")
 	f.StringVar(&o.readyPattern, "ready-pattern", "", "regular expression `RE` for output of an agent that is ready (default: those of known agents)")
 	f.StringVar(&o.profile, "profile", "", "`NAME` of the agent's profile, or none (default: by its command)")
+	f.BoolVar(&o.continues, "continue", false, "have each iteration go on with the agent's conversation of the one before")
 	f.BoolVar(&o.replace, "replace", false, "kill and remove a worker of this name, its worktree and its loop before")
 	f.BoolVar(&o.cleanState, "clean-state", false, "remove what is left of a loop of this name before")
 	f.BoolVar(&o.noRun, "no-run", false, "start the worker, but no iteration before 'swarm ralph resume'")
@@ -177,6 +182,7 @@ func (o *ralphSpawnOptions) state() (ralph.State, error) {
 		DonePattern:   o.donePattern,
 		DoneAtOnce:    o.donePattern != "" && o.atOnce && !o.notAtOnce,
 		ReadyPattern:  o.readyPattern,
+		Continue:      o.continues,
 		MaxContext:    o.maxContext,
 		Status:        ralph.Running,
 		Started:       time.Now(),

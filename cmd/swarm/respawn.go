@@ -14,6 +14,8 @@ import (
 type respawnOptions struct {
 	cleanFirst bool
 	forceDirty bool
+	resume     bool
+	session    string
 	json       bool
 	// helper says that this is the process that finishes the respawn of a worker
 	// from which it was asked for.
@@ -23,6 +25,8 @@ type respawnOptions struct {
 const (
 	flagCleanFirst = "clean-first"
 	flagForceDirty = "force-dirty"
+	flagResume     = "resume"
+	flagSession    = "session"
 	flagHelper     = "helper"
 )
 
@@ -38,14 +42,24 @@ links both.
 
 If it can't be started, its record stays as it was. With --clean-first its worktree
 is removed and made anew; one that holds changes is kept and the worker not touched,
-unless --force-dirty says to save them first.`,
+unless --force-dirty says to save them first.
+
+With --resume a coding agent goes on with its conversation: it is started by the command
+that its profile knows for that, with the options of its own command. Which conversation
+it had its hooks tell, or its own command, or --session. The next respawn without
+--resume runs its own command again.`,
 		Example: `  swarm respawn agent
-  swarm respawn fix --clean-first --force-dirty`,
+  swarm respawn fix --clean-first --force-dirty
+  swarm respawn agent --resume
+  swarm respawn agent --resume --session 0f3c1c52-9d1f-4b9a-a8a4-2f7e1d1f9c55`,
 		Args:              arguments(1, 1, "name of a worker"),
 		ValidArgsFunction: a.completeOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.forceDirty && !o.cleanFirst {
 				return usagef("--%s needs --%s", flagForceDirty, flagCleanFirst)
+			}
+			if cmd.Flags().Changed(flagSession) && !o.resume {
+				return usagef("--%s needs --%s", flagSession, flagResume)
 			}
 			if o.helper {
 				// Its end says that the caller has its answer.
@@ -63,6 +77,8 @@ unless --force-dirty says to save them first.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.cleanFirst, flagCleanFirst, false, "remove its git worktree before and make a new one")
 	f.BoolVar(&o.forceDirty, flagForceDirty, false, "remove a worktree with uncommitted changes too, after saving them")
+	f.BoolVar(&o.resume, flagResume, false, "have the agent go on with its conversation")
+	f.StringVar(&o.session, flagSession, "", "`ID` of the conversation (default: the one that the agent had)")
 	f.BoolVar(&o.json, "json", false, "print the worker as JSON")
 	f.BoolVar(&o.helper, flagHelper, false, "begin when stdin ends")
 	if err := f.MarkHidden(flagHelper); err != nil {
@@ -78,6 +94,8 @@ func (a *app) respawn(ctx context.Context, name string, o *respawnOptions) error
 		w, err := h.Respawn(ctx, name, host.RespawnRequest{
 			CleanFirst: o.cleanFirst,
 			ForceDirty: o.forceDirty,
+			Resume:     o.resume,
+			Session:    o.session,
 			Warn:       func(w host.Warning) { a.warn(w.Text, w.Hint) },
 			Notice:     a.hint,
 			Helper:     o.helperArgs(),
@@ -120,6 +138,12 @@ func (o *respawnOptions) helperArgs() []string {
 	}
 	if o.forceDirty {
 		args = append(args, "--"+flagForceDirty)
+	}
+	if o.resume {
+		args = append(args, "--"+flagResume)
+	}
+	if o.session != "" {
+		args = append(args, "--"+flagSession, o.session)
 	}
 	return args
 }

@@ -67,6 +67,23 @@ func (p *Profile) Begin(command []string, session string) []string {
 	return append(full, words[1:]...)
 }
 
+// SessionIn returns the session that a command gives its new conversation; empty: none.
+func (p *Profile) SessionIn(command []string) string {
+	_, words := p.place(command)
+	if len(p.file.Run.NewSession) != 2 {
+		return ""
+	}
+	for i, word := range words {
+		if id, ok := strings.CutPrefix(word, p.file.Run.NewSession[0]+"="); ok {
+			return id
+		}
+		if word == p.file.Run.NewSession[0] && i+1 < len(words) {
+			return words[i+1]
+		}
+	}
+	return ""
+}
+
 // namesSession reports whether an argument chooses a conversation.
 func (p *Profile) namesSession(arg string) bool {
 	name, _, _ := strings.Cut(arg, "=")

@@ -63,8 +63,12 @@ func TestBegin(t *testing.T) {
 		"codex":                   "",
 	} {
 		words := strings.Fields(command)
-		if got := strings.Join(s.For(words).Begin(words, "ID"), " "); got != want {
+		begun := s.For(words).Begin(words, "ID")
+		if got := strings.Join(begun, " "); got != want {
 			t.Errorf("%s: got %q, want %q", command, got, want)
+		}
+		if got := s.For(words).SessionIn(begun); begun != nil && got != "ID" {
+			t.Errorf("%v: session %q", begun, got)
 		}
 	}
 }

@@ -21,6 +21,6 @@
 // was killed stays open, and is what the next run of the loop begins with.
 //
 // The package is imported by host, which removes the state of killed workers, and
-// by cmd/swarm. It imports shared/swarm, shared/shim/..., host/screen and host/ready,
-// and not host.
+// by cmd/swarm. It imports shared/swarm, shared/shim/..., host/profile, host/deliver,
+// host/hookstate, host/screen and host/ready, and not host.
 package ralph

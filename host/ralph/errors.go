@@ -17,6 +17,8 @@ var (
 	ErrEnded = errors.New("the loop has ended")
 	// ErrFailed: the loop gave up.
 	ErrFailed = errors.New("the loop failed")
+	// ErrNoSession: the conversation of the agent is not known.
+	ErrNoSession = errors.New("no session")
 	// ErrPrompt: the prompt file can't be used.
 	ErrPrompt = errors.New("no prompt")
 )
@@ -43,6 +45,19 @@ func (e *EndedError) Error() string {
 
 // Is makes it an [ErrEnded].
 func (e *EndedError) Is(target error) bool { return target == ErrEnded }
+
+// noSessionError is an [ErrNoSession] of one loop.
+type noSessionError struct{ name string }
+
+func (e *noSessionError) Error() string {
+	return fmt.Sprintf("the conversation of the agent of '%s' is not known", e.name)
+}
+func (e *noSessionError) Is(target error) bool { return target == ErrNoSession }
+
+// Hint returns the next step.
+func (e *noSessionError) Hint() string {
+	return "the hooks that 'swarm integrate' installs tell it; without --continue the agent begins anew"
+}
 
 // stateError is an [ErrState] of one loop.
 type stateError struct{ name, reason string }

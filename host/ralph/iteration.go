@@ -95,6 +95,7 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	}
 	it.context = newContextWatch(st.MaxContext, prompt)
 	drop(l.signals.interrupts) // meant for another
+	l.conversation.taken = func() bool { return st.Headless || it.entered.Load() }
 	it.screen = screen.Screen{
 		Live: true,
 		Mode: func(mode int, on bool) { l.console.modes[mode] = on },
@@ -126,10 +127,14 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 
 // startAgent starts the agent of an iteration; a headless one gets its prompt.
 func (l *loop) startAgent(ctx context.Context, st State, prompt []byte) (*agent, error) {
-	if !st.Headless {
-		return startAgent(ctx, st.Command, l.console, nil)
+	command, err := l.talk(&st)
+	if err != nil {
+		return nil, err
 	}
-	command, stdin, err := l.headless(st.Command, prompt)
+	if !st.Headless {
+		return startAgent(ctx, command, l.console, nil)
+	}
+	command, stdin, err := l.headless(command, prompt)
 	if err != nil {
 		return nil, err
 	}

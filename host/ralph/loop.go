@@ -27,6 +27,9 @@ type Options struct {
 	// Profiles are those of agents; nil: none. An agent with a profile is not given its
 	// prompt while it asks something, and must be seen to take it.
 	Profiles *profile.Set
+	// RunDir is the run directory of the worker, where hooks of the agent tell its
+	// conversation; empty: there is none.
+	RunDir string
 	// Notify is told what people should know at once; nil: nobody is. It is called in a
 	// goroutine of its own.
 	Notify func(Note, string)
@@ -61,6 +64,9 @@ type loop struct {
 	pattern, ready *regexp.Regexp
 	signals        *signals
 	profiles       *profile.Set
+	// runDir is [Options.RunDir], and conversation that of the current iteration.
+	runDir       string
+	conversation conversation
 	// tellNews is [Options.Notify], and telling waits for its calls.
 	tellNews func(Note, string)
 	telling  sync.WaitGroup
@@ -87,7 +93,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer release()
 	l := &loop{
-		store: o.Store, name: o.Name, profiles: o.Profiles, tellNews: o.Notify,
+		store: o.Store, name: o.Name, profiles: o.Profiles, tellNews: o.Notify, runDir: o.RunDir,
 		signals: noticeSignals(), unit: cmp.Or(o.unit, time.Second),
 	}
 	defer l.signals.stop()
@@ -248,6 +254,9 @@ func (l *loop) ended(ctx context.Context, sig syscall.Signal) error {
 		l.log(eventStop, "%s reason=%s", text, unix.SignalName(sig))
 		if st.Status == Paused {
 			return errAsItWas
+		}
+		if st.Open() && l.begun {
+			l.noteSession(st)
 		}
 		st.end(Stopped, ReasonKilled)
 		return nil

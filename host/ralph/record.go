@@ -25,6 +25,10 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 	}
 	now := time.Now()
 	st, err := l.store.Change(ctx, l.name, func(st *State) error {
+		resumable := true
+		if !out.failed() {
+			resumable = l.noteSession(st)
+		}
 		until, limited := time.Time{}, false
 		if out.failed() && !st.LimitWaited && out.question == "" {
 			until, limited = limitWait(out.failure, now)
@@ -65,6 +69,8 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 		case st.Failures >= MaxFailures:
 			st.end(Failed, ReasonFailures)
 		case st.Complete():
+		case !resumable:
+			st.end(Failed, ReasonSession)
 		case out.failed():
 			wait = backOff(st.Failures, l.unit)
 		default:
@@ -81,6 +87,9 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 	}
 	if st.Status == Failed && st.ExitReason == ReasonFailures {
 		return 0, false, fmt.Errorf("%w: %d consecutive failures", ErrFailed, st.Failures)
+	}
+	if st.Status == Failed && st.ExitReason == ReasonSession {
+		return 0, false, fmt.Errorf("%w: %w", ErrFailed, &noSessionError{name: l.name})
 	}
 	if st.Status == Failed && st.ExitReason == ReasonDialog {
 		return 0, false, fmt.Errorf("%w: the agent asks: %s", ErrFailed, st.Dialog)
@@ -147,6 +156,10 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 	case st.ExitReason == ReasonDialog:
 		l.say("the agent waits for a person, stopping loop: %s", st.Dialog)
 		l.log(eventDone, "the agent asks: %s reason=%s", st.Dialog, ReasonDialog)
+	case st.ExitReason == ReasonSession:
+		err := &noSessionError{name: l.name}
+		l.say("%v, stopping loop: %s", err, err.Hint())
+		l.log(eventDone, "%v: %s reason=%s", err, err.Hint(), ReasonSession)
 	case st.Status == Failed:
 		l.say("%d consecutive failures, stopping loop", st.Failures)
 		l.log(eventDone, "%d consecutive failures reason=%s", st.Failures, ReasonFailures)

@@ -39,6 +39,9 @@ const (
 	// ReasonDialog: the agent waits for a person, see [State.Dialog]. A loop that it
 	// paused goes on with the same iteration.
 	ReasonDialog Reason = "dialog"
+	// ReasonSession: the agent's conversation is not known, which the next iteration was to
+	// go on with.
+	ReasonSession Reason = "no_session"
 	// ReasonCompaction and ReasonContext are why an iteration was ended early. The
 	// loop goes on.
 	ReasonCompaction Reason = "compaction"
@@ -73,6 +76,11 @@ type State struct {
 	// ReadyPattern is a regular expression for output of an agent that is ready for
 	// the prompt; empty: the patterns that swarm knows.
 	ReadyPattern string `json:"ready_pattern,omitempty"`
+	// Continue has each iteration go on with the agent's conversation of the one before,
+	// ContinueOnce only the next one. Session is that conversation; empty: it is not known.
+	Continue     bool   `json:"continue,omitempty"`
+	ContinueOnce bool   `json:"continue_once,omitempty"`
+	Session      string `json:"session,omitempty"`
 	// Headless says that the agent gets the prompt without its terminal, and ends each
 	// iteration by its exit.
 	Headless bool `json:"headless,omitempty"`

@@ -1,0 +1,108 @@
+package ralph
+
+import (
+	"crypto/rand"
+	"fmt"
+
+	"github.com/swarmhost/swarm/host/hookstate"
+	"github.com/swarmhost/swarm/host/profile"
+)
+
+// conversation is that of the agent of one iteration.
+type conversation struct {
+	// begun is the session that the agent was given; empty: it has one of its own.
+	begun string
+	// taken reports whether the agent has the prompt, without which there is none.
+	taken func() bool
+}
+
+// Resumes returns nil if a loop can go on with the conversation of its agent, else why
+// not.
+func Resumes(profiles *profile.Set, st *State) error {
+	p := agentProfile(profiles, st)
+	if p == nil {
+		return fmt.Errorf("the agent of '%s' has no profile, so it is not known how its conversation is resumed", st.Name)
+	}
+	if _, err := p.Resume(st.Command, "session"); err != nil {
+		return fmt.Errorf("the conversation of the agent of '%s' can't be resumed: %w", st.Name, err)
+	}
+	return nil
+}
+
+// agentProfile returns the profile of a loop's agent, one without a screen too.
+func agentProfile(profiles *profile.Set, st *State) *profile.Profile {
+	if st.Profile != "" {
+		return profiles.Named(st.Profile)
+	}
+	return profiles.For(st.Command)
+}
+
+// talk makes of the command of a loop that of its next iteration: one that goes on with the
+// conversation of the last one, or whose conversation can be gone on with.
+func (l *loop) talk(st *State) ([]string, error) {
+	l.conversation = conversation{taken: func() bool { return false }}
+	if !st.Continue && !st.ContinueOnce {
+		return st.Command, nil
+	}
+	p := agentProfile(l.profiles, st)
+	if p == nil {
+		return st.Command, Resumes(l.profiles, st)
+	}
+	if st.Session != "" {
+		l.conversation.begun = st.Session
+		return p.Resume(st.Command, st.Session)
+	}
+	id := newSession()
+	if command := p.Begin(st.Command, id); command != nil {
+		l.conversation.begun = id
+		return command, nil
+	}
+	l.conversation.begun = p.SessionIn(st.Command)
+	return st.Command, nil
+}
+
+// session returns the session of the agent of the iteration that is under way, or has just
+// ended: what its hooks said since it began, else the one that it was given, if it has
+// begun to talk; empty: it is not known.
+func (l *loop) session(st *State) string {
+	if l.runDir != "" {
+		if c, err := hookstate.Read(l.runDir); err == nil && c.Session != "" && !c.At.Before(st.IterationStarted) {
+			return c.Session
+		}
+	}
+	if l.conversation.taken != nil && l.conversation.taken() {
+		return l.conversation.begun
+	}
+	return ""
+}
+
+// noteSession notes in the state with which conversation the next iteration goes on. It
+// reports whether a loop that is to go on with it can.
+func (l *loop) noteSession(st *State) bool {
+	if id := l.session(st); id != "" {
+		st.Session = id
+	}
+	st.ContinueOnce = false
+	return st.Session != "" || !st.Continue
+}
+
+// newSession returns a random UUID.
+func newSession() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// ContinueNext has the next iteration of a loop go on with a conversation; empty: with the
+// one that the state names. It is an [ErrNoSession] if that names none.
+func ContinueNext(st *State, session string) error {
+	if session != "" {
+		st.Session = session
+	}
+	if st.Session == "" {
+		return &noSessionError{name: st.Name}
+	}
+	st.ContinueOnce = true
+	return nil
+}

@@ -1,0 +1,60 @@
+package host
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/swarmhost/swarm/host/hookstate"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+// sessionID is what a session id may look like: it is one argument, and no option.
+var sessionID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
+
+// resumed returns the command with which the agent of a worker goes on with a conversation;
+// empty: with the one that its hooks told, or that its command names.
+func (h *Host) resumed(rec registry.Record, session string) ([]string, error) {
+	p := h.profileOf(&rec)
+	switch {
+	case rec.Ralph:
+		return nil, &hintedError{
+			text: fmt.Sprintf("'%s' is a loop", rec.Name),
+			hint: fmt.Sprintf("'swarm ralph resume --continue %s' goes on with its agent's conversation", rec.Name),
+		}
+	case p == nil:
+		return nil, &hintedError{
+			text: fmt.Sprintf("cannot resume '%s': it has no profile, so it is not known how", rec.Name),
+			hint: "'swarm agent profiles' lists the profiles; 'swarm spawn --profile NAME' gives a worker one",
+		}
+	}
+	if session == "" {
+		session = h.session(&rec, p)
+	}
+	if session == "" {
+		return nil, &hintedError{
+			text: fmt.Sprintf("cannot resume '%s': its conversation is not known", rec.Name),
+			hint: fmt.Sprintf("after 'swarm integrate %s' its hooks tell it; else name it with --session ID", p.Name()),
+		}
+	}
+	if !sessionID.MatchString(session) {
+		return nil, &specError{text: fmt.Sprintf("invalid session '%s': expected letters, digits and ._:-", session)}
+	}
+	command, err := p.Resume(rec.Command, session)
+	if err != nil {
+		return nil, &hintedError{
+			text: fmt.Sprintf("cannot resume '%s': %v", rec.Name, err),
+			hint: fmt.Sprintf("'swarm respawn %s' starts it anew", rec.Name),
+		}
+	}
+	return command, nil
+}
+
+// session returns the id of the conversation that a worker's agent has, or had; empty: it
+// is not known.
+func (h *Host) session(rec *registry.Record, p *profile.Profile) string {
+	if id := hookstate.Session(h.runDir(rec.ID)); id != "" {
+		return id
+	}
+	return p.SessionIn(rec.Command)
+}

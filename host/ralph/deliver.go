@@ -55,7 +55,7 @@ func (w *window) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, 
 	w.agent.input.Lock()
 	defer w.agent.input.Unlock()
 	if in.Enter {
-		w.entered.Store(true)
+		w.entered.CompareAndSwap(0, time.Now().UnixNano())
 	}
 	return swarm.InputResult{}, w.agent.terminal.Give(ctx, in.Data, pty.Giving{
 		Enter: in.Enter, EnterAfter: in.EnterAfter, PasteOnly: in.PasteOnly,

@@ -80,7 +80,7 @@ func (it *iteration) reap(ctx context.Context) {
 		it.mainGone = true
 		it.outcome.exit = exitOf(child.status)
 		it.outcome.unasked = it.ready.waiting
-		it.outcome.untaken = it.outcome.untaken || it.profile != nil && !it.entered.Load()
+		it.outcome.untaken = it.outcome.untaken || it.profile != nil && it.entered.Load() == 0
 		// Whoever ends the worker signals the loop before the agent.
 		it.signals.settle()
 		if sig := it.signals.ended(0); sig != 0 {
@@ -126,7 +126,7 @@ func (it *iteration) question() string {
 	case it.profile == nil:
 		return it.ready.question(it.screen.Shown())
 	}
-	l := it.read()
+	l, _ := it.read()
 	if l.State != profile.Blocked {
 		return ""
 	}

@@ -52,8 +52,8 @@ type iteration struct {
 	// something.
 	turn turn
 	stop stop
-	// entered says that Enter was pressed after the prompt.
-	entered atomic.Bool
+	// entered is when Enter was pressed first after the prompt, in ns; 0: it was not.
+	entered atomic.Int64
 	// waitsFor is what an agent without a profile asks before it takes the prompt; empty:
 	// nothing that is known.
 	waitsFor string
@@ -95,7 +95,7 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	}
 	it.context = newContextWatch(st.MaxContext, prompt)
 	drop(l.signals.interrupts) // meant for another
-	l.conversation.taken = func() bool { return st.Headless || it.entered.Load() }
+	l.conversation.taken = func() bool { return st.Headless || it.entered.Load() != 0 }
 	it.screen = screen.Screen{
 		Live: true,
 		Mode: func(mode int, on bool) { l.console.modes[mode] = on },
@@ -271,7 +271,7 @@ func (it *iteration) give(ctx context.Context) {
 		return
 	}
 	if it.profile != nil {
-		if it.read().State == profile.Blocked {
+		if l, _ := it.read(); l.State == profile.Blocked {
 			it.readTurn(ctx)
 			return
 		}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/shim/proc"
 )
 
 // Options say which loop to run, and where.
@@ -64,8 +65,9 @@ type loop struct {
 	pattern, ready *regexp.Regexp
 	signals        *signals
 	profiles       *profile.Set
-	// runDir is [Options.RunDir], and conversation that of the current iteration.
+	// runDir is [Options.RunDir], self this process, and conversation that of the current iteration.
 	runDir       string
+	self         proc.Identity
 	conversation conversation
 	// tellNews is [Options.Notify], and telling waits for its calls.
 	tellNews func(Note, string)
@@ -95,6 +97,9 @@ func Run(ctx context.Context, o Options) error {
 	l := &loop{
 		store: o.Store, name: o.Name, profiles: o.Profiles, tellNews: o.Notify, runDir: o.RunDir,
 		signals: noticeSignals(), unit: cmp.Or(o.unit, time.Second),
+	}
+	if self, err := proc.Self(); err == nil {
+		l.self = self.Identity
 	}
 	defer l.signals.stop()
 	defer l.telling.Wait()

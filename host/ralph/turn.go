@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/swarmhost/swarm/host/hookstate"
 	"github.com/swarmhost/swarm/host/profile"
 )
 
@@ -18,6 +19,13 @@ const (
 	// turnMissed is the same for an agent that nobody saw working: its turn was faster than
 	// a look, or is slow to begin.
 	turnMissed = 5 * time.Second
+	// turnTold is the same for one whose hooks said that its turn is over, and turnDoubted
+	// for one whose hooks say that it works: no hook tells that a person interrupted it.
+	turnTold    = 500 * time.Millisecond
+	turnDoubted = 10 * time.Second
+	// hookEvery is how often it is asked what hooks say of an agent whose screen no rule
+	// knows.
+	hookEvery = time.Second
 	// dialogFor is how long a dialog must be there: some are drawn for a moment only. One
 	// without choices that are known may go away by itself.
 	dialogFor  = 500 * time.Millisecond
@@ -57,12 +65,19 @@ func (t *turn) saw(l profile.Look, now time.Time) time.Duration {
 	return now.Sub(t.since)
 }
 
-// over returns how long the agent must be at its prompt for its turn to be over.
-func (t *turn) over() time.Duration {
-	if t.worked {
+// over returns how long the agent must be at its prompt for its turn to be over. said is
+// what its hooks have said since it got the prompt.
+func (t *turn) over(said profile.State) time.Duration {
+	switch {
+	case said == profile.Idle:
+		return turnTold
+	case said == profile.Working:
+		return turnDoubted
+	case t.worked:
 		return turnIdle
+	default:
+		return turnMissed
 	}
-	return turnMissed
 }
 
 // asksFor returns how long the dialog must be there that was seen last.
@@ -79,9 +94,9 @@ func (it *iteration) readTurn(ctx context.Context) {
 	if it.profile == nil || it.outcome.ending != 0 {
 		return
 	}
-	l := it.read()
+	l, said := it.read()
 	lasts := it.turn.saw(l, time.Now())
-	if l.State == profile.Working && it.entered.Load() {
+	if l.State == profile.Working && it.entered.Load() != 0 {
 		it.turn.worked = true
 	}
 	switch {
@@ -92,10 +107,13 @@ func (it *iteration) readTurn(ctx context.Context) {
 	case it.stopped():
 		it.answered(ctx)
 	}
+	if l.State == profile.Unknown && it.runDir != "" {
+		it.turn.look.Reset(hookEvery)
+	}
 	if l.State != profile.Idle || !it.turn.taken {
 		return
 	}
-	if limit := it.turn.over(); lasts < limit {
+	if limit := it.turn.over(said); lasts < limit {
 		it.turn.look.Reset(limit - lasts)
 		return
 	}
@@ -108,17 +126,37 @@ func (it *iteration) readTurn(ctx context.Context) {
 	it.end(idle)
 }
 
-// read returns what the agent's screen shows. Before it has the prompt, a dialog that its
-// profile does not know counts too.
-func (it *iteration) read() profile.Look {
+// read returns what the agent's screen shows, or its hooks say where no rule knows that,
+// and what its hooks have said since it got the prompt; empty: nothing. Before it has the
+// prompt, a dialog that its profile does not know counts too.
+func (it *iteration) read() (l profile.Look, said profile.State) {
 	lines := it.screen.Shown()
-	l := it.profile.Look(profile.Screen{Lines: lines})
+	l = it.profile.Look(profile.Screen{Lines: lines})
+	c := it.hooks()
+	if l.State == profile.Unknown && c.State != "" {
+		l.State, l.Question = profile.State(c.State), c.Question
+	}
 	if l.State == profile.Unknown && it.ready.waiting {
 		if question := it.ready.question(lines); question != "" {
 			l.State, l.Question = profile.Blocked, question
 		}
 	}
-	return l
+	if entered := it.entered.Load(); entered != 0 && c.At.UnixNano() > entered {
+		said = profile.State(c.State)
+	}
+	return l, said
+}
+
+// hooks returns what the hooks of the agent say that it does now; without a state, nothing.
+func (it *iteration) hooks() hookstate.Claim {
+	if it.runDir == "" {
+		return hookstate.Claim{}
+	}
+	c, err := hookstate.Read(it.runDir)
+	if err != nil || !c.Holds(it.self) {
+		return hookstate.Claim{}
+	}
+	return c
 }
 
 // ProfileOf returns the profile by which the screen of a loop's agent is read; nil: it has

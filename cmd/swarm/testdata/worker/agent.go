@@ -38,6 +38,8 @@ type terminalAgent struct {
 // it asks once one was submitted; "work=2s": for how long it works on each;
 // "answer=TEXT;TEXT": what it says then, the first text in its first run, which DIR/runs
 // counts, and so on, the last one again and again; "exit=N" in the place of a text ends it;
+// "hooks=1": its hooks call swarm; "strange=1": it looks like nothing that is known when it
+// has worked;
 // "deaf=N": its first N runs never take an Enter; "start=FILE": it draws its prompt and does
 // not read before FILE is there. It hangs as long as DIR/hang-text is there after a text, and
 // as long as DIR/hang-enter is there after one was submitted.
@@ -147,6 +149,7 @@ func (a *terminalAgent) answers() {
 		n, _ := strconv.Atoi(code)
 		os.Exit(n)
 	}
+	a.hook("Stop")
 	if text != "" {
 		a.said = append(a.said, "\x01"+text)
 	}
@@ -183,6 +186,16 @@ func (a *terminalAgent) arrow(c byte) {
 	}
 }
 
+// hook runs the hook of an event.
+func (a *terminalAgent) hook(event string) {
+	if a.options["hooks"] == "" {
+		return
+	}
+	cmd := exec.Command("swarm", "hook", "claude", event)
+	cmd.Stdin = strings.NewReader(`{"session_id":"session-of-the-stub"}`)
+	_ = cmd.Run()
+}
+
 // deaf reports whether this run takes no Enter.
 func (a *terminalAgent) deaf() bool {
 	n, _ := strconv.Atoi(a.options["deaf"])
@@ -209,6 +222,7 @@ func (a *terminalAgent) key(c byte) bool {
 		a.said = append(a.said, a.draft)
 		put(a.dir, "said", strings.Join(prompts(a.said), "\n--\n")+"\n")
 		a.draft, a.works = "", true
+		a.hook("UserPromptSubmit")
 		a.asks("permission")
 		return true
 	case c == '!':
@@ -257,6 +271,11 @@ func (a *terminalAgent) draw() {
 		}
 		line("")
 		b.WriteString(" Esc to cancel\x1b[J")
+		os.Stdout.WriteString(b.String())
+		return
+	}
+	if a.options["strange"] != "" && len(a.said) > 0 && !a.works {
+		b.WriteString("(o_o)\x1b[K\x1b[J")
 		os.Stdout.WriteString(b.String())
 		return
 	}

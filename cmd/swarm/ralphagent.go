@@ -19,6 +19,7 @@ func (a *app) agentOfLoop(h *host.Host, o *ralphSpawnOptions, here bool, st *ral
 	if o.profile != "" && o.profile != profile.None && profiles.Named(o.profile) == nil {
 		return &hintError{error: fmt.Errorf("unknown profile '%s'", o.profile), hint: "'swarm agent profiles' lists them"}
 	}
+	st.Command = ralph.WithPlace(profiles, o.profile, st.Command)
 	st.Headless = ralph.Headless(profiles, o.profile, st.Command)
 	if st.Headless && o.inactivity.d == nil {
 		st.Inactivity = 0 // it works in silence, and ends

@@ -37,6 +37,9 @@ type file struct {
 		Headless      []string `toml:"headless"`
 		HeadlessFlags []string `toml:"headless_flags"`
 		Resume        []string `toml:"resume"`
+		// PromptFlags are those whose value is the prompt: without them, or with a value,
+		// the headless form reads standard input.
+		PromptFlags []string `toml:"prompt_flags"`
 		// HeadlessResume is for a headless agent; nil: Resume with its options.
 		HeadlessResume []string `toml:"headless_resume"`
 		// NewSession are the arguments that give a new conversation its session.
@@ -196,6 +199,7 @@ func (p *Profile) extend(b *Profile) {
 		{&f.Run.Headless, &from.Run.Headless},
 		{&f.Run.HeadlessFlags, &from.Run.HeadlessFlags},
 		{&f.Run.Resume, &from.Run.Resume},
+		{&f.Run.PromptFlags, &from.Run.PromptFlags},
 		{&f.Run.HeadlessResume, &from.Run.HeadlessResume},
 		{&f.Run.NewSession, &from.Run.NewSession},
 		{&f.Run.Takes, &from.Run.Takes},

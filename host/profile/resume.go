@@ -15,6 +15,11 @@ var (
 	ErrInScript = errors.New("the script of a shell runs it")
 )
 
+// WantsPrompt reports whether a headless command lacks its prompt as its last argument.
+func (p *Profile) WantsPrompt(command []string) bool {
+	return len(command) > 0 && slices.Contains(p.file.Run.PromptFlags, command[len(command)-1])
+}
+
 // place returns where a command that the profile was found for runs its program, and the
 // program with its arguments. The index is -1 in the script of a shell.
 func (p *Profile) place(command []string) (at int, words []string) {

@@ -37,6 +37,19 @@ func Headless(profiles *profile.Set, named string, command []string) bool {
 	return p != nil && p.Headless(command) || holds(command, placePrompt) || holds(command, placeFile)
 }
 
+// WithPlace returns the command of a headless agent with a place for the prompt, if it
+// lacks the argument that its profile says is the prompt.
+func WithPlace(profiles *profile.Set, named string, command []string) []string {
+	p := profiles.For(command)
+	if named != "" {
+		p = profiles.Named(named)
+	}
+	if p == nil || !p.WantsPrompt(command) {
+		return command
+	}
+	return append(slices.Clone(command), placePrompt)
+}
+
 // CheckPlaces refuses a command that would run the prompt as the script of a shell.
 func CheckPlaces(command []string) error {
 	shell := false

@@ -3,6 +3,7 @@ package ralph
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -52,6 +53,8 @@ type iteration struct {
 	// something.
 	turn turn
 	stop stop
+	// presses is how often Enter was pressed again.
+	presses int
 	// entered is when Enter was pressed first after the prompt, in ns; 0: it was not.
 	entered atomic.Int64
 	// waitsFor is what an agent without a profile asks before it takes the prompt; empty:
@@ -317,11 +320,28 @@ func (it *iteration) given(ctx context.Context, err error) {
 		// It is given again, or only Enter pressed, once that is answered.
 		it.ready.waiting = true
 		it.asks(ctx, profile.Look{State: profile.Blocked, Question: asks.Question, Choices: asks.Choices})
+	case errors.Is(err, deliver.ErrNotSubmitted) && it.presses < maxPresses && it.unsubmitted():
+		// One that still starts takes no Enter. What is at its prompt is not typed again.
+		it.presses++
+		it.ready.waiting = true
+		it.give(ctx)
 	default:
 		it.outcome.err, it.outcome.what, it.outcome.untaken = err, "prompt refused", it.profile != nil
 		it.end(refused)
 	}
 }
+
+// maxPresses is how often Enter is pressed again that an agent did not take.
+const maxPresses = 2
+
+// unsubmitted reports whether the whole prompt, and nothing else, is where text is entered.
+func (it *iteration) unsubmitted() bool {
+	l, _ := it.read()
+	return it.entered.Load() != 0 && squeeze(l.Draft) == squeeze(string(it.prompt))
+}
+
+// squeeze returns text without any white space: a screen breaks lines where it likes.
+func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // matched is called when the done pattern was found.
 func (it *iteration) matched() {

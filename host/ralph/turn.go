@@ -17,12 +17,12 @@ const (
 	// be over: agents draw their prompt between two steps, too.
 	turnIdle = 2 * time.Second
 	// turnMissed is the same for an agent that nobody saw working: its turn was faster than
-	// a look, or is slow to begin.
-	turnMissed = 5 * time.Second
+	// a look, or is slow to begin, as that of an agent which is still starting.
+	turnMissed = 15 * time.Second
 	// turnTold is the same for one whose hooks said that its turn is over, and turnDoubted
 	// for one whose hooks say that it works: no hook tells that a person interrupted it.
 	turnTold    = 500 * time.Millisecond
-	turnDoubted = 10 * time.Second
+	turnDoubted = 15 * time.Second
 	// hookEvery is how often it is asked what hooks say of an agent whose screen no rule
 	// knows.
 	hookEvery = time.Second

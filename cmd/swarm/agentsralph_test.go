@@ -5,6 +5,7 @@ package main_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,6 +114,9 @@ func testAgentRalphHeadless(t *testing.T, l *lab) {
 		t.Fatal(err)
 	}
 	command := set.Named(l.client.name).HeadlessCommand()
+	if l.client.name == "gemini" {
+		command = append(slices.Clone(l.client.command), "-p") // with the model
+	}
 	for i, args := range [][]string{nil, {"{prompt}"}} {
 		turns := []modelserver.Turn{{Text: "Task one is finished now."}, {Text: "There is none left.\n\nALL DONE"}}
 		l.model.Script(turns...)

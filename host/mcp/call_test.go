@@ -35,7 +35,7 @@ func TestCancelledWait(t *testing.T) {
 	if _, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "worker-list"}); err != nil {
 		t.Fatal(err)
 	}
-	w.send(t, "hello")
+	w.send(t, team.Leader, "hello")
 	end()
 	w.change(t, func(ctx context.Context, tx *registry.Tx) error {
 		n, err := tx.Unread(ctx, "web", team.Leader)

@@ -25,6 +25,8 @@ type world struct {
 	dir string
 	// called is told of each call of a tool when it begins; nil: nobody is.
 	called func(tool string)
+	// version is that of the protocol which clients speak; empty: the newest.
+	version string
 }
 
 const aliceToken = "alice's"
@@ -94,7 +96,7 @@ func (w *world) start(t *testing.T, token string, sets []tool.Set, o *sdk.Client
 		_ = out.Close()
 	}()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "0"}, o)
-	c, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	c, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, &sdk.ClientSessionOptions{ProtocolVersion: w.version})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,12 +107,12 @@ func (w *world) start(t *testing.T, token string, sets []tool.Set, o *sdk.Client
 	}
 }
 
-// send puts a message into the leader's inbox.
-func (w *world) send(t *testing.T, text string) {
+// send puts a message into the inbox of a member.
+func (w *world) send(t *testing.T, to, text string) {
 	t.Helper()
 	w.change(t, func(ctx context.Context, tx *registry.Tx) error {
 		return tx.AddMessage(ctx, &registry.Message{
-			Team: "web", Sender: "agent-aaaaaa", Recipient: team.Leader, Type: registry.MessagePlain, Body: text, Time: time.Now(),
+			Team: "web", Sender: "agent-bbbbbb", Recipient: to, Type: registry.MessagePlain, Body: text, Time: time.Now(),
 		})
 	})
 }

@@ -26,7 +26,7 @@ type client struct {
 	trusting bool
 	// allow is the choice that allows a command once.
 	allow string
-	// prompts are the texts that it changes by a completion, by their names.
+	// prompts are the texts that it may change by a completion, by their names.
 	prompts map[string]string
 	// shell returns the turn in which the model asks for a command that needs a permission.
 	shell func(command string) modelserver.Turn
@@ -57,7 +57,8 @@ var clients = []client{
 		quit:      "/quit",
 		env:       func(string) []string { return []string{"LOCAL_API_KEY=test"} },
 		configure: configureCodex,
-		// Its first Enter takes the completion, which makes main.go of @main.go.
+		// Its first Enter takes the completion if that is there in time, which makes main.go
+		// of @main.go.
 		prompts: map[string]string{"file": "look at main.go"},
 		allow:   "Yes, proceed",
 		shell: func(command string) modelserver.Turn {

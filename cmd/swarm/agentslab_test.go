@@ -232,11 +232,25 @@ func (l *lab) poll(ok func() bool) bool {
 // prompted waits until the model was asked with exactly this prompt.
 func (l *lab) prompted(prompt string) {
 	l.t.Helper()
+	l.promptedOne(prompt, "")
+}
+
+// promptedOne waits until the model was asked with exactly this prompt, or with the other
+// one if that is not empty, and returns which.
+func (l *lab) promptedOne(prompt, other string) string {
+	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), agentWait)
 	defer cancel()
-	if _, err := l.model.Wait(ctx, func(r modelserver.Request) bool { return r.Prompted(prompt) > 0 }); err != nil {
+	r, err := l.model.Wait(ctx, func(r modelserver.Request) bool {
+		return r.Prompted(prompt) > 0 || other != "" && r.Prompted(other) > 0
+	})
+	if err != nil {
 		l.t.Fatalf("the prompt %s never came: %v\nwhat came: %s\nthe screen:\n%s", brief(prompt), err, l.asked(), l.peek())
 	}
+	if r.Prompted(prompt) == 0 {
+		return other
+	}
+	return prompt
 }
 
 // once fails the test unless the newest request holds the prompt exactly once.

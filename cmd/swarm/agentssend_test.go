@@ -61,11 +61,7 @@ func testAgentTexts(t *testing.T, l *lab) {
 		if r.code != 0 || r.out != "sent to w\n" {
 			t.Fatalf("%s: exit %d\n%s%s\nthe screen:\n%s", text.name, r.code, r.out, r.err, l.peek())
 		}
-		prompt := text.text
-		if changed, ok := l.client.prompts[text.name]; ok {
-			prompt = changed
-		}
-		l.prompted(prompt)
+		prompt := l.promptedOne(text.text, l.client.prompts[text.name])
 		l.once(prompt)
 		l.until("idle")
 		t.Logf("%s: %v", text.name, time.Since(start).Round(time.Millisecond))

@@ -110,6 +110,7 @@ func TestReplayLongDrafts(t *testing.T) {
 		"codex/draft-empty-line-80x24":         {"one\ntwo, indented:\n", "\n\nfive! and six?\nseven"},
 		"codex/draft-full-80x24":               {"word0 word1 ", "\nword136 word137 word1."},
 		"codex/draft-scrolled-80x24":           {"line 47\nline 48\n", "\nline 60"},
+		"pi/draft-lines-80x24":                 {"one\n", "three four"},
 		"gemini/draft-lines-few-colours-80x24": {"one\n", "three four"},
 		"codex/busy-full-draft-80x24":          {"word0 word1 ", "\nword136 word137 word1."},
 	} {
@@ -126,7 +127,7 @@ func TestReplayInScrollback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for agent, prompt := range map[string]string{"claude": "prompt-answered", "codex": "prompt-interrupted", "gemini": "prompt-answered", "opencode": "prompt-answered", "qwen": "prompt-answered-80x24"} {
+	for agent, prompt := range map[string]string{"claude": "prompt-answered", "codex": "prompt-interrupted", "gemini": "prompt-answered", "opencode": "prompt-answered", "qwen": "prompt-answered-80x24", "pi": "prompt-answered-80x24"} {
 		p := s.Named(agent)
 		below := screenOf(t, filepath.Join("testdata/screens", agent, prompt+".txt"))
 		for len(below.Lines) > 0 && strings.TrimSpace(below.Lines[0]) == "" {

@@ -24,7 +24,7 @@ const (
 	takenLimit = 3 * time.Second
 	movedLimit = 700 * time.Millisecond
 	// provenLimit is how long to look for a proof after the last Enter.
-	provenLimit = 6 * time.Second
+	provenLimit = 22 * time.Second
 )
 
 // Terminal is the terminal that an agent is on.

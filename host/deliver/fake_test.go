@@ -47,6 +47,8 @@ type fake struct {
 	stands string
 	// deaf drops what it is given.
 	deaf bool
+	// busy says that it has not read what it was given when that is given.
+	busy bool
 	// onText and onEnter run after a text was given, and before an Enter is taken.
 	onText, onEnter func()
 	// gone says that it has ended.
@@ -156,7 +158,7 @@ func (f *fake) Input(_ context.Context, in swarm.Input) (swarm.InputResult, erro
 		}
 		f.key("Enter")
 	}
-	return swarm.InputResult{}, nil
+	return swarm.InputResult{Pending: f.busy}, nil
 }
 
 func (f *fake) text(text string) {

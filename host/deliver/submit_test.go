@@ -24,7 +24,7 @@ func TestSubmit(t *testing.T) {
 		"something else is": {fake: fake{draft: "my own words"}},
 		"at a dialog":       {fake: fake{draft: text, dialog: trust()}, want: deliver.ErrAsks},
 		"while it works":    {fake: fake{draft: text, works: true}, idle: true, want: deliver.ErrWorks},
-		"it is not taken":   {fake: fake{draft: text, deaf: true}, pressed: true, want: deliver.ErrNotSubmitted, given: []string{"<Enter>"}},
+		"it is not taken":   {fake: fake{draft: text, deaf: true}, pressed: true, want: deliver.ErrNotSubmitted, given: []string{"<Enter>", "<Enter>"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

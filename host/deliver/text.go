@@ -69,7 +69,7 @@ func (a *Agent) Submit(ctx context.Context, text string) (pressed bool, err erro
 	if d.mine == "" || !d.Profile.Unsubmitted(d.before, text) {
 		return false, nil
 	}
-	d.draft, d.shown = d.before.Draft, true
+	d.saw(d.before)
 	if err := d.press(ctx); err != nil {
 		return d.entered, err
 	}
@@ -90,9 +90,10 @@ type delivery struct {
 	draft string
 	rows  int
 	shown bool
-	// entered says that Enter was pressed, or may have been; pressed is when first.
-	entered bool
-	pressed time.Time
+	// entered says that Enter was pressed, or may have been, read that the agent has read
+	// the first one; pressed is when that was.
+	entered, read bool
+	pressed       time.Time
 }
 
 const (
@@ -171,9 +172,11 @@ func (d *delivery) press(ctx context.Context) error {
 		return err
 	}
 	d.entered = true
-	if _, err := d.Terminal.Input(ctx, swarm.Input{Enter: true}); err != nil {
+	in, err := d.Terminal.Input(ctx, swarm.Input{Enter: true})
+	if err != nil {
 		return fmt.Errorf("the text was typed and not submitted: %w", err)
 	}
+	d.read = !in.Pending
 	d.pressed = time.Now()
 	return nil
 }
@@ -232,8 +235,9 @@ func alike(a, b string) bool {
 }
 
 // takesEnter reports whether Enter is to be pressed once more: a completion has changed
-// the text at the prompt, or one may have taken Enter without a change. Any other text
-// that stays there is on its way in a slow agent, which would submit it twice.
+// the text at the prompt, or one may have taken Enter without a change, or the agent is
+// known to drop one. Any other text that stays there is on its way in a slow agent, which
+// would submit it twice.
 func (d *delivery) takesEnter(l profile.Look) bool {
 	atPrompt := l.State == profile.Idle || l.State == profile.Working && d.before.State == profile.Working
 	if !d.shown || !atPrompt || !d.still(l) {
@@ -243,7 +247,8 @@ func (d *delivery) takesEnter(l profile.Look) bool {
 	if l.Draft != d.draft || l.Rows > d.rows {
 		return time.Since(d.pressed) >= movedLimit
 	}
-	return completes(d.text) && time.Since(d.pressed) >= takenLimit
+	dropped := d.read && d.Profile.Reenters()
+	return (dropped || completes(d.text)) && time.Since(d.pressed) >= takenLimit
 }
 
 // completes reports whether agents offer completions of a text: of names of files after

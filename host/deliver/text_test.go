@@ -67,6 +67,20 @@ func TestEnterThatIsReadWithTheText(t *testing.T) {
 	})
 }
 
+// An Enter that was read and dropped is pressed again.
+func TestEnterThatIsDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fake{}
+		f.onText = func() { f.deaf = true }
+		time.AfterFunc(2*time.Second, func() { f.deaf = false })
+		if err := agent(t, &f).Text(t.Context(), "fix the tests", true); err != nil {
+			t.Fatal(err)
+		}
+		f.wantGiven(t, "fix the tests", "<Enter>", "<Enter>")
+		f.wantSaid(t, "fix the tests")
+	})
+}
+
 func TestTextWithoutEnter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fake{}
@@ -192,11 +206,12 @@ func TestTextThatIsNotTaken(t *testing.T) {
 			f.wantGiven(t, "fix the tests")
 		})
 	})
+	// Where it has not read the first Enter a second one might submit the text twice.
 	for text, enters := range map[string]int{"fix the tests": 1, "/tests": 2, "fix @tests": 2} {
 		t.Run("stays at the prompt: "+text, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := fake{}
-				f.onText = func() { f.deaf = true }
+				f.onText = func() { f.deaf, f.busy = true, true }
 				err := agent(t, &f).Text(t.Context(), text, true)
 				wantError(t, err, "does not show that it took it; its screen ends with:")
 				f.wantGiven(t, append([]string{text}, slices.Repeat([]string{"<Enter>"}, enters)...)...)

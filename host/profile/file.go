@@ -31,6 +31,7 @@ type file struct {
 		Pasted     []string `toml:"pasted"`
 		PasteGuard int64    `toml:"paste_guard_ms"`
 		Settle     int64    `toml:"settle_ms"`
+		Reenter    *bool    `toml:"reenter"`
 	} `toml:"input"`
 	Run struct {
 		Flags         []string `toml:"flags"`
@@ -190,6 +191,9 @@ func (p *Profile) extend(b *Profile) {
 	p.input.pasted = append(p.input.pasted, b.input.pasted...)
 	if f.Input.PasteGuard == 0 {
 		f.Input.PasteGuard = from.Input.PasteGuard
+	}
+	if f.Input.Reenter == nil {
+		f.Input.Reenter = from.Input.Reenter
 	}
 	if f.Input.Settle == 0 {
 		f.Input.Settle = from.Input.Settle

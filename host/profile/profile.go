@@ -137,6 +137,11 @@ func (p *Profile) Settle() time.Duration {
 	return max(minSettle, time.Duration(p.file.Input.Settle)*time.Millisecond)
 }
 
+// Reenters reports whether Enter can be pressed once more if the agent has read the first
+// one and left the text at the prompt: when it takes a text it empties the prompt at once,
+// so it takes none twice.
+func (p *Profile) Reenters() bool { return p.file.Input.Reenter != nil && *p.file.Input.Reenter }
+
 // Asks reports whether the profile knows dialogs of the agent. A shell has none.
 func (p *Profile) Asks() bool {
 	return slices.ContainsFunc(p.rules, func(r rule) bool { return r.state == Blocked })

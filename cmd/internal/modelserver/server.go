@@ -26,6 +26,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	turns    []Turn
+	answer   func(Request) Turn
 	requests []Request
 	changed  chan struct{} // closed when a request is recorded
 }
@@ -51,6 +52,14 @@ func (s *Server) Script(turns ...Turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turns = turns
+}
+
+// Answer has a function answer the requests of agents, in the place of a script. It is
+// called for one request at a time and must not call the server.
+func (s *Server) Answer(answer func(Request) Turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = answer
 }
 
 // Requests returns the requests of agents so far, in the order of their arrival, without
@@ -137,7 +146,12 @@ func (s *Server) record(r Request) Turn {
 	s.requests = append(s.requests, r)
 	close(s.changed)
 	s.changed = make(chan struct{})
-	if !r.Turn || len(s.turns) == 0 {
+	switch {
+	case !r.Turn:
+		return Turn{}
+	case s.answer != nil:
+		return s.answer(r)
+	case len(s.turns) == 0:
 		return Turn{}
 	}
 	turn := s.turns[0]

@@ -33,7 +33,7 @@ type Answered struct {
 // empty the dialog's question must contain it, in any case. The dialog is looked at
 // again right before a key is pressed: one that has changed is not answered.
 func (a *Agent) Answer(ctx context.Context, choice, question string) (Answered, error) {
-	s, l, err := a.look(ctx)
+	s, l, err := a.drawn(ctx)
 	if err != nil {
 		return Answered{}, err
 	}
@@ -48,14 +48,41 @@ func (a *Agent) Answer(ctx context.Context, choice, question string) (Answered, 
 		return Answered{}, err
 	}
 	out := Answered{Question: l.Question, Choice: c}
-	if err := pause(ctx, drawnBefore); err != nil {
-		return out, err
-	}
 	if err := a.pick(ctx, l, c); err != nil {
 		return out, err
 	}
 	out.Next, err = a.gone(ctx, l, c)
 	return out, err
+}
+
+// drawn looks at the agent. A dialog is returned once it has been shown for drawnBefore:
+// a busy agent draws it piece by piece.
+func (a *Agent) drawn(ctx context.Context) (profile.Screen, profile.Look, error) {
+	s, l, err := a.look(ctx)
+	for err == nil && l.State == profile.Blocked {
+		if err := pause(ctx, drawnBefore); err != nil {
+			return s, l, err
+		}
+		before := l
+		if s, l, err = a.look(ctx); err != nil || !grown(before, l) || same(before, l) {
+			return s, before, err
+		}
+	}
+	return s, l, err
+}
+
+// grown reports whether two looks show the same dialog, of which the second may show
+// more.
+func grown(a, b profile.Look) bool {
+	if b.State != profile.Blocked || a.Rule != b.Rule || !strings.HasPrefix(b.Question, a.Question) || len(b.Choices) < len(a.Choices) {
+		return false
+	}
+	for i, c := range a.Choices {
+		if c.Key != b.Choices[i].Key || !strings.HasPrefix(b.Choices[i].Label, c.Label) {
+			return false
+		}
+	}
+	return true
 }
 
 // choose finds a choice of a dialog.

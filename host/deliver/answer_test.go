@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/swarmhost/swarm/host/deliver"
 )
@@ -25,6 +26,17 @@ func TestAnswer(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A dialog that is still being drawn is the same one when it is complete.
+func TestAnswerWhileDrawn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fake{dialog: &dialog{question: "Do you want to proceed?", labels: []string{"Yes", "Yes, always", "No"}, slow: 100 * time.Millisecond}}
+		out, err := agent(t, &f).Answer(t.Context(), "No", "")
+		if err != nil || !slices.Equal(f.picked, []string{"Do you want to proceed?: No"}) {
+			t.Errorf("%+v, %v, picked %q", out, err, f.picked)
+		}
+	})
 }
 
 func TestAnswerRefused(t *testing.T) {

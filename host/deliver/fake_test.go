@@ -65,6 +65,8 @@ type dialog struct {
 	// drawn is when it was first looked at: like Claude Code, it drops keys that come right
 	// after that.
 	drawn time.Time
+	// slow is for how long it shows only a part of itself.
+	slow time.Duration
 	// next comes after it.
 	next *dialog
 	// lists says that a digit only selects, plain that rows have no digits.
@@ -103,7 +105,11 @@ func (f *fake) screen() profile.Screen {
 			d.drawn = time.Now()
 		}
 		lines = append(lines, rule, " "+d.question)
-		for i, label := range d.labels {
+		labels := d.labels
+		if time.Since(d.drawn) < d.slow {
+			labels = labels[:len(labels)-1]
+		}
+		for i, label := range labels {
 			mark := " "
 			if i == d.selected {
 				mark = "❯"

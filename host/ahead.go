@@ -45,7 +45,7 @@ func (h *Host) startAheadFor(p *plan) {
 // there is none, or more than one. Workers can write their run directories, so nothing
 // but a name is taken from there, which the catalog has to know: no command.
 func (h *Host) likelyBackend() (backend string) {
-	dir, err := os.Open(filepath.Join(h.opts.Dir, workersDir))
+	dir, err := safefile.OpenDir(filepath.Join(h.opts.Dir, workersDir))
 	if err != nil {
 		return ""
 	}

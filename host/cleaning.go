@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -159,7 +160,7 @@ func (h *Host) recordCleaned(ctx context.Context, rec registry.Record, w Worker)
 // dropOutput removes what a worker wrote.
 func (h *Host) dropOutput(id string) error {
 	dir := h.runDir(id)
-	entries, err := os.ReadDir(dir)
+	entries, err := safefile.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -91,7 +92,7 @@ func (d *doctor) directory() {
 	d.private(filepath.Join(dir, workersDir), 0o700)
 	d.private(filepath.Join(dir, locksDir), 0o700)
 	d.private(filepath.Join(dir, journalDir), 0o700)
-	entries, err := os.ReadDir(dir)
+	entries, err := safefile.ReadDir(dir)
 	if err != nil {
 		d.find(SeverityError, subject, "see to it that it can be read", "%v", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
@@ -41,7 +42,7 @@ func (h *Host) reconcile(ctx context.Context, reg *registry.Registry, busy func(
 
 // drain records what the entries of the journal tell, and removes them.
 func (h *Host) drain(ctx context.Context, reg *registry.Registry, busy func(id string) bool) error {
-	dir, err := os.Open(h.journalPath(""))
+	dir, err := safefile.OpenDir(h.journalPath(""))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -9,13 +9,14 @@ import (
 	"slices"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
 // runDirIDs returns the names in the directory of run directories.
 func (h *Host) runDirIDs() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(h.opts.Dir, workersDir))
+	entries, err := safefile.ReadDir(filepath.Join(h.opts.Dir, workersDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // isCompletion reports whether a shell asks what could come next.
@@ -144,7 +145,7 @@ func (c *completer) completeCommand(prefix string) ([]string, cobra.ShellCompDir
 		if !filepath.IsAbs(dir) {
 			continue // a repository's, maybe
 		}
-		entries, _ := os.ReadDir(dir) // one that can't be read has nothing to run
+		entries, _ := safefile.ReadDir(dir) // one that can't be read has nothing to run
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), prefix) && isProgram(filepath.Join(dir, e.Name())) {
 				names = append(names, e.Name())

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // Prefix is what the file name of every plugin begins with.
@@ -144,7 +146,7 @@ func (c *Catalog) Names() []string {
 	}
 	for _, dir := range c.dirs() {
 		// A directory of PATH that can't be read holds no plugins for this user.
-		files, _ := os.ReadDir(dir)
+		files, _ := safefile.ReadDir(dir)
 		for _, f := range files {
 			name, ok := strings.CutPrefix(f.Name(), Prefix)
 			if ok && ValidName(name) && isExecutable(filepath.Join(dir, f.Name())) {

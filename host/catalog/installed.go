@@ -86,7 +86,7 @@ func (c *Catalog) Versions(name string) []string {
 	}
 	// Where nothing was installed there is no such folder.
 	dir := filepath.Join(c.opts.Dir, Folder, name)
-	entries, _ := os.ReadDir(dir)
+	entries, _ := safefile.ReadDir(dir)
 	var versions []string
 	for _, e := range entries {
 		if ValidVersion(e.Name()) && isVersion(filepath.Join(dir, e.Name()), name) {
@@ -113,7 +113,7 @@ func (c *Catalog) InstalledNames() []string {
 	if c.opts.Dir == "" {
 		return nil
 	}
-	entries, _ := os.ReadDir(filepath.Join(c.opts.Dir, Folder))
+	entries, _ := safefile.ReadDir(filepath.Join(c.opts.Dir, Folder))
 	var names []string
 	for _, e := range entries {
 		if ValidName(e.Name()) && len(c.Versions(e.Name())) > 0 {

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
@@ -169,7 +170,7 @@ func private(path string) (empty bool, err error) {
 // hold locks the directory of one plugin for the life of this process, which
 // tells others that it is in use.
 func hold(dir string) (*os.File, error) {
-	f, err := os.Open(dir)
+	f, err := safefile.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +183,7 @@ func hold(dir string) (*os.File, error) {
 
 // sweep removes what hosts that were killed have left behind.
 func (d *socketDir) sweep() {
-	dirs, err := os.ReadDir(d.path)
+	dirs, err := safefile.ReadDir(d.path)
 	if err != nil {
 		return
 	}

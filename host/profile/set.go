@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -89,7 +88,7 @@ func Load(dir string) (*Set, error) {
 	if dir == "" {
 		return s, nil
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := safefile.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}

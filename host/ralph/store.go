@@ -51,7 +51,7 @@ func (s Store) Dir(name string) string { return filepath.Join(s.dir, dirName, na
 
 // Names returns the names of all loops, sorted.
 func (s Store) Names() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(s.dir, dirName))
+	entries, err := safefile.ReadDir(filepath.Join(s.dir, dirName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -15,6 +15,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver named "sqlite"
 
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -132,6 +133,10 @@ func openReadOnly(ctx context.Context, path string) (*Registry, error) {
 }
 
 func open(path string, query url.Values) (*Registry, error) {
+	// SQLite would wait for ever for the writer of a FIFO.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, &DamagedError{Path: path, Cause: errors.New("it is not a regular file")}
+	}
 	query.Set("_busy_timeout", "10000")
 	query.Set("_txlock", "immediate")
 	dsn := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
@@ -234,7 +239,7 @@ func exists(path string) bool {
 // hasWorkers reports whether there are run directories, which nobody makes
 // before there is a database.
 func hasWorkers(dir string) bool {
-	entries, err := os.ReadDir(filepath.Join(dir, workersDir))
+	entries, err := safefile.ReadDir(filepath.Join(dir, workersDir))
 	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 		_, err := os.Stat(filepath.Join(dir, workersDir, e.Name(), rundir.WorkerFile))
 		return err == nil

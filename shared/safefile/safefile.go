@@ -11,7 +11,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/swarmhost/swarm/shared/trust"
@@ -48,6 +50,24 @@ func Read(path string, limit int64) ([]byte, error) { return read(path, limit, t
 // ReadForeign returns the contents of a file that [OpenForeign] opens. limit must
 // be positive.
 func ReadForeign(path string, limit int64) ([]byte, error) { return read(path, limit, false) }
+
+// OpenDir opens a directory, to read its entries. It never waits: [os.Open] does if a
+// FIFO lies there.
+func OpenDir(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+}
+
+// ReadDir is [os.ReadDir] for a directory that [OpenDir] opens.
+func ReadDir(path string) ([]fs.DirEntry, error) {
+	dir, err := OpenDir(path)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
 
 func open(path string, limit int64, own bool) (*os.File, error) {
 	// Without O_NONBLOCK, opening a FIFO waits for a writer.

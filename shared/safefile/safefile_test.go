@@ -66,3 +66,28 @@ func TestRead(t *testing.T) {
 		t.Errorf("Read() of a missing file = %v", err)
 	}
 }
+
+// TestReadDir: what is no directory is an error at once.
+func TestReadDir(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	if err := errors.Join(os.Mkdir(path("d"), 0o700), os.WriteFile(path("d/b"), nil, 0o600), os.WriteFile(path("d/a"), nil, 0o600),
+		os.Symlink("d", path("link")), os.WriteFile(path("file"), nil, 0o600), syscall.Mkfifo(path("fifo"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"d", "link"} {
+		entries, err := ReadDir(path(name))
+		if err != nil || len(entries) != 2 || entries[0].Name() != "a" || entries[1].Name() != "b" {
+			t.Errorf("%s: %v, %v", name, entries, err)
+		}
+	}
+	for _, name := range []string{"file", "fifo"} {
+		if entries, err := ReadDir(path(name)); !errors.Is(err, syscall.ENOTDIR) {
+			t.Errorf("%s: %v, %v", name, entries, err)
+		}
+	}
+	if _, err := ReadDir(path("nothing")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing: %v", err)
+	}
+}

@@ -160,7 +160,7 @@ func (dir deliveryNote) Load() (n deliver.Note, err error) {
 	case err != nil:
 		return n, fmt.Errorf("read what an earlier call typed: %w", err)
 	case json.Unmarshal(b, &n) != nil:
-		return deliver.Note{}, nil // half written: nothing was typed after that
+		return deliver.Note{}, nil //nolint:nilerr // half written: nothing was typed after that
 	}
 	return n, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -152,5 +153,5 @@ func readHook(r io.Reader) []byte {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	return input[:len(input):len(input)]
+	return slices.Clip(input)
 }

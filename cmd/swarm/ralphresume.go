@@ -123,11 +123,11 @@ func (a *app) ralphResume(ctx context.Context, name string, o *ralphResumeOption
 func stillAsks(ctx context.Context, h *host.Host, store ralph.Store, worker host.Worker) error {
 	st, err := store.Load(worker.Name)
 	if err != nil || !runs(worker) || st.Status != ralph.Paused || st.Dialog == "" {
-		return nil // the resumption itself says what is wrong
+		return nil //nolint:nilerr // the resumption itself says what is wrong
 	}
 	states, err := h.AgentStates(ctx, []string{worker.ID})
 	if s := states[worker.ID]; err != nil || s == nil || s.State != profile.Blocked {
-		return nil
+		return nil //nolint:nilerr // an agent that can't be seen keeps nobody from resuming
 	}
 	s := states[worker.ID]
 	hint := fmt.Sprintf("answer it in 'swarm attach %s' first", worker.Name)

@@ -191,7 +191,7 @@ func (it *iteration) step(ctx context.Context) {
 		it.readTurn(ctx)
 	case <-it.stop.changes():
 		it.resume()
-	case <-it.stop.failures():
+	case <-it.stop.failures(): //nolint:errcheck // what is on the disk counts, however it was learnt
 		it.resume()
 	case <-it.quiet.C:
 		it.calm(ctx)

@@ -93,7 +93,7 @@ func ReadNotes(path string) (Notes, error) {
 		return notes, err
 	}
 	if json.Unmarshal(b, &notes) != nil || notes == nil {
-		return Notes{}, nil
+		return Notes{}, nil //nolint:nilerr // notes that can't be read are none
 	}
 	return notes, nil
 }
@@ -268,8 +268,7 @@ func (s Setup) edited(path string, add, remove func(d *jsonc.Document) error) (C
 		}
 	}
 	if err := edit(&d); err != nil {
-		var wrong *jsonc.SyntaxError
-		if errors.As(err, &wrong) {
+		if _, ok := errors.AsType[*jsonc.SyntaxError](err); ok {
 			return c, fmt.Errorf("%s:%w", c.Path, err)
 		}
 		return c, fmt.Errorf("%s: %w", c.Path, err)

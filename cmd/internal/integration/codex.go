@@ -69,8 +69,7 @@ type tomlServer struct {
 // decodeTOML decodes a text, and returns an error that says where it is wrong.
 func decodeTOML(text string, into any) error {
 	_, err := toml.Decode(text, into)
-	var wrong toml.ParseError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[toml.ParseError](err); ok {
 		return &jsonc.SyntaxError{Line: wrong.Position.Line, Column: max(1, wrong.Position.Col), Text: wrong.Message}
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -106,7 +107,7 @@ func (d *Document) insert(into Value, key string, value any) error {
 	indent := d.indentAt(into.Start) + d.unit()
 	oneLine := last >= 0 && !strings.Contains(d.Text[into.Start:into.End], "\n")
 	if last >= 0 && !oneLine {
-		first := into.Start
+		var first int
 		if into.IsObject() {
 			first = into.Members[0].Start
 		} else {
@@ -239,8 +240,8 @@ func (d *Document) removeMember(root Value, path []string) {
 		path = path[:len(path)-1]
 	}
 	into := root.At(path[:len(path)-1]...)
-	for i := len(into.Members) - 1; i >= 0; i-- {
-		if m := into.Members[i]; m.Key == path[len(path)-1] {
+	for i, v := range slices.Backward(into.Members) {
+		if m := v; m.Key == path[len(path)-1] {
 			d.cut(*into, i, m.Start, m.Value.End)
 			return
 		}

@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"regexp"
+	"sync"
 
 	"github.com/swarmhost/swarm/host/hookstate"
 	"github.com/swarmhost/swarm/host/profile"
@@ -10,7 +11,7 @@ import (
 )
 
 // sessionID is what a session id may look like: it is one argument, and no option.
-var sessionID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
+var sessionID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`) })
 
 // resumed returns the command with which the agent of a worker goes on with a conversation;
 // empty: with the one that its hooks told, or that its command names.
@@ -37,7 +38,7 @@ func (h *Host) resumed(rec registry.Record, session string) ([]string, error) {
 			hint: fmt.Sprintf("after 'swarm integrate %s' its hooks tell it; else name it with --session ID", p.Name()),
 		}
 	}
-	if !sessionID.MatchString(session) {
+	if !sessionID().MatchString(session) {
 		return nil, &specError{text: fmt.Sprintf("invalid session '%s': expected letters, digits and ._:-", session)}
 	}
 	command, err := p.Resume(rec.Command, session)

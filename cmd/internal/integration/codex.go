@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -45,7 +44,7 @@ func codex(s Setup) ([]Change, error) {
 func (s Setup) variables() []string {
 	names := []string{"SWARM_DIR", "XDG_CONFIG_HOME", "TMUX", "TMUX_TMPDIR", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"}
 	for _, name := range slices.Sorted(slices.Values(s.Environ)) {
-		if !slices.Contains(names, name) && keyLike.MatchString(name) && slices.ContainsFunc(s.Pass, func(pattern string) bool {
+		if !slices.Contains(names, name) && keyLike().MatchString(name) && slices.ContainsFunc(s.Pass, func(pattern string) bool {
 			begin, all := strings.CutSuffix(pattern, "*")
 			return name == pattern || all && strings.HasPrefix(name, begin)
 		}) {
@@ -57,7 +56,7 @@ func (s Setup) variables() []string {
 
 // keyLike matches the variables that a pattern to pass is there for: what else begins so
 // may say of a session of another agent what it is.
-var keyLike = regexp.MustCompile(`_(?:KEY|KEY_ID|TOKEN|BASE_URL|ENDPOINT|PROXY|PROFILE|REGION|CREDENTIALS)$`)
+var keyLike = lazy(`_(?:KEY|KEY_ID|TOKEN|BASE_URL|ENDPOINT|PROXY|PROFILE|REGION|CREDENTIALS)$`)
 
 // tomlServer is the MCP server in Codex's file.
 type tomlServer struct {
@@ -193,8 +192,8 @@ func removeTOMLServer(d *jsonc.Document) error {
 }
 
 var (
-	tableLine  = regexp.MustCompile(`^[ \t]*\[`)
-	serverLine = regexp.MustCompile(`^[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*"?swarm"?[ \t]*[\].]`)
+	tableLine  = lazy(`^[ \t]*\[`)
+	serverLine = lazy(`^[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*"?swarm"?[ \t]*[\].]`)
 )
 
 // serverTable returns where the table of the server is, with the tables in it and without
@@ -203,8 +202,8 @@ func serverTable(text string) (start, end int) {
 	at, inside := 0, false
 	multi := ""
 	for line := range strings.Lines(text) {
-		if multi == "" && tableLine.MatchString(line) {
-			ours := serverLine.MatchString(line)
+		if multi == "" && tableLine().MatchString(line) {
+			ours := serverLine().MatchString(line)
 			if ours && start == end {
 				start = at
 			}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/swarmhost/swarm/cmd/internal/jsonc"
 )
@@ -34,20 +35,26 @@ func (s Setup) hookLine(c *Client, event string) string {
 
 // quoted is a word of a shell.
 func quoted(s string) string {
-	if plain.MatchString(s) {
+	if plain().MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 var (
-	plain     = regexp.MustCompile(`^[A-Za-z0-9_./+:@%-]+$`)
-	hookOfOur = regexp.MustCompile(`(?:^|/)swarm'? hook (\w+) \w+(?: \|\| true)?$`)
+	plain     = lazy(`^[A-Za-z0-9_./+:@%-]+$`)
+	hookOfOur = lazy(`(?:^|/)swarm'? hook (\w+) \w+(?: \|\| true)?$`)
 )
+
+// lazy compiles an expression when it is first used: every command of swarm links this
+// package, and few use it.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // isHook reports whether a command is a hook of swarm.
 func isHook(command string, c *Client) bool {
-	m := hookOfOur.FindStringSubmatch(command)
+	m := hookOfOur().FindStringSubmatch(command)
 	return m != nil && m[1] == c.Name
 }
 

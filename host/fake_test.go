@@ -144,7 +144,8 @@ func (b *fakeBackend) change(t *testing.T, name string, f func(*fakeWorker)) {
 	for _, w := range b.all(t) {
 		if w.Spec.Name == name {
 			f(&w)
-			if err := errors.Join(b.write(w), w.tell()); err != nil {
+			// The run directory first: once the backend tells of the end, it may go.
+			if err := errors.Join(w.tell(), b.write(w)); err != nil {
 				t.Fatal(err)
 			}
 			return

@@ -271,7 +271,7 @@ func (b *fakeBackend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOpti
 		}
 	}
 	w.Survivors = nil
-	return swarm.KillResult{Status: w.status()}, errors.Join(b.write(w), w.tell())
+	return swarm.KillResult{Status: w.status()}, errors.Join(w.tell(), b.write(w))
 }
 
 func (b *fakeBackend) KillBatch(ctx context.Context, items []plugin.KillItem, each func(int, swarm.KillResult, error)) error {

@@ -23,8 +23,8 @@ func TestSkill(t *testing.T) {
 		t.Fatalf("the front matter: %q", text[:min(len(text), 600)])
 	}
 	for _, v := range verbs() {
-		if !strings.Contains(text, "\n- `swarm "+v.name) {
-			t.Errorf("no command '%s'", v.name)
+		if shown := strings.Contains(text, "\n- `swarm "+v.name); shown == v.make(a).Hidden {
+			t.Errorf("command '%s': told %v, hidden %v", v.name, shown, !shown)
 		}
 	}
 	for _, tool := range tool.All() {

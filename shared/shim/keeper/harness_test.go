@@ -328,7 +328,7 @@ func (s *shim) records() []record {
 		if i > 0 {
 			name += "." + strconv.Itoa(i)
 		}
-		b, err := os.ReadFile(name)
+		b, err := readLines(name)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -338,6 +338,17 @@ func (s *shim) records() []record {
 		}
 	}
 	return all
+}
+
+// readLines reads a file of lines. What is read beside a write may end in the middle of a
+// line: then it is read again.
+func readLines(name string) ([]byte, error) {
+	for tries := 0; ; tries++ {
+		b, err := os.ReadFile(name)
+		if err != nil || len(b) == 0 || b[len(b)-1] == '\n' || tries == 1000 {
+			return b, err
+		}
+	}
 }
 
 func parse(t *testing.T, line string) record {

@@ -3,7 +3,6 @@ package ralph
 import (
 	"context"
 	"fmt"
-	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -81,24 +80,9 @@ func (l *loop) awaitLimit(ctx context.Context, w notices) error {
 	return nil
 }
 
-// waitClock waits for so long, or until something in the loop's folder changes.
+// waitClock waits for a duration, or until something in the loop's folder changes.
 func (l *loop) waitClock(ctx context.Context, w notices, d time.Duration) error {
 	over := time.NewTimer(d)
 	defer over.Stop()
-	for {
-		select {
-		case <-over.C:
-			return nil
-		case <-w.changes():
-			return nil
-		case err := <-w.failures():
-			return w.failed(err)
-		case sig := <-l.signals.ends:
-			return l.ended(ctx, sig.(syscall.Signal))
-		case <-l.signals.children:
-			reap()
-		case _, ok := <-l.console.typed:
-			l.console.ignore(ok)
-		}
-	}
+	return l.change(ctx, w, over.C)
 }

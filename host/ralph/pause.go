@@ -3,6 +3,7 @@ package ralph
 import (
 	"context"
 	"syscall"
+	"time"
 )
 
 // paused waits until the loop is resumed.
@@ -28,16 +29,18 @@ func (l *loop) paused(ctx context.Context) error {
 			l.say("paused")
 			l.log(eventPause, "loop paused")
 		}
-		if err := l.change(ctx, w); err != nil {
+		if err := l.change(ctx, w, nil); err != nil {
 			return err
 		}
 	}
 }
 
-// change returns when something in the folder has changed.
-func (l *loop) change(ctx context.Context, w *watch) error {
+// change returns when something in the loop's folder has changed, or when over fires.
+func (l *loop) change(ctx context.Context, w notices, over <-chan time.Time) error {
 	for {
 		select {
+		case <-over:
+			return nil
 		case <-w.changes():
 			return nil
 		case err := <-w.failures():

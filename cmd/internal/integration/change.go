@@ -93,12 +93,12 @@ func ReadNotes(path string) (Notes, error) {
 		return notes, err
 	}
 	if json.Unmarshal(b, &notes) != nil || notes == nil {
-		return Notes{}, nil //nolint:nilerr // notes that can't be read are none
+		return Notes{}, nil //nolint:nilerr // unreadable notes are ignored
 	}
 	return notes, nil
 }
 
-// Write writes the notes to a file, or removes it if there are none.
+// Write writes the notes to a file. It removes the file if the notes are empty.
 func (n Notes) Write(path string) error {
 	if len(n) == 0 {
 		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {

@@ -88,7 +88,8 @@ func (s Setup) claudeServer(file string) (changes []Change, err error) {
 
 const claudeProgram = "claude"
 
-// readServer returns the server named swarm of a file; nil: there is none.
+// readServer returns the server named swarm in a file, or nil if the file has no such
+// server.
 func readServer(file string) (*server, error) {
 	c, err := readChange(file)
 	if err != nil || strings.TrimSpace(c.Before) == "" {

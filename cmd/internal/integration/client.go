@@ -110,7 +110,7 @@ func Clients() []Client {
 	}
 }
 
-// Named returns the client with a name; nil: there is none.
+// Named returns the client with a name, or nil if no client has it.
 func Named(name string) *Client {
 	for _, c := range Clients() {
 		if c.Name == name {

@@ -70,7 +70,7 @@ func (c *Client) ReadHook(name string, input []byte) (Hook, error) {
 	case ends:
 		e.Ends = true
 	}
-	// What is for the agent is not for those that it started for a part of its work.
+	// Messages for the agent are not brought to the subagents that it starts.
 	e.Takes = e.Takes && in.AgentID == ""
 	return h, nil
 }

@@ -63,7 +63,7 @@ func (d *Document) put(value any, path []string, done func(*Value) bool, element
 		}
 		next := at.Get(key)
 		if next == nil {
-			// What is missing on the way is part of what is inserted.
+			// The inserted value includes the objects that the path lacks.
 			if element {
 				value = []any{value}
 			}
@@ -188,7 +188,8 @@ func firstLine(s string) string {
 }
 
 // Remove removes the member at a path of keys, and the objects and arrays above it that
-// it leaves empty, but not the outermost one. It does nothing if there is none.
+// it leaves empty, but not the outermost one. It does nothing if the
+// member does not exist.
 func (d *Document) Remove(path ...string) error {
 	return d.remove(path, func(*Value) bool { return true }, false)
 }

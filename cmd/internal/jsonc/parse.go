@@ -62,7 +62,7 @@ func (v *Value) IsObject() bool { return v.kind == '{' }
 // IsArray reports whether the value is an array.
 func (v *Value) IsArray() bool { return v.kind == '[' }
 
-// Get returns the last member with a key; nil: there is none.
+// Get returns the last member with a key, or nil if no member has it.
 func (v *Value) Get(key string) *Value {
 	for i := len(v.Members) - 1; i >= 0; i-- {
 		if v.Members[i].Key == key {

@@ -12,32 +12,29 @@ import (
 // aheadMost is how many run directories startAhead looks at.
 const aheadMost = 8
 
-// startAhead starts the plugin that this call is likely to ask, while the registry is
-// opened and read: a plugin takes longer to start than all that swarm does itself. wait
-// returns when the start has begun. A wrong guess costs a plugin that nothing is asked
-// of, so it is made only for the first call of a host, and only if the run directories
-// name a single backend.
-func (h *Host) startAhead() (wait func()) {
+// startAhead starts the plugin that this call is likely to ask before the registry is
+// opened and read: a plugin takes longer to serve than all that swarm does itself, so the
+// registry is read meanwhile. A wrong guess costs a plugin that nothing is asked of, so it
+// is made only for the first call of a host, and only if the run directories name a single
+// backend.
+func (h *Host) startAhead() {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.reg != nil {
-		return func() {}
+	first := h.reg == nil
+	h.mu.Unlock()
+	if !first {
+		return
 	}
-	begun := make(chan struct{})
-	go func() {
-		defer close(begun)
-		if e, err := h.catalog.Find(h.likelyBackend()); err == nil {
-			h.plugins.Start(e)
-		}
-	}()
-	return func() { <-begun }
+	if e, err := h.catalog.Find(h.likelyBackend()); err == nil {
+		h.plugins.Start(e)
+	}
 }
 
-// startAheadFor starts the plugins of a spawn, while the registry is opened.
+// startAheadFor starts the plugins of a spawn before the registry is opened.
 func (h *Host) startAheadFor(p *plan) {
-	h.plugins.Start(p.backend)
 	if p.makesWorkspace() {
-		h.plugins.Start(p.workspace)
+		h.plugins.Start(p.backend, p.workspace)
+	} else {
+		h.plugins.Start(p.backend)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // choose returns the records of the selected workers, for reading.
 func (h *Host) choose(ctx context.Context, sel Selection) ([]registry.Record, []string, error) {
-	defer h.startAhead()()
+	h.startAhead()
 	reg, err := h.reading(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -24,7 +24,7 @@ func (h *Host) chooseNamed(ctx context.Context, sel Selection) ([]registry.Recor
 	if len(sel.Names) == 0 && !sel.All && sel.Tag == "" {
 		return nil, nil, ErrNoSelection
 	}
-	defer h.startAhead()()
+	h.startAhead()
 	reg, err := h.changing(ctx)
 	if err != nil {
 		return nil, nil, err

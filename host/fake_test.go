@@ -393,10 +393,12 @@ type fakePlugins struct {
 	restarts map[string]int
 }
 
-func (f *fakePlugins) Start(e catalog.Entry) {
+func (f *fakePlugins) Start(entries ...catalog.Entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ahead = append(f.ahead, e.Name)
+	for _, e := range entries {
+		f.ahead = append(f.ahead, e.Name)
+	}
 }
 
 func (f *fakePlugins) Get(_ context.Context, e catalog.Entry) (*peer, error) {

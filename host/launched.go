@@ -11,7 +11,7 @@ import (
 // launched starts plugins as processes.
 type launched struct{ set *launch.Set }
 
-func (l launched) Start(e catalog.Entry) { l.set.Start(e) }
+func (l launched) Start(entries ...catalog.Entry) { l.set.Start(entries...) }
 
 func (l launched) Get(ctx context.Context, e catalog.Entry) (*peer, error) {
 	c, err := l.set.Get(ctx, e)

@@ -12,9 +12,9 @@ import (
 
 // starter starts plugins. It is a [launch.Set] but in tests.
 type starter interface {
-	// Start begins to start the plugin, for a Get that is likely to follow: that one
-	// tells what came of it.
-	Start(e catalog.Entry)
+	// Start starts the plugins, for a Get of each that is likely to follow: that one tells
+	// what came of it. It returns when their processes run.
+	Start(entries ...catalog.Entry)
 	// Get returns the plugin, which it starts at the first call for that entry.
 	Get(ctx context.Context, e catalog.Entry) (*peer, error)
 	// Restart returns another process of the plugin in the place of gone, which

@@ -67,10 +67,15 @@ func New(o Options) *Set {
 	return &Set{opts: o, ctx: ctx, cancel: cancel, slots: map[string]*slot{}, now: time.Now}
 }
 
-// Start begins to start the plugin, if it does not run, for a Get that is likely to
-// follow. That one tells what came of it.
-func (s *Set) Start(e catalog.Entry) {
-	_, _ = s.slot(e, nil)
+// Start starts the plugins that do not run, for a Get of each that is likely to follow,
+// and returns when their processes have begun to run: whatever the caller does next, it
+// does while they make themselves ready. Get tells what came of it.
+func (s *Set) Start(entries ...catalog.Entry) {
+	for _, e := range entries {
+		if sl, err := s.slot(e, nil); err == nil {
+			defer func() { <-sl.begun }()
+		}
+	}
 }
 
 // Get returns the plugin, and starts it if it does not run. Callers of the same

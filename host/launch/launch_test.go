@@ -189,6 +189,15 @@ func TestStartIsForTheGetThatFollows(t *testing.T) {
 	s := newSet(t)
 	e := entry("serve")
 	s.Start(e)
+	s.mu.Lock()
+	for _, sl := range s.slots {
+		select {
+		case <-sl.begun:
+		default:
+			t.Error("Start returned before the process ran")
+		}
+	}
+	s.mu.Unlock()
 	eventually(t, "the plugin runs", bound, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -35,6 +35,8 @@ type process struct {
 	// ended is when the process ended by now, known once exited is closed.
 	ended time.Time
 	now   func() time.Time
+	// begun is called once the process runs.
+	begun func()
 	// program is what to run in the place of what the path of cmd leads to, if it
 	// was hashed; dir is a private directory for that.
 	program *program
@@ -55,7 +57,7 @@ func newProcess(argv, env []string) *process {
 	// session: Linux schedules each one by itself (autogroup), and on a busy
 	// machine that makes a plugin take half as long again.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return &process{path: argv[0], cmd: cmd, started: make(chan struct{}), exited: make(chan struct{}), now: time.Now}
+	return &process{path: argv[0], cmd: cmd, started: make(chan struct{}), exited: make(chan struct{}), now: time.Now, begun: func() {}}
 }
 
 // withAbsolutePath drops the relative directories of PATH. They mean others in the
@@ -118,6 +120,7 @@ func (p *process) Start(context.Context) (err error) {
 		p.stderr.end()
 		close(p.exited)
 	}()
+	p.begun()
 	plugin.Warm() // it takes the plugin much longer to begin to serve
 	return nil
 }

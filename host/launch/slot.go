@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/swarmhost/swarm/host/catalog"
@@ -28,6 +29,8 @@ type slot struct {
 	began time.Time
 	// failures counts the slots right before this one that failed in a row.
 	failures int
+	// begun is closed when the process has begun to run, or never will.
+	begun chan struct{}
 	// done is closed when the fields below are set.
 	done   chan struct{}
 	client *plugin.Client
@@ -54,7 +57,7 @@ func (s *Set) slot(e catalog.Entry, old *plugin.Client) (*slot, error) {
 		return nil, ErrClosed
 	}
 	key := identity(e, settings)
-	sl := &slot{began: s.now(), done: make(chan struct{})}
+	sl := &slot{began: s.now(), begun: make(chan struct{}), done: make(chan struct{})}
 	if before := s.slots[key]; before != nil {
 		over, why := before.over()
 		restart := before.is(old)
@@ -76,7 +79,9 @@ func (s *Set) slot(e catalog.Entry, old *plugin.Client) (*slot, error) {
 	s.slots[key] = sl
 	go func() {
 		defer close(sl.done)
-		sl.proc, sl.client, sl.err = s.start(e, settings)
+		begun := sync.OnceFunc(func() { close(sl.begun) })
+		defer begun()
+		sl.proc, sl.client, sl.err = s.start(e, settings, begun)
 		sl.failed = s.now()
 	}()
 	return sl, nil

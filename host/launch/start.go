@@ -56,7 +56,7 @@ func identity(e catalog.Entry, settings []byte) string {
 }
 
 // start starts a plugin and makes it ready. Without a process there is an error.
-func (s *Set) start(e catalog.Entry, settings []byte) (_ *running, _ *plugin.Client, err error) {
+func (s *Set) start(e catalog.Entry, settings []byte, begun func()) (_ *running, _ *plugin.Client, err error) {
 	if err := e.Check(); err != nil {
 		return nil, nil, err
 	}
@@ -81,7 +81,7 @@ func (s *Set) start(e catalog.Entry, settings []byte) (_ *running, _ *plugin.Cli
 		}
 	}()
 	p.prepare(e, s.opts, sockets)
-	p.proc.now, p.proc.program = s.now, verified
+	p.proc.now, p.proc.begun, p.proc.program = s.now, begun, verified
 	// go-plugin's start knows no context: to end it, end the process.
 	stop := context.AfterFunc(ctx, func() {
 		<-p.proc.started

@@ -92,3 +92,28 @@ func TestJournalTellsOfCompletion(t *testing.T) {
 		}
 	}
 }
+
+// An entry is a link to the status, which takes no new file; where the journal is on
+// another file system, it is a file of its own.
+func TestJournalEntryIsALink(t *testing.T) {
+	t.Parallel()
+	for name, parent := range map[string]string{"beside": t.TempDir(), "elsewhere": "/dev/shm"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			journal, err := os.MkdirTemp(parent, "journal")
+			must(t, err)
+			t.Cleanup(func() { _ = os.RemoveAll(journal) })
+			dir := t.TempDir()
+			must(t, os.Symlink(journal, filepath.Join(dir, rundir.JournalLink)))
+			s := start(t, launch("exit 0"), options{dir: dir})
+			s.leaves()
+			status, err := os.Stat(filepath.Join(dir, rundir.StatusFile))
+			must(t, err)
+			entry, err := os.Lstat(filepath.Join(journal, s.status().ID))
+			must(t, err)
+			if got := os.SameFile(status, entry); got != (name == "beside") {
+				t.Errorf("a link: %t", got)
+			}
+		})
+	}
+}

@@ -77,7 +77,7 @@ func (s *statusFile) end(st rundir.Status) error {
 	if _, err := s.final.WriteAt(b, 0); err != nil {
 		return err
 	}
-	if err := s.final.Truncate(int64(len(b))); err != nil {
+	if err := s.cut(int64(len(b))); err != nil {
 		return err
 	}
 	failpoint("written")
@@ -97,6 +97,15 @@ func (s *statusFile) end(st rundir.Status) error {
 	}
 	failpoint("renamed")
 	return nil
+}
+
+// cut ends the last status at size. Most often it ends there: what was reserved lies
+// behind the end where the system can do that.
+func (s *statusFile) cut(size int64) error {
+	if info, err := s.final.Stat(); err == nil && info.Size() == size {
+		return nil
+	}
+	return s.final.Truncate(size)
 }
 
 // isInPlace reports whether the name of the last status still leads to the file that

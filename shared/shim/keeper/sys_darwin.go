@@ -81,7 +81,8 @@ func sameUser(fd int) bool {
 	return err == nil && int(peer.Uid) == os.Geteuid()
 }
 
-// reserve takes room on the disk, so that a later write can't fail for want of it.
+// reserve takes room on the disk, so that a later write can't fail for want of it. The
+// file may become as long as that.
 func reserve(f *os.File, size int64) error {
 	_, err := f.WriteAt(make([]byte, size), 0)
 	return err

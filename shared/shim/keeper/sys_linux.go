@@ -78,9 +78,10 @@ func sameUser(fd int) bool {
 	return err == nil && int(peer.Uid) == os.Geteuid()
 }
 
-// reserve takes room on the disk, so that a later write can't fail for want of it.
+// reserve takes room on the disk, so that a later write can't fail for want of it. The
+// file may become as long as that.
 func reserve(f *os.File, size int64) error {
-	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
+	err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, size)
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
 		_, err = f.WriteAt(make([]byte, size), 0)
 	}

@@ -451,7 +451,7 @@ func TestManyInputsInLittleMemory(t *testing.T) {
 			t.Fatalf("answer %q", got)
 		}
 	}
-	if rss := s.resident(); rss > 7<<19 {
+	if rss := s.resident(); rss > 2<<20 {
 		t.Errorf("the shim takes %d bytes", rss)
 	}
 	s.kill("SIGTERM", limit, true)

@@ -165,7 +165,7 @@ func TestMuchOutputInLittleMemory(t *testing.T) {
 	s.until("all was written", func() bool { return s.tailHas("done\n") })
 	rss := s.resident()
 	t.Logf("resident: %d KiB", rss>>10)
-	if rss > 3<<20 {
+	if rss > 2<<20 {
 		t.Errorf("the shim takes %d bytes", rss)
 	}
 	s.kill("SIGTERM", limit, true)
@@ -219,12 +219,13 @@ func (s *shim) tailHas(text string) bool {
 	return bytes.Contains(buf[:n], []byte(text))
 }
 
-// resident is VmRSS of the shim, in bytes.
+// resident is the memory that the shim has taken for itself, in bytes. How much of its program the
+// system maps depends on what else it does.
 func (s *shim) resident() int64 {
 	s.t.Helper()
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(s.cmd.Process.Pid) + "/status")
 	must(s.t, err)
-	_, rest, _ := strings.Cut(string(b), "VmRSS:")
+	_, rest, _ := strings.Cut(string(b), "RssAnon:")
 	n, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
 	must(s.t, err)
 	return n << 10

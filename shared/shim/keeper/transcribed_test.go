@@ -28,7 +28,7 @@ func TestMuchTranscriptInLittleMemory(t *testing.T) {
 		must(t, unix.Stat(name, &st))
 		return st.Size == size+int64(len("done\n"))
 	})
-	if rss := s.resident(); rss > 3<<20 {
+	if rss := s.resident(); rss > 2<<20 {
 		t.Errorf("the shim takes %d bytes", rss)
 	}
 	if taken := st.Blocks * 512; taken > most+1<<20 {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/swarmhost/swarm/shared/machinetest"
-	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 

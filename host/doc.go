@@ -44,6 +44,6 @@
 //
 // The package is imported by cmd/swarm, cmd/swarm-mcp, cmd/internal/setup and by set,
 // agent, shell, tool and mcp below it. It imports shared/swarm, shared/plugin,
-// shared/shim/rundir, shared/shim/proc and its other sub-packages, and neither config
+// shared/shim/rundir, shared/proc and its other sub-packages, and neither config
 // nor plugins.
 package host

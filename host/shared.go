@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // sharedServers are programs that run the commands and tools of several sessions in

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )

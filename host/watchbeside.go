@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // ownerAgain is when to look again after an owner that can't be waited for.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/mcptest"
 	"github.com/swarmhost/swarm/shared/buildtest"
-	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // patience is how long anything may take that must happen soon.

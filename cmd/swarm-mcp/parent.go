@@ -4,7 +4,7 @@ import (
 	"context"
 	"os"
 
-	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // awaitParent returns once the process that started this one has ended: the input

@@ -10,9 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/safetext"
-	"github.com/swarmhost/swarm/shared/shim/proc"
 )
 
 // File is the name of the file in a run directory.

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/swarmhost/swarm/shared/shim/pty"
+	"github.com/swarmhost/swarm/shared/pty"
 )
 
 // agent is one run of the agent's program on a terminal of its own.

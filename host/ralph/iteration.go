@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/screen"
-	"github.com/swarmhost/swarm/shared/shim/pty"
+	"github.com/swarmhost/swarm/shared/pty"
 )
 
 // glanceEvery is how often the screen of an agent that goes on writing is looked at.

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/host/screen"
-	"github.com/swarmhost/swarm/shared/shim/proc"
-	"github.com/swarmhost/swarm/shared/shim/pty"
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/pty"
 )
 
 // eventually bounds how long a test waits for something.

@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/shell"
 	"github.com/swarmhost/swarm/shared/buildtest"
-	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // patience is how long anything here may take that must happen soon.

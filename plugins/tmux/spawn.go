@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim"
-	"github.com/swarmhost/swarm/shared/shim/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 

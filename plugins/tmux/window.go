@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 

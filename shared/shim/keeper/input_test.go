@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/shared/shim/pty"
+	"github.com/swarmhost/swarm/shared/pty"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 

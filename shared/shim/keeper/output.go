@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/swarmhost/swarm/shared/shim/pty"
+	"github.com/swarmhost/swarm/shared/pty"
 )
 
 // readSize is how much of a stream is read, and gets one time, at once.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // However the owner ends, the worker is ended by its policy.

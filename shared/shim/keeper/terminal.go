@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/swarmhost/swarm/shared/shim/pty"
+	"github.com/swarmhost/swarm/shared/pty"
 )
 
 // terminal is the worker's own terminal inside the one that the shim runs in.

@@ -3,7 +3,7 @@ package rundir
 import (
 	"time"
 
-	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // The files of a run directory.

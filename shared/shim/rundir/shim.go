@@ -5,8 +5,8 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safefile"
-	"github.com/swarmhost/swarm/shared/shim/proc"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // sleeper starts a process and returns its identity.

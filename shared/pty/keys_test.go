@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swarmhost/swarm/shared/shim/pty"
+	"github.com/swarmhost/swarm/shared/pty"
 )
 
 // keyReader is a program that tells in a file what each of its reads returned, after

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/shared/shim/pty"
+	"github.com/swarmhost/swarm/shared/pty"
 )
 
 // program is a shell script on a terminal of its own.

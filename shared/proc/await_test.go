@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/swarmhost/swarm/shared/shim/proc"
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // An end that comes before that of the context is never taken for a time-out,

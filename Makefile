@@ -9,7 +9,7 @@ LDFLAGS := -s -w
 export CGO_ENABLED := 0
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
-.PHONY: build install demo example examples test test-nomad test-agents check lint tidy generated darwin generate bench clean help
+.PHONY: build install demo example examples test test-nomad test-agents check lint tidy generated darwin generate house bench clean help
 .DEFAULT_GOAL := build
 
 build: ## build swarm, its shim, its plugins and its MCP server into ./bin
@@ -58,7 +58,7 @@ test-agents: ## install real coding agents from npm once, and test them as worke
 check: lint generated tidy darwin test ## all that CI checks
 
 lint: ## golangci-lint, with the layer rules of the design
-	$(TOOL) golangci-lint run ./... ./.ci/bench/...
+	$(TOOL) golangci-lint run ./... ./.ci/bench/... ./.ci/house/...
 
 generated: ## the committed generated code is what the .proto files say, and they break nothing
 	.ci/generate --check
@@ -72,6 +72,9 @@ darwin: ## the code compiles for darwin
 
 generate: ## write the generated code again
 	.ci/generate
+
+house: ## measure how easy the code is to read, beside the goals; -v in ARGS names each place
+	@$(GO) run ./.ci/house $(ARGS)
 
 bench: ## measure against the floor and peers, side by side in one run
 	@.ci/setup git tmux

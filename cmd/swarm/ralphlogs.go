@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
 )
 
@@ -60,7 +63,7 @@ func (a *app) ralphLogs(ctx context.Context, name string, o *ralphLogsOptions) e
 		return a.out.err
 	}
 	if o.follow || o.live {
-		return store.Follow(ctx, name, n, print)
+		return a.ralphFollowLog(ctx, store, name, n, print)
 	}
 	lines, err := store.Tail(name, n)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,6 +73,54 @@ func (a *app) ralphLogs(ctx context.Context, name string, o *ralphLogsOptions) e
 		if err := print(line); err != nil {
 			break // told at the end
 		}
+	}
+	return err
+}
+
+// ralphFollowLog follows the log of a loop until the loop or its worker has ended.
+func (a *app) ralphFollowLog(ctx context.Context, store ralph.Store, name string, n int, print func(string) error) error {
+	return a.withHost(ctx, func(h *host.Host) error {
+		waitCtx, cancel := context.WithCancel(ctx)
+		gone := make(chan struct{})
+		var waiting sync.WaitGroup
+		waiting.Go(func() {
+			switch err := awaitLoop(waitCtx, h, store, name); {
+			case err == nil:
+				close(gone)
+			case waitCtx.Err() == nil:
+				// The loop's state tells its end, too, unless the loop is killed.
+				a.warn(fmt.Sprintf("cannot wait for the end of worker '%s': %s", name, setup.Message(err)), "")
+			}
+		})
+		err := store.Follow(ctx, name, n, gone, print)
+		cancel()
+		waiting.Wait()
+		return err
+	})
+}
+
+// awaitLoop returns when the worker of a loop has ended, or does not exist.
+func awaitLoop(ctx context.Context, h *host.Host, store ralph.Store, name string) error {
+	// A call that starts the worker right now has written the state before.
+	release, err := store.Starting(ctx, name)
+	if err != nil {
+		return err
+	}
+	release()
+	workers, _, err := h.Workers(ctx, host.Selection{Names: []string{name}})
+	if errors.Is(err, host.ErrNotFound) || err == nil && !workers[0].Ralph {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var last host.Worker
+	err = h.Wait(ctx, host.Selection{Names: []string{workers[0].ID}}, func(w host.Worker) { last = w })
+	switch {
+	case errors.Is(err, host.ErrNotFound):
+		return nil
+	case err == nil && !last.Gone():
+		err = errors.New(last.Reason)
 	}
 	return err
 }

@@ -13,8 +13,11 @@ import (
 )
 
 // Follow calls each for the last n lines of a loop's log, all for n < 0, and then
-// for each new one until the loop has come to its end or ctx is over.
-func (s Store) Follow(ctx context.Context, name string, n int, each func(string) error) error {
+// for each new one until the loop has come to its end, gone is closed, or ctx is over.
+//
+// The caller closes gone when the loop's worker has ended: a loop that was killed before
+// it could write that is running for ever, as its state says. A nil gone is never closed.
+func (s Store) Follow(ctx context.Context, name string, n int, gone <-chan struct{}, each func(string) error) error {
 	w, err := s.watch(name)
 	if err != nil {
 		return err
@@ -25,13 +28,14 @@ func (s Store) Follow(ctx context.Context, name string, n int, each func(string)
 	if err := f.skip(s, name, n); err != nil {
 		return err
 	}
+	over := false
 	for {
 		// The state first: what was logged before it changed is read then.
 		st, stateErr := s.Load(name)
 		if err := f.read(); err != nil {
 			return err
 		}
-		if errors.Is(stateErr, ErrNoState) || stateErr == nil && st.Status != Running && st.Status != Paused {
+		if over || errors.Is(stateErr, ErrNoState) || stateErr == nil && st.Status != Running && st.Status != Paused {
 			return nil
 		}
 		select {
@@ -40,6 +44,8 @@ func (s Store) Follow(ctx context.Context, name string, n int, each func(string)
 			if err := w.failed(err); err != nil {
 				return err
 			}
+		case <-gone:
+			over = true
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -128,7 +128,7 @@ func testAgentTree(t *testing.T, l *lab) {
 	if _, err := os.Stat(mark); err == nil {
 		t.Fatal("the command ran before it was allowed")
 	}
-	l.press("Enter")
+	l.swarm("answer", "w", l.client.allow)
 	if !l.poll(func() bool { _, err := os.Stat(mark); return err == nil }) {
 		t.Fatalf("the command never ran:\n%s", l.peek())
 	}

@@ -32,6 +32,9 @@ var shown = pattern(
 	`^(?:\[[^\]]*\]|\S*[@:/~)-]\S*)?\s?[$#]\s*$`,
 )
 
+// choice is a line of a menu whose mark looks like a prompt: "❯ 1. Yes".
+var choice = pattern(`^[\s│┃|]*(?:>|❯|›)\s*\d+[.)]\s`)
+
 // asking are dialogs that a person must answer before the agent takes any input:
 // theme, login and trust. A program that moves the cursor in place of writing blanks
 // leaves none between the words.
@@ -42,13 +45,16 @@ var asking = pattern(
 	`Paste\s*code\s*here`,
 	`How\s*would\s*you\s*like\s*to\s*authenticate`,
 	`Do\s*you\s*trust\s*(?:the|this)`,
+	`Trust\s*this\s*folder\?`,
 	`Yes,\s*I\s*trust\s*this\s*folder`,
 )
 
 // Lines reports whether these lines of plain text, the last ones of a screen or of
 // an output, show a program that waits for input.
 func Lines(lines []string) bool {
-	return slices.ContainsFunc(lines, shown().MatchString) && !Asking(lines)
+	return slices.ContainsFunc(lines, func(line string) bool {
+		return shown().MatchString(line) && !choice().MatchString(line)
+	}) && !Asking(lines)
 }
 
 // Asking reports whether these lines show a dialog that a person must answer first.

@@ -27,6 +27,9 @@ func TestLines(t *testing.T) {
 		"  > typed":                         true,
 		" Claude Code v2.0.1":               true,
 		"? for shortcuts\n bypass permissions on (shift+tab to cycle)": true,
+		"Trust this folder? It\n› 1. Trust":                            false, // half of a dialog
+		"  Folder access\n› 1. Trust and":                              false,
+		"❯ 2) two":                                                     false,
 		"Claude Code v2\nSelect login method:\n> 1. Account":           false,
 	} {
 		if got := ready.Lines(strings.Split(text, "\n")); got != want {

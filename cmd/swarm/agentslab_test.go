@@ -182,22 +182,6 @@ func (l *lab) untilOf(worker, state string) {
 	}
 }
 
-// press presses keys at the terminal, as a person would who attached to the worker.
-func (l *lab) press(keys ...string) {
-	l.t.Helper()
-	var status struct {
-		Tmux struct{ Session, Window string }
-	}
-	if err := json.Unmarshal([]byte(l.swarm("status", "w", "--json")), &status); err != nil {
-		l.t.Fatal(err)
-	}
-	cmd := exec.CommandContext(l.t.Context(), "tmux", append([]string{"send-keys", "-t", "=" + status.Tmux.Session + ":" + status.Tmux.Window}, keys...)...)
-	cmd.Env = l.world.env
-	if out, err := cmd.CombinedOutput(); err != nil {
-		l.t.Fatalf("tmux send-keys: %v\n%s", err, out)
-	}
-}
-
 // peek returns the worker's screen.
 func (l *lab) peek() string {
 	return l.try("", "peek", "w").out

@@ -9,7 +9,7 @@ LDFLAGS := -s -w
 export CGO_ENABLED := 0
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
-.PHONY: build install demo example examples test test-nomad test-agents check lint tidy generated darwin generate house bench clean help
+.PHONY: build install demo example examples test test-nomad test-agents check lint tidy generated darwin generate commands house bench clean help
 .DEFAULT_GOAL := build
 
 build: ## build swarm, its shim, its plugins and its MCP server into ./bin
@@ -58,9 +58,9 @@ test-agents: ## install real coding agents from npm once, and test them as worke
 check: lint generated tidy darwin test ## all that CI checks
 
 lint: ## golangci-lint, with the layer rules of the design
-	$(TOOL) golangci-lint run ./... ./.ci/bench/... ./.ci/house/...
+	$(TOOL) golangci-lint run ./... ./.ci/bench/... ./.ci/commands/... ./.ci/house/...
 
-generated: ## the committed generated code is what the .proto files say, and they break nothing
+generated: ## the generated code and pages are current, and the protocol stays compatible
 	.ci/generate --check
 	.ci/breaking
 
@@ -70,7 +70,10 @@ tidy: ## go.mod and go.sum are tidy
 darwin: ## the code compiles for darwin
 	GOOS=darwin $(GO) vet -tags $(TAGS) ./...
 
-generate: ## write the generated code again
+commands: ## write docs/commands and README's table of commands from the help
+	@$(GO) run ./.ci/commands
+
+generate: ## write the generated code and pages again
 	.ci/generate
 
 house: ## measure how easy the code is to read, beside the goals; -v in ARGS names each place

@@ -36,45 +36,43 @@ const (
 	CapTranscript Capability = "transcript" // Spec.Transcript, of local backends only
 )
 
+// interfaces lists what announces each capability, in the order of
+// [CapabilitiesOf].
+var interfaces = []struct {
+	capability Capability
+	has        func(plugin any) bool
+}{
+	{CapBatchStatus, has[BatchStatuser]},
+	{CapSweep, has[Sweeper]},
+	{CapOutput, has[Outputter]},
+	{CapWait, has[Waiter]},
+	{CapFind, has[Finder]},
+	{CapCheck, has[Checker]},
+	{CapFindWorkspace, has[WorkspaceFinder]},
+	{CapInput, has[Inputter]},
+	{CapSignal, has[Signaller]},
+	{CapScreen, has[Screener]},
+	{CapBatchScreen, has[BatchScreener]},
+	{CapAttach, has[Attacher]},
+	{CapWatch, has[Watcher]},
+	{CapComplete, has[Completer]},
+	{CapList, has[Lister]},
+}
+
+func has[T any](plugin any) bool {
+	_, ok := plugin.(T)
+	return ok
+}
+
 // CapabilitiesOf returns the capabilities that a [Backend] or a [Workspace]
 // implements, in a fixed order.
 func CapabilitiesOf(plugin any) []Capability {
 	var caps []Capability
-	add := func(ok bool, c Capability) {
-		if ok {
-			caps = append(caps, c)
+	for _, i := range interfaces {
+		if i.has(plugin) {
+			caps = append(caps, i.capability)
 		}
 	}
-	_, ok := plugin.(BatchStatuser)
-	add(ok, CapBatchStatus)
-	_, ok = plugin.(Sweeper)
-	add(ok, CapSweep)
-	_, ok = plugin.(Outputter)
-	add(ok, CapOutput)
-	_, ok = plugin.(Waiter)
-	add(ok, CapWait)
-	_, ok = plugin.(Finder)
-	add(ok, CapFind)
-	_, ok = plugin.(Checker)
-	add(ok, CapCheck)
-	_, ok = plugin.(WorkspaceFinder)
-	add(ok, CapFindWorkspace)
-	_, ok = plugin.(Inputter)
-	add(ok, CapInput)
-	_, ok = plugin.(Signaller)
-	add(ok, CapSignal)
-	_, ok = plugin.(Screener)
-	add(ok, CapScreen)
-	_, ok = plugin.(BatchScreener)
-	add(ok, CapBatchScreen)
-	_, ok = plugin.(Attacher)
-	add(ok, CapAttach)
-	_, ok = plugin.(Watcher)
-	add(ok, CapWatch)
-	_, ok = plugin.(Completer)
-	add(ok, CapComplete)
-	_, ok = plugin.(Lister)
-	add(ok, CapList)
 	if a, ok := plugin.(Announcer); ok {
 		caps = append(caps, a.Announce()...)
 	}

@@ -114,7 +114,7 @@ func (w fakeWorker) tell() error {
 		st.State = rundir.StateEnded
 	}
 	if e := s.Exit; e != nil {
-		st.EndedNS, st.Code, st.Signal, st.Cause, st.Reason = ns(e.Time), e.Code, e.Signal, string(e.Cause), e.Reason
+		st.EndedNS, st.Code, st.Signal, st.Cause, st.Reason = ns(e.Time), e.Code, e.Signal, e.Cause, e.Reason
 	}
 	dir := w.Spec.Local.RunDir
 	err := writeFile(filepath.Join(dir, rundir.StatusFile), rundir.EncodeStatus(st))

@@ -28,11 +28,8 @@ func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (sw
 	case swarm.InputInterrupt:
 		return swarm.InputResult{}, b.Signal(ctx, h, swarm.SignalOptions{Signal: "SIGINT", Mode: swarm.KillTree})
 	case swarm.InputText:
-		if len(in.Data) > swarm.MaxInput {
-			return swarm.InputResult{}, fmt.Errorf("%w: an input of %d bytes, the most is %d", swarm.ErrInvalidSpec, len(in.Data), swarm.MaxInput)
-		}
-		if in.EnterAfter < 0 || in.EnterAfter > swarm.MaxEnterAfter {
-			return swarm.InputResult{}, fmt.Errorf("%w: Enter %s after the text, must be from 0 to %s", swarm.ErrInvalidSpec, in.EnterAfter, swarm.MaxEnterAfter)
+		if err := in.Check(); err != nil {
+			return swarm.InputResult{}, err
 		}
 		if in.Enter {
 			in.Data = append(bytes.Clone(in.Data), '\n')

@@ -63,7 +63,7 @@ func endedOf(st rundir.Status) swarm.Status {
 		Exit: &swarm.Exit{
 			Code:   st.Code,
 			Signal: st.Signal,
-			Cause:  swarm.Cause(st.Cause),
+			Cause:  st.Cause,
 			Reason: st.Reason,
 			Time:   timeOf(st.EndedNS),
 		},

@@ -14,13 +14,8 @@ import (
 // an earlier input.
 func Input(ctx context.Context, dir, id string, in swarm.Input) (swarm.InputResult, error) {
 	r := rundir.Request{Verb: rundir.VerbInput, ID: id}
-	switch {
-	case len(in.Data) > swarm.MaxInput:
-		return swarm.InputResult{}, fmt.Errorf("%w: an input of %d bytes; at most %d can be given at once",
-			swarm.ErrInvalidSpec, len(in.Data), swarm.MaxInput)
-	case in.EnterAfter < 0 || in.EnterAfter > swarm.MaxEnterAfter:
-		return swarm.InputResult{}, fmt.Errorf("%w: Enter %s after the text; must be from 0 to %s",
-			swarm.ErrInvalidSpec, in.EnterAfter, swarm.MaxEnterAfter)
+	if err := in.Check(); err != nil {
+		return swarm.InputResult{}, err
 	}
 	switch in.Kind {
 	case swarm.InputText:

@@ -32,3 +32,10 @@ var (
 	// ErrUnavailable: the engine behind the plugin can't be reached now.
 	ErrUnavailable = errors.New("unavailable")
 )
+
+// specError is an [ErrInvalidSpec] with a text after it. The contract does not link
+// fmt, so that the shim can use it.
+type specError struct{ text string }
+
+func (e *specError) Error() string { return ErrInvalidSpec.Error() + ": " + e.text }
+func (e *specError) Unwrap() error { return ErrInvalidSpec }

@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"context"
+	"strconv"
 	"time"
 )
 
@@ -79,6 +80,19 @@ type Input struct {
 	// does not ask within seconds the error is [ErrUnavailable], and nothing was given.
 	// A worker that is on no terminal takes no notice.
 	PasteOnly bool
+}
+
+// Check returns [ErrInvalidSpec] for what no backend takes: more than [MaxInput]
+// bytes, or an EnterAfter that is out of its range.
+func (in Input) Check() error {
+	switch {
+	case len(in.Data) > MaxInput:
+		return &specError{"an input of " + strconv.Itoa(len(in.Data)) + " bytes; at most " + strconv.Itoa(MaxInput) + " can be given at once"}
+	case in.EnterAfter < 0 || in.EnterAfter > MaxEnterAfter:
+		return &specError{"Enter " + in.EnterAfter.String() + " after the text; must be from 0 to " + MaxEnterAfter.String()}
+	default:
+		return nil
+	}
 }
 
 // InputResult says what became of an input.

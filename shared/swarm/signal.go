@@ -1,8 +1,8 @@
 package swarm
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -53,7 +53,7 @@ func ParseSignal(s string) (string, error) {
 			return sig.name, nil
 		}
 	}
-	return "", fmt.Errorf("%w: unknown signal %q (try SIGTERM, SIGINT, SIGHUP or SIGKILL)", ErrInvalidSpec, s)
+	return "", &specError{"unknown signal " + strconv.Quote(s) + " (try SIGTERM, SIGINT, SIGHUP or SIGKILL)"}
 }
 
 // Signals returns the names that [ParseSignal] knows, sorted.

@@ -5,6 +5,8 @@ import (
 	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // startClean executes the shim once more if it was started with blocked signals,
@@ -16,7 +18,7 @@ func startClean() error {
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, nil, &now); err != nil {
 		return os.NewSyscallError("sigprocmask", err)
 	}
-	_, marked := os.LookupEnv(envKeeper)
+	_, marked := os.LookupEnv(swarm.EnvKeeper)
 	if now == none && marked {
 		return nil
 	}
@@ -27,7 +29,7 @@ func startClean() error {
 		return os.NewSyscallError("sigprocmask", err)
 	}
 	if !marked {
-		if err := os.Setenv(envKeeper, "1"); err != nil {
+		if err := os.Setenv(swarm.EnvKeeper, "1"); err != nil {
 			return err
 		}
 	}

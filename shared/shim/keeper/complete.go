@@ -9,6 +9,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // completion is how what is left of a worker that is done will be ended.
@@ -84,7 +85,7 @@ func (k *keeper) graceOver(now time.Time) {
 		return
 	}
 	k.begin(&kill{
-		cause:    causeCompleted,
+		cause:    swarm.CauseCompleted,
 		signal:   proc.SignalName(c.signal),
 		deadline: now.Add(grace(c.GraceMS)),
 		force:    c.Force,
@@ -95,13 +96,13 @@ func grace(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond
 
 // cause is why the worker ends, if it does now: it said that it is done, or else
 // the earliest of the kills that are under way, or else nobody's doing.
-func (k *keeper) cause() (cause, reason string) {
+func (k *keeper) cause() (cause swarm.Cause, reason string) {
 	switch {
 	case k.status.Completion != nil:
-		return causeCompleted, ""
+		return swarm.CauseCompleted, ""
 	case len(k.kills) > 0:
 		return k.kills[0].cause, k.kills[0].reason
 	default:
-		return causeExited, ""
+		return swarm.CauseExited, ""
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func completeLine(summary string, grace time.Duration) string {
@@ -126,7 +127,7 @@ func TestCompleteMeetsKill(t *testing.T) {
 		rounds = 20
 	}
 	var mu sync.Mutex
-	seen := make(map[string]int)
+	seen := make(map[swarm.Cause]int)
 	next := make(chan struct{}, rounds)
 	for range rounds {
 		next <- struct{}{}
@@ -148,7 +149,7 @@ func TestCompleteMeetsKill(t *testing.T) {
 }
 
 // meet lets a kill and a completion race once and returns the cause.
-func meet(t *testing.T) string {
+func meet(t *testing.T) swarm.Cause {
 	s := start(t, launch("exec sleep 999"), options{})
 	var wg sync.WaitGroup
 	var completed, killed []string

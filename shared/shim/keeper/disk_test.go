@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // The room for the last status is taken when the worker starts.
@@ -81,8 +82,8 @@ func diskFull(shim, dir string) error {
 		return err
 	}
 	// Where there is room for a mark only, there is not one for each piece of output.
-	b, err = os.ReadFile(filepath.Join(dir, rundir.TranscriptFile))
-	if err != nil || bytes.Contains(b, []byte("written]\n"+rundir.TranscriptMark)) {
+	b, err = os.ReadFile(filepath.Join(dir, swarm.TranscriptFile))
+	if err != nil || bytes.Contains(b, []byte("written]\n"+swarm.TranscriptMark)) {
 		return fmt.Errorf("transcript %q, error %w", b, err)
 	}
 	b, err = os.ReadFile(filepath.Join(dir, rundir.StatusFile))

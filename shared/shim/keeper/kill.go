@@ -8,19 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
-)
-
-// The causes of an end, as in [github.com/swarmhost/swarm/shared/swarm.Cause],
-// which would link fmt.
-const (
-	causeExited   = "exited"
-	causeKilled   = "killed"
-	causeHangup   = "hangup"
-	causeShutdown = "shutdown"
-
-	causeCompleted = "completed"
-	causeOwner     = "owner"
-	causeCrashLoop = "crash-loop"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // lastLook is how long processes may take to vanish after SIGKILL: one that
@@ -29,10 +17,11 @@ const lastLook = 5 * time.Second
 
 // kill is one attempt to end the worker.
 type kill struct {
-	cause, reason string
-	signal        string
-	deadline      time.Time
-	force         bool
+	cause    swarm.Cause
+	reason   string
+	signal   string
+	deadline time.Time
+	force    bool
 	// client is who asked and is waiting for the answer; nil if nobody is.
 	client *client
 	// forced says that the deadline is that of the last look.
@@ -44,7 +33,7 @@ type kill struct {
 // killOf is the kill that a request asks for, from now on.
 func killOf(r rundir.Request, from *client) *kill {
 	return &kill{
-		cause:    causeKilled,
+		cause:    swarm.CauseKilled,
 		signal:   r.Signal,
 		deadline: time.Now().Add(grace(r.GraceMS)),
 		force:    r.Force,

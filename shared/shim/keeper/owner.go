@@ -9,6 +9,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // watchOwner closes gone when the owner has ended. One that has ended already is
@@ -36,5 +37,5 @@ func (k *keeper) ownerGone() {
 	if sig == 0 {
 		sig = unix.SIGTERM
 	}
-	k.beginOnce(causeOwner, "its owner (pid "+strconv.Itoa(k.launch.Owner.PID)+") ended", sig)
+	k.beginOnce(swarm.CauseOwner, "its owner (pid "+strconv.Itoa(k.launch.Owner.PID)+") ended", sig)
 }

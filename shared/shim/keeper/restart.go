@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-// maxRestarts is [github.com/swarmhost/swarm/shared/swarm.MaxRestarts].
-const maxRestarts = 10
 
 // restarts is how often a worker was started again, and when it will be.
 type restarts struct {
@@ -100,7 +98,7 @@ func (k *keeper) comesAgain() bool {
 		k.status.EndedNS = now.UnixNano()
 		return false
 	case r.spent(now):
-		k.status.Cause = causeCrashLoop
+		k.status.Cause = swarm.CauseCrashLoop
 		k.status.Reason = "restarted " + strconv.Itoa(len(r.recent)) + " times within " + span(r.window())
 		if r.failed != nil {
 			k.status.Reason += "; " + r.failure()
@@ -112,7 +110,7 @@ func (k *keeper) comesAgain() bool {
 
 // startDue says whether the policy wants a start after the end of the main process.
 func (k *keeper) startDue() bool {
-	return k.status.Cause == causeExited && k.restarts.wants(k.status.Code)
+	return k.status.Cause == swarm.CauseExited && k.restarts.wants(k.status.Code)
 }
 
 // isFinal says whether the main process has ended and was the last one.
@@ -180,7 +178,7 @@ func (k *keeper) restarted() {
 	s.LastRestarts = append(s.LastRestarts, rundir.Restarted{
 		Number: s.Restarts, TimeNS: s.StartedNS, Code: s.Code, Signal: s.Signal,
 	})
-	if len(s.LastRestarts) > maxRestarts {
+	if len(s.LastRestarts) > swarm.MaxRestarts {
 		s.LastRestarts = append(s.LastRestarts[:0], s.LastRestarts[1:]...)
 	}
 	s.EndedNS, s.Code, s.Signal, s.Cause, s.Reason = 0, 0, "", "", ""

@@ -13,6 +13,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // restarting is a launch with a policy whose times are short.
@@ -27,7 +28,8 @@ func TestRestartPolicy(t *testing.T) {
 	for _, tt := range []struct {
 		name, when, script string
 		code               int
-		signal, cause      string
+		signal             string
+		cause              swarm.Cause
 		restarts           int
 	}{
 		{"never", "", "exit 3", 3, "", "exited", 0},
@@ -108,7 +110,7 @@ func TestKillDuringBackOff(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		end   func(*shim)
-		cause string
+		cause swarm.Cause
 	}{
 		{"kill", func(s *shim) {
 			if a := s.kill("SIGTERM", limit, true); a.Kind != rundir.AnswerEnded || a.Forced || a.Already {

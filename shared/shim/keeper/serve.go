@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // tidyEvery is after how many requests their garbage goes. Left to itself the
@@ -130,7 +131,7 @@ func (k *keeper) caught(sig unix.Signal) {
 
 // shutdown ends the worker because the system ends the shim.
 func (k *keeper) shutdown(sig unix.Signal) {
-	k.beginOnce(causeShutdown, "the keeper got "+proc.SignalName(sig), unix.SIGTERM)
+	k.beginOnce(swarm.CauseShutdown, "the keeper got "+proc.SignalName(sig), unix.SIGTERM)
 }
 
 // hangup ends the worker because its terminal is gone.
@@ -140,11 +141,11 @@ func (k *keeper) hangup() {
 		k.closed()
 		return
 	}
-	k.beginOnce(causeHangup, "the terminal was closed", unix.SIGHUP)
+	k.beginOnce(swarm.CauseHangup, "the terminal was closed", unix.SIGHUP)
 }
 
 // beginOnce begins a kill that nobody asked for, by the worker's policy.
-func (k *keeper) beginOnce(cause, reason string, sig unix.Signal) {
+func (k *keeper) beginOnce(cause swarm.Cause, reason string, sig unix.Signal) {
 	same := func(kl *kill) bool { return kl.cause == cause && !kl.spent }
 	if k.over || slices.ContainsFunc(k.kills, same) {
 		return

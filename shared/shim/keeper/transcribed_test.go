@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // A transcript of 200 MB does not make the shim larger, and takes no more of the
@@ -22,7 +22,7 @@ func TestMuchTranscriptInLittleMemory(t *testing.T) {
 	l := launch(`yes ` + strings.Repeat("x", 119) + ` 2>/dev/null | head -c ` + strconv.Itoa(size) + `; echo done; exec sleep 999`)
 	l.OutputLimit, l.Transcript = most, true
 	s := start(t, l, options{})
-	name := filepath.Join(s.dir, rundir.TranscriptFile)
+	name := filepath.Join(s.dir, swarm.TranscriptFile)
 	var st unix.Stat_t
 	s.until("all was written", func() bool {
 		must(t, unix.Stat(name, &st))
@@ -65,7 +65,7 @@ func TestTranscriptOfAKilledShim(t *testing.T) {
 	l.Transcript = true
 	s := start(t, l, options{})
 	s.until("it is written", func() bool {
-		info, err := os.Stat(filepath.Join(s.dir, rundir.TranscriptFile))
+		info, err := os.Stat(filepath.Join(s.dir, swarm.TranscriptFile))
 		must(t, err)
 		return info.Size() > 0
 	})
@@ -76,7 +76,7 @@ func TestTranscriptOfAKilledShim(t *testing.T) {
 
 func (s *shim) wantTranscript(want string) {
 	s.t.Helper()
-	b, err := os.ReadFile(filepath.Join(s.dir, rundir.TranscriptFile))
+	b, err := os.ReadFile(filepath.Join(s.dir, swarm.TranscriptFile))
 	must(s.t, err)
 	if string(b) != want {
 		s.t.Errorf("the transcript is %q instead of %q", b, want)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 const (
@@ -37,7 +38,7 @@ type transcript struct {
 }
 
 func openTranscript(limit int64) (*transcript, error) {
-	f, err := safefile.Create(rundir.TranscriptFile)
+	f, err := safefile.Create(swarm.TranscriptFile)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +116,7 @@ func (t *transcript) missing() []byte {
 
 // mark returns a line of the shim's own.
 func (t *transcript) mark(text string) []byte {
-	line := rundir.TranscriptMark + text + "]\n"
+	line := swarm.TranscriptMark + text + "]\n"
 	if t.open {
 		line = "\n" + line
 	}
@@ -137,5 +138,5 @@ func (t *transcript) close() {
 
 func (t *transcript) remove() {
 	t.close()
-	_ = os.Remove(rundir.TranscriptFile)
+	_ = os.Remove(swarm.TranscriptFile)
 }

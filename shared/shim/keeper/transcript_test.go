@@ -10,12 +10,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func newTestTranscript(t *testing.T, limit int64) *transcript {
 	t.Helper()
-	f, err := os.OpenFile(filepath.Join(t.TempDir(), rundir.TranscriptFile), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(filepath.Join(t.TempDir(), swarm.TranscriptFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}

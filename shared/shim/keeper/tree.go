@@ -8,12 +8,10 @@ import (
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 const (
-	// envKeeper and envWorkerID are those of [github.com/swarmhost/swarm/shared/swarm].
-	envKeeper   = "SWARM_KEEPER"
-	envWorkerID = "SWARM_WORKER_ID"
 	// tmuxMark is the mark of a tmux server that a worker's swarm started, and
 	// tmuxName is the kernel's name of one.
 	tmuxMark = "tmux"
@@ -53,7 +51,7 @@ func (k *keeper) isStranger(p proc.Process) (bool, error) {
 	if p.Identity == k.status.Main || k.strangers[p.PID] == p.Start {
 		return p.Identity != k.status.Main, nil
 	}
-	mark, marked, err := proc.LookupEnv(p.PID, envKeeper)
+	mark, marked, err := proc.LookupEnv(p.PID, swarm.EnvKeeper)
 	if !marked || err != nil {
 		return false, err
 	}
@@ -75,7 +73,7 @@ func (k *keeper) below(server proc.Process) ([]proc.Process, error) {
 		if stranger, err := k.isStranger(p); stranger || err != nil {
 			return stranger, err
 		}
-		id, _, err := proc.LookupEnv(p.PID, envWorkerID)
+		id, _, err := proc.LookupEnv(p.PID, swarm.EnvWorkerID)
 		if err == nil && id == k.launch.ID && !p.Ended {
 			carriers = append(carriers, p)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 const (
@@ -93,7 +93,7 @@ func (v *view) catchUp() {
 		v.mu.Lock()
 		b := v.behind
 		if v.missed > 0 {
-			text := rundir.TranscriptMark + strconv.FormatInt(v.missed, 10) + " bytes are in the log only]"
+			text := swarm.TranscriptMark + strconv.FormatInt(v.missed, 10) + " bytes are in the log only]"
 			b = append([]byte(cancelled+"\r\n"+text+"\r\n"), b...)
 		}
 		v.behind, v.missed = nil, 0

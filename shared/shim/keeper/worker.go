@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // maxDir is the longest working directory that is written down, so that the last
@@ -73,7 +74,7 @@ func (k *keeper) startWorker() error {
 func cleanEnv(env []string) []string {
 	var out []string
 	for _, kv := range env {
-		if !strings.HasPrefix(kv, envKeeper+"=") {
+		if !strings.HasPrefix(kv, swarm.EnvKeeper+"=") {
 			out = append(out, kv)
 		}
 	}

@@ -38,7 +38,7 @@
 //	              P is a line that goes on in the next record of its stream
 //	transcript    if the launch file says so: the output as it came, each byte at
 //	              the offset at which it was written, the oldest dropped as a hole.
-//	              A line that begins with [TranscriptMark] is the shim's own, and
+//	              A line that begins with [swarm.TranscriptMark] is the shim's own, and
 //	              says what is missing
 //
 // The shim's working directory is the run directory, and all its paths are
@@ -98,7 +98,7 @@
 //	    The summary is escaped as in a URL: all but [A-Za-z0-9._-] is %XX.
 //	input id=a1b2 kind=text enter=1 size=5
 //	hello
-//	    The line is followed by size bytes, at most [MaxInput]; after them Enter is
+//	    The line is followed by size bytes, at most [swarm.MaxInput]; after them Enter is
 //	    pressed, or a newline given, if enter is 1. after=200 is the shortest pause
 //	    before Enter in milliseconds, at most 5000; without it the shim takes its
 //	    own. paste=1 gives the text in paste brackets or not at all, which is "busy"

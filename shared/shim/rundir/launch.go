@@ -23,7 +23,7 @@ type Launch struct {
 	// Stdin says that the worker's standard input is a pipe that the shim keeps
 	// open, for input; of no meaning with Terminal.
 	Stdin bool
-	// Transcript says to write the output to [TranscriptFile] too. Standard output
+	// Transcript says to write the output to [swarm.TranscriptFile] too. Standard output
 	// and error are then one pipe.
 	Transcript bool
 	// GraceMS, Force and MainOnly are the policy for what outlives the main

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // MaxLine is the longest line of a request, the newline included.
@@ -37,12 +39,6 @@ const GoOn = "go on"
 // is older than who asks.
 const UnknownRequest = "unknown request"
 
-// MaxInput is [github.com/swarmhost/swarm/shared/swarm.MaxInput].
-const MaxInput = 1 << 20
-
-// maxAfterMS is [github.com/swarmhost/swarm/shared/swarm.MaxEnterAfter].
-const maxAfterMS = 5000
-
 // maxGraceMS is a year: more of it would overflow somewhere, and nobody means it.
 const maxGraceMS = 365 * 24 * 3600 * 1000
 
@@ -63,7 +59,7 @@ type Request struct {
 	// its last screen.
 	Closing bool
 	// Summary is for complete: any bytes, at most
-	// [github.com/swarmhost/swarm/shared/swarm.MaxSummary] of them.
+	// [swarm.MaxSummary] of them.
 	Summary string
 	// Kind is for input, Size for InputText and InputKeys, Enter and AfterMS for
 	// InputText. AfterMS is the shortest pause before Enter; 0: the shim's own.
@@ -182,13 +178,13 @@ func (r *Request) set(key, value string) bool {
 	case "size":
 		var err error
 		r.Size, err = strconv.Atoi(value)
-		ok = err == nil && r.Size >= 0 && r.Size <= MaxInput
+		ok = err == nil && r.Size >= 0 && r.Size <= swarm.MaxInput
 	case "paste":
 		r.PasteOnly, ok = parseFlag(value)
 	case "after":
 		var err error
 		r.AfterMS, err = strconv.Atoi(value)
-		ok = err == nil && r.AfterMS >= 0 && r.AfterMS <= maxAfterMS
+		ok = err == nil && r.AfterMS >= 0 && int64(r.AfterMS) <= swarm.MaxEnterAfter.Milliseconds()
 	}
 	return ok
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // The files of a run directory.
@@ -16,9 +17,6 @@ const (
 	LogFile    = "output.log"
 	ScreenFile = "screen"
 	OrderFile  = "order"
-	// TranscriptFile and TranscriptMark are those of package swarm.
-	TranscriptFile = "transcript"
-	TranscriptMark = "[swarm: "
 )
 
 // MaxStatus, MaxWorker and MaxLaunch are the largest StatusFile, WorkerFile and
@@ -75,10 +73,9 @@ type Status struct {
 	EndedNS   int64 `json:"ended_ns"`
 	// Code is the exit code, -1 if a signal ended the main process, whose name
 	// is then in Signal.
-	Code   int    `json:"code"`
-	Signal string `json:"signal"`
-	// Cause is a [github.com/swarmhost/swarm/shared/swarm.Cause].
-	Cause string `json:"cause"`
+	Code   int         `json:"code"`
+	Signal string      `json:"signal"`
+	Cause  swarm.Cause `json:"cause"`
 	// Reason is one line; of a worker that runs: that it is between two starts.
 	Reason string `json:"reason"`
 	// Forced says that SIGKILL was needed.

@@ -25,7 +25,7 @@ func EncodeStatus(s Status) []byte {
 	o.number("ended_ns", s.EndedNS)
 	o.number("code", int64(s.Code))
 	o.text("signal", s.Signal)
-	o.text("cause", s.Cause)
+	o.text("cause", string(s.Cause))
 	o.text("reason", s.Reason)
 	o.key("forced")
 	o.b = strconv.AppendBool(o.b, s.Forced)

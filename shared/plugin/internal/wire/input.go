@@ -9,7 +9,7 @@ import (
 
 // InputRequest converts what is given to a worker.
 func InputRequest(h swarm.Handle, in swarm.Input) (*pb.InputRequest, error) {
-	if err := checkInput(in); err != nil {
+	if err := in.Check(); err != nil {
 		return nil, err
 	}
 	out := &pb.InputRequest{Handle: Handle(h), Data: in.Data, Enter: in.Enter, EnterAfter: span(in.EnterAfter), PasteOnly: in.PasteOnly}
@@ -43,7 +43,7 @@ func FromInputRequest(r *pb.InputRequest) (swarm.Handle, swarm.Input, error) {
 	default:
 		return swarm.Handle{}, swarm.Input{}, unknownInput(int(r.GetKind()))
 	}
-	if err := checkInput(in); err != nil {
+	if err := in.Check(); err != nil {
 		return swarm.Handle{}, swarm.Input{}, err
 	}
 	return FromHandle(r.GetHandle()), in, nil
@@ -51,18 +51,6 @@ func FromInputRequest(r *pb.InputRequest) (swarm.Handle, swarm.Input, error) {
 
 func unknownInput(kind int) error {
 	return fmt.Errorf("%w: unknown kind of input %d", swarm.ErrInvalidSpec, kind)
-}
-
-// checkInput refuses what no backend takes.
-func checkInput(in swarm.Input) error {
-	switch {
-	case len(in.Data) > swarm.MaxInput:
-		return fmt.Errorf("%w: an input of %d bytes, at most %d", swarm.ErrInvalidSpec, len(in.Data), swarm.MaxInput)
-	case in.EnterAfter < 0 || in.EnterAfter > swarm.MaxEnterAfter:
-		return fmt.Errorf("%w: Enter %s after the text, must be from 0 to %s", swarm.ErrInvalidSpec, in.EnterAfter, swarm.MaxEnterAfter)
-	default:
-		return nil
-	}
 }
 
 // SignalRequest converts which signal to send.

@@ -46,8 +46,8 @@ func (w *worker) here() error {
 }
 
 func (w *worker) read(in swarm.Input) error {
-	if len(in.Data) > swarm.MaxInput || in.EnterAfter < 0 || in.EnterAfter > swarm.MaxEnterAfter {
-		return fmt.Errorf("%w: an input of %d bytes, Enter after %s", swarm.ErrInvalidSpec, len(in.Data), in.EnterAfter)
+	if err := in.Check(); err != nil {
+		return err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/swarmhost/swarm/shared/nearest"
 	"github.com/swarmhost/swarm/shared/tomlscan"
 )
 
@@ -51,7 +52,7 @@ func (d *decoder) checkWorkers() {
 			}
 			text := fmt.Sprintf("unknown worker '%s'", other)
 			if len(d.problems) < maxSuggestions {
-				text += didYouMean(Nearest(other, names))
+				text += didYouMean(nearest.Name(other, names))
 			}
 			d.wrong(key, text)
 		}

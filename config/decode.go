@@ -253,7 +253,7 @@ func didYouMean(known string) string {
 func (d *decoder) unknown(key toml.Key, at tomlscan.Spot) {
 	text := "unknown key"
 	if len(d.problems) < maxSuggestions {
-		text += didYouMean(nearest(strings.Join(key, "."), d.knownKeys(key)))
+		text += didYouMean(nearestKey(strings.Join(key, "."), d.knownKeys(key)))
 	}
 	d.reject(joined(key), at.Key, text)
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/nearest"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -69,7 +69,7 @@ func (a *app) agentProfiles(ctx context.Context, name string, asJSON bool) error
 			p := set.Named(name)
 			if p == nil {
 				hint := "'swarm agent profiles' lists them"
-				if near := config.Nearest(name, a.profileNames()); near != "" {
+				if near := nearest.Name(name, a.profileNames()); near != "" {
 					hint = fmt.Sprintf("did you mean '%s'?", near)
 				}
 				return withHint(fmt.Errorf("unknown profile '%s'", name), hint)

@@ -16,6 +16,7 @@ import (
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/set"
+	"github.com/swarmhost/swarm/shared/nearest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -142,7 +143,7 @@ func (a *app) prepare(ctx context.Context, d *declared, names []string) error {
 // explain adds the name that was probably meant.
 func (d *declared) explain(err error) error {
 	if unknown, ok := errors.AsType[*set.UndeclaredError](err); ok {
-		if near := config.Nearest(unknown.Name, d.names); near != "" {
+		if near := nearest.Name(unknown.Name, d.names); near != "" {
 			return &hintError{error: err, hint: fmt.Sprintf("did you mean '%s'?", near)}
 		}
 	}

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/nearest"
 )
 
 // foreignVerbs are what users of docker, systemctl, pm2 and tmux type, each with the
@@ -117,7 +117,7 @@ func suggestVerb(cmd *cobra.Command, word string) string {
 			names = append(names, sub.Aliases...)
 		}
 	}
-	near := config.Nearest(word, names)
+	near := nearest.Name(word, names)
 	if cmd.HasParent() {
 		own := func(name string) bool { return slices.Contains(names, name) }
 		if i := slices.IndexFunc(foreignSubverbs[word], own); i >= 0 {
@@ -136,10 +136,10 @@ func suggestVerb(cmd *cobra.Command, word string) string {
 // could not find, or "". It starts no plugin.
 func (a *app) suggestName(err error) string {
 	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {
-		return config.Nearest(missing.Name, missing.Known)
+		return nearest.Name(missing.Name, missing.Known)
 	}
 	if missing, ok := errors.AsType[*host.NoProfileError](err); ok {
-		return config.Nearest(missing.Name, append(missing.Known, profile.None))
+		return nearest.Name(missing.Name, append(missing.Known, profile.None))
 	}
 	dir, dirErr := a.stateDir()
 	if dirErr != nil {
@@ -151,10 +151,10 @@ func (a *app) suggestName(err error) string {
 			return strings.Join(workers, "' or '")
 		}
 		names, _ := host.Names(ctx, dir)
-		return config.Nearest(missing.Name, names)
+		return nearest.Name(missing.Name, names)
 	}
 	if missing, ok := errors.AsType[*team.NoTeamError](err); ok {
-		return config.Nearest(missing.Team, a.teamNames(ctx))
+		return nearest.Name(missing.Team, a.teamNames(ctx))
 	}
 	if missing, ok := errors.AsType[*team.NoAgentError](err); ok {
 		teams := []string{missing.InTeam}
@@ -165,7 +165,7 @@ func (a *app) suggestName(err error) string {
 		for _, name := range teams {
 			names = append(names, a.agentNames(ctx, name)...)
 		}
-		return config.Nearest(missing.Agent, names)
+		return nearest.Name(missing.Agent, names)
 	}
 	return ""
 }

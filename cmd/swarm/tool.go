@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/nearest"
 )
 
 func newTool(a *app) *cobra.Command {
@@ -28,7 +28,7 @@ func findTool(name string) (tool.Tool, error) {
 		return t, nil
 	}
 	err := &usageError{text: fmt.Sprintf("unknown tool '%s'", name), hint: "run 'swarm tool list' to see all of them"}
-	if near := config.Nearest(name, toolNames()); near != "" {
+	if near := nearest.Name(name, toolNames()); near != "" {
 		err.hint = fmt.Sprintf("did you mean '%s'?", near)
 	}
 	return tool.Tool{}, err

@@ -127,7 +127,7 @@ func (r *reading) object(s *jsonschema.Schema, path string, value any) (any, boo
 
 func (r *reading) unknown(s *jsonschema.Schema, path, name string) {
 	known := "there are " + strings.Join(s.PropertyOrder, ", ")
-	if near := nearest(name, s.PropertyOrder); near != "" {
+	if near := nearestField(name, s.PropertyOrder); near != "" {
 		known = "did you mean " + near + "?"
 	}
 	r.problem(join(path, short(name)), "unknown field (%s)", known)

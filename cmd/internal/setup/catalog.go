@@ -6,6 +6,7 @@ import (
 
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/nearest"
 )
 
 // Catalog finds plugins as the host does.
@@ -33,7 +34,7 @@ func MissingBackend(known *catalog.Catalog, name string) string {
 		return ""
 	}
 	text := missing.Error()
-	if near := config.Nearest(missing.Name, missing.Known); near != "" {
+	if near := nearest.Name(missing.Name, missing.Known); near != "" {
 		text += fmt.Sprintf(" (did you mean '%s'?)", near)
 	}
 	return text

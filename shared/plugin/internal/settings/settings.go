@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/nearest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -112,7 +113,7 @@ func unknownFields(data []byte, t reflect.Type, path string) []string {
 			continue
 		}
 		problem := fmt.Sprintf("unknown key %q", join(path, key))
-		switch near := nearest(key, sortedKeys(known)); {
+		switch near := nearestKey(key, sortedKeys(known)); {
 		case near != "":
 			problem += fmt.Sprintf(", did you mean %q?", join(path, near))
 		case len(known) > 0:
@@ -123,6 +124,19 @@ func unknownFields(data []byte, t reflect.Type, path string) []string {
 		problems = append(problems, problem)
 	}
 	return problems
+}
+
+// nearestKey returns the one of keys that key was probably meant to be, or "".
+// Capitals don't count.
+func nearestKey(key string, keys []string) string {
+	lower := make([]string, len(keys))
+	for i, k := range keys {
+		lower[i] = strings.ToLower(k)
+	}
+	if i := slices.Index(lower, nearest.Name(strings.ToLower(key), lower)); i >= 0 {
+		return keys[i]
+	}
+	return ""
 }
 
 // fields collects what encoding/json fills in.

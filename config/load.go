@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/trust"
 )
@@ -246,30 +247,22 @@ func Read(path string) ([]byte, error) {
 func read(path string) ([]byte, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return nil, cause(err)
+		return nil, errtext.Cause(err)
 	}
 	f, err := safefile.OpenForeign(real, 0)
 	if errors.Is(err, safefile.ErrUnsafe) {
 		return nil, errors.New("not a regular file")
 	}
 	if err != nil {
-		return nil, cause(err)
+		return nil, errtext.Cause(err)
 	}
 	defer f.Close()
 	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return nil, cause(err)
+		return nil, errtext.Cause(err)
 	}
 	if len(content) > maxFile {
 		return nil, fmt.Errorf("larger than %s", FormatSize(maxFile))
 	}
 	return content, nil
-}
-
-// cause leaves out the path, which the position of the problem tells.
-func cause(err error) error {
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		return pathErr.Err
-	}
-	return err
 }

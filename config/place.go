@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/swarmhost/swarm/shared/errtext"
 )
 
 // leadsOut reports whether a path of a file leads out of the directory that it is
@@ -104,7 +106,7 @@ func missingDir(path string) string {
 	case errors.Is(err, fs.ErrNotExist):
 		return "no such directory: " + path
 	case err != nil:
-		return path + ": " + cause(err).Error()
+		return path + ": " + errtext.Cause(err).Error()
 	case !info.IsDir():
 		return "not a directory: " + path
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -21,10 +22,7 @@ func (h *Host) hostEnv() []string {
 	own := []string{
 		swarm.EnvToken, swarm.EnvKeeper, swarm.EnvView, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, envTeam, envAgentID,
 	}
-	return slices.DeleteFunc(plugin.CleanEnv(slices.Clone(h.opts.Env)), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(own, name)
-	})
+	return environ.Without(plugin.CleanEnv(h.opts.Env), func(name string) bool { return slices.Contains(own, name) })
 }
 
 // repositoryVariables are what git sets for the programs that it runs, such as hooks,
@@ -44,17 +42,14 @@ func (h *Host) workerHostEnv(rec *registry.Record) []string {
 	if rec.Ask == nil && rec.Workspace == nil {
 		return env
 	}
-	return slices.DeleteFunc(env, func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(repositoryVariables, name)
-	})
+	return environ.Without(env, func(name string) bool { return slices.Contains(repositoryVariables, name) })
 }
 
 // workerEnv returns the variables that a worker gets on top of its environment:
 // the user's, then those by which it knows itself. On another machine the state
 // directory is not there. token is that of an agent.
 func (h *Host) workerEnv(rec *registry.Record, local bool, token string) []string {
-	env := slices.DeleteFunc(slices.Clone(rec.Env), func(kv string) bool { return strings.HasPrefix(kv, swarm.EnvToken+"=") })
+	env := environ.Without(rec.Env, func(name string) bool { return name == swarm.EnvToken })
 	env = append(env,
 		swarm.EnvWorker+"="+rec.Name,
 		swarm.EnvWorkerID+"="+rec.ID,
@@ -69,14 +64,7 @@ func (h *Host) workerEnv(rec *registry.Record, local bool, token string) []strin
 }
 
 // lookupEnv returns the value of a variable in the caller's environment.
-func (h *Host) lookupEnv(name string) string {
-	for _, kv := range slices.Backward(h.opts.Env) {
-		if value, ok := strings.CutPrefix(kv, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
+func (h *Host) lookupEnv(name string) string { return environ.Get(h.opts.Env, name) }
 
 // isSwarmVariable reports whether an entry of an environment is one of swarm's
 // own, which are not written to disk.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -173,11 +174,7 @@ func (e *specError) Is(target error) bool { return target == swarm.ErrInvalidSpe
 // wording is the text of an error without the sentinels that say no more than the
 // text after them.
 func wording(err error) string {
-	text := err.Error()
-	for _, sentinel := range []error{swarm.ErrInvalidSpec, swarm.ErrUnavailable} {
-		text = strings.TrimPrefix(text, sentinel.Error()+": ")
-	}
-	return text
+	return errtext.Without(err, swarm.ErrInvalidSpec, swarm.ErrUnavailable)
 }
 
 // hintedError says in a second line what to do next.

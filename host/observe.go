@@ -2,11 +2,10 @@ package host
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"strings"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -131,11 +130,7 @@ func apply(w *Worker, r swarm.StatusResult) {
 // whyUnknown is one line about a backend that can't be asked. That it is
 // unavailable is said by the status.
 func whyUnknown(err error) string {
-	text := err.Error()
-	if errors.Is(err, swarm.ErrUnavailable) {
-		text = strings.TrimPrefix(text, swarm.ErrUnavailable.Error()+": ")
-	}
-	return line(text)
+	return line(errtext.Without(err, swarm.ErrUnavailable))
 }
 
 // recordEnd writes into a record what a backend said of the worker's end. What

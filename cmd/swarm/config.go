@@ -12,6 +12,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
@@ -161,7 +162,7 @@ func (a *app) configCheck(ctx context.Context, args []string) error {
 		return err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", args[0], cause(err))
+		return fmt.Errorf("%s: %w", args[0], errtext.Cause(err))
 	}
 	o := config.Options{Project: path, Home: a.getenv("HOME"), Trusted: func(string, []byte) bool { return true }, Checks: setup.Checks()}
 	if path == config.UserFile(a.getenv) {

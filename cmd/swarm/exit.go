@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"strconv"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/shared/errtext"
 )
 
 // The exit codes that are the same for all verbs.
@@ -77,7 +77,7 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 	var code *codeError
 	silent := err == nil || errors.As(err, &code) && code.err == nil
 	if a.out.err != nil && (silent || errors.Is(err, a.out.err)) {
-		err = fmt.Errorf("cannot write the output: %w", cause(a.out.err))
+		err = fmt.Errorf("cannot write the output: %w", errtext.Cause(a.out.err))
 	}
 	var usage *usageError
 	switch {
@@ -136,14 +136,6 @@ func (a *app) fail(err error) {
 func isJoin(err error, parts []error) bool {
 	joined := errors.Join(parts...) // nil without parts, as of an error that wraps nothing
 	return joined != nil && err.Error() == joined.Error()
-}
-
-// cause leaves out the operation and the path of a file system error.
-func cause(err error) error {
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		return pathErr.Err
-	}
-	return err
 }
 
 // flagError turns an error of the flag parser into a usage error.

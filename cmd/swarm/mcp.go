@@ -9,6 +9,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -70,7 +71,7 @@ func (a *app) mcp(cwd string, person bool, sets setsFlag, limit durationFlag) er
 	}
 	if cwd != "" {
 		if err := os.Chdir(cwd); err != nil {
-			return fmt.Errorf("cannot work in %s: %w", cwd, cause(err))
+			return fmt.Errorf("cannot work in %s: %w", cwd, errtext.Cause(err))
 		}
 	}
 	if term.IsTerminal(int(os.Stdin.Fd())) {

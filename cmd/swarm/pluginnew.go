@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/scaffold"
+	"github.com/swarmhost/swarm/shared/errtext"
 )
 
 type pluginNewOptions struct {
@@ -49,7 +50,7 @@ func (a *app) pluginNew(name string, o *pluginNewOptions) error {
 			return err
 		}
 		if _, err := os.Stat(filepath.Join(checkout, "shared", "plugin")); err != nil {
-			return fmt.Errorf("'%s' is not a checkout of swarm: %w", o.checkout, cause(err))
+			return fmt.Errorf("'%s' is not a checkout of swarm: %w", o.checkout, errtext.Cause(err))
 		}
 		p.Checkout = checkout
 	}

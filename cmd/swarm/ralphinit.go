@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/shared/errtext"
 )
 
 // promptFile is the file that init makes.
@@ -42,11 +44,11 @@ func (a *app) ralphInit(force bool) error {
 	}
 	f, err := os.OpenFile(promptFile, flags, 0o644)
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", promptFile, cause(err))
+		return fmt.Errorf("cannot write %s: %w", promptFile, errtext.Cause(err))
 	}
 	_, err = f.WriteString(promptTemplate)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("cannot write %s: %w", promptFile, cause(err))
+		return fmt.Errorf("cannot write %s: %w", promptFile, errtext.Cause(err))
 	}
 	if there {
 		a.printf("created %s (overwritten)\n", promptFile)

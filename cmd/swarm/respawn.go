@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/errtext"
 )
 
 type respawnOptions struct {
@@ -68,7 +69,7 @@ it had its hooks tell, or its own command, or --session. The next respawn withou
 					return nil, err
 				})
 				if err != nil {
-					return fmt.Errorf("cannot read stdin: %w", cause(err))
+					return fmt.Errorf("cannot read stdin: %w", errtext.Cause(err))
 				}
 			}
 			return a.respawn(cmd.Context(), args[0], o)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -35,7 +36,7 @@ func readInput(ctx context.Context, r io.Reader, enter bool) ([]byte, error) {
 	data, err := interruptibly(ctx, func() ([]byte, error) {
 		data, err := io.ReadAll(io.LimitReader(r, swarm.MaxInput+1))
 		if err != nil {
-			return nil, fmt.Errorf("cannot read stdin: %w", cause(err))
+			return nil, fmt.Errorf("cannot read stdin: %w", errtext.Cause(err))
 		}
 		return data, nil
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/shell"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/errtext"
 )
 
 type toolCallOptions struct {
@@ -105,7 +106,7 @@ func readToolInput(ctx context.Context, value string) (json.RawMessage, error) {
 			input, err = os.ReadFile(path)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("cannot read %s: %w", path, cause(err))
+			return nil, fmt.Errorf("cannot read %s: %w", path, errtext.Cause(err))
 		}
 		return input, nil
 	})

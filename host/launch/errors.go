@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -157,8 +158,7 @@ type ConfigError struct {
 }
 
 func (e *ConfigError) Error() string {
-	text := strings.TrimPrefix(e.Err.Error(), swarm.ErrInvalidConfig.Error()+": ")
-	return fmt.Sprintf("plugin '%s': invalid config: %s", e.name, text)
+	return fmt.Sprintf("plugin '%s': invalid config: %s", e.name, errtext.Without(e.Err, swarm.ErrInvalidConfig))
 }
 
 // Unwrap returns the error of the plugin.

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
@@ -52,7 +53,7 @@ func (s *Set) verify(e catalog.Entry) (_ *program, err error) {
 		if missing := s.checkInstalled(e, ""); missing != nil && errors.Is(err, fs.ErrNotExist) {
 			return nil, missing
 		}
-		return nil, &ExecError{named{e.Name}, e.Path(), cause(err)}
+		return nil, &ExecError{named{e.Name}, e.Path(), errtext.Cause(err)}
 	}
 	defer func() {
 		if err != nil {
@@ -80,7 +81,7 @@ func (s *Set) checkInstalled(e catalog.Entry, program string) error {
 		if i > 0 {
 			file, known, err := s.hashed(path)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return &ExecError{named{e.Name}, path, cause(err)}
+				return &ExecError{named{e.Name}, path, errtext.Cause(err)}
 			}
 			if err == nil {
 				_ = file.Close()

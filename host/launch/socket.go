@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/trust"
 )
@@ -45,7 +45,7 @@ const (
 
 // openSocketDir returns the first directory that is private and short enough.
 func openSocketDir(env []string, stateDir string) (*socketDir, error) {
-	return firstSocketDir([]string{getenv(env, "XDG_RUNTIME_DIR"), getenv(env, "TMPDIR"), "/tmp"}, stateDir)
+	return firstSocketDir([]string{environ.Get(env, "XDG_RUNTIME_DIR"), environ.Get(env, "TMPDIR"), "/tmp"}, stateDir)
 }
 
 // firstSocketDir is [openSocketDir] with the directories for temporary files to
@@ -200,13 +200,4 @@ func (d *socketDir) sweep() {
 
 func abandoned(info fs.FileInfo) bool {
 	return info.IsDir() && strings.HasPrefix(info.Name(), ownPrefix) && time.Since(info.ModTime()) > fresh
-}
-
-func getenv(env []string, key string) string {
-	for _, entry := range slices.Backward(env) {
-		if value, ok := strings.CutPrefix(entry, key+"="); ok {
-			return value
-		}
-	}
-	return ""
 }

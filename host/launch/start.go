@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -175,7 +176,7 @@ func connect(ctx context.Context, dispensed any, settings []byte) (*plugin.Clien
 func (p *running) explainStart(ctx context.Context, limit time.Duration, err error) error {
 	n := named{p.name}
 	if p.proc.err != nil {
-		return &ExecError{n, p.proc.path, cause(p.proc.err)}
+		return &ExecError{n, p.proc.path, errtext.Cause(p.proc.err)}
 	}
 	if ended := p.explainEnd(ctx, limit); ended != nil {
 		return ended
@@ -245,14 +246,6 @@ func (p *running) died(ctx context.Context) error {
 func firstLine(b []byte) string {
 	line, _, _ := strings.Cut(string(b), "\n")
 	return strings.TrimSpace(line)
-}
-
-// cause strips what package os says around an error of the system.
-func cause(err error) error {
-	if path, ok := errors.AsType[*os.PathError](err); ok {
-		return path.Err
-	}
-	return err
 }
 
 func (s *Set) socketDir() (*socketDir, error) {

@@ -3,8 +3,8 @@ package set
 import (
 	"errors"
 	"fmt"
-	"strings"
 
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -26,6 +26,6 @@ type startError struct {
 
 func (e *startError) Error() string {
 	// The sentinel says no more than what is said here.
-	return fmt.Sprintf("cannot start '%s': %s", e.name, strings.TrimPrefix(e.err.Error(), swarm.ErrInvalidSpec.Error()+": "))
+	return fmt.Sprintf("cannot start '%s': %s", e.name, errtext.Without(e.err, swarm.ErrInvalidSpec))
 }
 func (e *startError) Unwrap() error { return e.err }

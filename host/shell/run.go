@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -86,7 +86,7 @@ func Run(ctx context.Context, h *host.Host, c Command) (Result, error) {
 	}
 	w, err := spawn(ctx, h, req, named)
 	if errors.Is(err, swarm.ErrInvalidSpec) {
-		return Result{ExitCode: NotStarted, Problem: strings.TrimPrefix(err.Error(), swarm.ErrInvalidSpec.Error()+": ")}, nil
+		return Result{ExitCode: NotStarted, Problem: errtext.Without(err, swarm.ErrInvalidSpec)}, nil
 	}
 	if err != nil {
 		return Result{}, cancelled(ctx, err)

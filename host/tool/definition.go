@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
-	"strings"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -149,12 +149,4 @@ func teamOf(in any) string {
 
 // message is the text of an error in an answer: one line, without the sentinels
 // that say no more than the text after them.
-func message(err error) string {
-	text := strings.TrimSpace(err.Error())
-	for _, sentinel := range []error{swarm.ErrInvalidSpec, swarm.ErrUnavailable} {
-		if errors.Is(err, sentinel) {
-			text = strings.TrimPrefix(text, sentinel.Error()+": ")
-		}
-	}
-	return strings.ReplaceAll(text, "\n", "; ")
-}
+func message(err error) string { return errtext.Line(err, swarm.ErrInvalidSpec, swarm.ErrUnavailable) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -158,7 +159,7 @@ func (c Config) with(options map[string]string) (Config, error) {
 		}
 	}
 	if err := c.check(); err != nil {
-		return c, fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, strings.TrimPrefix(err.Error(), swarm.ErrInvalidConfig.Error()+": "))
+		return c, fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, errtext.Without(err, swarm.ErrInvalidConfig))
 	}
 	return c, nil
 }

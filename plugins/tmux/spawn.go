@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -147,11 +148,6 @@ func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starti
 // as if the user had started it, but nothing of the worker which the caller may
 // be. It is marked as a keeper, so that it is not part of that worker.
 func serverEnv(caller []string) []string {
-	env := make([]string, 0, len(caller)+1)
-	for _, kv := range caller {
-		if !strings.HasPrefix(kv, "SWARM_") {
-			env = append(env, kv)
-		}
-	}
+	env := environ.Without(caller, func(name string) bool { return strings.HasPrefix(name, "SWARM_") })
 	return append(env, swarm.EnvKeeper+"=tmux")
 }

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -103,17 +104,16 @@ func (g git) set(setting string) git {
 
 // environ returns the environment of a call.
 func (g git) environ() []string {
-	var env []string
-	for _, kv := range os.Environ() {
-		name, _, _ := strings.Cut(kv, "=")
-		switch {
-		// Git trusts PWD to name its working directory.
-		case name == "PWD", name == "OLDPWD", name == "LC_ALL", name == "LANGUAGE":
-		case strings.HasPrefix(name, "GIT_") && !slices.Contains(passedOn, name):
+	env := environ.Without(os.Environ(), func(name string) bool {
+		switch name {
+		case "PWD", "OLDPWD": // git trusts PWD to name its working directory
+			return true
+		case "LC_ALL", "LANGUAGE":
+			return true
 		default:
-			env = append(env, kv)
+			return strings.HasPrefix(name, "GIT_") && !slices.Contains(passedOn, name)
 		}
-	}
+	})
 	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_LITERAL_PATHSPECS=1")
 	return append(env, g.env...)
 }

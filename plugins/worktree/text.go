@@ -1,23 +1,17 @@
 package worktree
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // reason is the text of an error inside a sentence.
 func reason(err error) string {
-	text := err.Error()
-	for _, kind := range []error{swarm.ErrInvalidSpec, swarm.ErrUnavailable} {
-		if errors.Is(err, kind) {
-			text = strings.TrimPrefix(text, kind.Error()+": ")
-		}
-	}
-	return oneLine(text)
+	return oneLine(errtext.Without(err, swarm.ErrInvalidSpec, swarm.ErrUnavailable))
 }
 
 // oneLine keeps a file's name from breaking a message.

@@ -3,10 +3,10 @@ package plugin
 import (
 	"os"
 	"slices"
-	"strings"
 
 	goplugin "github.com/hashicorp/go-plugin"
 
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -37,10 +37,7 @@ var private = []string{
 // worker gets: a worker may itself run swarm, or another program that uses
 // go-plugin. No other variable that begins with PLUGIN_ is touched.
 func CleanEnv(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(private, name)
-	})
+	return environ.Without(env, func(name string) bool { return slices.Contains(private, name) })
 }
 
 // cleanOwnEnv is CleanEnv for this process. It runs when go-plugin has read what

@@ -8,12 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/environ"
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -33,14 +34,7 @@ type Setup struct {
 }
 
 // Getenv returns the last value of a variable, as the environment has it.
-func (s Setup) Getenv(key string) string {
-	for _, entry := range slices.Backward(s.Env) {
-		if value, ok := strings.CutPrefix(entry, key+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
+func (s Setup) Getenv(key string) string { return environ.Get(s.Env, key) }
 
 // StateDir returns the state directory, absolute: $SWARM_DIR, else that of the
 // worker which the caller runs in, else ~/.swarm. Every program of ours asks here
@@ -161,12 +155,4 @@ func KillPolicy(k config.Kill) swarm.KillOptions {
 
 // Message is the text of err for a person. The sentinels that say no more than
 // the text after them are left out.
-func Message(err error) string {
-	text := strings.TrimSpace(err.Error())
-	for _, sentinel := range []error{swarm.ErrInvalidSpec, swarm.ErrUnavailable} {
-		if errors.Is(err, sentinel) {
-			text = strings.TrimPrefix(text, sentinel.Error()+": ")
-		}
-	}
-	return strings.ReplaceAll(text, "\n", "; ")
-}
+func Message(err error) string { return errtext.Line(err, swarm.ErrInvalidSpec, swarm.ErrUnavailable) }

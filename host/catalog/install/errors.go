@@ -3,7 +3,6 @@ package install
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 )
 
@@ -48,12 +47,4 @@ type MismatchError struct {
 
 func (e *MismatchError) Error() string {
 	return fmt.Sprintf("%s: wanted is %s %s, the plugin says %q", e.Path, e.What, e.Want, e.Got)
-}
-
-// cause leaves out the path of an error of the file system.
-func cause(err error) error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return path.Err
-	}
-	return err
 }

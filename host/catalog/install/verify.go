@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/errtext"
 )
 
 // Verify reads all files of an installed plugin and returns what is not as it was
@@ -20,14 +21,14 @@ func Verify(i *catalog.Installed) []string {
 		case errors.Is(err, fs.ErrNotExist):
 			wrong = append(wrong, f.Path+" is missing")
 		case err != nil:
-			wrong = append(wrong, fmt.Sprintf("%s: %v", f.Path, cause(err)))
+			wrong = append(wrong, fmt.Sprintf("%s: %v", f.Path, errtext.Cause(err)))
 		case sum != f.SHA256:
 			wrong = append(wrong, fmt.Sprintf("%s was changed: its sha256 was %s, now it is %s", f.Path, f.SHA256, sum))
 		}
 	}
 	added, err := extra(i)
 	if err != nil {
-		wrong = append(wrong, cause(err).Error())
+		wrong = append(wrong, errtext.Cause(err).Error())
 	}
 	for _, path := range added {
 		wrong = append(wrong, path+" was not installed")

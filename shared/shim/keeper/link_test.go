@@ -22,7 +22,7 @@ func TestShimLinksLittle(t *testing.T) {
 	}
 	const module = "github.com/swarmhost/swarm/"
 	small := []string{
-		"cmd/swarm-shim", "shared/proc", "shared/pty", "shared/safefile", "shared/shim/keeper", "shared/shim/rundir", "shared/swarm", "shared/trust",
+		"cmd/swarm-shim", "shared/environ", "shared/proc", "shared/pty", "shared/safefile", "shared/shim/keeper", "shared/shim/rundir", "shared/swarm", "shared/trust",
 	}
 	for _, dep := range deps {
 		first, _, _ := strings.Cut(dep, "/")

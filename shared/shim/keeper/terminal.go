@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"strings"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/pty"
 )
 
@@ -129,13 +130,7 @@ func (t *terminal) restore() {
 // sat at another one.
 func terminalEnv(env []string) []string {
 	names := []string{"TERM", "TMUX", "TMUX_PANE"}
-	var out []string
-	for _, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		if name != names[0] && name != names[1] && name != names[2] {
-			out = append(out, kv)
-		}
-	}
+	out := environ.Without(env, func(name string) bool { return slices.Contains(names, name) })
 	for _, name := range names {
 		if v, ok := os.LookupEnv(name); ok {
 			out = append(out, name+"="+v)

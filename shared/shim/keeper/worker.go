@@ -2,12 +2,12 @@ package keeper
 
 import (
 	"errors"
-	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -69,16 +69,10 @@ func (k *keeper) startWorker() error {
 	return nil
 }
 
-// cleanEnv leaves out the marker of keepers: a worker that had it would not be
-// ended with the worker that it was started from.
+// cleanEnv leaves out the marker of shims: a worker that had it would not be ended
+// with the worker that it was started from.
 func cleanEnv(env []string) []string {
-	var out []string
-	for _, kv := range env {
-		if !strings.HasPrefix(kv, swarm.EnvKeeper+"=") {
-			out = append(out, kv)
-		}
-	}
-	return out
+	return environ.Without(env, func(name string) bool { return name == swarm.EnvKeeper })
 }
 
 // startError says what a user can do something about.

@@ -1,0 +1,31 @@
+// Package environ reads and filters environments: lists of "NAME=value", as
+// [os.Environ] returns them.
+package environ
+
+import "strings"
+
+// Get returns the value of a variable, the last one if it is there more than once;
+// empty if it is not there.
+func Get(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// Without returns the entries of env whose variables drop does not report, in
+// their order; nil for nil. env is unchanged.
+func Without(env []string, drop func(name string) bool) []string {
+	if env == nil {
+		return nil
+	}
+	kept := make([]string, 0, len(env))
+	for _, entry := range env {
+		if name, _, _ := strings.Cut(entry, "="); !drop(name) {
+			kept = append(kept, entry)
+		}
+	}
+	return kept
+}

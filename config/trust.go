@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/trust"
@@ -90,11 +89,11 @@ func (t Trust) change(edit func(map[string]string)) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	unlock, err := lockDir(dir)
+	lock, err := safefile.LockDir(dir, safefile.Exclusive)
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer lock.Close()
 	entries, err := t.entries()
 	if err != nil {
 		return err
@@ -104,34 +103,5 @@ func (t Trust) change(edit func(map[string]string)) error {
 	for _, path := range sortedKeys(entries) {
 		fmt.Fprintf(&b, "%s %s\n", entries[path], strconv.Quote(path))
 	}
-	temp, err := os.CreateTemp(dir, ".trust-*")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(b.Bytes())
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), t.Path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
-	}
-	return nil
-}
-
-// lockDir locks a directory itself, which leaves no file behind. It is held for
-// moments only.
-func lockDir(dir string) (unlock func(), err error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {
-			break
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(os.NewSyscallError("flock", err), f.Close())
-	}
-	return func() { _ = f.Close() }, nil
+	return safefile.Replace(t.Path, b.Bytes(), 0o600)
 }

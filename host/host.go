@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -43,14 +44,10 @@ func Open(_ context.Context, o Options) (*Host, error) {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
 	}
-	plugins := make(map[string]catalog.Config, len(o.Plugins))
-	for name, p := range o.Plugins {
-		plugins[name] = catalog.Config(p)
-	}
 	return &Host{
 		opts:     o,
 		log:      o.Logger,
-		catalog:  catalog.New(catalog.Options{Dir: o.Dir, Executable: o.Executable, Env: o.Env, Plugins: plugins}),
+		catalog:  catalog.New(catalog.Options{Dir: o.Dir, Executable: o.Executable, Env: o.Env, Plugins: maps.Clone(o.Plugins)}),
 		profiles: sync.OnceValues(func() (*profile.Set, error) { return profile.Load(o.ProfileDir) }),
 		plugins:  launched{launch.New(launch.Options{Dir: o.Dir, Env: o.Env, Logger: o.Logger})},
 	}, nil

@@ -3,6 +3,7 @@ package host
 import (
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -45,20 +46,9 @@ type Options struct {
 	Waiting func(text string)
 }
 
-// PluginConfig are the settings of one plugin.
-type PluginConfig struct {
-	// Command starts the plugin; empty: it is looked for by its name.
-	Command []string
-	// Version is the installed version to use; empty: the newest.
-	Version string
-	// SHA256 is the hash that the executable must have, in hex; empty: any.
-	SHA256 string
-	// MTLS says to encrypt the connection.
-	MTLS bool
-	// Config is the plugin's own table. Its values are those that encoding/json
-	// can write.
-	Config map[string]any
-}
+// PluginConfig are the settings of one plugin. The values of its Config are those that
+// encoding/json can write.
+type PluginConfig = catalog.Config
 
 // DefaultKill returns the kill policy that holds when nobody says otherwise: the
 // backend's own gentle way, to the whole tree, then by force after

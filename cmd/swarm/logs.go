@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -387,28 +386,14 @@ func (p *logPrinter) letters(o swarm.Output) []byte {
 	if !o.Partial {
 		return data
 	}
-	whole := wholeLetters(data)
-	if rest := data[whole:]; len(rest) > 0 {
+	whole := safetext.Whole(data)
+	if rest := data[len(whole):]; len(rest) > 0 {
 		if p.half == nil {
 			p.half = map[swarm.Stream][]byte{}
 		}
 		p.half[o.Stream] = bytes.Clone(rest)
 	}
-	return data[:whole]
-}
-
-// wholeLetters returns how long data is without a letter at its end of which more
-// is to come.
-func wholeLetters(data []byte) int {
-	for i := len(data) - 1; i >= max(0, len(data)-utf8.UTFMax); i-- {
-		if utf8.RuneStart(data[i]) {
-			if utf8.FullRune(data[i:]) {
-				break
-			}
-			return i
-		}
-	}
-	return len(data)
+	return whole
 }
 
 // safeColours makes harmless what is left of a worker's output beside its colours,

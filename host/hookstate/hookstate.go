@@ -2,11 +2,8 @@ package hookstate
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -99,20 +96,7 @@ func Write(run string, c Claim) error {
 	if err != nil {
 		return err
 	}
-	// Hooks of tools that an agent runs at the same time write at the same time.
-	temp := filepath.Join(run, File+"."+strconv.Itoa(os.Getpid()))
-	f, err := safefile.Create(temp)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(b, '\n'))
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(temp, filepath.Join(run, File))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return nil
+	return safefile.ReplaceCache(filepath.Join(run, File), append(b, '\n'))
 }
 
 // clean leaves out what no hook of ours writes.

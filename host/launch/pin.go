@@ -163,19 +163,5 @@ func (s *Set) writePins(known map[string]pinned) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(s.opts.Dir, pinFile+".*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(s.opts.Dir, pinFile))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return safefile.ReplaceCache(filepath.Join(s.opts.Dir, pinFile), append(text, '\n'))
 }

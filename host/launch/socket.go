@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/trust"
@@ -170,15 +168,7 @@ func private(path string) (empty bool, err error) {
 // hold locks the directory of one plugin for the life of this process, which
 // tells others that it is in use.
 func hold(dir string) (*os.File, error) {
-	f, err := safefile.OpenDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("lock %s: %w", dir, err)
-	}
-	return f, nil
+	return safefile.LockDir(dir, safefile.Exclusive|safefile.NoWait)
 }
 
 // sweep removes what hosts that were killed have left behind.

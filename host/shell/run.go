@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/errtext"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -221,7 +222,7 @@ func cancelled(ctx context.Context, err error) error {
 func resultOf(w host.Worker) Result {
 	switch {
 	case w.Exit != nil:
-		return Result{ExitCode: exitCode(*w.Exit)}
+		return Result{ExitCode: proc.ExitCode(w.Exit.Code, w.Exit.Signal)}
 	case w.Reason != "":
 		return Result{ExitCode: Unknown, Problem: w.Reason}
 	default:

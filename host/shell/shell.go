@@ -6,10 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -70,7 +69,7 @@ func shellOf(h *host.Host, w host.Worker) Shell {
 		s.Started = w.Created
 	}
 	if s.Status != Running && w.Exit != nil {
-		s.ExitCode = new(exitCode(*w.Exit))
+		s.ExitCode = new(proc.ExitCode(w.Exit.Code, w.Exit.Signal))
 	}
 	return s
 }
@@ -93,14 +92,6 @@ func statusOf(w host.Worker) Status {
 	default:
 		return Failed
 	}
-}
-
-// exitCode is an exit as shells tell it.
-func exitCode(e swarm.Exit) int {
-	if e.Signal == "" {
-		return e.Code
-	}
-	return 128 + int(unix.SignalNum(e.Signal))
 }
 
 // expired reports whether a shell's time is over, whoever removes it.

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"io"
 	"os"
-	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 // transcript is the output file of a shell, see [swarm.TranscriptFile].
@@ -56,15 +57,7 @@ func (t *transcript) whole(b []byte, full bool) []byte {
 	if t.lines && !full {
 		return nil
 	}
-	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
-		if last := b[len(b)-i:]; utf8.RuneStart(last[0]) {
-			if !utf8.FullRune(last) {
-				return b[:len(b)-i]
-			}
-			break
-		}
-	}
-	return b
+	return safetext.Whole(b)
 }
 
 // read returns what is in the file from an offset on, one byte more than an answer

@@ -11,7 +11,6 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/proc"
-	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Worker is a worker as the tools of workers tell of it.
@@ -51,7 +50,7 @@ func workerOf(w host.Worker) Worker {
 		out.State, out.Question, out.Choices = string(s.State), s.Question, choices(s.Choices)
 	}
 	if w.Exit != nil && w.Gone() {
-		out.ExitCode, out.Signal = new(exitCode(*w.Exit)), w.Exit.Signal
+		out.ExitCode, out.Signal = new(proc.ExitCode(w.Exit.Code, w.Exit.Signal)), w.Exit.Signal
 	}
 	return out
 }
@@ -62,14 +61,6 @@ func choices(all []profile.Choice) (list []string) {
 		list = append(list, strings.TrimSpace(c.Key+" "+c.Label))
 	}
 	return list
-}
-
-// exitCode is an exit as a shell tells it.
-func exitCode(e swarm.Exit) int {
-	if e.Signal == "" {
-		return e.Code
-	}
-	return 128 + int(proc.SignalNumber(e.Signal))
 }
 
 // shellError names a background shell where a worker is meant.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/screen"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -111,7 +112,7 @@ func runWorkerOutput(ctx context.Context, h *host.Host, _ Env, in WorkerOutputIn
 		Status: string(w.Status),
 	}
 	if w.Exit != nil && w.Gone() {
-		out.ExitCode = new(exitCode(*w.Exit))
+		out.ExitCode = new(proc.ExitCode(w.Exit.Code, w.Exit.Signal))
 	}
 	return out, nil
 }

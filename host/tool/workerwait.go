@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/screen"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -138,7 +139,7 @@ func waited(all []*awaited, anyOne bool) WorkerWaitOutput {
 	for _, a := range all {
 		s := AwaitedState{Name: a.worker.Name, Done: a.done, Status: string(a.worker.Status), Matched: a.matched}
 		if a.worker.Exit != nil && a.worker.Gone() {
-			s.ExitCode, s.Signal = new(exitCode(*a.worker.Exit)), a.worker.Exit.Signal
+			s.ExitCode, s.Signal = new(proc.ExitCode(a.worker.Exit.Code, a.worker.Exit.Signal)), a.worker.Exit.Signal
 		}
 		if state := a.worker.State; state != nil && !a.worker.Gone() {
 			s.State, s.Question = string(state.State), state.Question

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -27,6 +28,67 @@ func Create(path string) (*os.File, error) {
 		last = err
 	}
 	return nil, last
+}
+
+// Replace makes data the content of the file at path, whole or not at all: a reader
+// sees the content before or after, and a crash of the machine leaves one of both.
+// The file has the mode mode. What was at path is never opened; a directory there is
+// an error.
+func Replace(path string, data []byte, mode fs.FileMode) error {
+	return replace(path, data, mode, true)
+}
+
+// ReplaceCache is [Replace] with mode 0600 for a file that may be lost or empty after
+// a crash of the machine: it does not wait for the disk.
+func ReplaceCache(path string, data []byte) error { return replace(path, data, 0o600, false) }
+
+func replace(path string, data []byte, mode fs.FileMode, durable bool) error {
+	dir, name := filepath.Split(path)
+	f, err := os.CreateTemp(filepath.Clean(dir), "."+name+".*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil && mode != 0o600 {
+		err = f.Chmod(mode)
+	}
+	if err == nil && durable {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// The ways to lock a directory.
+const (
+	Exclusive = syscall.LOCK_EX
+	Shared    = syscall.LOCK_SH
+	// NoWait makes a lock that somebody holds an error, [syscall.EWOULDBLOCK].
+	NoWait = syscall.LOCK_NB
+)
+
+// LockDir locks a directory itself, which leaves no file behind, until the file that
+// it returns is closed or the process ends. how is Exclusive or Shared, with NoWait
+// or without.
+func LockDir(path string, how int) (*os.File, error) {
+	dir, err := OpenDir(path)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		if err = syscall.Flock(int(dir.Fd()), how); !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(&fs.PathError{Op: "flock", Path: path, Err: err}, dir.Close())
+	}
+	return dir, nil
 }
 
 // Append opens a regular file of the effective user or root for appending, and makes

@@ -89,3 +89,76 @@ func TestAppend(t *testing.T) {
 		t.Errorf("without a directory: %v", err)
 	}
 }
+
+// TestReplace: the file is there whole, with its mode, and nothing is left beside it.
+func TestReplace(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	for _, data := range []string{"first", "second", ""} {
+		for _, replace := range []func() error{
+			func() error { return Replace(path, []byte(data), 0o644) },
+			func() error { return ReplaceCache(path, []byte(data)) },
+		} {
+			if err := replace(); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(path); err != nil || string(got) != data {
+				t.Errorf("got %q, %v, want %q", got, err, data)
+			}
+		}
+	}
+	if err := Replace(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o644 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	// A link is replaced, and what it leads to stays.
+	link := filepath.Join(dir, "link")
+	if err := errors.Join(os.Symlink("f", link), Replace(link, []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Read(link, 8); err != nil || string(got) != "x" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "d"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(filepath.Join(dir, "d"), []byte("x"), 0o600); err == nil {
+		t.Error("a directory was replaced")
+	}
+	if err := Replace(filepath.Join(dir, "none", "f"), nil, 0o600); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+	if entries, err := ReadDir(dir); err != nil || len(entries) != 3 {
+		t.Errorf("left are %v, %v", entries, err)
+	}
+}
+
+func TestLockDir(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	held, err := LockDir(dir, Exclusive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, how := range []int{Exclusive, Shared} {
+		if _, err := LockDir(dir, how|NoWait); !errors.Is(err, syscall.EWOULDBLOCK) {
+			t.Errorf("a held lock: %v", err)
+		}
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		shared, err := LockDir(dir, Shared|NoWait)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer shared.Close()
+	}
+	if _, err := LockDir(filepath.Join(dir, "none"), Exclusive); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -115,3 +115,28 @@ func hex(r rune, digits int) string {
 	s := strconv.FormatInt(int64(r), 16)
 	return strings.Repeat("0", max(digits-len(s), 0)) + s
 }
+
+// Cut returns the beginning of s, at most n bytes of whole characters.
+func Cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// Whole returns b without the character at its end of which more bytes are to come.
+// Bytes that are not UTF-8 stay.
+func Whole(b []byte) []byte {
+	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(b[i]) {
+			if !utf8.FullRune(b[i:]) {
+				return b[:i]
+			}
+			break
+		}
+	}
+	return b
+}

@@ -133,3 +133,27 @@ func FuzzLine(f *testing.F) {
 		}
 	})
 }
+
+func TestCut(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		s    string
+		n    int
+		want string
+	}{{"abc", 3, "abc"}, {"abc", 2, "ab"}, {"aé", 2, "a"}, {"aé", 3, "aé"}, {"é", 1, ""}, {"", 0, ""}, {"\x80\x80", 1, ""}} {
+		if got := safetext.Cut(tt.s, tt.n); got != tt.want {
+			t.Errorf("Cut(%q, %d) = %q, want %q", tt.s, tt.n, got, tt.want)
+		}
+	}
+}
+
+func TestWhole(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"": "", "a": "a", "aé": "aé", "a\xc3": "a", "\xf0\x9f\x98": "", "😀": "😀", "a\xff": "a\xff", "\x80\x80\x80\x80\x80": "\x80\x80\x80\x80\x80",
+	} {
+		if got := string(safetext.Whole([]byte(in))); got != want {
+			t.Errorf("Whole(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -62,13 +62,5 @@ func oneLine(s string) string {
 	words := strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	})
-	s = strings.Join(words, " ")
-	if len(s) <= swarm.MaxSummary {
-		return s
-	}
-	end := swarm.MaxSummary
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end]
+	return safetext.Cut(strings.Join(words, " "), swarm.MaxSummary)
 }

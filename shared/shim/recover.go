@@ -8,9 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -45,16 +44,14 @@ func Recover(ctx context.Context, dir, id string) (proc.Identity, error) {
 
 // awaitUnlocked returns when nobody holds the lock on the run directory.
 func awaitUnlocked(ctx context.Context, dir string) error {
-	d, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return err
-	}
 	got := make(chan error, 1)
 	go func() {
-		// Closing the directory gives the lock back, also if nobody waits for it
-		// any more.
-		defer d.Close()
-		got <- os.NewSyscallError("flock", unix.Flock(int(d.Fd()), unix.LOCK_SH))
+		d, err := safefile.LockDir(dir, safefile.Shared)
+		if err == nil {
+			// This gives the lock back, even if nothing waits for it any more.
+			err = d.Close()
+		}
+		got <- err
 	}()
 	select {
 	case err := <-got:

@@ -113,7 +113,7 @@ func (n Notes) Write(path string) error {
 	if err != nil {
 		return err
 	}
-	return replace(path, append(b, '\n'), 0o600)
+	return safefile.Replace(path, append(b, '\n'), 0o600)
 }
 
 // take notes down a change that was made.
@@ -153,7 +153,7 @@ func (s Setup) Apply(ctx context.Context, c Change) error {
 	}
 	if c.Exists {
 		if err = os.MkdirAll(filepath.Dir(c.Path), 0o700); err == nil {
-			err = replace(c.Path, []byte(c.After), c.mode)
+			err = safefile.Replace(c.Path, []byte(c.After), c.mode)
 		}
 	} else {
 		err = os.Remove(c.Path)
@@ -218,28 +218,6 @@ func checkOwner(path string) error {
 			return nil
 		}
 	}
-}
-
-// replace writes a file, whole or not at all.
-func replace(path string, data []byte, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".swarm-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
 
 // edited returns the change of a text that add adds swarm to, and remove takes it out of.

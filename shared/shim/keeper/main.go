@@ -4,8 +4,6 @@ import (
 	"os"
 	"runtime"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -112,14 +110,4 @@ func start() (_ *keeper, err error) {
 
 // lockDirectory locks the run directory until the file is closed, or the shim
 // ends.
-func lockDirectory() (*os.File, error) {
-	d, err := os.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(d.Fd()), unix.LOCK_EX); err != nil {
-		d.Close()
-		return nil, os.NewSyscallError("flock", err)
-	}
-	return d, nil
-}
+func lockDirectory() (*os.File, error) { return safefile.LockDir(".", safefile.Exclusive) }

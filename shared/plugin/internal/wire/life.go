@@ -2,6 +2,7 @@ package wire
 
 import (
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -82,16 +83,16 @@ func fromCompletion(c *pb.Completion) *swarm.Completion {
 		return nil
 	}
 	// One that is too long still shows, so that the conformance kit can tell.
-	return &swarm.Completion{Summary: cut(c.GetSummary(), 2*swarm.MaxSummary), Time: fromMoment(c.GetTime())}
+	return &swarm.Completion{Summary: safetext.Cut(c.GetSummary(), 2*swarm.MaxSummary), Time: fromMoment(c.GetTime())}
 }
 
 // CompleteRequest converts what a worker says when it is done. What is too long
 // is cut.
 func CompleteRequest(h swarm.Handle, summary string, o swarm.KillOptions) *pb.CompleteRequest {
-	return &pb.CompleteRequest{Handle: Handle(h), Summary: cut(text(summary), swarm.MaxSummary), Options: KillOptions(o)}
+	return &pb.CompleteRequest{Handle: Handle(h), Summary: safetext.Cut(text(summary), swarm.MaxSummary), Options: KillOptions(o)}
 }
 
 // FromCompleteRequest converts back.
 func FromCompleteRequest(r *pb.CompleteRequest) (h swarm.Handle, summary string, o swarm.KillOptions) {
-	return FromHandle(r.GetHandle()), cut(r.GetSummary(), swarm.MaxSummary), FromKillOptions(r.GetOptions())
+	return FromHandle(r.GetHandle()), safetext.Cut(r.GetSummary(), swarm.MaxSummary), FromKillOptions(r.GetOptions())
 }

@@ -3,29 +3,18 @@ package wire
 import (
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // text mends a string that is not UTF-8, which a protobuf string has to be: the
 // name of a process may hold any bytes.
 func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
-
-// cut returns the beginning of s, at most n bytes of whole characters.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
 
 const (
 	// maxLine bounds a text that is meant to be shown in one line, in bytes.
@@ -47,7 +36,7 @@ func shorten(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	return cut(s, n) + "…"
+	return safetext.Cut(s, n) + "…"
 }
 
 // some returns the first n of a list.

@@ -59,7 +59,7 @@ func (k *killing) requestUnseen(ctx context.Context, p *peer, recs []registry.Re
 	var open []registry.Record
 	var handles []swarm.Handle
 	for _, r := range recs {
-		if r.State == registry.Running && k.h.see(r.ID) == unseen && k.unasked(r.ID) {
+		if r.State == registry.Running && k.unasked(r.ID) && k.h.see(r.ID) == unseen {
 			open, handles = append(open, r), append(handles, r.Handle)
 		}
 	}

@@ -19,16 +19,16 @@ func newAdopt(a *app) *cobra.Command {
 	o := &adoptOptions{}
 	cmd := &cobra.Command{
 		Use:   "adopt --backend PLUGIN NAME... | --all",
-		Short: "Take over workers that were spawned from elsewhere",
-		Long: `Enter workers into the list here that were spawned by another host of the same
-engine, such as from another machine into the same cluster. From then on they are
-seen and ended from here as if they had been spawned here; who spawned them has
-them as well. Nothing is done to the workers.
+		Short: "Take over workers that another host spawned",
+		Long: `Add workers to the list here that another host spawned on the same engine, such as
+another machine on the same cluster. From then on this host can show and end them as
+if it had spawned them; the other host keeps them as well. The workers themselves are
+not touched.
 
-NAME is a name or an id, of a worker that runs or has ended; --all takes all that
-have not ended. One that is here already stays as it is. One whose name another
-worker has here is not taken over, and the exit code is 1. How long a worker stays
-listed is not known of it: it stays until "swarm clean".`,
+NAME is the name or id of a worker that runs or has ended; --all takes all that have
+not ended. A worker that is already listed is unchanged. A worker whose name is taken
+here is not adopted, and the exit code is 1. An adopted worker stays listed until
+"swarm clean".`,
 		Example: `  swarm adopt --backend nomad --all
   swarm adopt --backend nomad build && swarm logs build --follow`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -35,22 +35,24 @@ func newAgentKill(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kill AGENT",
 		Short: "Ask an agent to end, or end it",
-		Long: `Ask an agent, by id or name, to end. It gets a message, its status is shutting_down,
-and this returns at once; nothing is signalled. An agent whose screen is known is told
-how to answer once it is at its prompt. The agent finishes what it does and
-approves, or it rejects, with a reason, and goes on as before: the next call tells
-that once, a later one asks anew. An agent whose process is gone is ended at once.
+		Long: `Ask an agent, by id or name, to end. The agent gets a message, its status becomes
+shutting_down, and this call returns at once; no signal is sent. If swarm knows the
+agent's screen, it types how to answer once the agent is at its prompt. The agent
+finishes its work and approves, or it rejects with a reason and continues: the next
+call reports that once, and a later one asks again. An agent whose process is gone is
+ended at once.
 
-With --force it is ended at once, whatever it does: the whole tree of its processes
-as by "swarm kill". What can't be ended is a warning; the team goes on without it.
+With --force the agent is ended at once, whatever it does: the whole tree of its
+processes, as "swarm kill" does it. Processes that can't be ended are named in a
+warning; the team goes on without the agent.
 
-Once an agent has ended, by either way, its tasks in progress are pending again, its
-colour is free, and it is no member any more. Of two that force at the same time one
-wins. Only the leader can kill agents, and nobody the leader.
+Once an agent has ended, either way, its tasks in progress are pending again, its
+colour is free, and it is no longer a member. If two callers force the end at the same
+time, one wins. Only the leader can kill agents, and the leader can't be killed.
 
-Exit code: 0 if it was asked, or has ended. With --wait: 0 if it has ended, 1 if it
-rejects, 124 if the time is over; it has been asked all the same then, and the next
-call with --wait waits for the same answer.`,
+Exit code: 0 if the agent was asked or has ended. With --wait: 0 if it has ended, 1 if
+it rejects, 124 if the time is over. The request stays then, and the next call with
+--wait waits for the same answer.`,
 		Example: `  swarm agent kill alice --team web
   swarm agent kill alice --team web --reason "the work is done" --wait --timeout 5m
   swarm agent kill agent-a1b2c3 --team web --force`,
@@ -71,7 +73,7 @@ call with --wait waits for the same answer.`,
 	o.addWaking(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.in.Force, "force", false, "end it at once, without asking")
-	f.StringVar(&o.in.Reason, "reason", "", "`TEXT` that the agent is told")
+	f.StringVar(&o.in.Reason, "reason", "", "`TEXT` of the reason, which the agent reads")
 	f.BoolVar(&o.wait, "wait", false, "wait for its answer")
 	f.Var(&o.timeout, "timeout", "how long to wait at most")
 	return cmd

@@ -18,8 +18,8 @@ func newAgentLs(a *app) *cobra.Command {
 		Use:     "ls [flags]",
 		Aliases: []string{"list"},
 		Short:   "List the agents of a team",
-		Long: `List the agents of a team, the oldest first. It is found out now; nothing is changed.
-With --json it is what "swarm agent status" prints.`,
+		Long: `List the agents of a team, the oldest first. Their status is checked now; nothing is
+changed. With --json it prints the same as "swarm agent status".`,
 		Example: `  swarm agent ls --team web
   swarm agent ls --team web --json | jq -r '.agents[].name'`,
 		Args: arguments(0, 0, ""),
@@ -32,11 +32,11 @@ With --json it is what "swarm agent status" prints.`,
 		},
 	}
 	f.addTo(cmd, a)
-	cmd.Flags().BoolVar(&in.IncludeTerminated, "terminated", false, "list agents that were terminated too")
+	cmd.Flags().BoolVar(&in.IncludeTerminated, "terminated", false, "list terminated agents too")
 	return cmd
 }
 
-var agentLsHeader = []string{"NAME", "ID", "ROLE", "STATUS", "HEARD OF", "WORKER", "MODEL"}
+var agentLsHeader = []string{"NAME", "ID", "ROLE", "STATUS", "LAST SEEN", "WORKER", "MODEL"}
 
 // printAgents prints a table, with a dot before each agent in its colour.
 func (a *app) printAgents(agents []tool.AgentStatus) {

@@ -18,13 +18,13 @@ func newAgentProfiles(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "profiles [NAME]",
 		Short: "List the profiles of coding agents",
-		Long: `List what swarm knows of coding agents: how each is recognised by its command, and
-where that is written. With NAME, print that profile as TOML.
+		Long: `List the profiles of coding agents: the commands that each one matches, and the file
+that defines it. With NAME, print that profile as TOML.
 
 A file in the directory "profiles" beside the user's config file overrides the profile
-of its name, or adds one; extends = "claude" in it takes all from that profile that it
-does not say itself. The file must be the user's own. One that is wrong is left out,
-with an error, and harms no other.`,
+of its name, or adds one; with extends = "claude" it inherits everything that it does
+not set itself. The user must own the file. A file with mistakes is left out with an
+error; the other profiles still work.`,
 		Example: `  swarm agent profiles
   swarm agent profiles codex`,
 		Args:              arguments(0, 1, ""),

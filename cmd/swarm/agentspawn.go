@@ -26,17 +26,17 @@ func newAgentSpawn(a *app) *cobra.Command {
 		Use:   "spawn [flags] [-- COMMAND [ARG...]]",
 		Short: "Start an agent",
 		Long: `Start COMMAND as an agent of a team, in a tmux window unless --backend says
-otherwise. Without COMMAND it is team.agent_command of the config files; of a
-project's file only if that is trusted.
+otherwise. Without COMMAND, team.agent_command of the config files is used; a
+project's file counts only if it is trusted.
 
-It returns when the agent is active, a member of the team with a token of its own.
-If it can't be started, nothing is left behind. {prompt}, {model}, {name} and {port},
-the port of the team's server, are replaced in COMMAND. Without {prompt} there the
-prompt is typed in once the agent waits for input; if that takes too long it is put
-into the agent's inbox, with a warning.
+The call returns when the agent is active: a member of the team with a token of its
+own. If it can't be started, nothing is left behind. {prompt}, {model}, {name} and
+{port}, the port of the team's server, are replaced in COMMAND. Without {prompt} in
+COMMAND, the prompt is typed once the agent waits for input; if that takes too long,
+the prompt goes to the agent's inbox, with a warning.
 
 Flags that a known agent needs in a team are added to COMMAND: codex gets --no-daemon,
-without which its tools have nobody's rights.`,
+without which its tools have no rights in the team.`,
 		Example: `  swarm agent spawn --team web --name alice -- claude
   swarm agent spawn --team web --role reviewer --prompt "review what is merged"
   swarm agent spawn --team web --name bob --worktree --branch fix/login --env-file .env -- codex
@@ -59,9 +59,9 @@ without which its tools have nobody's rights.`,
 	o.addTo(cmd, a)
 	f := cmd.Flags()
 	f.StringVar(&o.in.Name, "name", "", "`NAME` in the team (default: one is made up)")
-	o.role = choice(cmd, "role", "what it is in the team", agentRoles[0], agentRoles...)
-	f.StringVar(&o.in.Model, "model", "", "`MODEL` that it uses")
-	f.StringVar(&o.in.Prompt, "prompt", "", "`TEXT` that it is told first")
+	o.role = choice(cmd, "role", "role in the team", agentRoles[0], agentRoles...)
+	f.StringVar(&o.in.Model, "model", "", "`MODEL` that the agent uses")
+	f.StringVar(&o.in.Prompt, "prompt", "", "`TEXT` of its first prompt")
 	f.StringVar(&o.in.Cwd, "cwd", "", "working directory `DIR` (default: this one)")
 	f.BoolVar(&o.in.Worktree, "worktree", false, "run in a new git worktree of the repository")
 	f.StringVar(&o.in.Branch, "branch", "", "`BRANCH` of the worktree (default: the name of its worker)")

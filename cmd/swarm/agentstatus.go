@@ -20,13 +20,13 @@ func newAgentStatus(a *app) *cobra.Command {
 	o := &agentStatusOptions{}
 	cmd := &cobra.Command{
 		Use:   "status [AGENT]",
-		Short: "Tell how one or all agents are",
-		Long: `Tell how an agent, by id or name, or every agent of a team is: what it is doing, and
-when it gave its last sign of life, which is a heartbeat, a call of its own or output.
-It is found out now; nothing is changed. Any member may ask.
+		Short: "Show the status of one agent or of all",
+		Long: `Show the status of one agent, by id or name, or of every agent of a team: what it is
+doing, and when it gave its last sign of life, which is a heartbeat, a call of its own
+or output. The status is checked now; nothing is changed. Any member may ask.
 
-An agent that is silent for two minutes is inactive, unless it said that it is idle;
-it keeps its tasks as long as its process lives.`,
+An agent that is silent for two minutes is inactive, unless it has reported that it is
+idle; it keeps its tasks as long as its process lives.`,
 		Example: `  swarm agent status --team web
   swarm agent status alice --team web --json | jq '.agents[0].heartbeatHealthy'
   swarm agent status --team web --server --terminated`,
@@ -45,8 +45,8 @@ it keeps its tasks as long as its process lives.`,
 		},
 	}
 	o.addTo(cmd, a)
-	cmd.Flags().BoolVar(&o.in.IncludeServer, "server", false, "tell of the team's server too")
-	cmd.Flags().BoolVar(&o.in.IncludeTerminated, "terminated", false, "tell of agents that were terminated too")
+	cmd.Flags().BoolVar(&o.in.IncludeServer, "server", false, "show the team's server too")
+	cmd.Flags().BoolVar(&o.in.IncludeTerminated, "terminated", false, "show terminated agents too")
 	return cmd
 }
 

@@ -20,15 +20,15 @@ func newAnswer(a *app) *cobra.Command {
 	o := &answerOptions{}
 	cmd := &cobra.Command{
 		Use:   "answer NAME CHOICE",
-		Short: "Answer what an agent asks",
+		Short: "Answer the dialog that an agent shows",
 		Long: `Pick a choice of the dialog that an agent shows, by its key or by the beginning of
-its label, and prove on its screen that the dialog is gone. 'swarm status' shows the
+its label, and check on its screen that the dialog is gone. 'swarm status' shows the
 question and the choices.
 
-The dialog is looked at again right before a key is pressed: if it has changed,
-nothing is answered. With --question, the question must contain that text, so that a
-script answers what it means. A dialog that follows is shown and not answered. An
-agent can't answer what it asks itself.`,
+The dialog is read again right before a key is pressed: if it has changed, nothing is
+answered. With --question, the question must contain that text, so that a script
+answers only the dialog that it expects. A dialog that follows is shown and not
+answered. An agent can't answer its own dialog.`,
 		Example: `  swarm answer agent 1
   swarm answer agent no
   swarm answer agent yes --question 'trust the files'`,

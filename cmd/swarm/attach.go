@@ -23,13 +23,13 @@ func newAttach(a *app) *cobra.Command {
 	o := &attachOptions{}
 	cmd := &cobra.Command{
 		Use:   "attach NAME",
-		Short: "Take part in a worker with this terminal",
-		Long: `Connect this terminal with that of a worker, and with no other one. Its last line says
-how to leave: inside of tmux the client switches to the worker (C-b L brings you
-back), otherwise tmux is run here (C-b d brings you back). The worker goes on either
+		Short: "Attach this terminal to a worker",
+		Long: `Attach this terminal to the terminal of a worker, and to no other one. The last line
+says how to leave: inside tmux the client switches to the worker (C-b L brings you
+back), otherwise tmux runs here (C-b d brings you back). The worker continues either
 way. When it ends, you are back where you were.
 
-With --json nothing is connected: the program that would be run is printed.`,
+With --json this terminal is not attached: the program that would run is printed.`,
 		Example: `  swarm attach agent
   swarm attach agent --json | jq -r '.command | join(" ")'`,
 		Args:              arguments(1, 1, "name of a worker"),

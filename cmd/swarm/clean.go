@@ -20,9 +20,9 @@ func newClean(a *app) *cobra.Command {
 	o := &cleanOptions{}
 	cmd := &cobra.Command{
 		Use:   "clean NAME... | --all | --tag TAG",
-		Short: "Remove what is left of stopped workers",
+		Short: "Remove stopped workers, with their output and worktrees",
 		Long: `Remove the record, the output and the git worktree of workers that have ended.
-Workers that run are never touched: --all passes over them.
+Running workers are never touched: --all skips them.
 
 A worktree in which work would be lost is kept, and its worker's record is
 removed all the same. --force-dirty removes it with uncommitted changes too; they

@@ -13,15 +13,15 @@ func newComplete(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "complete [SUMMARY]",
-		Short: "Say that the worker which calls this is done",
-		Long: `Say that the worker which this is called in has done its work. SUMMARY, one line,
-is kept in the history for good; line breaks become blanks, and what is beyond
-1024 bytes is cut. The exit that follows adds nothing to it, however it comes.
+		Short: "Report from inside a worker that its work is done",
+		Long: `Report that the worker in which this call runs has done its work. SUMMARY, one line,
+is kept in the history for good; line breaks become blanks, and text beyond 1024
+bytes is cut. The exit that follows changes nothing about it, however it comes.
 
-The worker may end by itself now. What is still there after its grace (5 seconds,
-unless it was spawned with another) is killed as by "swarm kill", and it is not
-started again. Whoever is first wins: a worker that is being killed, or has
-completed, can't complete any more.`,
+The worker may now end by itself. Processes that still run after its grace (5
+seconds, unless it was spawned with another) are killed as "swarm kill" does it, and
+the worker is not started again. The first end wins: a worker that is being killed,
+or has completed, can't complete any more.`,
 		Example: `  swarm complete "all tests pass, see branch fix/login"
   swarm spawn --name job --rm -- sh -c 'make release && swarm complete released'`,
 		Args: func(_ *cobra.Command, args []string) error {

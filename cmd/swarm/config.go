@@ -19,9 +19,9 @@ import (
 func newConfig(a *app) *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "config",
-		Short: "Show, check and make config files",
+		Short: "Show, check and write config files",
 		Long: `swarm reads ~/.config/swarm/config.toml, then the nearest swarm.toml in this
-directory or above it, then flags; what is later takes precedence. Commands for
+directory or above it, then flags; the later one takes precedence. Commands for
 workers that exist already (ls, status, wait, logs, kill, clean and the like) never
 read the project's file.`,
 	}, newConfigPath(a), newConfigCheck(a), newConfigShow(a), newConfigInit(a), newConfigTrust(a), newConfigSchema(a))
@@ -108,11 +108,11 @@ func newConfigCheck(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Find all mistakes in the config files, or in FILE",
-		Long: `Print every mistake in the config files: unknown keys and what was probably meant,
-wrong types and values, files and directories that are not there, each with file,
-line and column.
+		Long: `Print every mistake in the config files: unknown keys with the key that was probably
+meant, wrong types and values, missing files and directories, each with file, line
+and column.
 
-Exit code: 0 if there is none, 1 if there are some.`,
+Exit code: 0 if there are no mistakes, else 1.`,
 		Example: `  swarm config check
   swarm config check ./swarm.toml`,
 		Args: arguments(0, 1, ""),
@@ -177,9 +177,9 @@ func newConfigShow(a *app) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "show",
-		Short: "Print the settings that hold here, and where they come from",
-		Long: `Print every setting that holds in this directory, as TOML, and where it was set.
-Mistakes in the files are told as "swarm config check" does.`,
+		Short: "Print the settings in effect here, and where they come from",
+		Long: `Print every setting in effect in this directory, as TOML, and where it was set.
+Mistakes in the files are reported as "swarm config check" does.`,
 		Args: arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error { return a.configShow(json) },
 	}

@@ -27,6 +27,6 @@ and check a file whose first line names it:
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&json, "json", false, "print it as JSON, which it always is")
+	cmd.Flags().BoolVar(&json, "json", false, "print it as JSON, which is the default")
 	return cmd
 }

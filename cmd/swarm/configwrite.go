@@ -73,21 +73,22 @@ func newConfigTrust(a *app) *cobra.Command {
 	var revoke bool
 	cmd := &cobra.Command{
 		Use:   "trust",
-		Short: "Use all that the project's file says",
-		Long: `Let the project's swarm.toml name plugins and what agents run (team.agent_command),
-programs that swarm then starts as you, and paths that lead out of the project.
+		Short: "Trust the project's config file",
+		Long: `Let the project's swarm.toml name plugins and the command of agents
+(team.agent_command), which are programs that swarm then starts as you, and paths
+outside the project.
 
-A file that others have written, or can, is not used at all before it is trusted.
+A file that another user wrote or can write is not used at all before it is trusted.
 
-The settings that it adds are shown, then the file is trusted as it was shown;
-once it changes, it has to be trusted again. The programs themselves are not
-looked at, unless the file gives their sha256.`,
+The settings that the file adds are shown, then the file is trusted with exactly the
+contents shown; once it changes, it has to be trusted again. The programs themselves
+are not checked, unless the file gives their sha256.`,
 		Example: `  swarm config trust
   swarm config trust --revoke`,
 		Args: arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error { return a.configTrust(revoke) },
 	}
-	cmd.Flags().BoolVar(&revoke, "revoke", false, "trust it no longer")
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "stop trusting it")
 	return cmd
 }
 

@@ -18,16 +18,16 @@ func newDoctor(a *app) *cobra.Command {
 	o := &doctorOptions{}
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Find what is damaged or left over, and say how to mend it",
-		Long: `Look at the state directory, the registry, the plugins, what they need, and the
-config files. Nothing is changed, unless --rebuild is given: it makes the registry
-again from what every worker keeps about itself; a damaged one is moved aside. To
+		Short: "Find damage and leftovers, and say how to repair them",
+		Long: `Check the state directory, the registry, the plugins and the programs that they need,
+and the config files. Nothing is changed without --rebuild, which makes the registry
+again from the run directories of the workers; a damaged registry is moved aside. To
 find out whether the state directory can be written, a file is written there and
 removed again.
 
-Exit code: 0 if all is well, 1 if anything was found. A note is nothing found: it
-says that git, tmux or a cluster can't be used, which no worker and no config file
-needs.`,
+Exit code: 0 if all is well, 1 if anything was found. A note does not count: it says
+that git, tmux or a cluster can't be used, although no worker and no config file
+needs it.`,
 		Example: `  swarm doctor
   swarm doctor --rebuild`,
 		Args: arguments(0, 0, ""),

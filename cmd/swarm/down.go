@@ -22,13 +22,13 @@ func newDown(a *app) *cobra.Command {
 		Use:   "down [NAME...]",
 		Short: "End the workers that swarm.toml declares",
 		Long: `End the workers that the project's swarm.toml declares: all of them, or the named
-ones and what depends on them. A worker is ended once those that depend on it
-have ended; the others are ended at the same time. Each is ended as "swarm kill"
-does it, by the policy that it was started with.
+ones and those that depend on them. A worker is ended once the workers that depend on
+it have ended; independent workers are ended at the same time. Each is ended as
+"swarm kill" does it, by the policy that it was started with.
 
-Workers that do not run are left as they are. So are workers of the same name
-that another project started. What can't be ended keeps what it depends on
-running, and the exit code is 1.`,
+Workers that do not run are not touched, nor are workers of the same name that
+another project started. If a worker can't be ended, the workers that it depends on
+keep running, and the exit code is 1.`,
 		Example: `  swarm down
   swarm down db
   swarm down --rm-worktree`,
@@ -36,8 +36,8 @@ running, and the exit code is 1.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.down(cmd.Context(), args, o) },
 	}
 	f := cmd.Flags()
-	f.Var(&o.timeout, "timeout", "how long each may take to end, in place of its own")
-	f.BoolVar(&o.rmWorktree, "rm-worktree", false, "then remove their git worktrees")
+	f.Var(&o.timeout, "timeout", "how long each may take to end, in place of its own grace")
+	f.BoolVar(&o.rmWorktree, "rm-worktree", false, "remove their git worktrees afterwards")
 	f.BoolVar(&o.forceDirty, "force-dirty", false, "remove worktrees with uncommitted changes too, after saving them")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
 	return cmd

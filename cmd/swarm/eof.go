@@ -14,8 +14,8 @@ func newEOF(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eof NAME",
 		Short: "End the input of a worker",
-		Long: `Press the end-of-file key (Ctrl-D) of a worker that is on a terminal. The standard
-input of one that was spawned with --stdin is closed: it gets nothing more.`,
+		Long: `Press the end-of-file key (Ctrl-D) of a worker that runs on a terminal. For a worker
+that was spawned with --stdin, close its standard input: it gets nothing more.`,
 		Example: `  swarm spawn --name sum --stdin -- sha256sum
   swarm send sum --stdin < file
   swarm eof sum`,

@@ -24,16 +24,16 @@ func newEvents(a *app) *cobra.Command {
 		Use:     "events [flags]",
 		Aliases: []string{"messages"},
 		Short:   "Print the history of workers",
-		Long: `Print what happened to workers, in the order in which it was recorded. The history
+		Long: `Print the events of workers, in the order in which they were recorded. The history
 stays when the workers are gone. A worker ends once, with one of these lines:
 
-  [NAME] COMPLETE: SUMMARY        it said that it is done (swarm complete)
+  [NAME] COMPLETE: SUMMARY        it reported that it is done (swarm complete)
   [NAME] EXITED: success          it exited with 0
-  [NAME] FAILED: exit status 3    with another code, or "signal: terminated"
+  [NAME] FAILED: exit status 3    it exited with another code, or "signal: terminated"
   [NAME] KILLED: by orchestrator  it was killed, or its owner ended
-  [NAME] DIED: process not found  its keeper is gone, its exit not known
+  [NAME] DIED: process not found  its shim is gone, and its exit is unknown
 
-Nothing is changed: the end of a worker that nobody watched is recorded, with the
+Nothing is changed: the end of a worker that was not watched is recorded, with the
 time when it ended, by the next command that changes something, by "swarm gc", or
 by "swarm watch". "swarm messages" is the same command.`,
 		Example: `  swarm events
@@ -57,11 +57,11 @@ by "swarm watch". "swarm messages" is the same command.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.worker, "worker", "", "only this worker: its `NAME`, or the id of one incarnation")
-	f.Var(&o.since, "since", "only what happened in this time until now")
+	f.StringVar(&o.worker, "worker", "", "only this worker: its `NAME`, or the id of one of its runs")
+	f.Var(&o.since, "since", "only events of the last duration, such as 1h")
 	f.VarP(&o.lines, "lines", "n", "begin with the last `N` events")
-	f.BoolVarP(&o.follow, "follow", "f", false, "go on with new events until interrupted")
-	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it happened")
+	f.BoolVarP(&o.follow, "follow", "f", false, "continue with new events until interrupted")
+	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time of the event")
 	f.BoolVar(&o.json, "json", false, "print JSON: an array; with --follow one object a line")
 	completeFlag(cmd, "worker", a.completeHistory)
 	return cmd

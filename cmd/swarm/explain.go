@@ -18,9 +18,9 @@ func newExplain(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain NAME",
 		Short: "Explain the state of an agent",
-		Long: `Print the screen of a worker and how its profile reads it: the state, the rule that
-matched and the line by which it did, and the rules that were tried before and why
-they did not match. Nothing is changed. 'swarm agent profiles' lists the profiles.`,
+		Long: `Print the screen of a worker and how its profile reads it: the state, the rule and the
+line that matched, and why the rules tried before did not match. Nothing is changed.
+'swarm agent profiles' lists the profiles.`,
 		Example: `  swarm explain agent
   swarm explain agent --json | jq -r .rule`,
 		Args:              arguments(1, 1, "name of a worker"),

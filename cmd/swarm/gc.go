@@ -13,13 +13,13 @@ func newGC(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "Bring the history up to date once",
-		Long: `Do once what "swarm watch" does as it goes: record the ends of workers that nobody
-watched, with the time when they ended; remove workers whose time to stay listed
-is over, and run directories of no worker; kill workers whose owner ended and
-whose backend does not see to that. Workers that run are not touched otherwise,
-nor are worktrees.
+		Long: `Do once what "swarm watch" does continuously: record the ends of workers that were not
+watched, with the time when they ended; remove workers whose retention time is over,
+and run directories that belong to no worker; kill workers whose owner has ended if
+their backend does not do that. Other running workers and all worktrees are not
+touched.
 
-It prints what it did, a line each; nothing if there was nothing to do.`,
+It prints one line for each thing that it did, and nothing if there was nothing to do.`,
 		Example: `  swarm gc
   swarm gc --json | jq '.ended[].name'`,
 		Args: arguments(0, 0, ""),

@@ -13,13 +13,14 @@ func newHeartbeat(a *app) *cobra.Command {
 	f := &memberFlags{}
 	cmd := &cobra.Command{
 		Use:   "heartbeat [flags]",
-		Short: "Say that the agent which calls this is alive",
-		Long: `Say that the agent which calls this is alive, and what it is doing. Any other call
-of it that changes something, and what it writes to its terminal, count as well: only
-an agent that is silent for long needs this.
+		Short: "Report from inside an agent that it is alive",
+		Long: `Report that the calling agent is alive, and what it is doing. Any other call of the
+agent that changes something, and output to its terminal, count as well: only an
+agent that is silent for long needs this.
 
-One that gives no sign of life for two minutes becomes inactive and the leader is
-told, unless it said --status idle. The next sign of life makes it active again.`,
+An agent that gives no sign of life for two minutes becomes inactive and the leader
+gets a message, unless the agent has reported --status idle. The next sign of life
+makes it active again.`,
 		Example: `  swarm heartbeat
   swarm heartbeat --status idle && swarm inbox wait`,
 		Args: arguments(0, 0, ""),

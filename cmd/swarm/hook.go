@@ -32,15 +32,16 @@ const (
 func newHook(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook CLIENT EVENT",
-		Short: "Take note of what a coding agent's hook says",
-		Long: `Take note of what a coding agent does. Agents call this themselves, as a hook that 'swarm
-integrate' put into their configuration, with JSON on standard input.
+		Short: "Record what a coding agent's hook reports",
+		Long: `Record what a coding agent does. Agents call this themselves, as a hook that 'swarm
+integrate' puts into their configuration, with JSON on standard input.
 
-If the agent is a worker of swarm, the state and the id of its conversation are noted
-down, and messages and tasks that wait for it are the answer. Otherwise nothing happens.
+If the agent is a worker of swarm, its state and the id of its conversation are
+recorded, and the answer holds the messages and tasks that wait for it. Otherwise
+nothing happens.
 
-A hook never stops or fails an agent: whatever goes wrong, the exit code is 0 and nothing
-is printed. SWARM_LOG=debug tells on standard error what went wrong.`,
+A hook never stops an agent and never makes it fail: whatever goes wrong, the exit code
+is 0 and nothing is printed. SWARM_LOG=debug prints errors to standard error.`,
 		Example:            `  swarm hook claude Stop < input.json`,
 		Args:               cobra.ArbitraryArgs,
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},

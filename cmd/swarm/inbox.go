@@ -15,14 +15,14 @@ func newInbox(a *app) *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "inbox",
 		Short: "Send and read the messages of a team",
-		Long: `Send and read the messages of a team. Each member has an inbox; a message is in it
-until somebody reads it there, and kept after that. None is lost, and of several that
-read one inbox at the same time each message is new for one.
+		Long: `Send and read the messages of a team. Each member has an inbox; a message is unread
+until a caller reads it there, and kept after that. No message is lost. If several
+callers read one inbox at the same time, only one of them gets each message as new.
 
-An idle coding agent is woken by a message to it: one line is typed at its prompt that
-says that something is waiting. "swarm inbox sent" shows what became of it.
+A message wakes an idle coding agent: one line is typed at its prompt, which says that
+something is waiting. "swarm inbox sent" shows whether a message arrived.
 
-A person reads and writes as the leader, as do those who live in the leader's worker.`,
+A person reads and writes as the leader, as do the processes of the leader's worker.`,
 		Example: `  swarm inbox send alice "task-3 first, please" --team web
   swarm inbox send all "main is green again" --team web
   swarm inbox read

@@ -12,12 +12,11 @@ func newInboxRead(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "read [flags]",
 		Short: "Print new messages",
-		Long: `Print the messages in the caller's inbox that nobody has read, the oldest first. They
-are read then. At most 500 messages or 1 MiB are printed by one call; it says if there
-are more.
+		Long: `Print the unread messages in the caller's inbox, the oldest first, and mark them as
+read. One call prints at most 500 messages or 1 MiB, and says if there are more.
 
-With --all those that were read before are printed too, the newest ones if there are
-too many.`,
+With --all, messages that were read before are printed too: the newest ones, if there
+are too many.`,
 		Example: `  swarm inbox read
   swarm inbox read --team web --all
   swarm inbox read --json | jq -r '.messages[].message'`,

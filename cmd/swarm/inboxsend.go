@@ -13,9 +13,9 @@ func newInboxSend(a *app) *cobra.Command {
 		Use:   "send TO MESSAGE | TO --stdin",
 		Short: "Send a message to a member, or to all",
 		Long: `Send a message to a member of the team: the id or name of an agent, "leader", or
-"all" for everybody but the sender. It is in the inbox when this returns; the
-receiver does not have to run. An agent whose screen is known is told, once it is at
-its prompt, that something is waiting.`,
+"all" for every member but the sender. The message is in the inbox when the call
+returns; the receiver does not have to run. If swarm knows the receiver's screen, it
+types a line that something is waiting, once the agent is at its prompt.`,
 		Example: `  swarm inbox send alice "task-3 first, please" --team web
   swarm inbox send leader "task-3 is done"
   swarm inbox send alice "no hurry" --team web --no-wake

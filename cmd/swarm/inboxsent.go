@@ -21,11 +21,11 @@ func newInboxSent(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sent [flags]",
 		Short: "List the messages that you sent, and whether they arrived",
-		Long: `List the last 50 messages that the caller sent, the oldest first, each with how far it
-came: stored, brought to the receiver, read. A message is brought by a "nudge", a line
-typed at the receiver's prompt that says that something is waiting; by a "hook" of its
-client; or by being "read". "unproven" means that a line was typed, or perhaps, and the
-screen does not show that it was taken: it is not typed again.`,
+		Long: `List the last 50 messages that the caller sent, the oldest first, each with its
+progress: stored, delivered, read. A message is delivered by a "nudge", a line typed at
+the receiver's prompt which says that something is waiting; by a "hook" of the
+receiver's client; or when it is "read". "unproven" means that a line was typed, or may
+have been, and the screen does not show that the agent took it: it is not typed again.`,
 		Example: `  swarm inbox sent --team web
   swarm inbox sent --json | jq -r '.[] | select(.read == null) | .to'`,
 		Args: arguments(0, 0, ""),

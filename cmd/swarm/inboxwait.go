@@ -18,9 +18,8 @@ func newInboxWait(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wait [flags]",
 		Short: "Wait for a message, and print it",
-		Long: `Wait until the caller's inbox has a message that nobody has read, then print what is
-there as "swarm inbox read" does. If there is one already it returns at once. Nothing
-is polled.
+		Long: `Wait until the caller's inbox has an unread message, then print the messages as "swarm
+inbox read" does. If there is one already, the call returns at once. Nothing is polled.
 
 Exit code: 0, or 124 if the time is over.`,
 		Example: `  swarm inbox wait

@@ -31,18 +31,19 @@ func newIntegrate(a *app) *cobra.Command {
 	names := integration.Names()
 	cmd := &cobra.Command{
 		Use:   "integrate CLIENT",
-		Short: "Make a coding agent use swarm, or undo that",
-		Long: `Add to your configuration of a coding agent (` + strings.Join(names, ", ") + `) what
-it needs to use swarm: the MCP server, hooks that tell swarm what the agent does and
-bring it what waits for it, and the skill that teaches it the commands.
+		Short: "Set up a coding agent to use swarm, or undo that",
+		Long: `Add to your configuration of a coding agent (` + strings.Join(names, ", ") + `)
+everything that it needs to use swarm: the MCP server, hooks that report to swarm what
+the agent does and deliver waiting messages and tasks, and the skill that teaches it
+the commands.
 
-What changes is shown as a diff, or as the agent's own command that makes the change.
-Everything else in the files stays as it is: comments, order, other servers and hooks.
+Each change is shown as a diff, or as the agent's own command that makes the change.
+Everything else in the files is unchanged: comments, order, other servers and hooks.
 Links are followed, and a file of another user is refused. A second call finds nothing
-to do, or mends what is missing.
+to do, or adds what is missing.
 
---remove takes all of it out again. A file that has not changed since is then what it
-was before, to the byte.`,
+--remove takes all of it out again. A file that has not changed since is then the same
+as before, to the byte.`,
 		Example: `  swarm integrate claude --dry-run
   swarm integrate claude
   swarm integrate codex --remove`,

@@ -15,12 +15,12 @@ func newInterrupt(a *app) *cobra.Command {
 	o := &interruptOptions{}
 	cmd := &cobra.Command{
 		Use:   "interrupt NAME... | --all | --tag TAG",
-		Short: "Interrupt what workers are doing",
-		Long: `Press the interrupt key (Ctrl-C) of workers that are on a terminal; others get
-SIGINT. It asks a program to stop what it does; a worker that ends of it has ended
-by itself. Use 'swarm kill' to end one for good.
+		Short: "Interrupt workers",
+		Long: `Press the interrupt key (Ctrl-C) of workers that run on a terminal; others get
+SIGINT. This asks a program to stop its current work. A worker that ends because of
+it counts as one that ended by itself. Use 'swarm kill' to end a worker for good.
 
-With --all and --tag, workers that do not run are passed over.`,
+With --all and --tag, workers that do not run are skipped.`,
 		Example: `  swarm interrupt agent
   swarm interrupt --tag builder`,
 		ValidArgsFunction: a.completeWorkers,

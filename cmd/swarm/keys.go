@@ -15,13 +15,13 @@ func newKeys(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keys NAME KEY...",
 		Short: "Press keys of a worker's terminal",
-		Long: `Press keys of a worker's terminal one by one, each after its program has read the one
-before. If one of the names is unknown, no key is pressed. At most 64 at once.
+		Long: `Press keys of a worker's terminal one by one, each after the program has read the
+previous one. If a name is unknown, no key is pressed. One call presses at most 64 keys.
 
-The names are those of tmux, in any case: Enter, Escape, Tab, BTab, Space, BSpace, Up,
-Down, Left, Right, Home, End, PageUp, PageDown, Insert, Delete, F1 to F12, or the
-character that the key types; with C-, M- and S- before it for Ctrl, Alt and Shift.
-The worker itself can't press them. See 'swarm answer' for the dialogs of agents.`,
+The names are those of tmux, in upper or lower case: Enter, Escape, Tab, BTab, Space,
+BSpace, Up, Down, Left, Right, Home, End, PageUp, PageDown, Insert, Delete, F1 to F12,
+or the character that the key types; with C-, M- and S- before it for Ctrl, Alt and
+Shift. A worker can't press its own keys. See 'swarm answer' for the dialogs of agents.`,
 		Example: `  swarm keys agent Escape
   swarm keys agent Down Down Enter
   swarm keys shell C-c`,

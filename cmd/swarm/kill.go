@@ -25,17 +25,17 @@ func newKill(a *app) *cobra.Command {
 	o := &killOptions{selection: selection{nothing: host.ErrNoSelection}}
 	cmd := &cobra.Command{
 		Use:   "kill NAME... | --all | --tag TAG",
-		Short: "End workers and all that they started",
-		Long: `End workers, all at the same time. "killed NAME" means that nothing of it is left:
-neither its main process, nor children, nor daemons that it started. What can't
-be ended is named, and the exit code is 1.
+		Short: "End workers and everything they started",
+		Long: `End workers, all at the same time. "killed NAME" means that no process of the worker
+remains: neither its main process, nor children, nor daemons that it started.
+Processes that can't be ended are named, and the exit code is 1.
 
 A worker gets its gentle signal (SIGTERM, or the close of its window), then its
 grace (5 seconds), then SIGKILL, unless it was spawned with another policy. If
-this call is interrupted, the kill goes on.
+this call is interrupted, the kill continues.
 
-With --rm-worktree its git worktree is removed afterwards, unless work would be
-lost. --force-dirty removes it with uncommitted changes too; they are saved
+With --rm-worktree the worker's git worktree is removed afterwards, unless work would
+be lost. --force-dirty removes it with uncommitted changes too; they are saved
 before, and the command that brings them back is printed. No branch is ever
 deleted.`,
 		Example: `  swarm kill agent
@@ -54,9 +54,9 @@ deleted.`,
 	o.addTo(cmd, a)
 	f := cmd.Flags()
 	f.Var(&o.signal, "signal", "first signal, in place of the workers' own")
-	f.Var(&o.timeout, "timeout", "how long they may take to end, in place of their own")
-	f.BoolVar(&o.noForce, "no-force", false, "no SIGKILL: what is still alive then goes on")
-	f.BoolVar(&o.rmWorktree, "rm-worktree", false, "then remove their git worktrees")
+	f.Var(&o.timeout, "timeout", "how long they may take to end, in place of their own grace")
+	f.BoolVar(&o.noForce, "no-force", false, "send no SIGKILL: processes that are still alive then continue")
+	f.BoolVar(&o.rmWorktree, "rm-worktree", false, "remove their git worktrees afterwards")
 	f.BoolVar(&o.forceDirty, "force-dirty", false, "remove worktrees with uncommitted changes too, after saving them")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
 	completeWith(cmd, "signal", swarm.Signals()...)

@@ -32,23 +32,23 @@ func newLogs(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs NAME",
 		Short: "Print the output of a worker",
-		Long: `Print what a worker wrote, whether it runs or has ended. To a pipe or a file it goes
-byte for byte. On a terminal it is text with its colours (none with NO_COLOR or
-TERM=dumb), so that nothing changes the terminal, and hidden characters are shown as
-escapes. --raw gives a terminal the bytes too.
+		Long: `Print the output of a worker, whether it runs or has ended. A pipe or a file gets the
+output byte for byte. A terminal gets text with colours (no colours with NO_COLOR or
+TERM=dumb): nothing else changes the terminal, and hidden characters are shown as
+escapes. --raw sends the bytes to a terminal too.
 
-Text, also that of --plain, is what the screen showed: of a line that was written over,
-such as a progress bar, its last state, of a full-screen program what scrolled off and
-what was there at the end ('swarm peek' shows the screen of now). With --follow a line
-is printed as soon as the program goes on to the next one, and again if it comes back
-to change it.
+The text, on a terminal or with --plain, is what the screen showed: the last state of a
+line that was overwritten, such as a progress bar; for a full-screen program, the lines
+that scrolled off and its screen at the end ('swarm peek' shows the current screen).
+With --follow a line is printed as soon as the program moves to the next one, and again
+if the program comes back to change it.
 
 --grep prints the lines that match a regular expression (RE2), as text with --plain or
-to a pipe. It matches the text, which colours and overwriting are no part of, and
---lines counts the matching lines. That no line matches is no failure.
+to a pipe. It matches the text without colours and overwritten parts, and --lines
+counts the matching lines. It is not an error if no line matches.
 
-Output is kept up to a limit (64 MiB); what was dropped is said on stderr. A worker
-is never blocked or ended by its log.`,
+Output is kept up to a limit (64 MiB); the size of dropped output is reported on
+stderr. The log never blocks or ends a worker.`,
 		Example: `  swarm logs build
   swarm logs build --follow --lines 20
   swarm logs agent --plain | less
@@ -68,10 +68,10 @@ is never blocked or ended by its log.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&o.follow, "follow", "f", false, "go on with new output until the worker ends")
+	f.BoolVarP(&o.follow, "follow", "f", false, "continue with new output until the worker ends")
 	f.Var(&o.grep, "grep", "only lines whose text matches the regular expression `RE`")
 	f.VarP(&o.lines, "lines", "n", "begin with the last `N` lines")
-	f.Var(&o.since, "since", "only what was written in this time until now")
+	f.Var(&o.since, "since", "only output of the last duration, such as 10m")
 	o.stream = choice(cmd, "stream", "only one stream", "", string(swarm.Stdout), string(swarm.Stderr))
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it was written")
 	f.BoolVar(&o.plain, "plain", false, "as text: without colours, each line as it was last on the screen")

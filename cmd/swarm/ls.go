@@ -24,12 +24,12 @@ func newLs(a *app) *cobra.Command {
 		Use:     "ls [flags]",
 		Aliases: []string{"list"},
 		Short:   "List workers",
-		Long: `List all workers, those that ended too until they are cleaned. What is shown is
-what was found out now; nothing is changed. A backend that can't be reached
-makes its own workers "unknown" and no others.
+		Long: `List all workers. Ended workers stay listed until they are cleaned. The status of each
+is checked now; nothing is changed. If a backend can't be reached, its workers are
+"unknown"; other workers are not affected.
 
-Agents that run have a state beside: working, idle, blocked or unknown, as their
-screens show it; 'swarm status' tells what a blocked one asks.`,
+Running agents also have a state: working, idle, blocked or unknown, as their screens
+show it; 'swarm status' shows the question of a blocked agent.`,
 		Example: `  swarm ls
   swarm ls --status running --tag login
   swarm ls --format names | xargs swarm wait
@@ -37,7 +37,7 @@ screens show it; 'swarm status' tells what a blocked one asks.`,
 		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.ls(cmd.Context(), o) },
 	}
-	o.format = choice(cmd, "format", "how to print", "table", "table", "json", "names")
+	o.format = choice(cmd, "format", "format of the list", "table", "table", "json", "names")
 	o.status = choice(cmd, "status", "only workers with this status", "all",
 		"all", "starting", "running", "stopped", "lost", "unknown")
 	cmd.Flags().BoolVar(&o.json, "json", false, "the same as --format json")

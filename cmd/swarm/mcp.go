@@ -26,19 +26,20 @@ func newMCP(a *app) *cobra.Command {
 		Use:   "mcp",
 		Short: "Serve swarm to an agent as tools",
 		Long: `Serve the tools of 'swarm tool list', and workers as resources, over the Model
-Context Protocol on stdin and stdout. Agents start it themselves; docs/mcp.md says
-how to tell yours.
+Context Protocol on stdin and stdout. Agents start this server themselves; docs/mcp.md
+says how to set up yours.
 
-It leaves when its input ends, on a signal, and when its parent is gone, and ends
-the background shells that were started through it, with everything that they
-started. Should it be killed, their keepers end them. Workers and agents stay.
+The server exits when its input ends, on a signal, and when its parent is gone. It then
+ends the background shells that were started through it, with everything that they
+started. If the server is killed, the shims of the shells end them. Workers and agents
+continue.
 
 Its client has the rights of an agent or a leader if it provably runs below the main
-process of that one's worker, and yours if it runs below a terminal of yours or of a
-program that does. A client in the background may serve several sessions, as the
-daemon of Codex does ('codex --no-daemon' has none): it has shells of its own, but no
-rights in teams. --person is your word that such a client, say a desktop application,
-serves nobody but you; it counts for nothing inside of a worker.`,
+process of that agent's or leader's worker, and yours if it runs below a terminal of
+yours or below a program that does. A client in the background may serve several
+sessions, as the daemon of Codex does ('codex --no-daemon' has none): it has shells of
+its own, but no rights in teams. With --person you declare that such a client, say a
+desktop application, serves only you; the flag has no effect inside a worker.`,
 		Example: `  claude mcp add swarm -- swarm mcp
   codex mcp add swarm -- swarm mcp
   claude mcp add swarm -- swarm mcp --tools shells,workers,teams`,
@@ -46,9 +47,9 @@ serves nobody but you; it counts for nothing inside of a worker.`,
 		RunE: func(*cobra.Command, []string) error { return a.mcp(cwd, person, sets, limit) },
 	}
 	cmd.Flags().StringVar(&cwd, "cwd", "", "working directory `DIR` of commands and agents (default: this one)")
-	cmd.Flags().BoolVar(&person, "person", false, "the client runs in the background, but serves nobody but you")
+	cmd.Flags().BoolVar(&person, "person", false, "the client runs in the background, but serves only you")
 	cmd.Flags().Var(&sets, "tools", "sets of tools to offer: shells, workers, teams (default: shells,workers, and teams for members of one)")
-	cmd.Flags().Var(&limit, "call-limit", "how long the client waits for an answer: a command that takes longer goes on in the background (default: 50s)")
+	cmd.Flags().Var(&limit, "call-limit", "how long the client waits for an answer; a command that takes longer continues in the background (default: 50s)")
 	completeWith(cmd, "tools", string(tool.Shells), string(tool.Workers), string(tool.Teams))
 	return cmd
 }

@@ -44,7 +44,7 @@ func (f *memberFlags) addTo(cmd *cobra.Command, a *app) {
 
 // addWaking adds the flag of verbs that make something for other members.
 func (f *memberFlags) addWaking(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.noWake, "no-wake", false, "wake nobody for this: who it is for finds it when it looks")
+	cmd.Flags().BoolVar(&f.noWake, "no-wake", false, "wake no agent; the receiver finds it when it looks")
 }
 
 // of returns the team that a call is about.

@@ -20,9 +20,9 @@ func newPeek(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "peek NAME... | --all | --tag TAG",
 		Short: "Show the screens of workers",
-		Long: `Print what the terminal of a worker shows, as plain text; of a worker that has
-ended, what it showed last. One that is on no terminal shows the end of its output.
-Several workers have a heading each; --all and --tag take those that run.
+		Long: `Print the screen of a worker's terminal as plain text; for a worker that has ended, its
+last screen. For a worker without a terminal, print the end of its output. With several
+workers, each has a heading; --all and --tag select running workers.
 'swarm logs' prints all of the output, as it was written.
 
 With --json, one name gives an object; anything else gives an array.`,
@@ -47,7 +47,7 @@ With --json, one name gives an object; anything else gives an array.`,
 	o.addTo(cmd, a)
 	f := cmd.Flags()
 	f.VarP(&o.lines, "lines", "n", "print the last `N` lines (default: the visible screen, or 30 lines of output)")
-	f.BoolVar(&o.json, "json", false, "print what there is to see as JSON")
+	f.BoolVar(&o.json, "json", false, "print the screens as JSON")
 	return cmd
 }
 

@@ -26,10 +26,10 @@ func newPluginList(a *app) *cobra.Command {
 		Use:     "list [flags]",
 		Aliases: []string{"ls"},
 		Short:   "List plugins",
-		Long: `Start every plugin that can be found, and tell how it is. A plugin is an executable
+		Long: `Start every plugin that swarm finds, and show its health. A plugin is an executable
 swarm-plugin-NAME beside swarm, in ../libexec/swarm, in the plugins folder of the
-state directory ("swarm plugin install" puts it there), or in the PATH; or it is
-named in a config file.`,
+state directory ("swarm plugin install" puts it there), or in the PATH; or a config
+file names it.`,
 		Example: `  swarm plugin list
   swarm plugin list --json | jq -r '.[] | select(.health != "ok") | .name'`,
 		DisableFlagsInUseLine: true,

@@ -30,21 +30,22 @@ func newPluginCheck(a *app) *cobra.Command {
 		Use:   "check PATH|NAME [flags]",
 		Short: "Check a plugin against the contract",
 		Long: `Run all cases of the conformance kit against a built plugin, in whatever language
-it was written, and tell for each whether its rule was kept. A rule that was broken
-is told with what was seen and how to see it again. A plugin is started anew for
-each case, with the settings that the config has for it, and killed in every call.
+it was written, and report for each case whether the plugin keeps its rule. For a
+broken rule, the report says what was observed and how to reproduce it. Each case
+starts the plugin anew, with the settings that the config has for it; one case kills it
+in every call.
 
-What has a slash in it is the path of a plugin, anything else a name. Rules about
-capabilities that the plugin does not claim are left out.
+An argument with a slash is the path of a plugin, any other argument a name. Rules
+about capabilities that the plugin does not claim are skipped.
 
-The cases spawn real workers: on the engine that the plugin's settings name, and of
-a terminal multiplexer on the server that everybody uses unless an --option says
-another. All are ended again. What they do is written for a POSIX shell where
-the worker runs. If there is none, --command says how to run it: a program and
-its arguments, in which {name} is the name of the script and {shell} its text.
+The cases spawn real workers on the engine that the plugin's settings name. A plugin
+for a terminal multiplexer uses the user's usual server unless an --option names
+another. All workers are ended again. Their scripts need a POSIX shell where the worker
+runs. If there is no such shell, --command says how to run a script: a program and its
+arguments, in which {name} is the name of the script and {shell} its text.
 
-With --json there are the fields name, version, kind, contract, local, capabilities,
-path; ok, failed, skipped: how many; cases: each with name, rule, result (ok, failed,
+With --json the fields are name, version, kind, contract, local, capabilities, path;
+ok, failed, skipped: the counts; cases: each with name, rule, result (ok, failed,
 skipped), why, problems, log, seconds.
 
 The exit code is 1 if a rule was broken.`,
@@ -64,14 +65,14 @@ The exit code is 1 if a rule was broken.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
-	f.BoolVar(&o.verbose, "verbose", false, "tell what was left out too, and what the plugin logged")
+	f.BoolVar(&o.verbose, "verbose", false, "print skipped cases too, and what the plugin logged")
 	f.StringVar(&o.run, "run", "", "only cases whose names match the regular `EXPRESSION`")
 	f.IntVar(&o.parallel, "parallel", 8, "how many cases to run at the same time")
 	f.IntVar(&o.workers, "workers", 100, "how many workers there are in the case about many")
 	f.StringVar(&o.command, "command", "", "`WORDS` that run a script where there is no POSIX shell")
 	f.StringArrayVar(&o.options, "option", nil, "`KEY=VALUE` that only the backend understands, for every worker; {id} is the worker's id")
 	f.StringVar(&o.handles, "handles", "", "`FILE` of handles that older versions wrote: a JSON array of {version, data: base64}")
-	f.StringVar(&o.base, "base", "", "shell `COMMAND` that makes what workspaces are made of (default: a git repository)")
+	f.StringVar(&o.base, "base", "", "shell `COMMAND` that makes the base of workspaces (default: a git repository)")
 	return cmd
 }
 

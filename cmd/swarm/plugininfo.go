@@ -16,9 +16,9 @@ func newPluginInfo(a *app) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "info NAME [flags]",
-		Short: "Show all that is known of one plugin",
-		Long: `Start a plugin, and tell what it is, where it was found, and from what it was
-installed.`,
+		Short: "Show the details of a plugin",
+		Long: `Start a plugin, and show what it is, where swarm found it, and the source that it was
+installed from.`,
 		Example: `  swarm plugin info tmux
   swarm plugin info queue --json | jq -r .path`,
 		DisableFlagsInUseLine: true,

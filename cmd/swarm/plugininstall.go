@@ -20,16 +20,16 @@ func newPluginInstall(a *app) *cobra.Command {
 		Use:   "install PATH|ARCHIVE [flags]",
 		Short: "Install a plugin into the state directory",
 		Long: `Install a plugin: an executable swarm-plugin-NAME, or an archive of one,
-swarm-plugin-NAME_VERSION_OS_ARCH.tar.gz. It comes into plugins/NAME/VERSION of the
-state directory; versions live side by side, and the newest is used unless the
-config picks one ([plugins.NAME] version).
+swarm-plugin-NAME_VERSION_OS_ARCH.tar.gz. It is installed in plugins/NAME/VERSION of
+the state directory; versions are installed side by side, and the newest is used unless
+the config picks one ([plugins.NAME] version).
 
-A file SHA256SUMS beside the archive is obeyed. Archives with links, or with paths
-that lead out of their folder, are refused, as are plugins for another machine and
-files that another user may have written. Only after all that the plugin is started,
-once, to ask what it is. It becomes visible as a whole or not at all.
+If a file SHA256SUMS lies beside the archive, the archive must match it. Archives with
+links, or with paths that escape their folder, are refused, as are plugins for another
+machine and files that another user may have written. Only then is the plugin started,
+once, to ask for its name and version. It is installed as a whole or not at all.
 
-The hashes of all its files are remembered: a plugin that was changed later is not
+The hashes of all its files are recorded: a plugin that was changed later does not
 run.`,
 		Example: `  swarm plugin install ./swarm-plugin-queue
   swarm plugin install swarm-plugin-queue_1.2.0_linux_amd64.tar.gz

@@ -23,10 +23,10 @@ func newPluginNew(a *app) *cobra.Command {
 	o := &pluginNewOptions{}
 	cmd := &cobra.Command{
 		Use:   "new NAME [flags]",
-		Short: "Write a small plugin that works, to begin with",
-		Long: `Make the folder swarm-plugin-NAME, with a backend that works, its conformance test
-and a README that says what to do next. Nothing that is there is overwritten.
-docs/writing-a-plugin.md goes on from there.`,
+		Short: "Create a small working plugin to start from",
+		Long: `Create the folder swarm-plugin-NAME, with a working backend, its conformance test and
+a README that says what to do next. Existing files are never overwritten.
+docs/writing-a-plugin.md continues from there.`,
 		Example: `  swarm plugin new mine
   swarm plugin new mine --lang python
   swarm plugin new mine --checkout ~/src/swarm`,
@@ -36,7 +36,7 @@ docs/writing-a-plugin.md goes on from there.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.lang, "lang", scaffold.Languages()[0], "`language`: "+strings.Join(scaffold.Languages(), " or "))
-	f.StringVar(&o.dir, "dir", "", "the folder to make, instead of swarm-plugin-NAME")
+	f.StringVar(&o.dir, "dir", "", "the folder to create, instead of swarm-plugin-NAME")
 	f.StringVar(&o.checkout, "checkout", "", "build against this checkout of swarm, not against a release (Go)")
 	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(scaffold.Languages(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd

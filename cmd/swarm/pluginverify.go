@@ -13,12 +13,12 @@ func newPluginVerify(a *app) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "verify [NAME] [flags]",
-		Short: "Compare installed plugins with what was installed",
+		Short: "Compare installed plugins with their recorded hashes",
 		Long: `Read all files of all installed plugins, or of all versions of NAME, and compare
-them with what was remembered when they were installed. Files that came later are
-told too. Nothing is started.
+them with the hashes that were recorded when they were installed. Files that were added
+later are reported too. No plugin is started.
 
-Exit code: 0 if nothing was changed, else 1.`,
+Exit code: 0 if nothing has changed, else 1.`,
 		Example: `  swarm plugin verify
   swarm plugin verify queue --json`,
 		DisableFlagsInUseLine: true,

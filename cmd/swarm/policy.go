@@ -28,11 +28,11 @@ type policyFlags struct {
 func (p *policyFlags) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&p.remove, "rm", false, "forget the worker when it ends; its history stays. The same as --retain none")
-	f.Var(&p.retain, "retain", "how long it is listed after its end: until-clean, none, or a duration (default: until-clean)")
+	f.Var(&p.retain, "retain", "how long it stays listed after its end: until-clean, none, or a duration (default: until-clean)")
 	p.restart = choice(cmd, "restart", "start it again when its main process ends", config.RestartNo,
 		config.RestartNo, config.RestartOnFailure, config.RestartAlways)
-	f.Var(&p.delay, "restart-delay", "how long to wait before the first restart and, each twice as long, at most (default: 1s:30s)")
-	f.Var(&p.budget, "restart-budget", "how many restarts there may be in which time; one more and it stays down (default: 5/60s)")
+	f.Var(&p.delay, "restart-delay", "first restart delay and its cap; it doubles each time (default: 1s:30s)")
+	f.Var(&p.budget, "restart-budget", "at most this many restarts in this time; after that it stays down (default: 5/60s)")
 	f.Var(&p.owner, "owner", "kill the worker when the process `PID` ends")
 	completeWith(cmd, "retain", config.RetainUntilClean, config.RetainNone, "1h")
 }
@@ -152,7 +152,7 @@ func (r *readyFlags) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Var(&r.wait, "ready-wait", "return when the worker shows that it is ready; with =strict, fail if it does not")
 	f.Lookup("ready-wait").NoOptDefVal = readyYes
-	f.Var(&r.pattern, "ready-pattern", "regular expression that a line of its screen or output then matches (default: the prompt of its profile, or prompts of agents and shells)")
+	f.Var(&r.pattern, "ready-pattern", "regular expression that matches a line of its screen or output when it is ready (default: the prompt of its profile, or prompts of agents and shells)")
 	f.Var(&r.timeout, "ready-timeout", "how long to wait for that (default: 2m)")
 }
 

@@ -17,10 +17,10 @@ func newRalph(a *app) *cobra.Command {
 		Use:   "ralph",
 		Short: "Run an agent again and again with the same prompt",
 		Long: `Run an agent in a loop: each iteration starts it anew, gives it the prompt from a
-file, and ends when it exits, has come to the end of its turn, falls silent, or writes
-what was to be waited for.
-The loop is one worker, so it goes on when the terminal is gone, and ls, logs,
-attach, send and kill work on it as on any other.`,
+file, and ends when the agent exits, ends its turn, falls silent, or writes text that
+matches --done-pattern.
+The loop is one worker, so it continues when the terminal is gone, and ls, logs,
+attach, send and kill work on it as on any other worker.`,
 		Example: `  swarm ralph init
   swarm ralph spawn --name agent --prompt-file PROMPT.md --done-pattern 'ALL DONE' -- claude
   swarm ralph status agent

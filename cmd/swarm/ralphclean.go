@@ -18,7 +18,7 @@ func newRalphClean(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clean NAME... | --all",
 		Short: "Remove the state of loops",
-		Long: `Remove the state and the log of loops. Their workers stay: one that runs ends after
+		Long: `Remove the state and the log of loops. Their workers are kept: a running one ends after
 its iteration.`,
 		Example: `  swarm ralph clean agent
   swarm ralph clean --all`,

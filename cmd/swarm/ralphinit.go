@@ -22,13 +22,13 @@ func newRalphInit(a *app) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:     "init [--force]",
-		Short:   "Make a " + promptFile + " to begin with",
-		Long:    `Make ` + promptFile + ` in this directory, with what 'swarm ralph template' prints.`,
+		Short:   "Write a " + promptFile + " to start from",
+		Long:    `Write ` + promptFile + ` in this directory, with the text that 'swarm ralph template' prints.`,
 		Example: `  swarm ralph init && $EDITOR PROMPT.md`,
 		Args:    arguments(0, 0, ""),
 		RunE:    func(*cobra.Command, []string) error { return a.ralphInit(force) },
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite one that is there")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing one")
 	return cmd
 }
 
@@ -61,8 +61,8 @@ func (a *app) ralphInit(force bool) error {
 func newRalphTemplate(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "template",
-		Short:   "Print a prompt to begin with",
-		Long:    `Print a prompt for loops: one small step in each iteration, and how to tell the end.`,
+		Short:   "Print a prompt to start from",
+		Long:    `Print a prompt for loops: one small step in each iteration, and how to report the end.`,
 		Example: `  swarm ralph template > PROMPT.md`,
 		Args:    arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {

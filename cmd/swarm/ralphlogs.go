@@ -28,7 +28,7 @@ func newRalphLogs(a *app) *cobra.Command {
 		Use:   "logs NAME",
 		Short: "Print what happened in the iterations of a loop",
 		Long: `Print the log of a loop's iterations: a line for each start, end, failure, time-out
-and pause. What the agent writes is in 'swarm logs NAME'.`,
+and pause. 'swarm logs NAME' prints the output of the agent.`,
 		Example: `  swarm ralph logs agent
   swarm ralph logs agent --follow --lines 10`,
 		Args:              arguments(1, 1, "name of a ralph worker"),
@@ -36,7 +36,7 @@ and pause. What the agent writes is in 'swarm logs NAME'.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphLogs(cmd.Context(), args[0], o) },
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&o.follow, "follow", "f", false, "go on with new lines until the loop ends")
+	f.BoolVarP(&o.follow, "follow", "f", false, "continue with new lines until the loop ends")
 	f.BoolVar(&o.live, "live", false, "the same as --follow")
 	f.VarP(&o.lines, "lines", "n", "begin with the last `N` lines")
 	f.BoolVar(&o.json, "json", false, "print a JSON object for each line")

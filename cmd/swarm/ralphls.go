@@ -23,15 +23,15 @@ func newRalphLs(a *app) *cobra.Command {
 		Use:     "ls [flags]",
 		Aliases: []string{"list"},
 		Short:   "List loops",
-		Long: `List all loops, those too whose worker has ended or was cleaned ("removed").
-FAILURES are those in a row and all of them.`,
+		Long: `List all loops, including those whose worker has ended or was cleaned ("removed").
+FAILURES shows the failures in a row and all failures.`,
 		Example: `  swarm ralph ls
   swarm ralph ls --status failed --format names
   swarm ralph ls --json | jq '.[] | {worker_name, current_iteration}'`,
 		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.ralphLs(cmd.Context(), o) },
 	}
-	o.format = choice(cmd, "format", "how to print", "table", "table", "json", "names")
+	o.format = choice(cmd, "format", "format of the list", "table", "table", "json", "names")
 	o.status = choice(cmd, "status", "only loops with this status", "all", "all",
 		string(ralph.Running), string(ralph.Paused), string(ralph.Stopped), string(ralph.Failed))
 	cmd.Flags().BoolVar(&o.json, "json", false, "the same as --format json")

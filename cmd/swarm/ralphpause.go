@@ -15,9 +15,9 @@ func newRalphPause(a *app) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "pause NAME",
-		Short: "Have a loop wait after its iteration",
-		Long: `Have a loop wait until it is resumed. The iteration that is under way goes on to
-its end; no other one begins.`,
+		Short: "Pause a loop after its iteration",
+		Long: `Pause a loop until it is resumed. The current iteration runs to its end; no other one
+begins.`,
 		Example: `  swarm ralph pause agent
   swarm ralph resume agent`,
 		Args:              arguments(1, 1, "name of a ralph worker"),

@@ -25,15 +25,15 @@ func newRalphResume(a *app) *cobra.Command {
 	o := &ralphResumeOptions{}
 	cmd := &cobra.Command{
 		Use:   "resume NAME",
-		Short: "Have a loop go on",
-		Long: `Have a loop go on that was paused, that its agent's question has stopped, or whose
-worker has ended, or that waits for the end of a usage limit; a worker that has ended is
-started again as it was, with a new id. An iteration that was killed is repeated,
-one that had ended is not. A loop that failed begins to count its failures anew,
-and one that has come to its last iteration goes on with more of them.
+		Short: "Resume a loop",
+		Long: `Resume a loop that was paused, that was stopped by its agent's question, whose worker
+has ended, or that waits for the end of a usage limit. A worker that has ended is
+started again with the same settings and a new id. An iteration that was killed is
+repeated; one that had ended is not. A failed loop counts its failures from zero again,
+and a loop that has reached its last iteration gets more of them.
 
-With --continue the next iteration goes on with the conversation that the agent had in
-the last one.`,
+With --continue the next iteration continues the agent's conversation of the previous
+one.`,
 		Example: `  swarm ralph resume agent
   swarm ralph resume agent --max-iterations 100`,
 		Args:              arguments(1, 1, "name of a ralph worker"),
@@ -45,8 +45,8 @@ the last one.`,
 			return a.ralphResume(cmd.Context(), args[0], o)
 		},
 	}
-	cmd.Flags().Var(&o.iterations, "max-iterations", "how many iterations at most, all together (default: as before)")
-	cmd.Flags().BoolVar(&o.continues, "continue", false, "have the next iteration go on with the agent's conversation")
+	cmd.Flags().Var(&o.iterations, "max-iterations", "how many iterations at most, in all (default: as before)")
+	cmd.Flags().BoolVar(&o.continues, "continue", false, "continue the agent's conversation in the next iteration")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the loop as JSON")
 	return cmd
 }

@@ -47,36 +47,36 @@ func newRalphSpawn(a *app) *cobra.Command {
 		Short: "Start a loop",
 		Long: `Start a worker that runs COMMAND again and again, each time on a terminal of its
 own, and gives it the prompt once it is ready. The prompt file is read anew each
-time. An iteration ends when COMMAND exits, when an agent that swarm knows is at its
-prompt again after its turn, or when COMMAND has written nothing for the inactivity
-timeout or writes what the done pattern matches; what COMMAND started ends with it.
-The prompt's own echo is never taken for the pattern.
+time. An iteration ends when COMMAND exits, when a known agent is back at its prompt
+after its turn, when COMMAND has written nothing for the inactivity timeout, or when
+its output matches the done pattern. All processes that COMMAND started end with it.
+The prompt's own echo never matches the pattern.
 
-A headless agent, such as 'claude -p', gets the prompt on its standard input and ends
-by its exit; there is no inactivity timeout then unless one is given. In any command,
-{prompt} stands for the prompt and {prompt_file} for a file that holds it, and makes
-the command headless; its standard input is empty.
+A headless agent, such as 'claude -p', gets the prompt on its standard input, and its
+exit ends the iteration; it has no inactivity timeout unless one is given. In any
+command, {prompt} stands for the prompt and {prompt_file} for a file that holds it;
+either makes the command headless, with an empty standard input.
 
 An exit code other than 0, or an error that the agent shows, is a failure, followed by
 a wait that doubles from one second to five minutes; five failures in a row end the
 loop. A prompt that a known agent did not take is a failure too, and its iteration is
-repeated. So is one that a usage limit ended: the loop waits for the end of the limit,
-once, and for 6 hours at most.
+repeated. An iteration that a usage limit ended is also repeated: the loop waits for
+the end of the limit, once, and for 6 hours at most.
 
-A known agent that asks something stops the loop, and stays: answer it with 'swarm
-answer', then go on with 'swarm ralph resume'. Any other agent that ends, or is silent,
-at a login, theme or trust dialog ends the loop.
+A known agent that asks something stops the loop, and keeps running: answer it with
+'swarm answer', then continue with 'swarm ralph resume'. Any other agent that ends, or
+is silent, at a login, theme or trust dialog ends the loop.
 
-With --continue each iteration goes on with the conversation that the agent had in the
-one before, as far as its profile knows how.
+With --continue each iteration continues the agent's conversation of the previous one,
+as far as its profile knows how.
 
 In a git repository the loop works in a worktree of its own, on a branch of its
 name; --no-worktree runs it in the working directory.
 
-With the backend of a cluster the loop runs on this machine and each agent there.
+With the backend of a cluster, the loop runs on this machine and each agent there.
 
-With --replace, work in the old worktree that was not committed is saved before,
-and the command that brings it back is printed.`,
+With --replace, uncommitted work in the old worktree is saved before, and the command
+that brings it back is printed.`,
 		Example: `  swarm ralph spawn --name agent --prompt-file PROMPT.md -- claude
   swarm ralph spawn --name agent --prompt-file PROMPT.md --max-iterations 10 \
       --done-pattern 'ALL DONE' -- claude --dangerously-skip-permissions
@@ -99,15 +99,15 @@ func (o *ralphSpawnOptions) addTo(cmd *cobra.Command) {
 	f.Var((*percentFlag)(&o.maxContext), "max-context", "end an iteration whose agent uses more of its context than this `PERCENT`, and 15 more")
 	f.StringVar(&o.promptFile, "prompt-file", "", "`FILE` with the prompt; required")
 	f.Var(&o.iterations, "max-iterations", "how many iterations at most (default: 50)")
-	f.Var(&o.inactivity, "inactivity-timeout", "how long the agent may write nothing, 0 for ever (default: 180s; headless: 0)")
+	f.Var(&o.inactivity, "inactivity-timeout", "how long the agent may be silent; 0: no limit (default: 180s; headless: 0)")
 	f.StringVar(&o.donePattern, "done-pattern", "", "regular expression `RE` that ends the loop when the agent writes it")
 	f.BoolVar(&o.atOnce, "check-done-continuous", true, "end the agent as soon as the pattern appears")
-	f.BoolVar(&o.notAtOnce, "no-check-done-continuous", false, "let the iteration come to its end before")
+	f.BoolVar(&o.notAtOnce, "no-check-done-continuous", false, "let the iteration end before the agent is ended")
 	f.StringVar(&o.readyPattern, "ready-pattern", "", "regular expression `RE` for output of an agent that is ready (default: those of known agents)")
 	f.StringVar(&o.profile, "profile", "", "`NAME` of the agent's profile, or none (default: by its command)")
-	f.BoolVar(&o.continues, "continue", false, "have each iteration go on with the agent's conversation of the one before")
+	f.BoolVar(&o.continues, "continue", false, "continue the agent's conversation in each iteration")
 	f.BoolVar(&o.replace, "replace", false, "kill and remove a worker of this name, its worktree and its loop before")
-	f.BoolVar(&o.cleanState, "clean-state", false, "remove what is left of a loop of this name before")
+	f.BoolVar(&o.cleanState, "clean-state", false, "remove the state of an earlier loop of this name before")
 	f.BoolVar(&o.noRun, "no-run", false, "start the worker, but no iteration before 'swarm ralph resume'")
 	f.BoolVar(&o.foreground, "foreground", false, "show the loop here until it ends; an interrupt ends it")
 	f.BoolVar(&o.json, "json", false, "print the worker as JSON")

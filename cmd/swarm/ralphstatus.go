@@ -26,8 +26,8 @@ func newRalphStatus(a *app) *cobra.Command {
 	o := &ralphStatusOptions{}
 	cmd := &cobra.Command{
 		Use:   "status NAME",
-		Short: "Tell how far a loop is",
-		Long: `Tell how far a loop is, whether its worker runs, has ended, or was cleaned. Nothing
+		Short: "Show a loop's progress",
+		Long: `Show a loop's progress, whether its worker runs, has ended, or was cleaned. Nothing
 is changed.`,
 		Example: `  swarm ralph status agent
   swarm ralph status agent --json | jq .current_iteration`,

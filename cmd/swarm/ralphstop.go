@@ -13,10 +13,9 @@ func newRalphStop(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stop NAME",
 		Short: "End the worker of a loop",
-		Long: `End the worker of a loop, as 'swarm kill' does: the agent, all that it started and
-the loop itself. No iteration begins afterwards. 'swarm ralph resume' goes on with
-the iteration that was killed, unless --rm-worktree removed the loop with its
-worktree.`,
+		Long: `End the worker of a loop, as 'swarm kill' does: the agent, everything it started and
+the loop itself. No iteration begins afterwards. 'swarm ralph resume' repeats the
+iteration that was killed, unless --rm-worktree removed the loop with its worktree.`,
 		Example: `  swarm ralph stop agent
   swarm ralph stop agent --rm-worktree`,
 		Args:              arguments(1, 1, "name of a ralph worker"),
@@ -24,8 +23,8 @@ worktree.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphStop(cmd.Context(), args[0], o) },
 	}
 	f := cmd.Flags()
-	f.Var(&o.timeout, "timeout", "how long it may take to end, in place of its own")
-	f.BoolVar(&o.rmWorktree, "rm-worktree", false, "then remove its git worktree and its loop")
+	f.Var(&o.timeout, "timeout", "how long it may take to end, in place of its own grace")
+	f.BoolVar(&o.rmWorktree, "rm-worktree", false, "remove its git worktree and its loop afterwards")
 	f.BoolVar(&o.forceDirty, "force-dirty", false, "remove a worktree with uncommitted changes too, after saving them")
 	f.BoolVar(&o.json, "json", false, "print the result as JSON")
 	return cmd

@@ -37,18 +37,18 @@ func newRespawn(a *app) *cobra.Command {
 		Use:   "respawn NAME",
 		Short: "Start a worker again",
 		Long: `Start a worker again as it was spawned: the same command, variables, tags,
-directory, session and policies, in the same worktree, which is made again if it is
-gone. If it runs it is killed before. The name stays; the id is new, and the history
-links both.
+directory, session and policies, in the same worktree, which is created again if it is
+gone. A running worker is killed before. The worker keeps its name and gets a new id;
+the history links both.
 
-If it can't be started, its record stays as it was. With --clean-first its worktree
-is removed and made anew; one that holds changes is kept and the worker not touched,
-unless --force-dirty says to save them first.
+If the worker can't be started, its record is unchanged. With --clean-first its
+worktree is removed and created anew; a worktree with changes is kept and the worker is
+not touched, unless --force-dirty says to save the changes first.
 
-With --resume a coding agent goes on with its conversation: it is started by the command
-that its profile knows for that, with the options of its own command. Which conversation
-it had its hooks tell, or its own command, or --session. The next respawn without
---resume runs its own command again.`,
+With --resume a coding agent continues its conversation: it is started by the resume
+command of its profile, with the options of its own command. The conversation is the
+one that its hooks reported, that its command names, or that --session gives. The next
+respawn without --resume runs its own command again.`,
 		Example: `  swarm respawn agent
   swarm respawn fix --clean-first --force-dirty
   swarm respawn agent --resume
@@ -76,9 +76,9 @@ it had its hooks tell, or its own command, or --session. The next respawn withou
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.cleanFirst, flagCleanFirst, false, "remove its git worktree before and make a new one")
+	f.BoolVar(&o.cleanFirst, flagCleanFirst, false, "remove its git worktree before and create a new one")
 	f.BoolVar(&o.forceDirty, flagForceDirty, false, "remove a worktree with uncommitted changes too, after saving them")
-	f.BoolVar(&o.resume, flagResume, false, "have the agent go on with its conversation")
+	f.BoolVar(&o.resume, flagResume, false, "continue the agent's conversation")
 	f.StringVar(&o.session, flagSession, "", "`ID` of the conversation (default: the one that the agent had)")
 	f.BoolVar(&o.json, "json", false, "print the worker as JSON")
 	f.BoolVar(&o.helper, flagHelper, false, "begin when stdin ends")

@@ -107,8 +107,8 @@ func bareRoot(a *app) *cobra.Command {
 		Short: "Keep workers running, and end them for good",
 		Long: `swarm keeps workers running after the terminal is gone: coding agents, shells,
 dev servers, any command, in tmux windows or as background processes, each in a
-git worktree of its own if you like. It knows how each of them is, and when it
-ends one, nothing of it is left.`,
+git worktree of its own if you like. It knows the real status of each worker, and
+when it ends one, no process of it remains.`,
 		Example: `  swarm spawn --name build -- make watch
   swarm spawn --name agent --tmux --worktree -- claude
   swarm ls

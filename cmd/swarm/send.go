@@ -26,22 +26,22 @@ func newSendWith(a *app, o *sendOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "send NAME TEXT | NAME --stdin | --all TEXT | --tag TAG TEXT",
 		Short: "Type text into workers",
-		Long: `Give TEXT to a worker as if somebody had typed it, and press Enter once the worker
-has read it. The text arrives as it is, several lines too: what a terminal could
-not take (a line of more than 4,095 bytes in line mode) is refused beforehand.
+		Long: `Type TEXT into a worker as a person would, and press Enter once the worker has read
+it. The text arrives unchanged, several lines too; text that a terminal would cut (a
+line of more than 4,095 bytes in line mode) is refused beforehand.
 
-A coding agent, or whatever else has a profile that knows its prompt, is looked at
-first. If it asks something, nothing is typed and its question is the error; the
-same if it shows an error or an unsent text in place of an empty prompt. If it is not
-at its prompt yet, send waits for that, for --timeout. A dialog that appears after
-the text was typed is not answered by Enter. "sent to NAME" then means that its
-screen shows that it took the text; where nobody can know, it is "sent to NAME, not
-confirmed". Nothing is ever typed twice. --anyway types without looking.
+If the worker has a profile that knows its prompt, as coding agents do, send reads its
+screen first. If the agent asks something, nothing is typed and the question is the
+error; the same holds if it shows an error, or unsent text at its prompt. If the agent
+is not at its prompt yet, send waits for it, up to --timeout. If a dialog appears after
+the text was typed, Enter is not pressed. "sent to NAME" then means that the screen
+shows that the agent took the text; if the screen can't show it, the answer is "sent to
+NAME, not confirmed". Nothing is ever typed twice. --anyway types without looking.
 
-A worker that is on no terminal gets it on its standard input, if it was spawned
-with --stdin. With --all and --tag, workers that take no input are passed over.
+A worker without a terminal gets the text on its standard input, if it was spawned
+with --stdin. With --all and --tag, workers that take no input are skipped.
 
-NAME may also be that of an agent, if no worker and no agent of another team has it.`,
+NAME may also be the name of an agent, if no worker and no agent of another team has it.`,
 		Example: `  swarm send agent "run the tests again"
   swarm send agent --stdin < prompt.md
   swarm send shell --no-enter -- -v
@@ -69,7 +69,7 @@ NAME may also be that of an agent, if no worker and no agent of another team has
 	f := cmd.Flags()
 	f.BoolVar(&o.stdin, "stdin", false, "send what is on stdin; one newline at its end is the Enter")
 	f.BoolVar(&o.noEnter, "no-enter", false, "do not press Enter")
-	f.BoolVar(&o.anyway, "anyway", false, "type without looking at what an agent shows")
+	f.BoolVar(&o.anyway, "anyway", false, "type without reading an agent's screen first")
 	f.Var(&o.timeout, "timeout", "how long to wait for an agent's prompt (default 30s)")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {

@@ -11,9 +11,9 @@ import (
 func newShutdown(a *app) *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "shutdown",
-		Short: "Answer the request to end, from inside an agent",
-		Long: `Answer the request to end that the leader made with "swarm agent kill". It is for the
-agent that was asked: nobody can answer for another.`,
+		Short: "Answer a shutdown request from inside an agent",
+		Long: `Answer the shutdown request that the leader made with "swarm agent kill". Only the
+agent that was asked can answer.`,
 		Example: `  swarm shutdown approve
   swarm shutdown approve --not-ready
   swarm shutdown reject "the migration is half done"`,
@@ -26,11 +26,11 @@ func newShutdownApprove(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve [flags]",
 		Short: "Agree to end, now or once the work is done",
-		Long: `Agree to end, and end: tasks in progress are pending again, the agent is a member no
-more, and its processes end once this has answered, as by "swarm kill".
+		Long: `Agree to end, and end: tasks in progress become pending again, the agent is no longer
+a member, and its processes end after this answer, as "swarm kill" does it.
 
-With --not-ready the agent goes on and finishes its work; it calls this again, without
-the flag, when it is ready.`,
+With --not-ready the agent continues and finishes its work; it calls this again,
+without the flag, when it is ready.`,
 		Example: `  swarm shutdown approve
   swarm shutdown approve --not-ready`,
 		Args: arguments(0, 0, ""),
@@ -48,8 +48,8 @@ func newShutdownReject(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reject [REASON]",
 		Short: "Refuse to end",
-		Long: `Refuse to end. The agent goes on as before, and the leader is told the reason; it may
-ask again, or force the end.`,
+		Long: `Refuse to end. The agent continues, and the leader gets the reason; the leader may ask
+again, or force the end.`,
 		Example: `  swarm shutdown reject "the migration is half done"`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {

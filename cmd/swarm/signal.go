@@ -21,9 +21,9 @@ func newSignal(a *app) *cobra.Command {
 		Use:   "signal NAME SIGNAL",
 		Short: "Send a worker a signal",
 		Long: `Send a worker a signal that is not meant to end it, such as USR1, and return at
-once. All its processes get it, or only the main one, by the kill mode that it was
-spawned with or by --mode. A worker that ends of it has ended by itself, and its
-restart policy holds; use 'swarm kill' to end one for good.`,
+once. The kill mode of the worker or --mode decides whether all its processes get the
+signal or only the main one. A worker that ends because of it counts as one that ended
+by itself, and its restart policy applies; use 'swarm kill' to end a worker for good.`,
 		Example: `  swarm signal server HUP --mode main
   swarm signal build STOP
   swarm signal build CONT`,
@@ -42,7 +42,7 @@ restart policy holds; use 'swarm kill' to end one for good.`,
 			return a.signal(cmd.Context(), args[0], name, o)
 		},
 	}
-	o.mode = choice(cmd, "mode", "who gets it (default: the worker's kill mode)", "", "tree", "main")
+	o.mode = choice(cmd, "mode", "which processes get it (default: the worker's kill mode)", "", "tree", "main")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the result as JSON")
 	return cmd
 }

@@ -19,8 +19,8 @@ func newSkill(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "skill",
 		Short: "Print a skill that teaches an agent to use swarm",
-		Long: `Print a file in the Agent Skills format (SKILL.md): when an agent should use swarm, how,
-and all commands and tools of this version in a line each.`,
+		Long: `Print a file in the Agent Skills format (SKILL.md). It says when and how an agent should
+use swarm, and lists all commands and tools of this version, one line each.`,
 		Example: `  mkdir -p ~/.claude/skills/swarm && swarm skill > ~/.claude/skills/swarm/SKILL.md`,
 		Args:    arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {

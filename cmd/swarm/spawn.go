@@ -45,21 +45,23 @@ func newSpawnWith(a *app, o *spawnOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "spawn --name NAME [flags] -- COMMAND [ARG...]",
 		Short: "Start a worker",
-		Long: `Start COMMAND as a worker that goes on when this call, its terminal and its
-session are gone. COMMAND gets everything after "--" as it is, without a shell,
-and the environment of this call.
+		Long: `Start COMMAND as a worker that keeps running when this call, its terminal and its
+session are gone. Everything after "--" is the command and its arguments, without a
+shell; the worker gets the environment of this call.
 
-It returns when the worker runs. If anything fails, what was made is undone and
+The call returns when the worker runs. If anything fails, everything is undone and
 nothing is left behind.
 
-With --restart it is started again when its main process ends, by its keeper,
-whoever is gone: the same worker, with the same id and log. A kill, a completion and
-the end of its --owner end it for good. One that fails too often stays down.
+With --restart the worker's shim starts it again when its main process ends, even when
+no swarm command is running: the same worker, with the same id and log. A kill, a
+completion and the end of its --owner end it for good. A worker that fails too often
+stays down.
 
-With --ready-wait it returns when the worker shows a prompt, or the line that
---ready-pattern describes. One that does not in time goes on, with a warning; so does
-an agent that asks something first, which the warning quotes. With --ready-wait=strict
-both are errors. An error that the agent shows is one in any case. The worker goes on.`,
+With --ready-wait the call returns when the worker shows a prompt, or a line that
+matches --ready-pattern. If that takes too long, or an agent asks something first, the
+call prints a warning, which quotes the question. With --ready-wait=strict both are
+errors. An error that the agent shows is an error in any case. The worker keeps running
+in all these cases.`,
 		Example: `  swarm spawn --name build -- make watch
   swarm spawn --name agent --tmux -- claude
   swarm spawn --name fix --tmux --worktree --branch fix/login --tag login -- claude
@@ -78,9 +80,9 @@ both are errors. An error that the agent shows is one in any case. The worker go
 	f.StringArrayVar(&o.options, "option", nil, "option of the backend, `KEY=VAL`; may be repeated")
 	f.Var(&o.killSignal, "kill-signal", "first signal when it is killed (default: the backend's gentle way)")
 	f.Var(&o.killTimeout, "kill-timeout", "how long it may then take to end (default: 5s)")
-	o.killMode = choice(cmd, "kill-mode", "who gets the first signal", "", "tree", "main")
+	o.killMode = choice(cmd, "kill-mode", "which processes get the first signal", "", "tree", "main")
 	f.Var(&o.logLimit, "log-limit", "how much of its output to keep (default: 64MiB)")
-	f.BoolVar(&o.stdin, "stdin", false, "keep its standard input open, for 'swarm send'; for workers that are on no terminal")
+	f.BoolVar(&o.stdin, "stdin", false, "keep its standard input open for 'swarm send'; for workers without a terminal")
 	f.StringVar(&o.profile, "profile", "", "`NAME` of the agent's profile, or none (default: by its command; see 'swarm agent profiles')")
 	o.policy.addTo(cmd)
 	o.ready.addTo(cmd)
@@ -100,7 +102,7 @@ func (o *spawnOptions) addPlace(cmd *cobra.Command, backend string) {
 	f.StringVar(&o.socket, "tmux-socket", "", "`NAME` of the tmux server, as in tmux -L")
 	f.BoolVar(&o.worktree, "worktree", false, "run in a new git worktree of the repository")
 	f.StringVar(&o.branch, "branch", "", "`BRANCH` of the worktree (default: the name)")
-	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to make the worktree in (default: REPOSITORY-worktrees beside it)")
+	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to create the worktree in (default: REPOSITORY-worktrees beside it)")
 	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` for the worker; may be repeated")
 	f.StringArrayVar(&o.env, "env", nil, "variable for the worker, `KEY=VAL`; may be repeated")
 	f.StringArrayVar(&o.envFiles, "env-file", nil, "`FILE` of variables for the worker; may be repeated, --env takes precedence")

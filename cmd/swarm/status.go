@@ -26,11 +26,11 @@ func newStatus(a *app) *cobra.Command {
 	o := &statusOptions{}
 	cmd := &cobra.Command{
 		Use:   "status NAME",
-		Short: "Tell how a worker is",
-		Long: `Tell in one line how a worker is. It is found out now, from the worker itself;
-nothing is changed. An exit code is the real one or none: if it will never be
-known, the worker is "lost". Of an agent that runs, its screen tells whether it works,
-is idle or asks something, and what; 'swarm explain' tells why.
+		Short: "Show a worker's status",
+		Long: `Show in one line the status of a worker. It is checked now, at the worker itself;
+nothing is changed. An exit code is always the real one: if it can never be known, the
+worker is "lost". For a running agent, the line also says whether its screen shows that
+it works, is idle or asks something, and what; 'swarm explain' shows why.
 
 Exit code: 0 running, 1 ended, 2 no such worker, 3 anything else (starting,
 unknown, or lost with processes that are still alive).`,

@@ -7,10 +7,10 @@ func newTask(a *app) *cobra.Command {
 		Use:   "task",
 		Short: "Create, claim, finish and list the tasks of a team",
 		Long: `Create, claim, finish and list the tasks of a team. A task is pending, then
-in_progress and some member's, then completed; it never moves back, but for one way:
-the tasks in progress of an agent that ends are pending again. One that depends on
-others can be claimed once these are completed. Of any number of members that claim
-a task at the same time, one gets it.`,
+in_progress with a member as its owner, then completed. It never moves back, with one
+exception: when an agent ends, its tasks in progress are pending again. A task that
+depends on others can be claimed once these are completed. If several members claim a
+task at the same time, one gets it.`,
 		Example: `  swarm task create "write the parser" --team web --priority high
   swarm task create "test the parser" --team web --depends-on task-1
   swarm task claim task-1

@@ -10,10 +10,10 @@ func newTaskClaim(a *app) *cobra.Command {
 	f := &memberFlags{}
 	cmd := &cobra.Command{
 		Use:   "claim TASK",
-		Short: "Take a task",
-		Long: `Take a pending task: it is in_progress then, and the caller's. A task that is not
-pending, or that waits for others, is refused with the reason and exit code 1. Of
-several members that claim a task at the same time, one gets it.`,
+		Short: "Claim a task",
+		Long: `Claim a pending task: it becomes in_progress, and the caller owns it. If the task is
+not pending, or waits for others, the call fails with the reason and exit code 1. If
+several members claim a task at the same time, one gets it.`,
 		Example: `  swarm task claim task-1
   swarm task claim task-1 --team web && ./work && swarm task update task-1 completed`,
 		Args:              arguments(1, 1, "id of a task"),

@@ -12,12 +12,12 @@ func newTaskCreate(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create TITLE",
 		Short: "Create a task",
-		Long: `Create a task, which is pending, and print its id. Any member may. It can depend on
-tasks that are there.
+		Long: `Create a pending task and print its id. Any member may do so. It can depend on
+existing tasks.
 
-With --for it is for one member, and only that one and the leader can claim it. An
-agent whose screen is known is told of it, once it is at its prompt and the task waits
-for no other.`,
+With --for the task is meant for one member, and only that member and the leader can
+claim it. If swarm knows the member's screen, it types a line about the task once the
+agent is at its prompt and the task waits for no other.`,
 		Example: `  swarm task create "write the parser" --team web --description "see grammar.md"
   swarm task create "test the parser" --team web --for alice
   swarm task create "release" --team web --depends-on task-1 --depends-on task-2`,
@@ -31,13 +31,13 @@ for no other.`,
 	}
 	f.addTo(cmd, a)
 	f.addWaking(cmd)
-	cmd.Flags().StringVar(&in.Description, "description", "", "more about it: `TEXT`")
-	cmd.Flags().StringVar(&in.Assignee, "for", "", "the `MEMBER` that it is for, by id or name (default: any)")
+	cmd.Flags().StringVar(&in.Description, "description", "", "`TEXT` with more about it")
+	cmd.Flags().StringVar(&in.Assignee, "for", "", "the `MEMBER` that it is meant for, by id or name (default: any)")
 	completeFlag(cmd, "for", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return a.completeAgent(f, "leader")(cmd, nil, prefix)
 	})
-	priority := choice(cmd, "priority", "how soon", "normal", taskPriorities...)
-	cmd.Flags().StringArrayVar(&in.Dependencies, "depends-on", nil, "`ID` of a task to complete before; may be repeated")
+	priority := choice(cmd, "priority", "how urgent it is", "normal", taskPriorities...)
+	cmd.Flags().StringArrayVar(&in.Dependencies, "depends-on", nil, "`ID` of a task that must be completed before; may be repeated")
 	completeFlag(cmd, "depends-on", a.completeNeeds(f))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		finishWriting()

@@ -15,8 +15,9 @@ func newTaskLs(a *app) *cobra.Command {
 		Use:     "ls [flags]",
 		Aliases: []string{"list"},
 		Short:   "List the tasks of a team",
-		Long: `List the tasks of a team, the oldest first. NEEDS are tasks that have to be completed
-before it can be claimed; an OWNER in brackets is who it is for. Any member may ask; nothing is changed.`,
+		Long: `List the tasks of a team, the oldest first. NEEDS are the tasks that must be completed
+before the task can be claimed; an OWNER in brackets is the member that it is meant for.
+Any member may ask; nothing is changed.`,
 		Example: `  swarm task ls --team web
   swarm task ls --team web --status in_progress --owner alice
   swarm task ls --json | jq -r '.tasks[] | select(.status == "pending") | .id'`,

@@ -44,8 +44,8 @@ func newTasks(a *app) *cobra.Command {
 		Use:   "tasks [flags]",
 		Short: "List the background shells that agents run",
 		Long: `List the background shells that the tool Bash started: those of the session that
---session names, else those of the worker that this is called in, else all.
-Those that have ended stay listed for an hour, with --all. Nothing is changed.
+--session names, else those of the worker in which this call runs, else all.
+With --all, shells that ended within the last hour are listed too. Nothing is changed.
 
 "swarm task" is about the tasks of a team.`,
 		Example: `  swarm tasks
@@ -54,7 +54,7 @@ Those that have ended stay listed for an hour, with --all. Nothing is changed.
 		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.tasks(cmd.Context(), o) },
 	}
-	cmd.Flags().BoolVar(&o.all, "all", false, "list those that ended within the last hour, too")
+	cmd.Flags().BoolVar(&o.all, "all", false, "list shells that ended within the last hour too")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the answer as JSON")
 	cmd.Flags().Var(&o.session, "session", "only those of this `SESSION`: a label, or the pid of its process")
 	completeWith(cmd, "session")

@@ -15,10 +15,10 @@ func newTaskUpdate(a *app) *cobra.Command {
 	var assignee string
 	cmd := &cobra.Command{
 		Use:   "update TASK " + strings.Join(taskStatuses, "|"),
-		Short: "Move a task on",
-		Long: `Move a task on: from pending to in_progress, which claims it, and from in_progress to
-completed, which its owner and the leader can say. There is no way back. The status
-that it has already changes nothing.`,
+		Short: "Change the status of a task",
+		Long: `Change the status of a task: from pending to in_progress, which claims it, and from
+in_progress to completed, which only its owner and the leader can do. There is no way
+back. Setting the status that the task already has changes nothing.`,
 		Example: `  swarm task update task-1 completed
   swarm task update task-4 pending --depends-on task-1 --depends-on task-2
   swarm task update task-5 pending --for alice`,
@@ -49,11 +49,11 @@ that it has already changes nothing.`,
 	}
 	f.addTo(cmd, a)
 	f.addWaking(cmd)
-	cmd.Flags().StringVar(&assignee, "for", "", "the `MEMBER` that a pending task is for now, by id or name, or \"all\"")
+	cmd.Flags().StringVar(&assignee, "for", "", "the `MEMBER` that a pending task is meant for from now on, by id or name, or \"all\"")
 	completeFlag(cmd, "for", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return a.completeAgent(f, "leader", "all")(cmd, nil, prefix)
 	})
-	cmd.Flags().StringArrayVar(&needs, "depends-on", nil, "`ID` of a task to complete before; they replace those that it has; may be repeated")
+	cmd.Flags().StringArrayVar(&needs, "depends-on", nil, "`ID` of a task to complete before, in place of the present ones; may be repeated")
 	completeFlag(cmd, "depends-on", a.completeNeeds(f))
 	return cmd
 }

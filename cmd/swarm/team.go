@@ -11,10 +11,10 @@ import (
 func newTeam(a *app) *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "team",
-		Short: "Make, show and delete teams of agents",
-		Long: `Make, show and delete teams. A team is a leader and its agents, with tasks, messages
-and, if it has one, a server that its agents share. The leader is whoever makes it: a
-person, or those who live in the worker that "team create" is called in.`,
+		Short: "Create, show and delete teams of agents",
+		Long: `Create, show and delete teams. A team is a leader and its agents, with tasks, messages
+and, if it has one, a server that its agents share. Its creator is the leader: a
+person, or the processes of the worker that calls "team create".`,
 		Example: `  swarm team create web --description "the shop's front end"
   swarm team show web
   swarm team ls
@@ -29,15 +29,15 @@ func newTeamCreate(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "create NAME [flags] [--server -- COMMAND [ARG...]]",
-		Short: "Make a team, whose leader the caller is",
-		Long: `Make a team, whose leader the caller is. Its name has letters, digits, hyphens and
-underscores, at most 32.
+		Short: "Create a team led by the caller",
+		Long: `Create a team led by the caller. Its name has at most 32 letters, digits, hyphens and
+underscores.
 
-With --server COMMAND is started as a worker that the team's agents share. {port} in
+With --server, COMMAND is started as a worker that the team's agents share. {port} in
 it is replaced by a free port of 127.0.0.1, which agents find in $SWARM_TEAM_SERVER.
-It returns once the server listens; one that does not within 15 seconds is an error,
-and nothing is left behind. It is stopped when its last agent has gone, and started
-again with the next one.`,
+The call returns once the server listens; if it does not listen within 15 seconds, the
+call fails and nothing is left behind. The server is stopped when the last agent has
+gone, and started again with the next one.`,
 		Example: `  swarm team create web
   swarm team create web --server -- opencode serve --port {port}`,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -59,7 +59,7 @@ again with the next one.`,
 			return a.teamCreate(cmd.Context(), in, asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&in.Description, "description", "", "`TEXT` that says what it is for")
+	cmd.Flags().StringVar(&in.Description, "description", "", "`TEXT` that says what the team is for")
 	cmd.Flags().BoolVar(&server, "server", false, "start a server for its agents")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
 	return cmd

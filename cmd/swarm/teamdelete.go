@@ -18,11 +18,11 @@ func newTeamDelete(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete NAME",
 		Short: "Delete a team with its tasks and messages",
-		Long: `Delete a team: its tasks and messages are gone then, and its server is stopped. A
-team with agents that have not ended is not deleted, unless --force kills them.
+		Long: `Delete a team with its tasks and messages, and stop its server. A team with agents
+that have not ended is not deleted, unless --force kills them.
 
 The workers of its agents stay listed as stopped, with their logs, until they are
-cleaned; the history of all of them stays for good. Only the leader can delete a team.`,
+cleaned; their history stays for good. Only the leader can delete a team.`,
 		Example: `  swarm team delete web
   swarm team delete web --force`,
 		Args:              arguments(1, 1, "name of a team"),

@@ -18,8 +18,7 @@ func newTeamLs(a *app) *cobra.Command {
 		Use:     "ls [flags]",
 		Aliases: []string{"list"},
 		Short:   "List teams",
-		Long: `List all teams, with the worker whose inhabitants lead them ("-": a person). Nothing
-is changed.`,
+		Long:    `List all teams, with the worker that leads each ("-": a person). Nothing is changed.`,
 		Example: `  swarm team ls
   swarm team ls --json | jq -r '.[] | select(.agents == []) | .teamName'`,
 		Args: arguments(0, 0, ""),

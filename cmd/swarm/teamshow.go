@@ -19,9 +19,9 @@ func newTeamShow(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show NAME",
-		Short: "Show a team: its agents, its server and how far its tasks are",
-		Long: `Show a team: who leads it, how its agents and its server are, how far its tasks are.
-It is found out now; nothing is changed. Any member may ask.`,
+		Short: "Show a team: its agents, its server and its tasks",
+		Long: `Show a team: its leader, the status of its agents and its server, and the progress of
+its tasks. The status is checked now; nothing is changed. Any member may ask.`,
 		Example: `  swarm team show web
   swarm team show web --json | jq .tasks`,
 		Args:              arguments(1, 1, "name of a team"),

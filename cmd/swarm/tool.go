@@ -12,10 +12,10 @@ import (
 func newTool(a *app) *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "tool",
-		Short: "The tools that agents have, by hand",
+		Short: "Call agent tools from the shell",
 		Long: `List, describe and call the tools that agents have through 'swarm mcp': background
-shells, teams, messages, tasks. A call from here does what the same call of an agent
-does, with the rights of whoever calls.`,
+shells, teams, messages, tasks. A call from here does the same as a call of an agent,
+with the rights of the caller.`,
 		Example: `  swarm tool list
   swarm tool schema KillShell
   swarm tool call Bash --json-input '{"command": "make test"}'`,

@@ -31,16 +31,16 @@ func newToolCall(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "call NAME [flags]",
 		Short: "Call a tool",
-		Long: `Call a tool and print its answer, one JSON object. On a terminal KillShell and tasks
-answer as people like it, unless --json is given.
+		Long: `Call a tool and print its answer, one JSON object. On a terminal, KillShell and tasks
+print text instead, unless --json is given.
 
 The input is a JSON object: given literally, in a file (@FILE), or on stdin (-).
-Without it all fields are left out. Wrong input touches nothing, and the answer says
-which field it is.
+Without it all fields are left out. Wrong input changes nothing, and the answer names
+the field.
 
-A background shell that is started so belongs to the session that --session names:
-a label, or the pid of a process, with which the shell ends. Without --session it
-belongs to the worker that this is called in, or to nobody.
+A background shell that is started this way belongs to the session that --session
+names: a label, or the pid of a process; the shell ends with that process. Without
+--session it belongs to the worker in which this call runs, or to no session.
 
 Exit code: 0 if the answer says success, 1 if not, 2 if the input was wrong.`,
 		Example: `  swarm tool call Bash --json-input '{"command": "npm run dev", "run_in_background": true}'
@@ -58,7 +58,7 @@ Exit code: 0 if the answer says success, 1 if not, 2 if the input was wrong.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.input, "json-input", "", "the input: a `JSON` object, @FILE, or - for stdin")
-	f.Var(&o.session, "session", "whose the background shells are: a label, or the `PID` of their owner")
+	f.Var(&o.session, "session", "session of the background shells: a label, or the `PID` of their owner")
 	f.BoolVar(&o.json, "json", false, "print JSON on a terminal too")
 	completeWith(cmd, "session")
 	return cmd

@@ -14,7 +14,7 @@ func newToolList(a *app) *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the tools",
-		Long: `List the tools, the set of each, and whether they only read, or may end something.
+		Long: `List the tools, the set of each, and whether it only reads or may end something.
 "swarm mcp --tools" takes sets.`,
 		Example: `  swarm tool list
   swarm tool list --json | jq -r '.[].name'`,

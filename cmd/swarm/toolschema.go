@@ -12,8 +12,9 @@ func newToolSchema(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema NAME | --all",
 		Short: "Print the JSON Schemas of a tool",
-		Long: `Print what a tool takes and what it answers, as JSON Schemas, in the form in which
-the Model Context Protocol lists tools. Every answer fits, one to wrong input too.`,
+		Long: `Print the input and the output of a tool as JSON Schemas, in the form in which the
+Model Context Protocol lists tools. Every answer fits its schema, also the answer to
+wrong input.`,
 		Example: `  swarm tool schema kill-agent | jq .inputSchema
   swarm tool schema --all > tools.schema.json`,
 		Args:              arguments(0, 1, "name of a tool"),

@@ -24,15 +24,15 @@ func newUp(a *app) *cobra.Command {
 		Use:   "up [NAME...]",
 		Short: "Start the workers that swarm.toml declares",
 		Long: `Start the workers that the project's swarm.toml declares in tables [workers.NAME]:
-all of them, or the named ones and what they depend on. A worker starts once
-those that it depends on are ready; the others start at the same time.
+all of them, or the named ones and those that they depend on. A worker starts once
+the workers that it depends on are ready; independent workers start at the same time.
 
-What runs as it is declared is left alone, so a second call changes nothing. What
-runs otherwise is left alone too, and named with what differs; --recreate ends it
-and starts it again. What has ended is started again.
+A worker that runs as declared is not touched, so a second call changes nothing. A
+worker that runs otherwise is not touched either, and is named with the differences;
+--recreate ends it and starts it again. A worker that has ended is started again.
 
-A mistake in the file is told before anything is started. If one worker fails,
-those that depend on it are not started, and the exit code is 1.`,
+Mistakes in the file are reported before anything is started. If one worker fails, the
+workers that depend on it are not started, and the exit code is 1.`,
 		Example: `  swarm up
   swarm up web
   swarm up --dry-run
@@ -41,7 +41,7 @@ those that depend on it are not started, and the exit code is 1.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.up(cmd.Context(), args, o) },
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.dryRun, "dry-run", false, "tell what would be done, and do nothing")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be done, and do nothing")
 	f.BoolVar(&o.recreate, "recreate", false, "end workers that run otherwise than declared, and start them again")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
 	return cmd

@@ -32,16 +32,16 @@ func newWait(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wait NAME... | --all | --tag TAG",
 		Short: "Wait until workers end",
-		Long: `Wait until all of the given workers have ended, and print each as it does.
+		Long: `Wait until all of the given workers have ended, and print each one as it ends.
 Workers that ended before count. Nothing is polled and nothing is changed.
 
-With --until, wait until each of them is in that state: idle, at its prompt; blocked,
-it asks something; working. That is for agents that have a profile and a terminal. It
-is an error if a worker ends before.
+With --until, wait until each of them is in that state: idle (at its prompt), blocked
+(it asks something), or working. This works for agents that have a profile and a
+terminal. It is an error if a worker ends before.
 
-Exit code: of one worker, its own: 128+N if signal N ended it, 125 if that can't
-be known. Of several, 0 if all exited with 0, else 1. 124 if the time is over. With
---until, 0 once all are in that state.`,
+Exit code for one worker: its own; 128+N if signal N ended it; 125 if its exit can't be
+known. For several workers: 0 if all exited with 0, else 1. 124 if the time is over.
+With --until: 0 once all are in that state.`,
 		Example: `  swarm wait build && echo done
   swarm wait agent --until idle,blocked --timeout 10m
   swarm wait test lint --timeout 10m

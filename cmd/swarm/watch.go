@@ -15,23 +15,23 @@ func newWatch(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [flags]",
 		Short: "Follow the history, and record ends as they happen",
-		Long: `Print what happens to workers from now on, whoever makes it happen, as "swarm
-events" does, and keep the history up to date meanwhile: the end of a worker is
-recorded when it happens; a worker whose time to stay listed is over is removed,
-and one whose owner ended is killed where its backend does not see to that. Agents that
-have a profile are looked at every few seconds: IDLE, WORKING, BLOCKED with its question.
+		Long: `Print the events of workers from now on, whatever causes them, as "swarm events" does,
+and keep the history up to date meanwhile: the end of a worker is recorded when it
+happens; a worker whose retention time is over is removed; a worker whose owner has
+ended is killed if its backend does not do that. The screens of agents that have a
+profile are read every few seconds: IDLE, WORKING, BLOCKED with its question.
 
-It goes on until it is interrupted. Nothing is lost then, even by kill -9: what
-happens while nobody watches is recorded later, with its true time. Any number of
-watchers may run at once.
+It runs until it is interrupted. Nothing is lost then, even by kill -9: events that
+happen while no command watches are recorded later, with their true time. Any number
+of watchers may run at once.
 
-Exit code: 130 after Ctrl-C, as of every command that is interrupted.`,
+Exit code: 130 after Ctrl-C, as for every command that is interrupted.`,
 		Example: `  swarm watch
   swarm watch --json | jq -r 'select(.final) | .worker'`,
 		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.watch(cmd.Context(), o) },
 	}
-	cmd.Flags().BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it happened")
+	cmd.Flags().BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time of the event")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a line")
 	return cmd
 }

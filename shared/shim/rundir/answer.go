@@ -47,14 +47,27 @@ type Survivor struct {
 	Name string
 }
 
+// answerFields are the fields of an answer about an end.
+var answerFields = []field[Answer]{
+	flagField("forced", func(a *Answer) *bool { return &a.Forced }),
+	flagField("already", func(a *Answer) *bool { return &a.Already }),
+	textField("signal", func(a *Answer) *string { return &a.Signal }),
+}
+
 // String returns the answer as its line, without the newline.
 func (a Answer) String() string {
 	switch a.Kind {
-	case AnswerEnded:
-		return "ended forced=" + flag(a.Forced) + " already=" + flag(a.Already) + " signal=" + a.Signal
-	case AnswerSurvivors:
+	case AnswerEnded, AnswerSurvivors:
 		var line strings.Builder
-		line.WriteString("survivors forced=" + flag(a.Forced) + " signal=" + a.Signal)
+		line.WriteString(a.Kind)
+		for _, f := range answerFields {
+			if f.key == "already" && a.Kind == AnswerSurvivors {
+				continue
+			}
+			for _, value := range f.values(&a) {
+				line.WriteString(" " + f.key + "=" + value)
+			}
+		}
 		for _, s := range a.Survivors {
 			line.WriteString(" " + strconv.Itoa(s.PID) + ":" + plain(s.Name))
 		}
@@ -83,14 +96,7 @@ func ParseAnswer(line string) (Answer, error) {
 	}
 	for word := range strings.FieldsSeq(rest) {
 		if key, value, ok := strings.Cut(word, "="); ok {
-			switch key {
-			case "forced":
-				a.Forced, _ = parseFlag(value)
-			case "already":
-				a.Already, _ = parseFlag(value)
-			case "signal":
-				a.Signal = value
-			}
+			setField(answerFields, &a, key, value)
 			continue
 		}
 		number, name, _ := strings.Cut(word, ":")

@@ -3,6 +3,7 @@ package rundir
 import (
 	"bytes"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -48,57 +49,42 @@ type Launch struct {
 
 var errLaunch = errors.New("damaged launch file")
 
+// launchFields are the fields of a launch file. Those that are optional came later.
+var launchFields = []field[Launch]{
+	textField("id", func(l *Launch) *string { return &l.ID }),
+	textField("dir", func(l *Launch) *string { return &l.Dir }),
+	listField("arg", func(l *Launch) *[]string { return &l.Command }),
+	listField("env", func(l *Launch) *[]string { return &l.Env }),
+	flagField("terminal", func(l *Launch) *bool { return &l.Terminal }),
+	numberField("grace", func(l *Launch) *int64 { return &l.GraceMS }, math.MinInt64, math.MaxInt64),
+	flagField("force", func(l *Launch) *bool { return &l.Force }),
+	flagField("main", func(l *Launch) *bool { return &l.MainOnly }),
+	numberField("limit", func(l *Launch) *int64 { return &l.OutputLimit }, math.MinInt64, math.MaxInt64),
+	optional("", textField("signal", func(l *Launch) *string { return &l.Signal })),
+	optional("0", flagField("stdin", func(l *Launch) *bool { return &l.Stdin })),
+	optional("0", flagField("transcript", func(l *Launch) *bool { return &l.Transcript })),
+	optional("", valueField("restart", func(l *Launch) string { return l.Restart.String() }, (*Launch).setRestart)),
+	optional("", valueField("owner", (*Launch).owner, (*Launch).setOwner)),
+	listField("capture", func(l *Launch) *[]string { return &l.Capture }),
+}
+
 // EncodeLaunch returns the content of a launch file: entries "key=value", each
 // ended by NUL, the last one "end=", without which the file is damaged. It
 // refuses a NUL, which no argument and no variable can hold.
 func EncodeLaunch(l Launch) ([]byte, error) {
-	var b []byte
-	hasNUL := false
-	put := func(key, value string) {
-		hasNUL = hasNUL || strings.IndexByte(value, 0) >= 0
-		b = append(b, key...)
-		b = append(b, '=')
-		b = append(b, value...)
-		b = append(b, 0)
+	b := []byte(launchVersion + "\x00")
+	for _, f := range launchFields {
+		for _, value := range f.values(&l) {
+			if strings.IndexByte(value, 0) >= 0 {
+				return nil, errors.New("a zero byte in the command, its directory or its environment")
+			}
+			b = append(b, f.key...)
+			b = append(b, '=')
+			b = append(b, value...)
+			b = append(b, 0)
+		}
 	}
-	b = append(b, launchVersion+"\x00"...)
-	put("id", l.ID)
-	put("dir", l.Dir)
-	for _, arg := range l.Command {
-		put("arg", arg)
-	}
-	for _, kv := range l.Env {
-		put("env", kv)
-	}
-	put("terminal", flag(l.Terminal))
-	put("grace", strconv.FormatInt(l.GraceMS, 10))
-	put("force", flag(l.Force))
-	put("main", flag(l.MainOnly))
-	put("limit", strconv.FormatInt(l.OutputLimit, 10))
-	// What is not asked for is left out, for an older shim to read.
-	if l.Signal != "" {
-		put("signal", l.Signal)
-	}
-	if l.Stdin {
-		put("stdin", flag(true))
-	}
-	if l.Transcript {
-		put("transcript", flag(true))
-	}
-	if l.Restart.When != "" {
-		put("restart", l.Restart.String())
-	}
-	if l.Owner != (Identity{}) {
-		put("owner", strconv.Itoa(l.Owner.PID)+" "+strconv.FormatUint(l.Owner.Start, 10)+" "+l.Owner.Boot)
-	}
-	for _, arg := range l.Capture {
-		put("capture", arg)
-	}
-	put("end", "")
-	if hasNUL {
-		return nil, errors.New("a zero byte in the command, its directory or its environment")
-	}
-	return b, nil
+	return append(b, "end=\x00"...), nil
 }
 
 // DecodeLaunch reads what [EncodeLaunch] wrote. An unknown key is an error: what
@@ -121,7 +107,7 @@ func DecodeLaunch(b []byte) (Launch, error) {
 			}
 			return l, nil
 		}
-		if !l.set(key, value) {
+		if _, ok := setField(launchFields, &l, key, value); !ok {
 			return Launch{}, errLaunch
 		}
 		rest = after
@@ -129,62 +115,24 @@ func DecodeLaunch(b []byte) (Launch, error) {
 	return Launch{}, errLaunch
 }
 
-func (l *Launch) set(key, value string) bool {
-	var err error
-	ok := true
-	switch key {
-	case "id":
-		l.ID = value
-	case "dir":
-		l.Dir = value
-	case "arg":
-		l.Command = append(l.Command, value)
-	case "env":
-		l.Env = append(l.Env, value)
-	case "terminal":
-		l.Terminal, ok = parseFlag(value)
-	case "grace":
-		l.GraceMS, err = strconv.ParseInt(value, 10, 64)
-	case "force":
-		l.Force, ok = parseFlag(value)
-	case "main":
-		l.MainOnly, ok = parseFlag(value)
-	case "limit":
-		l.OutputLimit, err = strconv.ParseInt(value, 10, 64)
-	case "signal":
-		l.Signal = value
-	case "stdin":
-		l.Stdin, ok = parseFlag(value)
-	case "transcript":
-		l.Transcript, ok = parseFlag(value)
-	case "restart":
-		l.Restart, ok = parseRestart(value)
-	case "owner":
-		l.Owner, ok = parseOwner(value)
-	case "capture":
-		l.Capture = append(l.Capture, value)
-	default:
-		return false
-	}
-	return ok && err == nil
+func (l *Launch) setRestart(value string) (ok bool) {
+	l.Restart, ok = parseRestart(value)
+	return ok
 }
 
-func parseOwner(value string) (Identity, bool) {
-	var id Identity
+func (l *Launch) owner() string {
+	if l.Owner == (Identity{}) {
+		return ""
+	}
+	return strconv.Itoa(l.Owner.PID) + " " + strconv.FormatUint(l.Owner.Start, 10) + " " + l.Owner.Boot
+}
+
+func (l *Launch) setOwner(value string) bool {
 	pid, rest, _ := strings.Cut(value, " ")
 	start, boot, ok := strings.Cut(rest, " ")
 	var err1, err2 error
-	id.PID, err1 = strconv.Atoi(pid)
-	id.Start, err2 = strconv.ParseUint(start, 10, 64)
-	id.Boot = boot
-	return id, ok && err1 == nil && err2 == nil
+	l.Owner.PID, err1 = strconv.Atoi(pid)
+	l.Owner.Start, err2 = strconv.ParseUint(start, 10, 64)
+	l.Owner.Boot = boot
+	return ok && err1 == nil && err2 == nil
 }
-
-func flag(b bool) string {
-	if b {
-		return "1"
-	}
-	return "0"
-}
-
-func parseFlag(s string) (value, ok bool) { return s == "1", s == "0" || s == "1" }

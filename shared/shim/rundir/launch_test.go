@@ -78,6 +78,23 @@ func TestDamagedLaunch(t *testing.T) {
 	}
 }
 
+// What shims and hosts of before wrote stays as it was, to the byte.
+func TestLaunchFixture(t *testing.T) {
+	t.Parallel()
+	const written = "swarm-launch=1\x00id=w1\x00dir=/a dir/with=odd\nname\x00arg=sh\x00arg=-c\x00arg=echo a\nb=c\x00arg=\x00arg=\xff\x00" +
+		"env=A=\x00env=B=x=y\x00env=C=line\nline\x00env=end=no\x00terminal=1\x00grace=5000\x00force=1\x00main=1\x00limit=1048576\x00" +
+		"signal=SIGINT\x00stdin=1\x00transcript=1\x00restart=always 1000 30000 5 60000\x00owner=12 9223372036854775808 a b\x00" +
+		"capture=tmux\x00capture=-S\x00capture=/a b\x00capture=\x00end=\x00"
+	b, err := rundir.EncodeLaunch(full)
+	if diff := cmp.Diff(written, string(b)); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+	l, err := rundir.DecodeLaunch([]byte(written))
+	if diff := cmp.Diff(full, l); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+}
+
 // A launch that asks for nothing new is one that an older shim can read.
 func TestLaunchForOlderShim(t *testing.T) {
 	t.Parallel()

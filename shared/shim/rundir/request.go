@@ -2,6 +2,7 @@ package rundir
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,129 +72,89 @@ type Request struct {
 	PasteOnly bool
 }
 
-// String returns the request as its line, without the newline.
-func (r Request) String() string {
-	id := ""
-	if r.ID != "" {
-		id = " id=" + r.ID
-	}
-	switch r.Verb {
-	case VerbKill:
-		line := "kill" + id + r.policy()
-		if r.Closing {
-			// Left out where it is not needed, for an older shim to read.
-			line += " closing=" + flag(true)
-		}
-		return line
-	case VerbComplete:
-		return "complete" + id + r.policy() + " summary=" + escape(r.Summary)
-	case VerbInput:
-		line := "input" + id + " kind=" + r.Kind + " enter=" + flag(r.Enter) + " size=" + strconv.Itoa(r.Size)
-		if r.AfterMS != 0 {
-			// Left out where it is not needed, for an older shim to read.
-			line += " after=" + strconv.Itoa(r.AfterMS)
-		}
-		if r.PasteOnly {
-			line += " paste=" + flag(true)
-		}
-		return line
-	case VerbSignal:
-		return "signal" + id + " signal=" + r.Signal + " mode=" + mode(r.MainOnly)
-	default:
-		return r.Verb + id
-	}
+// requestFields are the fields of all requests. Those that are optional are left out
+// where they are not needed, for an older shim to read.
+var requestFields = []field[Request]{
+	optional("", wordField("id", func(r *Request) *string { return &r.ID })),
+	wordField("signal", func(r *Request) *string { return &r.Signal }),
+	valueField("grace", (*Request).grace, (*Request).setGrace),
+	flagField("force", func(r *Request) *bool { return &r.Force }),
+	choiceField("mode", func(r *Request) *bool { return &r.MainOnly }, "tree", "main"),
+	optional("0", flagField("closing", func(r *Request) *bool { return &r.Closing })),
+	valueField("summary", func(r *Request) string { return escape(r.Summary) }, (*Request).setSummary),
+	wordField("kind", func(r *Request) *string { return &r.Kind }, InputText, InputInterrupt, InputEOF, InputKeys),
+	flagField("enter", func(r *Request) *bool { return &r.Enter }),
+	numberField("size", func(r *Request) *int { return &r.Size }, 0, swarm.MaxInput),
+	optional("0", numberField("after", func(r *Request) *int { return &r.AfterMS }, 0, swarm.MaxEnterAfter.Milliseconds())),
+	optional("0", flagField("paste", func(r *Request) *bool { return &r.PasteOnly })),
 }
 
-func (r Request) policy() string {
-	grace := min(max(r.GraceMS, 0), maxGraceMS)
-	return " signal=" + r.Signal + " grace=" + strconv.FormatInt(grace, 10) +
-		" force=" + flag(r.Force) + " mode=" + mode(r.MainOnly)
+// requestKeys are the fields of each verb: those that must be there, and those that
+// may be. Every verb may have an id.
+var requestKeys = map[string]struct{ must, may []string }{
+	VerbKill:     {[]string{"signal", "grace", "force", "mode"}, []string{"id", "closing"}},
+	VerbSignal:   {[]string{"signal", "mode"}, []string{"id"}},
+	VerbComplete: {[]string{"signal", "grace", "force", "mode", "summary"}, []string{"id"}},
+	VerbInput:    {[]string{"kind", "enter", "size"}, []string{"id", "after", "paste"}},
+	VerbWait:     {nil, []string{"id"}},
+	VerbWatch:    {nil, []string{"id"}},
+}
+
+// String returns the request as its line, without the newline.
+func (r Request) String() string {
+	keys := requestKeys[r.Verb]
+	line := r.Verb
+	for _, f := range requestFields {
+		if slices.Contains(keys.must, f.key) || slices.Contains(keys.may, f.key) {
+			for _, value := range f.values(&r) {
+				line += " " + f.key + "=" + value
+			}
+		}
+	}
+	return line
 }
 
 // ParseRequest reads a line that was written by [Request.String]. Each field of
-// its verb must be there, once, and no other; the id may be missing. Whether there
-// is a signal of that name is not its business.
+// its verb must be there, once, and no other; the id may be missing. It does not check
+// that there is a signal of that name.
 func ParseRequest(line string) (Request, error) {
 	words := strings.Split(line, " ")
 	r := Request{Verb: words[0]}
-	// What may be there, and whether it must.
-	want := map[string]bool{"id": false}
-	switch r.Verb {
-	case VerbKill:
-		want["signal"], want["grace"], want["force"], want["mode"] = true, true, true, true
-		want["closing"] = false
-	case VerbSignal:
-		want["signal"], want["mode"] = true, true
-	case VerbComplete:
-		want["signal"], want["grace"], want["force"], want["mode"] = true, true, true, true
-		want["summary"] = true
-	case VerbInput:
-		want["kind"], want["enter"], want["size"] = true, true, true
-		want["after"], want["paste"] = false, false
-	case VerbWait, VerbWatch:
-	default:
+	keys, ok := requestKeys[r.Verb]
+	if !ok {
 		return Request{}, errors.New(UnknownRequest)
 	}
+	left := slices.Concat(keys.must, keys.may)
 	for _, word := range words[1:] {
 		key, value, _ := strings.Cut(word, "=")
-		if _, ok := want[key]; !ok {
+		i := slices.Index(left, key)
+		if i < 0 {
 			return Request{}, errors.New("unknown or repeated field")
 		}
-		delete(want, key)
-		if !r.set(key, value) {
+		left = slices.Delete(left, i, i+1)
+		if _, ok := setField(requestFields, &r, key, value); !ok {
 			return Request{}, errors.New("bad value of " + key)
 		}
 	}
-	for _, must := range want {
-		if must {
-			return Request{}, errors.New("missing field")
-		}
+	if slices.ContainsFunc(left, func(key string) bool { return slices.Contains(keys.must, key) }) {
+		return Request{}, errors.New("missing field")
 	}
 	return r, nil
 }
 
-func (r *Request) set(key, value string) bool {
-	ok := true
-	switch key {
-	case "id":
-		r.ID, ok = value, value != ""
-	case "signal":
-		r.Signal, ok = value, value != ""
-	case "grace":
-		var err error
-		r.GraceMS, err = strconv.ParseInt(value, 10, 64)
-		ok = err == nil && r.GraceMS >= 0 && r.GraceMS <= maxGraceMS
-	case "force":
-		r.Force, ok = parseFlag(value)
-	case "mode":
-		r.MainOnly, ok = value == mode(true), value == mode(true) || value == mode(false)
-	case "closing":
-		r.Closing, ok = parseFlag(value)
-	case "summary":
-		r.Summary, ok = unescape(value)
-	case "kind":
-		r.Kind, ok = value, value == InputText || value == InputInterrupt || value == InputEOF || value == InputKeys
-	case "enter":
-		r.Enter, ok = parseFlag(value)
-	case "size":
-		var err error
-		r.Size, err = strconv.Atoi(value)
-		ok = err == nil && r.Size >= 0 && r.Size <= swarm.MaxInput
-	case "paste":
-		r.PasteOnly, ok = parseFlag(value)
-	case "after":
-		var err error
-		r.AfterMS, err = strconv.Atoi(value)
-		ok = err == nil && r.AfterMS >= 0 && int64(r.AfterMS) <= swarm.MaxEnterAfter.Milliseconds()
-	}
-	return ok
+func (r *Request) grace() string {
+	return strconv.FormatInt(min(max(r.GraceMS, 0), maxGraceMS), 10)
 }
 
-func mode(mainOnly bool) string {
-	if mainOnly {
-		return "main"
-	}
-	return "tree"
+func (r *Request) setGrace(value string) bool {
+	var err error
+	r.GraceMS, err = strconv.ParseInt(value, 10, 64)
+	return err == nil && r.GraceMS >= 0 && r.GraceMS <= maxGraceMS
+}
+
+func (r *Request) setSummary(value string) (ok bool) {
+	r.Summary, ok = unescape(value)
+	return ok
 }
 
 const hexDigits = "0123456789ABCDEF"

@@ -22,8 +22,11 @@ type Restart struct {
 	WindowMS     int64
 }
 
-// String returns the policy as the launch file has it.
+// String returns the policy as the launch file has it; empty if it is never.
 func (r Restart) String() string {
+	if r.When == "" {
+		return ""
+	}
 	return r.When + " " + strconv.FormatInt(r.MinMS, 10) + " " + strconv.FormatInt(r.MaxMS, 10) +
 		" " + strconv.Itoa(r.Budget) + " " + strconv.FormatInt(r.WindowMS, 10)
 }

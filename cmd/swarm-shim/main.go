@@ -6,7 +6,7 @@ package main
 import (
 	"os"
 
-	"github.com/swarmhost/swarm/shared/shim/keeper"
+	"github.com/swarmhost/swarm/shared/shim/server"
 )
 
-func main() { os.Exit(keeper.Main(os.Args[1:])) }
+func main() { os.Exit(server.Main(os.Args[1:])) }

@@ -1,5 +1,5 @@
 // Package rundir is the format of a worker's run directory: the one thing that
-// the shim ([github.com/swarmhost/swarm/shared/shim/keeper]) and those who talk
+// the shim ([github.com/swarmhost/swarm/shared/shim/server]) and those who talk
 // to it ([github.com/swarmhost/swarm/shared/shim]) have in common.
 //
 // It links neither net, encoding/json nor fmt, because the shim stays in memory

@@ -1,0 +1,41 @@
+package server
+
+import (
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// startClean executes the shim once more if it was started with blocked signals,
+// which the worker would inherit and which the runtime gives no way to unblock, or
+// without the marker, by which an outer shim would take it for a worker's process.
+func startClean() error {
+	var none, now unix.Sigset_t
+	// All threads have what the first one was started with.
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, nil, &now); err != nil {
+		return os.NewSyscallError("sigprocmask", err)
+	}
+	_, marked := os.LookupEnv(swarm.EnvKeeper)
+	if now == none && marked {
+		return nil
+	}
+	// Not before: it would cost those that are clean a thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &none, nil); err != nil {
+		return os.NewSyscallError("sigprocmask", err)
+	}
+	if !marked {
+		if err := os.Setenv(swarm.EnvKeeper, "1"); err != nil {
+			return err
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return os.NewSyscallError("exec", unix.Exec(self, os.Args, os.Environ()))
+}

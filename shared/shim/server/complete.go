@@ -1,0 +1,108 @@
+package server
+
+import (
+	"errors"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// completion is how what is left of a worker that is done will be ended.
+type completion struct {
+	rundir.Request
+	signal unix.Signal
+	// deadline is until when it may leave by itself; zero if it has been ended or
+	// is not done.
+	deadline time.Time
+}
+
+// complete records that the worker is done, and answers once that is durable. From
+// then on it is: a kill that comes later ends it, but is not why.
+func (k *keeper) complete(r request, sig unix.Signal) {
+	if k.over || k.status.Completion != nil || k.completing || len(k.kills) > 0 || k.isFinal() {
+		r.from.last(rundir.Answer{Kind: rundir.AnswerLate})
+		return
+	}
+	k.completing = true
+	done := &rundir.Completion{Summary: r.Summary, TimeNS: time.Now().UnixNano()}
+	k.writes.add(write{
+		begin: func() func() error {
+			st := k.status
+			st.Completion = done
+			e := encode(st)
+			return func() error {
+				if err := k.file.write(e); err != nil {
+					return err
+				}
+				_ = k.journal.changed() // else the host finds out when it looks
+				failpoint("completed")
+				return nil
+			}
+		},
+		end: func(err error) { k.completed(r, sig, done, err) },
+	})
+}
+
+// completed follows the write of a completion.
+func (k *keeper) completed(r request, sig unix.Signal, done *rundir.Completion, err error) {
+	k.completing = false
+	if err != nil {
+		if errno, ok := errors.AsType[syscall.Errno](err); ok {
+			err = errno
+		}
+		r.from.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the completion can't be written: " + err.Error()})
+		return
+	}
+	k.status.Completion = done
+	k.completion = completion{Request: r.Request, signal: sig, deadline: time.Now().Add(grace(r.GraceMS))}
+	if k.isFinal() {
+		// It ended while that was written.
+		k.status.Cause, k.status.Reason = k.cause()
+	}
+	r.from.last(rundir.Answer{Kind: rundir.AnswerOK})
+	k.announce()
+}
+
+// graceOver ends what did not leave by itself after it was done. While it is being
+// ended already that is put off: such a kill may give up.
+func (k *keeper) graceOver(now time.Time) {
+	c := &k.completion
+	if c.deadline.IsZero() || c.deadline.After(now) {
+		return
+	}
+	c.deadline = time.Time{}
+	for _, kl := range k.kills {
+		if !kl.spent {
+			c.deadline = kl.deadline
+		}
+	}
+	if !c.deadline.IsZero() {
+		return
+	}
+	k.begin(&kill{
+		cause:    swarm.CauseCompleted,
+		signal:   proc.SignalName(c.signal),
+		deadline: now.Add(grace(c.GraceMS)),
+		force:    c.Force,
+	}, c.signal, c.MainOnly)
+}
+
+func grace(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// cause is why the worker ends, if it does now: it said that it is done, or else
+// the earliest of the kills that are under way, or else nobody's doing.
+func (k *keeper) cause() (cause swarm.Cause, reason string) {
+	switch {
+	case k.status.Completion != nil:
+		return swarm.CauseCompleted, ""
+	case len(k.kills) > 0:
+		return k.kills[0].cause, k.kills[0].reason
+	default:
+		return swarm.CauseExited, ""
+	}
+}

@@ -1,0 +1,268 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+const (
+	// maxClients is how many clients may wait for something at once, and maxKills
+	// how many more may wait for a kill: waiting keeps nobody from ending the worker.
+	maxClients = 1000
+	maxKills   = 64
+	// maxEntering is how many clients may be connected that have not sent their
+	// request yet.
+	maxEntering = 64
+	// maxSurvivors is how many an answer names, so that it fits a socket's buffer.
+	maxSurvivors = 200
+	// patience is how long a client may take to send its request.
+	patience = 10 * time.Second
+	// breather is how long to wait for what no event tells of: room for files.
+	breather = 100 * time.Millisecond
+)
+
+// control is the socket that clients connect to.
+type control struct {
+	socket *os.File
+	// entering holds a token for each client whose request is not known yet, clients
+	// and kills one for each that is served.
+	entering, clients, kills chan struct{}
+}
+
+// request is what one client asks for.
+type request struct {
+	rundir.Request
+	from *client
+	// intake is for input: it gets what takes the input, or nil if the client was
+	// answered otherwise.
+	intake chan<- *intake
+}
+
+// refuse answers instead of taking an input, or anything else.
+func (r request) refuse(a rundir.Answer) {
+	r.from.last(a)
+	if r.intake != nil {
+		close(r.intake)
+	}
+}
+
+// listen takes over the run directory's control socket and sends what is asked
+// there to requests.
+func listen(requests chan<- request) (*control, error) {
+	fd, err := socket()
+	if err != nil {
+		return nil, os.NewSyscallError("socket", err)
+	}
+	c := &control{
+		socket:   os.NewFile(uintptr(fd), rundir.Socket),
+		entering: make(chan struct{}, maxEntering),
+		clients:  make(chan struct{}, maxClients),
+		kills:    make(chan struct{}, maxKills),
+	}
+	_ = os.Remove(rundir.Socket)
+	// The mode must be right from the first moment on, so no chmod.
+	mask := unix.Umask(0o177)
+	err = unix.Bind(fd, &unix.SockaddrUnix{Name: rundir.Socket})
+	unix.Umask(mask)
+	if err == nil {
+		err = unix.Listen(fd, 128)
+	}
+	if err != nil {
+		c.socket.Close()
+		return nil, os.NewSyscallError("bind "+rundir.Socket, err)
+	}
+	go c.accept(requests)
+	return c, nil
+}
+
+func (c *control) close() {
+	c.socket.Close()
+	_ = os.Remove(rundir.Socket)
+}
+
+func (c *control) accept(requests chan<- request) {
+	raw, err := c.socket.SyscallConn()
+	if err != nil {
+		return
+	}
+	for {
+		c.entering <- struct{}{}
+		fd := -1
+		var failed error
+		err := raw.Read(func(s uintptr) bool {
+			fd, failed = accept(int(s))
+			return !errors.Is(failed, unix.EAGAIN)
+		})
+		if err != nil {
+			return
+		}
+		if failed != nil {
+			// Too many files: the client stays in the queue.
+			<-time.After(breather)
+			<-c.entering
+			continue
+		}
+		if !sameUser(fd) {
+			_ = unix.Close(fd)
+			<-c.entering
+			continue
+		}
+		go c.attend(&client{file: os.NewFile(uintptr(fd), "client")}, requests)
+	}
+}
+
+// attend reads the only request of a client, and then watches for its going.
+func (c *control) attend(cl *client, requests chan<- request) {
+	r, err := cl.request()
+	var slot chan struct{}
+	if err == nil {
+		slot = c.admit(r.Verb)
+	}
+	<-c.entering
+	switch {
+	case err != nil:
+		cl.last(rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()})
+		return
+	case slot == nil && (r.Verb == rundir.VerbWait || r.Verb == rundir.VerbWatch):
+		// Without an answer it waits for the end of the shim, which is the same.
+		cl.file.Close()
+		return
+	case slot == nil:
+		cl.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "too many clients wait for the worker"})
+		return
+	}
+	if r.Verb == rundir.VerbInput {
+		cl.input(r, requests)
+	} else {
+		_ = cl.file.SetReadDeadline(time.Time{})
+		requests <- request{Request: r, from: cl}
+		cl.watch()
+	}
+	<-slot
+}
+
+// admit returns where a request has its place, or nil if there is none.
+func (c *control) admit(verb string) chan struct{} {
+	select {
+	case c.clients <- struct{}{}:
+		return c.clients
+	default:
+	}
+	if verb != rundir.VerbKill {
+		return nil
+	}
+	select {
+	case c.kills <- struct{}{}:
+		return c.kills
+	default:
+		return nil
+	}
+}
+
+// client is one connection.
+type client struct {
+	file *os.File
+	// left says that the other side has gone.
+	left atomic.Bool
+	// goesOn says that it does not close the terminal, see [rundir.GoOn].
+	goesOn atomic.Bool
+	// late says that it asked when the worker had ended already.
+	late bool
+	// watches says that it is told of changes.
+	watches bool
+	// ahead is what was read beyond the request.
+	ahead []byte
+}
+
+// request reads the request of a client.
+func (c *client) request() (rundir.Request, error) {
+	_ = c.file.SetReadDeadline(time.Now().Add(patience))
+	line, err := c.line()
+	if err != nil {
+		return rundir.Request{}, err
+	}
+	return rundir.ParseRequest(line)
+}
+
+// line reads up to a newline. What it reads beyond that is ahead.
+func (c *client) line() (string, error) {
+	// Most requests are this short.
+	buf := make([]byte, 0, 128)
+	for len(buf) < rundir.MaxLine {
+		buf = slices.Grow(buf, 1)
+		n, err := c.file.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if i := bytes.IndexByte(buf, '\n'); i >= 0 && i < rundir.MaxLine {
+			c.ahead = buf[i+1:]
+			return string(buf[:i]), nil
+		}
+		if err != nil {
+			return "", errors.New("incomplete request")
+		}
+	}
+	return "", errors.New("request too long")
+}
+
+// watch returns when the other side has closed, or last was called. A client that
+// only shut down its sending side still reads. All that one may say after its
+// request is [rundir.GoOn].
+func (c *client) watch() {
+	var buf [64]byte
+	for {
+		n, err := c.file.Read(buf[:])
+		if n > 0 {
+			c.goesOn.Store(true)
+		}
+		if errors.Is(err, io.EOF) && !c.hungUp() {
+			return
+		}
+		if err != nil {
+			c.left.Store(true)
+			c.file.Close()
+			return
+		}
+	}
+}
+
+func (c *client) hungUp() bool {
+	raw, err := c.file.SyscallConn()
+	if err != nil {
+		return true
+	}
+	gone := true
+	_ = raw.Control(func(fd uintptr) {
+		p := []unix.PollFd{{Fd: int32(fd)}}
+		_, _ = unix.Poll(p, 0)
+		gone = p[0].Revents&unix.POLLHUP != 0
+	})
+	return gone
+}
+
+// say sends one line. It never waits: lines are few and short, and a client that
+// does not read them must not stop the shim.
+func (c *client) say(a rundir.Answer) {
+	raw, err := c.file.SyscallConn()
+	if err != nil {
+		return
+	}
+	line := []byte(a.String() + "\n")
+	_ = raw.Write(func(fd uintptr) bool {
+		_, _ = unix.SendmsgN(int(fd), line, nil, nil, sendFlags)
+		return true
+	})
+}
+
+// last sends the last line.
+func (c *client) last(a rundir.Answer) {
+	c.say(a)
+	c.file.Close()
+}

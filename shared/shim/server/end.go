@@ -1,0 +1,74 @@
+package server
+
+import (
+	"time"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// end makes the end durable and tells it, in the one order in which nobody can be
+// told of an end that a crash takes back, or read a status before its output.
+func (k *keeper) end() int {
+	failpoint("drained")
+	k.log.close()
+	k.transcript.close()
+	failpoint("logged")
+	k.capture()
+	k.writes.finish()
+	v := k.log.drops()
+	k.status.DroppedBytes, k.status.DroppedLines = v.bytes, v.lines
+	k.status.State = rundir.StateEnded
+	err := k.file.end(k.status)
+	failpoint("ended")
+	if err == nil {
+		_ = k.journal.ended() // else the host finds out when it looks
+	}
+	failpoint("noted")
+	if k.term != nil {
+		k.term.restore()
+	}
+	if err != nil {
+		// The status still says running, and with the shim gone that reads as lost.
+		k.control.close()
+		return exitError
+	}
+	k.tell()
+	k.awaitInput()
+	failpoint("told")
+	k.control.close()
+	return exitDone
+}
+
+// tell answers all who wait, and those who asked while the end was written.
+func (k *keeper) tell() {
+	for _, kl := range k.kills {
+		if kl.client != nil && !kl.spent {
+			kl.client.last(rundir.Answer{Kind: rundir.AnswerEnded, Forced: k.status.Forced, Signal: kl.signal})
+		}
+	}
+	for _, c := range k.waiting {
+		c.last(rundir.Answer{Kind: rundir.AnswerEnded, Forced: k.status.Forced, Already: c.late})
+	}
+	k.waiting = nil
+	for {
+		select {
+		case r := <-k.requests:
+			k.serve(r)
+			for _, c := range k.waiting {
+				c.last(rundir.Answer{Kind: rundir.AnswerEnded, Forced: k.status.Forced, Already: true})
+			}
+			k.waiting = nil
+		default:
+			return
+		}
+	}
+}
+
+// awaitInput lets the last input be answered: who gave it may have ended the
+// worker with it.
+func (k *keeper) awaitInput() {
+	select {
+	case k.turn <- struct{}{}:
+	case <-time.After(breather):
+	}
+}

@@ -1,0 +1,245 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/pty"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// turnLimit is how long an input waits for the one before it.
+const turnLimit = 5 * time.Second
+
+var (
+	errGone     = errors.New("the worker's process ended before it had read all of it")
+	errWaits    = errors.New("the worker has not read an earlier input")
+	errNoInput  = pty.Refused("the worker has no standard input")
+	errClosed   = pty.Refused("the worker's standard input is closed")
+	errNoKeys   = pty.Refused("the worker is on no terminal: no key can be pressed")
+	errBadInput = errors.New("incomplete input")
+)
+
+// intake takes input for one start of the worker. Goroutines of clients use it:
+// a worker that does not read must not stop the shim.
+type intake struct {
+	// One of these is where it goes, or none.
+	term *pty.Terminal
+	pipe *os.File
+	// turn is held by who gives input: two must not mix.
+	turn chan struct{}
+	// gone is closed when the main process has ended.
+	gone chan struct{}
+	once sync.Once
+	// left is how much nobody has read; set before gone is closed.
+	left int
+}
+
+func newIntake(turn chan struct{}) *intake {
+	return &intake{turn: turn, gone: make(chan struct{})}
+}
+
+// close ends all that is being given.
+func (in *intake) close() {
+	in.once.Do(func() {
+		in.left = in.unread()
+		close(in.gone)
+	})
+	if in.pipe != nil {
+		in.pipe.Close()
+	}
+}
+
+// input asks for the worker's intake and gives it what the client sends.
+func (c *client) input(r rundir.Request, requests chan<- request) {
+	asked := make(chan *intake, 1)
+	requests <- request{Request: r, from: c, intake: asked}
+	in := <-asked
+	switch {
+	case in == nil:
+		return
+	case r.Kind == rundir.InputInterrupt && in.term != nil:
+		// A key of its own: it waits for nobody.
+		c.last(in.result(in.term.Interrupt()))
+		return
+	case in.term == nil && in.pipe == nil:
+		c.last(in.result(errNoInput))
+		return
+	}
+	if err := in.await(); err != nil {
+		c.last(in.result(err))
+		return
+	}
+	defer func() { <-in.turn }()
+	var once sync.Once
+	err := in.take(c, r, func() {
+		once.Do(func() { c.last(rundir.Answer{Kind: rundir.AnswerPending}) })
+	})
+	once.Do(func() { c.last(in.result(err)) })
+}
+
+// result makes an answer of what came of an input.
+func (in *intake) result(err error) rundir.Answer {
+	select {
+	case <-in.gone:
+		switch {
+		case errors.Is(err, pty.ErrUnread) && in.left == 0:
+			// It has read it, and ended at once.
+			err = nil
+		case err != nil:
+			// Whatever it looked like from here.
+			err = errGone
+		}
+	default:
+	}
+	var refused pty.Refused
+	switch {
+	case err == nil:
+		return rundir.Answer{Kind: rundir.AnswerOK}
+	case errors.As(err, &refused), errors.Is(err, errBadInput):
+		return rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()}
+	default:
+		return rundir.Answer{Kind: rundir.AnswerBusy, Text: err.Error()}
+	}
+}
+
+// take gives the worker an input. The client may have waited with its bytes until
+// now: the shim holds those of one input, and of no other.
+func (in *intake) take(c *client, r rundir.Request, late func()) error {
+	if r.Kind == rundir.InputEOF {
+		return in.eof()
+	}
+	data, free, err := buffer(r.Size)
+	if err != nil {
+		return err
+	}
+	defer free()
+	_ = c.file.SetReadDeadline(time.Now().Add(patience))
+	n := copy(data, c.ahead)
+	c.ahead = nil
+	if _, err := io.ReadFull(c.file, data[n:]); err != nil {
+		return errBadInput
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-in.gone:
+			cancel(errGone)
+		case <-ctx.Done():
+		}
+	}()
+	switch {
+	case r.Kind == rundir.InputKeys && in.term == nil:
+		return errNoKeys
+	case r.Kind == rundir.InputKeys:
+		return in.term.PressKeys(ctx, string(data), late)
+	case in.term != nil:
+		return in.term.Give(ctx, data, pty.Giving{
+			Enter: r.Enter, EnterAfter: time.Duration(r.AfterMS) * time.Millisecond, PasteOnly: r.PasteOnly, Late: late,
+		})
+	default:
+		return in.write(ctx, data, r.Enter, late)
+	}
+}
+
+// await waits for the turn.
+func (in *intake) await() error {
+	timer := time.NewTimer(turnLimit)
+	defer timer.Stop()
+	select {
+	case in.turn <- struct{}{}:
+	case <-in.gone:
+		return errGone
+	case <-timer.C:
+		return errWaits
+	}
+	select {
+	case <-in.gone:
+		<-in.turn
+		return errGone
+	default:
+		return nil
+	}
+}
+
+func (in *intake) eof() error {
+	if in.term != nil {
+		return in.term.EOF()
+	}
+	if in.pipe.Close() != nil {
+		return errClosed
+	}
+	return nil
+}
+
+// write gives the worker data through its pipe.
+func (in *intake) write(ctx context.Context, data []byte, enter bool, late func()) error {
+	isLate := make(chan struct{})
+	timer := time.AfterFunc(pty.Patience, func() {
+		late()
+		close(isLate)
+	})
+	defer timer.Stop()
+	_, err := in.pipe.Write(data)
+	if err == nil && enter {
+		_, err = in.pipe.WriteString("\n")
+	}
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, os.ErrClosed), errors.Is(err, unix.EPIPE):
+		return errClosed
+	default:
+		return err
+	}
+	// Nothing tells that a pipe was read.
+	for pause := time.Millisecond; in.unread() > 0; pause = min(2*pause, breather) {
+		select {
+		case <-time.After(pause):
+		case <-isLate:
+			return nil
+		case <-ctx.Done():
+			return pty.ErrUnread
+		}
+	}
+	return nil
+}
+
+// unread is how much the worker could read.
+func (in *intake) unread() (n int) {
+	if in.term != nil {
+		n, _ = in.term.Unread()
+	}
+	if in.pipe == nil {
+		return n
+	}
+	raw, err := in.pipe.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Control(func(fd uintptr) { n, _ = pty.CountInput(int(fd)) })
+	return n
+}
+
+// mapped is from what size on an input gets memory of its own, which goes back
+// to the system at once and not when the runtime finds time for it.
+const mapped = 4 << 10
+
+func buffer(size int) (b []byte, free func(), err error) {
+	if size < mapped {
+		return make([]byte, size), func() {}, nil
+	}
+	b, err = unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("mmap", err)
+	}
+	return b, func() { _ = unix.Munmap(b) }, nil
+}

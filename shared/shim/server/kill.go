@@ -1,0 +1,244 @@
+package server
+
+import (
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// lastLook is how long processes may take to vanish after SIGKILL: one that
+// sleeps in the kernel does not.
+const lastLook = 5 * time.Second
+
+// kill is one attempt to end the worker.
+type kill struct {
+	cause    swarm.Cause
+	reason   string
+	signal   string
+	deadline time.Time
+	force    bool
+	// client is who asked and is waiting for the answer; nil if nobody is.
+	client *client
+	// forced says that the deadline is that of the last look.
+	forced bool
+	// spent says that nothing more happens at a deadline.
+	spent bool
+}
+
+// killOf is the kill that a request asks for, from now on.
+func killOf(r rundir.Request, from *client) *kill {
+	return &kill{
+		cause:    swarm.CauseKilled,
+		signal:   r.Signal,
+		deadline: time.Now().Add(grace(r.GraceMS)),
+		force:    r.Force,
+		client:   from,
+	}
+}
+
+// begin sends the first signal of a kill. Those before it go on: each has its own
+// deadline, and the earliest that forces ends all.
+func (k *keeper) begin(kl *kill, sig unix.Signal, mainOnly bool) {
+	k.kills = append(k.kills, kl)
+	k.first(sig, mainOnly)
+}
+
+// first sends the first signal of a kill that has begun.
+func (k *keeper) first(sig unix.Signal, mainOnly bool) {
+	targets, _ := k.members()
+	if mainOnly && !k.mainEnded {
+		targets = only(targets, k.status.Main.PID)
+	}
+	if sig == unix.SIGKILL && !mainOnly {
+		k.forcing = true
+		return
+	}
+	k.signalAll(targets, sig)
+	if sig != unix.SIGSTOP && sig != unix.SIGTSTP {
+		// One that is stopped sees its signal only when it goes on.
+		k.signalAll(targets, unix.SIGCONT)
+	}
+}
+
+func (k *keeper) signalAll(targets []proc.Process, sig unix.Signal) {
+	self := os.Getpid()
+	for _, p := range targets {
+		// One that is gone, or someone else's, shows at the deadline.
+		if p.Parent == self {
+			// Only the shim reaps its children, so this is still the same one.
+			_ = unix.Kill(p.PID, sig)
+		} else {
+			_ = p.Signal(sig)
+		}
+		k.signalled[p.PID] = p.Start
+	}
+}
+
+// endLeftover ends what outlived the main process, unless a kill that is under
+// way says how long it may take. Whoever got a signal already gets no second one:
+// many programs take that for impatience.
+func (k *keeper) endLeftover(members []proc.Process) {
+	var fresh []proc.Process
+	for _, p := range members {
+		if k.signalled[p.PID] != p.Start {
+			fresh = append(fresh, p)
+		}
+	}
+	if len(fresh) > 0 && k.leftover == nil {
+		k.signalAll(fresh, unix.SIGTERM)
+		k.signalAll(fresh, unix.SIGCONT)
+	}
+	if k.leftover == nil && !k.underWay() {
+		k.leftover = &kill{
+			deadline: time.Now().Add(time.Duration(k.launch.GraceMS) * time.Millisecond),
+			force:    k.launch.Force,
+		}
+	}
+}
+
+// underWay says whether a kill still waits for its deadline.
+func (k *keeper) underWay() bool {
+	for _, kl := range k.kills {
+		if !kl.spent {
+			return true
+		}
+	}
+	return false
+}
+
+// untilNext is how long it is to the next deadline.
+func (k *keeper) untilNext() time.Duration {
+	next := time.Hour
+	if k.mainEnded || k.forcing {
+		next = recheck
+	}
+	if k.blind || k.apart && (k.mainEnded || k.forcing) {
+		next = breather
+	}
+	if k.unsaved && !k.writes.underWay() {
+		next = min(next, max(saveEvery-time.Since(k.saved), 0))
+	}
+	for kl := range k.deadlines {
+		next = min(next, max(time.Until(kl.deadline), 0))
+	}
+	if c := k.closing; c != nil && !c.done {
+		next = min(next, closeEvery)
+	}
+	if d := k.completion.deadline; !d.IsZero() {
+		next = min(next, max(time.Until(d), 0))
+	}
+	if k.restarts.pausing() && k.drainedForStart() {
+		next = min(next, max(time.Until(k.restarts.at), 0))
+	}
+	return next
+}
+
+func (k *keeper) deadlines(yield func(*kill) bool) {
+	for _, kl := range k.kills {
+		if !kl.spent && !yield(kl) {
+			return
+		}
+	}
+	if k.leftover != nil && !k.leftover.spent {
+		yield(k.leftover)
+	}
+}
+
+// expire acts on all deadlines that have passed.
+func (k *keeper) expire() {
+	if members, err := k.members(); err == nil && len(members) == 0 {
+		// The end is there, only its signal is not.
+		k.reap()
+		return
+	}
+	now := time.Now()
+	k.graceOver(now)
+	if c := k.closing; c != nil && c.hopeless() {
+		k.closed()
+	}
+	for kl := range k.deadlines {
+		if kl.deadline.After(now) {
+			continue
+		}
+		if !kl.force || kl.forced {
+			k.giveUp(kl)
+			continue
+		}
+		kl.forced = true
+		kl.deadline = now.Add(lastLook)
+		k.forcing, k.status.Forced = true, true
+	}
+}
+
+// giveUp names who is still alive. Without force the worker goes on as if nothing
+// had been, so a later exit is its own.
+func (k *keeper) giveUp(kl *kill) {
+	members, err := k.members()
+	if err == nil && len(members) == 0 {
+		// The last one ended just now: that is no failure.
+		return
+	}
+	kl.spent = true
+	if kl.client != nil {
+		a := rundir.Answer{Kind: rundir.AnswerSurvivors, Forced: kl.forced, Signal: kl.signal}
+		for _, p := range members {
+			if len(a.Survivors) == maxSurvivors {
+				break
+			}
+			a.Survivors = append(a.Survivors, rundir.Survivor{PID: p.PID, Name: p.Name})
+		}
+		kl.client.last(a)
+	}
+	if kl.forced || k.forcing {
+		return
+	}
+	for i := range k.kills {
+		if k.kills[i] == kl {
+			k.kills = append(k.kills[:i:i], k.kills[i+1:]...)
+			break
+		}
+	}
+	if len(k.kills) == 0 {
+		clear(k.signalled)
+	}
+}
+
+// sweep kills all there is. Stopped first, none of them can fork away from under
+// the look at the tree.
+func (k *keeper) sweep(members []proc.Process) {
+	until := time.Now().Add(lastLook)
+	for time.Now().Before(until) {
+		fresh := false
+		stopGroups(members, k.shot)
+		for _, p := range members {
+			if k.shot[p.PID] == p.Start {
+				continue
+			}
+			fresh = true
+			k.shot[p.PID] = p.Start
+			_ = p.Signal(unix.SIGSTOP)
+		}
+		if !fresh {
+			break
+		}
+		k.reap()
+		members, _ = k.members()
+	}
+	for _, p := range members {
+		_ = p.Signal(unix.SIGKILL)
+	}
+}
+
+func only(members []proc.Process, pid int) []proc.Process {
+	for _, p := range members {
+		if p.PID == pid {
+			return []proc.Process{p}
+		}
+	}
+	return nil
+}

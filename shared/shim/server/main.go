@@ -1,0 +1,113 @@
+package server
+
+import (
+	"os"
+	"runtime"
+
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// Exit codes of the shim itself; the worker's is in its status.
+const (
+	exitDone  = 0
+	exitError = 1
+	exitUsage = 2
+)
+
+// Main keeps the worker whose run directory is the only argument, until nothing
+// of it is left, and returns the shim's own exit code.
+func Main(args []string) int {
+	if len(args) != 1 {
+		os.Stderr.WriteString("usage: swarm-shim RUN-DIRECTORY\nswarm starts this program; it is not for people.\n")
+		return exitUsage
+	}
+	// One worker needs no second processor, and each costs memory.
+	runtime.GOMAXPROCS(1)
+	if err := settle(); err != nil {
+		os.Stderr.WriteString("swarm-shim: " + err.Error() + "\n")
+		return exitError
+	}
+	if err := os.Chdir(args[0]); err != nil {
+		os.Stderr.WriteString("swarm-shim: " + err.Error() + "\n")
+		return exitError
+	}
+	// Held from now on: if the shim dies early, whoever waits reads end of file.
+	ready := openReady()
+	k, err := start()
+	if err != nil {
+		ready.say("error " + err.Error())
+		return exitError
+	}
+	ready.say("ok")
+	return k.run()
+}
+
+// start brings everything up to the running worker, or undoes it.
+func start() (_ *keeper, err error) {
+	// Whoever finds the launch file taken and no status waits for this lock.
+	starting, err := lockDirectory()
+	if err != nil {
+		return nil, err
+	}
+	defer starting.Close()
+	b, err := safefile.Read(rundir.LaunchFile, rundir.MaxLaunch)
+	if err != nil {
+		return nil, err
+	}
+	// It holds the environment, secrets and all. Who removes it has it: nothing
+	// is started from a launch file that somebody else took back.
+	if err := os.Remove(rundir.LaunchFile); err != nil {
+		return nil, err
+	}
+	launch, err := rundir.DecodeLaunch(b)
+	if err != nil {
+		return nil, err
+	}
+	self, err := proc.Identify(os.Getpid())
+	if err != nil {
+		return nil, err
+	}
+	k := newKeeper(launch, self)
+	defer func() {
+		if err != nil {
+			k.undo()
+		}
+	}()
+	if k.file, err = newStatusFile(); err != nil {
+		return nil, err
+	}
+	if k.log, err = openLog(launch.OutputLimit); err != nil {
+		return nil, err
+	}
+	if launch.Transcript {
+		if k.transcript, err = openTranscript(launch.OutputLimit); err != nil {
+			return nil, err
+		}
+	}
+	if k.control, err = listen(k.requests); err != nil {
+		return nil, err
+	}
+	k.catchSignals()
+	if err := watchOwner(launch.Owner, k.ownerEnded); err != nil {
+		return nil, err
+	}
+	if err := k.startWorker(); err != nil {
+		return nil, err
+	}
+	if err := k.file.write(encode(k.status)); err != nil {
+		// Nobody could ever learn of this worker.
+		k.abort()
+		return nil, err
+	}
+	if launch.Restart.When == "" {
+		k.launch.Env, k.launch.Command = nil, nil
+	}
+	trim()
+	return k, nil
+}
+
+// lockDirectory locks the run directory until the file is closed, or the shim
+// ends.
+func lockDirectory() (*os.File, error) { return safefile.LockDir(".", safefile.Exclusive) }

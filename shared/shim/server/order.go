@@ -1,0 +1,48 @@
+package server
+
+import (
+	"os"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// takeOrder carries out the kill that lies in the run directory, if one does, see
+// [rundir.OrderFile]. It is called at every SIGCONT.
+func (k *keeper) takeOrder() {
+	f, err := safefile.Open(rundir.OrderFile, rundir.MaxLine)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return
+	}
+	b := make([]byte, info.Size())
+	if _, err := f.ReadAt(b, 0); err != nil {
+		return
+	}
+	// Its end tells the writer that the kill is under way, so it comes first. One
+	// that was taken back meanwhile is not carried out.
+	if os.Remove(rundir.OrderFile) != nil {
+		return
+	}
+	line, whole := strings.CutSuffix(string(b), "\n")
+	r, err := rundir.ParseRequest(line)
+	sig := proc.SignalNumber(r.Signal)
+	switch {
+	case err != nil, !whole, r.Verb != rundir.VerbKill, r.ID != k.launch.ID, sig == 0:
+		return
+	case time.Since(info.ModTime()) > rundir.OrderLife:
+		// The writer is gone, and what it wanted is long over.
+		return
+	}
+	k.reap()
+	if !k.over {
+		k.begin(killOf(r, nil), sig, r.MainOnly)
+	}
+}

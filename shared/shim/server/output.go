@@ -1,0 +1,88 @@
+package server
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/pty"
+)
+
+// readSize is how much of a stream is read, and gets one time, at once.
+const readSize = 32 << 10
+
+// output carries one stream of the worker into the log.
+type output struct {
+	from   *os.File
+	stream stream
+	log    *log
+	raw    *transcript
+	// view shows the same bytes, which come from the terminal inner; nil if there is
+	// none.
+	view  *view
+	inner *pty.Terminal
+}
+
+// copy reads until the end of the stream, or until it is empty after finish.
+func (o *output) copy(done chan<- *output) {
+	buf := make([]byte, readSize)
+	for {
+		n, err := o.from.Read(buf)
+		o.put(buf[:n])
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			o.drain(buf)
+			break
+		}
+		if err != nil {
+			break
+		}
+	}
+	o.from.Close()
+	done <- o
+}
+
+func (o *output) put(b []byte) {
+	if len(b) == 0 {
+		return
+	}
+	o.log.append(o.stream, b, time.Now())
+	o.raw.append(b)
+	if o.view != nil {
+		o.inner.Saw(b)
+		o.view.show(b)
+	}
+}
+
+// finish makes copy read what is there and then stop: with nothing left of the
+// worker, whoever still holds the other end is not of it.
+func (o *output) finish() {
+	_ = o.from.SetReadDeadline(time.Now())
+	if o.view != nil {
+		// A terminal that nobody reads must not keep the shim.
+		o.view.finish(time.Second)
+	}
+}
+
+// drain reads what is in the pipe, and not more than a pipe holds, in case that a
+// stranger goes on writing.
+func (o *output) drain(buf []byte) {
+	_ = o.from.SetReadDeadline(time.Time{})
+	raw, err := o.from.SyscallConn()
+	if err != nil {
+		return
+	}
+	for left := pipeSize; left > 0; {
+		n := 0
+		err := raw.Read(func(fd uintptr) bool {
+			n, _ = unix.Read(int(fd), buf)
+			return true
+		})
+		if err != nil || n <= 0 {
+			return
+		}
+		o.put(buf[:n])
+		left -= n
+	}
+}

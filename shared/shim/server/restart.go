@@ -1,0 +1,212 @@
+package server
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// restarts is how often a worker was started again, and when it will be.
+type restarts struct {
+	rundir.Restart
+	// recent are the starts, or attempts, within the window.
+	recent []time.Time
+	// row counts the starts without a run that was longer than the window.
+	row int
+	// began is when the main process was started.
+	began time.Time
+	// at is when the next start is due; zero if none is.
+	at time.Time
+	// untidy says that the memory of the start before is still taken.
+	untidy bool
+	// failed is why the last attempt failed, nil if it did not.
+	failed error
+}
+
+// pausing says that the worker is between two starts: nothing of it is there.
+func (r *restarts) pausing() bool { return !r.at.IsZero() }
+
+// wants says whether the policy wants a start after an end of that kind.
+func (r *restarts) wants(code int) bool {
+	switch r.When {
+	case rundir.RestartAlways:
+		return true
+	case rundir.RestartOnFailure:
+		return code != 0 || r.failed != nil
+	default:
+		return false
+	}
+}
+
+func (r *restarts) window() time.Duration { return time.Duration(r.WindowMS) * time.Millisecond }
+
+// spent says whether there were as many starts as the budget has.
+func (r *restarts) spent(now time.Time) bool {
+	for len(r.recent) > 0 && now.Sub(r.recent[0]) >= r.window() {
+		r.recent = r.recent[1:]
+	}
+	return len(r.recent) >= r.Budget
+}
+
+// delay is how long to wait before the next start: twice as long each time, give
+// or take a fifth, so that a crowd that ended together does not start together.
+func (r *restarts) delay() time.Duration {
+	least, most := time.Duration(r.MinMS)*time.Millisecond, time.Duration(r.MaxMS)*time.Millisecond
+	d := most
+	// Compared so that nothing can overflow.
+	if r.row < 32 && least <= most>>r.row {
+		d = least << r.row
+	}
+	return min(d*4/5+rand.N(d*2/5+1), max(most, 1))
+}
+
+// failure is why the last attempt failed; what is in it may be of any length.
+func (r *restarts) failure() string {
+	const most = 200
+	s := r.failed.Error()
+	if len(s) > most {
+		s = s[:most] + "..."
+	}
+	return s
+}
+
+// gone follows when nothing of the worker is left: it is over, or it pauses until
+// its next start.
+func (k *keeper) gone() {
+	if k.comesAgain() {
+		k.pause()
+		return
+	}
+	k.over = true
+	k.finish()
+}
+
+// comesAgain decides about the end of the main process. Whatever was to end the
+// worker takes the place of an end that would have been followed by a start.
+func (k *keeper) comesAgain() bool {
+	r := &k.restarts
+	now := time.Now()
+	switch {
+	case !k.startDue():
+		return false
+	case k.status.Completion != nil || len(k.kills) > 0:
+		k.status.Cause, k.status.Reason = k.cause()
+		k.status.EndedNS = now.UnixNano()
+		return false
+	case r.spent(now):
+		k.status.Cause = swarm.CauseCrashLoop
+		k.status.Reason = "restarted " + strconv.Itoa(len(r.recent)) + " times within " + span(r.window())
+		if r.failed != nil {
+			k.status.Reason += "; " + r.failure()
+		}
+		return false
+	}
+	return true
+}
+
+// startDue says whether the policy wants a start after the end of the main process.
+func (k *keeper) startDue() bool {
+	return k.status.Cause == swarm.CauseExited && k.restarts.wants(k.status.Code)
+}
+
+// isFinal says whether the main process has ended and was the last one.
+func (k *keeper) isFinal() bool { return k.mainEnded && !k.startDue() }
+
+// pause tells when the worker comes again. Its last output may still come; on a
+// terminal that goes on.
+func (k *keeper) pause() {
+	r := &k.restarts
+	if time.Since(r.began) > r.window() {
+		r.row = 0
+	}
+	d := r.delay()
+	r.at = time.Now().Add(d)
+	r.row++
+	why := describe(k.status)
+	if r.failed != nil {
+		why = r.failure()
+	}
+	k.status.Reason = "restarting in " + span(d) + " (" + why + ")"
+	k.status.Main, k.status.Session = rundir.Identity{}, 0
+	k.status.Forced, k.forcing, k.leftover = false, false, nil
+	clear(k.signalled)
+	clear(k.shot)
+	if k.term == nil {
+		k.finish()
+	}
+	k.news()
+}
+
+// resume starts the worker again when it is time.
+func (k *keeper) resume() {
+	r := &k.restarts
+	if k.over || !r.pausing() {
+		return
+	}
+	if k.status.Completion != nil || len(k.kills) > 0 {
+		r.at = time.Time{}
+		k.gone()
+		return
+	}
+	if time.Now().Before(r.at) || !k.drainedForStart() {
+		return
+	}
+	r.at = time.Time{}
+	r.began = time.Now()
+	r.recent = append(r.recent, r.began)
+	k.childless = false
+	if r.failed = k.startWorker(); r.failed != nil {
+		k.gone()
+		return
+	}
+	k.mainEnded = false
+	k.restarted()
+}
+
+// drainedForStart says whether the output of the last start is complete: what the
+// next one writes must come after it.
+func (k *keeper) drainedForStart() bool { return k.term != nil || len(k.outputs) == 0 }
+
+// restarted records the start that was made.
+func (k *keeper) restarted() {
+	s := &k.status
+	s.Restarts++
+	s.LastRestarts = append(s.LastRestarts, rundir.Restarted{
+		Number: s.Restarts, TimeNS: s.StartedNS, Code: s.Code, Signal: s.Signal,
+	})
+	if len(s.LastRestarts) > swarm.MaxRestarts {
+		s.LastRestarts = append(s.LastRestarts[:0], s.LastRestarts[1:]...)
+	}
+	s.EndedNS, s.Code, s.Signal, s.Cause, s.Reason = 0, 0, "", "", ""
+	k.untold, k.restarts.untidy = true, true
+	k.news()
+}
+
+// tidy gives back what the start before took, whose buffers go now: there may be many.
+func (r *restarts) tidy() {
+	if r.untidy {
+		r.untidy = false
+		runtime.GC()
+		trim()
+	}
+}
+
+// describe says how the main process ended.
+func describe(s rundir.Status) string {
+	if s.Signal != "" {
+		return "signal " + s.Signal
+	}
+	return "exit status " + strconv.Itoa(s.Code)
+}
+
+// span rounds to what people care for.
+func span(d time.Duration) string {
+	if d < time.Second {
+		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+	}
+	return strconv.FormatInt(int64((d+time.Second/2)/time.Second), 10) + "s"
+}

@@ -1,0 +1,160 @@
+package server
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// tidyEvery is after how many requests their garbage goes. Left to itself the
+// runtime first lets a heap grow to 4 MiB, several times what the shim needs.
+const tidyEvery = 64
+
+// serve does what a client asks for, or lets it wait for the end.
+func (k *keeper) serve(r request) {
+	if k.served++; k.served%tidyEvery == 0 {
+		runtime.GC()
+	}
+	if r.ID != "" && r.ID != k.launch.ID {
+		r.refuse(rundir.Answer{Kind: rundir.AnswerStale})
+		return
+	}
+	// An end that has happened comes first, even if its signal does not.
+	k.reap()
+	var sig unix.Signal
+	if r.Signal != "" {
+		if sig = proc.SignalNumber(r.Signal); sig == 0 {
+			r.from.last(rundir.Answer{Kind: rundir.AnswerError, Text: "unknown signal " + r.Signal})
+			return
+		}
+	}
+	switch r.Verb {
+	case rundir.VerbKill:
+		r.from.say(rundir.Answer{Kind: rundir.AnswerAccepted})
+		if k.over {
+			k.wait(r.from)
+			return
+		}
+		kl := killOf(r.Request, r.from)
+		if r.Closing && k.term != nil && !k.term.gone {
+			k.beginClosing(&closing{kill: kl, sig: sig, mainOnly: r.MainOnly})
+			return
+		}
+		k.begin(kl, sig, r.MainOnly)
+	case rundir.VerbSignal:
+		r.from.last(k.signal(sig, func(p proc.Process) bool { return !r.MainOnly || p.PID == k.status.Main.PID }))
+	case rundir.VerbInput:
+		k.serveInput(r)
+	case rundir.VerbComplete:
+		k.complete(r, sig)
+	case rundir.VerbWatch:
+		r.from.watches = true
+		r.from.say(rundir.Answer{Kind: rundir.AnswerOK})
+		k.wait(r.from)
+	case rundir.VerbWait:
+		k.wait(r.from)
+	}
+}
+
+// serveInput hands the client what takes its input, or says why there is none.
+func (k *keeper) serveInput(r request) {
+	if r.Kind == rundir.InputInterrupt && k.term == nil {
+		// Like the key of a terminal: those in the main process's group.
+		r.refuse(k.signal(unix.SIGINT, func(p proc.Process) bool { return p.Group == k.status.Main.PID }))
+		return
+	}
+	if k.mainEnded {
+		r.refuse(k.nobody())
+		return
+	}
+	r.intake <- k.intake
+}
+
+// nobody answers what only a main process can be asked for when there is none.
+func (k *keeper) nobody() rundir.Answer {
+	if k.over || k.isFinal() {
+		return rundir.Answer{Kind: rundir.AnswerEnded, Already: true}
+	}
+	return rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker is between two starts"}
+}
+
+func (k *keeper) wait(c *client) {
+	c.late = k.over
+	// Those who left need no place any more.
+	k.waiting = slices.DeleteFunc(k.waiting, func(c *client) bool { return c.left.Load() })
+	k.waiting = append(k.waiting, c)
+}
+
+// signal sends a signal that is not meant to end the worker.
+func (k *keeper) signal(sig unix.Signal, to func(proc.Process) bool) rundir.Answer {
+	members, err := k.members()
+	if err != nil {
+		return rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()}
+	}
+	members = slices.DeleteFunc(members, func(p proc.Process) bool { return !to(p) })
+	if len(members) == 0 {
+		return k.nobody()
+	}
+	for _, p := range members {
+		if sigErr := p.Signal(sig); sigErr != nil && !errors.Is(sigErr, proc.ErrGone) {
+			err = errors.Join(err, sigErr)
+		}
+	}
+	if err != nil {
+		return rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()}
+	}
+	return rundir.Answer{Kind: rundir.AnswerOK}
+}
+
+// caught handles a signal to the shim itself.
+func (k *keeper) caught(sig unix.Signal) {
+	switch sig {
+	case unix.SIGHUP:
+		if k.term != nil {
+			k.hangup()
+			return
+		}
+		k.shutdown(sig)
+	case unix.SIGTERM, unix.SIGINT, unix.SIGQUIT:
+		k.shutdown(sig)
+	default:
+		// The others are caught so that they do not end the shim.
+	}
+}
+
+// shutdown ends the worker because the system ends the shim.
+func (k *keeper) shutdown(sig unix.Signal) {
+	k.beginOnce(swarm.CauseShutdown, "the keeper got "+proc.SignalName(sig), unix.SIGTERM)
+}
+
+// hangup ends the worker because its terminal is gone.
+func (k *keeper) hangup() {
+	k.term.hungup, k.term.gone = nil, true
+	if k.closing != nil {
+		k.closed()
+		return
+	}
+	k.beginOnce(swarm.CauseHangup, "the terminal was closed", unix.SIGHUP)
+}
+
+// beginOnce begins a kill that nobody asked for, by the worker's policy.
+func (k *keeper) beginOnce(cause swarm.Cause, reason string, sig unix.Signal) {
+	same := func(kl *kill) bool { return kl.cause == cause && !kl.spent }
+	if k.over || slices.ContainsFunc(k.kills, same) {
+		return
+	}
+	k.begin(&kill{
+		cause:    cause,
+		reason:   reason,
+		signal:   proc.SignalName(sig),
+		deadline: time.Now().Add(grace(k.launch.GraceMS)),
+		force:    k.launch.Force,
+	}, sig, k.launch.MainOnly)
+}

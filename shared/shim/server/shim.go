@@ -1,0 +1,241 @@
+package server
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// keeper is one worker and all that is known of it. Only the goroutine of run
+// touches it.
+type keeper struct {
+	launch rundir.Launch
+	status rundir.Status
+	file   *statusFile
+	log    *log
+	// transcript is nil unless the launch file asks for it.
+	transcript *transcript
+	// outputs are the streams of the worker that are still read.
+	outputs []*output
+	term    *terminal
+	control *control
+	// threads are those that the shim's children are children of, see
+	// [proc.ForkThreads].
+	threads []int
+
+	mainEnded bool
+	// childless says that the kernel knew of no child at the last look.
+	childless bool
+	// over says that nothing of the worker is left; its output may be.
+	over  bool
+	kills []*kill
+	// leftover is the kill of what outlived the main process, if any did.
+	leftover *kill
+	// forcing says that SIGKILL is being sent to all there is.
+	forcing bool
+	// signalled are the processes that got the first signal of a kill, by pid and
+	// start time.
+	signalled map[int]uint64
+	// strangers are other shims and tmux servers that were seen below this one; nil if
+	// there was none.
+	strangers map[int]uint64
+	// shot are those that SIGKILL was sent to, or is about to be.
+	shot    map[int]uint64
+	waiting []*client
+	// intake takes input for the main process.
+	intake *intake
+	// turn is whose turn it is to give input, one at a time for all starts.
+	turn       chan struct{}
+	restarts   restarts
+	completion completion
+	// completing says that a completion is being written.
+	completing bool
+	// unsaved says that output was dropped since the status was written, saved when
+	// that was.
+	unsaved bool
+	saved   time.Time
+	writes  writes
+	// queued says that a write of the status waits for its turn, unannounced that those
+	// who watch are told after it.
+	queued, unannounced bool
+	// journal is for the writes only, and for the end after them.
+	journal journal
+	// untold says that the journal does not tell yet of what the status will say once
+	// it is written.
+	untold bool
+	// closing is nil unless who asked for a kill closes the terminal.
+	closing *closing
+	// blind says that the last look at the tree did not see all of it.
+	blind bool
+	// apart says that some of the worker is below a tmux server, whose ends are no
+	// events of the shim's.
+	apart bool
+	// served counts requests.
+	served int
+
+	requests chan request
+	children chan os.Signal
+	signals  chan os.Signal
+	resized  chan os.Signal
+	// continued gets SIGCONT.
+	continued chan os.Signal
+	drained   chan *output
+	// ownerEnded is closed when the owner has ended.
+	ownerEnded chan struct{}
+}
+
+func newKeeper(l rundir.Launch, self rundir.Identity) *keeper {
+	return &keeper{
+		launch: l,
+		status: rundir.Status{
+			Version: rundir.StatusVersion,
+			ID:      l.ID,
+			State:   rundir.StateRunning,
+			Shim:    self,
+		},
+		journal:    journal{id: l.ID},
+		writes:     newWrites(),
+		signalled:  make(map[int]uint64),
+		shot:       make(map[int]uint64),
+		turn:       make(chan struct{}, 1),
+		restarts:   restarts{Restart: l.Restart, began: time.Now()},
+		requests:   make(chan request),
+		children:   make(chan os.Signal, 1),
+		signals:    make(chan os.Signal, 8),
+		resized:    make(chan os.Signal, 1),
+		continued:  make(chan os.Signal, 1),
+		drained:    make(chan *output, 2),
+		ownerEnded: make(chan struct{}),
+	}
+}
+
+// catchSignals takes over all signals that would end or stop the shim. As a side
+// effect the worker starts with their defaults, even those that whoever started
+// the shim ignored.
+func (k *keeper) catchSignals() {
+	signal.Notify(k.children, unix.SIGCHLD)
+	signal.Notify(k.signals, unix.SIGTERM, unix.SIGINT, unix.SIGQUIT, unix.SIGHUP)
+	signal.Notify(k.resized, unix.SIGWINCH)
+	signal.Notify(k.continued, unix.SIGCONT)
+	// These only have to be caught.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU)
+}
+
+// run is the life of the worker, event by event.
+func (k *keeper) run() int {
+	timer := time.NewTimer(time.Hour)
+	for !k.over || len(k.outputs) > 0 {
+		timer.Reset(k.untilNext())
+		select {
+		case <-k.children:
+			k.reap()
+		case s := <-k.signals:
+			k.caught(s.(unix.Signal))
+		case <-k.resized:
+			if k.term != nil {
+				k.term.resize()
+			}
+		case <-k.continued:
+			k.takeOrder()
+		case <-k.term.closed():
+			k.hangup()
+		case <-k.ownerEnded:
+			k.ownerGone()
+		case r := <-k.requests:
+			k.serve(r)
+		case <-timer.C:
+			k.expire()
+		case o := <-k.drained:
+			k.forget(o)
+		case err := <-k.writes.ended:
+			k.writes.next(err)
+		case <-k.log.dropped:
+			k.unsaved = true
+		}
+		k.saveDrops()
+		k.look()
+		k.resume()
+	}
+	return k.end()
+}
+
+// reap takes notice of all children that ended.
+func (k *keeper) reap() {
+	for {
+		var ws unix.WaitStatus
+		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG, nil)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || pid <= 0 {
+			k.childless = proc.Verified && errors.Is(err, unix.ECHILD)
+			return
+		}
+		delete(k.signalled, pid)
+		delete(k.shot, pid)
+		if pid == k.status.Main.PID && !k.mainEnded {
+			k.mainEnd(ws)
+		}
+	}
+}
+
+// mainEnd records the real end of the main process, and why.
+func (k *keeper) mainEnd(ws unix.WaitStatus) {
+	k.mainEnded = true
+	k.status.EndedNS = time.Now().UnixNano()
+	k.status.Code = ws.ExitStatus()
+	if ws.Signaled() {
+		k.status.Code, k.status.Signal = -1, proc.SignalName(ws.Signal())
+	}
+	k.status.Cause, k.status.Reason = k.cause()
+	k.intake.close()
+}
+
+// look follows up after every event: ends what outlived the main process, and
+// finds out that nothing is left.
+func (k *keeper) look() {
+	if k.over || k.restarts.pausing() || !k.mainEnded && !k.forcing {
+		return
+	}
+	if k.mainEnded && k.childless {
+		// A subreaper without children has no descendants either.
+		k.gone()
+		return
+	}
+	members, err := k.members()
+	k.blind = err != nil
+	if len(members) == 0 && k.mainEnded && !k.blind {
+		k.gone()
+		return
+	}
+	if k.forcing {
+		k.sweep(members)
+		return
+	}
+	k.endLeftover(members)
+}
+
+// finish lets what is left of the output come, and no more.
+func (k *keeper) finish() {
+	if k.term != nil {
+		k.term.Inner.Close()
+	}
+	for _, o := range k.outputs {
+		o.finish()
+	}
+}
+
+func (k *keeper) forget(o *output) {
+	for i := range k.outputs {
+		if k.outputs[i] == o {
+			k.outputs = append(k.outputs[:i], k.outputs[i+1:]...)
+			return
+		}
+	}
+}

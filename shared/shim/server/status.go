@@ -1,0 +1,205 @@
+package server
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+const (
+	updateFile = rundir.StatusFile + ".tmp"
+	finalFile  = rundir.StatusFile + ".end"
+	// finalSize is more than a status is long, whatever the summary.
+	finalSize = 16 << 10
+)
+
+// statusFile replaces status.json. The room for the last one is taken at the
+// start: on a full disk nothing is left of a worker but its status.
+type statusFile struct{ final *os.File }
+
+func newStatusFile() (*statusFile, error) {
+	f, err := safefile.Create(finalFile)
+	if err != nil {
+		return nil, err
+	}
+	if err := reserve(f, finalSize); err != nil {
+		f.Close()
+		_ = os.Remove(finalFile)
+		return nil, err
+	}
+	return &statusFile{final: f}, nil
+}
+
+// encoded is a status as it is written: while that goes on the status may change.
+type encoded struct {
+	text []byte
+	// durable says that it must outlast a crash of the machine, as what a completed
+	// worker said. A running worker would not either.
+	durable bool
+}
+
+func encode(st rundir.Status) encoded { return encoded{rundir.EncodeStatus(st), st.Completion != nil} }
+
+// write replaces the status while the worker runs.
+func (s *statusFile) write(e encoded) error {
+	failpoint("writing")
+	err := writeFile(updateFile, e.text, e.durable)
+	if err == nil {
+		err = replaceStatus(updateFile)
+	}
+	if err != nil {
+		_ = os.Remove(updateFile)
+	}
+	return err
+}
+
+func writeFile(name string, b []byte, durable bool) error {
+	f, err := safefile.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err == nil && durable {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// end replaces the status for the last time. What the name points to is durable,
+// the name itself may be lost with the machine: that reads as a worker that the
+// machine took along, and costs no second wait for the disk.
+func (s *statusFile) end(st rundir.Status) error {
+	b := rundir.EncodeStatus(st)
+	if _, err := s.final.WriteAt(b, 0); err != nil {
+		return err
+	}
+	if err := s.cut(int64(len(b))); err != nil {
+		return err
+	}
+	failpoint("written")
+	_ = s.final.Sync()
+	ours := s.isInPlace()
+	s.final.Close()
+	failpoint("synced")
+	if !ours {
+		// The worker took the name away. Then there is no room for sure.
+		makeWay(finalFile)
+		if err := writeFile(finalFile, b, true); err != nil {
+			return err
+		}
+	}
+	if err := replaceStatus(finalFile); err != nil {
+		return err
+	}
+	failpoint("renamed")
+	return nil
+}
+
+// cut ends the last status at size. Most often it ends there: what was reserved lies
+// behind the end where the system can do that.
+func (s *statusFile) cut(size int64) error {
+	if info, err := s.final.Stat(); err == nil && info.Size() == size {
+		return nil
+	}
+	return s.final.Truncate(size)
+}
+
+// isInPlace reports whether the name of the last status still leads to the file that
+// was opened at the start.
+func (s *statusFile) isInPlace() bool {
+	opened, err := s.final.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(finalFile)
+	return err == nil && os.SameFile(opened, named)
+}
+
+// replaceStatus makes the file of that name status.json.
+func replaceStatus(name string) error {
+	makeWay(rundir.StatusFile)
+	return os.Rename(name, rundir.StatusFile)
+}
+
+// makeWay moves a directory aside that lies where a file is to be made. A file is
+// replaced, but a directory can't be, and to delete what the worker put there would
+// take any time.
+func makeWay(name string) {
+	if info, err := os.Lstat(name); err == nil && info.IsDir() {
+		_ = os.Rename(name, name+"."+strconv.FormatInt(time.Now().UnixNano(), 10))
+	}
+}
+
+func (s *statusFile) remove() {
+	s.final.Close()
+	_ = os.Remove(finalFile)
+	_ = os.Remove(updateFile)
+	_ = os.Remove(rundir.StatusFile)
+}
+
+// saveEvery is how often a worker that writes without end may cost a new status.
+const saveEvery = time.Second
+
+// saveDrops tells in the status what was dropped since it was written last.
+func (k *keeper) saveDrops() {
+	if k.unsaved && !k.writes.underWay() && time.Since(k.saved) >= saveEvery {
+		k.save()
+		// A worker that writes much has mapped most of the program by now.
+		trim()
+	}
+}
+
+// save has the status written as it is when its turn comes. What can't be said now is
+// said later, or at the end.
+func (k *keeper) save() {
+	if k.queued {
+		return
+	}
+	k.queued = true
+	untold := false
+	k.writes.add(write{
+		begin: func() func() error {
+			k.queued = false
+			v := k.log.drops()
+			k.status.DroppedBytes, k.status.DroppedLines = v.bytes, v.lines
+			k.unsaved, k.saved = false, time.Now()
+			untold, k.untold = k.untold, false
+			e := encode(k.status)
+			return func() error {
+				err := k.file.write(e)
+				if err == nil && untold {
+					_ = k.journal.changed() // else the host finds out when it looks
+				}
+				return err
+			}
+		},
+		end: func(err error) {
+			if err != nil {
+				k.unsaved, k.untold = true, k.untold || untold
+			}
+			if k.unannounced && !k.queued {
+				k.announce()
+			}
+			k.restarts.tidy()
+		},
+	})
+}
+
+// news has the status written, and tells those who watch then.
+func (k *keeper) news() {
+	k.unannounced = true
+	k.save()
+}
+
+func (k *keeper) announce() {
+	k.unannounced = false
+	for _, c := range k.waiting {
+		if c.watches {
+			c.say(rundir.Answer{Kind: rundir.AnswerChanged})
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package server
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+const (
+	// pipeSize is the most that a pipe holds here.
+	pipeSize  = 64 << 10
+	sendFlags = unix.MSG_DONTWAIT
+	// recheck is when to look at the tree without an event: orphans go to launchd,
+	// so their end is none here.
+	recheck = 200 * time.Millisecond
+)
+
+// settle makes the shim what it must be before it may start anything.
+func settle() error {
+	_, _ = unix.Setsid()
+	return closeInherited()
+}
+
+// tree is what is below the shim, and who left it but not the main process's
+// session or group.
+func tree(_ []int, main rundir.Identity, skip func(proc.Process) (bool, error)) ([]proc.Process, error) {
+	below, err := proc.Tree(os.Getpid(), skip)
+	known := make(map[int]bool)
+	for _, p := range below {
+		known[p.PID] = true
+	}
+	strays, findErr := proc.Find(func(p proc.Process) bool {
+		if known[p.PID] || p.Start < main.Start || p.Group != main.PID && p.Session != main.PID {
+			return false
+		}
+		skipped, skipErr := skip(p)
+		return !skipped && skipErr == nil
+	})
+	return append(below, strays...), errors.Join(err, findErr)
+}
+
+func pipe() (r, w *os.File, err error) {
+	// os.Pipe sets close-on-exec under the lock that fork takes.
+	return os.Pipe()
+}
+
+func socket() (int, error) {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return -1, err
+	}
+	return own(fd)
+}
+
+func accept(fd int) (int, error) {
+	fd, _, err := unix.Accept(fd)
+	if err != nil {
+		return -1, err
+	}
+	return own(fd)
+}
+
+// own makes a new descriptor the shim's alone. The worker has been started, or
+// will be by this goroutine, so no fork comes between.
+func own(fd int) (int, error) {
+	unix.CloseOnExec(fd)
+	if err := unix.SetNonblock(fd, true); err != nil {
+		_ = unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+func sameUser(fd int) bool {
+	peer, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+	return err == nil && int(peer.Uid) == os.Geteuid()
+}
+
+// reserve takes room on the disk, so that a later write can't fail for want of it. The
+// file may become as long as that.
+func reserve(f *os.File, size int64) error {
+	_, err := f.WriteAt(make([]byte, size), 0)
+	return err
+}
+
+// punch makes a hole of a part of a file, on other systems.
+func punch(*os.File, int64, int64) error { return unix.ENOTSUP }
+
+// reopen opens the terminal of standard input once more.
+func reopen() (*os.File, error) {
+	fd, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("open terminal", err)
+	}
+	return os.NewFile(uintptr(fd), "terminal"), nil
+}

@@ -1,0 +1,103 @@
+package server
+
+import (
+	"errors"
+	"os"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+const (
+	// pipeSize is how much a worker may write while the shim is not scheduled.
+	pipeSize  = 1 << 20
+	sendFlags = unix.MSG_DONTWAIT | unix.MSG_NOSIGNAL
+	// recheck is when to look at the tree without an event: every end in it is
+	// one, so this is never needed.
+	recheck = time.Hour
+)
+
+// settle makes the shim what it must be before it may start anything.
+func settle() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return os.NewSyscallError("prctl", err)
+	}
+	// Whoever starts a shim gives it a session of its own. If not, it is one of
+	// these two: a group's leader already, or this call mends it.
+	_, _ = unix.Setsid()
+	if err := closeInherited(); err != nil {
+		return err
+	}
+	unignore()
+	return startClean()
+}
+
+// unignore gives their defaults back to the signals that C libraries use among
+// themselves: the Go runtime leaves these alone, so that a worker would inherit
+// who ignored them.
+func unignore() {
+	// The kernel's struct sigaction; its zero value is SIG_DFL.
+	var def [4]uint64
+	for sig := uintptr(32); sig <= 34; sig++ {
+		_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&def)), 0, 8, 0, 0)
+	}
+}
+
+func tree(threads []int, _ rundir.Identity, skip func(proc.Process) (bool, error)) ([]proc.Process, error) {
+	return proc.Below(threads, skip)
+}
+
+// pipe returns a pipe whose reading end the runtime can wait for and whose
+// writing end is as a worker expects it.
+func pipe() (r, w *os.File, err error) {
+	var p [2]int
+	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+		return nil, nil, os.NewSyscallError("pipe2", err)
+	}
+	// Refused when the user has many pipes: then it stays smaller.
+	_, _ = unix.FcntlInt(uintptr(p[0]), unix.F_SETPIPE_SZ, pipeSize)
+	_ = unix.SetNonblock(p[0], true)
+	return os.NewFile(uintptr(p[0]), "output"), os.NewFile(uintptr(p[1]), "output"), nil
+}
+
+func socket() (int, error) {
+	return unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+}
+
+func accept(fd int) (int, error) {
+	fd, _, err := unix.Accept4(fd, unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)
+	return fd, err
+}
+
+func sameUser(fd int) bool {
+	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	return err == nil && int(peer.Uid) == os.Geteuid()
+}
+
+// reserve takes room on the disk, so that a later write can't fail for want of it. The
+// file may become as long as that.
+func reserve(f *os.File, size int64) error {
+	err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, size)
+	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
+		_, err = f.WriteAt(make([]byte, size), 0)
+	}
+	return err
+}
+
+// punch makes a hole of a part of a file.
+func punch(f *os.File, from, size int64) error {
+	return unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, size)
+}
+
+// reopen opens the terminal of standard input once more.
+func reopen() (*os.File, error) {
+	fd, err := unix.Open("/proc/self/fd/0", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("open terminal", err)
+	}
+	return os.NewFile(uintptr(fd), "terminal"), nil
+}

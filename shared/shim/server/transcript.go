@@ -1,0 +1,142 @@
+package server
+
+import (
+	"os"
+	"strconv"
+	"sync"
+
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// block is what the size and the place of a hole are multiples of: those of most
+	// file systems, which else only write zeros.
+	block = 4 << 10
+	// holes is how many holes the room of a transcript is dropped in.
+	holes = 16
+)
+
+// transcript is the output as it comes. The newest part of it is kept, within a
+// cap, at offsets that never change; what was before is one hole.
+type transcript struct {
+	mu    sync.Mutex
+	file  *os.File
+	limit int64
+	step  int64 // the least that is dropped at once
+	size  int64 // of file
+	hole  int64 // where it ends
+	// open says that the last line has no newline yet.
+	open bool
+	// full says that no more is written, since nothing can be dropped.
+	full bool
+	// missed is how much could not be written since the last that was.
+	missed int64
+	// punch makes the hole, where that can be done.
+	punch func(f *os.File, from, size int64) error
+}
+
+func openTranscript(limit int64) (*transcript, error) {
+	f, err := safefile.Create(swarm.TranscriptFile)
+	if err != nil {
+		return nil, err
+	}
+	return newTranscript(f, limit), nil
+}
+
+func newTranscript(f *os.File, limit int64) *transcript {
+	if limit <= 0 {
+		limit = rundir.DefaultOutputLimit
+	}
+	return &transcript{file: f, limit: limit, step: max(limit/holes/block, 1) * block, punch: punch}
+}
+
+// append writes what was read at once. A nil transcript takes everything.
+func (t *transcript) append(b []byte) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.full {
+		return
+	}
+	text := b
+	if t.missed > 0 {
+		text = append(t.missing(), b...)
+	}
+	if !t.write(text) {
+		t.missed += int64(len(b))
+		return
+	}
+	t.missed = 0
+	t.drop()
+}
+
+// write writes all of b or nothing.
+func (t *transcript) write(b []byte) bool {
+	if len(b) == 0 {
+		return true
+	}
+	if _, err := t.file.WriteAt(b, t.size); err != nil {
+		_ = t.file.Truncate(t.size)
+		return false
+	}
+	t.size += int64(len(b))
+	t.open = b[len(b)-1] != '\n'
+	return true
+}
+
+// drop makes a hole of the oldest part beyond the limit.
+func (t *transcript) drop() {
+	excess := t.size - t.limit
+	if excess <= t.hole {
+		return
+	}
+	end := (excess + t.step - 1) / t.step * t.step
+	if end > t.size {
+		end = t.size / block * block
+	}
+	if end <= t.hole {
+		return
+	}
+	if err := t.punch(t.file, t.hole, end-t.hole); err != nil {
+		t.full = true
+		t.write(t.mark("this file is full: what follows is in the log only"))
+		return
+	}
+	t.hole = end
+}
+
+// missing says how much could not be written.
+func (t *transcript) missing() []byte {
+	return t.mark(strconv.FormatInt(t.missed, 10) + " bytes of output could not be written")
+}
+
+// mark returns a line of the shim's own.
+func (t *transcript) mark(text string) []byte {
+	line := swarm.TranscriptMark + text + "]\n"
+	if t.open {
+		line = "\n" + line
+	}
+	return []byte(line)
+}
+
+// close ends it. It is not made durable: that is the log.
+func (t *transcript) close() {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.missed > 0 {
+		t.write(t.missing())
+	}
+	t.file.Close()
+}
+
+func (t *transcript) remove() {
+	t.close()
+	_ = os.Remove(swarm.TranscriptFile)
+}

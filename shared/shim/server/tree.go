@@ -1,0 +1,98 @@
+package server
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// tmuxMark is the mark of a tmux server that a worker's swarm started, and
+	// tmuxName is the kernel's name of one.
+	tmuxMark = "tmux"
+	tmuxName = "tmux: server"
+)
+
+// members returns all living processes of the worker: what is below the shim
+// except for other shims and what is below those. With an error there may be
+// more.
+func (k *keeper) members() ([]proc.Process, error) {
+	var servers []proc.Process
+	members, err := tree(k.threads, k.status.Main, func(p proc.Process) (bool, error) {
+		stranger, err := k.isStranger(p)
+		if stranger && p.Name == tmuxName {
+			servers = append(servers, p)
+		}
+		return stranger, err
+	})
+	k.apart = false
+	for _, s := range servers {
+		more, treeErr := k.below(s)
+		members = append(members, more...)
+		k.apart = k.apart || len(more) > 0
+		if treeErr != nil {
+			err = treeErr
+		}
+	}
+	return members, err
+}
+
+// isStranger reports whether a process below the shim is not the worker's, with all
+// below it: another worker's shim, which its run directory proves, a tmux server that
+// is marked as one for all workers, or the swarm that starts this worker again or
+// waits for an agent.
+func (k *keeper) isStranger(p proc.Process) (bool, error) {
+	// Whatever the main process was told to be, it is what we keep.
+	if p.Identity == k.status.Main || k.strangers[p.PID] == p.Start {
+		return p.Identity != k.status.Main, nil
+	}
+	mark, marked, err := proc.LookupEnv(p.PID, swarm.EnvKeeper)
+	if !marked || err != nil {
+		return false, err
+	}
+	if mark == tmuxMark && p.Name == tmuxName || rundir.IsHelper(mark, p.PID) || rundir.IsShim(p.Identity) {
+		if k.strangers == nil {
+			k.strangers = make(map[int]uint64)
+		}
+		k.strangers[p.PID] = p.Start
+		return true, nil
+	}
+	return false, nil
+}
+
+// below returns the processes below a tmux server that carry the worker's id: the
+// server gives it to none of its windows, so the worker has put them there.
+func (k *keeper) below(server proc.Process) ([]proc.Process, error) {
+	var carriers []proc.Process
+	_, err := proc.Tree(server.PID, func(p proc.Process) (bool, error) {
+		if stranger, err := k.isStranger(p); stranger || err != nil {
+			return stranger, err
+		}
+		id, _, err := proc.LookupEnv(p.PID, swarm.EnvWorkerID)
+		if err == nil && id == k.launch.ID && !p.Ended {
+			carriers = append(carriers, p)
+		}
+		return false, err
+	})
+	if errors.Is(err, proc.ErrGone) {
+		err = nil
+	}
+	return carriers, err
+}
+
+// stopGroups stops whole process groups in one step of the kernel, which no fork
+// gets past. A group is proven ours by a child of the shim in it, alive or not
+// reaped yet: only the shim reaps, so the group's number can't be someone else's.
+func stopGroups(members []proc.Process, done map[int]uint64) {
+	self, own := os.Getpid(), unix.Getpgrp()
+	for _, p := range members {
+		if p.Parent == self && p.Group > 1 && p.Group != own && done[p.PID] != p.Start {
+			_ = unix.Kill(-p.Group, unix.SIGSTOP)
+		}
+	}
+}

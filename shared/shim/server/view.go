@@ -1,0 +1,144 @@
+package server
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// slowest is how long the outer terminal may take nothing before the worker's
+	// output no longer waits for it. One that takes something slows the worker down,
+	// as any terminal does.
+	slowest = time.Second
+	// behindMost is how much is kept for a terminal that takes nothing.
+	behindMost = 64 << 10
+	// cancelled ends an escape sequence of which the rest may be missing.
+	cancelled = "\x18"
+)
+
+// view shows the worker's output on the outer terminal. That may be frozen, as with a
+// multiplexer that is stopped: the log and the worker go on, and what can't be shown
+// yet is shown later, the newest of it.
+type view struct {
+	to *os.File
+
+	mu sync.Mutex
+	// late says that a goroutine shows what is behind.
+	late   bool
+	behind []byte
+	// missed counts what is not shown at all.
+	missed int64
+	// until is when showing ends; zero while the worker runs.
+	until time.Time
+}
+
+// show shows b, or keeps it for later. It is for one goroutine at a time.
+func (v *view) show(b []byte) {
+	v.mu.Lock()
+	if v.late {
+		v.keep(b)
+		v.mu.Unlock()
+		return
+	}
+	v.mu.Unlock()
+	rest := v.write(b, slowest)
+	if len(rest) == 0 {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.late = true
+	v.keep(rest)
+	go v.catchUp() // ends with the terminal, or at the time of finish
+}
+
+// offer shows b if that needs no waiting.
+func (v *view) offer(b []byte) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.late {
+		v.keep(b)
+		return
+	}
+	if raw, err := v.to.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { _, _ = unix.Write(int(fd), b) })
+	}
+}
+
+// finish bounds what is still shown.
+func (v *view) finish(limit time.Duration) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.until = time.Now().Add(limit)
+	_ = v.to.SetWriteDeadline(v.until)
+}
+
+func (v *view) keep(b []byte) {
+	if len(v.behind)+len(b) > behindMost {
+		v.missed += int64(len(v.behind))
+		v.behind = nil
+	}
+	v.behind = append(v.behind, b...)
+}
+
+func (v *view) catchUp() {
+	for {
+		v.mu.Lock()
+		b := v.behind
+		if v.missed > 0 {
+			text := swarm.TranscriptMark + strconv.FormatInt(v.missed, 10) + " bytes are in the log only]"
+			b = append([]byte(cancelled+"\r\n"+text+"\r\n"), b...)
+		}
+		v.behind, v.missed = nil, 0
+		if len(b) == 0 {
+			v.late = false
+			v.mu.Unlock()
+			return
+		}
+		v.mu.Unlock()
+		v.write(b, 0)
+	}
+}
+
+// write returns what the terminal did not take, of which nothing for as long as
+// patience; 0: however long that is.
+func (v *view) write(b []byte, patience time.Duration) []byte {
+	for len(b) > 0 {
+		n, err := v.writeSome(b, patience)
+		b = b[n:]
+		switch {
+		case err == nil, n > 0 && errors.Is(err, os.ErrDeadlineExceeded) && !v.over():
+		case errors.Is(err, os.ErrDeadlineExceeded) && !v.over():
+			return b
+		default:
+			// A terminal that is gone shows as a hangup.
+			return nil
+		}
+	}
+	return nil
+}
+
+func (v *view) writeSome(b []byte, patience time.Duration) (int, error) {
+	v.mu.Lock()
+	deadline := v.until
+	if deadline.IsZero() && patience > 0 {
+		deadline = time.Now().Add(patience)
+	}
+	_ = v.to.SetWriteDeadline(deadline)
+	v.mu.Unlock()
+	return v.to.Write(b)
+}
+
+// over reports whether nothing more is to be shown.
+func (v *view) over() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return !v.until.IsZero() && !time.Now().Before(v.until)
+}

@@ -1,0 +1,119 @@
+package server
+
+import (
+	"errors"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/environ"
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// maxDir is the longest working directory that is written down, so that the last
+// status fits the room that is reserved for it.
+const maxDir = 1024
+
+// startWorker starts the main process, in a session of its own, with nothing of
+// the shim's but its limits and its working directory's file system.
+func (k *keeper) startWorker() error {
+	env := cleanEnv(k.launch.Env)
+	if k.launch.Terminal {
+		env = terminalEnv(env)
+	}
+	if err := checkDir(k.launch.Dir); err != nil {
+		return err
+	}
+	program, err := lookPath(k.launch.Command[0], k.launch.Dir, env)
+	if err != nil {
+		return err
+	}
+	s, err := k.openStreams()
+	if err != nil {
+		return err
+	}
+	attr := &syscall.ProcAttr{
+		Dir: k.launch.Dir,
+		Env: env,
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: k.term != nil, Ctty: 0},
+	}
+	for _, f := range s.theirs {
+		attr.Files = append(attr.Files, f.Fd())
+	}
+	k.status.Pipes, k.status.Terminal = s.pipes(), s.device()
+	pid, err := syscall.ForkExec(program, k.launch.Command, attr)
+	s.given()
+	if err != nil {
+		s.drop()
+		return startError(k.launch.Command[0], err)
+	}
+	k.threads = proc.ForkThreads(pid)
+	k.status.Session = pid
+	if len(k.launch.Dir) <= maxDir {
+		k.status.Dir = k.launch.Dir
+	}
+	k.status.StartedNS = time.Now().UnixNano()
+	k.status.Main, err = proc.Identify(pid)
+	if err != nil {
+		_ = unix.Kill(pid, unix.SIGKILL)
+		s.drop()
+		return err
+	}
+	k.intake = s.intake
+	k.outputs = append(k.outputs, s.outputs...)
+	for _, o := range s.outputs {
+		go o.copy(k.drained)
+	}
+	return nil
+}
+
+// cleanEnv leaves out the marker of shims: a worker that had it would not be ended
+// with the worker that it was started from.
+func cleanEnv(env []string) []string {
+	return environ.Without(env, func(name string) bool { return name == swarm.EnvKeeper })
+}
+
+// startError says what a user can do something about.
+func startError(command string, err error) error {
+	switch {
+	case errors.Is(err, unix.E2BIG):
+		return errors.New("argument list too long")
+	case errors.Is(err, unix.ENOENT):
+		// The file is there: what is missing is the interpreter in its first line.
+		return errors.New("no such interpreter: the one that " + command + " names")
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		return errors.New("permission denied: " + command)
+	case errors.Is(err, unix.ENOEXEC):
+		return errors.New("not a program: " + command + " (a script needs a first line such as #!/bin/sh)")
+	default:
+		return errors.New("cannot start " + command + ": " + err.Error())
+	}
+}
+
+// abort ends a worker that just started and that nobody will know of.
+func (k *keeper) abort() {
+	k.forcing = true
+	members, _ := k.members()
+	k.sweep(members)
+}
+
+// undo removes what a start left in the run directory.
+func (k *keeper) undo() {
+	if k.control != nil {
+		k.control.close()
+	}
+	if k.term != nil {
+		k.term.restore()
+	}
+	if k.log != nil {
+		k.log.remove()
+	}
+	if k.transcript != nil {
+		k.transcript.remove()
+	}
+	if k.file != nil {
+		k.file.remove()
+	}
+}

@@ -1,0 +1,53 @@
+package server
+
+// writes are the writes of the status that are under way, one after the other, beside
+// the keeper's own goroutine: a disk that hangs must not keep a kill waiting.
+type writes struct {
+	// ended gets the error of the first one, once.
+	ended chan error
+	// queue holds the one that is under way first.
+	queue []write
+}
+
+// write is one of them.
+type write struct {
+	// begin prepares it, in the keeper's goroutine, and returns what writes.
+	begin func() func() error
+	// end follows it, in the keeper's goroutine.
+	end func(error)
+}
+
+func newWrites() writes { return writes{ended: make(chan error, 1)} }
+
+func (w *writes) underWay() bool { return len(w.queue) > 0 }
+
+func (w *writes) add(next write) {
+	w.queue = append(w.queue, next)
+	if len(w.queue) == 1 {
+		w.start()
+	}
+}
+
+func (w *writes) start() {
+	work := w.queue[0].begin()
+	go func() { w.ended <- work() }()
+}
+
+// next follows the end of the first one, and begins the one after it.
+func (w *writes) next(err error) {
+	first := w.queue[0]
+	w.queue = w.queue[1:]
+	if len(w.queue) > 0 {
+		w.start()
+	} else {
+		w.queue = nil
+	}
+	first.end(err)
+}
+
+// finish waits for all of them.
+func (w *writes) finish() {
+	for w.underWay() {
+		w.next(<-w.ended)
+	}
+}

@@ -17,7 +17,7 @@ import (
 )
 
 // errNoAnswer means that no shim listens, or that it left before it answered.
-var errNoAnswer = errors.New("the worker's keeper does not answer")
+var errNoAnswer = errors.New("the worker's shim does not answer")
 
 // conn is a connection to a control socket.
 type conn interface {
@@ -65,7 +65,7 @@ func (c *call) answer(ctx context.Context) (rundir.Answer, error) {
 		return a, fmt.Errorf("%w: %s", swarm.ErrUnavailable, a.Text)
 	}
 	if a.Kind == rundir.AnswerError && a.Text == rundir.UnknownRequest {
-		return a, fmt.Errorf("%w: the worker was started by an older swarm, whose keeper can't do that; respawn it", swarm.ErrInvalidSpec)
+		return a, fmt.Errorf("%w: the worker was started by an older swarm, whose shim can't do that; respawn it", swarm.ErrInvalidSpec)
 	}
 	if a.Kind == rundir.AnswerError {
 		return a, fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, a.Text)

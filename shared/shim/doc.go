@@ -8,7 +8,7 @@
 // [Signal] and [Complete] ask the shim for something, [Kill] has it end the worker. A
 // backend that embeds [Kept] has most of that as methods.
 //
-// Plugins of local backends import it. The shim itself, package keeper, does
+// Plugins of local backends import it. The shim itself, package server, does
 // not, and neither does the host, which knows workers only through their
 // plugins.
 //

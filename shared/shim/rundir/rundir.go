@@ -54,7 +54,7 @@ type Status struct {
 	Version int    `json:"version"`
 	ID      string `json:"id"`
 	State   string `json:"state"`
-	// Shim is the keeper itself, Main the worker's main process, which between two
+	// Shim is the shim itself, Main the worker's main process, which between two
 	// starts is nobody.
 	Shim Identity `json:"shim"`
 	Main Identity `json:"main"`

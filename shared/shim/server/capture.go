@@ -25,7 +25,7 @@ const (
 
 // capture writes what the terminal shows last to a file, by the program of the
 // launch file. Nothing depends on it: without the file there is no last screen.
-func (k *keeper) capture() {
+func (k *shim) capture() {
 	if len(k.launch.Capture) == 0 || k.term == nil || k.term.gone {
 		return
 	}
@@ -52,7 +52,7 @@ func (t *terminal) awaitShown() {
 
 // runCapture runs the program in the shim's own environment, which marks it as
 // none of the worker's.
-func (k *keeper) runCapture(deadline time.Time) bool {
+func (k *shim) runCapture(deadline time.Time) bool {
 	screen, err := safefile.Create(rundir.ScreenFile)
 	if err != nil {
 		return false
@@ -102,7 +102,7 @@ func startCapture(command []string) (pid int, out *os.File, err error) {
 }
 
 // awaitChild reaps a child of the shim's own and says whether it succeeded.
-func (k *keeper) awaitChild(pid int, deadline time.Time) bool {
+func (k *shim) awaitChild(pid int, deadline time.Time) bool {
 	timer := time.NewTimer(time.Until(deadline))
 	defer timer.Stop()
 	for killed := false; ; {

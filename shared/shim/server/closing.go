@@ -29,7 +29,7 @@ type closing struct {
 
 // beginClosing begins a kill whose first signal is put off. Its deadline is not: a
 // grace includes the time that the terminal takes to close.
-func (k *keeper) beginClosing(c *closing) {
+func (k *shim) beginClosing(c *closing) {
 	c.limit = time.Now().Add(closeLimit)
 	k.kills = append(k.kills, c.kill)
 	k.closing = c
@@ -41,7 +41,7 @@ func (c *closing) hopeless() bool {
 }
 
 // closed sends the signal that was put off.
-func (k *keeper) closed() {
+func (k *shim) closed() {
 	if k.closing.done || k.over {
 		return
 	}
@@ -51,7 +51,7 @@ func (k *keeper) closed() {
 
 // awaitClosed waits, at the end, until the outer terminal is closed by who said
 // so. It reports whether that happened.
-func (k *keeper) awaitClosed() bool {
+func (k *shim) awaitClosed() bool {
 	tick := time.NewTicker(closeEvery)
 	defer tick.Stop()
 	for !k.closing.hopeless() {

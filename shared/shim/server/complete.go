@@ -23,7 +23,7 @@ type completion struct {
 
 // complete records that the worker is done, and answers once that is durable. From
 // then on it is: a kill that comes later ends it, but is not why.
-func (k *keeper) complete(r request, sig unix.Signal) {
+func (k *shim) complete(r request, sig unix.Signal) {
 	if k.over || k.status.Completion != nil || k.completing || len(k.kills) > 0 || k.isFinal() {
 		r.from.last(rundir.Answer{Kind: rundir.AnswerLate})
 		return
@@ -49,7 +49,7 @@ func (k *keeper) complete(r request, sig unix.Signal) {
 }
 
 // completed follows the write of a completion.
-func (k *keeper) completed(r request, sig unix.Signal, done *rundir.Completion, err error) {
+func (k *shim) completed(r request, sig unix.Signal, done *rundir.Completion, err error) {
 	k.completing = false
 	if err != nil {
 		if errno, ok := errors.AsType[syscall.Errno](err); ok {
@@ -70,7 +70,7 @@ func (k *keeper) completed(r request, sig unix.Signal, done *rundir.Completion, 
 
 // graceOver ends what did not leave by itself after it was done. While it is being
 // ended already that is put off: such a kill may give up.
-func (k *keeper) graceOver(now time.Time) {
+func (k *shim) graceOver(now time.Time) {
 	c := &k.completion
 	if c.deadline.IsZero() || c.deadline.After(now) {
 		return
@@ -96,7 +96,7 @@ func grace(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond
 
 // cause is why the worker ends, if it does now: it said that it is done, or else
 // the earliest of the kills that are under way, or else nobody's doing.
-func (k *keeper) cause() (cause swarm.Cause, reason string) {
+func (k *shim) cause() (cause swarm.Cause, reason string) {
 	switch {
 	case k.status.Completion != nil:
 		return swarm.CauseCompleted, ""

@@ -4,7 +4,7 @@
 // [github.com/swarmhost/swarm/shared/shim].
 //
 // Everything that can end a worker meets here, in the one goroutine that runs
-// [keeper.run]: requests to kill it, its word that it is done, its own exit, a
+// [shim.run]: requests to kill it, its word that it is done, its own exit, a
 // closed terminal, the end of its owner, a signal to the shim. So does the start
 // that may follow an end. That goroutine is also the only one that reaps and that
 // signals. Hence a pid that it signals can't have been reaped, and the cause of an
@@ -15,7 +15,7 @@
 //
 // Every descendant of the worker stays below the shim, which is a child
 // subreaper. The shim's children are therefore the tree to end, except for those
-// that are keepers themselves, with all below them.
+// that are shims themselves, with all below them.
 //
 // It links no fmt, net or encoding/json, and allocates little once the worker
 // runs, because there is one shim for every worker.

@@ -8,7 +8,7 @@ import (
 
 // end makes the end durable and tells it, in the one order in which nobody can be
 // told of an end that a crash takes back, or read a status before its output.
-func (k *keeper) end() int {
+func (k *shim) end() int {
 	failpoint("drained")
 	k.log.close()
 	k.transcript.close()
@@ -40,7 +40,7 @@ func (k *keeper) end() int {
 }
 
 // tell answers all who wait, and those who asked while the end was written.
-func (k *keeper) tell() {
+func (k *shim) tell() {
 	for _, kl := range k.kills {
 		if kl.client != nil && !kl.spent {
 			kl.client.last(rundir.Answer{Kind: rundir.AnswerEnded, Forced: k.status.Forced, Signal: kl.signal})
@@ -66,7 +66,7 @@ func (k *keeper) tell() {
 
 // awaitInput lets the last input be answered: who gave it may have ended the
 // worker with it.
-func (k *keeper) awaitInput() {
+func (k *shim) awaitInput() {
 	select {
 	case k.turn <- struct{}{}:
 	case <-time.After(breather):

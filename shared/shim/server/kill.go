@@ -43,13 +43,13 @@ func killOf(r rundir.Request, from *client) *kill {
 
 // begin sends the first signal of a kill. Those before it go on: each has its own
 // deadline, and the earliest that forces ends all.
-func (k *keeper) begin(kl *kill, sig unix.Signal, mainOnly bool) {
+func (k *shim) begin(kl *kill, sig unix.Signal, mainOnly bool) {
 	k.kills = append(k.kills, kl)
 	k.first(sig, mainOnly)
 }
 
 // first sends the first signal of a kill that has begun.
-func (k *keeper) first(sig unix.Signal, mainOnly bool) {
+func (k *shim) first(sig unix.Signal, mainOnly bool) {
 	targets, _ := k.members()
 	if mainOnly && !k.mainEnded {
 		targets = only(targets, k.status.Main.PID)
@@ -65,7 +65,7 @@ func (k *keeper) first(sig unix.Signal, mainOnly bool) {
 	}
 }
 
-func (k *keeper) signalAll(targets []proc.Process, sig unix.Signal) {
+func (k *shim) signalAll(targets []proc.Process, sig unix.Signal) {
 	self := os.Getpid()
 	for _, p := range targets {
 		// One that is gone, or someone else's, shows at the deadline.
@@ -82,7 +82,7 @@ func (k *keeper) signalAll(targets []proc.Process, sig unix.Signal) {
 // endLeftover ends what outlived the main process, unless a kill that is under
 // way says how long it may take. Whoever got a signal already gets no second one:
 // many programs take that for impatience.
-func (k *keeper) endLeftover(members []proc.Process) {
+func (k *shim) endLeftover(members []proc.Process) {
 	var fresh []proc.Process
 	for _, p := range members {
 		if k.signalled[p.PID] != p.Start {
@@ -102,7 +102,7 @@ func (k *keeper) endLeftover(members []proc.Process) {
 }
 
 // underWay says whether a kill still waits for its deadline.
-func (k *keeper) underWay() bool {
+func (k *shim) underWay() bool {
 	for _, kl := range k.kills {
 		if !kl.spent {
 			return true
@@ -112,7 +112,7 @@ func (k *keeper) underWay() bool {
 }
 
 // untilNext is how long it is to the next deadline.
-func (k *keeper) untilNext() time.Duration {
+func (k *shim) untilNext() time.Duration {
 	next := time.Hour
 	if k.mainEnded || k.forcing {
 		next = recheck
@@ -138,7 +138,7 @@ func (k *keeper) untilNext() time.Duration {
 	return next
 }
 
-func (k *keeper) deadlines(yield func(*kill) bool) {
+func (k *shim) deadlines(yield func(*kill) bool) {
 	for _, kl := range k.kills {
 		if !kl.spent && !yield(kl) {
 			return
@@ -150,7 +150,7 @@ func (k *keeper) deadlines(yield func(*kill) bool) {
 }
 
 // expire acts on all deadlines that have passed.
-func (k *keeper) expire() {
+func (k *shim) expire() {
 	if members, err := k.members(); err == nil && len(members) == 0 {
 		// The end is there, only its signal is not.
 		k.reap()
@@ -177,7 +177,7 @@ func (k *keeper) expire() {
 
 // giveUp names who is still alive. Without force the worker goes on as if nothing
 // had been, so a later exit is its own.
-func (k *keeper) giveUp(kl *kill) {
+func (k *shim) giveUp(kl *kill) {
 	members, err := k.members()
 	if err == nil && len(members) == 0 {
 		// The last one ended just now: that is no failure.
@@ -210,7 +210,7 @@ func (k *keeper) giveUp(kl *kill) {
 
 // sweep kills all there is. Stopped first, none of them can fork away from under
 // the look at the tree.
-func (k *keeper) sweep(members []proc.Process) {
+func (k *shim) sweep(members []proc.Process) {
 	until := time.Now().Add(lastLook)
 	for time.Now().Before(until) {
 		fresh := false

@@ -236,7 +236,7 @@ func TestShutdown(t *testing.T) {
 		must(t, unix.Kill(s.cmd.Process.Pid, sig))
 		st := s.end()
 		s.wantNothingLeft()
-		if st.Cause != "shutdown" || st.Signal != "SIGTERM" || st.Reason != "the keeper got "+unix.SignalName(sig) {
+		if st.Cause != "shutdown" || st.Signal != "SIGTERM" || st.Reason != "the shim got "+unix.SignalName(sig) {
 			t.Errorf("%v: status %+v", sig, st)
 		}
 	}

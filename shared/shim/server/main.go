@@ -45,7 +45,7 @@ func Main(args []string) int {
 }
 
 // start brings everything up to the running worker, or undoes it.
-func start() (_ *keeper, err error) {
+func start() (_ *shim, err error) {
 	// Whoever finds the launch file taken and no status waits for this lock.
 	starting, err := lockDirectory()
 	if err != nil {
@@ -69,7 +69,7 @@ func start() (_ *keeper, err error) {
 	if err != nil {
 		return nil, err
 	}
-	k := newKeeper(launch, self)
+	k := newShim(launch, self)
 	defer func() {
 		if err != nil {
 			k.undo()

@@ -12,7 +12,7 @@ import (
 
 // takeOrder carries out the kill that lies in the run directory, if one does, see
 // [rundir.OrderFile]. It is called at every SIGCONT.
-func (k *keeper) takeOrder() {
+func (k *shim) takeOrder() {
 	f, err := safefile.Open(rundir.OrderFile, rundir.MaxLine)
 	if err != nil {
 		return

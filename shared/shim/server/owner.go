@@ -31,7 +31,7 @@ func watchOwner(owner rundir.Identity, gone chan<- struct{}) error {
 }
 
 // ownerGone ends the worker because its owner has ended.
-func (k *keeper) ownerGone() {
+func (k *shim) ownerGone() {
 	k.ownerEnded = nil
 	sig := proc.SignalNumber(k.launch.Signal)
 	if sig == 0 {

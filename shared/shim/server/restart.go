@@ -76,7 +76,7 @@ func (r *restarts) failure() string {
 
 // gone follows when nothing of the worker is left: it is over, or it pauses until
 // its next start.
-func (k *keeper) gone() {
+func (k *shim) gone() {
 	if k.comesAgain() {
 		k.pause()
 		return
@@ -87,7 +87,7 @@ func (k *keeper) gone() {
 
 // comesAgain decides about the end of the main process. Whatever was to end the
 // worker takes the place of an end that would have been followed by a start.
-func (k *keeper) comesAgain() bool {
+func (k *shim) comesAgain() bool {
 	r := &k.restarts
 	now := time.Now()
 	switch {
@@ -109,16 +109,16 @@ func (k *keeper) comesAgain() bool {
 }
 
 // startDue says whether the policy wants a start after the end of the main process.
-func (k *keeper) startDue() bool {
+func (k *shim) startDue() bool {
 	return k.status.Cause == swarm.CauseExited && k.restarts.wants(k.status.Code)
 }
 
 // isFinal says whether the main process has ended and was the last one.
-func (k *keeper) isFinal() bool { return k.mainEnded && !k.startDue() }
+func (k *shim) isFinal() bool { return k.mainEnded && !k.startDue() }
 
 // pause tells when the worker comes again. Its last output may still come; on a
 // terminal that goes on.
-func (k *keeper) pause() {
+func (k *shim) pause() {
 	r := &k.restarts
 	if time.Since(r.began) > r.window() {
 		r.row = 0
@@ -142,7 +142,7 @@ func (k *keeper) pause() {
 }
 
 // resume starts the worker again when it is time.
-func (k *keeper) resume() {
+func (k *shim) resume() {
 	r := &k.restarts
 	if k.over || !r.pausing() {
 		return
@@ -169,10 +169,10 @@ func (k *keeper) resume() {
 
 // drainedForStart says whether the output of the last start is complete: what the
 // next one writes must come after it.
-func (k *keeper) drainedForStart() bool { return k.term != nil || len(k.outputs) == 0 }
+func (k *shim) drainedForStart() bool { return k.term != nil || len(k.outputs) == 0 }
 
 // restarted records the start that was made.
-func (k *keeper) restarted() {
+func (k *shim) restarted() {
 	s := &k.status
 	s.Restarts++
 	s.LastRestarts = append(s.LastRestarts, rundir.Restarted{

@@ -18,7 +18,7 @@ import (
 const tidyEvery = 64
 
 // serve does what a client asks for, or lets it wait for the end.
-func (k *keeper) serve(r request) {
+func (k *shim) serve(r request) {
 	if k.served++; k.served%tidyEvery == 0 {
 		runtime.GC()
 	}
@@ -64,7 +64,7 @@ func (k *keeper) serve(r request) {
 }
 
 // serveInput hands the client what takes its input, or says why there is none.
-func (k *keeper) serveInput(r request) {
+func (k *shim) serveInput(r request) {
 	if r.Kind == rundir.InputInterrupt && k.term == nil {
 		// Like the key of a terminal: those in the main process's group.
 		r.refuse(k.signal(unix.SIGINT, func(p proc.Process) bool { return p.Group == k.status.Main.PID }))
@@ -78,14 +78,14 @@ func (k *keeper) serveInput(r request) {
 }
 
 // nobody answers what only a main process can be asked for when there is none.
-func (k *keeper) nobody() rundir.Answer {
+func (k *shim) nobody() rundir.Answer {
 	if k.over || k.isFinal() {
 		return rundir.Answer{Kind: rundir.AnswerEnded, Already: true}
 	}
 	return rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker is between two starts"}
 }
 
-func (k *keeper) wait(c *client) {
+func (k *shim) wait(c *client) {
 	c.late = k.over
 	// Those who left need no place any more.
 	k.waiting = slices.DeleteFunc(k.waiting, func(c *client) bool { return c.left.Load() })
@@ -93,7 +93,7 @@ func (k *keeper) wait(c *client) {
 }
 
 // signal sends a signal that is not meant to end the worker.
-func (k *keeper) signal(sig unix.Signal, to func(proc.Process) bool) rundir.Answer {
+func (k *shim) signal(sig unix.Signal, to func(proc.Process) bool) rundir.Answer {
 	members, err := k.members()
 	if err != nil {
 		return rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()}
@@ -114,7 +114,7 @@ func (k *keeper) signal(sig unix.Signal, to func(proc.Process) bool) rundir.Answ
 }
 
 // caught handles a signal to the shim itself.
-func (k *keeper) caught(sig unix.Signal) {
+func (k *shim) caught(sig unix.Signal) {
 	switch sig {
 	case unix.SIGHUP:
 		if k.term != nil {
@@ -130,12 +130,12 @@ func (k *keeper) caught(sig unix.Signal) {
 }
 
 // shutdown ends the worker because the system ends the shim.
-func (k *keeper) shutdown(sig unix.Signal) {
-	k.beginOnce(swarm.CauseShutdown, "the keeper got "+proc.SignalName(sig), unix.SIGTERM)
+func (k *shim) shutdown(sig unix.Signal) {
+	k.beginOnce(swarm.CauseShutdown, "the shim got "+proc.SignalName(sig), unix.SIGTERM)
 }
 
 // hangup ends the worker because its terminal is gone.
-func (k *keeper) hangup() {
+func (k *shim) hangup() {
 	k.term.hungup, k.term.gone = nil, true
 	if k.closing != nil {
 		k.closed()
@@ -145,7 +145,7 @@ func (k *keeper) hangup() {
 }
 
 // beginOnce begins a kill that nobody asked for, by the worker's policy.
-func (k *keeper) beginOnce(cause swarm.Cause, reason string, sig unix.Signal) {
+func (k *shim) beginOnce(cause swarm.Cause, reason string, sig unix.Signal) {
 	same := func(kl *kill) bool { return kl.cause == cause && !kl.spent }
 	if k.over || slices.ContainsFunc(k.kills, same) {
 		return

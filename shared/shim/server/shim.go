@@ -12,9 +12,9 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-// keeper is one worker and all that is known of it. Only the goroutine of run
+// shim is one worker and all that is known of it. Only the goroutine of run
 // touches it.
-type keeper struct {
+type shim struct {
 	launch rundir.Launch
 	status rundir.Status
 	file   *statusFile
@@ -90,8 +90,8 @@ type keeper struct {
 	ownerEnded chan struct{}
 }
 
-func newKeeper(l rundir.Launch, self rundir.Identity) *keeper {
-	return &keeper{
+func newShim(l rundir.Launch, self rundir.Identity) *shim {
+	return &shim{
 		launch: l,
 		status: rundir.Status{
 			Version: rundir.StatusVersion,
@@ -118,7 +118,7 @@ func newKeeper(l rundir.Launch, self rundir.Identity) *keeper {
 // catchSignals takes over all signals that would end or stop the shim. As a side
 // effect the worker starts with their defaults, even those that whoever started
 // the shim ignored.
-func (k *keeper) catchSignals() {
+func (k *shim) catchSignals() {
 	signal.Notify(k.children, unix.SIGCHLD)
 	signal.Notify(k.signals, unix.SIGTERM, unix.SIGINT, unix.SIGQUIT, unix.SIGHUP)
 	signal.Notify(k.resized, unix.SIGWINCH)
@@ -128,7 +128,7 @@ func (k *keeper) catchSignals() {
 }
 
 // run is the life of the worker, event by event.
-func (k *keeper) run() int {
+func (k *shim) run() int {
 	timer := time.NewTimer(time.Hour)
 	for !k.over || len(k.outputs) > 0 {
 		timer.Reset(k.untilNext())
@@ -166,7 +166,7 @@ func (k *keeper) run() int {
 }
 
 // reap takes notice of all children that ended.
-func (k *keeper) reap() {
+func (k *shim) reap() {
 	for {
 		var ws unix.WaitStatus
 		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG, nil)
@@ -186,7 +186,7 @@ func (k *keeper) reap() {
 }
 
 // mainEnd records the real end of the main process, and why.
-func (k *keeper) mainEnd(ws unix.WaitStatus) {
+func (k *shim) mainEnd(ws unix.WaitStatus) {
 	k.mainEnded = true
 	k.status.EndedNS = time.Now().UnixNano()
 	k.status.Code = ws.ExitStatus()
@@ -199,7 +199,7 @@ func (k *keeper) mainEnd(ws unix.WaitStatus) {
 
 // look follows up after every event: ends what outlived the main process, and
 // finds out that nothing is left.
-func (k *keeper) look() {
+func (k *shim) look() {
 	if k.over || k.restarts.pausing() || !k.mainEnded && !k.forcing {
 		return
 	}
@@ -222,7 +222,7 @@ func (k *keeper) look() {
 }
 
 // finish lets what is left of the output come, and no more.
-func (k *keeper) finish() {
+func (k *shim) finish() {
 	if k.term != nil {
 		k.term.Inner.Close()
 	}
@@ -231,7 +231,7 @@ func (k *keeper) finish() {
 	}
 }
 
-func (k *keeper) forget(o *output) {
+func (k *shim) forget(o *output) {
 	for i := range k.outputs {
 		if k.outputs[i] == o {
 			k.outputs = append(k.outputs[:i], k.outputs[i+1:]...)

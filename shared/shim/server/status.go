@@ -145,7 +145,7 @@ func (s *statusFile) remove() {
 const saveEvery = time.Second
 
 // saveDrops tells in the status what was dropped since it was written last.
-func (k *keeper) saveDrops() {
+func (k *shim) saveDrops() {
 	if k.unsaved && !k.writes.underWay() && time.Since(k.saved) >= saveEvery {
 		k.save()
 		// A worker that writes much has mapped most of the program by now.
@@ -155,7 +155,7 @@ func (k *keeper) saveDrops() {
 
 // save has the status written as it is when its turn comes. What can't be said now is
 // said later, or at the end.
-func (k *keeper) save() {
+func (k *shim) save() {
 	if k.queued {
 		return
 	}
@@ -190,12 +190,12 @@ func (k *keeper) save() {
 }
 
 // news has the status written, and tells those who watch then.
-func (k *keeper) news() {
+func (k *shim) news() {
 	k.unannounced = true
 	k.save()
 }
 
-func (k *keeper) announce() {
+func (k *shim) announce() {
 	k.unannounced = false
 	for _, c := range k.waiting {
 		if c.watches {

@@ -20,7 +20,7 @@ type streams struct {
 
 // openStreams opens what becomes the worker's standard streams. The terminal stays
 // the same for all starts; its output is read from the first one on.
-func (k *keeper) openStreams() (*streams, error) {
+func (k *shim) openStreams() (*streams, error) {
 	if k.launch.Terminal {
 		return k.terminalStreams()
 	}
@@ -33,7 +33,7 @@ func (k *keeper) openStreams() (*streams, error) {
 	return s, nil
 }
 
-func (k *keeper) terminalStreams() (*streams, error) {
+func (k *shim) terminalStreams() (*streams, error) {
 	s := &streams{shared: true, intake: newIntake(k.turn)}
 	if k.term == nil {
 		t, err := openTerminal()
@@ -51,7 +51,7 @@ func (k *keeper) terminalStreams() (*streams, error) {
 	return s, nil
 }
 
-func (s *streams) openPipes(k *keeper) error {
+func (s *streams) openPipes(k *shim) error {
 	stdin, err := s.openInput(k.launch.Stdin)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ const (
 // members returns all living processes of the worker: what is below the shim
 // except for other shims and what is below those. With an error there may be
 // more.
-func (k *keeper) members() ([]proc.Process, error) {
+func (k *shim) members() ([]proc.Process, error) {
 	var servers []proc.Process
 	members, err := tree(k.threads, k.status.Main, func(p proc.Process) (bool, error) {
 		stranger, err := k.isStranger(p)
@@ -46,7 +46,7 @@ func (k *keeper) members() ([]proc.Process, error) {
 // below it: another worker's shim, which its run directory proves, a tmux server that
 // is marked as one for all workers, or the swarm that starts this worker again or
 // waits for an agent.
-func (k *keeper) isStranger(p proc.Process) (bool, error) {
+func (k *shim) isStranger(p proc.Process) (bool, error) {
 	// Whatever the main process was told to be, it is what we keep.
 	if p.Identity == k.status.Main || k.strangers[p.PID] == p.Start {
 		return p.Identity != k.status.Main, nil
@@ -67,7 +67,7 @@ func (k *keeper) isStranger(p proc.Process) (bool, error) {
 
 // below returns the processes below a tmux server that carry the worker's id: the
 // server gives it to none of its windows, so the worker has put them there.
-func (k *keeper) below(server proc.Process) ([]proc.Process, error) {
+func (k *shim) below(server proc.Process) ([]proc.Process, error) {
 	var carriers []proc.Process
 	_, err := proc.Tree(server.PID, func(p proc.Process) (bool, error) {
 		if stranger, err := k.isStranger(p); stranger || err != nil {

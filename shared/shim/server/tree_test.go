@@ -133,7 +133,7 @@ func TestForkStorm(t *testing.T) {
 	}
 }
 
-// A tree ends at the next keeper: it stays, with all below it.
+// A tree ends at the next shim: it stays, with all below it.
 func TestNestedKeeperStays(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, script string }{
@@ -247,7 +247,7 @@ func TestBystanders(t *testing.T) {
 }
 
 // The worker gets a clean start: a session of its own, its three streams and
-// nothing else, no signal blocked or ignored, and not the keeper's marker.
+// nothing else, no signal blocked or ignored, and not the shim's marker.
 func TestWorkerStartsClean(t *testing.T) {
 	t.Parallel()
 	leak, err := os.Open(os.DevNull)

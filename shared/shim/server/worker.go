@@ -18,7 +18,7 @@ const maxDir = 1024
 
 // startWorker starts the main process, in a session of its own, with nothing of
 // the shim's but its limits and its working directory's file system.
-func (k *keeper) startWorker() error {
+func (k *shim) startWorker() error {
 	env := cleanEnv(k.launch.Env)
 	if k.launch.Terminal {
 		env = terminalEnv(env)
@@ -93,14 +93,14 @@ func startError(command string, err error) error {
 }
 
 // abort ends a worker that just started and that nobody will know of.
-func (k *keeper) abort() {
+func (k *shim) abort() {
 	k.forcing = true
 	members, _ := k.members()
 	k.sweep(members)
 }
 
 // undo removes what a start left in the run directory.
-func (k *keeper) undo() {
+func (k *shim) undo() {
 	if k.control != nil {
 		k.control.close()
 	}

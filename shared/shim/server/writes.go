@@ -1,7 +1,7 @@
 package server
 
 // writes are the writes of the status that are under way, one after the other, beside
-// the keeper's own goroutine: a disk that hangs must not keep a kill waiting.
+// the shim's own goroutine: a disk that hangs must not keep a kill waiting.
 type writes struct {
 	// ended gets the error of the first one, once.
 	ended chan error
@@ -11,9 +11,9 @@ type writes struct {
 
 // write is one of them.
 type write struct {
-	// begin prepares it, in the keeper's goroutine, and returns what writes.
+	// begin prepares it, in the shim's goroutine, and returns what writes.
 	begin func() func() error
-	// end follows it, in the keeper's goroutine.
+	// end follows it, in the shim's goroutine.
 	end func(error)
 }
 

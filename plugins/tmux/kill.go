@@ -51,12 +51,8 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 // worker is signalled when its screen was kept. It reports whether there is nothing
 // more to be done about the window.
 func (b *Backend) ask(ctx context.Context, h handle, o swarm.KillOptions, atOnce bool) (_ *shim.Killing, closed bool, err error) {
-	if !atOnce {
-		killing, err := shim.Ask(ctx, h.Dir, h.ID, o)
-		return killing, false, err
-	}
-	killing, err := shim.AskClosing(ctx, h.Dir, h.ID, o)
-	if err != nil || !killing.Accepted() {
+	killing, err := shim.Ask(ctx, h.Dir, h.ID, o, atOnce)
+	if err != nil || !atOnce || !killing.Accepted() {
 		return killing, false, err
 	}
 	if !b.closeWithScreen(ctx, h, o.Grace/2) {

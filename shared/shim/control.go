@@ -32,9 +32,9 @@ type call struct {
 	stop  func() bool
 }
 
-// ask connects to the shim of a run directory and sends it a request. The error
+// openCall connects to the shim of a run directory and sends it a request. The error
 // is errNoAnswer if there is none.
-func ask(ctx context.Context, dir string, r rundir.Request) (*call, error) {
+func openCall(ctx context.Context, dir string, r rundir.Request) (*call, error) {
 	conn, err := connect(ctx, dir)
 	if err != nil {
 		return nil, noAnswer(ctx, err)
@@ -48,7 +48,7 @@ func ask(ctx context.Context, dir string, r rundir.Request) (*call, error) {
 	return c, nil
 }
 
-// answer returns the next line of the answer, for the context that ask was given.
+// answer returns the next line of the answer, for the context that openCall was given.
 // What the shim says against the request is an error.
 func (c *call) answer(ctx context.Context) (rundir.Answer, error) {
 	if !c.lines.Scan() {
@@ -159,7 +159,7 @@ func refused(err error) bool {
 	return false
 }
 
-// rebind has the call end with another context than that of ask.
+// rebind has the call end with another context than that of openCall.
 func (c *call) rebind(ctx context.Context) {
 	c.stop()
 	_ = c.conn.SetDeadline(time.Time{})

@@ -37,7 +37,7 @@ func startWith(t *testing.T, script string, change func(*rundir.Launch)) *worker
 func withStdin(l *rundir.Launch) { l.Stdin = true }
 
 func restarting(l *rundir.Launch) {
-	l.Restart = rundir.Restart{When: rundir.RestartOnFailure, MinMS: 10, MaxMS: 10, Budget: 3, WindowMS: 60_000}
+	l.Restart = swarm.Restart{When: swarm.RestartOnFailure, MinDelay: 10 * time.Millisecond, MaxDelay: 10 * time.Millisecond, Budget: 3, Window: time.Minute}
 }
 
 func TestInput(t *testing.T) {
@@ -104,7 +104,7 @@ func TestBetweenTwoStarts(t *testing.T) {
 	t.Parallel()
 	w := startWith(t, "exit 3", func(l *rundir.Launch) {
 		restarting(l)
-		l.Restart.MinMS, l.Restart.MaxMS = 600_000, 600_000
+		l.Restart.MinDelay, l.Restart.MaxDelay = 600_000*time.Millisecond, 600_000*time.Millisecond
 	})
 	eventually(t, "it pauses", func() bool { return w.status().Reason != "" })
 	s := w.status()
@@ -305,14 +305,14 @@ func TestLaunchOf(t *testing.T) {
 	})
 	want := rundir.Launch{
 		ID: "w", Command: []string{"a"}, Dir: "/", GraceMS: 1000, Signal: "SIGINT", Stdin: true,
-		Restart: rundir.Restart{When: "always", MinMS: 1, MaxMS: 30_000, Budget: 5, WindowMS: 60_000},
+		Restart: swarm.Restart{When: "always", MinDelay: 1 * time.Millisecond, MaxDelay: 30 * time.Second, Budget: 5, Window: time.Minute},
 		Owner:   rundir.Identity{PID: 7, Start: 8, Boot: "b"},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
 	for _, when := range []swarm.RestartWhen{"", "sometimes"} {
-		if l := shim.LaunchOf(swarm.Spec{Restart: swarm.Restart{When: when, Budget: 3}}); l.Restart != (rundir.Restart{}) {
+		if l := shim.LaunchOf(swarm.Spec{Restart: swarm.Restart{When: when, Budget: 3}}); l.Restart != (swarm.Restart{}) {
 			t.Errorf("%q: %+v", when, l.Restart)
 		}
 	}

@@ -32,7 +32,7 @@ const (
 // the worker has lost its shim, the processes are ended from here: those that are
 // proven to be the worker's. So Kill returns at most 20 seconds after the grace.
 func Kill(ctx context.Context, dir, id string, o swarm.KillOptions) (swarm.KillResult, error) {
-	k, err := Ask(ctx, dir, id, o)
+	k, err := Ask(ctx, dir, id, o, false)
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
@@ -60,18 +60,11 @@ type Killing struct {
 // through, or at once if there is no shim. It is for a backend that has something
 // to do itself in the meantime. The caller asks for the Result or for Detach, and
 // calls Close in any case.
-func Ask(ctx context.Context, dir, id string, o swarm.KillOptions) (*Killing, error) {
-	return begin(ctx, dir, id, o, false)
-}
-
-// AskClosing is [Ask] for a backend that closes the worker's terminal next, and
-// keeps what it shows until then in [rundir.ScreenFile]: the first signal is sent
-// when that has happened. One that can't close it calls Close, and then [Ask].
-func AskClosing(ctx context.Context, dir, id string, o swarm.KillOptions) (*Killing, error) {
-	return begin(ctx, dir, id, o, true)
-}
-
-func begin(ctx context.Context, dir, id string, o swarm.KillOptions, closing bool) (*Killing, error) {
+//
+// closing is for a backend that closes the worker's terminal next, and keeps what it
+// shows until then in [rundir.ScreenFile]: the first signal is sent when that has
+// happened. One that then can't close it calls [Killing.GoOn].
+func Ask(ctx context.Context, dir, id string, o swarm.KillOptions, closing bool) (*Killing, error) {
 	if o.Signal == "" {
 		o.Signal = DefaultSignal
 	}
@@ -131,7 +124,7 @@ func (k *Killing) accepted(ctx context.Context, closing bool) (*call, error) {
 	defer keepAwake(k.dir, k.id)()
 	bounded, cancel := context.WithTimeout(ctx, acceptLimit)
 	defer cancel()
-	c, err := ask(bounded, k.dir, k.request(closing))
+	c, err := openCall(bounded, k.dir, k.request(closing))
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +164,7 @@ func (k *Killing) request(closing bool) rundir.Request {
 	}
 }
 
-// GoOn says, after [AskClosing], that the terminal can't be closed: the shim sends
+// GoOn says, after an [Ask] that is closing, that the terminal can't be closed: the shim sends
 // the first signal at once.
 func (k *Killing) GoOn() {
 	if k.call != nil {

@@ -74,7 +74,7 @@ func TestKillTwice(t *testing.T) {
 	t.Parallel()
 	w := start(t, "sh", "-c", stubborn)
 	w.firstLine()
-	k, err := shim.Ask(t.Context(), w.dir, w.id, swarm.KillOptions{Grace: 10 * time.Minute, Force: true})
+	k, err := shim.Ask(t.Context(), w.dir, w.id, swarm.KillOptions{Grace: 10 * time.Minute, Force: true}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

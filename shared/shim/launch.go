@@ -1,10 +1,9 @@
 package shim
 
 import (
-	"slices"
-	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -44,20 +43,16 @@ func LaunchOf(spec swarm.Spec) rundir.Launch {
 
 // without returns env without a variable.
 func without(env []string, variable string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, variable+"=") })
+	return environ.Without(env, func(name string) bool { return name == variable })
 }
 
 // restartOf rounds up to milliseconds: no delay is a loop without a pause.
-func restartOf(r swarm.Restart) rundir.Restart {
+func restartOf(r swarm.Restart) swarm.Restart {
 	if r.When != swarm.RestartOnFailure && r.When != swarm.RestartAlways {
-		return rundir.Restart{}
+		return swarm.Restart{}
 	}
-	ms := func(d time.Duration) int64 { return max(0, (d + time.Millisecond - 1).Milliseconds()) }
-	return rundir.Restart{
-		When:     string(r.When),
-		MinMS:    ms(r.MinDelay),
-		MaxMS:    ms(r.MaxDelay),
-		Budget:   r.Budget,
-		WindowMS: ms(r.Window),
+	for _, d := range []*time.Duration{&r.MinDelay, &r.MaxDelay, &r.Window} {
+		*d = max(0, *d+time.Millisecond-1).Truncate(time.Millisecond)
 	}
+	return r
 }

@@ -48,7 +48,7 @@ func request(ctx context.Context, dir string, r rundir.Request, data []byte) (ru
 func exchange(ctx context.Context, dir string, r rundir.Request, data []byte) (rundir.Answer, error) {
 	// A shim that is stopped takes nobody out of its queue.
 	defer keepAwake(dir, r.ID)()
-	c, err := ask(ctx, dir, r)
+	c, err := openCall(ctx, dir, r)
 	if err != nil {
 		return rundir.Answer{}, err
 	}

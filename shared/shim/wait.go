@@ -59,7 +59,7 @@ func awaitShim(ctx context.Context, dir string, st rundir.Status) error {
 
 // askToWait returns nil once the shim said that the worker has ended.
 func askToWait(ctx context.Context, dir, id string) error {
-	c, err := ask(ctx, dir, rundir.Request{Verb: rundir.VerbWait, ID: id})
+	c, err := openCall(ctx, dir, rundir.Request{Verb: rundir.VerbWait, ID: id})
 	if err != nil {
 		return err
 	}

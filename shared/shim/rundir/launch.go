@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // launchVersion opens a launch file. A shim reads only its own.
@@ -38,7 +40,7 @@ type Launch struct {
 	// DefaultOutputLimit.
 	OutputLimit int64
 	// Restart is when to start the worker again; the zero value is never.
-	Restart Restart
+	Restart swarm.Restart
 	// Owner is the process at whose end the worker is ended; the zero value is
 	// nobody.
 	Owner Identity
@@ -63,7 +65,7 @@ var launchFields = []field[Launch]{
 	optional("", textField("signal", func(l *Launch) *string { return &l.Signal })),
 	optional("0", flagField("stdin", func(l *Launch) *bool { return &l.Stdin })),
 	optional("0", flagField("transcript", func(l *Launch) *bool { return &l.Transcript })),
-	optional("", valueField("restart", func(l *Launch) string { return l.Restart.String() }, (*Launch).setRestart)),
+	optional("", valueField("restart", func(l *Launch) string { return restartText(l.Restart) }, (*Launch).setRestart)),
 	optional("", valueField("owner", (*Launch).owner, (*Launch).setOwner)),
 	listField("capture", func(l *Launch) *[]string { return &l.Capture }),
 }

@@ -3,10 +3,12 @@ package rundir_test
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 var full = rundir.Launch{
@@ -22,7 +24,7 @@ var full = rundir.Launch{
 	Signal:      "SIGINT",
 	Stdin:       true,
 	Transcript:  true,
-	Restart:     rundir.Restart{When: rundir.RestartAlways, MinMS: 1000, MaxMS: 30000, Budget: 5, WindowMS: 60000},
+	Restart:     swarm.Restart{When: swarm.RestartAlways, MinDelay: 1000 * time.Millisecond, MaxDelay: 30000 * time.Millisecond, Budget: 5, Window: 60000 * time.Millisecond},
 	Owner:       rundir.Identity{PID: 12, Start: 1 << 63, Boot: "a b"},
 	Capture:     []string{"tmux", "-S", "/a b", ""},
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func TestDelay(t *testing.T) {
@@ -24,7 +24,7 @@ func TestDelay(t *testing.T) {
 		{1, year, 31, 1 << 31 * time.Millisecond},
 		{0, 0, 3, 0},
 	} {
-		r := restarts{Restart: rundir.Restart{MinMS: tt.min, MaxMS: tt.max}, row: tt.row}
+		r := restarts{Restart: swarm.Restart{MinDelay: time.Duration(tt.min) * time.Millisecond, MaxDelay: time.Duration(tt.max) * time.Millisecond}, row: tt.row}
 		longest := min(tt.want*6/5+1, max(time.Duration(tt.max)*time.Millisecond, 1))
 		for range 100 {
 			if d := r.delay(); d < tt.want*4/5 || d > longest {

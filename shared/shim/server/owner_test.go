@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/proc"
 )
@@ -22,7 +23,7 @@ func TestOwner(t *testing.T) {
 	s := start(t, l, options{})
 	p := restarting("always", "exit 3")
 	p.Owner = id
-	p.Restart.MinMS, p.Restart.MaxMS = 600_000, 600_000
+	p.Restart.MinDelay, p.Restart.MaxDelay = 600_000*time.Millisecond, 600_000*time.Millisecond
 	pausing := start(t, p, options{})
 	pausing.until("it pauses", func() bool { return pausing.status().Reason != "" })
 	s.says("ready")

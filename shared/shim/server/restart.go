@@ -12,7 +12,7 @@ import (
 
 // restarts is how often a worker was started again, and when it will be.
 type restarts struct {
-	rundir.Restart
+	swarm.Restart
 	// recent are the starts, or attempts, within the window.
 	recent []time.Time
 	// row counts the starts without a run that was longer than the window.
@@ -33,20 +33,18 @@ func (r *restarts) pausing() bool { return !r.at.IsZero() }
 // wants says whether the policy wants a start after an end of that kind.
 func (r *restarts) wants(code int) bool {
 	switch r.When {
-	case rundir.RestartAlways:
+	case swarm.RestartAlways:
 		return true
-	case rundir.RestartOnFailure:
+	case swarm.RestartOnFailure:
 		return code != 0 || r.failed != nil
 	default:
 		return false
 	}
 }
 
-func (r *restarts) window() time.Duration { return time.Duration(r.WindowMS) * time.Millisecond }
-
 // spent says whether there were as many starts as the budget has.
 func (r *restarts) spent(now time.Time) bool {
-	for len(r.recent) > 0 && now.Sub(r.recent[0]) >= r.window() {
+	for len(r.recent) > 0 && now.Sub(r.recent[0]) >= r.Window {
 		r.recent = r.recent[1:]
 	}
 	return len(r.recent) >= r.Budget
@@ -55,7 +53,7 @@ func (r *restarts) spent(now time.Time) bool {
 // delay is how long to wait before the next start: twice as long each time, give
 // or take a fifth, so that a crowd that ended together does not start together.
 func (r *restarts) delay() time.Duration {
-	least, most := time.Duration(r.MinMS)*time.Millisecond, time.Duration(r.MaxMS)*time.Millisecond
+	least, most := r.MinDelay, r.MaxDelay
 	d := most
 	// Compared so that nothing can overflow.
 	if r.row < 32 && least <= most>>r.row {
@@ -99,7 +97,7 @@ func (k *shim) comesAgain() bool {
 		return false
 	case r.spent(now):
 		k.status.Cause = swarm.CauseCrashLoop
-		k.status.Reason = "restarted " + strconv.Itoa(len(r.recent)) + " times within " + span(r.window())
+		k.status.Reason = "restarted " + strconv.Itoa(len(r.recent)) + " times within " + span(r.Window)
 		if r.failed != nil {
 			k.status.Reason += "; " + r.failure()
 		}
@@ -120,7 +118,7 @@ func (k *shim) isFinal() bool { return k.mainEnded && !k.startDue() }
 // terminal that goes on.
 func (k *shim) pause() {
 	r := &k.restarts
-	if time.Since(r.began) > r.window() {
+	if time.Since(r.began) > r.Window {
 		r.row = 0
 	}
 	d := r.delay()

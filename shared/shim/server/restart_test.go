@@ -17,20 +17,22 @@ import (
 )
 
 // restarting is a launch with a policy whose times are short.
-func restarting(when, script string) rundir.Launch {
+func restarting(when swarm.RestartWhen, script string) rundir.Launch {
 	l := launch(script)
-	l.Restart = rundir.Restart{When: when, MinMS: 10, MaxMS: 40, Budget: 3, WindowMS: 60_000}
+	l.Restart = swarm.Restart{When: when, MinDelay: 10 * time.Millisecond, MaxDelay: 40 * time.Millisecond, Budget: 3, Window: time.Minute}
 	return l
 }
 
 func TestRestartPolicy(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name, when, script string
-		code               int
-		signal             string
-		cause              swarm.Cause
-		restarts           int
+		name     string
+		when     swarm.RestartWhen
+		script   string
+		code     int
+		signal   string
+		cause    swarm.Cause
+		restarts int
 	}{
 		{"never", "", "exit 3", 3, "", "exited", 0},
 		{"on failure, success", "on-failure", "exit 0", 0, "", "exited", 0},
@@ -63,7 +65,7 @@ func TestRestartPolicy(t *testing.T) {
 func TestManyRestartsInLittleMemory(t *testing.T) {
 	t.Parallel()
 	l := restarting("always", `echo x >> n; [ $(wc -l < n) = 150 ] || exit 0; echo done; exec sleep 999`)
-	l.Restart.Budget, l.Restart.MinMS, l.Restart.MaxMS = 1000, 1, 1
+	l.Restart.Budget, l.Restart.MinDelay, l.Restart.MaxDelay = 1000, 1*time.Millisecond, 1*time.Millisecond
 	s := start(t, l, options{})
 	s.says("done")
 	if rss := s.resident(); rss > 5<<19 {
@@ -77,7 +79,7 @@ func TestManyRestartsInLittleMemory(t *testing.T) {
 func TestRestartsAreRecorded(t *testing.T) {
 	t.Parallel()
 	l := restarting("always", `n=$(cat n 2>/dev/null || echo 0); n=$((n+1)); echo $n > n; echo $$ > pid; [ $n = 14 ] && exec sleep 999; exit $n`)
-	l.Restart.Budget, l.Restart.MaxMS, l.Restart.MinMS = 20, 1, 1
+	l.Restart.Budget, l.Restart.MaxDelay, l.Restart.MinDelay = 20, 1*time.Millisecond, 1*time.Millisecond
 	s := start(t, l, options{})
 	var st rundir.Status
 	s.until("it was started 13 times again", func() bool {
@@ -129,7 +131,7 @@ func TestKillDuringBackOff(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			l := restarting("on-failure", "exit 4")
-			l.Restart.MinMS, l.Restart.MaxMS = 600_000, 600_000
+			l.Restart.MinDelay, l.Restart.MaxDelay = 600_000*time.Millisecond, 600_000*time.Millisecond
 			s := start(t, l, options{})
 			var st rundir.Status
 			s.until("it pauses", func() bool {
@@ -160,7 +162,7 @@ func TestKillDuringBackOff(t *testing.T) {
 func TestBackOff(t *testing.T) {
 	t.Parallel()
 	l := restarting("always", "exit 1")
-	l.Restart.MinMS, l.Restart.MaxMS, l.Restart.Budget = 50, 400, 6
+	l.Restart.MinDelay, l.Restart.MaxDelay, l.Restart.Budget = 50*time.Millisecond, 400*time.Millisecond, 6
 	st := start(t, l, options{}).end()
 	if len(st.LastRestarts) != 6 {
 		t.Fatalf("restarts %+v", st.LastRestarts)
@@ -179,7 +181,7 @@ func TestBackOff(t *testing.T) {
 func TestLongRunsAreNoCrashLoop(t *testing.T) {
 	t.Parallel()
 	l := restarting("always", "sleep 0.15; exit 1")
-	l.Restart = rundir.Restart{When: "always", MinMS: 100, MaxMS: 600_000, Budget: 2, WindowMS: 100}
+	l.Restart = swarm.Restart{When: "always", MinDelay: 100 * time.Millisecond, MaxDelay: 10 * time.Minute, Budget: 2, Window: 100 * time.Millisecond}
 	s := start(t, l, options{})
 	s.until("it was started 8 times again", func() bool { return s.status().Restarts == 8 })
 	s.kill("SIGTERM", limit, true)
@@ -268,7 +270,7 @@ func TestCrashLoops(t *testing.T) {
 	var all []*shim
 	for range 10 {
 		l := restarting("on-failure", "echo run; exit 1")
-		l.Restart.Budget, l.Restart.MinMS, l.Restart.MaxMS = 5, 5, 20
+		l.Restart.Budget, l.Restart.MinDelay, l.Restart.MaxDelay = 5, 5*time.Millisecond, 20*time.Millisecond
 		all = append(all, start(t, l, options{}))
 	}
 	for _, s := range all {
@@ -285,7 +287,7 @@ func TestCrashLoops(t *testing.T) {
 func TestBackOffIsIdle(t *testing.T) {
 	t.Parallel()
 	l := restarting("always", "exit 1")
-	l.Restart.MinMS, l.Restart.MaxMS = 600_000, 600_000
+	l.Restart.MinDelay, l.Restart.MaxDelay = 600_000*time.Millisecond, 600_000*time.Millisecond
 	s := start(t, l, options{})
 	s.until("it pauses", func() bool { return s.status().Reason != "" })
 	switches := func() int {
@@ -358,7 +360,7 @@ func TestHangupEndsRestarts(t *testing.T) {
 func TestHangupDuringBackOff(t *testing.T) {
 	t.Parallel()
 	l := restarting("always", "exit 4")
-	l.Restart.MinMS, l.Restart.MaxMS = 600_000, 600_000
+	l.Restart.MinDelay, l.Restart.MaxDelay = 600_000*time.Millisecond, 600_000*time.Millisecond
 	w := openWindow(t, l)
 	w.until("it pauses", func() bool { return w.status().Reason != "" })
 	w.pane.Close()

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -74,7 +76,7 @@ func (h *Host) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, []W
 	}
 	// Its run directory may be about to be removed, if it has been here before.
 	for _, rec := range recs {
-		unlock, err := h.lock(ctx, rec.ID)
+		unlock, err := h.dir.Lock(ctx, rec.ID)
 		if err != nil {
 			return nil, warnings, err
 		}
@@ -136,7 +138,7 @@ func (h *Host) list(ctx context.Context, reg *registry.Registry, e catalog.Entry
 // may be anybody.
 func checkListed(l swarm.Listed) error {
 	s := l.Spec
-	if !isID(s.ID) {
+	if !statedir.IsID(s.ID) {
 		return &specError{text: fmt.Sprintf("invalid id %q", s.ID)}
 	}
 	return SpawnRequest{

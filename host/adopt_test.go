@@ -191,7 +191,7 @@ func TestAdoptedWorkerSurvivesTheLossOfTheRegistry(t *testing.T) {
 	w := here.spawn(t, "w", "two")
 	there := here.elsewhere(t)
 	there.adopt(t, AdoptRequest{Names: []string{"w"}})
-	f, err := there.readWorkerFile(w.ID)
+	f, err := there.dir.ReadWorkerFile(w.ID)
 	if err != nil || f.Name != "w" || f.Backend != "two" {
 		t.Errorf("worker.json says %+v, %v", f, err)
 	}

@@ -112,8 +112,8 @@ func enterAdopted(ctx context.Context, tx *registry.Tx, rec *registry.Record, s 
 // keepWorkerFile writes the worker.json of a worker that was entered, for the case
 // that the registry is lost.
 func (h *Host) keepWorkerFile(rec *registry.Record) error {
-	if err := h.makeRunDir(rec.ID); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := h.dir.MakeRunDir(rec.ID); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return h.writeWorkerFile(rec)
+	return h.dir.WriteWorkerFile(rec)
 }

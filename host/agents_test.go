@@ -185,7 +185,7 @@ func TestSweepInRespawn(t *testing.T) {
 	old := r.spawn(t, "a", "one", asAgent)
 	task := r.claim(t, "a")
 	// It is held up where it has killed the worker.
-	unlock, err := r.lock(t.Context(), old.ID)
+	unlock, err := r.dir.Lock(t.Context(), old.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

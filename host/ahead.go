@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
@@ -42,7 +44,7 @@ func (h *Host) startAheadFor(p *plan) {
 // there is none, or more than one. Workers can write their run directories, so nothing
 // but a name is taken from there, which the catalog has to know: no command.
 func (h *Host) likelyBackend() (backend string) {
-	dir, err := safefile.OpenDir(filepath.Join(h.opts.Dir, workersDir))
+	dir, err := safefile.OpenDir(filepath.Join(h.opts.Dir, statedir.WorkersDir))
 	if err != nil {
 		return ""
 	}
@@ -53,14 +55,14 @@ func (h *Host) likelyBackend() (backend string) {
 	}
 	for _, id := range ids {
 		// A shim removes its socket when it leaves.
-		if _, err := os.Lstat(filepath.Join(h.runDir(id), rundir.Socket)); err != nil {
+		if _, err := os.Lstat(filepath.Join(h.dir.RunDir(id), rundir.Socket)); err != nil {
 			continue
 		}
 		var f struct {
 			Backend string          `json:"backend"`
 			Plugin  json.RawMessage `json:"plugin"`
 		}
-		text, err := safefile.Read(filepath.Join(h.runDir(id), rundir.WorkerFile), rundir.MaxWorker)
+		text, err := safefile.Read(filepath.Join(h.dir.RunDir(id), rundir.WorkerFile), rundir.MaxWorker)
 		if err != nil || json.Unmarshal(text, &f) != nil || f.Plugin != nil || backend != "" && backend != f.Backend {
 			return ""
 		}

@@ -16,7 +16,7 @@ func TestStartAhead(t *testing.T) {
 	t.Parallel()
 	first := newRig(t)
 	w := first.spawn(t, "w", "one")
-	if err := os.WriteFile(filepath.Join(first.runDir(w.ID), rundir.Socket), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(first.dir.RunDir(w.ID), rundir.Socket), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r := rigIn(t, first.root)
@@ -65,7 +65,7 @@ func TestLikelyBackend(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			for i, text := range slices.Concat(test.kept, test.left) {
-				dir := r.runDir(fmt.Sprint("id", i))
+				dir := r.dir.RunDir(fmt.Sprint("id", i))
 				if err := os.MkdirAll(dir, 0o700); err != nil {
 					t.Fatal(err)
 				}

@@ -1,13 +1,13 @@
 package host
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/proc"
-	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 	"github.com/swarmhost/swarm/shared/trust"
@@ -17,7 +17,7 @@ import (
 // runs in, as its shim proves it; empty if it runs in none.
 func CallerDir() string {
 	run := callerRunDir(parentPID())
-	if run == "" || filepath.Base(filepath.Dir(run)) != workersDir {
+	if run == "" || filepath.Base(filepath.Dir(run)) != statedir.WorkersDir {
 		return ""
 	}
 	return filepath.Dir(filepath.Dir(run))
@@ -36,7 +36,7 @@ func (h *Host) callerID(run string) string {
 		return h.lookupEnv(swarm.EnvWorkerID)
 	}
 	id := filepath.Base(run)
-	if !sameFile(run, h.runDir(id)) {
+	if !statedir.SameFile(run, h.dir.RunDir(id)) {
 		return ""
 	}
 	return id
@@ -129,25 +129,6 @@ func provenRunDir(p proc.Process) string {
 
 // keeps reports whether the process is the shim that a run directory names.
 func keeps(dir string, id proc.Identity) bool {
-	s, err := readStatus(dir)
+	s, err := statedir.ReadStatus(dir)
 	return err == nil && s.Shim.PID == id.PID && s.Shim.Start == id.Start && s.Shim.Boot == id.Boot
-}
-
-// readStatus reads what a keeper wrote down.
-func readStatus(dir string) (rundir.Status, error) {
-	var s rundir.Status
-	b, err := safefile.Read(filepath.Join(dir, rundir.StatusFile), rundir.MaxStatus)
-	if err == nil {
-		err = json.Unmarshal(b, &s)
-	}
-	return s, err
-}
-
-func sameFile(a, b string) bool {
-	fa, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	fb, err := os.Stat(b)
-	return err == nil && os.SameFile(fa, fb)
 }

@@ -53,7 +53,7 @@ func TestClean(t *testing.T) {
 	if got := r.leftovers(t); !slices.Contains(got, "record runs") || slices.Contains(got, "record killed") || slices.Contains(got, "trees/killed") {
 		t.Errorf("left: %v", got)
 	}
-	if ids, err := r.runDirIDs(); err != nil || len(ids) != 3 {
+	if ids, err := r.dir.RunDirs(); err != nil || len(ids) != 3 {
 		t.Errorf("run directories %v, %v; want those of the three that were not cleaned", ids, err)
 	}
 	// The name is free again, and the id is another one.

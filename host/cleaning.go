@@ -4,17 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/shared/safefile"
-	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -46,7 +41,7 @@ func (h *Host) Clean(ctx context.Context, sel Selection, req CleanRequest) ([]Cl
 	skip := make([]bool, len(recs))
 	var wg sync.WaitGroup
 	for i, r := range recs {
-		if r.State == registry.Starting && !h.locked(r.ID) {
+		if r.State == registry.Starting && !h.dir.Locked(r.ID) {
 			wg.Go(func() {
 				if now, err := h.settled(ctx, r); err == nil {
 					recs[i] = now
@@ -92,7 +87,7 @@ func (h *Host) cleanOne(ctx context.Context, rec registry.Record, req CleanReque
 }
 
 func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) error {
-	unlock, err := h.lock(ctx, rec.ID)
+	unlock, err := h.dir.Lock(ctx, rec.ID)
 	if err != nil {
 		return err
 	}
@@ -100,7 +95,7 @@ func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRe
 	reg, now, err := h.recordCleaned(ctx, rec, out.Worker)
 	if errors.Is(err, registry.ErrFull) {
 		// What is removed anyway may be what fills the disk.
-		if err = h.dropOutput(rec.ID); err == nil {
+		if err = h.dir.DropOutput(rec.ID); err == nil {
 			reg, now, err = h.recordCleaned(ctx, rec, out.Worker)
 		}
 	}
@@ -118,7 +113,7 @@ func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRe
 		h.cleanWorkspace(ctx, now, req, out)
 	}
 	for _, id := range append(now.Previous, rec.ID) {
-		if err := os.RemoveAll(h.runDir(id)); err != nil {
+		if err := os.RemoveAll(h.dir.RunDir(id)); err != nil {
 			return err
 		}
 	}
@@ -155,21 +150,6 @@ func (h *Host) recordCleaned(ctx context.Context, rec registry.Record, w Worker)
 		_, err = h.publish(ctx, reg, []news{n})
 	}
 	return reg, now, err
-}
-
-// dropOutput removes what a worker wrote.
-func (h *Host) dropOutput(id string) error {
-	dir := h.runDir(id)
-	entries, err := safefile.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), rundir.LogFile) {
-			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
-		}
-	}
-	return err
 }
 
 // cleanWorkspace removes the workspace of a worker, or says why it stays; the

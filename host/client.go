@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safetext"
@@ -70,7 +72,7 @@ func lineUp(pid int) (line []proc.Process, run string) {
 // process at the start of the line is not looked at: some clients start their servers
 // in sessions of their own.
 func (h *Host) lineToMain(line []proc.Process, run string) error {
-	status, err := readStatus(run)
+	status, err := statedir.ReadStatus(run)
 	if err != nil || len(line) == 0 || line[len(line)-1].Identity != status.Main {
 		return &team.UnprovenError{
 			Why: "this server runs in a worker, but not below its main process, and may serve several sessions; " + withoutDaemon,
@@ -91,10 +93,10 @@ func (h *Host) lineToMain(line []proc.Process, run string) error {
 // isLoop reports whether the main process of a worker is a ralph loop.
 func (h *Host) isLoop(run string) bool {
 	id := filepath.Base(run)
-	if !sameFile(run, h.runDir(id)) {
+	if !statedir.SameFile(run, h.dir.RunDir(id)) {
 		return false
 	}
-	f, err := h.readWorkerFile(id)
+	f, err := h.dir.ReadWorkerFile(id)
 	return err == nil && f.Ralph
 }
 
@@ -156,7 +158,7 @@ func (h *Host) hasShim(id string) bool {
 	if id == "" || filepath.Base(id) != id {
 		return id != "" // the run directory of another state directory
 	}
-	_, err := os.Lstat(filepath.Join(h.runDir(id), rundir.StatusFile))
+	_, err := os.Lstat(filepath.Join(h.dir.RunDir(id), rundir.StatusFile))
 	return err == nil
 }
 

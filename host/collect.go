@@ -98,7 +98,7 @@ func (c *Collected) settle(ctx context.Context, h *Host, reg *registry.Registry)
 		return err
 	}
 	for _, r := range recs {
-		if h.locked(r.ID) {
+		if h.dir.Locked(r.ID) {
 			continue
 		}
 		now, err := h.settled(ctx, r)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -114,14 +116,14 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 	if at := indexID(recs, id); at >= 0 && recs[at].State != registry.Stopped && !h.isKeeper() {
 		// The environment alone proves nothing of a worker that has a keeper: it may
 		// come from a daemon that was once started in there.
-		if _, err := os.Stat(filepath.Join(h.runDir(recs[at].ID), rundir.StatusFile)); run == "" && err == nil {
+		if _, err := os.Stat(filepath.Join(h.dir.RunDir(recs[at].ID), rundir.StatusFile)); run == "" && err == nil {
 			return registry.Record{}, ErrOutside
 		}
 		return recs[at], nil
 	}
 	// The record of an ephemeral worker that is done is gone already.
-	if id := filepath.Base(run); run != "" && sameFile(run, h.runDir(id)) {
-		if f, err := h.readWorkerFile(id); err == nil {
+	if id := filepath.Base(run); run != "" && statedir.SameFile(run, h.dir.RunDir(id)) {
+		if f, err := h.dir.ReadWorkerFile(id); err == nil {
 			return registry.Record{Spec: f.Spec, State: registry.Stopped}, nil
 		}
 	}

@@ -39,7 +39,7 @@ type courierSign struct {
 	Since   time.Time     `json:"since"`
 }
 
-func (h *Host) courierPath(id string) string { return h.lockPath(id) + courierSuffix }
+func (h *Host) courierPath(id string) string { return h.dir.LockPath(id) + courierSuffix }
 
 // hasCourier reports whether a worker has a courier.
 func (h *Host) hasCourier(id string) bool { return lockfile.IsHeld(h.courierPath(id)) }
@@ -168,7 +168,7 @@ func (c *courier) visit(ctx context.Context, rec registry.Record) error {
 	if rec.State != registry.Running {
 		return nil // it is starting
 	}
-	quiet := time.Since(c.h.lastOutput(c.id)) >= quietFor
+	quiet := time.Since(c.h.dir.LastOutput(c.id)) >= quietFor
 	if !quiet && time.Since(c.looked) < courierLook {
 		return nil
 	}

@@ -48,7 +48,7 @@ func (h *Host) Deliver(ctx context.Context, sel Selection, req DeliverRequest) (
 		}
 		defer unlock()
 		a := agentOf(p, rec, prof)
-		a.Timeout, a.Notes = req.Timeout, deliveryNote(h.runDir(rec.ID))
+		a.Timeout, a.Notes = req.Timeout, deliveryNote(h.dir.RunDir(rec.ID))
 		err = a.Text(ctx, string(req.Text), req.Enter)
 		return SendOutcome{Confirmed: err == nil}, err
 	})
@@ -125,7 +125,7 @@ func (h *Host) lockInput(ctx context.Context, rec registry.Record, prof *profile
 	if !deliver.Supports(prof) {
 		return func() {}, nil
 	}
-	unlock, err = lockfile.Lock(ctx, h.lockPath(rec.ID)+".input")
+	unlock, err = lockfile.Lock(ctx, h.dir.LockPath(rec.ID)+".input")
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("%w: another call is giving it a text", swarm.ErrUnavailable)
 	}

@@ -59,9 +59,9 @@ func TestDoctor(t *testing.T) {
 	r.plugins.errs["two"] = swarm.ErrUnavailable
 	for _, err := range []error{
 		os.RemoveAll(tree.Workspace.Path),
-		os.RemoveAll(r.runDir(tree.ID)),
-		os.Remove(filepath.Join(r.runDir(lost.ID), rundir.WorkerFile)),
-		os.Mkdir(r.runDir("stray"), 0o700),
+		os.RemoveAll(r.dir.RunDir(tree.ID)),
+		os.Remove(filepath.Join(r.dir.RunDir(lost.ID), rundir.WorkerFile)),
+		os.Mkdir(r.dir.RunDir("stray"), 0o700),
 		os.Chmod(r.opts.Dir, 0o755),
 	} {
 		if err != nil {
@@ -179,7 +179,7 @@ func TestDoctorOnDamage(t *testing.T) {
 	r := newRig(t)
 	w := r.spawn(t, "w", "one")
 	r.one.change(t, "w", func(w *fakeWorker) { w.State = swarm.StateUnknown })
-	status := filepath.Join(r.runDir(w.ID), rundir.StatusFile)
+	status := filepath.Join(r.dir.RunDir(w.ID), rundir.StatusFile)
 	mend := func() string {
 		t.Helper()
 		findings, err := r.Doctor(t.Context(), false)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -89,9 +91,9 @@ func (d *doctor) directory() {
 		}
 		d.private(path, 0o600)
 	}
-	d.private(filepath.Join(dir, workersDir), 0o700)
-	d.private(filepath.Join(dir, locksDir), 0o700)
-	d.private(filepath.Join(dir, journalDir), 0o700)
+	d.private(filepath.Join(dir, statedir.WorkersDir), 0o700)
+	d.private(filepath.Join(dir, statedir.LocksDir), 0o700)
+	d.private(filepath.Join(dir, statedir.JournalDir), 0o700)
 	entries, err := safefile.ReadDir(dir)
 	if err != nil {
 		d.find(SeverityError, subject, "see to it that it can be read", "%v", err)
@@ -170,7 +172,7 @@ func (d *doctor) database(ctx context.Context) ([]registry.Record, bool) {
 func (d *doctor) runDirs(ctx context.Context, recs []registry.Record, known bool) {
 	const subject = "run directories"
 	before := len(d.findings)
-	ids, err := d.h.runDirIDs()
+	ids, err := d.h.dir.RunDirs()
 	if err != nil {
 		d.find(SeverityError, subject, "see to it that it can be read", "%v", err)
 		return
@@ -183,23 +185,23 @@ func (d *doctor) runDirs(ctx context.Context, recs []registry.Record, known bool
 	}
 	left := d.leftovers(ctx)
 	for _, id := range ids {
-		dir := d.h.runDir(id)
-		_, err := d.h.readWorkerFile(id)
+		dir := d.h.dir.RunDir(id)
+		_, err := d.h.dir.ReadWorkerFile(id)
 		switch {
 		case previous[id]:
 			// It goes with the worker that took its place.
-		case known && indexID(recs, id) < 0 && !d.h.locked(id) && (left[id] || d.goneOnPurpose(ctx, id)):
-			if d.h.kept(id) {
+		case known && indexID(recs, id) < 0 && !d.h.dir.Locked(id) && (left[id] || d.goneOnPurpose(ctx, id)):
+			if d.h.dir.Kept(id) {
 				continue // it goes with its keeper
 			}
 			d.find(SeverityWarning, subject, "run 'swarm gc'", "%s is left over by a worker that is gone", dir)
-		case known && indexID(recs, id) < 0 && d.h.locked(id):
+		case known && indexID(recs, id) < 0 && d.h.dir.Locked(id):
 			// It is being made or removed.
 		case known && indexID(recs, id) < 0 && err != nil:
 			d.find(SeverityWarning, subject, "rm -r "+quote(dir), "%s is left over: no worker has it (%v)", dir, err)
 		case known && indexID(recs, id) < 0:
 			d.find(SeverityWarning, subject, "run 'swarm doctor --rebuild' to bring its worker back, then 'swarm clean' it", "%s is of a worker that is not in the registry", dir)
-		case errors.Is(err, fs.ErrNotExist) && d.h.locked(id):
+		case errors.Is(err, fs.ErrNotExist) && d.h.dir.Locked(id):
 		case err != nil:
 			d.find(SeverityWarning, subject, "nothing to do unless the database is lost too", "%s: %v", dir, err)
 		}
@@ -245,8 +247,8 @@ func (d *doctor) workers(ctx context.Context, recs []registry.Record) {
 				d.find(SeverityWarning, subject, "run 'swarm clean "+w.Name+"' when it is not needed any more", "its worktree %s is gone", recs[i].Workspace.Path)
 			}
 		}
-		if _, err := os.Stat(d.h.runDir(w.ID)); errors.Is(err, fs.ErrNotExist) && w.Status == StatusRunning {
-			d.find(SeverityWarning, subject, "run 'swarm kill "+w.Name+"'", "its run directory %s is gone; its output and its exit are lost", d.h.runDir(w.ID))
+		if _, err := os.Stat(d.h.dir.RunDir(w.ID)); errors.Is(err, fs.ErrNotExist) && w.Status == StatusRunning {
+			d.find(SeverityWarning, subject, "run 'swarm kill "+w.Name+"'", "its run directory %s is gone; its output and its exit are lost", d.h.dir.RunDir(w.ID))
 		}
 		d.socket(w)
 	}
@@ -257,8 +259,8 @@ func (d *doctor) workers(ctx context.Context, recs []registry.Record) {
 
 // mendUnknown says how to mend that a backend can't tell how a worker is.
 func (d *doctor) mendUnknown(w Worker) string {
-	dir := d.h.runDir(w.ID)
-	_, err := readStatus(dir)
+	dir := d.h.dir.RunDir(w.ID)
+	_, err := statedir.ReadStatus(dir)
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("see to its backend '%s'; 'swarm plugin list' shows the plugins", w.Backend)
@@ -276,7 +278,7 @@ func (d *doctor) mendUnknown(w Worker) string {
 
 // socket finds the socket that a keeper left which was killed.
 func (d *doctor) socket(w Worker) {
-	path := filepath.Join(d.h.runDir(w.ID), rundir.Socket)
+	path := filepath.Join(d.h.dir.RunDir(w.ID), rundir.Socket)
 	if _, err := os.Lstat(path); err == nil && w.Gone() {
 		d.find(SeverityWarning, "worker "+w.Name, "run 'swarm clean "+w.Name+"'", "its keeper was killed and left %s", path)
 	}

@@ -65,7 +65,3 @@ func (h *Host) workerEnv(rec *registry.Record, local bool, token string) []strin
 
 // lookupEnv returns the value of a variable in the caller's environment.
 func (h *Host) lookupEnv(name string) string { return environ.Get(h.opts.Env, name) }
-
-// isSwarmVariable reports whether an entry of an environment is one of swarm's
-// own, which are not written to disk.
-func isSwarmVariable(kv string) bool { return strings.HasPrefix(kv, "SWARM_") }

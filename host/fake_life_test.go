@@ -95,7 +95,7 @@ func (r *rig) leftovers(t *testing.T) []string {
 	for _, n := range names {
 		found = append(found, "record "+n)
 	}
-	for _, dir := range []string{r.runDir(""), r.tree.dir} {
+	for _, dir := range []string{r.dir.RunDir(""), r.tree.dir} {
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			t.Fatal(err)

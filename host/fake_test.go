@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -85,7 +87,7 @@ func (b *fakeBackend) write(w fakeWorker) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return writeFile(b.path(w.ID), raw)
+	return statedir.WriteFile(b.path(w.ID), raw)
 }
 
 // tell does what a shim does when there is news of its worker: it writes that down and
@@ -117,7 +119,7 @@ func (w fakeWorker) tell() error {
 		st.EndedNS, st.Code, st.Signal, st.Cause, st.Reason = ns(e.Time), e.Code, e.Signal, e.Cause, e.Reason
 	}
 	dir := w.Spec.Local.RunDir
-	err := writeFile(filepath.Join(dir, rundir.StatusFile), rundir.EncodeStatus(st))
+	err := statedir.WriteFile(filepath.Join(dir, rundir.StatusFile), rundir.EncodeStatus(st))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, rundir.JournalLink, entry), nil, 0o600)
 	}

@@ -108,7 +108,7 @@ func TestEphemeralFlows(t *testing.T) {
 			}
 			// The name is free again, with a history of its own beside the old one.
 			r.spawn(t, "w", "one")
-			if _, err := os.Stat(r.runDir(w.ID)); err == nil {
+			if _, err := os.Stat(r.dir.RunDir(w.ID)); err == nil {
 				t.Error("its run directory is still there")
 			}
 			if got := r.history(t, "w"); len(got) != len(want)+1 {
@@ -300,10 +300,10 @@ func TestRetention(t *testing.T) {
 	}
 	r.told(t, "short", "SPAWNED", "EXITED: success", "WORKTREE KEPT: "+r.tree.dir+"/short", "CLEANED: kept for 1m")
 	r.told(t, "lost", "SPAWNED", "DIED: process not found", "CLEANED: kept for 0s")
-	if _, err := os.Stat(r.runDir(short.ID)); err == nil {
+	if _, err := os.Stat(r.dir.RunDir(short.ID)); err == nil {
 		t.Error("the run directory is still there")
 	}
-	if _, err := os.Stat(r.runDir(long.ID)); err != nil {
+	if _, err := os.Stat(r.dir.RunDir(long.ID)); err != nil {
 		t.Error(err)
 	}
 }

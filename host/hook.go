@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/swarmhost/swarm/host/hookstate"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
@@ -51,7 +53,7 @@ func (h *Host) Hook(ctx context.Context, e HookEvent) (news string, err error) {
 	if last.Agent != at.agent && slices.Contains(at.above, last.Agent) {
 		return "", nil
 	}
-	if id := filepath.Base(at.run); e.Takes && sameFile(at.run, h.runDir(id)) {
+	if id := filepath.Base(at.run); e.Takes && statedir.SameFile(at.run, h.dir.RunDir(id)) {
 		news, err = h.TakeNews(ctx, id, registry.BroughtHook)
 	} else {
 		err = nil
@@ -131,7 +133,7 @@ var shells = []string{"sh", "bash", "dash", "ash", "ksh", "zsh", "fish", "busybo
 
 // hookClaim returns what hooks say that a worker's agent does now; nil: nothing.
 func (h *Host) hookClaim(id string) *hookstate.Claim {
-	run := h.runDir(id)
+	run := h.dir.RunDir(id)
 	c, err := hookstate.Read(run)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -139,7 +141,7 @@ func (h *Host) hookClaim(id string) *hookstate.Claim {
 		}
 		return nil
 	}
-	s, err := readStatus(run)
+	s, err := statedir.ReadStatus(run)
 	if err != nil || !c.Holds(s.Main) {
 		return nil
 	}
@@ -164,7 +166,7 @@ func (h *Host) hear(w *Worker, now time.Time) {
 		return
 	}
 	said, last := profile.State(c.State), c.At
-	if written := h.lastOutput(w.ID); written.After(last) {
+	if written := h.dir.LastOutput(w.ID); written.After(last) {
 		last = written
 	}
 	switch {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/catalog"
@@ -20,6 +22,7 @@ import (
 // Host answers for the workers of one state directory.
 type Host struct {
 	opts    Options
+	dir     statedir.Dir
 	log     hclog.Logger
 	catalog *catalog.Catalog
 	plugins starter
@@ -35,10 +38,10 @@ type Host struct {
 	retired []*registry.Registry
 }
 
-// Open returns the host of a state directory, or the error of [CheckStateDir]. It
+// Open returns the host of a state directory, or the error of [statedir.Check]. It
 // starts no plugin and opens no database yet; the caller closes it.
 func Open(_ context.Context, o Options) (*Host, error) {
-	if err := CheckStateDir(o.Dir); err != nil {
+	if err := statedir.Check(o.Dir); err != nil {
 		return nil, err
 	}
 	if o.Logger == nil {
@@ -46,6 +49,7 @@ func Open(_ context.Context, o Options) (*Host, error) {
 	}
 	return &Host{
 		opts:     o,
+		dir:      statedir.Dir(o.Dir),
 		log:      o.Logger,
 		catalog:  catalog.New(catalog.Options{Dir: o.Dir, Executable: o.Executable, Env: o.Env, Plugins: maps.Clone(o.Plugins)}),
 		profiles: sync.OnceValues(func() (*profile.Set, error) { return profile.Load(o.ProfileDir) }),
@@ -163,7 +167,7 @@ func HistoryNames(ctx context.Context, dir string) ([]string, error) {
 }
 
 func namesOf(ctx context.Context, dir string, read func(*registry.Registry, context.Context) ([]string, error)) (names []string, err error) {
-	if err := CheckStateDir(dir); err != nil {
+	if err := statedir.Check(dir); err != nil {
 		return nil, err
 	}
 	reg, err := registry.OpenReadOnly(ctx, dir)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -72,7 +74,7 @@ func (h *Host) standing(ctx context.Context, pid int, env func(string) string) (
 // another state directory is nobody here, whatever it is called.
 func (h *Host) resident(ctx context.Context, run string) (team.Caller, error) {
 	id := filepath.Base(run)
-	if !sameFile(run, h.runDir(id)) {
+	if !statedir.SameFile(run, h.dir.RunDir(id)) {
 		return team.Caller{WorkerID: run}, nil
 	}
 	return h.inhabitant(ctx, id)
@@ -113,10 +115,10 @@ func (h *Host) actingDir(pid int, nearest func(pid int) string) string {
 func (h *Host) acting(pid int, nearest func(pid int) string) (run string, from int) {
 	for {
 		run = nearest(pid)
-		if run == "" || !sameFile(run, h.runDir(filepath.Base(run))) {
+		if run == "" || !statedir.SameFile(run, h.dir.RunDir(filepath.Base(run))) {
 			return run, pid
 		}
-		f, err := h.readWorkerFile(filepath.Base(run))
+		f, err := h.dir.ReadWorkerFile(filepath.Base(run))
 		if err != nil || f.Shell == nil || !f.Shell.Acts || f.Owner == nil || !ownerLives(*f.Owner) {
 			return run, pid
 		}

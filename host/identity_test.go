@@ -32,7 +32,7 @@ func TestCaller(t *testing.T) {
 	keptAgent := r.spawn(t, "kept-agent", "one", asAgent)
 	keptLead := r.spawn(t, "kept-lead", "one", asAgent, func(q *SpawnRequest) { q.Agent.Role = team.RoleLeader })
 	for _, w := range []Worker{kept, keptAgent, keptLead} {
-		if err := os.WriteFile(filepath.Join(r.runDir(w.ID), rundir.StatusFile), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(r.dir.RunDir(w.ID), rundir.StatusFile), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

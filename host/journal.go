@@ -6,8 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
+
+	"github.com/swarmhost/swarm/host/statedir"
 
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
@@ -16,15 +17,8 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-// journalDir is the directory in the state directory in which shims tell what there is
-// to record, see package rundir.
-const journalDir = "journal"
-
 // journalBatch is how many entries are recorded in one change.
 const journalBatch = 500
-
-// journalPath returns the path of an entry; of the directory with an empty name.
-func (h *Host) journalPath(name string) string { return filepath.Join(h.opts.Dir, journalDir, name) }
 
 // reconcile records what shims have told since the last call that changed something, and
 // tidies up. What it costs does not depend on how many workers there are. It is done
@@ -42,7 +36,7 @@ func (h *Host) reconcile(ctx context.Context, reg *registry.Registry, busy func(
 
 // drain records what the entries of the journal tell, and removes them.
 func (h *Host) drain(ctx context.Context, reg *registry.Registry, busy func(id string) bool) error {
-	dir, err := safefile.OpenDir(h.journalPath(""))
+	dir, err := safefile.OpenDir(h.dir.JournalPath(""))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -70,7 +64,7 @@ func (h *Host) drainBatch(ctx context.Context, reg *registry.Registry, names []s
 	var ids []string
 	for _, name := range names {
 		id := rundir.JournalID(name)
-		if !isID(id) || busy(id) {
+		if !statedir.IsID(id) || busy(id) {
 			continue
 		}
 		if entries[id] == nil {
@@ -98,7 +92,7 @@ func (h *Host) drainBatch(ctx context.Context, reg *registry.Registry, names []s
 		if rec.State == registry.Stopped {
 			continue // somebody else has recorded it
 		}
-		status, err := shim.Recorded(h.runDir(id), id)
+		status, err := shim.Recorded(h.dir.RunDir(id), id)
 		switch {
 		case rec.State == registry.Starting:
 			delete(entries, id) // first it has to be recorded that it runs
@@ -117,27 +111,12 @@ func (h *Host) drainBatch(ctx context.Context, reg *registry.Registry, names []s
 	// An entry that came meanwhile has another name.
 	for _, names := range entries {
 		for _, name := range names {
-			if rerr := os.Remove(h.journalPath(name)); !errors.Is(rerr, fs.ErrNotExist) {
+			if rerr := os.Remove(h.dir.JournalPath(name)); !errors.Is(rerr, fs.ErrNotExist) {
 				err = errors.Join(err, rerr)
 			}
 		}
 	}
 	return err
-}
-
-// heard removes the last entry of a worker, whose end is recorded.
-func (h *Host) heard(id string) {
-	if err := os.Remove(h.journalPath(rundir.JournalEntry(id, 0))); !errors.Is(err, fs.ErrNotExist) {
-		h.warnIf(err, "an entry of the journal can't be removed", "worker", id)
-	}
-}
-
-// linkJournal lets the shim of a new worker find the journal.
-func (h *Host) linkJournal(id string) error {
-	if err := os.MkdirAll(h.journalPath(""), 0o700); err != nil {
-		return err
-	}
-	return os.Symlink(h.journalPath(""), filepath.Join(h.runDir(id), rundir.JournalLink))
 }
 
 // tidy removes what is kept for a time only, and directories that could not go

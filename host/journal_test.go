@@ -20,7 +20,7 @@ import (
 // journal returns the entries of the journal.
 func (r *rig) journal(t *testing.T) []string {
 	t.Helper()
-	entries, err := os.ReadDir(r.journalPath(""))
+	entries, err := os.ReadDir(r.dir.JournalPath(""))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func (r *rig) journal(t *testing.T) []string {
 // note makes an entry as a shim does.
 func (r *rig) note(t *testing.T, name string) {
 	t.Helper()
-	if err := os.WriteFile(r.journalPath(name), nil, 0o600); err != nil {
+	if err := os.WriteFile(r.dir.JournalPath(name), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -63,7 +63,7 @@ func TestCallsLookAtTheirOwnWorkersOnly(t *testing.T) {
 			}
 			for id := range others {
 				// Whoever reads it now fails.
-				if err := os.RemoveAll(r.runDir(id)); err != nil {
+				if err := os.RemoveAll(r.dir.RunDir(id)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -139,7 +139,7 @@ func TestJournalEntries(t *testing.T) {
 	r.note(t, "No Entry")
 	r.note(t, w.ID+".9")
 	drain("No Entry", w.ID+".9") // there is no status yet
-	if err := os.Remove(r.journalPath("No Entry")); err != nil {
+	if err := os.Remove(r.dir.JournalPath("No Entry")); err != nil {
 		t.Fatal(err)
 	}
 
@@ -181,7 +181,7 @@ func TestEndsWithoutEntries(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		w := r.spawn(t, name, "one")
 		// As one that was started before there was a journal.
-		if err := os.Remove(filepath.Join(r.runDir(w.ID), rundir.JournalLink)); err != nil {
+		if err := os.Remove(filepath.Join(r.dir.RunDir(w.ID), rundir.JournalLink)); err != nil {
 			t.Fatal(err)
 		}
 		r.one.end(t, name, swarm.Exit{Code: 3})
@@ -218,11 +218,11 @@ func TestJournalOfACrowd(t *testing.T) {
 		return nil
 	})
 	for _, rec := range recs {
-		if err := r.makeRunDir(rec.ID); err != nil {
+		if err := r.dir.MakeRunDir(rec.ID); err != nil {
 			t.Fatal(err)
 		}
 		st := rundir.Status{Version: rundir.StatusVersion, ID: rec.ID, State: rundir.StateEnded, Code: 3, Cause: "exited", EndedNS: 1}
-		if err := os.WriteFile(filepath.Join(r.runDir(rec.ID), rundir.StatusFile), rundir.EncodeStatus(st), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(r.dir.RunDir(rec.ID), rundir.StatusFile), rundir.EncodeStatus(st), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		r.note(t, rec.ID)

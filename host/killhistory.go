@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -24,13 +26,13 @@ const (
 
 // see looks into the run directory of a worker.
 func (h *Host) see(id string) sight {
-	s, err := readStatus(h.runDir(id))
+	s, err := statedir.ReadStatus(h.dir.RunDir(id))
 	switch {
 	case err != nil:
 		return unseen
 	case s.State == rundir.StateEnded:
 		return seenEnded
-	case shim.IsKept(h.runDir(id), s):
+	case shim.IsKept(h.dir.RunDir(id), s):
 		return seenRunning
 	default:
 		return unseen

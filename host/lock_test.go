@@ -23,9 +23,9 @@ func TestLockFilesGo(t *testing.T) {
 				var unlock func()
 				var err error
 				if i%2 == 0 {
-					unlock, err = other.lock(t.Context(), "w")
+					unlock, err = other.dir.Lock(t.Context(), "w")
 				} else {
-					unlock, err = other.tryLock("w")
+					unlock, err = other.dir.TryLock("w")
 				}
 				if err != nil {
 					t.Error(err)
@@ -37,7 +37,7 @@ func TestLockFilesGo(t *testing.T) {
 				if n := holders.Add(1); n != 1 {
 					t.Errorf("%d hold the lock", n)
 				}
-				if !other.locked("w") {
+				if !other.dir.Locked("w") {
 					t.Error("it does not look held")
 				}
 				holders.Add(-1)
@@ -72,7 +72,7 @@ func TestCallsLeaveNoLocks(t *testing.T) {
 
 func (r *rig) noLocks(t *testing.T) {
 	t.Helper()
-	entries, err := os.ReadDir(r.lockPath(""))
+	entries, err := os.ReadDir(r.dir.LockPath(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestDropRunDirsLocks(t *testing.T) {
 	}
 	r.change(t, func(ctx context.Context, tx *registry.Tx) error { return tx.Leave(ctx, rec.ID) })
 	drop(0) // its record is there
-	unlock, err := r.lock(t.Context(), rec.ID)
+	unlock, err := r.dir.Lock(t.Context(), rec.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestDropRunDirsLocks(t *testing.T) {
 	drop(0)
 	unlock()
 	drop(1)
-	if _, err := os.Stat(r.runDir(rec.ID)); err == nil {
+	if _, err := os.Stat(r.dir.RunDir(rec.ID)); err == nil {
 		t.Error("it is still there")
 	}
 }

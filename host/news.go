@@ -78,7 +78,7 @@ func (h *Host) publish(ctx context.Context, reg *registry.Registry, all []news) 
 			h.log.Warn("an agent that ended can't be cleaned up after", "worker", n.rec.Name, "error", text)
 		}
 		if t := &out[i]; t.removed || t.rec.State == registry.Stopped {
-			h.heard(n.rec.ID)
+			h.warnIf(h.dir.DropEntry(n.rec.ID), "an entry of the journal can't be removed", "worker", n.rec.ID)
 		}
 		if out[i].ended {
 			h.log.Info("a worker has ended", "worker", n.rec.Name, "backend", n.rec.Backend)

@@ -49,7 +49,7 @@ func (h *Host) observe(ctx context.Context, recs []registry.Record) []Worker {
 		ws[i] = worker(r)
 		if r.State == registry.Starting {
 			ws[i].Status = StatusStarting
-			if !h.locked(r.ID) {
+			if !h.dir.Locked(r.ID) {
 				ws[i].Reason = reasonInterrupted
 			}
 		}

@@ -14,6 +14,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
@@ -80,7 +82,7 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 		State: registry.Starting,
 		Step:  registry.StepBackend,
 		Spec: registry.Spec{
-			ID: newID(now), Name: req.Name, Backend: req.Backend, Plugin: recordedPlugin(p.backend),
+			ID: statedir.NewID(now), Name: req.Name, Backend: req.Backend, Plugin: recordedPlugin(p.backend),
 			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: unique(req.Tags), Options: req.Options,
 			Kill: h.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain,
 			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,

@@ -71,8 +71,8 @@ func (h *Host) begun(ctx context.Context, name string) (registry.Record, error) 
 		return registry.Record{}, err
 	}
 	rec := recs[0]
-	if rec.State == registry.Starting && h.locked(rec.ID) {
-		unlock, err := h.lock(ctx, rec.ID)
+	if rec.State == registry.Starting && h.dir.Locked(rec.ID) {
+		unlock, err := h.dir.Lock(ctx, rec.ID)
 		if err != nil {
 			return rec, err
 		}

@@ -101,7 +101,7 @@ func (d *doctor) complete(ctx context.Context, reg *registry.Registry) error {
 
 func (d *doctor) taken(rec registry.Record) {
 	d.find(SeverityWarning, subjectRebuild, "clean the other worker and rebuild again, or remove the directory",
-		"%s is of an older worker '%s', whose name is taken", d.h.runDir(rec.ID), rec.Name)
+		"%s is of an older worker '%s', whose name is taken", d.h.dir.RunDir(rec.ID), rec.Name)
 }
 
 // retold adds to a history what the records themselves tell: that their workers
@@ -129,7 +129,7 @@ func retold(history []registry.Event, recs []registry.Record) []registry.Event {
 // found returns records of the workers that have a run directory, in the order of
 // their creation: not those of known, nor of those that are gone on purpose.
 func (d *doctor) found(ctx context.Context, known []registry.Record, gone []string) []registry.Record {
-	ids, err := d.h.runDirIDs()
+	ids, err := d.h.dir.RunDirs()
 	if err != nil {
 		d.find(SeverityError, subjectRebuild, "see to it that it can be read", "%v", err)
 	}
@@ -138,12 +138,12 @@ func (d *doctor) found(ctx context.Context, known []registry.Record, gone []stri
 		gone = append(gone, r.Previous...)
 	}
 	for _, id := range ids {
-		if indexID(known, id) >= 0 || slices.Contains(gone, id) || d.h.locked(id) {
+		if indexID(known, id) >= 0 || slices.Contains(gone, id) || d.h.dir.Locked(id) {
 			continue
 		}
-		f, err := d.h.readWorkerFile(id)
+		f, err := d.h.dir.ReadWorkerFile(id)
 		if err != nil {
-			d.find(SeverityWarning, subjectRebuild, "", "%s is left out: %v", d.h.runDir(id), err)
+			d.find(SeverityWarning, subjectRebuild, "", "%s is left out: %v", d.h.dir.RunDir(id), err)
 			continue
 		}
 		recs = append(recs, registry.Record{Spec: f.Spec, Workspace: f.Workspace, State: registry.Starting, Step: registry.StepBackend})

@@ -75,7 +75,7 @@ func TestRebuildHistory(t *testing.T) {
 			if got := r.history(t, ""); !slices.Equal(got[len(after):], []string{"[runs] KILL REQUESTED", "[runs] KILLED: by orchestrator"}) {
 				t.Errorf("and then %q", got)
 			}
-			if _, err := os.Stat(r.runDir(done.ID)); err == nil && c.kept {
+			if _, err := os.Stat(r.dir.RunDir(done.ID)); err == nil && c.kept {
 				t.Error("the run directory of one that was gone is still there")
 			}
 		})
@@ -100,7 +100,7 @@ func TestDoctorOnLeftovers(t *testing.T) {
 	r := newRig(t)
 	w := r.spawn(t, "w", "one", ephemeral)
 	r.kill(t, Selection{Names: []string{"w"}}, KillRequest{})
-	if err := os.Mkdir(r.runDir(w.ID), 0o700); err != nil {
+	if err := os.Mkdir(r.dir.RunDir(w.ID), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if got := problems(t, r, false); len(got) != 1 || !strings.Contains(got[0], "left over by a worker that is gone") {
@@ -150,7 +150,7 @@ func TestCleanIncarnations(t *testing.T) {
 			}
 		}
 		for _, id := range []string{first.ID, second.ID} {
-			if _, err := os.Stat(r.runDir(id)); err == nil {
+			if _, err := os.Stat(r.dir.RunDir(id)); err == nil {
 				t.Errorf("%s: the run directory of %s is still there", how, id)
 			}
 		}

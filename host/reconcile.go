@@ -3,6 +3,8 @@ package host
 import (
 	"context"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -27,9 +29,9 @@ func (h *Host) catchUp(ctx context.Context, reg *registry.Registry, g *group) ([
 // and reports whether its backend has to be asked: it may have ended, or
 // something may have happened to it. Those that plainly run are most.
 func (h *Host) stirred(rec *registry.Record) bool {
-	s, err := readStatus(h.runDir(rec.ID))
+	s, err := statedir.ReadStatus(h.dir.RunDir(rec.ID))
 	return err != nil || s.State != rundir.StateRunning || s.Restarts > rec.Restarts ||
-		s.Completion != nil && rec.Completion == nil || !shim.IsKept(h.runDir(rec.ID), s)
+		s.Completion != nil && rec.Completion == nil || !shim.IsKept(h.dir.RunDir(rec.ID), s)
 }
 
 func (h *Host) warnIf(err error, message string, pairs ...any) {

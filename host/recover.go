@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -30,7 +26,7 @@ func (h *Host) recoverBackend(ctx context.Context, reg *registry.Registry, p *pe
 		return
 	}
 	for _, rec := range recs {
-		unlock, err := h.tryLock(rec.ID)
+		unlock, err := h.dir.TryLock(rec.ID)
 		if err == nil && unlock == nil {
 			continue // its spawn is under way
 		}
@@ -119,32 +115,10 @@ func (h *Host) findStarted(ctx context.Context, p *peer, rec *registry.Record) (
 	if !errors.Is(err, swarm.ErrNotFound) {
 		return handle, err
 	}
-	if rerr := h.dropRunDir(rec.ID); rerr != nil {
+	if rerr := h.dir.DropUnstarted(rec.ID); rerr != nil {
 		return handle, rerr
 	}
 	return handle, err
-}
-
-// dropRunDir removes the run directory of a worker that was not started. A
-// keeper that was started just before the crash can't go on without it; one
-// that was quicker has left its mark by now, and keeps it.
-func (h *Host) dropRunDir(id string) error {
-	dir, aside := h.runDir(id), h.runDir(id)+".interrupted"
-	if err := os.Rename(dir, aside); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	_, err := os.Lstat(filepath.Join(aside, rundir.StatusFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = os.RemoveAll(aside)
-	} else if err == nil {
-		err = errors.New("its keeper is just starting it")
-	}
-	if err != nil {
-		return errors.Join(err, os.Rename(aside, dir))
-	}
-	return nil
 }
 
 // findWorkspace asks for the workspace that was made from spec; nil if there is

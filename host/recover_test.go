@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -316,7 +318,7 @@ func TestOneName(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if ids, err := r.runDirIDs(); err != nil || won != 1 || len(ids) != 1 || len(r.one.alive(t)) != 1 {
+	if ids, err := r.dir.RunDirs(); err != nil || won != 1 || len(ids) != 1 || len(r.one.alive(t)) != 1 {
 		t.Errorf("%d won, run directories %v, alive %v, %v", won, ids, r.one.alive(t), err)
 	}
 }
@@ -324,8 +326,8 @@ func TestOneName(t *testing.T) {
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	a, b := newID(now), newID(now.Add(time.Millisecond))
-	if len(a) != 16 || a >= b || a == newID(now) {
+	a, b := statedir.NewID(now), statedir.NewID(now.Add(time.Millisecond))
+	if len(a) != 16 || a >= b || a == statedir.NewID(now) {
 		t.Errorf("ids %s, %s: want 16 digits in the order of time, and no two the same", a, b)
 	}
 }

@@ -67,7 +67,7 @@ func (k *killing) removeLoop(ctx context.Context, rec registry.Record, out *Kill
 // removeWorkspace removes the workspace of a worker that was killed. Whatever
 // goes wrong is a warning.
 func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out *KillOutcome) {
-	unlock, err := k.h.lock(ctx, rec.ID)
+	unlock, err := k.h.dir.Lock(ctx, rec.ID)
 	if err != nil {
 		out.Warnings = append(out.Warnings, cannotRemove(rec.Name, err.Error()))
 		return

@@ -65,7 +65,7 @@ func TestRespawn(t *testing.T) {
 		want.ID, want.Env = w.ID, slices.Clone(before.Env)
 		want.Env[slices.Index(want.Env, "SWARM_WORKER_ID="+old.ID)] = "SWARM_WORKER_ID=" + w.ID
 		local := *before.Local
-		local.RunDir = r.runDir(w.ID)
+		local.RunDir = r.dir.RunDir(w.ID)
 		want.Local = &local
 		if diff := cmp.Diff(want, after); diff != "" {
 			t.Errorf("the backend was asked for (-before +after):\n%s", diff)
@@ -85,7 +85,7 @@ func TestRespawn(t *testing.T) {
 			t.Errorf("ended %v: the history is (-want +got):\n%s", ended, diff)
 		}
 		for _, id := range []string{old.ID, w.ID} {
-			if _, err := os.Stat(r.runDir(id)); err != nil {
+			if _, err := os.Stat(r.dir.RunDir(id)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -103,7 +103,7 @@ func TestRespawnForgetsTheOldest(t *testing.T) {
 	if diff := cmp.Diff(ids[2:2+maxPrevious], w.Previous); diff != "" {
 		t.Errorf("previous (-want +got):\n%s", diff)
 	}
-	entries, err := os.ReadDir(r.runDir(""))
+	entries, err := os.ReadDir(r.dir.RunDir(""))
 	if err != nil || len(entries) != maxPrevious+1 {
 		t.Errorf("%d run directories, %v", len(entries), err)
 	}
@@ -205,7 +205,7 @@ func TestRespawnThatFails(t *testing.T) {
 		if kept := after.Workspace != nil; kept == c.req.CleanFirst {
 			t.Errorf("%s: its workspace is %+v", what, after.Workspace)
 		}
-		if entries, err := os.ReadDir(r.runDir("")); err != nil || len(entries) != 1 {
+		if entries, err := os.ReadDir(r.dir.RunDir("")); err != nil || len(entries) != 1 {
 			t.Errorf("%s: %d run directories, %v", what, len(entries), err)
 		}
 		if told := slices.Contains(r.history(t, "w"), "[w] RESPAWN FAILED: no room"); told != c.running {
@@ -406,7 +406,7 @@ func TestCrashInRespawn(t *testing.T) {
 				if w, _, err := r.Workers(t.Context(), Selection{Names: []string{"other"}}); err == nil {
 					known = append(known, w[0].ID)
 				}
-				entries, err := os.ReadDir(r.runDir(""))
+				entries, err := os.ReadDir(r.dir.RunDir(""))
 				if err != nil || len(entries) != len(known) {
 					t.Errorf("run directories %v, %v; want those of %q", entries, err, known)
 				}

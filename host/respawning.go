@@ -86,7 +86,7 @@ func (r *respawning) run(ctx context.Context) (_ Worker, err error) {
 		return Worker{}, err
 	}
 	// The others of several respawns find the record gone after it.
-	unlock, err := r.h.lock(ctx, r.old.ID)
+	unlock, err := r.h.dir.Lock(ctx, r.old.ID)
 	if err != nil {
 		return Worker{}, err
 	}
@@ -97,7 +97,7 @@ func (r *respawning) run(ctx context.Context) (_ Worker, err error) {
 	if err := r.clean(ctx); err != nil {
 		return Worker{}, err
 	}
-	unlockNew, err := r.h.lock(ctx, r.plan.rec.ID)
+	unlockNew, err := r.h.dir.Lock(ctx, r.plan.rec.ID)
 	if err != nil {
 		return Worker{}, err
 	}
@@ -120,7 +120,7 @@ func (r *respawning) hold() (release func(), err error) {
 	if r.old.Agent == "" {
 		return func() {}, nil
 	}
-	release, err = r.h.tryLock(respawnLock(r.old.ID))
+	release, err = r.h.dir.TryLock(respawnLock(r.old.ID))
 	if release == nil {
 		release = func() {}
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/swarmhost/swarm/host/registry"
 )
 
@@ -57,7 +59,7 @@ func (h *Host) planAgain(old registry.Record, as *SpawnRequest) (*plan, error) {
 		p.token = newToken()
 	}
 	now := time.Now()
-	p.rec.ID, p.rec.Created = newID(now), now
+	p.rec.ID, p.rec.Created = statedir.NewID(now), now
 	var err error
 	if p.backend, err = h.entry(old.Backend, old.Plugin); err != nil {
 		return nil, err

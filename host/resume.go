@@ -54,7 +54,7 @@ func (h *Host) resumed(rec registry.Record, session string) ([]string, error) {
 // session returns the id of the conversation that a worker's agent has, or had; empty: it
 // is not known.
 func (h *Host) session(rec *registry.Record, p *profile.Profile) string {
-	if id := hookstate.Session(h.runDir(rec.ID)); id != "" {
+	if id := hookstate.Session(h.dir.RunDir(rec.ID)); id != "" {
 		return id
 	}
 	return p.SessionIn(rec.Command)

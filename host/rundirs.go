@@ -3,29 +3,14 @@ package host
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/shared/safefile"
-	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
-
-// runDirIDs returns the names in the directory of run directories.
-func (h *Host) runDirIDs() ([]string, error) {
-	entries, err := safefile.ReadDir(filepath.Join(h.opts.Dir, workersDir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	var ids []string
-	for _, e := range entries {
-		ids = append(ids, e.Name())
-	}
-	return ids, nil
-}
 
 // dropRunDirs removes the run directories whose records went, but for those that
 // a keeper still writes into, and returns how many it removed. Each is locked, since
@@ -40,16 +25,16 @@ func (h *Host) dropRunDirs(ctx context.Context, reg *registry.Registry, held ...
 		unlock := func() {}
 		if !slices.Contains(held, id) {
 			var lerr error
-			if unlock, lerr = h.tryLock(id); lerr != nil || unlock == nil {
+			if unlock, lerr = h.dir.TryLock(id); lerr != nil || unlock == nil {
 				err = errors.Join(err, lerr)
 				continue
 			}
 		}
 		defer unlock()
-		if _, gerr := reg.Get(ctx, id); !errors.Is(gerr, registry.ErrNotFound) || h.kept(id) {
+		if _, gerr := reg.Get(ctx, id); !errors.Is(gerr, registry.ErrNotFound) || h.dir.Kept(id) {
 			continue // it is there again, or still needed
 		}
-		if rerr := os.RemoveAll(h.runDir(id)); rerr != nil {
+		if rerr := os.RemoveAll(h.dir.RunDir(id)); rerr != nil {
 			err = errors.Join(err, rerr)
 			continue
 		}
@@ -68,17 +53,11 @@ func (h *Host) dropRunDirs(ctx context.Context, reg *registry.Registry, held ...
 	}))
 }
 
-// kept reports whether a shim still needs a run directory.
-func (h *Host) kept(id string) bool {
-	s, err := readStatus(h.runDir(id))
-	return err == nil && s.State != rundir.StateEnded && shim.IsKept(h.runDir(id), s)
-}
-
 // dropStrays removes the run directories of workers that are not in the registry
 // and whose end the history tells, or which were not to be remembered. Others may
 // be all that is left of a registry that was lost.
 func (h *Host) dropStrays(ctx context.Context, reg *registry.Registry) (int, error) {
-	ids, err := h.runDirIDs()
+	ids, err := h.dir.RunDirs()
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
@@ -98,19 +77,19 @@ func (h *Host) dropStrays(ctx context.Context, reg *registry.Registry) (int, err
 	}
 	n := 0
 	for _, id := range ids {
-		if known[id] || !isID(id) {
+		if known[id] || !statedir.IsID(id) {
 			continue
 		}
-		unlock, lerr := h.tryLock(id)
+		unlock, lerr := h.dir.TryLock(id)
 		if lerr != nil || unlock == nil {
 			err = errors.Join(err, lerr)
 			continue
 		}
 		defer unlock()
-		if h.kept(id) || !h.goneOnPurpose(ctx, reg, id) {
+		if h.dir.Kept(id) || !h.goneOnPurpose(ctx, reg, id) {
 			continue
 		}
-		if rerr := os.RemoveAll(h.runDir(id)); rerr != nil {
+		if rerr := os.RemoveAll(h.dir.RunDir(id)); rerr != nil {
 			err = errors.Join(err, rerr)
 			continue
 		}
@@ -128,10 +107,10 @@ func (h *Host) goneOnPurpose(ctx context.Context, reg *registry.Registry, id str
 	if _, err := reg.End(ctx, id); err == nil {
 		return true
 	}
-	f, err := h.readWorkerFile(id)
+	f, err := h.dir.ReadWorkerFile(id)
 	if err != nil || f.Retain != registry.RetainNone {
 		return false
 	}
-	s, err := readStatus(h.runDir(id))
+	s, err := statedir.ReadStatus(h.dir.RunDir(id))
 	return err == nil && (s.State == rundir.StateEnded || s.Completion != nil)
 }

@@ -28,11 +28,11 @@ func TestDropRunDirsOfAnotherNamespace(t *testing.T) {
 		Version: rundir.StatusVersion, ID: rec.ID, State: rundir.StateRunning,
 		Shim: rundir.Identity{PID: math.MaxInt32, Start: 1},
 	})
-	if err := os.WriteFile(filepath.Join(r.runDir(rec.ID), rundir.StatusFile), status, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(r.dir.RunDir(rec.ID), rundir.StatusFile), status, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	// The path of the directory itself may be too long for a socket.
-	dir, err := os.Open(r.runDir(rec.ID))
+	dir, err := os.Open(r.dir.RunDir(rec.ID))
 	if err != nil {
 		t.Fatal(err)
 	}

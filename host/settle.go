@@ -14,7 +14,7 @@ import (
 func (h *Host) settled(ctx context.Context, rec registry.Record) (registry.Record, error) {
 	limited, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
-	unlock, err := h.lock(limited, rec.ID)
+	unlock, err := h.dir.Lock(limited, rec.ID)
 	if err != nil {
 		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("%w: its spawn is still under way", swarm.ErrUnavailable)

@@ -114,7 +114,7 @@ func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (_ Worker, err error
 	}
 	// Whoever finds the record while its lock is free knows that this process
 	// is gone.
-	unlock, err := h.lock(ctx, p.rec.ID)
+	unlock, err := h.dir.Lock(ctx, p.rec.ID)
 	if err != nil {
 		return Worker{}, err
 	}
@@ -156,10 +156,10 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 		})
 	})
 
-	if err := h.makeRunDir(rec.ID); err != nil {
+	if err := h.dir.MakeRunDir(rec.ID); err != nil {
 		return err
 	}
-	done.add("run directory", func(context.Context) error { return os.RemoveAll(h.runDir(rec.ID)) })
+	done.add("run directory", func(context.Context) error { return os.RemoveAll(h.dir.RunDir(rec.ID)) })
 
 	if p.makesWorkspace() {
 		if err := h.makeWorkspace(ctx, p, done); err != nil {
@@ -172,7 +172,7 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 			return err
 		}
 	}
-	if err := h.writeWorkerFile(rec); err != nil {
+	if err := h.dir.WriteWorkerFile(rec); err != nil {
 		return err
 	}
 	if p.placed != nil {

@@ -38,14 +38,14 @@ func TestSpawn(t *testing.T) {
 		Options: map[string]string{"session": "s"},
 		Kill:    DefaultKill(),
 		Local: &swarm.Local{
-			RunDir: r.runDir(w.ID), StateDir: r.opts.Dir, Shim: filepath.Join(r.root, "bin", shimName),
+			RunDir: r.dir.RunDir(w.ID), StateDir: r.opts.Dir, Shim: filepath.Join(r.root, "bin", shimName),
 			HostEnv: []string{"HOME=/home/me", "PLUGIN_MINE=2"},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the backend was asked for (-want +got):\n%s", diff)
 	}
-	file := filepath.Join(r.runDir(w.ID), rundir.WorkerFile)
+	file := filepath.Join(r.dir.RunDir(w.ID), rundir.WorkerFile)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestSpawn(t *testing.T) {
 		t.Errorf("%s holds what it must not:\n%s", rundir.WorkerFile, text)
 	}
 	for path, mode := range map[string]os.FileMode{
-		r.opts.Dir: 0o700, r.runDir(w.ID): 0o700, file: 0o600, filepath.Dir(r.lockPath(w.ID)): 0o700, filepath.Join(r.opts.Dir, "swarm.db"): 0o600,
+		r.opts.Dir: 0o700, r.dir.RunDir(w.ID): 0o700, file: 0o600, filepath.Dir(r.dir.LockPath(w.ID)): 0o700, filepath.Join(r.opts.Dir, "swarm.db"): 0o600,
 	} {
 		info, err := os.Stat(path)
 		if err != nil || info.Mode().Perm() != mode {
@@ -85,7 +85,7 @@ func TestSpawnInWorkspace(t *testing.T) {
 	if w.Dir != path || w.Workspace == nil || w.Workspace.Path != path || w.Workspace.Base != r.cwd {
 		t.Errorf("spawned in %q with %+v, want in %q", w.Dir, w.Workspace, path)
 	}
-	f, err := r.readWorkerFile(w.ID)
+	f, err := r.dir.ReadWorkerFile(w.ID)
 	if err != nil || f.Workspace == nil || f.Workspace.Path != path {
 		t.Errorf("worker.json: %+v, %v", f, err)
 	}
@@ -141,7 +141,7 @@ func TestSpawnUndo(t *testing.T) {
 		"the plugin ends after":             {func(r *rig) { r.one.afterSpawn = fail(plugin.ErrPluginGone) }, plugin.ErrPluginGone},
 		"the workspace plugin ends after":   {func(r *rig) { r.tree.afterCreate = func(context.Context) error { return plugin.ErrPluginGone } }, plugin.ErrPluginGone},
 		"the workspace can't be made":       {func(r *rig) { r.tree.dir = filepath.Join(r.tree.dir, "none") }, os.ErrNotExist},
-		"the run directories can't be made": {func(r *rig) { _ = os.MkdirAll(r.opts.Dir, 0o700); _ = os.WriteFile(r.runDir(""), nil, 0o600) }, nil},
+		"the run directories can't be made": {func(r *rig) { _ = os.MkdirAll(r.opts.Dir, 0o700); _ = os.WriteFile(r.dir.RunDir(""), nil, 0o600) }, nil},
 		"worker.json can't be written":      {func(r *rig) { r.tree.afterCreate = func(context.Context) error { return blockWorkerFile(r) } }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -164,11 +164,11 @@ func TestSpawnUndo(t *testing.T) {
 // blockWorkerFile makes it impossible to write the worker.json of the only
 // worker.
 func blockWorkerFile(r *rig) error {
-	ids, err := r.runDirIDs()
+	ids, err := r.dir.RunDirs()
 	if err != nil {
 		return err
 	}
-	return os.Mkdir(filepath.Join(r.runDir(ids[0]), rundir.WorkerFile+".tmp"), 0o700)
+	return os.Mkdir(filepath.Join(r.dir.RunDir(ids[0]), rundir.WorkerFile+".tmp"), 0o700)
 }
 
 func TestSpawnInterrupted(t *testing.T) {

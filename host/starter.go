@@ -160,3 +160,18 @@ func (h *Host) askWorkspace(ctx context.Context, e catalog.Entry, again bool, f 
 		return f(p)
 	})
 }
+
+// shimName is the program that keeps local workers.
+const shimName = "swarm-shim"
+
+// local returns what a local backend is told of a worker; nil for others.
+func (h *Host) local(p *peer, id string) (*swarm.Local, error) {
+	if !p.Local {
+		return nil, nil
+	}
+	shim, err := h.catalog.Beside(shimName)
+	if err != nil {
+		return nil, err
+	}
+	return &swarm.Local{RunDir: h.dir.RunDir(id), StateDir: h.opts.Dir, Shim: shim}, nil
+}

@@ -209,7 +209,7 @@ func (h *Host) seeState(p *profile.Profile, w *Worker, screen swarm.Screen) {
 	}
 	if l.State == profile.Idle || l.State == profile.Blocked {
 		// Programs that wait draw nothing.
-		s.Since = h.lastOutput(w.ID)
+		s.Since = h.dir.LastOutput(w.ID)
 	}
 	if l.State == profile.Unknown {
 		s.Source = ""

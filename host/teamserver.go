@@ -18,7 +18,7 @@ func (h *Host) HoldServer(ctx context.Context, teamName string, alone bool) (rel
 	if alone {
 		take = lockfile.Lock
 	}
-	release, err = take(ctx, h.lockPath(serverLock(teamName)))
+	release, err = take(ctx, h.dir.LockPath(serverLock(teamName)))
 	if err != nil {
 		return nil, fmt.Errorf("lock the server of team '%s': %w", teamName, err)
 	}
@@ -82,7 +82,7 @@ func idleServer(ctx context.Context, tx *registry.Tx, teamName string) (*registr
 }
 
 func (h *Host) stopServer(ctx context.Context, teamName string) error {
-	release, err := h.tryLock(serverLock(teamName))
+	release, err := h.dir.TryLock(serverLock(teamName))
 	if err != nil || release == nil {
 		return err
 	}

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -124,8 +121,8 @@ func (h *Host) signs(c crew) map[string]team.Signs {
 		case at < 0 && len(c.warnings) > 0:
 			// Its record may be the one that can't be read.
 		case at >= 0 && c.recs[at].State != registry.Stopped:
-			signs[a.WorkerID] = team.Signs{Output: h.lastOutput(a.WorkerID)}
-		case h.locked(respawnLock(a.WorkerID)):
+			signs[a.WorkerID] = team.Signs{Output: h.dir.LastOutput(a.WorkerID)}
+		case h.dir.Locked(respawnLock(a.WorkerID)):
 			// It is being replaced.
 		case at < 0:
 			signs[a.WorkerID] = team.Signs{Gone: true, Reason: "its worker was removed"}
@@ -149,15 +146,6 @@ func reasonGone(e team.End) string {
 	return e.Reason
 }
 
-// lastOutput is when a worker last wrote something; zero if nobody knows.
-func (h *Host) lastOutput(id string) time.Time {
-	info, err := os.Stat(filepath.Join(h.runDir(id), rundir.LogFile))
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
-}
-
 // catchUpAgents records the ends of the workers of agents, and settles those whose
 // spawn was interrupted.
 func (h *Host) catchUpAgents(ctx context.Context, c crew) (warnings []string) {
@@ -167,7 +155,7 @@ func (h *Host) catchUpAgents(ctx context.Context, c crew) (warnings []string) {
 		}
 	}
 	for _, r := range c.recs {
-		if r.State == registry.Starting && !h.locked(r.ID) {
+		if r.State == registry.Starting && !h.dir.Locked(r.ID) {
 			_, err := h.settled(ctx, r)
 			warn(r.Name, err)
 		}

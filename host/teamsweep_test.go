@@ -39,7 +39,7 @@ func TestSweepOfSilence(t *testing.T) {
 	task := r.claim(t, "silent")
 	r.silence(t, "silent", time.Hour)
 	r.silence(t, "writing", time.Hour)
-	log := filepath.Join(r.runDir(r.get(t, "writing").ID), rundir.LogFile)
+	log := filepath.Join(r.dir.RunDir(r.get(t, "writing").ID), rundir.LogFile)
 	if err := os.WriteFile(log, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}

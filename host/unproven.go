@@ -60,7 +60,7 @@ func (h *Host) claimed(ctx context.Context, id string) (team.Caller, error) {
 	if err != nil {
 		return team.Caller{}, err
 	}
-	_, err = os.Lstat(filepath.Join(h.runDir(id), rundir.StatusFile))
+	_, err = os.Lstat(filepath.Join(h.dir.RunDir(id), rundir.StatusFile))
 	if hasShim := err == nil; !hasShim {
 		return caller, nil
 	}
@@ -87,7 +87,7 @@ func (h *Host) among(ctx context.Context, runs []string) (team.Caller, error) {
 			agents = append(agents, caller)
 		}
 		name := filepath.Base(run)
-		if f, err := h.readWorkerFile(name); err == nil {
+		if f, err := h.dir.ReadWorkerFile(name); err == nil {
 			name = f.Name
 		}
 		names = append(names, "'"+name+"'")

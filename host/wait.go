@@ -82,9 +82,9 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Wo
 
 // waitStarting waits for the end of a spawn, then for that of the worker.
 func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(Worker)) {
-	if h.locked(rec.ID) {
+	if h.dir.Locked(rec.ID) {
 		// The lock is free when the spawn is over, one way or the other.
-		unlock, err := h.lock(ctx, rec.ID)
+		unlock, err := h.dir.Lock(ctx, rec.ID)
 		if err != nil {
 			return
 		}

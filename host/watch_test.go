@@ -96,7 +96,7 @@ func TestWatch(t *testing.T) {
 			w.expect(t, "[late] FAILED: signal: terminated")
 			r.gone(t, "late")
 			// The record goes first.
-			waitFor(t, func() bool { _, err := os.Stat(r.runDir(late.ID)); return err != nil })
+			waitFor(t, func() bool { _, err := os.Stat(r.dir.RunDir(late.ID)); return err != nil })
 			if err := w.stop(); !errors.Is(err, context.Canceled) {
 				t.Errorf("watch: %v", err)
 			}
@@ -120,7 +120,7 @@ func TestWatchRetention(t *testing.T) {
 	if err := w.stop(); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := os.Stat(r.runDir(was.ID)); err == nil {
+	if _, err := os.Stat(r.dir.RunDir(was.ID)); err == nil {
 		t.Error("the run directory is still there")
 	}
 }
@@ -379,7 +379,7 @@ func TestKilledWatchers(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("ends (-want +got):\n%s", diff)
 	}
-	entries, err := os.ReadDir(r.runDir(""))
+	entries, err := os.ReadDir(r.dir.RunDir(""))
 	if err != nil || len(entries) != 0 {
 		t.Errorf("%d run directories are left, %v", len(entries), err)
 	}

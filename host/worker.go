@@ -115,3 +115,7 @@ type Warning struct {
 	// Hint is what to do about it, one line, or empty.
 	Hint string
 }
+
+// RunDir returns the run directory of a worker on this machine, whether or not it is
+// there.
+func (h *Host) RunDir(id string) string { return h.dir.RunDir(id) }

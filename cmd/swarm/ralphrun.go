@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/swarmhost/swarm/host/statedir"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func (a *app) ralphRun(ctx context.Context, name string) error {
 	// The loop sees to signals itself.
 	err = ralph.Run(context.WithoutCancel(ctx), ralph.Options{
 		Store: store, Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Profiles: profiles,
-		Notify: a.tellOfLoop(ctx), RunDir: host.RunDirIn(dir, a.getenv(swarm.EnvWorkerID)),
+		Notify: a.tellOfLoop(ctx), RunDir: statedir.Dir(dir).RunDir(a.getenv(swarm.EnvWorkerID)),
 	})
 	if ended, ok := errors.AsType[*ralph.SignalError](err); ok {
 		return &codeError{code: 128 + int(ended.Signal)}

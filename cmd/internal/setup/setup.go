@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/swarmhost/swarm/host/statedir"
+
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/config"
@@ -39,11 +41,11 @@ func (s Setup) Getenv(key string) string { return environ.Get(s.Env, key) }
 // StateDir returns the state directory, absolute: $SWARM_DIR, else that of the
 // worker which the caller runs in, else ~/.swarm. Every program of ours asks here
 // before it reads or runs anything of it, so this is where a directory that another
-// user could have prepared is refused, as [host.CheckStateDir] says.
+// user could have prepared is refused, as [statedir.Check] says.
 func (s Setup) StateDir() (string, error) {
 	dir, err := s.findStateDir()
 	if err == nil {
-		err = host.CheckStateDir(dir)
+		err = statedir.Check(dir)
 	}
 	if err != nil {
 		return "", err

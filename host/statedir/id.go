@@ -1,4 +1,4 @@
-package host
+package statedir
 
 import (
 	"crypto/rand"
@@ -17,9 +17,9 @@ const (
 	idRandom = 7
 )
 
-// newID returns an id that was never used before, and sorts after those that
+// NewID returns an id that was never used before, and sorts after those that
 // were made an instant before.
-func newID(now time.Time) string {
+func NewID(now time.Time) string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	return base32(uint64(now.UnixMilli()), idTime) + base32(binary.BigEndian.Uint64(b[:]), idRandom)
@@ -35,8 +35,8 @@ func base32(v uint64, n int) string {
 	return string(out)
 }
 
-// isID reports whether a text from elsewhere can be the id of a worker, and so the
+// IsID reports whether a text from elsewhere can be the id of a worker, and so the
 // name of its run directory.
-func isID(s string) bool {
+func IsID(s string) bool {
 	return s != "" && len(s) <= 64 && strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyz-") == ""
 }

@@ -1,4 +1,4 @@
-package host
+package statedir
 
 import (
 	"errors"
@@ -20,7 +20,7 @@ func TestWriteFileIsDurable(t *testing.T) {
 	if dir := os.Getenv(env); dir != "" {
 		refuseSync(t)
 		path := filepath.Join(dir, "file")
-		if err := writeFile(path, []byte("x")); !errors.Is(err, unix.EIO) {
+		if err := WriteFile(path, []byte("x")); !errors.Is(err, unix.EIO) {
 			t.Errorf("error %v, want %v", err, unix.EIO)
 		}
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {

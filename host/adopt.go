@@ -8,10 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/swarmhost/swarm/host/statedir"
-
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 

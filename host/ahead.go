@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/swarmhost/swarm/host/statedir"
-
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -207,7 +208,7 @@ func (h *Host) killDisowned(ctx context.Context, r registry.Record) (killed []Wo
 // see to that. An error is about the backends that can't be asked.
 func (h *Host) disowned(ctx context.Context, recs []registry.Record) (left []registry.Record, err error) {
 	orphaned := func(r registry.Record) bool {
-		return r.State == registry.Running && r.Owner != nil && !ownerLives(*r.Owner)
+		return r.State == registry.Running && r.Owner != nil && !caller.OwnerLives(*r.Owner)
 	}
 	for _, g := range h.groups(recs, orphaned) {
 		gerr := g.err

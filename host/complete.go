@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/swarmhost/swarm/host/statedir"
-
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -102,18 +101,15 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 	if err != nil {
 		return registry.Record{}, err
 	}
-	run := h.actingDir(parentPID(), callerRunDir)
-	if run == "" {
-		run = callerRunDir(parentPID())
-	}
-	id := h.callerID(run)
+	run := h.callers().RunDir()
+	id := h.callers().IDOf(run)
 	var recs []registry.Record
 	if reg != nil && id != "" {
 		if recs, _, err = reg.Read(ctx, registry.Query{Names: []string{id}}); err != nil {
 			return registry.Record{}, err
 		}
 	}
-	if at := indexID(recs, id); at >= 0 && recs[at].State != registry.Stopped && !h.isKeeper() {
+	if at := indexID(recs, id); at >= 0 && recs[at].State != registry.Stopped && !h.callers().IsKeeper() {
 		// The environment alone proves nothing of a worker that has a keeper: it may
 		// come from a daemon that was once started in there.
 		if _, err := os.Stat(filepath.Join(h.dir.RunDir(recs[at].ID), rundir.StatusFile)); run == "" && err == nil {

@@ -2,25 +2,19 @@ package host
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Variables of an agent, which is who a team knows a caller by.
-const (
-	envTeam    = "SWARM_TEAM"
-	envAgentID = "SWARM_AGENT_ID"
-)
-
 // hostEnv returns what a local worker gets of the caller's environment: nothing
 // that says who the caller is.
 func (h *Host) hostEnv() []string {
 	own := []string{
-		swarm.EnvToken, swarm.EnvKeeper, swarm.EnvView, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, envTeam, envAgentID,
+		swarm.EnvToken, swarm.EnvKeeper, swarm.EnvView, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, caller.EnvTeam, caller.EnvAgentID,
 	}
 	return environ.Without(plugin.CleanEnv(h.opts.Env), func(name string) bool { return slices.Contains(own, name) })
 }
@@ -58,10 +52,7 @@ func (h *Host) workerEnv(rec *registry.Record, local bool, token string) []strin
 		env = append(env, swarm.EnvDir+"="+h.opts.Dir)
 	}
 	if rec.Agent != "" {
-		env = append(env, envTeam+"="+rec.Team, envAgentID+"="+rec.Agent, swarm.EnvToken+"="+token)
+		env = append(env, caller.EnvTeam+"="+rec.Team, caller.EnvAgentID+"="+rec.Agent, swarm.EnvToken+"="+token)
 	}
 	return env
 }
-
-// lookupEnv returns the value of a variable in the caller's environment.
-func (h *Host) lookupEnv(name string) string { return environ.Get(h.opts.Env, name) }

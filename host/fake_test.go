@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host/statedir"
-
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"

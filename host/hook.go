@@ -8,12 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/swarmhost/swarm/host/statedir"
-
+	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/hookstate"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/host/statedir"
 )
 
 // HookEvent is what a hook of a coding agent says.
@@ -41,19 +40,19 @@ type HookEvent struct {
 // of a worker's own agent, nothing is written and returned. No plugin is started, and
 // the registry is only opened for an agent that takes something.
 func (h *Host) Hook(ctx context.Context, e HookEvent) (news string, err error) {
-	at, ok, err := h.hookCaller()
+	at, ok, err := h.callers().Hook()
 	if !ok || err != nil {
 		return "", err
 	}
-	last, err := hookstate.Read(at.run)
+	last, err := hookstate.Read(at.Run)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		h.log.Debug("what hooks said before is replaced", "error", err)
 	}
 	// An agent that this one started runs hooks, too.
-	if last.Agent != at.agent && slices.Contains(at.above, last.Agent) {
+	if last.Agent != at.Agent && slices.Contains(at.Above, last.Agent) {
 		return "", nil
 	}
-	if id := filepath.Base(at.run); e.Takes && statedir.SameFile(at.run, h.dir.RunDir(id)) {
+	if id := filepath.Base(at.Run); e.Takes && statedir.SameFile(at.Run, h.dir.RunDir(id)) {
 		news, err = h.TakeNews(ctx, id, registry.BroughtHook)
 	} else {
 		err = nil
@@ -61,16 +60,16 @@ func (h *Host) Hook(ctx context.Context, e HookEvent) (news string, err error) {
 	if news != "" {
 		e.State = hookstate.Working
 	}
-	return news, errors.Join(err, hookstate.Write(at.run, claimAfter(last, e, at, time.Now())))
+	return news, errors.Join(err, hookstate.Write(at.Run, claimAfter(last, e, at, time.Now())))
 }
 
 // claimAfter returns the claim after an event.
-func claimAfter(last hookstate.Claim, e HookEvent, at hookCaller, now time.Time) hookstate.Claim {
-	c := hookstate.Claim{Client: e.Client, Session: e.Session, Main: at.main, Agent: at.agent, State: e.State, Question: e.Question, Since: now, At: now}
+func claimAfter(last hookstate.Claim, e HookEvent, at caller.Hook, now time.Time) hookstate.Claim {
+	c := hookstate.Claim{Client: e.Client, Session: e.Session, Main: at.Main, Agent: at.Agent, State: e.State, Question: e.Question, Since: now, At: now}
 	if c.Session == "" {
 		c.Session = last.Session
 	}
-	same := last.Main == at.main && last.Agent == at.agent
+	same := last.Main == at.Main && last.Agent == at.Agent
 	switch {
 	case e.Ends || e.Begins && !same:
 		c.State = ""
@@ -87,49 +86,6 @@ func claimAfter(last hookstate.Claim, e HookEvent, at hookCaller, now time.Time)
 	}
 	return c
 }
-
-// hookCaller is where the hook runs that calls.
-type hookCaller struct {
-	// run is the run directory of the worker.
-	run string
-	// main is the worker's main process, and agent the process that runs the hook.
-	main, agent proc.Identity
-	// above are the processes above the agent, up to the main process.
-	above []proc.Identity
-}
-
-// hookCaller finds the agent whose hook the calling process is. What has to be proven is
-// the same as for an MCP server, see [Host.lineToMain]: a daemon may run hooks for
-// agents in other workers.
-func (h *Host) hookCaller() (hookCaller, bool, error) {
-	self, err := proc.Self()
-	if err != nil {
-		return hookCaller{}, false, err
-	}
-	line, run := lineUp(self.PID)
-	if run == "" || len(line) < 2 {
-		return hookCaller{}, false, nil
-	}
-	if err := checkShared(); err != nil {
-		return hookCaller{}, false, err
-	}
-	// Clients run hooks in a shell, which goes with the hook.
-	at := 1
-	for at < len(line)-1 && slices.Contains(shells, line[at].Name) {
-		at++
-	}
-	if err := h.lineToMain(line[at-1:], run); err != nil {
-		return hookCaller{}, false, err
-	}
-	c := hookCaller{run: run, main: line[len(line)-1].Identity, agent: line[at].Identity}
-	for _, p := range line[at+1:] {
-		c.above = append(c.above, p.Identity)
-	}
-	return c, true, nil
-}
-
-// shells are the names of shells that clients may run hooks in.
-var shells = []string{"sh", "bash", "dash", "ash", "ksh", "zsh", "fish", "busybox"}
 
 // hookClaim returns what hooks say that a worker's agent does now; nil: nothing.
 func (h *Host) hookClaim(id string) *hookstate.Claim {

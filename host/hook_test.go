@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/hookstate"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/proc"
@@ -68,10 +69,10 @@ func TestHookAndScreen(t *testing.T) {
 
 func TestClaimAfter(t *testing.T) {
 	t.Parallel()
-	at := hookCaller{main: proc.Identity{PID: 1, Start: 1}, agent: proc.Identity{PID: 2, Start: 2}}
+	at := caller.Hook{Main: proc.Identity{PID: 1, Start: 1}, Agent: proc.Identity{PID: 2, Start: 2}}
 	before, now := time.Now().Add(-time.Minute), time.Now()
 	claim := func(state, question string, since time.Time) hookstate.Claim {
-		c := hookstate.Claim{Client: "claude", Session: "s", Main: at.main, Agent: at.agent, State: state, Question: question, Since: since, At: since}
+		c := hookstate.Claim{Client: "claude", Session: "s", Main: at.Main, Agent: at.Agent, State: state, Question: question, Since: since, At: since}
 		if since.Equal(before) {
 			c.At = now
 		}

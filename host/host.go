@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/swarmhost/swarm/host/statedir"
-
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/launch"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
 )
 
 // Host answers for the workers of one state directory.
@@ -55,6 +55,11 @@ func Open(_ context.Context, o Options) (*Host, error) {
 		profiles: sync.OnceValues(func() (*profile.Set, error) { return profile.Load(o.ProfileDir) }),
 		plugins:  launched{launch.New(launch.Options{Dir: o.Dir, Env: o.Env, Logger: o.Logger})},
 	}, nil
+}
+
+// callers returns what finds out who calls.
+func (h *Host) callers() *caller.Finder {
+	return caller.New(caller.Options{Dir: h.dir, Env: h.opts.Env, Client: h.opts.Client, ClientIsPerson: h.opts.ClientIsPerson, View: h.View})
 }
 
 // Dir returns the state directory.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -54,9 +55,9 @@ func TestCaller(t *testing.T) {
 		"a daemon of an agent":           {[]string{id + keptAgent.ID}, team.Caller{WorkerID: keptAgent.ID, Team: "crew", Agent: "agent-kept-agent", Name: "kept-agent", Role: team.RoleWorker}, nil},
 		"a daemon of a leader":           {[]string{id + keptLead.ID}, team.Caller{}, errUnproven},
 		"a keeper":                       {[]string{id + a.ID, swarm.EnvKeeper + "=respawn"}, agent, nil},
-		"an agent's id":                  {[]string{envAgentID + "=agent-a"}, team.Caller{}, errUnproven},
+		"an agent's id":                  {[]string{caller.EnvAgentID + "=agent-a"}, team.Caller{}, errUnproven},
 		"a worker's name":                {[]string{swarm.EnvWorker + "=a"}, team.Caller{}, errUnproven},
-		"a person who prefers a team":    {[]string{envTeam + "=crew"}, team.Caller{Person: true}, nil},
+		"a person who prefers a team":    {[]string{caller.EnvTeam + "=crew"}, team.Caller{Person: true}, nil},
 		"a wrong token":                  {[]string{swarm.EnvToken + "=x"}, team.Caller{}, team.ErrUnknownToken},
 		"a wrong token in a worker":      {[]string{swarm.EnvToken + "=x", id + a.ID}, team.Caller{}, team.ErrUnknownToken},
 		"a hash for a token":             {[]string{swarm.EnvToken + "=" + r.agent(t, "a").TokenHash}, team.Caller{}, team.ErrUnknownToken},
@@ -93,7 +94,7 @@ func TestTokenIsKeptByNobody(t *testing.T) {
 	tokens := []string{r.token(t, "a")}
 	r.respawn(t, "a")
 	tokens = append(tokens, r.token(t, "a"))
-	if tokens[0] == tokens[1] || len(tokens[0]) != 2*tokenBytes {
+	if tokens[0] == tokens[1] || len(tokens[0]) != 2*caller.TokenBytes {
 		t.Errorf("tokens %q", tokens)
 	}
 	if _, err := r.as(t, swarm.EnvToken+"="+tokens[0]).Caller(t.Context()); !errors.Is(err, team.ErrUnknownToken) {
@@ -123,7 +124,7 @@ func TestTokenIsKeptByNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if hash := r.agent(t, "a").TokenHash; hash != tokenHash(tokens[1]) {
+	if hash := r.agent(t, "a").TokenHash; hash != caller.HashToken(tokens[1]) {
 		t.Errorf("the hash is %q", hash)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 )
@@ -20,9 +21,9 @@ func (p *plan) join(ctx context.Context, tx *registry.Tx) (err error) {
 	}
 	switch {
 	case p.joining != nil:
-		_, p.warning, err = team.Join(ctx, tx, *p.joining, rec.ID, rec.Name, tokenHash(p.token), now)
+		_, p.warning, err = team.Join(ctx, tx, *p.joining, rec.ID, rec.Name, caller.HashToken(p.token), now)
 	case rec.Agent != "":
-		err = team.Rejoin(ctx, tx, rec.Agent, rec.ID, rec.Name, tokenHash(p.token), now)
+		err = team.Rejoin(ctx, tx, rec.Agent, rec.ID, rec.Name, caller.HashToken(p.token), now)
 	case rec.Team != "":
 		_, err = team.Get(ctx, tx, rec.Team)
 	}

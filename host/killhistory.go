@@ -4,9 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/swarmhost/swarm/host/statedir"
-
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"

@@ -25,7 +25,3 @@ func ownerFor(p *peer, o *swarm.Owner) *swarm.Owner {
 	}
 	return o
 }
-
-func ownerLives(o swarm.Owner) bool {
-	return proc.Identity{PID: o.PID, Start: o.Start, Boot: o.Boot}.Alive()
-}

@@ -14,10 +14,10 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/swarmhost/swarm/host/statedir"
-
+	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -91,7 +91,7 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 		},
 	}
 	if a := req.Agent; a != nil {
-		p.rec.Team, p.rec.Agent, p.token = a.Team, a.ID, newToken()
+		p.rec.Team, p.rec.Agent, p.token = a.Team, a.ID, caller.NewToken()
 	}
 	if p.rec.OutputLimit == 0 {
 		p.rec.OutputLimit = h.opts.OutputLimit

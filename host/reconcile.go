@@ -3,9 +3,8 @@ package host
 import (
 	"context"
 
-	"github.com/swarmhost/swarm/host/statedir"
-
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"

@@ -12,11 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host/statedir"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 

@@ -204,7 +204,7 @@ func (r *respawning) clean(ctx context.Context) error {
 		if r.req.Notice != nil {
 			r.req.Notice(line)
 		}
-		if r.h.isKeeper() {
+		if r.h.callers().IsKeeper() {
 			r.tell(ctx, EventRescued, line)
 		}
 	}
@@ -251,7 +251,7 @@ func (r *respawning) tellLeft(ctx context.Context) {
 // unanswered writes an error into the history if the worker was ended for nothing,
 // or if nobody else will see the error. An agent is lost with its worker then.
 func (r *respawning) unanswered(ctx context.Context, cause error) error {
-	if r.killing != nil && !errors.Is(cause, ErrOvertaken) || r.h.isKeeper() {
+	if r.killing != nil && !errors.Is(cause, ErrOvertaken) || r.h.callers().IsKeeper() {
 		r.tell(ctx, EventRespawnFailed, wording(cause))
 	}
 	return cause

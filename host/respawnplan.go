@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/swarmhost/swarm/host/statedir"
-
+	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
 )
 
 // maxPrevious is how many earlier incarnations a worker remembers, and keeps the
@@ -25,7 +25,7 @@ func (h *Host) planRespawn(old registry.Record, req RespawnRequest) (*plan, erro
 		return nil, err
 	}
 	rec := &p.rec
-	if rec.Owner != nil && !ownerLives(*rec.Owner) {
+	if rec.Owner != nil && !caller.OwnerLives(*rec.Owner) {
 		rec.Owner = nil // it would be ended at once
 	}
 	ids := append(slices.Clone(old.Previous), old.ID)
@@ -56,7 +56,7 @@ func (h *Host) planAgain(old registry.Record, as *SpawnRequest) (*plan, error) {
 		dirGiven:   true,
 	}
 	if old.Agent != "" {
-		p.token = newToken()
+		p.token = caller.NewToken()
 	}
 	now := time.Now()
 	p.rec.ID, p.rec.Created = statedir.NewID(now), now

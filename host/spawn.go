@@ -106,7 +106,7 @@ func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (_ Worker, err error
 	}
 	if s := req.Shell; s != nil && req.Owner != nil {
 		shell := *s
-		shell.Acts = h.actsFor(ctx, *req.Owner)
+		shell.Acts = h.callers().ActsFor(ctx, *req.Owner)
 		p.rec.Shell = &shell
 	}
 	if err := h.startPlugins(ctx, reg, p); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -103,7 +104,7 @@ func TestStateDir(t *testing.T) {
 	t.Parallel()
 	a, _, _ := testApp()
 	// The suite may itself run in a worker.
-	home := orText(host.CallerDir(), "/h/.swarm")
+	home := orText(caller.Dir(), "/h/.swarm")
 	for want, env := range map[string][]string{
 		"/d": {"HOME=/h", "SWARM_DIR=/x", "SWARM_DIR=/d"},
 		home: {"HOME=/h", "SWARM_DIR="},
@@ -118,7 +119,7 @@ func TestStateDir(t *testing.T) {
 		t.Errorf("%q: %q, want an error", a.env, got)
 	}
 	a.env = nil
-	if got, err := a.stateDir(); err == nil && got != host.CallerDir() {
+	if got, err := a.stateDir(); err == nil && got != caller.Dir() {
 		t.Errorf("without an environment it is %q, want an error", got)
 	}
 }

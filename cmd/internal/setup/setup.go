@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/swarmhost/swarm/host/statedir"
-
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/caller"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -60,7 +60,7 @@ func (s Setup) findStateDir() (string, error) {
 		}
 		return filepath.Clean(dir), nil
 	}
-	if dir := host.CallerDir(); dir != "" {
+	if dir := caller.Dir(); dir != "" {
 		return dir, nil
 	}
 	home := s.Getenv("HOME")

@@ -1,4 +1,4 @@
-package host
+package caller
 
 import (
 	"fmt"
@@ -61,7 +61,7 @@ func opencodeServer(args []string) string {
 // is between the calling process and the shim above it.
 func checkShared() error {
 	var err error
-	climb(parentPID(), func(p proc.Process) bool {
+	climb(ParentPID(), func(p proc.Process) bool {
 		err = shared(p.PID, proc.Args(p.PID))
 		return err != nil
 	})

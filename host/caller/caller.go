@@ -1,83 +1,74 @@
-package host
+package caller
 
 import (
 	"os"
 	"path/filepath"
 
 	"github.com/swarmhost/swarm/host/statedir"
-
-	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
-// CallerDir returns the state directory of the worker that the calling process
+// Dir returns the state directory of the worker that the calling process
 // runs in, as its shim proves it; empty if it runs in none.
-func CallerDir() string {
-	run := callerRunDir(parentPID())
+func Dir() string {
+	run := RunDirAbove(ParentPID())
 	if run == "" || filepath.Base(filepath.Dir(run)) != statedir.WorkersDir {
 		return ""
 	}
 	return filepath.Dir(filepath.Dir(run))
 }
 
-// CallerID returns the id of the worker of this state directory that the calling
+// ID returns the id of the worker of this state directory that the calling
 // process runs in; empty if it runs in none. For a shell that acts as its owner,
 // with which it ends, that is the worker of the owner.
-func (h *Host) CallerID() string { return h.callerID(h.actingDir(parentPID(), callerRunDir)) }
+func (f *Finder) ID() string { return f.IDOf(f.actingDir(ParentPID(), RunDirAbove)) }
 
-// callerID returns the id of the worker with that run directory, see callerRunDir.
-func (h *Host) callerID(run string) string {
+// IDOf returns the id of the worker with that run directory, see callerRunDir.
+func (f *Finder) IDOf(run string) string {
 	if run == "" {
 		// A worker whose keeper died has nobody else to prove it; taking one too
 		// many for the caller's own only makes it the last.
-		return h.lookupEnv(swarm.EnvWorkerID)
+		return f.lookupEnv(swarm.EnvWorkerID)
 	}
 	id := filepath.Base(run)
-	if !statedir.SameFile(run, h.dir.RunDir(id)) {
+	if !statedir.SameFile(run, f.dir.RunDir(id)) {
 		return ""
 	}
 	return id
 }
 
-// callerAmong returns the place of the worker that the calling process runs in,
-// or -1.
-func (h *Host) callerAmong(recs []registry.Record) int {
-	if h.isKeeper() {
-		return -1
+// RunDir returns the run directory of the worker that the calling process runs in;
+// from a shell that acts as its owner, that of the owner's, if that runs in one; empty if
+// it runs in none.
+func (f *Finder) RunDir() string {
+	if run := f.actingDir(ParentPID(), RunDirAbove); run != "" {
+		return run
 	}
-	run := callerRunDir(parentPID())
-	at := indexID(recs, h.callerID(run))
-	if at < 0 && run != "" {
-		at = indexID(recs, h.CallerID())
-	}
-	if at < 0 || recs[at].State == registry.Stopped {
-		return -1
-	}
-	return at
+	return RunDirAbove(ParentPID())
 }
 
-// isKeeper reports whether the calling process is part of no worker, wherever it
+// IsKeeper reports whether the calling process is part of no worker, wherever it
 // was started.
-func (h *Host) isKeeper() bool { return h.lookupEnv(swarm.EnvKeeper) != "" }
+func (f *Finder) IsKeeper() bool { return f.lookupEnv(swarm.EnvKeeper) != "" }
 
-// parentPID returns the pid of the process that started this one, as /proc has it.
+// ParentPID returns the pid of the process that started this one, as /proc has it.
 // In a PID namespace without a /proc of its own that is not what getppid says.
-func parentPID() int {
+func ParentPID() int {
 	if self, err := proc.Self(); err == nil {
 		return self.Parent
 	}
 	return os.Getppid()
 }
 
-// callerRunDir returns the run directory of the nearest shim above the process
+// RunDirAbove returns the run directory of the nearest shim above the process
 // pid, itself included; empty if there is none. A worker that contains another
 // keeper does not contain what is below that. Anybody can mark a process as a
 // keeper, so this says which worker the caller would end, but not who it is: see
 // [shimAbove].
-func callerRunDir(pid int) string {
+func RunDirAbove(pid int) string {
 	return climb(pid, func(p proc.Process) bool {
 		marker, ok := proc.Getenv(p.PID, swarm.EnvKeeper)
 		return ok && marker != ""

@@ -1,4 +1,4 @@
-package host
+package caller
 
 import (
 	"encoding/json"
@@ -93,7 +93,7 @@ func TestCallerRunDir(t *testing.T) {
 			if tt.want {
 				want = dir
 			}
-			if got := callerRunDir(pid); got != want {
+			if got := RunDirAbove(pid); got != want {
 				t.Errorf("callerRunDir() = %q, want %q", got, want)
 			}
 		})

@@ -1,4 +1,4 @@
-package host
+package caller
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -21,7 +22,7 @@ func TestLineToMain(t *testing.T) {
 	}
 	recycled := main
 	recycled.Start = 9
-	h := &Host{opts: Options{Dir: t.TempDir()}}
+	h := New(Options{Dir: statedir.Dir(t.TempDir())})
 	run := filepath.Join(t.TempDir(), "w")
 	if err := os.Mkdir(run, 0o700); err != nil {
 		t.Fatal(err)

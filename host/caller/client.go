@@ -1,4 +1,4 @@
-package host
+package caller
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/swarmhost/swarm/host/statedir"
-
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safetext"
@@ -29,7 +28,7 @@ const withoutDaemon = "start the client without its daemon ('codex --no-daemon')
 //     their word for it;
 //   - for a worker of a backend without shims: its token or environment, as there is no
 //     other.
-func (h *Host) checkClient(ctx context.Context, caller team.Caller) error {
+func (f *Finder) checkClient(ctx context.Context, caller team.Caller) error {
 	self, err := proc.Self()
 	if err != nil {
 		return &team.UnprovenError{Why: "the process of this server can't be read: " + err.Error()}
@@ -37,16 +36,16 @@ func (h *Host) checkClient(ctx context.Context, caller team.Caller) error {
 	line, run := lineUp(self.PID)
 	switch {
 	case run != "":
-		if err := h.lineToMain(line, run); err != nil {
+		if err := f.lineToMain(line, run); err != nil {
 			return err
 		}
-		return h.sameWorker(ctx, caller)
+		return f.sameWorker(ctx, caller)
 	case caller.Person:
-		if h.opts.ClientIsPerson {
+		if f.opts.ClientIsPerson {
 			return nil
 		}
 		return inForeground(line[1:])
-	case h.hasShim(caller.WorkerID):
+	case f.hasShim(caller.WorkerID):
 		return &team.UnprovenError{
 			Why: "this server has the token or the environment of a worker, but does not run below that worker's main process; " + withoutDaemon,
 		}
@@ -71,7 +70,7 @@ func lineUp(pid int) (line []proc.Process, run string) {
 // agent's main process as long as that lives, and then becomes a child of the shim. The
 // process at the start of the line is not looked at: some clients start their servers
 // in sessions of their own.
-func (h *Host) lineToMain(line []proc.Process, run string) error {
+func (f *Finder) lineToMain(line []proc.Process, run string) error {
 	status, err := statedir.ReadStatus(run)
 	if err != nil || len(line) == 0 || line[len(line)-1].Identity != status.Main {
 		return &team.UnprovenError{
@@ -79,7 +78,7 @@ func (h *Host) lineToMain(line []proc.Process, run string) error {
 		}
 	}
 	top := len(line) - 1
-	if top > 0 && h.isLoop(run) {
+	if top > 0 && f.isLoop(run) {
 		top-- // the loop starts the agent in a session of its own
 	}
 	for i := 1; i < top; i++ {
@@ -91,22 +90,22 @@ func (h *Host) lineToMain(line []proc.Process, run string) error {
 }
 
 // isLoop reports whether the main process of a worker is a ralph loop.
-func (h *Host) isLoop(run string) bool {
+func (f *Finder) isLoop(run string) bool {
 	id := filepath.Base(run)
-	if !statedir.SameFile(run, h.dir.RunDir(id)) {
+	if !statedir.SameFile(run, f.dir.RunDir(id)) {
 		return false
 	}
-	f, err := h.dir.ReadWorkerFile(id)
-	return err == nil && f.Ralph
+	file, err := f.dir.ReadWorkerFile(id)
+	return err == nil && file.Ralph
 }
 
 // sameWorker checks that the caller, who may be known by a token, lives where this
 // process does.
-func (h *Host) sameWorker(ctx context.Context, caller team.Caller) error {
-	if h.lookupEnv(swarm.EnvToken) == "" {
+func (f *Finder) sameWorker(ctx context.Context, caller team.Caller) error {
+	if f.lookupEnv(swarm.EnvToken) == "" {
 		return nil
 	}
-	here, err := h.standing(ctx, parentPID(), h.lookupEnv)
+	here, err := f.standing(ctx, ParentPID(), f.lookupEnv)
 	if err != nil {
 		return err
 	}
@@ -154,11 +153,11 @@ func isInit(p proc.Process) bool {
 
 // hasShim reports whether a worker of this state directory has a shim, which proves
 // what runs below it.
-func (h *Host) hasShim(id string) bool {
+func (f *Finder) hasShim(id string) bool {
 	if id == "" || filepath.Base(id) != id {
 		return id != "" // the run directory of another state directory
 	}
-	_, err := os.Lstat(filepath.Join(h.dir.RunDir(id), rundir.StatusFile))
+	_, err := os.Lstat(filepath.Join(f.dir.RunDir(id), rundir.StatusFile))
 	return err == nil
 }
 

@@ -1,4 +1,4 @@
-package host
+package caller
 
 import (
 	"context"
@@ -29,13 +29,13 @@ const envTerminal = "TMUX"
 //
 // If several answers are possible, it returns a [team.UnprovenError]. The process is
 // pid, or if env is not nil, a child of pid with that environment.
-func (h *Host) unproven(ctx context.Context, pid int, env func(string) string) (team.Caller, error) {
+func (f *Finder) unproven(ctx context.Context, pid int, env func(string) string) (team.Caller, error) {
 	chain := chainFrom(pid, env)
 	for _, p := range chain {
 		if id := p.env(swarm.EnvWorkerID); id != "" {
-			return h.claimed(ctx, id)
+			return f.claimed(ctx, id)
 		}
-		for _, name := range []string{swarm.EnvWorker, envAgentID} {
+		for _, name := range []string{swarm.EnvWorker, EnvAgentID} {
 			if p.env(name) != "" {
 				return team.Caller{}, &team.UnprovenError{Why: name + " is in the environment, but the worker that it names is not above this process"}
 			}
@@ -45,22 +45,22 @@ func (h *Host) unproven(ctx context.Context, pid int, env func(string) string) (
 	if len(runs) == 0 {
 		return team.Caller{Person: true}, nil
 	}
-	return h.among(ctx, runs)
+	return f.among(ctx, runs)
 }
 
 // claimed returns the caller that a process is if its environment alone says in which
 // worker it lives. Workers without a shim have no other proof. For a worker with a shim
 // the environment makes the caller a member of its team, but never a leader.
-func (h *Host) claimed(ctx context.Context, id string) (team.Caller, error) {
+func (f *Finder) claimed(ctx context.Context, id string) (team.Caller, error) {
 	unproven := &team.UnprovenError{Why: swarm.EnvWorkerID + " is in the environment, but the worker that it names is not above this process"}
 	if filepath.Base(id) != id {
 		return team.Caller{}, unproven
 	}
-	caller, err := h.inhabitant(ctx, id)
+	caller, err := f.inhabitant(ctx, id)
 	if err != nil {
 		return team.Caller{}, err
 	}
-	_, err = os.Lstat(filepath.Join(h.dir.RunDir(id), rundir.StatusFile))
+	_, err = os.Lstat(filepath.Join(f.dir.RunDir(id), rundir.StatusFile))
 	if hasShim := err == nil; !hasShim {
 		return caller, nil
 	}
@@ -72,11 +72,11 @@ func (h *Host) claimed(ctx context.Context, id string) (team.Caller, error) {
 
 // among returns the caller that a process is which was started beside the workers with
 // those run directories: the inhabitant of the only worker, or the only agent.
-func (h *Host) among(ctx context.Context, runs []string) (team.Caller, error) {
+func (f *Finder) among(ctx context.Context, runs []string) (team.Caller, error) {
 	var names []string
 	var agents []team.Caller
 	for _, run := range runs {
-		caller, err := h.resident(ctx, run)
+		caller, err := f.resident(ctx, run)
 		if err != nil {
 			return team.Caller{}, err
 		}
@@ -87,8 +87,8 @@ func (h *Host) among(ctx context.Context, runs []string) (team.Caller, error) {
 			agents = append(agents, caller)
 		}
 		name := filepath.Base(run)
-		if f, err := h.dir.ReadWorkerFile(name); err == nil {
-			name = f.Name
+		if file, err := f.dir.ReadWorkerFile(name); err == nil {
+			name = file.Name
 		}
 		names = append(names, "'"+name+"'")
 	}

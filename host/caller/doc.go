@@ -1,0 +1,37 @@
+// Package caller finds out who calls: a person, an agent of a team, or a program that
+// can't be told to be anybody's. It climbs from the calling process to the nearest shim,
+// believes tokens and run directories that only this user could have written, and reads
+// the environment where nothing better exists. It says who calls, and not what the
+// caller may do: that is host/team's.
+package caller
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
+)
+
+// Options say what a [Finder] needs.
+type Options struct {
+	// Dir is the state directory.
+	Dir statedir.Dir
+	// Env is the caller's environment, KEY=VALUE.
+	Env []string
+	// Client says that the calling process serves its parent, as an MCP server does.
+	Client bool
+	// ClientIsPerson is the user's word that the client acts for them alone. It counts
+	// only outside of workers.
+	ClientIsPerson bool
+	// View reads the registry in one transaction; [io/fs.ErrNotExist] where there is none.
+	View func(context.Context, func(context.Context, *registry.Tx) error) error
+}
+
+// Finder finds out who calls. It holds no state, and may be used by several goroutines.
+type Finder struct {
+	dir  statedir.Dir
+	opts Options
+}
+
+// New returns a finder.
+func New(o Options) *Finder { return &Finder{dir: o.Dir, opts: o} }

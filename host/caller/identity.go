@@ -1,0 +1,125 @@
+package caller
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Caller returns who calls: the agent whose token is in the environment, else who
+// lives in the nearest worker above the calling process, as its shim proves it, else
+// a person, unless something says otherwise, see [Host.unproven]. A token that is no
+// agent's is [team.ErrUnknownToken]: who was told who it is must not be taken for
+// somebody else. What runs in a shell that a tool has begun is who began it, for as
+// long as that lives.
+//
+// It returns a [team.UnprovenError] if this process runs below a program that serves
+// several sessions, or serves a client that does not provably act for one caller (see
+// [Options.Client]).
+//
+// It writes nothing, and starts nothing.
+func (f *Finder) Caller(ctx context.Context) (team.Caller, error) {
+	if err := checkShared(); err != nil {
+		return team.Caller{}, err
+	}
+	caller, err := f.caller(ctx)
+	if err == nil && f.opts.Client {
+		err = f.checkClient(ctx, caller)
+	}
+	if err != nil {
+		return team.Caller{}, err
+	}
+	return caller, nil
+}
+
+// caller returns who calls by the token, else by the processes above.
+func (f *Finder) caller(ctx context.Context) (caller team.Caller, err error) {
+	token := f.lookupEnv(swarm.EnvToken)
+	if token == "" {
+		return f.standing(ctx, ParentPID(), f.lookupEnv)
+	}
+	err = f.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		caller, err = team.ByToken(ctx, tx, HashToken(token))
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = team.ErrUnknownToken
+	}
+	return caller, err
+}
+
+// standing returns the caller that a process is by the processes above it and by its
+// environment. env is the environment of the child of pid that asks; if env is nil,
+// pid itself is meant.
+func (f *Finder) standing(ctx context.Context, pid int, env func(string) string) (team.Caller, error) {
+	run, from := f.acting(pid, shimAbove)
+	if run != "" {
+		return f.resident(ctx, run)
+	}
+	if from != pid {
+		env = nil // that of the shell says only that it is a shell
+	}
+	return f.unproven(ctx, from, env)
+}
+
+// resident returns who lives in the worker with that run directory. A worker of
+// another state directory is nobody here, whatever it is called.
+func (f *Finder) resident(ctx context.Context, run string) (team.Caller, error) {
+	id := filepath.Base(run)
+	if !statedir.SameFile(run, f.dir.RunDir(id)) {
+		return team.Caller{WorkerID: run}, nil
+	}
+	return f.inhabitant(ctx, id)
+}
+
+// inhabitant returns who lives in a worker.
+func (f *Finder) inhabitant(ctx context.Context, id string) (caller team.Caller, err error) {
+	err = f.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		caller, err = team.ByWorker(ctx, tx, id)
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return team.Caller{WorkerID: id}, nil
+	}
+	return caller, err
+}
+
+// ActsFor reports whether the caller is who lives where a process does, so that a
+// shell which that owns gives nobody another one's rights.
+func (f *Finder) ActsFor(ctx context.Context, o swarm.Owner) bool {
+	caller, err := f.Caller(ctx)
+	if err != nil {
+		return false
+	}
+	owner, err := f.standing(ctx, o.PID, nil)
+	return err == nil && owner == caller && OwnerLives(o)
+}
+
+// actingDir returns the run directory that nearest finds. From a shell that acts as
+// its owner, the search goes on at the owner.
+func (f *Finder) actingDir(pid int, nearest func(pid int) string) string {
+	run, _ := f.acting(pid, nearest)
+	return run
+}
+
+// acting is [Host.actingDir], and also returns the process at which the last search
+// began. Owners are older than their shells, so this comes to an end.
+func (f *Finder) acting(pid int, nearest func(pid int) string) (run string, from int) {
+	for {
+		run = nearest(pid)
+		if run == "" || !statedir.SameFile(run, f.dir.RunDir(filepath.Base(run))) {
+			return run, pid
+		}
+		file, err := f.dir.ReadWorkerFile(filepath.Base(run))
+		if err != nil || file.Shell == nil || !file.Shell.Acts || file.Owner == nil || !OwnerLives(*file.Owner) {
+			return run, pid
+		}
+		pid = file.Owner.PID
+	}
+}

@@ -1,0 +1,81 @@
+package host
+
+import (
+	"context"
+	"slices"
+
+	"github.com/swarmhost/swarm/host/caller"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+)
+
+// mayEnd refuses to end workers of a team, or to disturb them, for a caller who
+// does not lead it, and the worker of its leader for its agents. Where none of them
+// has to do with a team it does not even look who calls.
+func (h *Host) mayEnd(ctx context.Context, recs ...registry.Record) error {
+	var teams []string
+	for _, r := range recs {
+		if r.Team != "" {
+			teams = append(teams, r.Team)
+		}
+	}
+	led := h.ledFrom(ctx, recs)
+	if len(teams) == 0 && len(led) == 0 {
+		return nil
+	}
+	who, err := h.Caller(ctx)
+	if err != nil || who.Person {
+		return err
+	}
+	return h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		for _, name := range unique(teams) {
+			if err := team.MayEnd(ctx, tx, who, name); err != nil {
+				return err
+			}
+		}
+		if slices.Contains(led, who.Team) && team.Lead(ctx, tx, who, who.Team, "") != nil {
+			return team.ErrKillLeader
+		}
+		return nil
+	})
+}
+
+// ledFrom returns the names of the teams whose leaders live in one of the workers.
+// What can't be read must not stand between a user and a kill.
+func (h *Host) ledFrom(ctx context.Context, recs []registry.Record) (names []string) {
+	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		teams, _, err := tx.Teams(ctx)
+		for _, t := range teams {
+			if t.LeaderWorker != "" && indexID(recs, t.LeaderWorker) >= 0 {
+				names = append(names, t.Name)
+			}
+		}
+		return err
+	})
+	h.warnIf(err, "teams can't be read")
+	return names
+}
+
+// callerAmong returns the place of the worker that the calling process runs in,
+// or -1.
+func (h *Host) callerAmong(recs []registry.Record) int {
+	if h.callers().IsKeeper() {
+		return -1
+	}
+	run := caller.RunDirAbove(caller.ParentPID())
+	at := indexID(recs, h.callers().IDOf(run))
+	if at < 0 && run != "" {
+		at = indexID(recs, h.CallerID())
+	}
+	if at < 0 || recs[at].State == registry.Stopped {
+		return -1
+	}
+	return at
+}
+
+// Caller returns who calls, see [caller.Finder.Caller].
+func (h *Host) Caller(ctx context.Context) (team.Caller, error) { return h.callers().Caller(ctx) }
+
+// CallerID returns the id of the worker of this state directory that the calling
+// process runs in, see [caller.Finder.ID].
+func (h *Host) CallerID() string { return h.callers().ID() }

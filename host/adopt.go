@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
@@ -97,7 +98,7 @@ func (h *Host) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, []W
 func (h *Host) list(ctx context.Context, reg *registry.Registry, e catalog.Entry) (found []swarm.Listed, warnings []Warning, err error) {
 	limited, cancel := context.WithTimeout(ctx, adoptLimit)
 	defer cancel()
-	err = h.askBackend(limited, e, true, func(p *peer) error {
+	err = h.plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapList) {
 			return &unsupportedError{backend: e.Name, cap: swarm.CapList}
 		}
@@ -109,7 +110,7 @@ func (h *Host) list(ctx context.Context, reg *registry.Registry, e catalog.Entry
 				warnings = append(warnings, Warning{Text: fmt.Sprintf("backend '%s' lists %d more workers that can't be adopted", e.Name, refused-maxListWarnings)})
 			}
 		}()
-		return p.backend.List(limited, func(l swarm.Listed) error {
+		return p.Backend.List(limited, func(l swarm.Listed) error {
 			if err := limited.Err(); err != nil {
 				return err
 			}

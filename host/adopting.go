@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -20,7 +21,7 @@ func (h *Host) adoptedRecord(e catalog.Entry, l swarm.Listed) registry.Record {
 	rec := registry.Record{
 		State: registry.Running, Handle: l.Handle,
 		Spec: registry.Spec{
-			ID: s.ID, Name: s.Name, Backend: e.Name, Plugin: recordedPlugin(e), Command: s.Command, Dir: s.Dir,
+			ID: s.ID, Name: s.Name, Backend: e.Name, Plugin: backend.RecordedPlugin(e), Command: s.Command, Dir: s.Dir,
 			Tags: unique(s.Tags), Options: s.Options, Kill: s.Kill, OutputLimit: s.OutputLimit, Retain: defaultRetain,
 			Stdin: s.Stdin, Restart: s.Restart, Created: l.Created,
 		},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -26,9 +27,9 @@ func (h *Host) Attach(ctx context.Context, name string) (swarm.Attachment, error
 	}
 	var a swarm.Attachment
 	if rec, err = h.living(ctx, rec); err == nil {
-		err = h.interact(ctx, rec, swarm.CapAttach, func(ctx context.Context, p *peer) error {
+		err = h.interact(ctx, rec, swarm.CapAttach, func(ctx context.Context, p *backend.Peer) error {
 			var err error
-			a, err = p.backend.Attach(ctx, rec.Handle, swarm.AttachOptions{Env: h.opts.Env})
+			a, err = p.Backend.Attach(ctx, rec.Handle, swarm.AttachOptions{Env: h.opts.Env})
 			return err
 		})
 	}

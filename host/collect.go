@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -123,21 +124,21 @@ func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, r
 		warnings []Warning
 		err      error
 	}
-	gs := h.groups(recs, isRunning)
+	gs := h.plugins.Groups(recs, isRunning)
 	all := make([]found, len(gs))
-	index := make(map[*group]int, len(gs))
+	index := make(map[*backend.Group]int, len(gs))
 	for i, g := range gs {
 		index[g] = i
 	}
-	each(gs, func(g *group) {
+	backend.Each(gs, func(g *backend.Group) {
 		f := &all[index[g]]
 		var fresh []news
-		for i, r := range h.statuses(ctx, g) {
+		for i, r := range h.plugins.Statuses(ctx, g) {
 			switch {
 			case r.Err != nil:
-				f.warnings = append(f.warnings, Warning{Text: fmt.Sprintf("cannot tell how '%s' is: %s", g.recs[i].Name, wording(r.Err))})
-			case isNews(&g.recs[i], r.Status):
-				fresh = append(fresh, h.newsOf(ctx, g.recs[i], r.Status))
+				f.warnings = append(f.warnings, Warning{Text: fmt.Sprintf("cannot tell how '%s' is: %s", g.Recs[i].Name, wording(r.Err))})
+			case isNews(&g.Recs[i], r.Status):
+				fresh = append(fresh, h.newsOf(ctx, g.Recs[i], r.Status))
 			}
 		}
 		if len(fresh) == 0 {
@@ -210,18 +211,18 @@ func (h *Host) disowned(ctx context.Context, recs []registry.Record) (left []reg
 	orphaned := func(r registry.Record) bool {
 		return r.State == registry.Running && r.Owner != nil && !caller.OwnerLives(*r.Owner)
 	}
-	for _, g := range h.groups(recs, orphaned) {
-		gerr := g.err
+	for _, g := range h.plugins.Groups(recs, orphaned) {
+		gerr := g.Err
 		if gerr == nil {
-			gerr = h.askBackend(ctx, g.entry, true, func(p *peer) error {
+			gerr = h.plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) error {
 				if !p.Has(swarm.CapOwner) {
-					left = append(left, g.recs...)
+					left = append(left, g.Recs...)
 				}
 				return nil
 			})
 		}
 		if gerr != nil {
-			err = errors.Join(err, fmt.Errorf("backend '%s': %w", g.name, gerr))
+			err = errors.Join(err, fmt.Errorf("backend '%s': %w", g.Name, gerr))
 		}
 	}
 	return left, err

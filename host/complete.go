@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -55,7 +56,7 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 			return worker(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
 		}
 	}
-	e, err := h.entry(rec.Backend, rec.Plugin)
+	e, err := h.plugins.Entry(rec.Backend, rec.Plugin)
 	if err != nil {
 		return worker(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
 	}
@@ -65,11 +66,11 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	// Nobody finds it any more to kill it, or looks for it.
 	opts.Force = opts.Force || isEphemeral(&rec) || rec.Agent != ""
 	var status swarm.Status
-	err = h.askBackend(ctx, e, false, func(p *peer) error {
+	err = h.plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapComplete) {
 			return &unsupportedError{backend: rec.Backend, cap: swarm.CapComplete, name: rec.Name}
 		}
-		if err := p.backend.Complete(ctx, rec.Handle, summary, opts); err != nil {
+		if err := p.Backend.Complete(ctx, rec.Handle, summary, opts); err != nil {
 			return err
 		}
 		status = statusNow(ctx, p, rec.Handle, summary)
@@ -140,9 +141,9 @@ func (h *Host) mayComplete(ctx context.Context, rec registry.Record) error {
 }
 
 // statusNow is how a worker is that has just said that it is done.
-func statusNow(ctx context.Context, p *peer, handle swarm.Handle, summary string) swarm.Status {
+func statusNow(ctx context.Context, p *backend.Peer, handle swarm.Handle, summary string) swarm.Status {
 	s := swarm.Status{State: swarm.StateRunning}
-	results, err := p.backend.StatusBatch(ctx, []swarm.Handle{handle})
+	results, err := p.Backend.StatusBatch(ctx, []swarm.Handle{handle})
 	if err == nil && len(results) == 1 && results[0].Err == nil {
 		s = results[0].Status
 	}

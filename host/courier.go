@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
@@ -172,11 +173,11 @@ func (c *courier) visit(ctx context.Context, rec registry.Record) error {
 	if !quiet && time.Since(c.looked) < courierLook {
 		return nil
 	}
-	e, err := c.h.entry(rec.Backend, rec.Plugin)
+	e, err := c.h.plugins.Entry(rec.Backend, rec.Plugin)
 	if err != nil {
 		return err
 	}
-	return c.h.askBackend(ctx, e, false, func(p *peer) error {
+	return c.h.plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
 		prof := c.h.profileOf(&rec)
 		if !c.h.canLook(p, rec, prof) || !p.Has(swarm.CapInput) {
 			return swarm.ErrUnsupported
@@ -190,8 +191,8 @@ func (c *courier) visit(ctx context.Context, rec registry.Record) error {
 	})
 }
 
-func (c *courier) look(ctx context.Context, p *peer, rec registry.Record, prof *profile.Profile) (profile.Look, error) {
-	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+func (c *courier) look(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile) (profile.Look, error) {
+	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
 	c.looked, c.idle = time.Now(), false
 	s, err := (&terminal{p: p, handle: rec.Handle}).Screen(ctx)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/host/profile"
@@ -37,7 +38,7 @@ func (h *Host) Deliver(ctx context.Context, sel Selection, req DeliverRequest) (
 	in := swarm.Input{Data: req.Text, Enter: req.Enter}
 	// The limit of an interaction is for a worker that needs no prompt first.
 	limit := max(req.Timeout, deliver.DefaultTimeout) + inputLimit
-	return h.give(ctx, sel, in, limit, func(ctx context.Context, p *peer, rec registry.Record) (SendOutcome, error) {
+	return h.give(ctx, sel, in, limit, func(ctx context.Context, p *backend.Peer, rec registry.Record) (SendOutcome, error) {
 		prof := h.profileOf(&rec)
 		if !h.canLook(p, rec, prof) {
 			return h.sendTo(ctx, p, rec, in)
@@ -55,7 +56,7 @@ func (h *Host) Deliver(ctx context.Context, sel Selection, req DeliverRequest) (
 }
 
 // canLook reports whether deliveries to a worker can be seen to arrive.
-func (h *Host) canLook(p *peer, rec registry.Record, prof *profile.Profile) bool {
+func (h *Host) canLook(p *backend.Peer, rec registry.Record, prof *profile.Profile) bool {
 	return deliver.Supports(prof) && p.Has(swarm.CapScreen) && !prof.Headless(rec.Command)
 }
 
@@ -77,7 +78,7 @@ func (h *Host) Answer(ctx context.Context, name, choice, question string) (deliv
 	rec, err = h.living(ctx, rec)
 	var out deliver.Answered
 	if err == nil {
-		err = h.interact(ctx, rec, swarm.CapInput, func(ctx context.Context, p *peer) error {
+		err = h.interact(ctx, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) error {
 			prof := h.profileOf(&rec)
 			if !h.canLook(p, rec, prof) {
 				return &hintedError{
@@ -97,18 +98,18 @@ func (h *Host) Answer(ctx context.Context, name, choice, question string) (deliv
 	return out, naming(err, "cannot answer", rec.Name)
 }
 
-func agentOf(p *peer, rec registry.Record, prof *profile.Profile) *deliver.Agent {
+func agentOf(p *backend.Peer, rec registry.Record, prof *profile.Profile) *deliver.Agent {
 	return &deliver.Agent{Name: rec.Name, Profile: prof, Terminal: &terminal{p: p, handle: rec.Handle}}
 }
 
 // terminal is the terminal of a worker, for deliveries.
 type terminal struct {
-	p      *peer
+	p      *backend.Peer
 	handle swarm.Handle
 }
 
 func (t *terminal) Screen(ctx context.Context) (profile.Screen, error) {
-	s, err := t.p.backend.Screen(ctx, t.handle, swarm.ScreenOptions{})
+	s, err := t.p.Backend.Screen(ctx, t.handle, swarm.ScreenOptions{})
 	if err == nil && s.Taken {
 		err = swarm.ErrNotFound
 	}
@@ -116,7 +117,7 @@ func (t *terminal) Screen(ctx context.Context) (profile.Screen, error) {
 }
 
 func (t *terminal) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
-	return t.p.backend.Input(ctx, t.handle, in)
+	return t.p.Backend.Input(ctx, t.handle, in)
 }
 
 // lockInput takes the lock that keeps the deliveries to a worker apart: looks, text and

@@ -49,7 +49,7 @@ func TestDoctor(t *testing.T) {
 	if got := problems(t, r, false); got != nil {
 		t.Errorf("all is well: %q", got)
 	}
-	r.plugins.peers["two"].report = func(context.Context) (string, error) { return "", swarm.ErrUnavailable }
+	r.plugins.peers["two"].Report = func(context.Context) (string, error) { return "", swarm.ErrUnavailable }
 	if got := problems(t, r, false); got != nil {
 		t.Errorf("an engine that nobody uses can't be reached: %q", got)
 	}

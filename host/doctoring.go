@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/safefile"
@@ -285,7 +286,7 @@ func (d *doctor) socket(w Worker) {
 
 // shim looks for the keeper of local workers.
 func (d *doctor) shim() {
-	path, err := d.h.catalog.Beside(shimName)
+	path, err := d.h.catalog.Beside(backend.ShimName)
 	if err != nil {
 		d.find(SeverityError, "shim", "install swarm-shim beside swarm ('make install')", "%v", err)
 		return

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/shared/errtext"
-	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -158,11 +157,6 @@ func processes(ps []swarm.Process) string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// notKind says that a plugin is not what it was named for.
-func notKind(name string, kind plugin.Kind) error {
-	return fmt.Errorf("%w: plugin '%s' is not a %s plugin", swarm.ErrInvalidSpec, name, kind)
 }
 
 // specError is a [swarm.ErrInvalidSpec] whose text is all of it.

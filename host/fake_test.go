@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/plugin"
@@ -386,7 +387,7 @@ func (f *fakeWorkspace) FindWorkspace(_ context.Context, spec swarm.WorkspaceSpe
 // fakePlugins starts fakes.
 type fakePlugins struct {
 	mu      sync.Mutex
-	peers   map[string]*peer
+	peers   map[string]*backend.Peer
 	errs    map[string]error
 	started map[string]int
 	// ahead are those that Start was called for.
@@ -402,7 +403,7 @@ func (f *fakePlugins) Start(entries ...catalog.Entry) {
 	}
 }
 
-func (f *fakePlugins) Get(_ context.Context, e catalog.Entry) (*peer, error) {
+func (f *fakePlugins) Get(_ context.Context, e catalog.Entry) (*backend.Peer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.started[e.Name]++
@@ -412,14 +413,19 @@ func (f *fakePlugins) Get(_ context.Context, e catalog.Entry) (*peer, error) {
 	return f.peers[e.Name], nil
 }
 
-func (f *fakePlugins) Restart(_ context.Context, e catalog.Entry, _ *peer) (*peer, error) {
+func (f *fakePlugins) Restart(_ context.Context, e catalog.Entry, _ *backend.Peer) (*backend.Peer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.restarts[e.Name]++
 	return f.peers[e.Name], nil
 }
 
-func (f *fakePlugins) Died(context.Context, *peer) error { return nil }
-func (f *fakePlugins) Close()                            {}
-func (f *fakePlugins) Leave()                            {}
-func (f *fakePlugins) Reap()                             {}
+func (f *fakePlugins) Died(context.Context, *backend.Peer) error { return nil }
+func (f *fakePlugins) Close()                                    {}
+func (f *fakePlugins) Leave()                                    {}
+func (f *fakePlugins) Reap()                                     {}
+
+// usePlugins has the host start the plugins of a test.
+func (h *Host) usePlugins(s backend.Starter) {
+	h.plugins = backend.New(backend.Options{Dir: h.dir, Catalog: h.catalog, Logger: h.log, Waiting: h.opts.Waiting, Starter: s})
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/launch"
@@ -25,7 +26,7 @@ type Host struct {
 	dir     statedir.Dir
 	log     hclog.Logger
 	catalog *catalog.Catalog
-	plugins starter
+	plugins *backend.Plugins
 	// profiles reads the profiles of agents when they are first needed.
 	profiles func() (*profile.Set, error)
 
@@ -47,14 +48,18 @@ func Open(_ context.Context, o Options) (*Host, error) {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
 	}
-	return &Host{
+	h := &Host{
 		opts:     o,
 		dir:      statedir.Dir(o.Dir),
 		log:      o.Logger,
 		catalog:  catalog.New(catalog.Options{Dir: o.Dir, Executable: o.Executable, Env: o.Env, Plugins: maps.Clone(o.Plugins)}),
 		profiles: sync.OnceValues(func() (*profile.Set, error) { return profile.Load(o.ProfileDir) }),
-		plugins:  launched{launch.New(launch.Options{Dir: o.Dir, Env: o.Env, Logger: o.Logger})},
-	}, nil
+	}
+	h.plugins = backend.New(backend.Options{
+		Dir: h.dir, Catalog: h.catalog, Logger: o.Logger, Waiting: o.Waiting,
+		Starter: backend.Launcher(launch.New(launch.Options{Dir: o.Dir, Env: o.Env, Logger: o.Logger})),
+	})
+	return h, nil
 }
 
 // callers returns what finds out who calls.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -31,17 +32,17 @@ func (h *Host) living(ctx context.Context, rec registry.Record) (registry.Record
 // interact asks the backend of a running worker for something that not every
 // backend can do. It is never repeated: who does not know whether it was done must
 // not do it twice.
-func (h *Host) interact(ctx context.Context, rec registry.Record, need swarm.Capability, f func(context.Context, *peer) error) error {
+func (h *Host) interact(ctx context.Context, rec registry.Record, need swarm.Capability, f func(context.Context, *backend.Peer) error) error {
 	return h.interactWithin(ctx, inputLimit, rec, need, f)
 }
 
 // interactWithin is interact with another limit.
-func (h *Host) interactWithin(ctx context.Context, limit time.Duration, rec registry.Record, need swarm.Capability, f func(context.Context, *peer) error) error {
+func (h *Host) interactWithin(ctx context.Context, limit time.Duration, rec registry.Record, need swarm.Capability, f func(context.Context, *backend.Peer) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	e, err := h.entry(rec.Backend, rec.Plugin)
+	e, err := h.plugins.Entry(rec.Backend, rec.Plugin)
 	if err == nil {
-		err = h.askBackend(ctx, e, false, func(p *peer) error {
+		err = h.plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
 			if !p.Has(need) {
 				return &unsupportedError{backend: rec.Backend, cap: need, name: rec.Name}
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/shim"
@@ -56,7 +57,7 @@ func (k *killing) request(ctx context.Context, recs []registry.Record) {
 
 // requestUnseen is request for those of a backend's workers that request left out,
 // and that have not ended, as the backend says. The gate of request is behind them.
-func (k *killing) requestUnseen(ctx context.Context, p *peer, recs []registry.Record) {
+func (k *killing) requestUnseen(ctx context.Context, p *backend.Peer, recs []registry.Record) {
 	var open []registry.Record
 	var handles []swarm.Handle
 	for _, r := range recs {
@@ -69,7 +70,7 @@ func (k *killing) requestUnseen(ctx context.Context, p *peer, recs []registry.Re
 	}
 	limited, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
-	results, err := p.backend.StatusBatch(limited, handles)
+	results, err := p.Backend.StatusBatch(limited, handles)
 	var running []registry.Record
 	for i, r := range open {
 		// A backend that can't tell may kill all the same.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -144,15 +145,15 @@ func (k *killing) place(id string) int {
 
 // killRunning kills the workers of recs that are recorded as running.
 func (k *killing) killRunning(ctx context.Context, recs []registry.Record, place func(id string) int) {
-	gs := k.h.groups(recs, func(r registry.Record) bool { return isRunning(r) && place(r.ID) != k.self })
-	each(gs, func(g *group) { k.killGroup(ctx, g, place) })
+	gs := k.h.plugins.Groups(recs, func(r registry.Record) bool { return isRunning(r) && place(r.ID) != k.self })
+	backend.Each(gs, func(g *backend.Group) { k.killGroup(ctx, g, place) })
 }
 
 // killGroup kills the workers of one backend.
-func (k *killing) killGroup(ctx context.Context, g *group, place func(id string) int) {
-	items := make([]plugin.KillItem, len(g.recs))
+func (k *killing) killGroup(ctx context.Context, g *backend.Group, place func(id string) int) {
+	items := make([]plugin.KillItem, len(g.Recs))
 	var grace time.Duration
-	for i, r := range g.recs {
+	for i, r := range g.Recs {
 		items[i] = plugin.KillItem{Handle: r.Handle, Options: k.req.options(r.Kill)}
 		grace = max(grace, items[i].Options.Grace)
 		k.tell(KillEvent{Worker: r.Name, Deadline: time.Now().Add(items[i].Options.Grace)})
@@ -163,24 +164,24 @@ func (k *killing) killGroup(ctx context.Context, g *group, place func(id string)
 	answer := func(i int, res swarm.KillResult, err error) {
 		answered[i] = true
 		if err == nil {
-			err = confirmed(g.name, res)
+			err = confirmed(g.Name, res)
 		}
-		k.tell(KillEvent{Worker: g.recs[i].Name, Done: true})
-		k.results <- killed{at: place(g.recs[i].ID), rec: g.recs[i], res: res, err: err}
+		k.tell(KillEvent{Worker: g.Recs[i].Name, Done: true})
+		k.results <- killed{at: place(g.Recs[i].ID), rec: g.Recs[i], res: res, err: err}
 	}
-	err := g.err
+	err := g.Err
 	if err == nil {
-		err = k.h.askBackend(limited, g.entry, true, func(p *peer) error {
+		err = k.h.plugins.AskBackend(limited, g.Entry, true, func(p *backend.Peer) error {
 			<-k.requested
-			k.requestUnseen(limited, p, g.recs)
+			k.requestUnseen(limited, p, g.Recs)
 			return killBatch(limited, p, items, answered, answer)
 		})
 	}
 	if err == nil {
-		err = fmt.Errorf("%w: backend '%s' gave no answer", swarm.ErrUnavailable, g.name)
+		err = fmt.Errorf("%w: backend '%s' gave no answer", swarm.ErrUnavailable, g.Name)
 	}
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, g.name, grace+killMargin)
+		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, g.Name, grace+killMargin)
 	}
 	for i := range items {
 		if !answered[i] {
@@ -191,7 +192,7 @@ func (k *killing) killGroup(ctx context.Context, g *group, place func(id string)
 
 // killBatch asks for the kill of the items that were not answered yet. An item
 // whose answer is that the plugin is gone counts as not answered.
-func killBatch(ctx context.Context, p *peer, items []plugin.KillItem, answered []bool, answer func(int, swarm.KillResult, error)) error {
+func killBatch(ctx context.Context, p *backend.Peer, items []plugin.KillItem, answered []bool, answer func(int, swarm.KillResult, error)) error {
 	var open []plugin.KillItem
 	var at []int
 	for i := range items {
@@ -200,7 +201,7 @@ func killBatch(ctx context.Context, p *peer, items []plugin.KillItem, answered [
 		}
 	}
 	var gone error
-	err := p.backend.KillBatch(ctx, open, func(i int, res swarm.KillResult, err error) {
+	err := p.Backend.KillBatch(ctx, open, func(i int, res swarm.KillResult, err error) {
 		if errors.Is(err, plugin.ErrPluginGone) {
 			gone = err
 			return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/plugin"
@@ -59,10 +60,10 @@ func (k *killing) prepareSelf(ctx context.Context) (rec registry.Record, e catal
 		}
 		k.request(ctx, []registry.Record{rec})
 	}
-	if e, err = k.h.entry(rec.Backend, rec.Plugin); err != nil {
+	if e, err = k.h.plugins.Entry(rec.Backend, rec.Plugin); err != nil {
 		return rec, e, err
 	}
-	if err = k.h.askBackend(ctx, e, false, func(*peer) error { return nil }); err != nil {
+	if err = k.h.plugins.AskBackend(ctx, e, false, func(*backend.Peer) error { return nil }); err != nil {
 		return rec, e, err
 	}
 	return rec, e, k.markKilling(ctx, rec.ID)
@@ -76,7 +77,7 @@ func (k *killing) killSelf(ctx context.Context, rec registry.Record, e catalog.E
 	item := plugin.KillItem{Handle: rec.Handle, Options: opts}
 	limited, cancel := context.WithTimeout(ctx, killMargin)
 	defer cancel()
-	err := k.h.askBackend(limited, e, true, func(p *peer) error {
+	err := k.h.plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {
 		return killBatch(limited, p, []plugin.KillItem{item}, []bool{false}, func(_ int, res swarm.KillResult, err error) {
 			out.Result = res
 			out.Err = err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -19,7 +20,7 @@ func (h *Host) Logs(ctx context.Context, name string, o swarm.OutputOptions, eac
 	if rec.Handle.IsZero() {
 		return nil // it was never started
 	}
-	e, err := h.entry(rec.Backend, rec.Plugin)
+	e, err := h.plugins.Entry(rec.Backend, rec.Plugin)
 	if err != nil {
 		return err
 	}
@@ -27,11 +28,11 @@ func (h *Host) Logs(ctx context.Context, name string, o swarm.OutputOptions, eac
 	// tried again.
 	var failed error
 	begun := false
-	err = h.askBackend(ctx, e, true, func(p *peer) error {
+	err = h.plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
 		if begun {
 			return failed
 		}
-		failed = p.backend.Output(ctx, rec.Handle, o, func(out swarm.Output) error {
+		failed = p.Backend.Output(ctx, rec.Handle, o, func(out swarm.Output) error {
 			begun = true
 			return each(out)
 		})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -170,15 +171,15 @@ const (
 
 // lastLines returns the last lines that a worker wrote, those that there are.
 func (h *Host) lastLines(ctx context.Context, rec registry.Record) []string {
-	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
 	var text lineReader
-	e, err := h.entry(rec.Backend, rec.Plugin)
+	e, err := h.plugins.Entry(rec.Backend, rec.Plugin)
 	if err == nil {
-		err = h.askBackend(ctx, e, true, func(p *peer) error {
+		err = h.plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
 			tail := crashLines
 			text = lineReader{}
-			return p.backend.Output(ctx, rec.Handle, swarm.OutputOptions{Tail: &tail}, func(o swarm.Output) error {
+			return p.Backend.Output(ctx, rec.Handle, swarm.OutputOptions{Tail: &tail}, func(o swarm.Output) error {
 				text.add(o)
 				return nil
 			})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
@@ -27,7 +28,7 @@ const (
 // and the next nudge finds out what became of the line in place of typing anything.
 //
 // A line that is begun is carried through whatever becomes of ctx.
-func (h *Host) nudge(ctx context.Context, p *peer, rec registry.Record, prof *profile.Profile) error {
+func (h *Host) nudge(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), nudgeLimit)
 	defer cancel()
 	unlock, err := h.lockInput(ctx, rec, prof)

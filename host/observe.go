@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -54,9 +55,9 @@ func (h *Host) observe(ctx context.Context, recs []registry.Record) []Worker {
 			}
 		}
 	}
-	each(h.groups(recs, isRunning), func(g *group) {
-		for i, s := range h.statuses(ctx, g) {
-			apply(&ws[g.at[i]], s)
+	backend.Each(h.plugins.Groups(recs, isRunning), func(g *backend.Group) {
+		for i, s := range h.plugins.Statuses(ctx, g) {
+			apply(&ws[g.At[i]], s)
 		}
 	})
 	return ws

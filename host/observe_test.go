@@ -129,11 +129,11 @@ func TestRecordedPlugin(t *testing.T) {
 		t.Fatal(err)
 	}
 	moved := &registry.Plugin{Command: []string{"/gone/swarm-plugin-one"}, Config: map[string]any{"region": "x"}}
-	if e, err := r.entry("one", moved); err != nil || !strings.HasPrefix(e.Path(), r.root) || e.Config["region"] != "x" {
+	if e, err := r.Host.plugins.Entry("one", moved); err != nil || !strings.HasPrefix(e.Path(), r.root) || e.Config["region"] != "x" {
 		t.Errorf("a plugin that was moved: %+v, %v", e, err)
 	}
 	path := r.root + "/bin/swarm-plugin-two"
-	if e, err := r.entry("one", &registry.Plugin{Command: []string{path, "-x"}}); err != nil || !slices.Equal(e.Command, []string{path, "-x"}) {
+	if e, err := r.Host.plugins.Entry("one", &registry.Plugin{Command: []string{path, "-x"}}); err != nil || !slices.Equal(e.Command, []string{path, "-x"}) {
 		t.Errorf("a recorded command: %+v, %v", e, err)
 	}
 	if err := r.save(t.Context(), reg, r.get(t, "w1").ID, func(rec *registry.Record) { rec.Plugin = moved }); err != nil {

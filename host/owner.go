@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -19,7 +20,7 @@ func OwnerOf(pid int) (swarm.Owner, error) {
 
 // ownerFor returns what a backend is told of a worker's owner: processes of this
 // machine mean nothing elsewhere, and where nobody looks after it, the host does.
-func ownerFor(p *peer, o *swarm.Owner) *swarm.Owner {
+func ownerFor(p *backend.Peer, o *swarm.Owner) *swarm.Owner {
 	if !p.Local || !p.Has(swarm.CapOwner) {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -37,9 +38,9 @@ func (h *Host) Peek(ctx context.Context, name string, lines int) (Peek, error) {
 	if rec.Handle.IsZero() {
 		return p, nil // it was never started
 	}
-	e, err := h.entry(rec.Backend, rec.Plugin)
+	e, err := h.plugins.Entry(rec.Backend, rec.Plugin)
 	if err == nil {
-		err = h.askBackend(ctx, e, true, func(owner *peer) error { return p.look(ctx, owner, rec, lines) })
+		err = h.plugins.AskBackend(ctx, e, true, func(owner *backend.Peer) error { return p.look(ctx, owner, rec, lines) })
 	}
 	switch {
 	case errors.Is(err, swarm.ErrUnsupported):
@@ -51,11 +52,11 @@ func (h *Host) Peek(ctx context.Context, name string, lines int) (Peek, error) {
 }
 
 // look fills in what there is to see.
-func (p *Peek) look(ctx context.Context, owner *peer, rec registry.Record, lines int) error {
+func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Record, lines int) error {
 	if owner.Has(swarm.CapScreen) {
-		ctx, cancel := context.WithTimeout(ctx, statusLimit)
+		ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 		defer cancel()
-		s, err := owner.backend.Screen(ctx, rec.Handle, swarm.ScreenOptions{Lines: lines})
+		s, err := owner.Backend.Screen(ctx, rec.Handle, swarm.ScreenOptions{Lines: lines})
 		// Of a worker that ended with its engine there is no screen any more, but
 		// its output.
 		if err == nil || !errors.Is(err, swarm.ErrNotFound) {
@@ -67,7 +68,7 @@ func (p *Peek) look(ctx context.Context, owner *peer, rec registry.Record, lines
 		lines = PeekLines
 	}
 	var text lineReader
-	err := owner.backend.Output(ctx, rec.Handle, swarm.OutputOptions{Tail: &lines}, func(o swarm.Output) error {
+	err := owner.Backend.Output(ctx, rec.Handle, swarm.OutputOptions{Tail: &lines}, func(o swarm.Output) error {
 		text.add(o)
 		return nil
 	})

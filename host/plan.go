@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
@@ -29,7 +30,7 @@ type plan struct {
 	// for.
 	backend, workspace catalog.Entry
 	// owner and maker are the plugins once they were started.
-	owner, maker *peer
+	owner, maker *backend.Peer
 	// transcript says to keep the output raw too.
 	transcript bool
 	// dirGiven is [SpawnRequest.DirGiven], placed is [SpawnRequest.Placed].
@@ -82,7 +83,7 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 		State: registry.Starting,
 		Step:  registry.StepBackend,
 		Spec: registry.Spec{
-			ID: statedir.NewID(now), Name: req.Name, Backend: req.Backend, Plugin: recordedPlugin(p.backend),
+			ID: statedir.NewID(now), Name: req.Name, Backend: req.Backend, Plugin: backend.RecordedPlugin(p.backend),
 			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: unique(req.Tags), Options: req.Options,
 			Kill: h.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain,
 			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
@@ -105,7 +106,7 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 		}
 		p.rec.Step = registry.StepWorkspace
 		p.rec.Ask = &registry.WorkspaceAsk{
-			Plugin: w.Plugin, Config: recordedPlugin(p.workspace), Base: p.rec.Dir, Branch: w.Branch, Parent: w.Parent, Within: req.DirGiven,
+			Plugin: w.Plugin, Config: backend.RecordedPlugin(p.workspace), Base: p.rec.Dir, Branch: w.Branch, Parent: w.Parent, Within: req.DirGiven,
 		}
 	}
 	return p, nil
@@ -212,14 +213,14 @@ func (h *Host) startPlugins(ctx context.Context, reg *registry.Registry, p *plan
 	var wg sync.WaitGroup
 	var ownerErr, makerErr error
 	wg.Go(func() {
-		ownerErr = h.askBackend(ctx, p.backend, false, func(got *peer) error {
+		ownerErr = h.plugins.AskBackend(ctx, p.backend, false, func(got *backend.Peer) error {
 			p.owner = got
 			return nil
 		})
 	})
 	if p.makesWorkspace() {
 		wg.Go(func() {
-			makerErr = h.askWorkspace(ctx, p.workspace, false, func(got *peer) error {
+			makerErr = h.plugins.AskWorkspace(ctx, p.workspace, false, func(got *backend.Peer) error {
 				p.maker = got
 				return nil
 			})

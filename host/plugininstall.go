@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/catalog/install"
 )
@@ -57,7 +58,7 @@ func (h *Host) InstallPlugin(ctx context.Context, r PluginInstallRequest) (Plugi
 func (h *Host) aboutPlugin(ctx context.Context, e catalog.Entry) (about install.About, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
-	err = h.ask(ctx, e, false, func(p *peer) error {
+	err = h.plugins.Ask(ctx, e, false, func(p *backend.Peer) error {
 		about = install.About{Name: p.Name, Version: p.Version, Kind: string(p.Kind), Contract: p.Contract}
 		return nil
 	})

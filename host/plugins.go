@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/catalog/install"
 )
@@ -60,13 +61,13 @@ func (h *Host) pluginStatus(ctx context.Context, f catalog.Found) PluginStatus {
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
-	s.Err = h.ask(ctx, f.Entry, false, func(p *peer) error {
+	s.Err = h.plugins.Ask(ctx, f.Entry, false, func(p *backend.Peer) error {
 		s.Kind, s.Version, s.Contract, s.Local = string(p.Kind), p.Version, p.Contract, p.Local
 		for _, c := range p.Capabilities {
 			s.Capabilities = append(s.Capabilities, string(c))
 		}
 		var err error
-		s.Uses, err = p.report(ctx)
+		s.Uses, err = p.Report(ctx)
 		return err
 	})
 	return s

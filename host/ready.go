@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/ready"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -98,11 +99,11 @@ func (h *Host) begun(ctx context.Context, name string) (registry.Record, error) 
 }
 
 func (h *Host) followReady(ctx context.Context, rec registry.Record, r ReadyRequest) error {
-	e, err := h.entry(rec.Backend, rec.Plugin)
+	e, err := h.plugins.Entry(rec.Backend, rec.Plugin)
 	if err != nil {
 		return err
 	}
-	err = h.askBackend(ctx, e, true, func(p *peer) error {
+	err = h.plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapOutput) {
 			return &unsupportedError{backend: rec.Backend, cap: swarm.CapOutput, name: rec.Name}
 		}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -66,7 +67,7 @@ func awaiting(t *testing.T, screen bool, r ReadyRequest, act func(b *talker, ove
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		b := &talker{fakeBackend: newFakeBackend(t.TempDir()), pieces: make(chan string)}
-		p := &peer{backend: b}
+		p := &backend.Peer{Backend: b}
 		p.Capabilities = []swarm.Capability{swarm.CapOutput}
 		if screen {
 			p.Capabilities = append(p.Capabilities, swarm.CapScreen)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -24,7 +25,7 @@ var errReady = errors.New("ready")
 
 // followReady follows what a worker writes until it is ready: nil. A worker that
 // ends before is [swarm.ErrNotFound].
-func followReady(ctx context.Context, p *peer, handle swarm.Handle, r ReadyRequest) error {
+func followReady(ctx context.Context, p *backend.Peer, handle swarm.Handle, r ReadyRequest) error {
 	screen := p.Has(swarm.CapScreen)
 	var written func([]string) bool
 	if r.Pattern != nil || !screen {
@@ -41,7 +42,7 @@ func followReady(ctx context.Context, p *peer, handle swarm.Handle, r ReadyReque
 // followScreen looks at a worker's screen, at once and whenever the worker has written
 // something, until shown says so of it, or written, unless it is nil, of lines of
 // output: nil. A worker that ends before is [swarm.ErrNotFound].
-func followScreen(ctx context.Context, p *peer, handle swarm.Handle, written func([]string) bool, shown func(swarm.Screen) bool) error {
+func followScreen(ctx context.Context, p *backend.Peer, handle swarm.Handle, written func([]string) bool, shown func(swarm.Screen) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	more := make(chan struct{}, 1)
 	over := make(chan error, 1)
@@ -62,9 +63,9 @@ func followScreen(ctx context.Context, p *peer, handle swarm.Handle, written fun
 
 // readOutput reads a worker's output, what was written before too, until ready says
 // so of what is new: nil. Its end is [swarm.ErrNotFound].
-func readOutput(ctx context.Context, p *peer, handle swarm.Handle, ready func(lines []string) bool) error {
+func readOutput(ctx context.Context, p *backend.Peer, handle swarm.Handle, ready func(lines []string) bool) error {
 	text := lineReader{live: true}
-	err := p.backend.Output(ctx, handle, swarm.OutputOptions{Follow: true}, func(o swarm.Output) error {
+	err := p.Backend.Output(ctx, handle, swarm.OutputOptions{Follow: true}, func(o swarm.Output) error {
 		text.add(o)
 		lines := append(text.lines, text.open()...)
 		text.lines = nil
@@ -88,7 +89,7 @@ func readOutput(ctx context.Context, p *peer, handle swarm.Handle, ready func(li
 // watchScreen looks at a worker's screen, at once and whenever written says that the
 // worker has written something, until shown says so of it.
 // over is how the reading of its output ended.
-func watchScreen(ctx context.Context, p *peer, handle swarm.Handle, shown func(swarm.Screen) bool, written <-chan struct{}, over <-chan error) error {
+func watchScreen(ctx context.Context, p *backend.Peer, handle swarm.Handle, shown func(swarm.Screen) bool, written <-chan struct{}, over <-chan error) error {
 	look := time.NewTimer(0)
 	defer look.Stop()
 	var since time.Time // of the first output that was not looked at
@@ -105,7 +106,7 @@ func watchScreen(ctx context.Context, p *peer, handle swarm.Handle, shown func(s
 			look.Reset(min(screenQuiet, max(0, screenBusy-time.Since(since))))
 		case <-look.C:
 			since = time.Time{}
-			s, err := p.backend.Screen(ctx, handle, swarm.ScreenOptions{})
+			s, err := p.Backend.Screen(ctx, handle, swarm.ScreenOptions{})
 			if err == nil && shown(s) {
 				return nil
 			}

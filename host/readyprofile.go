@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/ready"
 	"github.com/swarmhost/swarm/host/registry"
@@ -59,7 +60,7 @@ const unknownFor = 1500 * time.Millisecond
 // followProfile follows what a worker shows until its profile says that it is at its
 // prompt: nil. A dialog is an [*AsksError], an error screen an [ErrBroken]. Each has
 // to be there for a moment: programs that start draw many a screen.
-func followProfile(ctx context.Context, owner *peer, rec registry.Record, p *profile.Profile) error {
+func followProfile(ctx context.Context, owner *backend.Peer, rec registry.Record, p *profile.Profile) error {
 	var (
 		last  profile.Look
 		since time.Time

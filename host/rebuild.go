@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -150,9 +151,9 @@ func (d *doctor) found(ctx context.Context, known []registry.Record, gone []stri
 	}
 	slices.SortFunc(recs, func(a, b registry.Record) int { return a.Created.Compare(b.Created) })
 	recs = withoutPrevious(recs)
-	each(d.h.groups(recs, func(registry.Record) bool { return true }), func(g *group) {
-		for i := range g.recs {
-			d.h.identify(ctx, g, &recs[g.at[i]])
+	backend.Each(d.h.plugins.Groups(recs, func(registry.Record) bool { return true }), func(g *backend.Group) {
+		for i := range g.Recs {
+			d.h.identify(ctx, g, &recs[g.At[i]])
 		}
 	})
 	return d.newest(d.remembered(recs))
@@ -220,18 +221,18 @@ func (d *doctor) newest(recs []registry.Record) []registry.Record {
 // identify fills in what the backend of a worker knows of it. If it can't be
 // asked, the record stays that of an interrupted spawn, which is settled when it
 // can.
-func (h *Host) identify(ctx context.Context, g *group, rec *registry.Record) {
-	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+func (h *Host) identify(ctx context.Context, g *backend.Group, rec *registry.Record) {
+	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
-	err := g.err
+	err := g.Err
 	if err == nil {
-		err = h.askBackend(ctx, g.entry, true, func(p *peer) error {
+		err = h.plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) error {
 			var err error
 			if rec.Handle, err = h.findWorker(ctx, p, rec); err != nil {
 				return err
 			}
 			rec.State, rec.Step = registry.Running, ""
-			results, err := p.backend.StatusBatch(ctx, []swarm.Handle{rec.Handle})
+			results, err := p.Backend.StatusBatch(ctx, []swarm.Handle{rec.Handle})
 			if err == nil && len(results) == 1 && results[0].Err == nil {
 				recordFound(rec, results[0].Status)
 			}

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/shim"
@@ -11,11 +12,11 @@ import (
 )
 
 // catchUp asks a backend for workers of its and records what is new.
-func (h *Host) catchUp(ctx context.Context, reg *registry.Registry, g *group) ([]told, error) {
+func (h *Host) catchUp(ctx context.Context, reg *registry.Registry, g *backend.Group) ([]told, error) {
 	var all []news
-	for i, r := range h.statuses(ctx, g) {
-		if r.Err == nil && isNews(&g.recs[i], r.Status) {
-			all = append(all, h.newsOf(ctx, g.recs[i], r.Status))
+	for i, r := range h.plugins.Statuses(ctx, g) {
+		if r.Err == nil && isNews(&g.Recs[i], r.Status) {
+			all = append(all, h.newsOf(ctx, g.Recs[i], r.Status))
 		}
 	}
 	if len(all) == 0 {

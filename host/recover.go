@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
@@ -17,7 +18,7 @@ const recoverLimit = 10 * time.Second
 
 // recoverBackend settles all interrupted spawns of a backend that was started
 // for another reason. What can't be settled now is left to the next one.
-func (h *Host) recoverBackend(ctx context.Context, reg *registry.Registry, p *peer, backend string) {
+func (h *Host) recoverBackend(ctx context.Context, reg *registry.Registry, p *backend.Peer, backend string) {
 	ctx, cancel := context.WithTimeout(ctx, recoverLimit)
 	defer cancel()
 	recs, _, err := reg.Read(ctx, registry.Query{State: registry.Starting, Backend: backend})
@@ -42,7 +43,7 @@ func (h *Host) recoverBackend(ctx context.Context, reg *registry.Registry, p *pe
 
 // settle ends the interruption of a spawn, whose lock the caller holds: a worker
 // that its backend finds is adopted, another spawn has failed.
-func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *peer, id string) error {
+func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *backend.Peer, id string) error {
 	rec, err := reg.Get(ctx, id)
 	if err != nil || rec.State != registry.Starting {
 		return ignoreNotFound(err) // its spawn was over before the lock was free
@@ -54,7 +55,7 @@ func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *peer, id s
 	found := err == nil
 	workspace := rec.Workspace
 	if rec.Ask != nil && workspace == nil {
-		e, err := h.entry(rec.Ask.Plugin, rec.Ask.Config)
+		e, err := h.plugins.Entry(rec.Ask.Plugin, rec.Ask.Config)
 		if err != nil {
 			return err
 		}
@@ -104,7 +105,7 @@ func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *peer, id s
 
 // findStarted returns the handle of a worker whose spawn was interrupted, or
 // [swarm.ErrNotFound], after which it will never come to life.
-func (h *Host) findStarted(ctx context.Context, p *peer, rec *registry.Record) (swarm.Handle, error) {
+func (h *Host) findStarted(ctx context.Context, p *backend.Peer, rec *registry.Record) (swarm.Handle, error) {
 	if rec.Step != registry.StepBackend {
 		return swarm.Handle{}, swarm.ErrNotFound // the backend was not asked yet
 	}
@@ -125,11 +126,11 @@ func (h *Host) findStarted(ctx context.Context, p *peer, rec *registry.Record) (
 // none.
 func (h *Host) findWorkspace(ctx context.Context, e catalog.Entry, spec swarm.WorkspaceSpec) (*swarm.WorkspaceRef, error) {
 	var found *swarm.WorkspaceRef
-	err := h.askWorkspace(ctx, e, true, func(p *peer) error {
+	err := h.plugins.AskWorkspace(ctx, e, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapFindWorkspace) {
 			return nil
 		}
-		ref, err := p.workspace.FindWorkspace(ctx, spec)
+		ref, err := p.Workspace.FindWorkspace(ctx, spec)
 		if err == nil {
 			found = &ref
 		}

@@ -3,6 +3,8 @@ package host
 import (
 	"context"
 	"fmt"
+
+	"github.com/swarmhost/swarm/host/backend"
 )
 
 // sendAway makes a plan fit for a backend that is not local, or refuses what needs
@@ -30,12 +32,12 @@ func (p *plan) sendAway() error {
 }
 
 // RunsHere reports whether a backend runs its workers on this machine.
-func (h *Host) RunsHere(ctx context.Context, backend string) (here bool, err error) {
-	e, err := h.catalog.Find(backend)
+func (h *Host) RunsHere(ctx context.Context, name string) (here bool, err error) {
+	e, err := h.catalog.Find(name)
 	if err != nil {
 		return false, err
 	}
-	err = h.askBackend(ctx, e, true, func(p *peer) error {
+	err = h.plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
 		here = p.Local
 		return nil
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/ralph"
 	"github.com/swarmhost/swarm/host/registry"
@@ -24,7 +25,7 @@ func (h *Host) workspacePlugin(rec *registry.Record) (catalog.Entry, error) {
 	if rec.Ask == nil {
 		return h.catalog.Find(defaultWorkspace)
 	}
-	return h.entry(rec.Ask.Plugin, rec.Ask.Config)
+	return h.plugins.Entry(rec.Ask.Plugin, rec.Ask.Config)
 }
 
 // dropWorkspace removes the workspace of a worker that has ended, or says why it
@@ -35,9 +36,9 @@ func (h *Host) dropWorkspace(ctx context.Context, rec *registry.Record, force bo
 	var res swarm.RemoveResult
 	e, err := h.workspacePlugin(rec)
 	if err == nil {
-		err = h.askWorkspace(ctx, e, true, func(p *peer) error {
+		err = h.plugins.AskWorkspace(ctx, e, true, func(p *backend.Peer) error {
 			var err error
-			res, err = p.workspace.Remove(ctx, *rec.Workspace, swarm.RemoveOptions{Force: force})
+			res, err = p.Workspace.Remove(ctx, *rec.Workspace, swarm.RemoveOptions{Force: force})
 			return err
 		})
 	}

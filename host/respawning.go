@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -65,9 +66,9 @@ func (r *respawning) inspect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.h.askWorkspace(ctx, e, true, func(p *peer) error {
+	return r.h.plugins.AskWorkspace(ctx, e, true, func(p *backend.Peer) error {
 		opts := swarm.RemoveOptions{Force: r.req.ForceDirty, Vacant: r.old.State == registry.Running}
-		s, err := p.workspace.Inspect(ctx, *r.old.Workspace, opts)
+		s, err := p.Workspace.Inspect(ctx, *r.old.Workspace, opts)
 		if err == nil && s.Kept != nil {
 			err = &KeptError{Path: r.old.Workspace.Path, Kept: *s.Kept}
 		}
@@ -182,7 +183,7 @@ func (r *respawning) find(ctx context.Context) error {
 	if r.plan.maker != nil || !r.plan.makesWorkspace() {
 		return nil
 	}
-	return r.h.askWorkspace(ctx, r.plan.workspace, false, func(p *peer) error {
+	return r.h.plugins.AskWorkspace(ctx, r.plan.workspace, false, func(p *backend.Peer) error {
 		r.plan.maker = p
 		return nil
 	})

@@ -61,7 +61,7 @@ func (h *Host) planAgain(old registry.Record, as *SpawnRequest) (*plan, error) {
 	now := time.Now()
 	p.rec.ID, p.rec.Created = statedir.NewID(now), now
 	var err error
-	if p.backend, err = h.entry(old.Backend, old.Plugin); err != nil {
+	if p.backend, err = h.plugins.Entry(old.Backend, old.Plugin); err != nil {
 		return nil, err
 	}
 	if p.rec.Ask == nil && old.Workspace != nil {
@@ -69,7 +69,7 @@ func (h *Host) planAgain(old registry.Record, as *SpawnRequest) (*plan, error) {
 		p.rec.Ask = &registry.WorkspaceAsk{Plugin: defaultWorkspace, Base: ws.Base, Branch: ws.Branch, Parent: filepath.Dir(ws.Path)}
 	}
 	if ask := p.rec.Ask; ask != nil {
-		if p.workspace, err = h.entry(ask.Plugin, ask.Config); err != nil {
+		if p.workspace, err = h.plugins.Entry(ask.Plugin, ask.Config); err != nil {
 			return nil, err
 		}
 		p.rec.Step, p.rec.Dir = registry.StepWorkspace, ask.Base

@@ -80,7 +80,7 @@ func (h *Host) vacated(ctx context.Context, reg *registry.Registry, rec registry
 		_, _, err := h.expire(ctx, reg, time.Now())
 		h.warnIf(err, "workers whose time is over can't be removed")
 	case rec.State == registry.Running && isEphemeral(&rec) && h.stirred(&rec):
-		for _, g := range h.groups([]registry.Record{rec}, isRunning) {
+		for _, g := range h.plugins.Groups([]registry.Record{rec}, isRunning) {
 			_, err := h.catchUp(ctx, reg, g)
 			h.warnIf(err, "the end of a worker can't be recorded", "worker", rec.Name)
 		}
@@ -93,7 +93,7 @@ func (h *Host) vacated(ctx context.Context, reg *registry.Registry, rec registry
 // whose end nobody wrote yet, and leaves them out: they are gone. One that was
 // named is an [ErrNotFound].
 func (h *Host) withoutEnded(ctx context.Context, sel Selection, recs []registry.Record) ([]registry.Record, error) {
-	gs := h.groups(recs, func(r registry.Record) bool {
+	gs := h.plugins.Groups(recs, func(r registry.Record) bool {
 		return r.State == registry.Running && isEphemeral(&r) && h.stirred(&r)
 	})
 	if len(gs) == 0 {
@@ -107,7 +107,7 @@ func (h *Host) withoutEnded(ctx context.Context, sel Selection, recs []registry.
 	var gone []registry.Record
 	for _, g := range gs {
 		published, err := h.catchUp(ctx, reg, g)
-		h.warnIf(err, "the ends of workers can't be recorded", "backend", g.name)
+		h.warnIf(err, "the ends of workers can't be recorded", "backend", g.Name)
 		for _, t := range published {
 			// One that said that it is done may be alive, and can be killed.
 			if t.removed && t.rec.State == registry.Stopped {

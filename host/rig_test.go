@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -35,7 +36,7 @@ func rigIn(t testing.TB, root string) *rig {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"swarm", shimName, "swarm-plugin-one", "swarm-plugin-two", "swarm-plugin-worktree"} {
+	for _, name := range []string{"swarm", backend.ShimName, "swarm-plugin-one", "swarm-plugin-two", "swarm-plugin-worktree"} {
 		if err := os.WriteFile(filepath.Join(root, "bin", name), nil, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -59,14 +60,14 @@ func rigIn(t testing.TB, root string) *rig {
 	ok := func(context.Context) (string, error) { return "", nil }
 	caps := []swarm.Capability{swarm.CapFind, swarm.CapSweep, swarm.CapOutput, swarm.CapFindWorkspace}
 	r.plugins = &fakePlugins{
-		peers: map[string]*peer{
-			"one":      {Info: plugin.Info{Name: "one", Kind: plugin.KindBackend, Local: true, Capabilities: caps}, backend: r.one, report: ok},
-			"two":      {Info: plugin.Info{Name: "two", Kind: plugin.KindBackend, Capabilities: append(caps, swarm.CapList)}, backend: r.two, report: ok},
-			"worktree": {Info: plugin.Info{Name: "worktree", Kind: plugin.KindWorkspace, Capabilities: caps}, workspace: r.tree, report: ok},
+		peers: map[string]*backend.Peer{
+			"one":      {Info: plugin.Info{Name: "one", Kind: plugin.KindBackend, Local: true, Capabilities: caps}, Backend: r.one, Report: ok},
+			"two":      {Info: plugin.Info{Name: "two", Kind: plugin.KindBackend, Capabilities: append(caps, swarm.CapList)}, Backend: r.two, Report: ok},
+			"worktree": {Info: plugin.Info{Name: "worktree", Kind: plugin.KindWorkspace, Capabilities: caps}, Workspace: r.tree, Report: ok},
 		},
 		errs: map[string]error{}, started: map[string]int{}, restarts: map[string]int{},
 	}
-	h.plugins = r.plugins
+	h.usePlugins(r.plugins)
 	return r
 }
 

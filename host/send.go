@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -35,13 +36,13 @@ var errPassedOver = errors.New("takes no input")
 // happens to one worker afterwards is in its outcome; outcomes are in the order of
 // the selection.
 func (h *Host) Send(ctx context.Context, sel Selection, in swarm.Input) ([]SendOutcome, error) {
-	return h.give(ctx, sel, in, inputLimit, func(ctx context.Context, p *peer, rec registry.Record) (SendOutcome, error) {
+	return h.give(ctx, sel, in, inputLimit, func(ctx context.Context, p *backend.Peer, rec registry.Record) (SendOutcome, error) {
 		return h.sendTo(ctx, p, rec, in)
 	})
 }
 
 // sendTo gives an input to one worker.
-func (h *Host) sendTo(ctx context.Context, p *peer, rec registry.Record, in swarm.Input) (SendOutcome, error) {
+func (h *Host) sendTo(ctx context.Context, p *backend.Peer, rec registry.Record, in swarm.Input) (SendOutcome, error) {
 	prof := h.profileOf(&rec)
 	if in.Kind == swarm.InputText && prof != nil {
 		in.EnterAfter = min(prof.PasteGuard(), swarm.MaxEnterAfter)
@@ -53,13 +54,13 @@ func (h *Host) sendTo(ctx context.Context, p *peer, rec registry.Record, in swar
 		}
 		defer unlock()
 	}
-	r, err := p.backend.Input(ctx, rec.Handle, in)
+	r, err := p.Backend.Input(ctx, rec.Handle, in)
 	return SendOutcome{Pending: r.Pending, Confirmed: !r.Pending && !p.Has(swarm.CapScreen)}, err
 }
 
 // giver gives something to a worker of a backend. The outcome has no worker and no
 // error yet.
-type giver func(ctx context.Context, p *peer, rec registry.Record) (SendOutcome, error)
+type giver func(ctx context.Context, p *backend.Peer, rec registry.Record) (SendOutcome, error)
 
 // give has give run for each of the selected workers that takes such an input, each
 // within the limit.
@@ -108,7 +109,7 @@ func (h *Host) giveOne(ctx context.Context, rec registry.Record, kind swarm.Inpu
 	rec, err := h.living(ctx, rec)
 	var out SendOutcome
 	if err == nil {
-		err = h.interactWithin(ctx, limit, rec, swarm.CapInput, func(ctx context.Context, p *peer) error {
+		err = h.interactWithin(ctx, limit, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) error {
 			switch takes := takes(p, rec, kind); {
 			case !takes && named:
 				return &deafError{name: rec.Name}
@@ -133,6 +134,6 @@ func (h *Host) giveOne(ctx context.Context, rec registry.Record, kind swarm.Inpu
 
 // takes reports whether a worker of a backend that takes input does so itself: one
 // that is on no terminal has a standard input only if it was asked for.
-func takes(p *peer, rec registry.Record, kind swarm.InputKind) bool {
+func takes(p *backend.Peer, rec registry.Record, kind swarm.InputKind) bool {
 	return kind == swarm.InputInterrupt || rec.Stdin || p.Has(swarm.CapScreen) || !p.Has(swarm.CapStdin)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -30,9 +31,9 @@ func (h *Host) settled(ctx context.Context, rec registry.Record) (registry.Recor
 	if err != nil || now.State != registry.Starting {
 		return now, err
 	}
-	e, err := h.entry(rec.Backend, rec.Plugin)
+	e, err := h.plugins.Entry(rec.Backend, rec.Plugin)
 	if err == nil {
-		err = h.askBackend(limited, e, true, func(p *peer) error { return h.settle(limited, reg, p, rec.ID) })
+		err = h.plugins.AskBackend(limited, e, true, func(p *backend.Peer) error { return h.settle(limited, reg, p, rec.ID) })
 	}
 	if err != nil {
 		return rec, fmt.Errorf("its spawn was interrupted: %w", err)

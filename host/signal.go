@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -36,8 +37,8 @@ func (h *Host) Signal(ctx context.Context, name string, req SignalRequest) (Work
 		o.Mode = *req.Mode
 	}
 	if err == nil {
-		err = h.interact(ctx, rec, swarm.CapSignal, func(ctx context.Context, p *peer) error {
-			return p.backend.Signal(ctx, rec.Handle, o)
+		err = h.interact(ctx, rec, swarm.CapSignal, func(ctx context.Context, p *backend.Peer) error {
+			return p.Backend.Signal(ctx, rec.Handle, o)
 		})
 	}
 	return worker(rec), naming(err, "cannot signal", rec.Name)

@@ -217,8 +217,8 @@ func (h *Host) makeWorkspace(ctx context.Context, p *plan, done *undo) error {
 	defer cancel()
 	rec := &p.rec
 	spec := workspaceSpec(rec)
-	stop := h.tellWait("waiting for the worktree of '%s'; another process may be using the repository", rec.Name)
-	ref, err := p.maker.workspace.Create(ctx, spec)
+	stop := h.plugins.TellWait("waiting for the worktree of '%s'; another process may be using the repository", rec.Name)
+	ref, err := p.maker.Workspace.Create(ctx, spec)
 	stop()
 	if err != nil {
 		if unfinished(ctx, err) {
@@ -236,14 +236,14 @@ func (h *Host) start(ctx context.Context, p *plan, done *undo) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	rec := &p.rec
-	local, err := h.local(p.owner, rec.ID)
+	local, err := h.plugins.Local(p.owner, rec.ID)
 	if err != nil {
 		return err
 	}
 	if local != nil {
 		local.HostEnv = h.workerHostEnv(rec)
 	}
-	rec.Handle, err = p.owner.backend.Spawn(ctx, swarm.Spec{
+	rec.Handle, err = p.owner.Backend.Spawn(ctx, swarm.Spec{
 		ID: rec.ID, Name: rec.Name, Command: p.command(), Dir: rec.Dir,
 		Env: h.workerEnv(rec, p.owner.Local, p.token), Tags: rec.Tags, Options: rec.Options,
 		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Transcript: p.transcript, Stdin: rec.Stdin, Restart: rec.Restart,
@@ -256,7 +256,7 @@ func (h *Host) start(ctx context.Context, p *plan, done *undo) error {
 		return h.startError(ctx, p, err)
 	}
 	done.add("worker", func(ctx context.Context) error { return h.endMade(ctx, p.owner, rec.Handle) })
-	results, err := p.owner.backend.StatusBatch(ctx, []swarm.Handle{rec.Handle})
+	results, err := p.owner.Backend.StatusBatch(ctx, []swarm.Handle{rec.Handle})
 	if err == nil && len(results) == 1 {
 		p.status = results[0]
 	} else {

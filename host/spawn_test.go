@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -38,7 +39,7 @@ func TestSpawn(t *testing.T) {
 		Options: map[string]string{"session": "s"},
 		Kill:    DefaultKill(),
 		Local: &swarm.Local{
-			RunDir: r.dir.RunDir(w.ID), StateDir: r.opts.Dir, Shim: filepath.Join(r.root, "bin", shimName),
+			RunDir: r.dir.RunDir(w.ID), StateDir: r.opts.Dir, Shim: filepath.Join(r.root, "bin", backend.ShimName),
 			HostEnv: []string{"HOME=/home/me", "PLUGIN_MINE=2"},
 		},
 	}

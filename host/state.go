@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
@@ -97,9 +98,9 @@ func (h *Host) lookAll(ctx context.Context, recs []registry.Record, ws []Worker)
 	for i := range recs {
 		byID[recs[i].ID] = i
 	}
-	each(h.groups(recs, func(r registry.Record) bool { return asks(byID[r.ID]) }), func(g *group) {
+	backend.Each(h.plugins.Groups(recs, func(r registry.Record) bool { return asks(byID[r.ID]) }), func(g *backend.Group) {
 		for i, s := range h.screens(ctx, g) {
-			if at := g.at[i]; s.Err == nil {
+			if at := g.At[i]; s.Err == nil {
 				h.seeState(profiles[at], &ws[at], s.Screen)
 			}
 		}
@@ -223,36 +224,36 @@ const screensAtOnce = 16
 
 // screens asks the group's backend what the terminals of all its workers show. A
 // backend without screens is the error of each of them.
-func (h *Host) screens(ctx context.Context, g *group) []swarm.ScreenResult {
-	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+func (h *Host) screens(ctx context.Context, g *backend.Group) []swarm.ScreenResult {
+	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
 	var results []swarm.ScreenResult
-	err := g.err
+	err := g.Err
 	if err == nil {
-		err = h.askBackend(ctx, g.entry, true, func(p *peer) (err error) {
-			results, err = screensOf(ctx, p, g.handles())
+		err = h.plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) (err error) {
+			results, err = screensOf(ctx, p, g.Handles())
 			return err
 		})
 	}
-	if err == nil && len(results) != len(g.recs) {
-		err = fmt.Errorf("backend '%s' answered for %d of %d workers", g.name, len(results), len(g.recs))
+	if err == nil && len(results) != len(g.Recs) {
+		err = fmt.Errorf("backend '%s' answered for %d of %d workers", g.Name, len(results), len(g.Recs))
 	}
 	if err == nil {
 		return results
 	}
-	results = make([]swarm.ScreenResult, len(g.recs))
+	results = make([]swarm.ScreenResult, len(g.Recs))
 	for i := range results {
 		results[i].Err = err
 	}
 	return results
 }
 
-func screensOf(ctx context.Context, p *peer, hs []swarm.Handle) ([]swarm.ScreenResult, error) {
+func screensOf(ctx context.Context, p *backend.Peer, hs []swarm.Handle) ([]swarm.ScreenResult, error) {
 	switch {
 	case !p.Has(swarm.CapScreen):
 		return nil, swarm.ErrUnsupported
 	case p.Has(swarm.CapBatchScreen) && len(hs) > 1:
-		return p.backend.ScreenBatch(ctx, hs, swarm.ScreenOptions{})
+		return p.Backend.ScreenBatch(ctx, hs, swarm.ScreenOptions{})
 	}
 	results := make([]swarm.ScreenResult, len(hs))
 	var asking sync.WaitGroup
@@ -261,7 +262,7 @@ func screensOf(ctx context.Context, p *peer, hs []swarm.Handle) ([]swarm.ScreenR
 		room <- struct{}{}
 		asking.Go(func() {
 			defer func() { <-room }()
-			results[i].Screen, results[i].Err = p.backend.Screen(ctx, hs[i], swarm.ScreenOptions{})
+			results[i].Screen, results[i].Err = p.Backend.Screen(ctx, hs[i], swarm.ScreenOptions{})
 		})
 	}
 	asking.Wait()
@@ -321,12 +322,12 @@ func (h *Host) WaitState(ctx context.Context, name string, until []profile.State
 	if w.State.Source != "" && slices.Contains(until, w.State.State) {
 		return w, nil
 	}
-	e, err := h.entry(rec.Backend, rec.Plugin)
+	e, err := h.plugins.Entry(rec.Backend, rec.Plugin)
 	if err != nil {
 		return w, err
 	}
 	var since time.Time
-	err = h.askBackend(ctx, e, true, func(owner *peer) error {
+	err = h.plugins.AskBackend(ctx, e, true, func(owner *backend.Peer) error {
 		for _, c := range []swarm.Capability{swarm.CapScreen, swarm.CapOutput} {
 			if !owner.Has(c) {
 				return &unsupportedError{backend: rec.Backend, cap: c, name: rec.Name}

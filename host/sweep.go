@@ -6,22 +6,23 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // sweep lets the backends of the killed workers drop what nobody uses any more.
 func (k *killing) sweep(ctx context.Context) {
-	ended := k.h.groups(k.recs, func(r registry.Record) bool {
+	ended := k.h.plugins.Groups(k.recs, func(r registry.Record) bool {
 		at := k.place(r.ID)
 		return isRunning(r) && k.known[at] && k.outcomes[at].Err == nil
 	})
 	var mu sync.Mutex
 	var warnings []Warning
-	each(ended, func(g *group) {
+	backend.Each(ended, func(g *backend.Group) {
 		lines, err := k.h.sweep(ctx, g)
 		if err != nil {
-			lines = append(lines, fmt.Sprintf("cannot clean up after the workers of backend '%s': %v", g.name, err))
+			lines = append(lines, fmt.Sprintf("cannot clean up after the workers of backend '%s': %v", g.Name, err))
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -35,13 +36,13 @@ func (k *killing) sweep(ctx context.Context) {
 }
 
 // sweep asks the backend of workers that have ended to drop what they shared.
-func (h *Host) sweep(ctx context.Context, ended *group) (warnings []string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+func (h *Host) sweep(ctx context.Context, ended *backend.Group) (warnings []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
-	if ended.err != nil {
+	if ended.Err != nil {
 		return nil, nil // then nothing of it has ended either
 	}
-	err = h.askBackend(ctx, ended.entry, true, func(p *peer) error {
+	err = h.plugins.AskBackend(ctx, ended.Entry, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapSweep) {
 			return nil
 		}
@@ -53,7 +54,7 @@ func (h *Host) sweep(ctx context.Context, ended *group) (warnings []string, err 
 		if err != nil {
 			return err
 		}
-		warnings, err = p.backend.Sweep(ctx, ended.handles(), running)
+		warnings, err = p.Backend.Sweep(ctx, ended.Handles(), running)
 		return err
 	})
 	return warnings, err
@@ -65,21 +66,21 @@ func (h *Host) sweep(ctx context.Context, ended *group) (warnings []string, err 
 const sweepAsks = 50
 
 // stillRunning returns the handles of the other workers that may be alive.
-func (h *Host) stillRunning(ctx context.Context, reg *registry.Registry, p *peer, ended *group) ([]swarm.Handle, error) {
-	ids, handles, err := reg.RunningHandles(ctx, ended.name)
+func (h *Host) stillRunning(ctx context.Context, reg *registry.Registry, p *backend.Peer, ended *backend.Group) ([]swarm.Handle, error) {
+	ids, handles, err := reg.RunningHandles(ctx, ended.Name)
 	if err != nil {
 		return nil, err
 	}
 	var others []swarm.Handle
 	for i, handle := range handles {
-		if indexID(ended.recs, ids[i]) < 0 {
+		if indexID(ended.Recs, ids[i]) < 0 {
 			others = append(others, handle)
 		}
 	}
 	if len(others) == 0 || len(others) > sweepAsks {
 		return others, nil
 	}
-	results, err := p.backend.StatusBatch(ctx, others)
+	results, err := p.Backend.StatusBatch(ctx, others)
 	if err != nil {
 		return nil, err
 	}

@@ -160,7 +160,7 @@ func (h *Host) catchUpAgents(ctx context.Context, c crew) (warnings []string) {
 			warn(r.Name, err)
 		}
 	}
-	gs := h.groups(c.recs, func(r registry.Record) bool { return isRunning(r) && h.stirred(&r) })
+	gs := h.plugins.Groups(c.recs, func(r registry.Record) bool { return isRunning(r) && h.stirred(&r) })
 	if len(gs) == 0 {
 		return warnings
 	}
@@ -169,7 +169,7 @@ func (h *Host) catchUpAgents(ctx context.Context, c crew) (warnings []string) {
 		if err == nil {
 			_, err = h.catchUp(ctx, reg, g)
 		}
-		warn(g.recs[0].Name, err)
+		warn(g.Recs[0].Name, err)
 	}
 	return warnings
 }

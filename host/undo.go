@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -43,8 +44,8 @@ func (u *undo) onError(ctx context.Context, log hclog.Logger, err error) error {
 }
 
 // endMade ends a worker that was just made.
-func (h *Host) endMade(ctx context.Context, p *peer, handle swarm.Handle) error {
-	res, err := p.backend.Kill(ctx, handle, swarm.KillOptions{Force: true})
+func (h *Host) endMade(ctx context.Context, p *backend.Peer, handle swarm.Handle) error {
+	res, err := p.Backend.Kill(ctx, handle, swarm.KillOptions{Force: true})
 	if err == nil {
 		err = confirmed(p.Name, res)
 	}
@@ -54,7 +55,7 @@ func (h *Host) endMade(ctx context.Context, p *peer, handle swarm.Handle) error 
 // endUnrecorded ends the worker whose spawn failed, should it be there: a plugin
 // that ended in it, or that was given up, could not undo it itself.
 func (h *Host) endUnrecorded(ctx context.Context, p *plan) error {
-	err := h.askBackend(ctx, p.backend, true, func(owner *peer) error {
+	err := h.plugins.AskBackend(ctx, p.backend, true, func(owner *backend.Peer) error {
 		if !owner.Has(swarm.CapFind) {
 			return nil
 		}
@@ -71,12 +72,12 @@ func (h *Host) endUnrecorded(ctx context.Context, p *plan) error {
 }
 
 // findWorker asks a backend for the worker of a record that holds no handle.
-func (h *Host) findWorker(ctx context.Context, p *peer, rec *registry.Record) (swarm.Handle, error) {
-	local, err := h.local(p, rec.ID)
+func (h *Host) findWorker(ctx context.Context, p *backend.Peer, rec *registry.Record) (swarm.Handle, error) {
+	local, err := h.plugins.Local(p, rec.ID)
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	return p.backend.Find(ctx, swarm.Lookup{ID: rec.ID, Name: rec.Name, Options: rec.Options, Local: local})
+	return p.Backend.Find(ctx, swarm.Lookup{ID: rec.ID, Name: rec.Name, Options: rec.Options, Local: local})
 }
 
 func workspaceSpec(rec *registry.Record) swarm.WorkspaceSpec {
@@ -85,8 +86,8 @@ func workspaceSpec(rec *registry.Record) swarm.WorkspaceSpec {
 
 // removeMade removes a workspace that was just made, with what was made for it.
 func (h *Host) removeMade(ctx context.Context, p *plan, ref swarm.WorkspaceRef) error {
-	return h.askWorkspace(ctx, p.workspace, true, func(maker *peer) error {
-		res, err := maker.workspace.Remove(ctx, ref, swarm.RemoveOptions{Undo: true})
+	return h.plugins.AskWorkspace(ctx, p.workspace, true, func(maker *backend.Peer) error {
+		res, err := maker.Workspace.Remove(ctx, ref, swarm.RemoveOptions{Undo: true})
 		if err == nil && res.Kept != nil {
 			err = fmt.Errorf("%s was kept: %s", ref.Path, res.Kept.Reason)
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -74,7 +75,7 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Wo
 	alive := func(r registry.Record) bool {
 		return now[slices.IndexFunc(recs, func(o registry.Record) bool { return o.ID == r.ID })].Status == StatusRunning
 	}
-	for _, g := range h.groups(recs, alive) {
+	for _, g := range h.plugins.Groups(recs, alive) {
 		wg.Go(func() { h.waitGroup(ctx, g, tell) })
 	}
 	wg.Wait()
@@ -110,8 +111,8 @@ func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(
 }
 
 // waitGroup waits for the workers of one backend, which all run.
-func (h *Host) waitGroup(ctx context.Context, g *group, tell func(Worker)) {
-	told := make([]bool, len(g.recs))
+func (h *Host) waitGroup(ctx context.Context, g *backend.Group, tell func(Worker)) {
+	told := make([]bool, len(g.Recs))
 	answer := func(i int, s swarm.Status, err error) {
 		// Running is what a wait ends with that was cut short. So does the
 		// deadline, which the plugin may see a moment before us.
@@ -120,28 +121,28 @@ func (h *Host) waitGroup(ctx context.Context, g *group, tell func(Worker)) {
 			return
 		}
 		told[i] = true
-		w := worker(g.recs[i])
+		w := worker(g.Recs[i])
 		apply(&w, swarm.StatusResult{Status: s, Err: err})
 		h.remember(ctx, &w)
 		tell(w)
 	}
 	for ctx.Err() == nil {
-		open := &group{name: g.name, entry: g.entry}
-		for i, r := range g.recs {
+		open := &backend.Group{Name: g.Name, Entry: g.Entry}
+		for i, r := range g.Recs {
 			if !told[i] {
-				open.at, open.recs = append(open.at, i), append(open.recs, r)
+				open.At, open.Recs = append(open.At, i), append(open.Recs, r)
 			}
 		}
-		if len(open.recs) == 0 {
+		if len(open.Recs) == 0 {
 			return
 		}
-		err := h.askBackend(ctx, g.entry, true, func(p *peer) error { return h.waitBatch(ctx, p, open, answer) })
+		err := h.plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) error { return h.waitBatch(ctx, p, open, answer) })
 		if nearlyOver(ctx) {
 			<-ctx.Done()
 			return
 		}
 		if err != nil {
-			for i := range g.recs {
+			for i := range g.Recs {
 				answer(i, swarm.Status{}, err)
 			}
 		}
@@ -156,18 +157,18 @@ func nearlyOver(ctx context.Context) bool {
 }
 
 // waitBatch waits until at least one of the workers has ended.
-func (h *Host) waitBatch(ctx context.Context, p *peer, g *group, answer func(int, swarm.Status, error)) error {
+func (h *Host) waitBatch(ctx context.Context, p *backend.Peer, g *backend.Group, answer func(int, swarm.Status, error)) error {
 	if p.Has(swarm.CapWait) {
-		return p.backend.WaitBatch(ctx, g.handles(), func(i int, s swarm.Status, err error) { answer(g.at[i], s, err) })
+		return p.Backend.WaitBatch(ctx, g.Handles(), func(i int, s swarm.Status, err error) { answer(g.At[i], s, err) })
 	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(pollEvery):
 	}
-	results, err := p.backend.StatusBatch(ctx, g.handles())
+	results, err := p.Backend.StatusBatch(ctx, g.Handles())
 	for i, r := range results {
-		answer(g.at[i], r.Status, r.Err)
+		answer(g.At[i], r.Status, r.Err)
 	}
 	return err
 }

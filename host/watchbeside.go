@@ -96,9 +96,9 @@ func (w *watching) ownerEnded(ctx context.Context, o *owner) {
 			recs = append(recs, r)
 		}
 	}
-	for _, g := range w.h.groups(recs, func(registry.Record) bool { return true }) {
+	for _, g := range w.h.plugins.Groups(recs, func(registry.Record) bool { return true }) {
 		w.aside(ctx, func() func() {
-			left := w.askDisowned(ctx, g.recs)
+			left := w.askDisowned(ctx, g.Recs)
 			return func() {
 				for _, r := range left {
 					w.killDisowned(ctx, o, r)

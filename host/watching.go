@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -178,8 +179,8 @@ func (w *watching) refresh(ctx context.Context) error {
 	}
 	now := time.Now()
 	fresh := func(r registry.Record) bool { return !w.watched[r.ID] && !now.Before(w.later[r.ID].at) }
-	for _, g := range w.h.groups(recs, fresh) {
-		for _, r := range g.recs {
+	for _, g := range w.h.plugins.Groups(recs, fresh) {
+		for _, r := range g.Recs {
 			w.watched[r.ID] = true
 		}
 		w.listening.Go(func() { w.listen(ctx, g) })
@@ -189,35 +190,35 @@ func (w *watching) refresh(ctx context.Context) error {
 }
 
 // listen sends what a backend says of its workers until all have ended.
-func (w *watching) listen(ctx context.Context, g *group) {
-	over := make([]bool, len(g.recs))
+func (w *watching) listen(ctx context.Context, g *backend.Group) {
+	over := make([]bool, len(g.Recs))
 	send := func(i int, s swarm.Status, err error) {
 		if over[i] {
 			return
 		}
 		over[i] = err != nil || s.State != swarm.StateRunning && s.State != swarm.StateUnknown
 		select {
-		case w.heard <- heard{rec: g.recs[i], status: s, err: err, over: over[i]}:
+		case w.heard <- heard{rec: g.Recs[i], status: s, err: err, over: over[i]}:
 		case <-ctx.Done():
 		}
 	}
-	err := g.err
+	err := g.Err
 	if err == nil {
-		err = w.h.askBackend(ctx, g.entry, true, func(p *peer) error { return w.h.watchBatch(ctx, p, g.handles(), send) })
+		err = w.h.plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) error { return w.h.watchBatch(ctx, p, g.Handles(), send) })
 	}
 	if err == nil {
-		err = fmt.Errorf("%w: backend '%s' gave no answer", swarm.ErrUnavailable, g.name)
+		err = fmt.Errorf("%w: backend '%s' gave no answer", swarm.ErrUnavailable, g.Name)
 	}
-	for i := range g.recs {
+	for i := range g.Recs {
 		send(i, swarm.Status{}, err)
 	}
 }
 
 // watchBatch watches workers, by asking now and then where the backend does not
 // tell by itself.
-func (h *Host) watchBatch(ctx context.Context, p *peer, hs []swarm.Handle, each func(int, swarm.Status, error)) error {
+func (h *Host) watchBatch(ctx context.Context, p *backend.Peer, hs []swarm.Handle, each func(int, swarm.Status, error)) error {
 	if p.Has(swarm.CapWatch) {
-		return p.backend.WatchBatch(ctx, hs, each)
+		return p.Backend.WatchBatch(ctx, hs, each)
 	}
 	at := make([]int, len(hs))
 	for i := range hs {
@@ -230,7 +231,7 @@ func (h *Host) watchBatch(ctx context.Context, p *peer, hs []swarm.Handle, each 
 		for i, place := range at {
 			open[i] = hs[place]
 		}
-		results, err := p.backend.StatusBatch(ctx, open)
+		results, err := p.Backend.StatusBatch(ctx, open)
 		if err != nil {
 			return err
 		}

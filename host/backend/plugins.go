@@ -1,8 +1,9 @@
-package host
+package backend
 
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
@@ -10,18 +11,18 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// starter starts plugins. It is a [launch.Set] but in tests.
-type starter interface {
+// Starter starts plugins. It is a [launch.Set] but in tests.
+type Starter interface {
 	// Start starts the plugins, for a Get of each that is likely to follow: that one tells
 	// what came of it. It returns when their processes run.
 	Start(entries ...catalog.Entry)
 	// Get returns the plugin, which it starts at the first call for that entry.
-	Get(ctx context.Context, e catalog.Entry) (*peer, error)
+	Get(ctx context.Context, e catalog.Entry) (*Peer, error)
 	// Restart returns another process of the plugin in the place of gone, which
 	// ended.
-	Restart(ctx context.Context, e catalog.Entry, gone *peer) (*peer, error)
+	Restart(ctx context.Context, e catalog.Entry, gone *Peer) (*Peer, error)
 	// Died says how the plugin ended; nil if it did not.
-	Died(ctx context.Context, p *peer) error
+	Died(ctx context.Context, p *Peer) error
 	// Close ends all plugins, within a bounded time.
 	Close()
 	// Leave is Close for a process that exits right after it.
@@ -30,7 +31,7 @@ type starter interface {
 	Reap()
 }
 
-// backend is what the host asks of backends, a [plugin.Backend].
+// Backend is what the host asks of backends, a [plugin.Backend].
 type backend interface {
 	swarm.Backend
 	swarm.BatchStatuser
@@ -49,28 +50,28 @@ type backend interface {
 	WatchBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error
 }
 
-// workspace is what the host asks of workspace plugins, a [plugin.Workspace].
+// Workspace is what the host asks of workspace plugins, a [plugin.Workspace].
 type workspace interface {
 	swarm.Workspace
 	swarm.WorkspaceFinder
 }
 
-// peer is a plugin that was started.
-type peer struct {
+// Peer is a plugin that was started.
+type Peer struct {
 	plugin.Info
 	// One of the two is set.
-	backend   backend
-	workspace workspace
-	report    func(context.Context) (uses string, err error)
+	Backend   backend
+	Workspace workspace
+	Report    func(context.Context) (uses string, err error)
 	// client is what it was made of; nil in tests.
 	client *plugin.Client
 }
 
-// entry returns how to start a plugin of a worker: as its record says, or as
+// Entry returns how to start a plugin of a worker: as its record says, or as
 // the catalog does where the record says nothing or its plugin was moved.
-func (h *Host) entry(name string, recorded *registry.Plugin) (catalog.Entry, error) {
+func (ps *Plugins) Entry(name string, recorded *registry.Plugin) (catalog.Entry, error) {
 	if recorded == nil {
-		return h.catalog.Find(name)
+		return ps.catalog.Find(name)
 	}
 	if len(recorded.Command) > 0 {
 		e := catalog.Entry{Name: name, Command: recorded.Command, SHA256: recorded.SHA256, MTLS: recorded.MTLS, Config: recorded.Config, Configured: true}
@@ -79,7 +80,7 @@ func (h *Host) entry(name string, recorded *registry.Plugin) (catalog.Entry, err
 			return e, err
 		}
 	}
-	e, err := h.findRecorded(name, recorded)
+	e, err := ps.findRecorded(name, recorded)
 	if e.Config == nil {
 		e.Config = recorded.Config
 	}
@@ -88,18 +89,18 @@ func (h *Host) entry(name string, recorded *registry.Plugin) (catalog.Entry, err
 
 // findRecorded finds a plugin without a command in its record. If the version that
 // the worker was started with was removed, another one has to know it.
-func (h *Host) findRecorded(name string, recorded *registry.Plugin) (catalog.Entry, error) {
+func (ps *Plugins) findRecorded(name string, recorded *registry.Plugin) (catalog.Entry, error) {
 	if recorded.Version != "" {
-		e, err := h.catalog.FindVersion(name, recorded.Version)
+		e, err := ps.catalog.FindVersion(name, recorded.Version)
 		if _, removed := errors.AsType[*catalog.VersionError](err); !removed {
 			return e, err
 		}
 	}
-	return h.catalog.Find(name)
+	return ps.catalog.Find(name)
 }
 
-// recordedPlugin returns what a record has to keep of a plugin's settings.
-func recordedPlugin(e catalog.Entry) *registry.Plugin {
+// RecordedPlugin returns what a record has to keep of a plugin's settings.
+func RecordedPlugin(e catalog.Entry) *registry.Plugin {
 	if !e.Configured && len(e.Config) == 0 && e.SHA256 == "" && !e.MTLS && e.Version == "" {
 		return nil
 	}
@@ -110,68 +111,73 @@ func recordedPlugin(e catalog.Entry) *registry.Plugin {
 	return p
 }
 
-// ask starts the plugin and calls f with it. With again, f is called a second
+// Ask starts the plugin and calls f with it. With again, f is called a second
 // time, with a new process, if the first one ended in it; f must bear that.
-func (h *Host) ask(ctx context.Context, e catalog.Entry, again bool, f func(*peer) error) error {
-	p, err := h.plugins.Get(ctx, e)
+func (ps *Plugins) Ask(ctx context.Context, e catalog.Entry, again bool, f func(*Peer) error) error {
+	p, err := ps.Get(ctx, e)
 	if err != nil {
 		return err
 	}
-	err = h.crash(ctx, p, f(p))
+	err = ps.crash(ctx, p, f(p))
 	if !again || !errors.Is(err, plugin.ErrPluginGone) || ctx.Err() != nil {
 		return err
 	}
-	h.log.Warn("plugin ended in a call, trying once more", "plugin", e.Name, "error", err)
-	p, err = h.plugins.Restart(ctx, e, p)
+	ps.log.Warn("plugin ended in a call, trying once more", "plugin", e.Name, "error", err)
+	p, err = ps.Restart(ctx, e, p)
 	if err != nil {
 		return err
 	}
-	return h.crash(ctx, p, f(p))
+	return ps.crash(ctx, p, f(p))
 }
 
 // crash returns how a plugin ended in the place of the news that it did.
-func (h *Host) crash(ctx context.Context, p *peer, err error) error {
+func (ps *Plugins) crash(ctx context.Context, p *Peer, err error) error {
 	if !errors.Is(err, plugin.ErrPluginGone) {
 		return err
 	}
-	if died := h.plugins.Died(ctx, p); died != nil {
+	if died := ps.Died(ctx, p); died != nil {
 		return died
 	}
 	return err
 }
 
-// askBackend is as ask, for a plugin that has to be a backend.
-func (h *Host) askBackend(ctx context.Context, e catalog.Entry, again bool, f func(*peer) error) error {
-	return h.ask(ctx, e, again, func(p *peer) error {
-		if p.backend == nil {
+// AskBackend is as ask, for a plugin that has to be a backend.
+func (ps *Plugins) AskBackend(ctx context.Context, e catalog.Entry, again bool, f func(*Peer) error) error {
+	return ps.Ask(ctx, e, again, func(p *Peer) error {
+		if p.Backend == nil {
 			return notKind(e.Name, plugin.KindBackend)
 		}
 		return f(p)
 	})
 }
 
-// askWorkspace is as ask, for a plugin that has to make workspaces.
-func (h *Host) askWorkspace(ctx context.Context, e catalog.Entry, again bool, f func(*peer) error) error {
-	return h.ask(ctx, e, again, func(p *peer) error {
-		if p.workspace == nil {
+// AskWorkspace is as ask, for a plugin that has to make workspaces.
+func (ps *Plugins) AskWorkspace(ctx context.Context, e catalog.Entry, again bool, f func(*Peer) error) error {
+	return ps.Ask(ctx, e, again, func(p *Peer) error {
+		if p.Workspace == nil {
 			return notKind(e.Name, plugin.KindWorkspace)
 		}
-		defer h.tellWait("waiting for plugin '%s'; another process may be using the repository", e.Name)()
+		defer ps.TellWait("waiting for plugin '%s'; another process may be using the repository", e.Name)()
 		return f(p)
 	})
 }
 
-// shimName is the program that keeps local workers.
-const shimName = "swarm-shim"
+// ShimName is the program that keeps local workers.
+const ShimName = "swarm-shim"
 
-// local returns what a local backend is told of a worker; nil for others.
-func (h *Host) local(p *peer, id string) (*swarm.Local, error) {
+// Local returns what a local backend is told of a worker; nil for others.
+func (ps *Plugins) Local(p *Peer, id string) (*swarm.Local, error) {
 	if !p.Local {
 		return nil, nil
 	}
-	shim, err := h.catalog.Beside(shimName)
+	shim, err := ps.catalog.Beside(ShimName)
 	if err != nil {
 		return nil, err
 	}
-	return &swarm.Local{RunDir: h.dir.RunDir(id), StateDir: h.opts.Dir, Shim: shim}, nil
+	return &swarm.Local{RunDir: ps.dir.RunDir(id), StateDir: string(ps.dir), Shim: shim}, nil
+}
+
+// notKind says that a plugin is not what it was named for.
+func notKind(name string, kind plugin.Kind) error {
+	return fmt.Errorf("%w: plugin '%s' is not a %s plugin", swarm.ErrInvalidSpec, name, kind)
 }

@@ -1,4 +1,4 @@
-package host
+package backend
 
 import (
 	"context"
@@ -8,12 +8,15 @@ import (
 	"github.com/swarmhost/swarm/shared/plugin"
 )
 
+// Launcher returns a starter that starts plugins as processes.
+func Launcher(set *launch.Set) Starter { return launched{set} }
+
 // launched starts plugins as processes.
 type launched struct{ set *launch.Set }
 
 func (l launched) Start(entries ...catalog.Entry) { l.set.Start(entries...) }
 
-func (l launched) Get(ctx context.Context, e catalog.Entry) (*peer, error) {
+func (l launched) Get(ctx context.Context, e catalog.Entry) (*Peer, error) {
 	c, err := l.set.Get(ctx, e)
 	if err != nil {
 		return nil, err
@@ -21,7 +24,7 @@ func (l launched) Get(ctx context.Context, e catalog.Entry) (*peer, error) {
 	return newPeer(c), nil
 }
 
-func (l launched) Restart(ctx context.Context, e catalog.Entry, gone *peer) (*peer, error) {
+func (l launched) Restart(ctx context.Context, e catalog.Entry, gone *Peer) (*Peer, error) {
 	c, err := l.set.Restart(ctx, e, gone.client)
 	if err != nil {
 		return nil, err
@@ -29,7 +32,7 @@ func (l launched) Restart(ctx context.Context, e catalog.Entry, gone *peer) (*pe
 	return newPeer(c), nil
 }
 
-func (l launched) Died(ctx context.Context, p *peer) error { return l.set.Died(ctx, p.client) }
+func (l launched) Died(ctx context.Context, p *Peer) error { return l.set.Died(ctx, p.client) }
 
 func (l launched) Close() { l.set.Close() }
 
@@ -37,14 +40,14 @@ func (l launched) Leave() { l.set.Leave() }
 
 func (l launched) Reap() { l.set.Reap() }
 
-func newPeer(c *plugin.Client) *peer {
-	p := &peer{Info: c.Info(), report: c.Report, client: c}
+func newPeer(c *plugin.Client) *Peer {
+	p := &Peer{Info: c.Info(), Report: c.Report, client: c}
 	// A nil pointer in an interface is not a nil interface.
 	if b := c.Backend(); b != nil {
-		p.backend = b
+		p.Backend = b
 	}
 	if w := c.Workspace(); w != nil {
-		p.workspace = w
+		p.Workspace = w
 	}
 	return p
 }

@@ -1,0 +1,101 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// StatusLimit is how long a backend may take to tell how its workers are.
+const StatusLimit = 10 * time.Second
+
+// Group is the workers of one call that one plugin owns.
+type Group struct {
+	Name  string
+	Entry catalog.Entry
+	// Err is why there is no entry.
+	Err error
+	// At are the places of the workers in the list that was grouped.
+	At   []int
+	Recs []registry.Record
+}
+
+// Handles returns the handles of the group's workers, in their order.
+func (g *Group) Handles() []swarm.Handle {
+	hs := make([]swarm.Handle, len(g.Recs))
+	for i, r := range g.Recs {
+		hs[i] = r.Handle
+	}
+	return hs
+}
+
+// Groups sorts the records that pick accepts by the plugin that owns them.
+func (ps *Plugins) Groups(recs []registry.Record, pick func(registry.Record) bool) []*Group {
+	var gs []*Group
+	byKey := make(map[string]*Group)
+	for i, r := range recs {
+		if !pick(r) {
+			continue
+		}
+		key := r.Backend
+		if r.Plugin != nil {
+			// What was read from JSON can be written as JSON.
+			b, _ := json.Marshal(r.Plugin)
+			key += "\x00" + string(b)
+		}
+		g := byKey[key]
+		if g == nil {
+			g = &Group{Name: r.Backend}
+			g.Entry, g.Err = ps.Entry(r.Backend, r.Plugin)
+			byKey[key], gs = g, append(gs, g)
+		}
+		g.At, g.Recs = append(g.At, i), append(g.Recs, r)
+	}
+	return gs
+}
+
+// Each calls f for all groups at the same time and waits for them.
+func Each(gs []*Group, f func(*Group)) {
+	var wg sync.WaitGroup
+	for _, g := range gs {
+		wg.Go(func() { f(g) })
+	}
+	wg.Wait()
+}
+
+// Statuses asks the group's backend for all its workers. A backend that can't be
+// asked is the error of each of them.
+func (ps *Plugins) Statuses(ctx context.Context, g *Group) []swarm.StatusResult {
+	ctx, cancel := context.WithTimeout(ctx, StatusLimit)
+	defer cancel()
+	var results []swarm.StatusResult
+	err := g.Err
+	if err == nil {
+		err = ps.AskBackend(ctx, g.Entry, true, func(p *Peer) error {
+			var err error
+			results, err = p.Backend.StatusBatch(ctx, g.Handles())
+			return err
+		})
+	}
+	if err == nil && len(results) != len(g.Recs) {
+		err = fmt.Errorf("backend '%s' answered for %d of %d workers", g.Name, len(results), len(g.Recs))
+	}
+	if err == nil {
+		return results
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, g.Name, StatusLimit)
+	}
+	results = make([]swarm.StatusResult, len(g.Recs))
+	for i := range results {
+		results[i].Err = err
+	}
+	return results
+}

@@ -15,7 +15,7 @@ import (
 )
 
 // eventually bounds how long an `until` waits.
-const eventually = 20 * time.Second
+const eventually = 60 * time.Second
 
 // commands are what the scripts have beside testscript's own.
 //

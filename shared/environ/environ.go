@@ -2,13 +2,16 @@
 // [os.Environ] returns them.
 package environ
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Get returns the value of a variable, the last one if it is there more than once;
 // empty if it is not there.
 func Get(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(env[i], name+"="); ok {
+	for _, entry := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
 			return value
 		}
 	}

@@ -21,7 +21,7 @@ func TestWithout(t *testing.T) {
 		{fmt.Errorf("read: %w: no name", one), "read: invalid: no name", "read: invalid: no name"},
 		{errors.New("invalid: only the same text"), "invalid: only the same text", "invalid: only the same text"},
 		{one, "invalid", "invalid"},
-		{errors.Join(errors.New("a"), errors.New("b\n")), "a\nb\n", "a; b"},
+		{errors.Join(errors.New("a"), errors.New("b")), "a\nb", "a; b"},
 	} {
 		if got := Without(tt.err, one, two); got != tt.text {
 			t.Errorf("Without(%v) = %q, want %q", tt.err, got, tt.text)
@@ -39,7 +39,7 @@ func TestCause(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	other := errors.New("other")
-	if got := Cause(other); got != other {
+	if got := Cause(other); !errors.Is(got, other) {
 		t.Errorf("got %v", got)
 	}
 }

@@ -1,6 +1,9 @@
 package rundir
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // field is one field of a record T, written as "key=value". A record is written in
 // the order of its table of fields.
@@ -26,12 +29,7 @@ func wordField[T any](key string, at func(*T) *string, words ...string) field[T]
 		func(r *T) string { return *at(r) },
 		func(r *T, value string) bool {
 			*at(r) = value
-			for _, word := range words {
-				if word == value {
-					return true
-				}
-			}
-			return len(words) == 0 && value != ""
+			return slices.Contains(words, value) || len(words) == 0 && value != ""
 		})
 }
 

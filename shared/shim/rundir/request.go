@@ -103,15 +103,16 @@ var requestKeys = map[string]struct{ must, may []string }{
 // String returns the request as its line, without the newline.
 func (r Request) String() string {
 	keys := requestKeys[r.Verb]
-	line := r.Verb
+	var line strings.Builder
+	line.WriteString(r.Verb)
 	for _, f := range requestFields {
 		if slices.Contains(keys.must, f.key) || slices.Contains(keys.may, f.key) {
 			for _, value := range f.values(&r) {
-				line += " " + f.key + "=" + value
+				line.WriteString(" " + f.key + "=" + value)
 			}
 		}
 	}
-	return line
+	return line.String()
 }
 
 // ParseRequest reads a line that was written by [Request.String]. Each field of

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/swarmhost/swarm/host/pluginadmin"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -15,7 +16,7 @@ import (
 // the plugin is used.
 func (d *doctor) plugins(ctx context.Context, recs []registry.Record) {
 	backends := 0
-	for _, p := range d.h.PluginList(ctx) {
+	for _, p := range d.h.Plugins().List(ctx) {
 		subject := "plugin " + p.Name
 		if p.Err != nil && lacks(p) && !d.uses(recs, p.Name) {
 			d.find(SeverityNote, subject, "", "not in use: %v", p.Err)
@@ -40,7 +41,7 @@ func (d *doctor) plugins(ctx context.Context, recs []registry.Record) {
 }
 
 // lacks reports whether a plugin that does not work was started and misses something.
-func lacks(p PluginStatus) bool {
+func lacks(p pluginadmin.Status) bool {
 	return p.Kind != "" && (!p.Local || errors.Is(p.Err, swarm.ErrUnavailable))
 }
 
@@ -57,7 +58,7 @@ func (d *doctor) uses(recs []registry.Record, name string) bool {
 	})
 }
 
-func (d *doctor) mendPlugin(p PluginStatus) string {
+func (d *doctor) mendPlugin(p pluginadmin.Status) string {
 	_, configured := d.h.opts.Plugins[p.Name]
 	switch {
 	case p.Kind != "":

@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/launch"
+	"github.com/swarmhost/swarm/host/pluginadmin"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
@@ -65,6 +66,11 @@ func Open(_ context.Context, o Options) (*Host, error) {
 // callers returns what finds out who calls.
 func (h *Host) callers() *caller.Finder {
 	return caller.New(caller.Options{Dir: h.dir, Env: h.opts.Env, Client: h.opts.Client, ClientIsPerson: h.opts.ClientIsPerson, View: h.View})
+}
+
+// Plugins returns the administration of plugins.
+func (h *Host) Plugins() *pluginadmin.Admin {
+	return pluginadmin.New(pluginadmin.Options{Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Logger: h.log, Reading: h.reading})
 }
 
 // Dir returns the state directory.

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/pluginadmin"
 )
 
 func newPlugin(a *app) *cobra.Command {
@@ -42,7 +43,7 @@ file names it.`,
 
 func (a *app) pluginList(ctx context.Context, json bool) error {
 	return a.withPlugins(ctx, func(h *host.Host) error {
-		plugins := h.PluginList(ctx)
+		plugins := h.Plugins().List(ctx)
 		if json {
 			return a.printJSON(pluginsJSON(plugins))
 		}
@@ -65,7 +66,7 @@ func (a *app) withPlugins(ctx context.Context, f func(*host.Host) error) error {
 	return a.with(ctx, loaded.Config, f)
 }
 
-func (a *app) printPlugins(plugins []host.PluginStatus) {
+func (a *app) printPlugins(plugins []pluginadmin.Status) {
 	var rows [][]string
 	for _, p := range plugins {
 		path := orDash(p.Path)
@@ -80,7 +81,7 @@ func (a *app) printPlugins(plugins []host.PluginStatus) {
 }
 
 // health is "ok", or why a plugin does not work.
-func health(p host.PluginStatus) string {
+func health(p pluginadmin.Status) string {
 	if p.Err != nil {
 		return setup.Message(p.Err)
 	}
@@ -100,7 +101,7 @@ type pluginJSON struct {
 	Versions []string `json:"versions"`
 }
 
-func pluginsJSON(plugins []host.PluginStatus) []pluginJSON {
+func pluginsJSON(plugins []pluginadmin.Status) []pluginJSON {
 	list := make([]pluginJSON, len(plugins))
 	for i, p := range plugins {
 		list[i] = pluginJSONOf(p)
@@ -108,7 +109,7 @@ func pluginsJSON(plugins []host.PluginStatus) []pluginJSON {
 	return list
 }
 
-func pluginJSONOf(p host.PluginStatus) pluginJSON {
+func pluginJSONOf(p pluginadmin.Status) pluginJSON {
 	return pluginJSON{
 		Name: p.Name, Kind: orNull(p.Kind), Version: orNull(p.Version), Path: orNull(p.Path),
 		Capabilities: append([]string{}, p.Capabilities...), Local: p.Local, Health: health(p),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/pluginadmin"
 )
 
 func newPluginInfo(a *app) *cobra.Command {
@@ -78,9 +79,9 @@ type installedFileJSON struct {
 	SHA256 string `json:"sha256"`
 }
 
-func pluginInfoJSONOf(p host.PluginDetail) pluginInfoJSON {
+func pluginInfoJSONOf(p pluginadmin.Detail) pluginInfoJSON {
 	j := pluginInfoJSON{
-		pluginJSON: pluginJSONOf(p.PluginStatus), Contract: orNull(p.Contract), Command: append([]string{}, p.Command...),
+		pluginJSON: pluginJSONOf(p.Status), Contract: orNull(p.Contract), Command: append([]string{}, p.Command...),
 		Configured: pluginConfiguredJSON{Command: p.Configured, Version: orNull(p.WantVersion), SHA256: orNull(p.WantSHA256)},
 	}
 	if i := p.Installed; i != nil {
@@ -96,7 +97,7 @@ func pluginInfoJSONOf(p host.PluginDetail) pluginInfoJSON {
 
 func (a *app) pluginInfo(ctx context.Context, name string, json bool) error {
 	return a.withPlugins(ctx, func(h *host.Host) error {
-		p, err := h.Plugin(ctx, name)
+		p, err := h.Plugins().Show(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -108,7 +109,7 @@ func (a *app) pluginInfo(ctx context.Context, name string, json bool) error {
 	})
 }
 
-func pluginInfoRows(p host.PluginDetail) [][]string {
+func pluginInfoRows(p pluginadmin.Detail) [][]string {
 	var rows [][]string
 	add := func(what, text string) {
 		if text != "" {
@@ -118,7 +119,7 @@ func pluginInfoRows(p host.PluginDetail) [][]string {
 	add("name", p.Name)
 	add("kind", p.Kind)
 	add("version", p.Version)
-	add("health", health(p.PluginStatus))
+	add("health", health(p.Status))
 	add("path", p.Path)
 	if len(p.Command) > 1 {
 		add("arguments", strings.Join(p.Command[1:], " "))

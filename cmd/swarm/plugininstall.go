@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/pluginadmin"
 )
 
 type pluginInstallOptions struct {
@@ -79,7 +80,7 @@ type pluginInstalledJSON struct {
 func (a *app) pluginInstall(ctx context.Context, o pluginInstallOptions) error {
 	finishWriting()
 	return a.withHost(ctx, func(h *host.Host) error {
-		p, err := h.InstallPlugin(ctx, host.PluginInstallRequest{Path: o.path, SHA256: o.sha256, Force: o.force})
+		p, err := h.Plugins().Install(ctx, pluginadmin.InstallRequest{Path: o.path, SHA256: o.sha256, Force: o.force})
 		if err != nil {
 			return err
 		}

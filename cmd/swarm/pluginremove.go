@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/pluginadmin"
 )
 
 func newPluginRemove(a *app) *cobra.Command {
-	var r host.PluginRemoveRequest
+	var r pluginadmin.RemoveRequest
 	var json bool
 	cmd := &cobra.Command{
 		Use:     "remove NAME[@VERSION] [flags]",
@@ -51,14 +52,14 @@ type pluginRemovedJSON struct {
 	Removed []string `json:"removed"`
 }
 
-func (a *app) pluginRemove(ctx context.Context, r host.PluginRemoveRequest, json bool) error {
+func (a *app) pluginRemove(ctx context.Context, r pluginadmin.RemoveRequest, json bool) error {
 	finishWriting()
 	return a.withHost(ctx, func(h *host.Host) error {
-		versions, err := h.RemovePlugin(ctx, r)
-		if several, ok := errors.AsType[*host.PluginVersionsError](err); ok {
+		versions, err := h.Plugins().Remove(ctx, r)
+		if several, ok := errors.AsType[*pluginadmin.VersionsError](err); ok {
 			return &hintError{error: err, hint: fmt.Sprintf("name one, as in 'swarm plugin remove %s@%s', or use --all", r.Name, several.Versions[0])}
 		}
-		if _, ok := errors.AsType[*host.PluginInUseError](err); ok {
+		if _, ok := errors.AsType[*pluginadmin.InUseError](err); ok {
 			return &hintError{error: err, hint: "kill them first; --force removes the plugin all the same"}
 		}
 		if err != nil {

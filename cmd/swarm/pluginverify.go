@@ -42,7 +42,7 @@ type pluginVerdictJSON struct {
 
 func (a *app) pluginVerify(ctx context.Context, name string, json bool) error {
 	return a.withHost(ctx, func(h *host.Host) error {
-		verdicts, err := h.VerifyPlugins(name)
+		verdicts, err := h.Plugins().Verify(name)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package host
+package pluginadmin
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/swarmhost/swarm/host/catalog/install"
 )
 
-// PluginInstallRequest says what plugin to install.
-type PluginInstallRequest struct {
+// InstallRequest says what plugin to install.
+type InstallRequest struct {
 	// Path is an executable or an archive, see [install.Request].
 	Path string
 	// SHA256 is the hash that the file must have, in hex; empty: that of a list
@@ -23,8 +23,8 @@ type PluginInstallRequest struct {
 	Force bool
 }
 
-// PluginInstalled is a plugin that was installed.
-type PluginInstalled struct {
+// Installed is a plugin that was installed.
+type Installed struct {
 	*install.Result
 	// Hidden is the path of a plugin of the same name that is found before it;
 	// empty: there is none.
@@ -33,20 +33,20 @@ type PluginInstalled struct {
 	Newer string
 }
 
-// InstallPlugin installs a plugin, which it starts once, after all else that can be
+// Install installs a plugin, which it starts once, after all else that can be
 // checked of it, to ask what it is.
-func (h *Host) InstallPlugin(ctx context.Context, r PluginInstallRequest) (PluginInstalled, error) {
+func (a *Admin) Install(ctx context.Context, r InstallRequest) (Installed, error) {
 	result, err := install.Install(ctx, install.Request{
-		Dir: h.opts.Dir, Path: r.Path, SHA256: r.SHA256, Force: r.Force, Ask: h.aboutPlugin,
+		Dir: a.dir, Path: r.Path, SHA256: r.SHA256, Force: r.Force, Ask: a.aboutPlugin,
 	})
 	if err != nil {
-		return PluginInstalled{}, err
+		return Installed{}, err
 	}
-	out := PluginInstalled{Result: result}
-	switch e, err := h.catalog.Find(result.Name); {
+	out := Installed{Result: result}
+	switch e, err := a.catalog.Find(result.Name); {
 	case err != nil:
 		// Why is told when it is to be used.
-		h.log.Debug("the installed plugin is not found", "plugin", result.Name, "error", err)
+		a.log.Debug("the installed plugin is not found", "plugin", result.Name, "error", err)
 	case e.Installed == nil:
 		out.Hidden = e.Path()
 	case e.Installed.Version != result.Version:
@@ -55,18 +55,18 @@ func (h *Host) InstallPlugin(ctx context.Context, r PluginInstallRequest) (Plugi
 	return out, nil
 }
 
-func (h *Host) aboutPlugin(ctx context.Context, e catalog.Entry) (about install.About, err error) {
+func (a *Admin) aboutPlugin(ctx context.Context, e catalog.Entry) (about install.About, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
-	err = h.plugins.Ask(ctx, e, false, func(p *backend.Peer) error {
+	err = a.plugins.Ask(ctx, e, false, func(p *backend.Peer) error {
 		about = install.About{Name: p.Name, Version: p.Version, Kind: string(p.Kind), Contract: p.Contract}
 		return nil
 	})
 	return about, err
 }
 
-// PluginRemoveRequest says what plugin to remove.
-type PluginRemoveRequest struct {
+// RemoveRequest says what plugin to remove.
+type RemoveRequest struct {
 	Name string
 	// Version is one that is installed; empty: the only one.
 	Version string
@@ -76,23 +76,23 @@ type PluginRemoveRequest struct {
 	Force bool
 }
 
-// RemovePlugin removes installed versions of a plugin and returns them. The last
+// Remove removes installed versions of a plugin and returns them. The last
 // one is kept as long as it owns workers that run, and nothing else does.
-func (h *Host) RemovePlugin(ctx context.Context, r PluginRemoveRequest) ([]string, error) {
-	versions, err := h.versionsToRemove(r)
+func (a *Admin) Remove(ctx context.Context, r RemoveRequest) ([]string, error) {
+	versions, err := a.versionsToRemove(r)
 	if err != nil {
 		return nil, err
 	}
-	if last := len(versions) == len(h.catalog.Versions(r.Name)); last && !r.Force {
-		if err := h.unused(ctx, r.Name); err != nil {
+	if last := len(versions) == len(a.catalog.Versions(r.Name)); last && !r.Force {
+		if err := a.unused(ctx, r.Name); err != nil {
 			return nil, err
 		}
 	}
-	return versions, install.Remove(ctx, h.opts.Dir, r.Name, versions)
+	return versions, install.Remove(ctx, a.dir, r.Name, versions)
 }
 
-func (h *Host) versionsToRemove(r PluginRemoveRequest) ([]string, error) {
-	there := h.catalog.Versions(r.Name)
+func (a *Admin) versionsToRemove(r RemoveRequest) ([]string, error) {
+	there := a.catalog.Versions(r.Name)
 	version := catalog.CleanVersion(r.Version)
 	switch {
 	case version != "" && !slices.Contains(there, version):
@@ -100,19 +100,19 @@ func (h *Host) versionsToRemove(r PluginRemoveRequest) ([]string, error) {
 	case version != "":
 		return []string{version}, nil
 	case len(there) == 0:
-		return nil, h.notInstalled(r.Name)
+		return nil, a.notInstalled(r.Name)
 	case len(there) > 1 && !r.All:
-		return nil, &PluginVersionsError{Name: r.Name, Versions: there}
+		return nil, &VersionsError{Name: r.Name, Versions: there}
 	}
 	return there, nil
 }
 
 // unused refuses if workers of an installed plugin run.
-func (h *Host) unused(ctx context.Context, name string) error {
-	if e, err := h.catalog.Find(name); err == nil && e.Installed == nil {
+func (a *Admin) unused(ctx context.Context, name string) error {
+	if e, err := a.catalog.Find(name); err == nil && e.Installed == nil {
 		return nil // they are another one's
 	}
-	reg, err := h.reading(ctx)
+	reg, err := a.reading(ctx)
 	if err != nil || reg == nil {
 		return err
 	}
@@ -120,35 +120,35 @@ func (h *Host) unused(ctx context.Context, name string) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	return &PluginInUseError{Name: name, Workers: n}
+	return &InUseError{Name: name, Workers: n}
 }
 
 // notInstalled says what there is of that name in its place.
-func (h *Host) notInstalled(name string) error {
-	e, err := h.catalog.Find(name)
+func (a *Admin) notInstalled(name string) error {
+	e, err := a.catalog.Find(name)
 	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {
 		return missing
 	}
 	return fmt.Errorf("plugin '%s' is %s, which 'swarm plugin install' did not install", name, e.Path())
 }
 
-// PluginVersionsError says that a plugin has several versions, of which one has to
+// VersionsError says that a plugin has several versions, of which one has to
 // be named.
-type PluginVersionsError struct {
+type VersionsError struct {
 	Name     string
 	Versions []string
 }
 
-func (e *PluginVersionsError) Error() string {
+func (e *VersionsError) Error() string {
 	return fmt.Sprintf("plugin '%s' is installed in %d versions: %s", e.Name, len(e.Versions), strings.Join(e.Versions, ", "))
 }
 
-// PluginInUseError says that workers run which the plugin owns.
-type PluginInUseError struct {
+// InUseError says that workers run which the plugin owns.
+type InUseError struct {
 	Name    string
 	Workers int
 }
 
-func (e *PluginInUseError) Error() string {
+func (e *InUseError) Error() string {
 	return fmt.Sprintf("plugin '%s' owns %d running worker(s)", e.Name, e.Workers)
 }

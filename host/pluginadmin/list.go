@@ -1,4 +1,4 @@
-package host
+package pluginadmin
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 // checkLimit is how long a plugin may take to say whether it can work.
 const checkLimit = 10 * time.Second
 
-// PluginStatus is what is known of one plugin.
-type PluginStatus struct {
+// Status is what is known of one plugin.
+type Status struct {
 	Name string
 	// Kind is "backend" or "workspace"; empty if it could not be started.
 	Kind    string
@@ -39,29 +39,29 @@ type PluginStatus struct {
 	Err error
 }
 
-// PluginList starts all plugins that can be found and tells how they are, sorted
+// List starts all plugins that can be found and tells how they are, sorted
 // by name.
-func (h *Host) PluginList(ctx context.Context) []PluginStatus {
-	found := h.catalog.List()
-	list := make([]PluginStatus, len(found))
+func (a *Admin) List(ctx context.Context) []Status {
+	found := a.catalog.List()
+	list := make([]Status, len(found))
 	var wg sync.WaitGroup
 	for i, f := range found {
-		wg.Go(func() { list[i] = h.pluginStatus(ctx, f) })
+		wg.Go(func() { list[i] = a.pluginStatus(ctx, f) })
 	}
 	wg.Wait()
 	return list
 }
 
 // pluginStatus starts a plugin and tells how it is.
-func (h *Host) pluginStatus(ctx context.Context, f catalog.Found) PluginStatus {
+func (a *Admin) pluginStatus(ctx context.Context, f catalog.Found) Status {
 	name := f.Entry.Name
-	s := PluginStatus{Name: name, Path: f.Entry.Path(), Installed: f.Entry.Installed, Versions: h.catalog.Versions(name), Err: f.Err}
+	s := Status{Name: name, Path: f.Entry.Path(), Installed: f.Entry.Installed, Versions: a.catalog.Versions(name), Err: f.Err}
 	if f.Err != nil {
 		return s
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
-	s.Err = h.plugins.Ask(ctx, f.Entry, false, func(p *backend.Peer) error {
+	s.Err = a.plugins.Ask(ctx, f.Entry, false, func(p *backend.Peer) error {
 		s.Kind, s.Version, s.Contract, s.Local = string(p.Kind), p.Version, p.Contract, p.Local
 		for _, c := range p.Capabilities {
 			s.Capabilities = append(s.Capabilities, string(c))
@@ -73,9 +73,9 @@ func (h *Host) pluginStatus(ctx context.Context, f catalog.Found) PluginStatus {
 	return s
 }
 
-// PluginDetail is all that is known of one plugin.
-type PluginDetail struct {
-	PluginStatus
+// Detail is all that is known of one plugin.
+type Detail struct {
+	Status
 	// Command is how it is started.
 	Command []string
 	// Configured says that Command comes from a config file, WantVersion and
@@ -84,42 +84,42 @@ type PluginDetail struct {
 	WantVersion, WantSHA256 string
 }
 
-// Plugin starts a plugin and tells all that is known of it. What is wrong with it
+// Show starts a plugin and tells all that is known of it. What is wrong with it
 // is in the detail; a plugin that there is not is a [catalog.NotFoundError].
-func (h *Host) Plugin(ctx context.Context, name string) (PluginDetail, error) {
-	e, err := h.catalog.Find(name)
+func (a *Admin) Show(ctx context.Context, name string) (Detail, error) {
+	e, err := a.catalog.Find(name)
 	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {
-		return PluginDetail{}, missing
+		return Detail{}, missing
 	}
 	e.Name = name
-	return PluginDetail{
-		PluginStatus: h.pluginStatus(ctx, catalog.Found{Entry: e, Err: err}),
-		Command:      e.Command, Configured: e.Configured, WantVersion: e.Version, WantSHA256: e.SHA256,
+	return Detail{
+		Status:  a.pluginStatus(ctx, catalog.Found{Entry: e, Err: err}),
+		Command: e.Command, Configured: e.Configured, WantVersion: e.Version, WantSHA256: e.SHA256,
 	}, nil
 }
 
-// PluginVerdict tells whether a version of a plugin is as it was installed.
-type PluginVerdict struct {
+// Verdict tells whether a version of a plugin is as it was installed.
+type Verdict struct {
 	Name, Version string
 	// Problems are a line for each thing that is not; none if all is.
 	Problems []string
 }
 
-// VerifyPlugins reads all files of all installed plugins, or of all versions of the
+// Verify reads all files of all installed plugins, or of all versions of the
 // named one, and compares them with what was installed. Nothing is started.
-func (h *Host) VerifyPlugins(name string) ([]PluginVerdict, error) {
-	names := h.catalog.InstalledNames()
+func (a *Admin) Verify(name string) ([]Verdict, error) {
+	names := a.catalog.InstalledNames()
 	if name != "" {
 		if !slices.Contains(names, name) {
-			return nil, h.notInstalled(name)
+			return nil, a.notInstalled(name)
 		}
 		names = []string{name}
 	}
-	var verdicts []PluginVerdict
+	var verdicts []Verdict
 	for _, name := range names {
-		for _, version := range h.catalog.Versions(name) {
-			v := PluginVerdict{Name: name, Version: version}
-			i, err := h.catalog.Installed(name, version)
+		for _, version := range a.catalog.Versions(name) {
+			v := Verdict{Name: name, Version: version}
+			i, err := a.catalog.Installed(name, version)
 			if err != nil {
 				v.Problems = []string{err.Error()}
 			} else {

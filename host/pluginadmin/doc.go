@@ -1,0 +1,39 @@
+// Package pluginadmin administers plugins: it lists them with their health, installs,
+// verifies and removes versions of them. It starts a plugin only to ask what it is and
+// whether it can work, never for a worker. It refuses to remove what running workers need.
+package pluginadmin
+
+import (
+	"context"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+// Options say what an [Admin] needs.
+type Options struct {
+	// Dir is the state directory, in which plugins are installed.
+	Dir     string
+	Catalog *catalog.Catalog
+	Plugins *backend.Plugins
+	Logger  hclog.Logger
+	// Reading returns the registry for reads, or nil where there never was one.
+	Reading func(context.Context) (*registry.Registry, error)
+}
+
+// Admin administers the plugins of a state directory.
+type Admin struct {
+	dir     string
+	catalog *catalog.Catalog
+	plugins *backend.Plugins
+	log     hclog.Logger
+	reading func(context.Context) (*registry.Registry, error)
+}
+
+// New returns an administration of plugins.
+func New(o Options) *Admin {
+	return &Admin{dir: o.Dir, catalog: o.Catalog, plugins: o.Plugins, log: o.Logger, reading: o.Reading}
+}

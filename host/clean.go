@@ -1,5 +1,18 @@
 package host
 
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
 // CleanRequest says how to clean.
 type CleanRequest struct {
 	// KeepWorkspace leaves the workspaces where they are.
@@ -23,4 +36,168 @@ type CleanOutcome struct {
 	Notices []string
 	// WorkspaceRemoved is as in [KillOutcome].
 	WorkspaceRemoved bool
+}
+
+// Clean removes what is left of stopped workers: workspace, run directory,
+// record. With All or Tag it passes over workers that run; a running worker that
+// is named is an [ErrRunning] in its outcome. An unknown name is an
+// [ErrNotFound], and nothing was touched then, nor if one of them is of a team that
+// the caller does not lead.
+func (h *Host) Clean(ctx context.Context, sel Selection, req CleanRequest) ([]CleanOutcome, error) {
+	recs, _, err := h.chooseNamed(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.mayEnd(ctx, recs...); err != nil {
+		return nil, err
+	}
+	if recs, err = h.withoutEnded(ctx, sel, recs); err != nil {
+		return nil, err
+	}
+	selected := slices.Clone(recs)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	beside.Go(func() {
+		if reg, err := h.writing(ctx); err == nil { // else it is said of each worker
+			h.reconcile(ctx, reg, func(id string) bool { return indexID(selected, id) >= 0 })
+		}
+	})
+	outcomes := make([]CleanOutcome, len(recs))
+	skip := make([]bool, len(recs))
+	var wg sync.WaitGroup
+	for i, r := range recs {
+		if r.State == registry.Starting && !h.dir.Locked(r.ID) {
+			wg.Go(func() {
+				if now, err := h.settled(ctx, r); err == nil {
+					recs[i] = now
+				}
+			})
+		}
+	}
+	wg.Wait()
+	for i, w := range h.observe(ctx, recs) {
+		out := &outcomes[i]
+		out.Worker = w
+		switch {
+		case w.Gone():
+			wg.Go(func() { h.cleanOne(ctx, recs[i], req, out) })
+		case w.Status == StatusUnknown:
+			out.Err = fmt.Errorf("cannot clean worker '%s': %s", w.Name, w.Reason)
+		case w.Status == StatusStarting && w.Reason != "":
+			out.Err = fmt.Errorf("cannot clean worker '%s': its %s", w.Name, w.Reason)
+		default:
+			out.Err = &runningError{name: w.Name}
+			skip[i] = len(sel.Names) == 0
+		}
+	}
+	wg.Wait()
+	var told []CleanOutcome
+	for i, out := range outcomes {
+		if skip[i] {
+			continue
+		}
+		told = append(told, out)
+		if req.Done != nil {
+			req.Done(out)
+		}
+	}
+	return told, nil
+}
+
+// cleanOne removes what is left of one worker that has ended.
+func (h *Host) cleanOne(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
+	if err := h.cleanLocked(ctx, rec, req, out); err != nil {
+		out.Err = fmt.Errorf("cannot clean worker '%s': %w", rec.Name, err)
+	}
+}
+
+func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) error {
+	unlock, err := h.dir.Lock(ctx, rec.ID)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	reg, now, err := h.recordCleaned(ctx, rec, out.Worker)
+	if errors.Is(err, registry.ErrFull) {
+		// What is removed anyway may be what fills the disk.
+		if err = h.dir.DropOutput(rec.ID); err == nil {
+			reg, now, err = h.recordCleaned(ctx, rec, out.Worker)
+		}
+	}
+	if errors.Is(err, ErrNotFound) {
+		return nil // somebody else has just cleaned it
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case now.Workspace == nil:
+	case req.KeepWorkspace:
+		out.Notices = append(out.Notices, fmt.Sprintf("the worktree of '%s' stays: %s", now.Name, now.Workspace.Path))
+	default:
+		h.cleanWorkspace(ctx, now, req, out)
+	}
+	for _, id := range append(now.Previous, rec.ID) {
+		if err := os.RemoveAll(h.dir.RunDir(id)); err != nil {
+			return err
+		}
+	}
+	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		events := []registry.Event{newEvent(&now, EventCleaned, "", time.Now())}
+		if now.Workspace != nil && !out.WorkspaceRemoved {
+			events = append([]registry.Event{newEvent(&now, EventKept, now.Workspace.Path, time.Now())}, events...)
+		}
+		err := errors.Join(tx.Delete(ctx, rec.ID), tx.Forget(ctx, rec.ID), retire(ctx, tx, &now))
+		if err != nil {
+			return err
+		}
+		_, err = tx.Append(ctx, events...)
+		return err
+	})
+}
+
+// recordCleaned records the end of a worker that is to be cleaned. Without its
+// run directory a worker whose end is not recorded would be lost, should that be
+// the last that happens.
+func (h *Host) recordCleaned(ctx context.Context, rec registry.Record, w Worker) (*registry.Registry, registry.Record, error) {
+	reg, err := h.writing(ctx)
+	if err != nil {
+		return nil, rec, err
+	}
+	now, err := reread(ctx, reg, rec)
+	if err == nil && now.State != registry.Stopped {
+		end := swarm.Status{
+			State: swarm.StateLost, Started: w.Started, Where: w.Where, Exit: w.Exit, Reason: w.Reason,
+			Restarts: w.Restarts, Completion: w.Completion,
+		}
+		n := h.newsOf(ctx, rec, end)
+		n.dropsWorkspace = true // what becomes of it is told with the cleaning
+		_, err = h.publish(ctx, reg, []news{n})
+	}
+	return reg, now, err
+}
+
+// cleanWorkspace removes the workspace of a worker, or says why it stays; the
+// worker's record goes all the same.
+func (h *Host) cleanWorkspace(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
+	path := rec.Workspace.Path
+	res, err := h.dropWorkspace(ctx, &rec, req.ForceDirty)
+	out.Notices = append(out.Notices, rescued(rec.Name, res.Rescues)...)
+	switch {
+	case err != nil:
+		out.Warnings = append(out.Warnings, preserving(rec.Name, err.Error(), path))
+	case res.Kept != nil:
+		out.Warnings = append(out.Warnings, preserving(rec.Name, res.Kept.Reason, path))
+	default:
+		out.WorkspaceRemoved = true
+		out.Worker.Workspace = nil
+	}
+}
+
+// preserving says why a worktree stays, and where it is: the record that knew is gone.
+func preserving(name, reason, path string) Warning {
+	return Warning{
+		Text: fmt.Sprintf("preserving worktree for '%s': %s", name, reason),
+		Hint: fmt.Sprintf("the worktree is %s", path),
+	}
 }

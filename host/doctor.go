@@ -1,5 +1,23 @@
 package host
 
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
 // Severity says how bad a finding is.
 type Severity string
 
@@ -24,4 +42,346 @@ type Finding struct {
 	What string
 	// Mend says how to mend it; empty if there is nothing to mend.
 	Mend string
+}
+
+// Doctor looks at everything and says what is damaged or left over. It changes
+// nothing but for a file that it writes and removes again, unless rebuild is set:
+// then a database that is damaged or missing is made again from the run
+// directories, and the damaged one is kept beside it; a good one is completed with
+// the workers that it does not know.
+//
+// wanted are the names of plugins that the caller's configuration asks for; one that
+// lacks a program, such as git or tmux, is an error only if it is wanted or a worker
+// was made with it.
+func (h *Host) Doctor(ctx context.Context, rebuild bool, wanted ...string) ([]Finding, error) {
+	d := &doctor{h: h, wanted: wanted}
+	if rebuild {
+		if err := d.rebuild(ctx); err != nil {
+			return d.findings, err
+		}
+	}
+	d.directory()
+	recs, ok := d.database(ctx)
+	d.runDirs(ctx, recs, ok)
+	if ok {
+		d.workers(ctx, recs)
+		d.couriers(recs)
+	}
+	d.shim()
+	d.plugins(ctx, recs)
+	return d.findings, nil
+}
+
+// doctor collects findings.
+type doctor struct {
+	h        *Host
+	findings []Finding
+	// wanted are plugins that somebody asked for.
+	wanted []string
+	// gone are the ephemeral workers that a rebuild found to have ended.
+	gone []string
+}
+
+func (d *doctor) find(s Severity, subject, mend, format string, args ...any) {
+	d.findings = append(d.findings, Finding{Severity: s, Subject: subject, What: fmt.Sprintf(format, args...), Mend: mend})
+}
+
+// directory looks at the state directory and its permissions.
+func (d *doctor) directory() {
+	const subject = "state directory"
+	dir := d.h.opts.Dir
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.beforehand(dir)
+		return
+	case err != nil:
+		d.find(SeverityError, subject, "see to it that it can be read", "%v", err)
+		return
+	case !info.IsDir():
+		d.find(SeverityError, subject, "move it away, or set SWARM_DIR to another directory", "%s is not a directory", dir)
+		return
+	}
+	before := len(d.findings)
+	if err := tryWrite(dir); err != nil {
+		d.find(SeverityError, subject, "make it writable; until then workers can be seen and killed, but nothing is recorded", "%s can't be written: %v", dir, err)
+	}
+	if registry.Full(dir) {
+		d.find(SeverityError, subject, "make room; 'swarm clean' drops what workers wrote that have ended", "the disk of %s is full", dir)
+	}
+	d.private(dir, 0o700)
+	for _, name := range []string{registry.File, registry.File + "-wal", registry.File + "-shm"} {
+		path := filepath.Join(dir, name)
+		if err := unix.Access(path, unix.R_OK|unix.W_OK); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			d.find(SeverityError, "permissions", "chmod 600 "+quote(path), "%s can't be read and written: %v", path, err)
+		}
+		d.private(path, 0o600)
+	}
+	d.private(filepath.Join(dir, statedir.WorkersDir), 0o700)
+	d.private(filepath.Join(dir, statedir.LocksDir), 0o700)
+	d.private(filepath.Join(dir, statedir.JournalDir), 0o700)
+	entries, err := safefile.ReadDir(dir)
+	if err != nil {
+		d.find(SeverityError, subject, "see to it that it can be read", "%v", err)
+	}
+	for _, e := range entries {
+		if path := filepath.Join(dir, e.Name()); strings.HasPrefix(e.Name(), registry.BuildPrefix) {
+			d.find(SeverityWarning, subject, "rm -r "+quote(path), "%s is left over from the making of a database", path)
+		}
+	}
+	if len(d.findings) == before {
+		d.find(SeverityOK, subject, "", "%s", dir)
+	}
+}
+
+// private finds out what others may do with a file. That of a symbolic link is
+// what it leads to.
+func (d *doctor) private(path string, want fs.FileMode) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		d.find(SeverityError, "permissions", "see to it that it can be read", "%v", err)
+		return
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		d.find(SeverityWarning, "permissions", fmt.Sprintf("chmod %o %s", want, quote(path)), "%s is open to others (mode %04o)", path, mode)
+	}
+}
+
+// database looks at the registry and returns its records, and whether they could
+// be read.
+func (d *doctor) database(ctx context.Context) ([]registry.Record, bool) {
+	const subject = "database"
+	path := filepath.Join(d.h.opts.Dir, registry.File)
+	var damaged *registry.DamagedError
+	reg, err := d.h.reading(ctx)
+	if err == nil && reg == nil {
+		d.find(SeverityOK, subject, "", "there is none yet")
+		return nil, true
+	}
+	var recs []registry.Record
+	var warnings []string
+	if err == nil {
+		err = reg.Check(ctx)
+	}
+	if err == nil {
+		recs, warnings, err = reg.Read(ctx, registry.Query{})
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, registry.ErrNewer):
+		d.find(SeverityError, subject, "use that swarm, or set SWARM_DIR to another directory", "%v", err)
+		return nil, false
+	case errors.Is(err, registry.ErrMissing):
+		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'", "%s is gone or empty, but there are run directories of workers", path)
+		return nil, false
+	case errors.As(err, &damaged):
+		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'; the damaged file is kept beside the new one", "%s is damaged: %v", path, damaged.Cause)
+		return nil, false
+	default:
+		d.find(SeverityError, subject, "see to the cause; if the file itself is at fault, run 'swarm doctor --rebuild'", "%v", err)
+		return nil, false
+	}
+	for _, w := range warnings {
+		d.find(SeverityWarning, subject, "move "+path+" aside and run 'swarm doctor --rebuild'", "%s", w)
+	}
+	if len(warnings) == 0 {
+		d.find(SeverityOK, subject, "", "%s: schema %d, %d worker(s)", path, registry.Schema, len(recs))
+	}
+	d.teams(ctx)
+	return recs, true
+}
+
+// runDirs compares run directories and records.
+func (d *doctor) runDirs(ctx context.Context, recs []registry.Record, known bool) {
+	const subject = "run directories"
+	before := len(d.findings)
+	ids, err := d.h.dir.RunDirs()
+	if err != nil {
+		d.find(SeverityError, subject, "see to it that it can be read", "%v", err)
+		return
+	}
+	previous := map[string]bool{}
+	for _, r := range recs {
+		for _, id := range r.Previous {
+			previous[id] = true
+		}
+	}
+	left := d.leftovers(ctx)
+	for _, id := range ids {
+		dir := d.h.dir.RunDir(id)
+		_, err := d.h.dir.ReadWorkerFile(id)
+		switch {
+		case previous[id]:
+			// It goes with the worker that took its place.
+		case known && indexID(recs, id) < 0 && !d.h.dir.Locked(id) && (left[id] || d.goneOnPurpose(ctx, id)):
+			if d.h.dir.Kept(id) {
+				continue // it goes with its keeper
+			}
+			d.find(SeverityWarning, subject, "run 'swarm gc'", "%s is left over by a worker that is gone", dir)
+		case known && indexID(recs, id) < 0 && d.h.dir.Locked(id):
+			// It is being made or removed.
+		case known && indexID(recs, id) < 0 && err != nil:
+			d.find(SeverityWarning, subject, "rm -r "+quote(dir), "%s is left over: no worker has it (%v)", dir, err)
+		case known && indexID(recs, id) < 0:
+			d.find(SeverityWarning, subject, "run 'swarm doctor --rebuild' to bring its worker back, then 'swarm clean' it", "%s is of a worker that is not in the registry", dir)
+		case errors.Is(err, fs.ErrNotExist) && d.h.dir.Locked(id):
+		case err != nil:
+			d.find(SeverityWarning, subject, "nothing to do unless the database is lost too", "%s: %v", dir, err)
+		}
+	}
+	if len(d.findings) == before {
+		d.find(SeverityOK, subject, "", "%d", len(ids))
+	}
+}
+
+// leftovers are the run directories whose records went on purpose.
+func (d *doctor) leftovers(ctx context.Context) map[string]bool {
+	left := map[string]bool{}
+	if reg, err := d.h.reading(ctx); err == nil && reg != nil {
+		ids, err := reg.Leftovers(ctx)
+		d.h.warnIf(err, "the leftovers can't be read")
+		for _, id := range ids {
+			left[id] = true
+		}
+	}
+	return left
+}
+
+func (d *doctor) goneOnPurpose(ctx context.Context, id string) bool {
+	reg, err := d.h.reading(ctx)
+	return err == nil && reg != nil && d.h.goneOnPurpose(ctx, reg, id)
+}
+
+// workers looks at what each worker should have.
+func (d *doctor) workers(ctx context.Context, recs []registry.Record) {
+	before := len(d.findings)
+	for i, w := range d.h.observe(ctx, recs) {
+		subject := "worker " + w.Name
+		switch {
+		case w.Status == StatusStarting && w.Reason != "":
+			d.find(SeverityWarning, subject, fmt.Sprintf("run 'swarm kill %s' and 'swarm clean %s'", w.Name, w.Name), "its %s", w.Reason)
+		case w.Status == StatusLost && len(w.Survivors) > 0:
+			d.find(SeverityWarning, subject, "run 'swarm kill "+w.Name+"'", "its keeper died; still alive: %s", processes(w.Survivors))
+		case w.Status == StatusUnknown:
+			d.find(SeverityError, subject, d.mendUnknown(w), "%s", w.Reason)
+		}
+		if recs[i].Workspace != nil {
+			if _, err := os.Stat(recs[i].Workspace.Path); errors.Is(err, fs.ErrNotExist) {
+				d.find(SeverityWarning, subject, "run 'swarm clean "+w.Name+"' when it is not needed any more", "its worktree %s is gone", recs[i].Workspace.Path)
+			}
+		}
+		if _, err := os.Stat(d.h.dir.RunDir(w.ID)); errors.Is(err, fs.ErrNotExist) && w.Status == StatusRunning {
+			d.find(SeverityWarning, subject, "run 'swarm kill "+w.Name+"'", "its run directory %s is gone; its output and its exit are lost", d.h.dir.RunDir(w.ID))
+		}
+		d.socket(w)
+	}
+	if len(d.findings) == before {
+		d.find(SeverityOK, "workers", "", "%d", len(recs))
+	}
+}
+
+// mendUnknown says how to mend that a backend can't tell how a worker is.
+func (d *doctor) mendUnknown(w Worker) string {
+	dir := d.h.dir.RunDir(w.ID)
+	_, err := statedir.ReadStatus(dir)
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("see to its backend '%s'; 'swarm plugin list' shows the plugins", w.Backend)
+	case errors.Is(err, fs.ErrPermission):
+		return "see to it that " + filepath.Join(dir, rundir.StatusFile) + " can be read"
+	default:
+		// Its keeper writes another one when it ends, and kill needs none.
+		remove, path := "rm", filepath.Join(dir, rundir.StatusFile)
+		if info, err := os.Lstat(path); err == nil && info.IsDir() {
+			remove = "rm -r"
+		}
+		return fmt.Sprintf("%s %s, then 'swarm kill %s'", remove, quote(path), w.Name)
+	}
+}
+
+// socket finds the socket that a keeper left which was killed.
+func (d *doctor) socket(w Worker) {
+	path := filepath.Join(d.h.dir.RunDir(w.ID), rundir.Socket)
+	if _, err := os.Lstat(path); err == nil && w.Gone() {
+		d.find(SeverityWarning, "worker "+w.Name, "run 'swarm clean "+w.Name+"'", "its keeper was killed and left %s", path)
+	}
+}
+
+// shim looks for the keeper of local workers.
+func (d *doctor) shim() {
+	path, err := d.h.catalog.Beside(backend.ShimName)
+	if err != nil {
+		d.find(SeverityError, "shim", "install swarm-shim beside swarm ('make install')", "%v", err)
+		return
+	}
+	d.find(SeverityOK, "shim", "", "%s", path)
+}
+
+// quote makes one word of the shell of a path.
+func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
+
+// beforehand looks at the place where the state directory will be.
+func (d *doctor) beforehand(dir string) {
+	const subject = "state directory"
+	at := filepath.Dir(dir)
+	for at != filepath.Dir(at) {
+		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		at = filepath.Dir(at)
+	}
+	if err := tryMake(at); err != nil {
+		d.find(SeverityError, subject, "make "+at+" writable, or set SWARM_DIR to another directory",
+			"%s does not exist, and can't be made: %v", dir, err)
+		return
+	}
+	d.find(SeverityOK, subject, "", "%s does not exist yet", dir)
+}
+
+// tryWrite writes a file into a directory and removes it: only the file system knows
+// whether that works, a quota or a read-only mount is in no mode.
+func tryWrite(dir string) error {
+	f, err := os.CreateTemp(dir, ".doctor-")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("written by swarm doctor\n")
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+}
+
+// tryMake makes a directory in another one and removes it.
+func tryMake(dir string) error {
+	made, err := os.MkdirTemp(dir, ".swarm-doctor-")
+	if err != nil {
+		return err
+	}
+	return os.Remove(made)
+}
+
+// teams looks at what the database says of teams, if there are any.
+func (d *doctor) teams(ctx context.Context) {
+	const subject = "teams"
+	var teams []registry.Team
+	var agents []registry.Agent
+	var warnings []string
+	err := d.h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+		var more []string
+		if teams, warnings, err = tx.Teams(ctx); err == nil {
+			agents, more, err = tx.Agents(ctx, registry.AgentQuery{})
+		}
+		warnings = append(warnings, more...)
+		return err
+	})
+	switch {
+	case err != nil:
+		d.find(SeverityError, subject, "see to the cause; if the database is at fault, run 'swarm doctor --rebuild'", "%v", err)
+	case len(warnings) == 0 && len(teams) > 0:
+		d.find(SeverityOK, subject, "", "%d, with %d agent(s)", len(teams), len(agents))
+	}
+	for _, w := range warnings {
+		d.find(SeverityWarning, subject, "its worker can be killed by 'swarm kill'; the rest goes with 'swarm team delete'", "%s", w)
+	}
 }

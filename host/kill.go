@@ -2,9 +2,14 @@ package host
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -125,4 +130,235 @@ func (req KillRequest) options(policy swarm.KillOptions) swarm.KillOptions {
 		policy.Force = *req.Force
 	}
 	return policy
+}
+
+const (
+	// killMargin is how long a backend may take beyond the grace.
+	killMargin = 20 * time.Second
+	// settleLimit is how long to wait for the spawn of a worker to be over.
+	settleLimit = 30 * time.Second
+	// recordLimit is how long the recording of what happened may take, also
+	// after the caller gave up.
+	recordLimit = 15 * time.Second
+	// requestLimit is how long a kill waits until the history tells of it. A
+	// registry that is locked must not stand between a user and a kill.
+	requestLimit = 2 * time.Second
+)
+
+// killing is one call of Kill. One goroutine, that of the call, records and
+// reports; others ask the backends and send it what they hear.
+type killing struct {
+	h   *Host
+	req KillRequest
+	// recs are the selected workers, outcomes what is known of them so far.
+	recs     []registry.Record
+	outcomes []KillOutcome
+	known    []bool
+	// told is how many outcomes were given to Done.
+	told int
+	// self is the place of the worker that the caller runs in, or -1.
+	self    int
+	results chan killed
+	// requested is closed when the history tells that the kills were asked for:
+	// only then is anything signalled.
+	requested chan struct{}
+	// asked holds the ids of the workers of which the history tells that.
+	asked sync.Map
+	// telling are those who still wait to tell that.
+	telling sync.WaitGroup
+
+	// progress guards the caller's Progress.
+	progress sync.Mutex
+}
+
+// killed is what came of one worker.
+type killed struct {
+	at  int
+	rec registry.Record
+	res swarm.KillResult
+	err error
+	// before says that it had been recorded as stopped.
+	before bool
+}
+
+func newKilling(h *Host, req KillRequest, recs []registry.Record) *killing {
+	return &killing{
+		h: h, req: req, recs: recs,
+		outcomes: make([]KillOutcome, len(recs)),
+		known:    make([]bool, len(recs)),
+		self:     h.callerAmong(recs),
+		results:  make(chan killed, len(recs)),
+
+		requested: make(chan struct{}),
+	}
+}
+
+// run kills all but the caller's own worker and returns when all is recorded.
+func (k *killing) run(ctx context.Context) {
+	var asking, beside sync.WaitGroup
+	defer beside.Wait()
+	defer k.telling.Wait()
+	asking.Go(func() {
+		// Who waits for a locked database can't be called back.
+		goOn := sync.OnceFunc(func() { close(k.requested) })
+		late := time.AfterFunc(requestLimit, goOn)
+		defer late.Stop()
+		defer goOn()
+		k.request(ctx, k.recs)
+	})
+	asking.Go(func() { k.killRunning(ctx, k.recs, k.place) })
+	beside.Go(func() { k.reconcile(ctx) })
+	for i, r := range k.recs {
+		switch {
+		case i == k.self:
+		case r.State == registry.Stopped:
+			k.results <- killed{at: i, rec: r, before: true}
+		case r.State == registry.Starting:
+			asking.Go(func() { k.killStarting(ctx, i) })
+		}
+	}
+	go func() {
+		asking.Wait()
+		close(k.results)
+	}()
+	for batch := range batches(k.results) {
+		k.record(ctx, batch)
+	}
+}
+
+// reconcile looks after other workers than those that are killed.
+func (k *killing) reconcile(ctx context.Context) {
+	reg, err := k.h.writing(ctx)
+	if err != nil {
+		return // it was said already
+	}
+	k.h.reconcile(ctx, reg, func(id string) bool { return k.place(id) >= 0 })
+}
+
+// batches returns what is in a channel, always all that is there at once.
+func batches[T any](c <-chan T) func(yield func([]T) bool) {
+	return func(yield func([]T) bool) {
+		for first := range c {
+			batch := []T{first}
+			for more := true; more; {
+				select {
+				case next, ok := <-c:
+					if more = ok; ok {
+						batch = append(batch, next)
+					}
+				default:
+					more = false
+				}
+			}
+			if !yield(batch) {
+				return
+			}
+		}
+	}
+}
+
+// place returns where a record is in the selection.
+func (k *killing) place(id string) int {
+	return indexID(k.recs, id)
+}
+
+// killRunning kills the workers of recs that are recorded as running.
+func (k *killing) killRunning(ctx context.Context, recs []registry.Record, place func(id string) int) {
+	gs := k.h.plugins.Groups(recs, func(r registry.Record) bool { return isRunning(r) && place(r.ID) != k.self })
+	backend.Each(gs, func(g *backend.Group) { k.killGroup(ctx, g, place) })
+}
+
+// killGroup kills the workers of one backend.
+func (k *killing) killGroup(ctx context.Context, g *backend.Group, place func(id string) int) {
+	items := make([]plugin.KillItem, len(g.Recs))
+	var grace time.Duration
+	for i, r := range g.Recs {
+		items[i] = plugin.KillItem{Handle: r.Handle, Options: k.req.options(r.Kill)}
+		grace = max(grace, items[i].Options.Grace)
+		k.tell(KillEvent{Worker: r.Name, Deadline: time.Now().Add(items[i].Options.Grace)})
+	}
+	limited, cancel := context.WithTimeout(ctx, grace+killMargin+requestLimit)
+	defer cancel()
+	answered := make([]bool, len(items))
+	answer := func(i int, res swarm.KillResult, err error) {
+		answered[i] = true
+		if err == nil {
+			err = confirmed(g.Name, res)
+		}
+		k.tell(KillEvent{Worker: g.Recs[i].Name, Done: true})
+		k.results <- killed{at: place(g.Recs[i].ID), rec: g.Recs[i], res: res, err: err}
+	}
+	err := g.Err
+	if err == nil {
+		err = k.h.plugins.AskBackend(limited, g.Entry, true, func(p *backend.Peer) error {
+			<-k.requested
+			k.requestUnseen(limited, p, g.Recs)
+			return killBatch(limited, p, items, answered, answer)
+		})
+	}
+	if err == nil {
+		err = fmt.Errorf("%w: backend '%s' gave no answer", swarm.ErrUnavailable, g.Name)
+	}
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, g.Name, grace+killMargin)
+	}
+	for i := range items {
+		if !answered[i] {
+			answer(i, swarm.KillResult{}, err)
+		}
+	}
+}
+
+// killBatch asks for the kill of the items that were not answered yet. An item
+// whose answer is that the plugin is gone counts as not answered.
+func killBatch(ctx context.Context, p *backend.Peer, items []plugin.KillItem, answered []bool, answer func(int, swarm.KillResult, error)) error {
+	var open []plugin.KillItem
+	var at []int
+	for i := range items {
+		if !answered[i] {
+			open, at = append(open, items[i]), append(at, i)
+		}
+	}
+	var gone error
+	err := p.Backend.KillBatch(ctx, open, func(i int, res swarm.KillResult, err error) {
+		if errors.Is(err, plugin.ErrPluginGone) {
+			gone = err
+			return
+		}
+		answer(at[i], res, err)
+	})
+	if err == nil {
+		err = gone
+	}
+	return err
+}
+
+// killStarting waits until the spawn of a worker is over, or settles it, and
+// then kills what came of it.
+func (k *killing) killStarting(ctx context.Context, at int) {
+	rec, err := k.h.settled(ctx, k.recs[at])
+	switch {
+	case err != nil:
+		k.results <- killed{at: at, rec: k.recs[at], err: err}
+	case rec.State == registry.Stopped:
+		k.results <- killed{at: at, rec: rec, before: true}
+	default:
+		k.request(ctx, []registry.Record{rec})
+		k.killRunning(ctx, []registry.Record{rec}, func(string) int { return at })
+	}
+}
+
+func (k *killing) tell(e KillEvent) {
+	if k.req.Progress == nil {
+		return
+	}
+	k.progress.Lock()
+	defer k.progress.Unlock()
+	k.req.Progress(e)
+}
+
+func (k *killing) warn(w Warning) {
+	if k.req.Warn != nil {
+		k.req.Warn(w)
+	}
 }

@@ -2,8 +2,13 @@ package host
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -109,3 +114,265 @@ type KeptError struct {
 }
 
 func (e *KeptError) Error() string { return "cannot remove worktree: " + e.Kept.Reason }
+
+// respawning is one call of Respawn.
+type respawning struct {
+	h   *Host
+	req RespawnRequest
+	reg *registry.Registry
+	// old is the worker as it was when the call began.
+	old  registry.Record
+	plan *plan
+	// killing is how it was ended; nil if it had ended before.
+	killing *killing
+}
+
+// prepare finds out whether the worker can be started again, as far as that is
+// possible while it runs.
+func (r *respawning) prepare(ctx context.Context) error {
+	var err error
+	if r.plan, err = r.h.planRespawn(r.old, r.req); err != nil {
+		return err
+	}
+	if r.req.Resume {
+		if r.plan.resumed, err = r.h.resumed(r.old, r.req.Session); err != nil {
+			return err
+		}
+	}
+	err = r.h.startPlugins(ctx, r.reg, r.plan)
+	if errors.Is(err, ErrExists) {
+		return r.overtaken()
+	}
+	if err != nil {
+		return err
+	}
+	if r.req.CleanFirst && r.old.Workspace != nil {
+		if err := r.inspect(ctx); err != nil {
+			return err
+		}
+	}
+	if registry.Full(r.h.opts.Dir) {
+		return fmt.Errorf("%w in %s", registry.ErrFull, r.h.opts.Dir)
+	}
+	// That a registry can be opened does not say that it can be written.
+	return r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		return errors.Join(mayRejoin(ctx, tx, &r.old), tx.Delete(ctx, r.plan.rec.ID))
+	})
+}
+
+// inspect asks whether the old workspace could be removed, were the worker's
+// processes gone.
+func (r *respawning) inspect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
+	e, err := r.h.workspacePlugin(&r.old)
+	if err != nil {
+		return err
+	}
+	return r.h.plugins.AskWorkspace(ctx, e, true, func(p *backend.Peer) error {
+		opts := swarm.RemoveOptions{Force: r.req.ForceDirty, Vacant: r.old.State == registry.Running}
+		s, err := p.Workspace.Inspect(ctx, *r.old.Workspace, opts)
+		if err == nil && s.Kept != nil {
+			err = &KeptError{Path: r.old.Workspace.Path, Kept: *s.Kept}
+		}
+		return err
+	})
+}
+
+// run ends the worker and starts it again.
+func (r *respawning) run(ctx context.Context) (_ Worker, err error) {
+	release, err := r.hold()
+	if err != nil {
+		return Worker{}, err
+	}
+	defer release()
+	if err := r.end(ctx); err != nil {
+		return Worker{}, err
+	}
+	// The others of several respawns find the record gone after it.
+	unlock, err := r.h.dir.Lock(ctx, r.old.ID)
+	if err != nil {
+		return Worker{}, err
+	}
+	defer unlock()
+	if err := r.find(ctx); err != nil {
+		return Worker{}, err
+	}
+	if err := r.clean(ctx); err != nil {
+		return Worker{}, err
+	}
+	unlockNew, err := r.h.dir.Lock(ctx, r.plan.rec.ID)
+	if err != nil {
+		return Worker{}, err
+	}
+	defer unlockNew()
+	if err := r.start(ctx); err != nil {
+		return Worker{}, err
+	}
+	r.tellLeft(ctx)
+	_, err = r.h.dropRunDirs(ctx, r.reg, r.old.ID, r.plan.rec.ID)
+	r.h.warnIf(err, "run directories can't be removed")
+	w := worker(r.plan.rec)
+	apply(&w, r.plan.status)
+	w.PID = r.plan.status.Status.PID
+	return w, nil
+}
+
+// hold has those who look after agents pass over that of the worker, which has no
+// process for a while, until release is called. Of several respawns one holds it.
+func (r *respawning) hold() (release func(), err error) {
+	if r.old.Agent == "" {
+		return func() {}, nil
+	}
+	release, err = r.h.dir.TryLock(respawnLock(r.old.ID))
+	if release == nil {
+		release = func() {}
+	}
+	return release, err
+}
+
+// respawnLock is the name of the lock that is held while the worker of an agent is
+// ended and started again. No worker's id is like it.
+func respawnLock(id string) string { return "respawn-" + id }
+
+// end kills the worker, by its policy, and records its end.
+func (r *respawning) end(ctx context.Context) error {
+	if r.old.State != registry.Running {
+		return nil
+	}
+	// Whoever sees its end must not take it for that of its agent.
+	if err := r.mark(ctx, registry.StepRespawning); err != nil {
+		return err
+	}
+	r.killing = newKilling(r.h, KillRequest{respawn: true, Warn: r.req.Warn}, []registry.Record{r.old})
+	r.killing.run(ctx)
+	err := r.killing.outcomes[0].Err
+	if err != nil {
+		r.h.warnIf(r.mark(context.WithoutCancel(ctx), ""), "the step of a respawn can't be recorded", "worker", r.old.Name)
+	}
+	return err
+}
+
+// mark records what is done to the worker of an agent that runs.
+func (r *respawning) mark(ctx context.Context, step string) error {
+	if r.old.Agent == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordLimit)
+	defer cancel()
+	return ignoreNotFound(r.h.save(ctx, r.reg, r.old.ID, func(rec *registry.Record) {
+		if rec.State == registry.Running {
+			rec.Step = step
+		}
+	}))
+}
+
+// find looks what became of the old record. That of a worker which is kept for a
+// time only may have gone with its end or soon after.
+func (r *respawning) find(ctx context.Context) error {
+	now, err := r.reg.Get(ctx, r.old.ID)
+	switch {
+	case errors.Is(err, registry.ErrNotFound) && r.killing != nil && r.old.Retain != registry.RetainUntilClean:
+		r.plan.adopt(r.old, nil)
+		return nil
+	case errors.Is(err, registry.ErrNotFound):
+		return r.overtaken()
+	case err != nil:
+		return err
+	case now.State != registry.Stopped:
+		return fmt.Errorf("cannot respawn '%s': its end could not be recorded", r.old.Name)
+	}
+	r.plan.adopt(now, &now)
+	if r.plan.maker != nil || !r.plan.makesWorkspace() {
+		return nil
+	}
+	return r.h.plugins.AskWorkspace(ctx, r.plan.workspace, false, func(p *backend.Peer) error {
+		r.plan.maker = p
+		return nil
+	})
+}
+
+func (r *respawning) overtaken() error {
+	return fmt.Errorf("cannot respawn '%s': %w", r.old.Name, ErrOvertaken)
+}
+
+// clean removes the old workspace, if that was asked for.
+func (r *respawning) clean(ctx context.Context) error {
+	if !r.req.CleanFirst || r.plan.former == nil {
+		return nil
+	}
+	rec := r.old
+	rec.Workspace = r.plan.former
+	res, err := r.h.dropWorkspace(ctx, &rec, r.req.ForceDirty)
+	for _, line := range rescued(rec.Name, res.Rescues) {
+		if r.req.Notice != nil {
+			r.req.Notice(line)
+		}
+		if r.h.callers().IsKeeper() {
+			r.tell(ctx, EventRescued, line)
+		}
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot remove worktree: %w", err)
+	case res.Kept != nil:
+		return &KeptError{Path: rec.Workspace.Path, Kept: *res.Kept}
+	}
+	r.plan.former = nil
+	if r.plan.replaces == nil {
+		return nil
+	}
+	r.plan.replaces.Workspace = nil
+	return r.h.save(ctx, r.reg, r.old.ID, func(rec *registry.Record) { rec.Workspace = nil })
+}
+
+// start starts the worker in the place of the old one.
+func (r *respawning) start(ctx context.Context) (err error) {
+	var done undo
+	defer func() { err = done.onError(ctx, r.h.log, err) }()
+	err = r.h.make(ctx, r.reg, r.plan, &done)
+	if errors.Is(err, ErrExists) {
+		return r.overtaken()
+	}
+	return err
+}
+
+// tellLeft tells of the workspace that the worker had and has no more.
+func (r *respawning) tellLeft(ctx context.Context) {
+	if r.plan.replaces == nil || r.plan.replaces.Workspace == nil {
+		return
+	}
+	before, now := r.plan.replaces.Workspace, r.plan.rec.Workspace
+	if now != nil && now.Path == before.Path {
+		return
+	}
+	if r.req.Warn != nil {
+		r.req.Warn(Warning{Text: fmt.Sprintf("the worktree that '%s' had stays: %s", r.old.Name, before.Path)})
+	}
+	r.tell(ctx, EventKept, before.Path)
+}
+
+// unanswered writes an error into the history if the worker was ended for nothing,
+// or if nobody else will see the error. An agent is lost with its worker then.
+func (r *respawning) unanswered(ctx context.Context, cause error) error {
+	if r.killing != nil && !errors.Is(cause, ErrOvertaken) || r.h.callers().IsKeeper() {
+		r.tell(ctx, EventRespawnFailed, wording(cause))
+	}
+	return cause
+}
+
+// tell writes into the history of the old worker.
+func (r *respawning) tell(ctx context.Context, kind EventKind, text string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	defer cancel()
+	err := r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		if kind == EventRespawnFailed && r.killing != nil && r.killing.outcomes[0].Err == nil {
+			if _, err := team.Ended(ctx, tx, r.old.ID, team.End{Reason: reasonNotRespawned}, time.Now()); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Append(ctx, newEvent(&r.old, kind, line(text), time.Now()))
+		return err
+	})
+	r.h.warnIf(err, "the history can't be written", "worker", r.old.Name)
+}

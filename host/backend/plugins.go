@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
@@ -180,4 +181,17 @@ func (ps *Plugins) Local(p *Peer, id string) (*swarm.Local, error) {
 // notKind says that a plugin is not what it was named for.
 func notKind(name string, kind plugin.Kind) error {
 	return fmt.Errorf("%w: plugin '%s' is not a %s plugin", swarm.ErrInvalidSpec, name, kind)
+}
+
+// patience is how long the user waits for a plugin before being told for which.
+const patience = 5 * time.Second
+
+// TellWait tells the user what a call waits for, unless stop is called soon. A
+// repository may be locked by another process, or be large.
+func (ps *Plugins) TellWait(format string, args ...any) (stop func()) {
+	if ps.waiting == nil {
+		return func() {}
+	}
+	t := time.AfterFunc(patience, func() { ps.waiting(fmt.Sprintf(format, args...)) })
+	return func() { t.Stop() }
 }

@@ -1,6 +1,7 @@
 // Package host is the core of swarm: it keeps the registry of workers, finds the
-// backend that owns each of them, and routes what is asked for to it. It knows
-// no backend by name; all of them are plugins.
+// backend that owns each of them, and routes what is asked for to it. All backends are
+// plugins. It names one only where a record does not say which plugin is meant, and where
+// a worker's terminal matters.
 //
 // # Use
 //
@@ -41,6 +42,12 @@
 // who calls; what ends or disturbs the workers of a team is refused to those who do
 // not lead it, before anything is touched. [Host.Change] and [Host.View] are for what
 // builds on this package.
+//
+// # Rooms
+//
+// What a verb needs beside the registry is in packages of its own: host/statedir has paths,
+// locks and run directories, host/caller finds out who calls, host/backend talks to plugins, and
+// host/pluginadmin installs and lists them. They do not know the Host.
 //
 // The package is imported by cmd/swarm, cmd/swarm-mcp, cmd/internal/setup and by set,
 // agent, shell, tool and mcp below it. It imports shared/swarm, shared/plugin,

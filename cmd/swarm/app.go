@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"reflect"
 	"syscall"
 
 	"github.com/hashicorp/go-hclog"
@@ -21,12 +18,8 @@ import (
 // app is what every verb works with: the streams and the environment of one
 // call. Fields are set once, before a verb runs.
 type app struct {
-	out *output
-	err io.Writer
+	printer
 	env []string
-	// outWidth and errWidth are the widths of the terminals that stdout and stderr
-	// are, 0 if they are none.
-	outWidth, errWidth func() int
 	// helpError is what was wrong with a request for help, which cobra can't return.
 	helpError error
 }
@@ -41,10 +34,10 @@ func newApp(stdout, stderr *os.File, env []string) *app {
 			return width
 		}
 	}
-	return &app{
-		out: &output{w: stdout}, err: stderr, env: env,
+	return &app{printer: printer{
+		out: &stream{w: stdout}, err: stderr,
 		outWidth: widthOf(stdout), errWidth: widthOf(stderr),
-	}
+	}, env: env}
 }
 
 // main runs the verb that args name and returns the exit code.
@@ -113,58 +106,3 @@ func (a *app) logger() hclog.Logger {
 	}
 	return hclog.New(&hclog.LoggerOptions{Name: "swarm", Level: level, Output: safetext.Writer(a.err)})
 }
-
-// output is stdout. The first error is kept, so that a full disk becomes an exit
-// code although nobody looks at single writes.
-type output struct {
-	w   io.Writer
-	err error
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	if o.err != nil {
-		return 0, o.err
-	}
-	n, err := o.w.Write(p)
-	o.err = err
-	return n, err
-}
-
-// printf writes data for the user or the next program. Whoever wrote the texts among
-// args, they are made visible, each on one line, unless they are [made] here.
-func (a *app) printf(format string, args ...any) {
-	for i, arg := range args {
-		switch text := arg.(type) {
-		case made:
-		case error:
-			args[i] = visible(text.Error())
-		default:
-			if reflect.ValueOf(arg).Kind() == reflect.String {
-				args[i] = visible(fmt.Sprint(arg))
-			}
-		}
-	}
-	fmt.Fprintf(a.out, format, args...)
-}
-
-// made is text that is printed as it is: it has lines or colours of our own, and what
-// others wrote in it is visible already.
-type made string
-
-// warn tells what went wrong without making the call fail.
-func (a *app) warn(text, hint string) {
-	fmt.Fprintf(a.err, "swarm: warning: %s\n", visible(text))
-	a.hint(hint)
-}
-
-// hint tells what to do about the line before; empty: nothing.
-func (a *app) hint(text string) {
-	if text != "" {
-		fmt.Fprintf(a.err, "swarm: %s\n", visible(text))
-	}
-}
-
-// finishWriting makes the verb go on when nobody reads its output any more: what
-// it does to workers must not depend on that. The signal is caught, not ignored,
-// because plugins and workers would inherit that.
-func finishWriting() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

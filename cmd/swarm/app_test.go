@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,14 +16,6 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-// testApp is an app that writes into buffers and has no environment.
-func testApp() (a *app, stdout, stderr *bytes.Buffer) {
-	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	return &app{out: &output{w: stdout}, err: stderr, outWidth: noTerminal, errWidth: noTerminal}, stdout, stderr
-}
-
-func noTerminal() int { return 0 }
 
 // call runs a command line as far as it gets without a host.
 func call(args ...string) (code int, stdout, stderr string) {
@@ -202,7 +193,7 @@ func (wrapsNothing) Unwrap() []error { return nil }
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	a, _, stderr := testApp()
-	a.out = &output{w: broken{}}
+	a.out = &stream{w: broken{}}
 	a.printf("a")
 	a.printf("b")
 	for _, err := range []error{nil, failed, &codeError{code: 3}, fmt.Errorf("x: %w", io.ErrShortWrite)} {
@@ -227,8 +218,10 @@ func (broken) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 func TestSelectionTakesNamesOnce(t *testing.T) {
 	t.Parallel()
 	a, _, _ := testApp()
-	cmd := newKill(a)
-	got, err := (&selection{}).of(cmd, []string{"b", "a", "b"})
+	o := &selection{}
+	cmd := &cobra.Command{}
+	o.addTo(cmd, a)
+	got, err := o.of(cmd, []string{"b", "a", "b"})
 	if diff := cmp.Diff(host.Selection{Names: []string{"b", "a"}}, got); diff != "" || err != nil {
 		t.Errorf("selection (-want +got), %v:\n%s", err, diff)
 	}

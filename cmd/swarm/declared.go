@@ -22,8 +22,8 @@ import (
 
 // errNoProject says that there is no project's file.
 var errNoProject = &hintError{
-	error: fmt.Errorf("no %s here or in a directory above", config.ProjectFile),
-	hint:  "'swarm config init --project' writes one; workers are declared in tables [workers.NAME]",
+	err:  fmt.Errorf("no %s here or in a directory above", config.ProjectFile),
+	hint: "'swarm config init --project' writes one; workers are declared in tables [workers.NAME]",
 }
 
 // declared is what a project's file declares.
@@ -144,18 +144,20 @@ func (a *app) prepare(ctx context.Context, d *declared, names []string) error {
 func (d *declared) explain(err error) error {
 	if unknown, ok := errors.AsType[*set.UndeclaredError](err); ok {
 		if near := nearest.Name(unknown.Name, d.names); near != "" {
-			return &hintError{error: err, hint: fmt.Sprintf("did you mean '%s'?", near)}
+			return &hintError{err: err, hint: fmt.Sprintf("did you mean '%s'?", near)}
 		}
 	}
 	return err
 }
 
 // completeDeclared offers the names of declared workers.
-func (a *app) completeDeclared(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	loaded, _ := a.setup().Load(backendOfEach)
-	if loaded == nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func (a *app) completeDeclared() cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		loaded, _ := a.setup().Load(backendOfEach)
+		if loaded == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names := slices.DeleteFunc(inFileOrder(loaded), func(name string) bool { return slices.Contains(args, name) })
+		return names, cobra.ShellCompDirectiveNoFileComp
 	}
-	names := slices.DeleteFunc(inFileOrder(loaded), func(name string) bool { return slices.Contains(args, name) })
-	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -32,7 +32,7 @@ keep running, and the exit code is 1.`,
 		Example: `  swarm down
   swarm down db
   swarm down --rm-worktree`,
-		ValidArgsFunction: a.completeDeclared,
+		ValidArgsFunction: a.completeDeclared(),
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.down(cmd.Context(), args, o) },
 	}
 	f := cmd.Flags()

@@ -49,11 +49,13 @@ var failed = &codeError{code: exitFailed}
 
 // hintError adds what to do about err.
 type hintError struct {
-	error
+	err  error
 	hint string
 }
 
-func (e *hintError) Unwrap() error { return e.error }
+func (e *hintError) Error() string { return e.err.Error() }
+
+func (e *hintError) Unwrap() error { return e.err }
 
 // withHint adds what to do about err, unless it is a usage error that says so itself.
 func withHint(err error, hint string) error {
@@ -63,7 +65,7 @@ func withHint(err error, hint string) error {
 	case ok:
 		usage.hint = hint
 	default:
-		return &hintError{error: err, hint: hint}
+		return &hintError{err: err, hint: hint}
 	}
 	return err
 }

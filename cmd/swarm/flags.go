@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +30,28 @@ func (f *durationFlag) String() string {
 		return ""
 	}
 	return config.FormatDuration(*f.d)
+}
+
+// exitTimeout is the exit code of a verb whose time was over.
+const exitTimeout = 124
+
+var errWaitOver = errors.New("timed out")
+
+// limit returns a context that ends when the time is over; without a limit it does
+// not.
+func (f *durationFlag) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if f.d == nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, *f.d, errWaitOver)
+}
+
+// over returns what to say if err is because the time was over, else nil.
+func (f *durationFlag) over(waiting context.Context, err error) error {
+	if err == nil || !errors.Is(context.Cause(waiting), errWaitOver) {
+		return nil
+	}
+	return &codeError{exitTimeout, fmt.Errorf("%w after %s", errWaitOver, config.FormatDuration(*f.d))}
 }
 
 // countFlag is a number from 0; nil: not given.

@@ -40,9 +40,9 @@ func processList(ps []swarm.Process) string {
 // printTable aligns the columns of rows below header, two spaces apart, without
 // blanks at the ends of lines. Without rows it prints nothing; header may be nil.
 // Cells are made visible.
-func (a *app) printTable(header []string, rows [][]string) {
+func (p *printer) printTable(header []string, rows [][]string) {
 	for _, line := range tableLines(header, rows) {
-		a.printf("%s\n", line)
+		p.printf("%s\n", line)
 	}
 }
 

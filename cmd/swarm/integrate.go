@@ -26,7 +26,7 @@ const notesFile = "integrations.json"
 // clientLimit is how long a client's own command may take.
 const clientLimit = time.Minute
 
-func newIntegrate(a *app) *cobra.Command {
+func newIntegrate(a *app, tree func() *cobra.Command) *cobra.Command {
 	var dryRun, remove bool
 	names := integration.Names()
 	cmd := &cobra.Command{
@@ -54,7 +54,7 @@ as before, to the byte.`,
 			if client == nil {
 				return usagef("unknown coding agent '%s': expected %s", args[0], strings.Join(names, ", "))
 			}
-			return a.integrate(cmd.Context(), client, dryRun, remove)
+			return a.integrate(cmd.Context(), client, tree, dryRun, remove)
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
@@ -62,13 +62,13 @@ as before, to the byte.`,
 	return cmd
 }
 
-func (a *app) integrate(ctx context.Context, client *integration.Client, dryRun, remove bool) error {
+func (a *app) integrate(ctx context.Context, client *integration.Client, tree func() *cobra.Command, dryRun, remove bool) error {
 	dir, err := a.stateDir()
 	if err != nil {
 		return err
 	}
 	path := filepath.Join(dir, notesFile)
-	s, err := a.integrationSetup(path)
+	s, err := a.integrationSetup(path, tree())
 	if err != nil {
 		return err
 	}
@@ -114,11 +114,11 @@ func (a *app) integrate(ctx context.Context, client *integration.Client, dryRun,
 }
 
 // integrationSetup collects what an integration is made with.
-func (a *app) integrationSetup(notes string) (s integration.Setup, err error) {
+func (a *app) integrationSetup(notes string, root *cobra.Command) (s integration.Setup, err error) {
 	if s.Swarm, err = ownCommand(); err != nil {
 		return s, err
 	}
-	if s.Skill, err = skill(a); err != nil {
+	if s.Skill, err = skill(root); err != nil {
 		return s, err
 	}
 	if s.Notes, err = integration.ReadNotes(notes); err != nil {

@@ -209,13 +209,13 @@ func timeJSON(t time.Time) *string {
 }
 
 // printJSON is all that a verb with --json writes to stdout.
-func (a *app) printJSON(v any) error { return a.writeJSON(v, "  ") }
+func (p *printer) printJSON(v any) error { return p.writeJSON(v, "  ") }
 
 // printJSONLine is what a verb with --json writes for each of many, as they come.
-func (a *app) printJSONLine(v any) error { return a.writeJSON(v, "") }
+func (p *printer) printJSONLine(v any) error { return p.writeJSON(v, "") }
 
 // writeJSON writes v so that a terminal can show it, whoever wrote the texts in it.
-func (a *app) writeJSON(v any, indent string) error {
+func (p *printer) writeJSON(v any, indent string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -223,6 +223,6 @@ func (a *app) writeJSON(v any, indent string) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	_, err := a.out.Write(safetext.JSON(b.Bytes()))
+	_, err := p.out.Write(safetext.JSON(b.Bytes()))
 	return err
 }

@@ -108,6 +108,7 @@ func TestLogJSON(t *testing.T) {
 
 func TestProgressLine(t *testing.T) {
 	t.Parallel()
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	waiting := []host.KillEvent{
 		{Worker: "slow", Deadline: now.Add(10 * time.Second)},
 		{Worker: "quick", Deadline: now.Add(1500 * time.Millisecond)},

@@ -59,7 +59,7 @@ The exit code is 1 if a rule was broken.`,
 			if strings.Contains(prefix, "/") {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			return a.completePlugins(cmd, args, prefix)
+			return a.completePlugins()(cmd, args, prefix)
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return a.pluginCheck(args[0], o) },
 	}

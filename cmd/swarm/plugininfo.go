@@ -24,7 +24,7 @@ installed from.`,
   swarm plugin info queue --json | jq -r .path`,
 		DisableFlagsInUseLine: true,
 		Args:                  arguments(1, 1, "a plugin"),
-		ValidArgsFunction:     a.completePlugins,
+		ValidArgsFunction:     a.completePlugins(),
 		RunE:                  func(cmd *cobra.Command, args []string) error { return a.pluginInfo(cmd.Context(), args[0], json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print it as JSON")
@@ -32,12 +32,14 @@ installed from.`,
 }
 
 // completePlugins offers the names of plugins. It starts none.
-func (a *app) completePlugins(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	known, err := a.setup().Catalog(a.quietConfig().Plugins)
-	if err != nil || len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func (a *app) completePlugins() cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		known, err := a.setup().Catalog(a.quietConfig().Plugins)
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return known.Names(), cobra.ShellCompDirectiveNoFileComp
 	}
-	return known.Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // quietConfig is what the user's file says, or what of it is right.

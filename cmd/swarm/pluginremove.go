@@ -57,10 +57,10 @@ func (a *app) pluginRemove(ctx context.Context, r pluginadmin.RemoveRequest, jso
 	return a.withHost(ctx, func(h *host.Host) error {
 		versions, err := h.Plugins().Remove(ctx, r)
 		if several, ok := errors.AsType[*pluginadmin.VersionsError](err); ok {
-			return &hintError{error: err, hint: fmt.Sprintf("name one, as in 'swarm plugin remove %s@%s', or use --all", r.Name, several.Versions[0])}
+			return &hintError{err: err, hint: fmt.Sprintf("name one, as in 'swarm plugin remove %s@%s', or use --all", r.Name, several.Versions[0])}
 		}
 		if _, ok := errors.AsType[*pluginadmin.InUseError](err); ok {
-			return &hintError{error: err, hint: "kill them first; --force removes the plugin all the same"}
+			return &hintError{err: err, hint: "kill them first; --force removes the plugin all the same"}
 		}
 		if err != nil {
 			return err

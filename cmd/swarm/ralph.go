@@ -39,24 +39,28 @@ func (a *app) ralphStore() (ralph.Store, error) {
 
 // completeRalph offers the names of all loops that are not on the line yet, whether
 // they have a worker or not.
-func (a *app) completeRalph(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	store, err := a.ralphStore()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func (a *app) completeRalph() cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		store, err := a.ralphStore()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names, err := store.Names()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) })
+		return names, cobra.ShellCompDirectiveNoFileComp
 	}
-	names, err := store.Names()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) })
-	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-func (a *app) completeOneRalph(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func (a *app) completeOneRalph() cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return a.completeRalph()(cmd, args, prefix)
 	}
-	return a.completeRalph(cmd, args, prefix)
 }
 
 // ralphWorker returns the worker of a loop.
@@ -95,7 +99,7 @@ func runs(w host.Worker) bool { return w.Name != "" && !w.Gone() }
 // noLoop makes of a missing state an error with what to do about it.
 func noLoop(err error) error {
 	if errors.Is(err, ralph.ErrState) {
-		return &hintError{error: err, hint: "'swarm ralph clean NAME' removes it"}
+		return &hintError{err: err, hint: "'swarm ralph clean NAME' removes it"}
 	}
 	return err
 }

@@ -17,7 +17,7 @@ import (
 func (a *app) agentOfLoop(h *host.Host, o *ralphSpawnOptions, here bool, st *ralph.State, request *host.SpawnRequest) error {
 	profiles, _ := h.Profiles() // what is wrong in one is told by 'swarm agent profiles'
 	if o.profile != "" && o.profile != profile.None && profiles.Named(o.profile) == nil {
-		return &hintError{error: fmt.Errorf("unknown profile '%s'", o.profile), hint: "'swarm agent profiles' lists them"}
+		return &hintError{err: fmt.Errorf("unknown profile '%s'", o.profile), hint: "'swarm agent profiles' lists them"}
 	}
 	st.Command = ralph.WithPlace(profiles, o.profile, st.Command)
 	st.Headless = ralph.Headless(profiles, o.profile, st.Command)

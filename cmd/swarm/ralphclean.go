@@ -22,7 +22,7 @@ func newRalphClean(a *app) *cobra.Command {
 its iteration.`,
 		Example: `  swarm ralph clean agent
   swarm ralph clean --all`,
-		ValidArgsFunction: a.completeRalph,
+		ValidArgsFunction: a.completeRalph(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 0 && o.all:

@@ -32,7 +32,7 @@ and pause. 'swarm logs NAME' prints the output of the agent.`,
 		Example: `  swarm ralph logs agent
   swarm ralph logs agent --follow --lines 10`,
 		Args:              arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: a.completeOneRalph,
+		ValidArgsFunction: a.completeOneRalph(),
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphLogs(cmd.Context(), args[0], o) },
 	}
 	f := cmd.Flags()

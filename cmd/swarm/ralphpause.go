@@ -21,7 +21,7 @@ begins.`,
 		Example: `  swarm ralph pause agent
   swarm ralph resume agent`,
 		Args:              arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: a.completeOneRalph,
+		ValidArgsFunction: a.completeOneRalph(),
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphPause(cmd.Context(), args[0], json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print the loop as JSON")

@@ -37,7 +37,7 @@ one.`,
 		Example: `  swarm ralph resume agent
   swarm ralph resume agent --max-iterations 100`,
 		Args:              arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: a.completeOneRalph,
+		ValidArgsFunction: a.completeOneRalph(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.iterations.n != nil && *o.iterations.n == 0 {
 				return usagef("invalid value '0' for --max-iterations: expected a number from 1")
@@ -134,7 +134,7 @@ func stillAsks(ctx context.Context, h *host.Host, store ralph.Store, worker host
 	if len(s.Choices) > 0 {
 		hint = fmt.Sprintf("answer it first with 'swarm answer %s CHOICE'", worker.Name)
 	}
-	return &hintError{error: fmt.Errorf("'%s' still asks: %s", worker.Name, deliver.Dialog(s.Question, s.Choices)), hint: hint}
+	return &hintError{err: fmt.Errorf("'%s' still asks: %s", worker.Name, deliver.Dialog(s.Question, s.Choices)), hint: hint}
 }
 
 // lastSession returns the conversation that the hooks of a loop's agent told in its last
@@ -161,8 +161,8 @@ func (o *ralphResumeOptions) resume(st *ralph.State, running bool) error {
 		return &ralph.EndedError{Name: st.Name, Status: status}
 	case st.Complete():
 		return &hintError{
-			error: fmt.Errorf("ralph loop for '%s' is complete (%d of %d iterations)", st.Name, st.Iteration, st.MaxIterations),
-			hint:  "use --max-iterations to have more",
+			err:  fmt.Errorf("ralph loop for '%s' is complete (%d of %d iterations)", st.Name, st.Iteration, st.MaxIterations),
+			hint: "use --max-iterations to have more",
 		}
 	}
 	st.Status, st.ExitReason = ralph.Running, ""
@@ -194,5 +194,5 @@ func (a *app) resumeHint(err error, name string) error {
 	if _, loadErr := store.Load(name); loadErr != nil {
 		return err
 	}
-	return &hintError{error: err, hint: "its loop is still known, but not how to start its worker: 'swarm ralph spawn' begins anew"}
+	return &hintError{err: err, hint: "its loop is still known, but not how to start its worker: 'swarm ralph spawn' begins anew"}
 }

@@ -25,7 +25,7 @@ func newRalphRun(a *app) *cobra.Command {
 process of its worker; elsewhere it only says why the loop can't be run there.`,
 		Example:           `  swarm ralph run agent`,
 		Args:              arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: a.completeOneRalph,
+		ValidArgsFunction: a.completeOneRalph(),
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphRun(cmd.Context(), args[0]) },
 	}
 }
@@ -78,8 +78,8 @@ func (a *app) refuseRun(ctx context.Context, name string) error {
 			return fmt.Errorf("ralph loop for '%s' is already running", worker.Name)
 		case reason == ralph.ReasonKilled:
 			return &hintError{
-				error: &ralph.EndedError{Name: worker.Name, Status: status},
-				hint:  fmt.Sprintf("use 'swarm ralph resume %s' to go on", worker.Name),
+				err:  &ralph.EndedError{Name: worker.Name, Status: status},
+				hint: fmt.Sprintf("use 'swarm ralph resume %s' to go on", worker.Name),
 			}
 		default:
 			return &ralph.EndedError{Name: worker.Name, Status: status}

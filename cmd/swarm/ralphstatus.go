@@ -32,7 +32,7 @@ is changed.`,
 		Example: `  swarm ralph status agent
   swarm ralph status agent --json | jq .current_iteration`,
 		Args:              arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: a.completeOneRalph,
+		ValidArgsFunction: a.completeOneRalph(),
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphStatus(cmd.Context(), args[0], o) },
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the loop as JSON")

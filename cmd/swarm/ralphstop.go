@@ -19,7 +19,7 @@ iteration that was killed, unless --rm-worktree removed the loop with its worktr
 		Example: `  swarm ralph stop agent
   swarm ralph stop agent --rm-worktree`,
 		Args:              arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: a.completeOneRalph,
+		ValidArgsFunction: a.completeOneRalph(),
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphStop(cmd.Context(), args[0], o) },
 	}
 	f := cmd.Flags()

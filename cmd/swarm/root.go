@@ -61,8 +61,8 @@ func verbs() []verb {
 		{"tasks", groupTools, newTasks},
 		{"tool", groupTools, newTool},
 		{"mcp", groupTools, newMCP},
-		{"skill", groupTools, newSkill},
-		{"integrate", groupTools, newIntegrate},
+		{"skill", groupTools, withTree(newSkill)},
+		{"integrate", groupTools, withTree(newIntegrate)},
 		{"hook", groupTools, newHook},
 		{"config", groupSystem, newConfig},
 		{"plugin", groupSystem, newPlugin},
@@ -75,6 +75,13 @@ func verbs() []verb {
 type verb struct {
 	name, group string
 	make        func(*app) *cobra.Command
+}
+
+// withTree makes a verb that tells of all the others.
+func withTree(make func(*app, func() *cobra.Command) *cobra.Command) func(*app) *cobra.Command {
+	return func(a *app) *cobra.Command {
+		return make(a, func() *cobra.Command { return newRoot(a) })
+	}
 }
 
 // newRoot returns the command for a call with args. The verb that they name is all

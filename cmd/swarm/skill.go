@@ -15,7 +15,7 @@ import (
 //go:embed skill.md
 var skillText string
 
-func newSkill(a *app) *cobra.Command {
+func newSkill(a *app, tree func() *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "skill",
 		Short: "Print a skill that teaches an agent to use swarm",
@@ -24,7 +24,7 @@ use swarm, and lists all commands and tools of this version, one line each.`,
 		Example: `  mkdir -p ~/.claude/skills/swarm && swarm skill > ~/.claude/skills/swarm/SKILL.md`,
 		Args:    arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			text, err := skill(a)
+			text, err := skill(tree())
 			if err == nil {
 				a.printf("%s", made(text))
 			}
@@ -51,8 +51,7 @@ type skillVerb struct{ Use, Short string }
 type skillTool struct{ Name, What string }
 
 // skill returns the skill of this version.
-func skill(a *app) (string, error) {
-	root := newRoot(a)
+func skill(root *cobra.Command) (string, error) {
 	data := skillData{About: root.Long, Example: unindented(root.Example)}
 	for _, group := range root.Groups() {
 		g := skillGroup{Title: group.Title}

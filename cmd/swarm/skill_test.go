@@ -12,7 +12,8 @@ import (
 func TestSkill(t *testing.T) {
 	t.Parallel()
 	a := &app{}
-	text, err := skill(a)
+	root := newRoot(a)
+	text, err := skill(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,6 @@ func TestSkill(t *testing.T) {
 		}
 	}
 	// What it tells agents to run exists.
-	root := newRoot(a)
 	for _, command := range regexp.MustCompile("`swarm ([a-z ]+)").FindAllStringSubmatch(text, -1) {
 		words := strings.Fields(command[1])
 		cmd, _, err := root.Find(words)

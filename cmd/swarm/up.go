@@ -37,7 +37,7 @@ workers that depend on it are not started, and the exit code is 1.`,
   swarm up web
   swarm up --dry-run
   swarm up --recreate web`,
-		ValidArgsFunction: a.completeDeclared,
+		ValidArgsFunction: a.completeDeclared(),
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.up(cmd.Context(), args, o) },
 	}
 	f := cmd.Flags()

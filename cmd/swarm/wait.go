@@ -2,22 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
-	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
-)
-
-// The exit codes of wait beside those of the workers.
-const (
-	waitTimeout = 124
-	waitUnknown = 125
 )
 
 type waitOptions struct {
@@ -64,25 +55,6 @@ With --until: 0 once all are in that state.`,
 	completeWith(cmd, "until", "idle", "blocked", "working", "idle,blocked", untilEnded)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the workers as JSON at the end")
 	return cmd
-}
-
-var errWaitOver = errors.New("timed out")
-
-// limit returns a context that ends when the time is over; without a limit it does
-// not.
-func (f *durationFlag) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	if f.d == nil {
-		return ctx, func() {}
-	}
-	return context.WithTimeoutCause(ctx, *f.d, errWaitOver)
-}
-
-// over returns what to say if err is because the time was over, else nil.
-func (f *durationFlag) over(waiting context.Context, err error) error {
-	if err == nil || !errors.Is(context.Cause(waiting), errWaitOver) {
-		return nil
-	}
-	return &codeError{waitTimeout, fmt.Errorf("%w after %s", errWaitOver, config.FormatDuration(*f.d))}
 }
 
 func (a *app) wait(ctx context.Context, sel host.Selection, o *waitOptions) error {
@@ -146,7 +118,7 @@ func stillRunning(ctx context.Context, h *host.Host, sel host.Selection, ended [
 	}
 	switch {
 	case names != nil:
-		return late, &codeError{waitTimeout, fmt.Errorf("%w; still running: %s", over, strings.Join(names, ", "))}
+		return late, &codeError{exitTimeout, fmt.Errorf("%w; still running: %s", over, strings.Join(names, ", "))}
 	case len(ended)+len(late) == len(workers):
 		return late, nil
 	default:
@@ -177,21 +149,4 @@ func waitCode(ws []host.Worker) int {
 		}
 	}
 	return 0
-}
-
-// exitCode is the worker's as a shell would have it.
-func exitCode(w host.Worker) int {
-	if w.Status != host.StatusStopped || w.Exit == nil {
-		return waitUnknown
-	}
-	if w.Exit.Signal != "" {
-		if n := unix.SignalNum(w.Exit.Signal); n != 0 {
-			return 128 + int(n)
-		}
-		return waitUnknown
-	}
-	if w.Exit.Code < 0 {
-		return waitUnknown
-	}
-	return w.Exit.Code
 }

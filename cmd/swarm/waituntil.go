@@ -102,7 +102,7 @@ func (a *app) waitUntil(ctx context.Context, sel host.Selection, o *waitOptions)
 		}
 		if over != nil && late != nil {
 			slices.Sort(late)
-			over = &codeError{waitTimeout, fmt.Errorf("%w: %s", over, strings.Join(late, "; "))}
+			over = &codeError{exitTimeout, fmt.Errorf("%w: %s", over, strings.Join(late, "; "))}
 		}
 		return over
 	})

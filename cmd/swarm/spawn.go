@@ -212,11 +212,11 @@ func (a *app) warnOfFlags(h *host.Host, r host.SpawnRequest) {
 
 // hintAtWords adds a hint to the error about a command that could not be started
 // because it is a whole command line in one argument.
-func hintAtWords(err error, command []string) error {
-	if !errors.Is(err, swarm.ErrInvalidSpec) || len(command) != 1 || len(strings.Fields(command[0])) < 2 {
+func hintAtWords(err error, argv []string) error {
+	if !errors.Is(err, swarm.ErrInvalidSpec) || len(argv) != 1 || len(strings.Fields(argv[0])) < 2 {
 		return err
 	}
-	return &hintError{err, fmt.Sprintf("the command is one argument with spaces: use -- %s, or for a shell -- sh -c %s", command[0], quoted(command[0]))}
+	return &hintError{err, fmt.Sprintf("the command is one argument with spaces: use -- %s, or for a shell -- sh -c %s", argv[0], quoted(argv[0]))}
 }
 
 // spawnJSON is the new worker of a spawn that waited for it.

@@ -98,14 +98,11 @@ func TestAgentTexts(t *testing.T) {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
 	for got, want := range map[string]string{
-		summaryLine(tool.AgentSummary{}):                                                                                                          "no agents",
-		summaryLine(tool.AgentSummary{Total: 1, Idle: 1}):                                                                                         "1 agent: 1 idle",
-		summaryLine(tool.AgentSummary{Total: 4, Active: 1, Inactive: 1, ShuttingDown: 1}):                                                         "4 agents: 1 spawning, 1 active, 1 inactive, 1 shutting down",
-		tasksLine(map[string]int{"in_progress": 2, "pending": 0, "completed": 1}):                                                                 "3 tasks: 2 in progress, 1 completed",
-		serverLine(tool.TeamServer{Hostname: "127.0.0.1", Port: 80}, now):                                                                         "server: not running (was at 127.0.0.1:80)",
+		summaryLine(tool.AgentSummary{}):                                                  "no agents",
+		summaryLine(tool.AgentSummary{Total: 1, Idle: 1}):                                 "1 agent: 1 idle",
+		summaryLine(tool.AgentSummary{Total: 4, Active: 1, Inactive: 1, ShuttingDown: 1}): "4 agents: 1 spawning, 1 active, 1 inactive, 1 shutting down",
+		serverLine(tool.TeamServer{Hostname: "127.0.0.1", Port: 80}, now):                 "server: not running (was at 127.0.0.1:80)",
 		serverLine(tool.TeamServer{Hostname: "127.0.0.1", Port: 80, PID: 7, IsRunning: true, ActiveSessions: 2, StartedAt: at(time.Minute)}, now): "server: running at 127.0.0.1:80 (pid 7, 2 session(s), uptime 1m)",
-		teamLine(agent.Team{Name: "web", Description: "a\nb", Created: now.Add(-time.Minute)}, now):                                               `web: a\nb (led by a person, created 1m ago)`,
-		teamLine(agent.Team{Name: "web", Leader: "boss", Created: now}, now):                                                                      "web (led by boss, created 0s ago)",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -142,5 +139,19 @@ func TestIndented(t *testing.T) {
 	}
 	if got := indented(""); got != "" {
 		t.Errorf("nothing became %q", got)
+	}
+}
+
+func TestTeamTexts(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for got, want := range map[string]string{
+		tasksLine(map[string]int{"in_progress": 2, "pending": 0, "completed": 1}):                   "3 tasks: 2 in progress, 1 completed",
+		teamLine(agent.Team{Name: "web", Description: "a\nb", Created: now.Add(-time.Minute)}, now): `web: a\nb (led by a person, created 1m ago)`,
+		teamLine(agent.Team{Name: "web", Leader: "boss", Created: now}, now):                        "web (led by boss, created 0s ago)",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -9,5 +9,6 @@ package main
 import "os"
 
 func main() {
-	os.Exit(newApp(os.Stdout, os.Stderr, os.Environ()).main(os.Args[1:]))
+	a := newApp(os.Stdout, os.Stderr, os.Environ())
+	os.Exit(a.main(os.Args[1:]))
 }

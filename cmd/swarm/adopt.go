@@ -6,6 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 )
 
@@ -15,7 +18,7 @@ type adoptOptions struct {
 	json    bool
 }
 
-func newAdopt(a *app) *cobra.Command {
+func newAdopt(a *app.App) *cobra.Command {
 	o := &adoptOptions{}
 	cmd := &cobra.Command{
 		Use:   "adopt --backend PLUGIN NAME... | --all",
@@ -34,13 +37,13 @@ here is not adopted, and the exit code is 1. An adopted worker stays listed unti
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.backend == "":
-				return usagef("required flag --backend not set")
+				return output.Usagef("required flag --backend not set")
 			case o.all && len(args) > 0:
-				return usagef("worker names and --all exclude each other")
+				return output.Usagef("worker names and --all exclude each other")
 			case !o.all && len(args) == 0:
-				return usagef("must specify worker name or --all")
+				return output.Usagef("must specify worker name or --all")
 			}
-			return a.adopt(cmd.Context(), args, o)
+			return runAdopt(cmd.Context(), a, args, o)
 		},
 	}
 	f := cmd.Flags()
@@ -50,34 +53,34 @@ here is not adopted, and the exit code is 1. An adopted worker stays listed unti
 	return cmd
 }
 
-func (a *app) adopt(ctx context.Context, names []string, o *adoptOptions) error {
-	finishWriting()
-	loaded, err := a.loadProjectFor(o.backend)
+func runAdopt(ctx context.Context, a *app.App, names []string, o *adoptOptions) error {
+	output.FinishWriting()
+	loaded, err := a.LoadProjectFor(o.backend)
 	if err != nil {
 		return err
 	}
-	return a.with(ctx, loaded.Config, func(h *host.Host) error {
+	return a.With(ctx, loaded.Config, func(h *host.Host) error {
 		outcomes, warnings, err := h.Adopt(ctx, host.AdoptRequest{Backend: o.backend, Names: names, All: o.all})
-		a.remarks(warnings, nil)
+		view.Remarks(a, warnings, nil)
 		if err != nil {
 			return err
 		}
 		for _, out := range outcomes {
 			switch {
 			case out.Err != nil:
-				a.fail(out.Err)
+				a.Fail(out.Err)
 			case o.json:
 			case !out.Known:
-				a.printf("adopted %s%s\n", out.Worker.Name, spawnedWhere(out.Worker))
+				a.Printf("adopted %s%s\n", out.Worker.Name, view.SpawnedWhere(out.Worker))
 			case !o.all:
-				a.printf("%s is here already\n", out.Worker.Name)
+				a.Printf("%s is here already\n", out.Worker.Name)
 			}
 		}
 		if o.json {
-			err = a.printJSON(a.adoptedJSON(outcomes))
+			err = a.PrintJSON(adoptedJSONOf(a, outcomes))
 		}
 		if err == nil && slices.ContainsFunc(outcomes, func(out host.AdoptOutcome) bool { return out.Err != nil }) {
-			return failed
+			return output.Failed
 		}
 		return err
 	})
@@ -85,15 +88,15 @@ func (a *app) adopt(ctx context.Context, names []string, o *adoptOptions) error 
 
 // adoptedJSON is one worker of an engine that was to be taken over.
 type adoptedJSON struct {
-	workerJSON
+	view.WorkerJSON
 	Adopted bool    `json:"adopted"`
 	Error   *string `json:"error"`
 }
 
-func (a *app) adoptedJSON(outcomes []host.AdoptOutcome) []adoptedJSON {
+func adoptedJSONOf(a *app.App, outcomes []host.AdoptOutcome) []adoptedJSON {
 	list := make([]adoptedJSON, len(outcomes))
 	for i, out := range outcomes {
-		list[i] = adoptedJSON{workerJSON: a.workerJSON(out.Worker), Adopted: out.Err == nil && !out.Known, Error: errorJSON(out.Err)}
+		list[i] = adoptedJSON{WorkerJSON: view.WorkerJSONIn(a, out.Worker), Adopted: out.Err == nil && !out.Known, Error: view.ErrorJSON(out.Err)}
 	}
 	return list
 }

@@ -2,10 +2,13 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 )
 
-func newAgent(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
+func newAgent(a *app.App) *cobra.Command {
+	return command.NewGroup(&cobra.Command{
 		Use:   "agent",
 		Short: "Start, show and end the agents of a team",
 		Long: `Start, show and end the agents of a team. An agent is a worker that belongs to a
@@ -22,6 +25,3 @@ agents; "logs", "attach" and the like work on them as on any other worker.`,
   swarm agent kill alice --team web --force`,
 	}, newAgentSpawn(a), newAgentStatus(a), newAgentLs(a), newAgentKill(a), newAgentProfiles(a))
 }
-
-// The roles that an agent can have.
-var agentRoles = []string{"worker", "reviewer", "leader"}

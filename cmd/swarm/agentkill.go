@@ -5,32 +5,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-// The phases of a shutdown, as kill-agent and respond-shutdown tell them.
-const (
-	phaseRequested   = "requested"
-	phaseApproved    = "approved"
-	phaseRejected    = "rejected"
-	phaseConfirmed   = "confirmed"
-	phaseForceKilled = "force_killed"
-)
-
 type agentKillOptions struct {
-	memberFlags
+	member.MemberFlags
 	in      tool.KillAgentInput
 	wait    bool
-	timeout durationFlag
+	timeout command.DurationFlag
 }
 
-func newAgentKill(a *app) *cobra.Command {
+func newAgentKill(a *app.App) *cobra.Command {
 	o := &agentKillOptions{}
 	cmd := &cobra.Command{
 		Use:   "kill AGENT",
@@ -56,21 +50,21 @@ it rejects, 124 if the time is over. The request stays then, and the next call w
 		Example: `  swarm agent kill alice --team web
   swarm agent kill alice --team web --reason "the work is done" --wait --timeout 5m
   swarm agent kill agent-a1b2c3 --team web --force`,
-		Args:              arguments(1, 1, "id or name of an agent"),
-		ValidArgsFunction: a.completeAgent(&o.memberFlags),
+		Args:              command.Arguments(1, 1, "id or name of an agent"),
+		ValidArgsFunction: member.CompleteAgent(a, &o.MemberFlags),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.timeout.d != nil && !o.wait {
-				return usagef("--timeout needs --wait")
+			if o.timeout.D != nil && !o.wait {
+				return output.Usagef("--timeout needs --wait")
 			}
 			o.in.AgentID = args[0]
-			return a.asMember(cmd.Context(), &o.memberFlags, func(env tool.Env, name string) error {
+			return member.AsMember(cmd.Context(), a, &o.MemberFlags, func(env tool.Env, name string) error {
 				o.in.TeamName = name
-				return a.agentKill(cmd.Context(), env, o)
+				return runAgentKill(cmd.Context(), a, env, o)
 			})
 		},
 	}
-	o.addTo(cmd, a)
-	o.addWaking(cmd)
+	o.AddTo(cmd, a)
+	o.AddWaking(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.in.Force, "force", false, "end it at once, without asking")
 	f.StringVar(&o.in.Reason, "reason", "", "`TEXT` of the reason, which the agent reads")
@@ -79,33 +73,33 @@ it rejects, 124 if the time is over. The request stays then, and the next call w
 	return cmd
 }
 
-func (a *app) agentKill(ctx context.Context, env tool.Env, o *agentKillOptions) error {
-	finishWriting()
+func runAgentKill(ctx context.Context, a *app.App, env tool.Env, o *agentKillOptions) error {
+	output.FinishWriting()
 	out, err := tool.KillAgent(ctx, env, o.in)
 	asked := errors.Is(err, team.ErrInShutdown)
-	if o.wait && (asked || err == nil && out.Phase == phaseRequested) {
+	if o.wait && (asked || err == nil && out.Phase == member.PhaseRequested) {
 		switch {
 		case asked:
 			out.Success, out.Error = true, ""
-			a.hint(fmt.Sprintf("agent '%s' was asked before; waiting for its answer", o.in.AgentID))
-		case !o.json:
-			a.printf("%s\n", killedAgentLine(o.in.AgentID, out))
+			a.Hint(fmt.Sprintf("agent '%s' was asked before; waiting for its answer", o.in.AgentID))
+		case !o.JSON:
+			a.Printf("%s\n", killedAgentLine(o.in.AgentID, out))
 		}
-		err = a.awaitAnswer(ctx, env, o, &out)
+		err = awaitAnswer(ctx, a, env, o, &out)
 	}
-	err = a.answer(o.json, out, out.Warnings, err, func() {
-		a.printf("%s\n", killedAgentLine(o.in.AgentID, out))
-		if out.Phase == phaseRejected {
-			a.hint("its reason is in the inbox; the next call asks again, --force does not ask")
+	err = member.Answer(a, o.JSON, out, out.Warnings, err, func() {
+		a.Printf("%s\n", killedAgentLine(o.in.AgentID, out))
+		if out.Phase == member.PhaseRejected {
+			a.Hint("its reason is in the inbox; the next call asks again, --force does not ask")
 		}
 	})
-	return afterwards(ctx, out.AfterAnswer, err)
+	return member.Afterwards(ctx, out.AfterAnswer, err)
 }
 
 // awaitAnswer waits for the answer of an agent that was asked to end, and puts it
 // into out. An agent that does not end is an error.
-func (a *app) awaitAnswer(ctx context.Context, env tool.Env, o *agentKillOptions, out *tool.KillAgentOutput) error {
-	waiting, cancel := o.timeout.limit(ctx)
+func awaitAnswer(ctx context.Context, a *app.App, env tool.Env, o *agentKillOptions, out *tool.KillAgentOutput) error {
+	waiting, cancel := o.timeout.Limit(ctx)
 	defer cancel()
 	h, err := env.Open(ctx)
 	if err != nil {
@@ -113,44 +107,32 @@ func (a *app) awaitAnswer(ctx context.Context, env tool.Env, o *agentKillOptions
 	}
 	killed, err := agent.AwaitAnswer(waiting, h, o.in.TeamName, o.in.AgentID)
 	if err = errors.Join(err, h.Leave()); err != nil {
-		return cmp.Or(o.timeout.over(waiting, err), err)
+		return cmp.Or(o.timeout.Over(waiting, err), err)
 	}
 	out.Phase = string(killed.Phase)
 	out.ReassignedTasks = append(out.ReassignedTasks, killed.Reassigned...)
 	out.Warnings = append(out.Warnings, killed.Warnings...)
-	if out.Phase == phaseRejected {
-		return errors.New(withReason(fmt.Sprintf("agent '%s' rejected the shutdown", o.in.AgentID), killed.Reason))
+	if out.Phase == member.PhaseRejected {
+		return errors.New(member.WithReason(fmt.Sprintf("agent '%s' rejected the shutdown", o.in.AgentID), killed.Reason))
 	}
 	return nil
 }
 
 // killedAgentLine says what became of an agent that was to end.
 func killedAgentLine(name string, out tool.KillAgentOutput) string {
-	name = visible(name)
+	name = output.Visible(name)
 	var facts []string
 	line := "killed " + name
 	switch out.Phase {
-	case phaseForceKilled:
+	case member.PhaseForceKilled:
 		facts = append(facts, "force")
-	case phaseConfirmed:
-	case phaseRejected:
+	case member.PhaseConfirmed:
+	case member.PhaseRejected:
 		return name + " rejected the shutdown"
-	case phaseApproved:
+	case member.PhaseApproved:
 		return name + " approved the shutdown and goes on until it is ready"
 	default:
 		return "requested shutdown of " + name
 	}
-	return line + reassignedText(out.ReassignedTasks, facts...)
-}
-
-// reassignedText is " (reassigned: task-1, task-2)", after other facts; empty if there
-// is nothing to tell.
-func reassignedText(tasks []string, facts ...string) string {
-	if len(tasks) > 0 {
-		facts = append(facts, "reassigned: "+strings.Join(tasks, ", "))
-	}
-	if len(facts) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(facts, "; ") + ")"
+	return line + member.ReassignedText(out.ReassignedTasks, facts...)
 }

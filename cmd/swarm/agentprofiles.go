@@ -7,13 +7,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/nearest"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-func newAgentProfiles(a *app) *cobra.Command {
+func newAgentProfiles(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "profiles [NAME]",
@@ -27,14 +30,14 @@ not set itself. The user must own the file. A file with mistakes is left out wit
 error; the other profiles still work.`,
 		Example: `  swarm agent profiles
   swarm agent profiles codex`,
-		Args:              arguments(0, 1, ""),
-		ValidArgsFunction: a.completeProfile,
+		Args:              command.Arguments(0, 1, ""),
+		ValidArgsFunction: a.CompleteProfile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {
 				name = args[0]
 			}
-			return a.agentProfiles(cmd.Context(), name, asJSON)
+			return runAgentProfiles(cmd.Context(), a, name, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the profiles as JSON")
@@ -55,24 +58,24 @@ type profileJSON struct {
 
 func profileJSONOf(p *profile.Profile) profileJSON {
 	return profileJSON{
-		Name: p.Name(), Title: p.Title(), Recognised: p.Recognised(), Source: orNull(p.Source),
+		Name: p.Name(), Title: p.Title(), Recognised: p.Recognised(), Source: output.OrNull(p.Source),
 		Flags: append([]string{}, p.Flags()...), Headless: append([]string{}, p.HeadlessCommand()...),
 		Resume: append([]string{}, p.ResumeCommand("{session}")...), Env: append([]string{}, p.Env()...),
 	}
 }
 
-func (a *app) agentProfiles(ctx context.Context, name string, asJSON bool) error {
-	return a.withHost(ctx, func(h *host.Host) error {
+func runAgentProfiles(ctx context.Context, a *app.App, name string, asJSON bool) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
 		set, problems := h.Profiles()
 		profiles := set.All()
 		if name != "" {
 			p := set.Named(name)
 			if p == nil {
 				hint := "'swarm agent profiles' lists them"
-				if near := nearest.Name(name, a.profileNames()); near != "" {
+				if near := nearest.Name(name, a.ProfileNames()); near != "" {
 					hint = fmt.Sprintf("did you mean '%s'?", near)
 				}
-				return withHint(fmt.Errorf("unknown profile '%s'", name), hint)
+				return output.WithHint(fmt.Errorf("unknown profile '%s'", name), hint)
 			}
 			profiles = []*profile.Profile{p}
 		}
@@ -82,17 +85,17 @@ func (a *app) agentProfiles(ctx context.Context, name string, asJSON bool) error
 			for i, p := range profiles {
 				list[i] = profileJSONOf(p)
 			}
-			if err := a.printJSON(list); err != nil {
+			if err := a.PrintJSON(list); err != nil {
 				return err
 			}
 		case name != "":
-			a.printf("%s", made(safetext.Block(profiles[0].Text)))
+			a.Printf("%s", output.Made(safetext.Block(profiles[0].Text)))
 		default:
 			rows := make([][]string, len(profiles))
 			for i, p := range profiles {
-				rows[i] = []string{p.Name(), p.Title(), strings.Join(p.Recognised(), ", "), orText(p.Source, "embedded")}
+				rows[i] = []string{p.Name(), p.Title(), strings.Join(p.Recognised(), ", "), output.OrText(p.Source, "embedded")}
 			}
-			a.printTable([]string{"NAME", "AGENT", "RECOGNISED BY", "SOURCE"}, rows)
+			a.PrintTable([]string{"NAME", "AGENT", "RECOGNISED BY", "SOURCE"}, rows)
 		}
 		return problems
 	})

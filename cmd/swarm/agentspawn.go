@@ -8,19 +8,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
 type agentSpawnOptions struct {
-	memberFlags
+	member.MemberFlags
 	in   tool.SpawnAgentInput
-	role *choiceFlag
+	role *command.ChoiceFlag
 	// ready is the pattern that says when the prompt can be typed.
-	ready patternFlag
+	ready command.PatternFlag
 }
 
-func newAgentSpawn(a *app) *cobra.Command {
+func newAgentSpawn(a *app.App) *cobra.Command {
 	o := &agentSpawnOptions{}
 	cmd := &cobra.Command{
 		Use:   "spawn [flags] [-- COMMAND [ARG...]]",
@@ -44,22 +48,22 @@ without which its tools have no rights in the team.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); dash > 0 || dash < 0 && len(args) > 0 {
-				err := usagef("unexpected argument '%s' before --", args[0])
-				return withHint(err, commandHint(cmd, args))
+				err := output.Usagef("unexpected argument '%s' before --", args[0])
+				return output.WithHint(err, command.CommandHint(cmd, args))
 			}
 			o.in.Command = args
-			o.in.Role = o.role.value
+			o.in.Role = o.role.Value
 			o.in.ReadyPattern = o.ready.String()
 			if err := o.check(); err != nil {
 				return err
 			}
-			return a.agentSpawn(cmd.Context(), o)
+			return runAgentSpawn(cmd.Context(), a, o)
 		},
 	}
-	o.addTo(cmd, a)
+	o.AddTo(cmd, a)
 	f := cmd.Flags()
 	f.StringVar(&o.in.Name, "name", "", "`NAME` in the team (default: one is made up)")
-	o.role = choice(cmd, "role", "role in the team", agentRoles[0], agentRoles...)
+	o.role = command.Choice(cmd, "role", "role in the team", member.AgentRoles[0], member.AgentRoles...)
 	f.StringVar(&o.in.Model, "model", "", "`MODEL` that the agent uses")
 	f.StringVar(&o.in.Prompt, "prompt", "", "`TEXT` of its first prompt")
 	f.StringVar(&o.in.Cwd, "cwd", "", "working directory `DIR` (default: this one)")
@@ -77,46 +81,46 @@ without which its tools have no rights in the team.`,
 // check refuses flags that make no sense together.
 func (o *agentSpawnOptions) check() error {
 	if o.in.Branch != "" && !o.in.Worktree {
-		return usagef("--branch needs --worktree")
+		return output.Usagef("--branch needs --worktree")
 	}
 	if o.in.ReadyPattern != "" && o.in.Prompt == "" {
-		return usagef("--ready-pattern needs --prompt: it says when that can be typed")
+		return output.Usagef("--ready-pattern needs --prompt: it says when that can be typed")
 	}
 	for _, entry := range o.in.Env {
-		if _, _, err := keyValue(entry); err != nil {
+		if _, _, err := command.KeyValue(entry); err != nil {
 			return fmt.Errorf("invalid env format '%s' (expected KEY=VAL)", entry)
 		}
 	}
 	if slices.Contains(o.in.Tags, "") {
-		return usagef("--tag is empty")
+		return output.Usagef("--tag is empty")
 	}
 	return nil
 }
 
-func (a *app) agentSpawn(ctx context.Context, o *agentSpawnOptions) error {
-	finishWriting()
-	team, err := o.of(ctx, a)
+func runAgentSpawn(ctx context.Context, a *app.App, o *agentSpawnOptions) error {
+	output.FinishWriting()
+	team, err := o.Of(ctx, a)
 	if err != nil {
 		return err
 	}
-	backend := orText(o.in.Backend, backendTmux)
-	loaded, err := a.loadProjectFor(backend)
+	backend := output.OrText(o.in.Backend, app.BackendTmux)
+	loaded, err := a.LoadProjectFor(backend)
 	if err != nil {
 		return err
 	}
 	if o.in.Cwd != "" {
-		if o.in.Cwd, err = workingDir(o.in.Cwd); err != nil {
+		if o.in.Cwd, err = app.WorkingDir(o.in.Cwd); err != nil {
 			return err
 		}
 	}
 	o.in.TeamName = team
-	env := a.toolEnv(loaded.Config)
-	if env.Dir, err = workingDir(""); err != nil && o.in.Cwd == "" {
+	env := a.ToolEnv(loaded.Config)
+	if env.Dir, err = app.WorkingDir(""); err != nil && o.in.Cwd == "" {
 		return err
 	}
 	env.WorktreeParent, env.ReadEnv = setup.WorktreeParent(loaded), config.ReadEnv
 	out, err := tool.SpawnAgent(ctx, env, o.in)
-	return a.answer(o.json, out, out.Warnings, err, func() {
-		a.printf("spawned agent %s (%s, %s, %s: %s)\n", out.Name, out.AgentID, out.Color, backend, out.Worker)
+	return member.Answer(a, o.JSON, out, out.Warnings, err, func() {
+		a.Printf("spawned agent %s (%s, %s, %s: %s)\n", out.Name, out.AgentID, out.Color, backend, out.Worker)
 	})
 }

@@ -6,6 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
@@ -16,7 +19,7 @@ type answerOptions struct {
 	json     bool
 }
 
-func newAnswer(a *app) *cobra.Command {
+func newAnswer(a *app.App) *cobra.Command {
 	o := &answerOptions{}
 	cmd := &cobra.Command{
 		Use:   "answer NAME CHOICE",
@@ -32,10 +35,10 @@ answered. An agent can't answer its own dialog.`,
 		Example: `  swarm answer agent 1
   swarm answer agent no
   swarm answer agent yes --question 'trust the files'`,
-		Args:              arguments(2, 2, "name of a worker and the choice"),
-		ValidArgsFunction: a.completeOneWorker,
+		Args:              command.Arguments(2, 2, "name of a worker and the choice"),
+		ValidArgsFunction: a.CompleteOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.answerDialog(cmd.Context(), args[0], args[1], o)
+			return answerDialog(cmd.Context(), a, args[0], args[1], o)
 		},
 	}
 	cmd.Flags().StringVar(&o.question, "question", "", "answer only if the question contains this text")
@@ -57,9 +60,9 @@ type dialogJSON struct {
 	Choices  []profile.Choice `json:"choices"`
 }
 
-func (a *app) answerDialog(ctx context.Context, name, choice string, o *answerOptions) error {
-	finishWriting()
-	return a.withHost(ctx, func(h *host.Host) error {
+func answerDialog(ctx context.Context, a *app.App, name, choice string, o *answerOptions) error {
+	output.FinishWriting()
+	return a.WithHost(ctx, func(h *host.Host) error {
 		sel, err := h.ByAgent(ctx, host.Selection{Names: []string{name}})
 		if err != nil {
 			return err
@@ -73,11 +76,11 @@ func (a *app) answerDialog(ctx context.Context, name, choice string, o *answerOp
 			if out.Next != nil {
 				j.Next = &dialogJSON{Question: out.Next.Question, Choices: append([]profile.Choice{}, out.Next.Choices...)}
 			}
-			return a.printJSON(j)
+			return a.PrintJSON(j)
 		}
-		a.printf("answered %s: %s (%s)\n", name, deliver.Dialog(out.Question, nil), deliver.Dialog(out.Choice.Label, nil))
+		a.Printf("answered %s: %s (%s)\n", name, deliver.Dialog(out.Question, nil), deliver.Dialog(out.Choice.Label, nil))
 		if out.Next != nil {
-			a.warn(fmt.Sprintf("'%s' asks now: %s", name, deliver.Dialog(out.Next.Question, out.Next.Choices)), "")
+			a.Warn(fmt.Sprintf("'%s' asks now: %s", name, deliver.Dialog(out.Next.Question, out.Next.Choices)), "")
 		}
 		return nil
 	})

@@ -9,9 +9,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -19,11 +20,11 @@ import (
 
 // call runs a command line as far as it gets without a host.
 func call(args ...string) (code int, stdout, stderr string) {
-	a, out, errs := testApp()
+	a, out, errs := apptest.New()
 	root := newRoot(a, args...)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(context.Background())
-	code = a.report(cmd, err)
+	code = report(a, cmd, err)
 	return code, out.String(), errs.String()
 }
 
@@ -170,15 +171,15 @@ func TestReport(t *testing.T) {
 		{errors.Join(errors.New("a"), errors.New("b")), 1, "swarm: error: a\nswarm: error: b\n"},
 		{wrapsNothing{}, 1, "swarm: error: a plugin's own\n"},
 		{errors.Join(wrapsNothing{}, nil), 1, "swarm: error: a plugin's own\n"},
-		{errors.Join(&codeError{code: 3}, nil), 3, ""},
-		{&codeError{code: 2, err: errors.New("a")}, 2, "swarm: error: a\n"},
+		{errors.Join(&output.CodeError{Code: 3}, nil), 3, ""},
+		{&output.CodeError{Code: 2, Err: errors.New("a")}, 2, "swarm: error: a\n"},
 		{
 			config.Problems{{At: config.Position{File: "f", Line: 1, Column: 2}, Key: "k", Text: "a"}, {At: config.Position{File: "f"}, Text: "b"}},
 			1, "swarm: error: f:1:2: k: a\nswarm: error: f: b\n",
 		},
 	} {
-		a, _, stderr := testApp()
-		if code := a.report(&cobra.Command{}, c.err); code != c.code || stderr.String() != c.want {
+		a, _, stderr := apptest.New()
+		if code := report(a, &cobra.Command{}, c.err); code != c.code || stderr.String() != c.want {
 			t.Errorf("%v: exit code %d and %q, want %d and %q", c.err, code, stderr, c.code, c.want)
 		}
 	}
@@ -192,13 +193,13 @@ func (wrapsNothing) Unwrap() []error { return nil }
 
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	a, _, stderr := testApp()
-	a.out = &stream{w: broken{}}
-	a.printf("a")
-	a.printf("b")
-	for _, err := range []error{nil, failed, &codeError{code: 3}, fmt.Errorf("x: %w", io.ErrShortWrite)} {
+	a, _, stderr := apptest.New()
+	a.Out = &output.Stream{W: broken{}}
+	a.Printf("a")
+	a.Printf("b")
+	for _, err := range []error{nil, output.Failed, &output.CodeError{Code: 3}, fmt.Errorf("x: %w", io.ErrShortWrite)} {
 		stderr.Reset()
-		if code := a.report(&cobra.Command{}, err); code != 1 || stderr.String() != "swarm: error: cannot write the output: short write\n" {
+		if code := report(a, &cobra.Command{}, err); code != 1 || stderr.String() != "swarm: error: cannot write the output: short write\n" {
 			t.Errorf("%v: exit code %d, stderr %q", err, code, stderr)
 		}
 	}
@@ -215,22 +216,10 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
-func TestSelectionTakesNamesOnce(t *testing.T) {
-	t.Parallel()
-	a, _, _ := testApp()
-	o := &selection{}
-	cmd := &cobra.Command{}
-	o.addTo(cmd, a)
-	got, err := o.of(cmd, []string{"b", "a", "b"})
-	if diff := cmp.Diff(host.Selection{Names: []string{"b", "a"}}, got); diff != "" || err != nil {
-		t.Errorf("selection (-want +got), %v:\n%s", err, diff)
-	}
-}
-
 // Help has to be there for everything, and to say more of what is done to workers.
 func TestEveryVerbHasHelp(t *testing.T) {
 	t.Parallel()
-	a, _, _ := testApp()
+	a, _, _ := apptest.New()
 	var check func(*cobra.Command)
 	check = func(cmd *cobra.Command) {
 		if cmd.Short == "" || cmd.Parent() == cmd.Root() && cmd.GroupID == "" {
@@ -257,7 +246,7 @@ func TestEveryVerbHasHelp(t *testing.T) {
 // What workers are, and what becomes of them, is for programs too.
 func TestEveryVerbHasJSON(t *testing.T) {
 	t.Parallel()
-	a, _, _ := testApp()
+	a, _, _ := apptest.New()
 	without := []string{
 		"swarm attach", "swarm ralph run", "swarm ralph far", "swarm ralph template", "swarm ralph init",
 		"swarm mcp", "swarm tool schema", "swarm skill", "swarm courier", "swarm hook", "swarm integrate",
@@ -281,7 +270,7 @@ func TestEveryVerbHasJSON(t *testing.T) {
 // A call makes the verb that it names and no other; any other call makes all.
 func TestVerbsAreMadeByName(t *testing.T) {
 	t.Parallel()
-	a, _, _ := testApp()
+	a, _, _ := apptest.New()
 	all := len(verbs())
 	for _, v := range verbs() {
 		made := newRoot(a, v.name, "x").Commands()

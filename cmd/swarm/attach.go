@@ -5,21 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 type attachOptions struct{ json bool }
 
-func newAttach(a *app) *cobra.Command {
+func newAttach(a *app.App) *cobra.Command {
 	o := &attachOptions{}
 	cmd := &cobra.Command{
 		Use:   "attach NAME",
@@ -32,10 +30,10 @@ way. When it ends, you are back where you were.
 With --json this terminal is not attached: the program that would run is printed.`,
 		Example: `  swarm attach agent
   swarm attach agent --json | jq -r '.command | join(" ")'`,
-		Args:              arguments(1, 1, "name of a worker"),
-		ValidArgsFunction: a.completeOneWorker,
+		Args:              command.Arguments(1, 1, "name of a worker"),
+		ValidArgsFunction: a.CompleteOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.attach(cmd.Context(), args[0], o)
+			return runAttach(cmd.Context(), a, args[0], o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the program that connects, as JSON, and do not run it")
@@ -48,9 +46,9 @@ type attachJSON struct {
 	Unset   []string `json:"unset"`
 }
 
-func (a *app) attach(ctx context.Context, name string, o *attachOptions) error {
+func runAttach(ctx context.Context, a *app.App, name string, o *attachOptions) error {
 	var to swarm.Attachment
-	err := a.withHost(ctx, func(h *host.Host) (err error) {
+	err := a.WithHost(ctx, func(h *host.Host) (err error) {
 		to, err = h.Attach(ctx, name)
 		// The program that runs in the place of this one does not know its children.
 		return errors.Join(err, h.Close())
@@ -59,23 +57,10 @@ func (a *app) attach(ctx context.Context, name string, o *attachOptions) error {
 		return err
 	}
 	if o.json {
-		return a.printJSON(attachJSON{Command: to.Command, Unset: append([]string{}, to.Unset...)})
+		return a.PrintJSON(attachJSON{Command: to.Command, Unset: append([]string{}, to.Unset...)})
 	}
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return fmt.Errorf("cannot attach to '%s': stdin is not a terminal", name)
 	}
-	return a.become(to)
-}
-
-// become runs a program in the place of this one.
-func (a *app) become(to swarm.Attachment) error {
-	path, err := exec.LookPath(to.Command[0])
-	if err != nil {
-		return err
-	}
-	env := slices.DeleteFunc(slices.Clone(a.env), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(to.Unset, name)
-	})
-	return fmt.Errorf("cannot run %s: %w", path, unix.Exec(path, to.Command, env))
+	return a.Become(to)
 }

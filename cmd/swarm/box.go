@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 )
 
@@ -39,13 +40,13 @@ func tasksTable(title string, tasks []taskRow, now time.Time, width int) string 
 	}
 	rows := [][]string{{"ID", "Command", "Started", "Status"}}
 	for _, t := range tasks {
-		rows = append(rows, []string{visible(t.ID), visible(t.Command), startedText(now.Sub(t.Started)), visible(t.Status)})
+		rows = append(rows, []string{output.Visible(t.ID), output.Visible(t.Command), startedText(now.Sub(t.Started)), output.Visible(t.Status)})
 	}
 	widths := []int{9, 18, 11, 11}
 	inner := 2 + columnGap*(len(widths)-1)
 	for i := range widths {
 		for _, row := range rows {
-			widths[i] = max(widths[i], columns(row[i]))
+			widths[i] = max(widths[i], output.Columns(row[i]))
 		}
 		inner += widths[i]
 	}
@@ -59,7 +60,7 @@ func tasksTable(title string, tasks []taskRow, now time.Time, width int) string 
 	line := func(row []string) {
 		cells := make([]string, len(row))
 		for i, cell := range row {
-			cells[i] = padded(cut(cell, widths[i]), widths[i])
+			cells[i] = output.Padded(output.Cut(cell, widths[i]), widths[i])
 		}
 		b.WriteString("│ " + strings.Join(cells, strings.Repeat(" ", columnGap)) + " │\n")
 	}
@@ -125,7 +126,7 @@ func (k killedShell) forceKilledBox(width int) string {
 
 // shellNotFoundText is about one that does not exist.
 func shellNotFoundText(id string) string {
-	return "Error: Shell not found: " + visible(id) + "\nUse /tasks to see available background shells.\n"
+	return "Error: Shell not found: " + output.Visible(id) + "\nUse /tasks to see available background shells.\n"
 }
 
 func box(title string, width int, lines ...string) string {
@@ -133,14 +134,14 @@ func box(title string, width int, lines ...string) string {
 		width = pipeWidth
 	}
 	for i := range lines {
-		lines[i] = visible(lines[i])
+		lines[i] = output.Visible(lines[i])
 	}
-	widest := columns(slices.MaxFunc(lines, func(a, b string) int { return columns(a) - columns(b) }))
+	widest := output.Columns(slices.MaxFunc(lines, func(a, b string) int { return output.Columns(a) - output.Columns(b) }))
 	inner := max(min(max(boxWidth, widest+2), width-2), len(title)+4)
 	var b strings.Builder
 	fmt.Fprintf(&b, "┌─ %s %s┐\n", title, strings.Repeat("─", inner-len(title)-3))
 	for _, line := range lines {
-		fmt.Fprintf(&b, "│ %s │\n", padded(cut(line, inner-2), inner-2))
+		fmt.Fprintf(&b, "│ %s │\n", output.Padded(output.Cut(line, inner-2), inner-2))
 	}
 	fmt.Fprintf(&b, "└%s┘\n", strings.Repeat("─", inner))
 	return b.String()

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 )
 
 var boxTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -65,11 +67,11 @@ func TestBoxesAreStraight(t *testing.T) {
 					if !strings.ContainsAny(line, "┌│├└") {
 						continue
 					}
-					if n := columns(line); n > most || straight != 0 && n != straight {
+					if n := output.Columns(line); n > most || straight != 0 && n != straight {
 						t.Errorf("%q on %d columns: a line takes %d, the ones before %d:\n%s", command, width, n, straight, text)
 						break
 					}
-					straight = columns(line)
+					straight = output.Columns(line)
 				}
 			}
 		}
@@ -114,19 +116,5 @@ func TestKilledShell(t *testing.T) {
 	}
 	if got, want := shellNotFoundText("invalid-id"), "Error: Shell not found: invalid-id\nUse /tasks to see available background shells.\n"; got != want {
 		t.Errorf("not found is %q, want %q", got, want)
-	}
-}
-
-func TestColumns(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]int{"": 0, "abc": 3, "é": 1, "e\u0301": 1, "日本": 4, "ｆ": 2, "🚀": 2, "→": 1, "…": 1} {
-		if got := columns(text); got != want {
-			t.Errorf("%q takes %d columns, want %d", text, got, want)
-		}
-	}
-	for text, want := range map[string]string{"abc": "abc", "abcd": "ab…", "日本": "日…", "日a本": "日…"} {
-		if got := cut(text, 3); got != want {
-			t.Errorf("%q in 3 columns is %q, want %q", text, got, want)
-		}
 	}
 }

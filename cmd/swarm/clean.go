@@ -5,18 +5,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 )
 
 type cleanOptions struct {
-	selection
+	command.Selection
 	rmWorktree   bool
 	noRmWorktree bool
 	forceDirty   bool
 	json         bool
 }
 
-func newClean(a *app) *cobra.Command {
+func newClean(a *app.App) *cobra.Command {
 	o := &cleanOptions{}
 	cmd := &cobra.Command{
 		Use:   "clean NAME... | --all | --tag TAG",
@@ -30,21 +34,21 @@ are saved before, and the command that brings them back is printed. No branch is
 ever deleted.`,
 		Example: `  swarm clean agent
   swarm clean --all --no-rm-worktree`,
-		ValidArgsFunction: a.completeWorkers,
+		ValidArgsFunction: a.CompleteWorkers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, other := range []string{"force-dirty", "rm-worktree"} {
 				if cmd.Flags().Changed("no-rm-worktree") && cmd.Flags().Changed(other) {
-					return usagef("--no-rm-worktree and --%s exclude each other", other)
+					return output.Usagef("--no-rm-worktree and --%s exclude each other", other)
 				}
 			}
-			sel, err := o.of(cmd, args)
+			sel, err := o.Of(cmd, args)
 			if err != nil {
 				return err
 			}
-			return a.clean(cmd.Context(), sel, o)
+			return runClean(cmd.Context(), a, sel, o)
 		},
 	}
-	o.addTo(cmd, a)
+	o.AddTo(cmd, a)
 	f := cmd.Flags()
 	f.BoolVar(&o.rmWorktree, "rm-worktree", true, "remove git worktrees, which is the default")
 	f.BoolVar(&o.noRmWorktree, "no-rm-worktree", false, "leave git worktrees where they are")
@@ -53,9 +57,9 @@ ever deleted.`,
 	return cmd
 }
 
-func (a *app) clean(ctx context.Context, sel host.Selection, o *cleanOptions) error {
-	finishWriting()
-	return a.withHost(ctx, func(h *host.Host) error {
+func runClean(ctx context.Context, a *app.App, sel host.Selection, o *cleanOptions) error {
+	output.FinishWriting()
+	return a.WithHost(ctx, func(h *host.Host) error {
 		failures := false
 		outcomes, err := h.Clean(ctx, sel, host.CleanRequest{
 			KeepWorkspace: o.noRmWorktree || !o.rmWorktree,
@@ -63,23 +67,23 @@ func (a *app) clean(ctx context.Context, sel host.Selection, o *cleanOptions) er
 			Done: func(outcome host.CleanOutcome) {
 				if outcome.Err != nil {
 					failures = true
-					a.fail(outcome.Err)
+					a.Fail(outcome.Err)
 				} else if !o.json {
-					a.printf("cleaned %s\n", outcome.Worker.Name)
+					a.Printf("cleaned %s\n", outcome.Worker.Name)
 				}
-				a.remarks(outcome.Warnings, outcome.Notices)
+				view.Remarks(a, outcome.Warnings, outcome.Notices)
 			},
 		})
 		if err != nil {
 			return err
 		}
 		if o.json {
-			if err := a.printJSON(cleanJSONOf(outcomes)); err != nil {
+			if err := a.PrintJSON(view.CleanJSONOf(outcomes)); err != nil {
 				return err
 			}
 		}
 		if failures {
-			return failed
+			return output.Failed
 		}
 		return nil
 	})

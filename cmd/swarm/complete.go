@@ -6,10 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 )
 
-func newComplete(a *app) *cobra.Command {
+func newComplete(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "complete [SUMMARY]",
@@ -26,40 +29,40 @@ or has completed, can't complete any more.`,
   swarm spawn --name job --rm -- sh -c 'make release && swarm complete released'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return &usageError{
-					text: "unexpected argument '" + args[1] + "'",
-					hint: `the summary is one argument: swarm complete "SUMMARY"`,
+				return &output.UsageError{
+					Text: "unexpected argument '" + args[1] + "'",
+					Hint: `the summary is one argument: swarm complete "SUMMARY"`,
 				}
 			}
 			return nil
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			request := host.CompleteRequest{Warn: func(w host.Warning) { a.warn(w.Text, w.Hint) }}
+			request := host.CompleteRequest{Warn: func(w host.Warning) { a.Warn(w.Text, w.Hint) }}
 			if len(args) > 0 {
 				request.Summary = args[0]
 			}
-			return a.complete(cmd.Context(), request, asJSON)
+			return runComplete(cmd.Context(), a, request, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the worker as JSON")
 	return cmd
 }
 
-func (a *app) complete(ctx context.Context, request host.CompleteRequest, asJSON bool) error {
-	finishWriting()
-	return a.withHost(ctx, func(h *host.Host) error {
+func runComplete(ctx context.Context, a *app.App, request host.CompleteRequest, asJSON bool) error {
+	output.FinishWriting()
+	return a.WithHost(ctx, func(h *host.Host) error {
 		w, err := h.Complete(ctx, request)
 		if errors.Is(err, host.ErrOutside) {
-			return &hintError{err, "'swarm complete' is for the command that a worker runs; from outside use 'swarm kill'"}
+			return &output.HintError{Err: err, Hint: "'swarm complete' is for the command that a worker runs; from outside use 'swarm kill'"}
 		}
 		if err != nil {
 			return err
 		}
 		if asJSON {
-			return a.printJSON(a.workerJSON(w))
+			return a.PrintJSON(view.WorkerJSONIn(a, w))
 		}
-		a.printf("completed %s\n", w.Name)
+		a.Printf("completed %s\n", w.Name)
 		return nil
 	})
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/declared"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/safefile"
@@ -23,14 +26,14 @@ func isCompletion(args []string) bool {
 // completer adds to a tree of commands what shells are told beyond what each verb
 // says itself.
 type completer struct {
-	*app
+	*app.App
 	// command is what was typed behind "--", without the word that is completed; nil:
 	// there is no "--".
 	command []string
 }
 
-func newCompleter(a *app, args []string) *completer {
-	c := &completer{app: a}
+func newCompleter(a *app.App, args []string) *completer {
+	c := &completer{App: a}
 	words := args[1:max(1, len(args)-1)]
 	if dash := slices.Index(words, "--"); dash >= 0 {
 		c.command = append([]string{}, words[dash+1:]...)
@@ -42,7 +45,7 @@ func (c *completer) addTo(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		_, f.Usage = pflag.UnquoteUsage(f) // shells show it as it is
 		if _, known := cmd.GetFlagCompletionFunc(f.Name); !known && f.Value.Type() != "bool" {
-			completeFlag(cmd, f.Name, c.flag(f.Name))
+			command.CompleteFlag(cmd, f.Name, c.flag(f.Name))
 		}
 	})
 	for _, verb := range cmd.Commands() {
@@ -95,7 +98,7 @@ func (c *completer) flag(name string) cobra.CompletionFunc {
 		})
 	case "profile":
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return append(c.profileNames(), profile.None), cobra.ShellCompDirectiveNoFileComp
+			return append(c.ProfileNames(), profile.None), cobra.ShellCompDirectiveNoFileComp
 		}
 	case "ready-wait":
 		return cobra.FixedCompletions([]string{readyStrict}, cobra.ShellCompDirectiveNoFileComp)
@@ -112,7 +115,7 @@ func (c *completer) flag(name string) cobra.CompletionFunc {
 // read is not offered.
 func (c *completer) offer(values func(ctx context.Context, dir string) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		dir, err := c.stateDir()
+		dir, err := c.StateDir()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -123,15 +126,15 @@ func (c *completer) offer(values func(ctx context.Context, dir string) []string)
 // backends are the plugins that can be found, but for the one that makes worktrees.
 // What the others are for only they could tell, and none is started.
 func (c *completer) backends(context.Context, string) []string {
-	loaded, _ := c.setup().Load(backendOfEach)
+	loaded, _ := c.Setup().Load(declared.BackendOfEach)
 	if loaded == nil {
 		return nil
 	}
-	known, err := c.setup().Catalog(loaded.Config.Plugins)
+	known, err := c.Setup().Catalog(loaded.Config.Plugins)
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(known.Names(), func(name string) bool { return name == workspaceWorktree })
+	return slices.DeleteFunc(known.Names(), func(name string) bool { return name == app.WorkspaceWorktree })
 }
 
 // completeCommand completes the command that a worker runs: a program of the PATH,
@@ -141,7 +144,7 @@ func (c *completer) completeCommand(prefix string) ([]string, cobra.ShellCompDir
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	var names []string
-	for _, dir := range filepath.SplitList(c.getenv("PATH")) {
+	for _, dir := range filepath.SplitList(c.Getenv("PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue // a repository's, maybe
 		}

@@ -6,13 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 )
 
 // Every flag with a value, and every command with arguments, says what completes it:
 // what does not would complete files.
 func TestEveryFlagIsCompleted(t *testing.T) {
 	t.Parallel()
-	root := newRoot(newApp(os.Stdout, os.Stderr, nil), cobra.ShellCompRequestCmd, "")
+	root := newRoot(app.New(os.Stdout, os.Stderr, nil), cobra.ShellCompRequestCmd, "")
 	var look func(cmd *cobra.Command)
 	look = func(cmd *cobra.Command) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {

@@ -6,9 +6,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 )
 
-func newCompletion(a *app) *cobra.Command {
+func newCompletion(a *app.App) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish",
@@ -19,19 +23,19 @@ and changes nothing.`,
 		Example: `  source <(swarm completion bash)                  # in ~/.bashrc
   swarm completion zsh > "${fpath[1]}/_swarm"
   swarm completion fish > ~/.config/fish/completions/swarm.fish`,
-		Args:      arguments(1, 1, "bash, zsh or fish"),
+		Args:      command.Arguments(1, 1, "bash, zsh or fish"),
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				return a.bashCompletion(root)
+				return bashCompletion(a, root)
 			case "zsh":
-				return root.GenZshCompletion(a.out)
+				return root.GenZshCompletion(a.Out)
 			case "fish":
-				return root.GenFishCompletion(a.out, true)
+				return root.GenFishCompletion(a.Out, true)
 			default:
-				return usagef("unknown shell '%s' (expected bash, zsh or fish)", args[0])
+				return output.Usagef("unknown shell '%s' (expected bash, zsh or fish)", args[0])
 			}
 		},
 	}
@@ -58,7 +62,7 @@ const (
 )
 
 // bashCompletion prints cobra's script, which then says itself what it needs.
-func (a *app) bashCompletion(root *cobra.Command) error {
+func bashCompletion(a *app.App, root *cobra.Command) error {
 	var b bytes.Buffer
 	if err := root.GenBashCompletionV2(&b, true); err != nil {
 		return err
@@ -68,6 +72,6 @@ func (a *app) bashCompletion(root *cobra.Command) error {
 		return errors.New("cannot print the script for bash: the library has changed it")
 	}
 	script = strings.Replace(script, bashOther, "", 1)
-	a.printf("%s", made(strings.Replace(script, bashStart, bashCheck, 1)))
+	a.Printf("%s", output.Made(strings.Replace(script, bashStart, bashCheck, 1)))
 	return nil
 }

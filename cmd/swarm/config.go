@@ -11,13 +11,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/declared"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
-func newConfig(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
+func newConfig(a *app.App) *cobra.Command {
+	return command.NewGroup(&cobra.Command{
 		Use:   "config",
 		Short: "Show, check and write config files",
 		Long: `swarm reads ~/.config/swarm/config.toml, then the nearest swarm.toml in this
@@ -27,13 +31,13 @@ read the project's file.`,
 	}, newConfigPath(a), newConfigCheck(a), newConfigShow(a), newConfigInit(a), newConfigTrust(a), newConfigSchema(a))
 }
 
-func newConfigPath(a *app) *cobra.Command {
+func newConfigPath(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "path",
 		Short: "Print the paths of the config files",
-		Args:  arguments(0, 0, ""),
-		RunE:  func(*cobra.Command, []string) error { return a.configPath(json) },
+		Args:  command.Arguments(0, 0, ""),
+		RunE:  func(*cobra.Command, []string) error { return runConfigPath(a, json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print them as JSON")
 	return cmd
@@ -51,13 +55,13 @@ type fileJSON struct {
 	reason string
 }
 
-func (a *app) configPath(json bool) error {
-	files, err := a.configFiles()
+func runConfigPath(a *app.App, json bool) error {
+	files, err := configFiles(a)
 	if err != nil {
 		return err
 	}
 	if json {
-		return a.printJSON(files)
+		return a.PrintJSON(files)
 	}
 	for _, f := range files {
 		remark := ""
@@ -69,18 +73,18 @@ func (a *app) configPath(json bool) error {
 		case !f.Trusted:
 			remark = " (not trusted: its plugins, its agent_command and paths out of the project are not used)"
 		}
-		a.printf("%-8s %s%s\n", f.Kind, f.Path, remark)
+		a.Printf("%-8s %s%s\n", f.Kind, f.Path, remark)
 	}
 	return nil
 }
 
-func (a *app) configFiles() ([]fileJSON, error) {
-	dir, err := a.stateDir()
+func configFiles(a *app.App) ([]fileJSON, error) {
+	dir, err := a.StateDir()
 	if err != nil {
 		return nil, err
 	}
 	files := []fileJSON{}
-	if user := config.UserFile(a.getenv); user != "" {
+	if user := config.UserFile(a.Getenv); user != "" {
 		_, err := os.Stat(user)
 		f := fileJSON{Kind: "user", Path: user, Exists: err == nil, Trusted: true}
 		f.obey(f.Exists, false)
@@ -103,7 +107,7 @@ func (f *fileJSON) obey(exists, accepted bool) {
 	}
 }
 
-func newConfigCheck(a *app) *cobra.Command {
+func newConfigCheck(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "check [FILE]",
@@ -115,15 +119,15 @@ and column.
 Exit code: 0 if there are no mistakes, else 1.`,
 		Example: `  swarm config check
   swarm config check ./swarm.toml`,
-		Args: arguments(0, 1, ""),
+		Args: command.Arguments(0, 1, ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := a.configCheck(cmd.Context(), args)
+			err := runConfigCheck(cmd.Context(), a, args)
 			var problems config.Problems
 			switch {
 			case json && (err == nil || errors.As(err, &problems)):
-				return errors.Join(a.printJSON(problemsJSON(problems)), err)
+				return errors.Join(a.PrintJSON(problemsJSON(problems)), err)
 			case err == nil:
-				a.printf("no problems\n")
+				a.Printf("no problems\n")
 			}
 			return err
 		},
@@ -144,18 +148,18 @@ type problemJSON struct {
 func problemsJSON(problems config.Problems) []problemJSON {
 	list := make([]problemJSON, len(problems))
 	for i, p := range problems {
-		list[i] = problemJSON{File: p.At.File, Line: orNull(p.At.Line), Column: orNull(p.At.Column), Key: orNull(p.Key), Text: p.Text}
+		list[i] = problemJSON{File: p.At.File, Line: output.OrNull(p.At.Line), Column: output.OrNull(p.At.Column), Key: output.OrNull(p.Key), Text: p.Text}
 	}
 	return list
 }
 
-func (a *app) configCheck(ctx context.Context, args []string) error {
+func runConfigCheck(ctx context.Context, a *app.App, args []string) error {
 	if len(args) == 0 {
-		loaded, err := a.loadProject()
+		loaded, err := a.LoadProject()
 		if loaded == nil {
 			return err
 		}
-		return withProblems(err, a.workerProblems(ctx, loaded))
+		return declared.WithProblems(err, declared.WorkerProblems(ctx, a, loaded))
 	}
 	path, err := filepath.Abs(args[0])
 	if err != nil {
@@ -164,24 +168,24 @@ func (a *app) configCheck(ctx context.Context, args []string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", args[0], errtext.Cause(err))
 	}
-	o := config.Options{Project: path, Home: a.getenv("HOME"), Trusted: func(string, []byte) bool { return true }, Checks: setup.Checks()}
-	if path == config.UserFile(a.getenv) {
+	o := config.Options{Project: path, Home: a.Getenv("HOME"), Trusted: func(string, []byte) bool { return true }, Checks: setup.Checks()}
+	if path == config.UserFile(a.Getenv) {
 		o.User, o.Project = path, ""
 	}
 	loaded, err := config.Load(o)
-	a.warnRefused(loaded)
-	return withProblems(err, a.workerProblems(ctx, loaded))
+	a.WarnRefused(loaded)
+	return declared.WithProblems(err, declared.WorkerProblems(ctx, a, loaded))
 }
 
-func newConfigShow(a *app) *cobra.Command {
+func newConfigShow(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Print the settings in effect here, and where they come from",
 		Long: `Print every setting in effect in this directory, as TOML, and where it was set.
 Mistakes in the files are reported as "swarm config check" does.`,
-		Args: arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error { return a.configShow(json) },
+		Args: command.Arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error { return runConfigShow(a, json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print them as JSON")
 	return cmd
@@ -194,8 +198,8 @@ type valueJSON struct {
 	Source *string `json:"source"`
 }
 
-func (a *app) configShow(json bool) error {
-	loaded, damaged := a.loadProject()
+func runConfigShow(a *app.App, json bool) error {
+	loaded, damaged := a.LoadProject()
 	if loaded == nil {
 		return damaged
 	}
@@ -205,15 +209,15 @@ func (a *app) configShow(json bool) error {
 		j := valueJSON{Key: v.Key, Value: v.Data()}
 		remark := "# default"
 		if v.Origin != nil {
-			j.Source = orNull(v.Origin.String())
+			j.Source = output.OrNull(v.Origin.String())
 			remark = "# " + v.Origin.String()
 		}
 		values = append(values, j)
 		rows = append(rows, []string{v.Key + " = " + v.Value, remark})
 	}
 	if json {
-		return errors.Join(a.printJSON(values), damaged)
+		return errors.Join(a.PrintJSON(values), damaged)
 	}
-	a.printTable(nil, rows)
+	a.PrintTable(nil, rows)
 	return damaged
 }

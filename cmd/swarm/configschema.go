@@ -3,10 +3,13 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 )
 
-func newConfigSchema(a *app) *cobra.Command {
+func newConfigSchema(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "schema",
@@ -17,13 +20,13 @@ and check a file whose first line names it:
   #:schema ./swarm.schema.json`,
 		Example: `  swarm config schema > swarm.schema.json
   taplo check --schema "file://$PWD/swarm.schema.json" swarm.toml`,
-		Args: arguments(0, 0, ""),
+		Args: command.Arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			schema, err := config.JSONSchema()
 			if err != nil {
 				return err
 			}
-			a.printf("%s", made(schema))
+			a.Printf("%s", output.Made(schema))
 			return nil
 		},
 	}

@@ -11,11 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
-func newConfigInit(a *app) *cobra.Command {
+func newConfigInit(a *app.App) *cobra.Command {
 	var project bool
 	cmd := &cobra.Command{
 		Use:   "init",
@@ -24,15 +27,15 @@ func newConfigInit(a *app) *cobra.Command {
 file that exists is never overwritten.`,
 		Example: `  swarm config init
   swarm config init --project`,
-		Args: arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error { return a.configInit(project) },
+		Args: command.Arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error { return runConfigInit(a, project) },
 	}
 	cmd.Flags().BoolVar(&project, "project", false, "write swarm.toml in this directory, not the user's file")
 	return cmd
 }
 
-func (a *app) configInit(project bool) error {
-	path := config.UserFile(a.getenv)
+func runConfigInit(a *app.App, project bool) error {
+	path := config.UserFile(a.Getenv)
 	if project {
 		path = config.ProjectFile
 	}
@@ -47,7 +50,7 @@ func (a *app) configInit(project bool) error {
 	if err := config.WriteExample(path); err != nil {
 		return err
 	}
-	a.printf("wrote %s\n", path)
+	a.Printf("wrote %s\n", path)
 	return nil
 }
 
@@ -60,16 +63,16 @@ func checkHome(path string) error {
 			continue
 		}
 		if broken, ok := trust.As(err); ok {
-			return &hintError{
-				fmt.Errorf("%s is not written: %w", path, broken),
-				"set HOME or XDG_CONFIG_HOME to a directory of your own",
+			return &output.HintError{
+				Err:  fmt.Errorf("%s is not written: %w", path, broken),
+				Hint: "set HOME or XDG_CONFIG_HOME to a directory of your own",
 			}
 		}
 		return nil
 	}
 }
 
-func newConfigTrust(a *app) *cobra.Command {
+func newConfigTrust(a *app.App) *cobra.Command {
 	var revoke bool
 	cmd := &cobra.Command{
 		Use:   "trust",
@@ -85,19 +88,19 @@ contents shown; once it changes, it has to be trusted again. The programs themse
 are not checked, unless the file gives their sha256.`,
 		Example: `  swarm config trust
   swarm config trust --revoke`,
-		Args: arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error { return a.configTrust(revoke) },
+		Args: command.Arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error { return runConfigTrust(a, revoke) },
 	}
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "stop trusting it")
 	return cmd
 }
 
-func (a *app) configTrust(revoke bool) error {
+func runConfigTrust(a *app.App, revoke bool) error {
 	path := setup.ProjectFile()
 	if path == "" {
 		return fmt.Errorf("no %s here or in a directory above", config.ProjectFile)
 	}
-	dir, err := a.stateDir()
+	dir, err := a.StateDir()
 	if err != nil {
 		return err
 	}
@@ -106,7 +109,7 @@ func (a *app) configTrust(revoke bool) error {
 		if err := store.Remove(path); err != nil {
 			return err
 		}
-		a.printf("not trusted any more: %s\n", path)
+		a.Printf("not trusted any more: %s\n", path)
 		return nil
 	}
 	// What is shown, and then trusted, is what was read here: others may be able to
@@ -115,27 +118,27 @@ func (a *app) configTrust(revoke bool) error {
 	if err != nil {
 		return err
 	}
-	shown, err := a.whatTrustAdds(path, content)
+	shown, err := whatTrustAdds(a, path, content)
 	if err != nil {
 		return err
 	}
 	for _, v := range shown {
-		a.printf("  %s = %s\n", v.Key, v.Value)
+		a.Printf("  %s = %s\n", v.Key, v.Value)
 	}
-	if a.out.err != nil {
-		return a.out.err // nobody has seen it
+	if a.Out.Err != nil {
+		return a.Out.Err // nobody has seen it
 	}
 	if err := store.Add(path, content); err != nil {
 		return err
 	}
-	a.printf("trusted: %s\n", path)
+	a.Printf("trusted: %s\n", path)
 	return nil
 }
 
 // whatTrustAdds returns the settings of a project's file that hold only if it is
 // trusted, which is all of them in a file that breaks the owner rule. One that can't be read as a whole can't be shown as a whole either.
-func (a *app) whatTrustAdds(path string, content []byte) ([]config.Value, error) {
-	o := config.Options{Project: path, Content: content, Home: a.getenv("HOME"), Checks: setup.Checks()}
+func whatTrustAdds(a *app.App, path string, content []byte) ([]config.Value, error) {
+	o := config.Options{Project: path, Content: content, Home: a.Getenv("HOME"), Checks: setup.Checks()}
 	before, err := config.Load(o)
 	if err != nil {
 		return nil, err

@@ -3,10 +3,13 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 )
 
-func newCourier(a *app) *cobra.Command {
+func newCourier(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Hidden: true, // calls that send something leave it behind
 		Use:    host.CourierVerb + " ID",
@@ -16,11 +19,11 @@ what is waiting for it: messages, tasks, a shutdown request. Calls that send one
 such a process behind. It ends when nothing is waiting any more, with the worker, or
 after ten minutes; there is one for each worker at most.`,
 		Example:           `  swarm courier 1m7z0xwyhn2yfekg`,
-		Args:              arguments(1, 1, "id of a worker"),
+		Args:              command.Arguments(1, 1, "id of a worker"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			finishWriting()
-			return a.withHost(cmd.Context(), func(h *host.Host) error { return h.Courier(cmd.Context(), args[0]) })
+			output.FinishWriting()
+			return a.WithHost(cmd.Context(), func(h *host.Host) error { return h.Courier(cmd.Context(), args[0]) })
 		},
 	}
 }

@@ -8,13 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 )
 
 type doctorOptions struct{ rebuild, json bool }
 
-func newDoctor(a *app) *cobra.Command {
+func newDoctor(a *app.App) *cobra.Command {
 	o := &doctorOptions{}
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -30,34 +33,34 @@ that git, tmux or a cluster can't be used, although no worker and no config file
 needs it.`,
 		Example: `  swarm doctor
   swarm doctor --rebuild`,
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), o) },
+		Args: command.Arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a, o) },
 	}
 	cmd.Flags().BoolVar(&o.rebuild, "rebuild", false, "make the registry again from the run directories")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the findings as JSON")
 	return cmd
 }
 
-func (a *app) doctor(ctx context.Context, o *doctorOptions) error {
-	loaded, findings, err := a.configFindings()
+func runDoctor(ctx context.Context, a *app.App, o *doctorOptions) error {
+	loaded, findings, err := configFindings(a)
 	if err != nil {
 		return err
 	}
-	return a.with(ctx, loaded.Config, func(h *host.Host) error {
+	return a.With(ctx, loaded.Config, func(h *host.Host) error {
 		found, err := h.Doctor(ctx, o.rebuild, wantedPlugins(loaded.Config)...)
 		if err != nil {
 			return err
 		}
 		findings := append(found, findings...)
 		if o.json {
-			if err := a.printJSON(findingsJSON(findings)); err != nil {
+			if err := a.PrintJSON(findingsJSON(findings)); err != nil {
 				return err
 			}
 		} else {
-			a.printFindings(findings)
+			printFindings(a, findings)
 		}
 		if slices.ContainsFunc(findings, func(f host.Finding) bool { return f.Severity != host.SeverityOK && f.Severity != host.SeverityNote }) {
-			return failed
+			return output.Failed
 		}
 		return nil
 	})
@@ -69,7 +72,7 @@ func wantedPlugins(cfg config.Config) []string {
 	for _, w := range cfg.Workers {
 		wanted = append(wanted, w.Backend)
 		if w.Worktree.Use {
-			wanted = append(wanted, workspaceWorktree)
+			wanted = append(wanted, app.WorkspaceWorktree)
 		}
 	}
 	return wanted
@@ -77,8 +80,8 @@ func wantedPlugins(cfg config.Config) []string {
 
 // configFindings are the doctor's about the config files; a damaged one does not
 // keep it from looking at the rest.
-func (a *app) configFindings() (*config.Loaded, []host.Finding, error) {
-	loaded, err := a.loadAll()
+func configFindings(a *app.App) (*config.Loaded, []host.Finding, error) {
+	loaded, err := a.LoadAll()
 	var problems config.Problems
 	if err != nil && !errors.As(err, &problems) {
 		return nil, nil, err
@@ -106,11 +109,11 @@ func (a *app) configFindings() (*config.Loaded, []host.Finding, error) {
 	return loaded, findings, nil
 }
 
-func (a *app) printFindings(findings []host.Finding) {
+func printFindings(a *app.App, findings []host.Finding) {
 	for _, f := range findings {
-		a.printf("%-8s %s: %s\n", f.Severity, f.Subject, f.What)
+		a.Printf("%-8s %s: %s\n", f.Severity, f.Subject, f.What)
 		if f.Mend != "" {
-			a.printf("%-8s mend: %s\n", "", f.Mend)
+			a.Printf("%-8s mend: %s\n", "", f.Mend)
 		}
 	}
 }
@@ -126,7 +129,7 @@ type findingJSON struct {
 func findingsJSON(findings []host.Finding) []findingJSON {
 	list := make([]findingJSON, len(findings))
 	for i, f := range findings {
-		list[i] = findingJSON{Severity: string(f.Severity), Subject: f.Subject, What: f.What, Mend: orNull(f.Mend)}
+		list[i] = findingJSON{Severity: string(f.Severity), Subject: f.Subject, What: f.What, Mend: output.OrNull(f.Mend)}
 	}
 	return list
 }

@@ -5,18 +5,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/declared"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/set"
 )
 
 type downOptions struct {
-	timeout    durationFlag
+	timeout    command.DurationFlag
 	rmWorktree bool
 	forceDirty bool
 	json       bool
 }
 
-func newDown(a *app) *cobra.Command {
+func newDown(a *app.App) *cobra.Command {
 	o := &downOptions{}
 	cmd := &cobra.Command{
 		Use:   "down [NAME...]",
@@ -32,8 +36,8 @@ keep running, and the exit code is 1.`,
 		Example: `  swarm down
   swarm down db
   swarm down --rm-worktree`,
-		ValidArgsFunction: a.completeDeclared(),
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.down(cmd.Context(), args, o) },
+		ValidArgsFunction: declared.CompleteDeclared(a),
+		RunE:              func(cmd *cobra.Command, args []string) error { return runDown(cmd.Context(), a, args, o) },
 	}
 	f := cmd.Flags()
 	f.Var(&o.timeout, "timeout", "how long each may take to end, in place of its own grace")
@@ -43,31 +47,31 @@ keep running, and the exit code is 1.`,
 	return cmd
 }
 
-func (a *app) down(ctx context.Context, names []string, o *downOptions) error {
-	finishWriting()
-	d, err := a.loadDeclared(ctx)
+func runDown(ctx context.Context, a *app.App, names []string, o *downOptions) error {
+	output.FinishWriting()
+	d, err := declared.LoadDeclared(ctx, a)
 	if err != nil {
 		return err
 	}
-	return a.withHost(ctx, func(h *host.Host) error {
-		k := killer{app: a, json: o.json, progress: newProgress(a.err, a.errWidth)}
-		_, err := d.set.Down(ctx, h, set.DownRequest{
+	return a.WithHost(ctx, func(h *host.Host) error {
+		k := killer{App: a, json: o.json, progress: output.NewProgress(a.Err, a.ErrWidth)}
+		_, err := d.Set.Down(ctx, h, set.DownRequest{
 			Names: names,
 			Kill: host.KillRequest{
-				Grace:           o.timeout.d,
+				Grace:           o.timeout.D,
 				RemoveWorkspace: o.rmWorktree,
 				ForceDirty:      o.forceDirty,
-				Progress:        k.progress.event,
+				Progress:        k.progress.Event,
 				Done:            k.done,
 				Warn:            k.warning,
 				Answer:          k.answer,
 			},
 			Idle: func(name string) {
 				if !o.json {
-					k.progress.aside(func() { a.printf("%s is not running\n", name) })
+					k.progress.Aside(func() { a.Printf("%s is not running\n", name) })
 				}
 			},
 		})
-		return k.result(d.explain(err))
+		return k.result(d.Explain(err))
 	})
 }

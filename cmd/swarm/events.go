@@ -6,19 +6,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 )
 
 type eventsOptions struct {
 	worker     string
-	since      durationFlag
-	lines      countFlag
+	since      command.DurationFlag
+	lines      command.CountFlag
 	follow     bool
 	timestamps bool
 	json       bool
 }
 
-func newEvents(a *app) *cobra.Command {
+func newEvents(a *app.App) *cobra.Command {
 	o := &eventsOptions{}
 	cmd := &cobra.Command{
 		Use:     "events [flags]",
@@ -42,18 +46,18 @@ by "swarm watch". "swarm messages" is the same command.`,
   swarm events --json | jq -r '.[] | select(.kind == "COMPLETE") | .text'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{
-					text: "unexpected argument '" + args[0] + "'",
-					hint: "the history of one worker: swarm events --worker " + args[0],
+				return &output.UsageError{
+					Text: "unexpected argument '" + args[0] + "'",
+					Hint: "the history of one worker: swarm events --worker " + args[0],
 				}
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("worker") && o.worker == "" {
-				return usagef("--worker is empty")
+				return output.Usagef("--worker is empty")
 			}
-			return a.events(cmd.Context(), o)
+			return runEvents(cmd.Context(), a, o)
 		},
 	}
 	f := cmd.Flags()
@@ -63,17 +67,17 @@ by "swarm watch". "swarm messages" is the same command.`,
 	f.BoolVarP(&o.follow, "follow", "f", false, "continue with new events until interrupted")
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time of the event")
 	f.BoolVar(&o.json, "json", false, "print JSON: an array; with --follow one object a line")
-	completeFlag(cmd, "worker", a.completeHistory)
+	command.CompleteFlag(cmd, "worker", a.CompleteHistory)
 	return cmd
 }
 
-func (a *app) events(ctx context.Context, o *eventsOptions) error {
-	query := host.EventQuery{Worker: o.worker, Lines: o.lines.n}
-	if o.since.d != nil {
-		query.Since = time.Now().Add(-*o.since.d)
+func runEvents(ctx context.Context, a *app.App, o *eventsOptions) error {
+	query := host.EventQuery{Worker: o.worker, Lines: o.lines.N}
+	if o.since.D != nil {
+		query.Since = time.Now().Add(-*o.since.D)
 	}
-	return a.withHost(ctx, func(h *host.Host) error {
-		p := eventPrinter{app: a, timestamps: o.timestamps, json: o.json}
+	return a.WithHost(ctx, func(h *host.Host) error {
+		p := eventPrinter{App: a, timestamps: o.timestamps, json: o.json}
 		if o.follow {
 			return h.FollowEvents(ctx, query, p.print)
 		}
@@ -82,61 +86,61 @@ func (a *app) events(ctx context.Context, o *eventsOptions) error {
 			return err
 		}
 		if o.json {
-			return a.printJSON(eventsJSON(events))
+			return a.PrintJSON(eventsJSON(events))
 		}
 		var text []byte
 		for _, e := range events {
 			text = p.appendLine(text, e)
 		}
-		_, err = a.out.Write(text)
+		_, err = a.Out.Write(text)
 		return err
 	})
 }
 
 // eventPrinter prints events as they come, one a line.
 type eventPrinter struct {
-	*app
+	*app.App
 	timestamps, json bool
 }
 
 func (p eventPrinter) print(e host.Event) error {
 	if p.json {
-		return p.printJSONLine(eventJSONOf(e))
+		return p.PrintJSONLine(eventJSONOf(e))
 	}
-	_, err := p.out.Write(p.appendLine(nil, e))
+	_, err := p.Out.Write(p.appendLine(nil, e))
 	return err
 }
 
 func (p eventPrinter) appendLine(line []byte, e host.Event) []byte {
 	if p.timestamps {
-		line = e.Time.Local().AppendFormat(line, timestampFormat)
+		line = e.Time.Local().AppendFormat(line, output.TimestampFormat)
 	}
 	// What workers say of themselves is in it.
-	line = append(line, visible(e.String())...)
+	line = append(line, output.Visible(e.String())...)
 	return append(line, '\n')
 }
 
 // eventJSON is an event as docs/event.schema.json describes it. Fields are only
 // ever added, at the end.
 type eventJSON struct {
-	Seq      int64     `json:"seq"`
-	Time     *string   `json:"time"`
-	Worker   string    `json:"worker"`
-	ID       string    `json:"id"`
-	Kind     string    `json:"kind"`
-	Text     *string   `json:"text"`
-	Final    bool      `json:"final"`
-	Previous *string   `json:"previous"`
-	Exit     *exitJSON `json:"exit"`
+	Seq      int64          `json:"seq"`
+	Time     *string        `json:"time"`
+	Worker   string         `json:"worker"`
+	ID       string         `json:"id"`
+	Kind     string         `json:"kind"`
+	Text     *string        `json:"text"`
+	Final    bool           `json:"final"`
+	Previous *string        `json:"previous"`
+	Exit     *view.ExitJSON `json:"exit"`
 }
 
 func eventJSONOf(e host.Event) eventJSON {
 	j := eventJSON{
-		Seq: e.Seq, Time: timeJSON(e.Time), Worker: e.Worker, ID: e.ID, Kind: string(e.Kind), Text: orNull(e.Text),
-		Final: e.Final, Previous: orNull(e.Previous),
+		Seq: e.Seq, Time: output.TimeJSON(e.Time), Worker: e.Worker, ID: e.ID, Kind: string(e.Kind), Text: output.OrNull(e.Text),
+		Final: e.Final, Previous: output.OrNull(e.Previous),
 	}
 	if e.Exit != nil {
-		j.Exit = exitJSONOf(*e.Exit)
+		j.Exit = view.ExitJSONOf(*e.Exit)
 	}
 	return j
 }

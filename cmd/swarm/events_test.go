@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -48,8 +50,8 @@ func TestEventLine(t *testing.T) {
 		{host.EventComplete, "a\u202eb\u2066c\u2028d", `[w] COMPLETE: a\u202eb\u2066c\u2028d`},
 		{host.EventComplete, "half \xc3 \x9b2J", `[w] COMPLETE: half \xc3 \x9b2J`},
 	} {
-		a, out, _ := testApp()
-		if err := (eventPrinter{app: a}).print(host.Event{Worker: "w", Kind: c.kind, Text: c.text}); err != nil {
+		a, out, _ := apptest.New()
+		if err := (eventPrinter{App: a}).print(host.Event{Worker: "w", Kind: c.kind, Text: c.text}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(c.want+"\n", out.String()); diff != "" {
@@ -60,8 +62,8 @@ func TestEventLine(t *testing.T) {
 
 func TestEventTimestamps(t *testing.T) {
 	t.Parallel()
-	a, out, _ := testApp()
-	if err := (eventPrinter{app: a, timestamps: true}).print(emptyEvent()); err != nil {
+	a, out, _ := apptest.New()
+	if err := (eventPrinter{App: a, timestamps: true}).print(emptyEvent()); err != nil {
 		t.Fatal(err)
 	}
 	stamp, line, _ := strings.Cut(out.String(), " ")
@@ -78,9 +80,9 @@ func TestEventJSON(t *testing.T) {
 		`"exit":{"code":3,"signal":null,"reason":"exited"}}` + "\n" +
 		`{"seq":8,"time":"2026-01-02T03:04:05.006Z","worker":"w.1","id":"k3x9","kind":"SPAWNED",` +
 		`"text":null,"final":false,"previous":null,"exit":null}` + "\n"
-	a, out, _ := testApp()
+	a, out, _ := apptest.New()
 	for _, e := range []host.Event{fullEvent(), emptyEvent()} {
-		if err := (eventPrinter{app: a, json: true}).print(e); err != nil {
+		if err := (eventPrinter{App: a, json: true}).print(e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -88,27 +90,27 @@ func TestEventJSON(t *testing.T) {
 		t.Errorf("one object a line (-want +got):\n%s", diff)
 	}
 	array := "[" + strings.ReplaceAll(strings.TrimSpace(want), "\n", ",") + "]"
-	if diff := cmp.Diff(array, compact(t, eventsJSON([]host.Event{fullEvent(), emptyEvent()}))); diff != "" {
+	if diff := cmp.Diff(array, jsontest.Compact(t, eventsJSON([]host.Event{fullEvent(), emptyEvent()}))); diff != "" {
 		t.Errorf("the array (-want +got):\n%s", diff)
 	}
-	if got := compact(t, eventsJSON(nil)); got != "[]" {
+	if got := jsontest.Compact(t, eventsJSON(nil)); got != "[]" {
 		t.Errorf("no events are %s, want an array", got)
 	}
 }
 
 func TestEventJSONFollowsTheSchema(t *testing.T) {
 	t.Parallel()
-	schema := readSchema(t, "event")
+	schema := jsontest.ReadSchema(t, "event")
 	for _, e := range []host.Event{fullEvent(), emptyEvent()} {
 		var v map[string]any
-		if err := json.Unmarshal([]byte(compact(t, eventJSONOf(e))), &v); err != nil {
+		if err := json.Unmarshal([]byte(jsontest.Compact(t, eventJSONOf(e))), &v); err != nil {
 			t.Fatal(err)
 		}
-		for _, problem := range violations("event", schema, v) {
+		for _, problem := range jsontest.Violations("event", schema, v) {
 			t.Error(problem)
 		}
 		delete(v, "final")
-		if got := violations("event", schema, v); len(got) != 1 {
+		if got := jsontest.Violations("event", schema, v); len(got) != 1 {
 			t.Errorf("one violation, found %q", got)
 		}
 	}
@@ -121,7 +123,7 @@ func TestEventSchemaNamesTheKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema := readSchema(t, "event")["properties"].(map[string]any)["kind"].(map[string]any)["description"].(string)
+	schema := jsontest.ReadSchema(t, "event")["properties"].(map[string]any)["kind"].(map[string]any)["description"].(string)
 	kinds := regexp.MustCompile(`EventKind = "([A-Z ]+)"`).FindAllStringSubmatch(string(source), -1)
 	if len(kinds) < 8 {
 		t.Errorf("host/event.go: found only %q", kinds)
@@ -136,8 +138,8 @@ func TestEventSchemaNamesTheKinds(t *testing.T) {
 func TestCollectedJSON(t *testing.T) {
 	t.Parallel()
 	const want = `{"ended":[{"name":"w.1","id":"k3x9"}],"removed":[],"killed":[],"run_directories":2,"warnings":["a"]}`
-	got := compact(t, collectedJSONOf(host.Collected{
-		Ended: []host.Worker{full()}, RunDirs: 2, Warnings: []host.Warning{{Text: "a", Hint: "b"}},
+	got := jsontest.Compact(t, collectedJSONOf(host.Collected{
+		Ended: []host.Worker{jsontest.Full()}, RunDirs: 2, Warnings: []host.Warning{{Text: "a", Hint: "b"}},
 	}))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what gc did (-want +got):\n%s", diff)

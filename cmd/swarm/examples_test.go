@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 )
 
 // ranElsewhere are examples that need what the scripts of examples have not.
@@ -63,7 +65,7 @@ func TestEveryExampleIsRun(t *testing.T) {
 			look(verb)
 		}
 	}
-	look(newRoot(newApp(os.Stdout, os.Stderr, nil)))
+	look(newRoot(app.New(os.Stdout, os.Stderr, nil)))
 }
 
 // oneLine is a line without the blanks that only make it look good.

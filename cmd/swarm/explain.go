@@ -8,12 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-func newExplain(a *app) *cobra.Command {
+func newExplain(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain NAME",
@@ -23,9 +27,9 @@ line that matched, and why the rules tried before did not match. Nothing is chan
 'swarm agent profiles' lists the profiles.`,
 		Example: `  swarm explain agent
   swarm explain agent --json | jq -r .rule`,
-		Args:              arguments(1, 1, "name of a worker"),
-		ValidArgsFunction: a.completeOneWorker,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.explain(cmd.Context(), args[0], asJSON) },
+		Args:              command.Arguments(1, 1, "name of a worker"),
+		ValidArgsFunction: a.CompleteOneWorker,
+		RunE:              func(cmd *cobra.Command, args []string) error { return runExplain(cmd.Context(), a, args[0], asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the explanation as JSON")
 	return cmd
@@ -36,7 +40,7 @@ type explanationJSON struct {
 	Name     string          `json:"name"`
 	Status   string          `json:"status"`
 	Profile  *string         `json:"profile"`
-	State    *stateJSON      `json:"state"`
+	State    *view.StateJSON `json:"state"`
 	Rule     *string         `json:"rule"`
 	Evidence *string         `json:"evidence"`
 	Draft    *string         `json:"draft"`
@@ -44,53 +48,53 @@ type explanationJSON struct {
 	Screen   []string        `json:"screen"`
 }
 
-func (a *app) explain(ctx context.Context, name string, asJSON bool) error {
-	return a.withHost(ctx, func(h *host.Host) error {
+func runExplain(ctx context.Context, a *app.App, name string, asJSON bool) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
 		e, err := h.Explain(ctx, name)
 		if err != nil {
 			return err
 		}
 		if asJSON {
 			j := explanationJSON{
-				Name: e.Worker.Name, Status: string(e.Worker.Status), State: stateJSONOf(e.Worker.State),
-				Rule: orNull(e.Look.Rule), Evidence: orNull(e.Look.Evidence), Draft: orNull(e.Look.Draft),
+				Name: e.Worker.Name, Status: string(e.Worker.Status), State: view.StateJSONOf(e.Worker.State),
+				Rule: output.OrNull(e.Look.Rule), Evidence: output.OrNull(e.Look.Evidence), Draft: output.OrNull(e.Look.Draft),
 				Tried: append([]profile.Trial{}, e.Trials...), Screen: append([]string{}, e.Lines...),
 			}
 			if e.Profile != nil {
-				j.Profile = orNull(e.Profile.Name())
+				j.Profile = output.OrNull(e.Profile.Name())
 			}
-			return a.printJSON(j)
+			return a.PrintJSON(j)
 		}
-		a.printExplanation(e)
+		printExplanation(a, e)
 		return nil
 	})
 }
 
-func (a *app) printExplanation(e host.Explanation) {
+func printExplanation(a *app.App, e host.Explanation) {
 	for _, line := range e.Lines {
-		a.printf("| %s\n", made(safetext.Line(line)))
+		a.Printf("| %s\n", output.Made(safetext.Line(line)))
 	}
 	if e.Lines != nil {
-		a.printf("\n")
+		a.Printf("\n")
 	}
-	a.printf("%s\n", statusLine(e.Worker, time.Now()))
+	a.Printf("%s\n", view.StatusLine(e.Worker, time.Now()))
 	switch {
 	case e.Profile == nil:
-		a.printf("profile: none; '%s' is not the command of a known agent\n", strings.Join(e.Worker.Command, " "))
+		a.Printf("profile: none; '%s' is not the command of a known agent\n", strings.Join(e.Worker.Command, " "))
 		return
 	case e.Profile.Source == "":
-		a.printf("profile: %s (%s)\n", e.Profile.Name(), e.Profile.Title())
+		a.Printf("profile: %s (%s)\n", e.Profile.Name(), e.Profile.Title())
 	default:
-		a.printf("profile: %s (%s), from %s\n", e.Profile.Name(), e.Profile.Title(), e.Profile.Source)
+		a.Printf("profile: %s (%s), from %s\n", e.Profile.Name(), e.Profile.Title(), e.Profile.Source)
 	}
 	if e.Lines == nil {
-		a.printf("screen: none; its backend shows no screen\n")
+		a.Printf("screen: none; its backend shows no screen\n")
 		return
 	}
 	if e.Look.Draft != "" {
-		a.printf("typed at the prompt, not submitted: %s\n", e.Look.Draft)
+		a.Printf("typed at the prompt, not submitted: %s\n", e.Look.Draft)
 	}
-	a.printf("rules, in the order in which they are tried:\n")
+	a.Printf("rules, in the order in which they are tried:\n")
 	rows := make([][]string, len(e.Trials))
 	for i, t := range e.Trials {
 		mark := "no"
@@ -99,11 +103,11 @@ func (a *app) printExplanation(e host.Explanation) {
 		}
 		rows[i] = []string{"  " + t.Rule, string(t.State), mark, t.Why}
 	}
-	a.printTable(nil, rows)
+	a.PrintTable(nil, rows)
 	switch {
 	case e.Worker.Gone():
-		a.printf("It has ended and has no state: this is its last screen.\n")
+		a.Printf("It has ended and has no state: this is its last screen.\n")
 	case e.Look.Rule == "":
-		a.printf("%s\n", fmt.Sprintf("No rule matched: the state is %s.", e.Look.State))
+		a.Printf("%s\n", fmt.Sprintf("No rule matched: the state is %s.", e.Look.State))
 	}
 }

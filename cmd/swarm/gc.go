@@ -5,10 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 )
 
-func newGC(a *app) *cobra.Command {
+func newGC(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "gc",
@@ -22,42 +26,42 @@ touched.
 It prints one line for each thing that it did, and nothing if there was nothing to do.`,
 		Example: `  swarm gc
   swarm gc --json | jq '.ended[].name'`,
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.gc(cmd.Context(), asJSON) },
+		Args: command.Arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runGc(cmd.Context(), a, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
 	return cmd
 }
 
-func (a *app) gc(ctx context.Context, asJSON bool) error {
-	finishWriting()
-	return a.withHost(ctx, func(h *host.Host) error {
+func runGc(ctx context.Context, a *app.App, asJSON bool) error {
+	output.FinishWriting()
+	return a.WithHost(ctx, func(h *host.Host) error {
 		done, err := h.Collect(ctx)
 		for _, w := range done.Warnings {
-			a.warn(w.Text, w.Hint)
+			a.Warn(w.Text, w.Hint)
 		}
 		if asJSON {
 			if err != nil {
 				return err
 			}
-			return a.printJSON(collectedJSONOf(done))
+			return a.PrintJSON(collectedJSONOf(done))
 		}
 		// What was done before an error is told too.
 		for _, w := range done.Killed {
-			a.printf("killed %s\n", w.Name)
+			a.Printf("killed %s\n", w.Name)
 		}
 		for _, w := range done.Ended {
-			a.printf("ended %s\n", w.Name)
+			a.Printf("ended %s\n", w.Name)
 		}
 		for _, w := range done.Removed {
-			a.printf("removed %s\n", w.Name)
+			a.Printf("removed %s\n", w.Name)
 		}
 		switch n := done.RunDirs; n {
 		case 0:
 		case 1:
-			a.printf("removed 1 run directory of no worker\n")
+			a.Printf("removed 1 run directory of no worker\n")
 		default:
-			a.printf("removed %d run directories of no worker\n", n)
+			a.Printf("removed %d run directories of no worker\n", n)
 		}
 		return err
 	})
@@ -83,7 +87,7 @@ func collectedJSONOf(c host.Collected) collectedJSON {
 		Removed:        workerNamesJSON(c.Removed),
 		Killed:         workerNamesJSON(c.Killed),
 		RunDirectories: c.RunDirs,
-		Warnings:       warningTexts(c.Warnings),
+		Warnings:       view.WarningTexts(c.Warnings),
 	}
 }
 

@@ -5,12 +5,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newHeartbeat(a *app) *cobra.Command {
-	f := &memberFlags{}
+func newHeartbeat(a *app.App) *cobra.Command {
+	f := &member.MemberFlags{}
 	cmd := &cobra.Command{
 		Use:   "heartbeat [flags]",
 		Short: "Report from inside an agent that it is alive",
@@ -23,17 +27,17 @@ gets a message, unless the agent has reported --status idle. The next sign of li
 makes it active again.`,
 		Example: `  swarm heartbeat
   swarm heartbeat --status idle && swarm inbox wait`,
-		Args: arguments(0, 0, ""),
+		Args: command.Arguments(0, 0, ""),
 	}
-	f.addTo(cmd, a)
-	status := choice(cmd, "status", "what the agent is doing (default: as before)", "", "active", "idle")
+	f.AddTo(cmd, a)
+	status := command.Choice(cmd, "status", "what the agent is doing (default: as before)", "", "active", "idle")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		finishWriting()
-		return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
-			out, err := tool.Heartbeat(cmd.Context(), env, tool.HeartbeatInput{TeamName: team, Status: status.value})
-			return a.answer(f.json, out, nil, err, func() {
+		output.FinishWriting()
+		return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
+			out, err := tool.Heartbeat(cmd.Context(), env, tool.HeartbeatInput{TeamName: team, Status: status.Value})
+			return member.Answer(a, f.JSON, out, nil, err, func() {
 				left := out.NextDeadline.Sub(out.HeartbeatTS.Time)
-				a.printf("%s; next heartbeat due in %s\n", out.AgentStatus, config.FormatDuration(left.Round(time.Second)))
+				a.Printf("%s; next heartbeat due in %s\n", out.AgentStatus, config.FormatDuration(left.Round(time.Second)))
 			})
 		})
 	}

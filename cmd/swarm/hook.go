@@ -16,6 +16,8 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/integration"
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 )
 
@@ -29,7 +31,7 @@ const (
 	hookInputSize  = 1 << 20
 )
 
-func newHook(a *app) *cobra.Command {
+func newHook(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook CLIENT EVENT",
 		Short: "Record what a coding agent's hook reports",
@@ -52,16 +54,16 @@ is 0 and nothing is printed. SWARM_LOG=debug prints errors to standard error.`,
 			return integration.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.hook(cmd.Context(), args, os.Stdin)
+			runHook(cmd.Context(), a, args, os.Stdin)
 			return nil
 		},
 	}
 }
 
-// hook takes what a hook says, within [hookLimit], and gives up in silence.
-func (a *app) hook(ctx context.Context, args []string, stdin *os.File) {
-	finishWriting()
-	log := a.logger()
+// runHook takes what a hook says, within [hookLimit], and gives up in silence.
+func runHook(ctx context.Context, a *app.App, args []string, stdin *os.File) {
+	output.FinishWriting()
+	log := a.Logger()
 	if log == nil {
 		log = hclog.NewNullLogger()
 	}
@@ -75,7 +77,7 @@ func (a *app) hook(ctx context.Context, args []string, stdin *os.File) {
 				done <- fmt.Errorf("panic: %v", p)
 			}
 		}()
-		done <- a.takeHook(ctx, args, stdin)
+		done <- takeHook(ctx, a, args, stdin)
 	}()
 	var err error
 	select {
@@ -95,7 +97,7 @@ func (a *app) hook(ctx context.Context, args []string, stdin *os.File) {
 	}
 }
 
-func (a *app) takeHook(ctx context.Context, args []string, stdin *os.File) error {
+func takeHook(ctx context.Context, a *app.App, args []string, stdin *os.File) error {
 	if len(args) != 2 {
 		return errors.New("expected a client and an event")
 	}
@@ -111,7 +113,7 @@ func (a *app) takeHook(ctx context.Context, args []string, stdin *os.File) error
 		return err
 	}
 	// No setting matters here, and a mistake in a file of them even less.
-	h, err := setup.Setup{Env: a.env, Logger: a.logger()}.Open(ctx, config.Default())
+	h, err := setup.Setup{Env: a.Env, Logger: a.Logger()}.Open(ctx, config.Default())
 	if err != nil {
 		return err
 	}
@@ -119,7 +121,7 @@ func (a *app) takeHook(ctx context.Context, args []string, stdin *os.File) error
 	if news != "" {
 		answer, aerr := hook.Answer(news)
 		if aerr == nil {
-			_, aerr = a.out.w.Write(append(answer, '\n'))
+			_, aerr = a.Out.W.Write(append(answer, '\n'))
 		}
 		err = errors.Join(err, aerr)
 	}

@@ -3,16 +3,19 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newInbox(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
+func newInbox(a *app.App) *cobra.Command {
+	return command.NewGroup(&cobra.Command{
 		Use:   "inbox",
 		Short: "Send and read the messages of a team",
 		Long: `Send and read the messages of a team. Each member has an inbox; a message is unread
@@ -47,21 +50,21 @@ type shutdownBody struct {
 }
 
 // printMessages prints messages for people, the text of each below its head line.
-func (a *app) printMessages(out tool.ReadMessagesOutput, nameOf func(id string) string) {
+func printMessages(a *app.App, out tool.ReadMessagesOutput, nameOf func(id string) string) {
 	now := time.Now()
 	if len(out.Messages) == 0 {
-		a.hint("no unread messages")
+		a.Hint("no unread messages")
 	}
 	for _, m := range out.Messages {
 		old := ""
 		if m.Read {
 			old = ", read before"
 		}
-		a.printf("%s %s (%s ago%s)\n", m.ID, nameOf(m.From), formatAge(now.Sub(m.Timestamp.Time)), old)
-		a.printf("%s", indented(messageText(m)))
+		a.Printf("%s %s (%s ago%s)\n", m.ID, nameOf(m.From), output.FormatAge(now.Sub(m.Timestamp.Time)), old)
+		a.Printf("%s", output.Indented(messageText(m)))
 	}
 	if out.Remaining > 0 {
-		a.hint(fmt.Sprintf("%d more: run it again", out.Remaining))
+		a.Hint(fmt.Sprintf("%d more: run it again", out.Remaining))
 	}
 }
 
@@ -73,23 +76,12 @@ func messageText(m tool.Message) string {
 	}
 	switch {
 	case m.Type == messageShutdown:
-		return withReason("asks you to shut down", body.Reason) + "\nanswer with 'swarm shutdown approve' or 'swarm shutdown reject REASON'"
+		return member.WithReason("asks you to shut down", body.Reason) + "\nanswer with 'swarm shutdown approve' or 'swarm shutdown reject REASON'"
 	case !body.Approved:
-		return withReason("rejected the shutdown", body.ResponseReason)
-	case body.Phase == phaseConfirmed:
-		return withReason("approved the shutdown and has ended", body.ResponseReason)
+		return member.WithReason("rejected the shutdown", body.ResponseReason)
+	case body.Phase == member.PhaseConfirmed:
+		return member.WithReason("approved the shutdown and has ended", body.ResponseReason)
 	default:
-		return withReason("approved the shutdown and goes on until it is ready", body.ResponseReason)
+		return member.WithReason("approved the shutdown and goes on until it is ready", body.ResponseReason)
 	}
-}
-
-func withReason(text, reason string) string { return strings.TrimSuffix(text+": "+reason, ": ") }
-
-// indented is a text that others wrote, of one or more lines, below another line.
-func indented(text string) made {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(strings.TrimRight("  "+visible(strings.TrimRight(line, "\r\n")), " ") + "\n")
-	}
-	return made(b.String())
 }

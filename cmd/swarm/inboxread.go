@@ -3,11 +3,15 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newInboxRead(a *app) *cobra.Command {
-	f := &memberFlags{}
+func newInboxRead(a *app.App) *cobra.Command {
+	f := &member.MemberFlags{}
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "read [flags]",
@@ -20,16 +24,16 @@ are too many.`,
 		Example: `  swarm inbox read
   swarm inbox read --team web --all
   swarm inbox read --json | jq -r '.messages[].message'`,
-		Args: arguments(0, 0, ""),
+		Args: command.Arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			finishWriting()
-			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
+			output.FinishWriting()
+			return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
 				out, err := tool.ReadMessages(cmd.Context(), env, tool.ReadMessagesInput{TeamName: team, UnreadOnly: !all})
-				return a.answer(f.json, out, nil, err, func() { a.printMessages(out, memberNames(cmd.Context(), env, team)) })
+				return member.Answer(a, f.JSON, out, nil, err, func() { printMessages(a, out, member.MemberNames(cmd.Context(), env, team)) })
 			})
 		},
 	}
-	f.addTo(cmd, a)
+	f.AddTo(cmd, a)
 	cmd.Flags().BoolVar(&all, "all", false, "print messages that were read before, too")
 	return cmd
 }

@@ -3,11 +3,14 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newInboxSend(a *app) *cobra.Command {
-	f := &memberFlags{}
+func newInboxSend(a *app.App) *cobra.Command {
+	f := &member.MemberFlags{}
 	var stdin bool
 	cmd := &cobra.Command{
 		Use:   "send TO MESSAGE | TO --stdin",
@@ -23,22 +26,22 @@ types a line that something is waiting, once the agent is at its prompt.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch want := map[bool]int{true: 1, false: 2}[stdin]; {
 			case len(args) == 0:
-				return usagef("missing argument: who to send to")
+				return output.Usagef("missing argument: who to send to")
 			case len(args) < want:
-				return usagef("missing argument: the message, or --stdin")
+				return output.Usagef("missing argument: the message, or --stdin")
 			case len(args) > want && stdin:
-				return usagef("a message and --stdin exclude each other")
+				return output.Usagef("a message and --stdin exclude each other")
 			case len(args) > want:
-				return usagef("unexpected argument '%s'; a message of several words needs quotes", args[want])
+				return output.Usagef("unexpected argument '%s'; a message of several words needs quotes", args[want])
 			}
 			return nil
 		},
-		ValidArgsFunction: a.completeAgent(f, "leader", "all"),
+		ValidArgsFunction: member.CompleteAgent(a, f, "leader", "all"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			finishWriting()
+			output.FinishWriting()
 			in := tool.SendMessageInput{To: args[0]}
 			if stdin {
-				text, err := readInput(cmd.Context(), cmd.InOrStdin(), true)
+				text, err := app.ReadInput(cmd.Context(), cmd.InOrStdin(), true)
 				if err != nil {
 					return err
 				}
@@ -46,20 +49,20 @@ types a line that something is waiting, once the agent is at its prompt.`,
 			} else {
 				in.Message = args[1]
 			}
-			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
+			return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
 				in.TeamName = team
 				out, err := tool.SendMessage(cmd.Context(), env, in)
-				return a.answer(f.json, out, nil, err, func() {
-					a.printf("sent to %s\n", in.To)
+				return member.Answer(a, f.JSON, out, nil, err, func() {
+					a.Printf("sent to %s\n", in.To)
 					if out.ID == "" {
-						a.hint("nobody else is in the team")
+						a.Hint("nobody else is in the team")
 					}
 				})
 			})
 		},
 	}
-	f.addTo(cmd, a)
-	f.addWaking(cmd)
+	f.AddTo(cmd, a)
+	f.AddWaking(cmd)
 	cmd.Flags().BoolVar(&stdin, "stdin", false, "send what is on stdin, without one newline at its end")
 	return cmd
 }

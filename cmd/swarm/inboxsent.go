@@ -8,6 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/tool"
@@ -16,8 +20,8 @@ import (
 // sentLimit is how many messages are listed.
 const sentLimit = 50
 
-func newInboxSent(a *app) *cobra.Command {
-	f := &memberFlags{}
+func newInboxSent(a *app.App) *cobra.Command {
+	f := &member.MemberFlags{}
 	cmd := &cobra.Command{
 		Use:   "sent [flags]",
 		Short: "List the messages that you sent, and whether they arrived",
@@ -28,9 +32,9 @@ receiver's client; or when it is "read". "unproven" means that a line was typed,
 have been, and the screen does not show that the agent took it: it is not typed again.`,
 		Example: `  swarm inbox sent --team web
   swarm inbox sent --json | jq -r '.[] | select(.read == null) | .to'`,
-		Args: arguments(0, 0, ""),
+		Args: command.Arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
+			return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
 				h, err := env.Open(cmd.Context())
 				if err != nil {
 					return err
@@ -39,21 +43,21 @@ have been, and the screen does not show that the agent took it: it is not typed 
 				if err = errors.Join(err, h.Leave()); err != nil {
 					return err
 				}
-				if f.json {
-					return a.printJSON(sentMessages(messages))
+				if f.JSON {
+					return a.PrintJSON(sentMessages(messages))
 				}
-				nameOf := memberNames(cmd.Context(), env, team)
+				nameOf := member.MemberNames(cmd.Context(), env, team)
 				var rows [][]string
 				for _, m := range messages {
 					text, _, _ := strings.Cut(messageText(tool.Message{Type: string(m.Type), Message: m.Body}), "\n")
-					rows = append(rows, []string{fmt.Sprint(m.ID), nameOf(m.Recipient), formatAge(time.Since(m.Time)), receiptText(m), text})
+					rows = append(rows, []string{fmt.Sprint(m.ID), nameOf(m.Recipient), output.FormatAge(time.Since(m.Time)), receiptText(m), text})
 				}
-				a.printTable([]string{"ID", "TO", "AGE", "RECEIPT", "MESSAGE"}, rows)
+				a.PrintTable([]string{"ID", "TO", "AGE", "RECEIPT", "MESSAGE"}, rows)
 				return nil
 			})
 		},
 	}
-	f.addTo(cmd, a)
+	f.AddTo(cmd, a)
 	return cmd
 }
 
@@ -85,8 +89,8 @@ func sentMessages(messages []registry.Message) []jsonSent {
 	list := make([]jsonSent, len(messages))
 	for i, m := range messages {
 		list[i] = jsonSent{
-			ID: fmt.Sprint(m.ID), To: m.Recipient, Type: string(m.Type), Message: m.Body, Stored: timeJSON(m.Time),
-			How: orNull(string(m.How)), Brought: timeJSON(m.Brought), Read: timeJSON(m.Read),
+			ID: fmt.Sprint(m.ID), To: m.Recipient, Type: string(m.Type), Message: m.Body, Stored: output.TimeJSON(m.Time),
+			How: output.OrNull(string(m.How)), Brought: output.TimeJSON(m.Brought), Read: output.TimeJSON(m.Read),
 		}
 	}
 	return list

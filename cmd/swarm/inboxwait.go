@@ -8,13 +8,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newInboxWait(a *app) *cobra.Command {
-	f := &memberFlags{}
-	var timeout durationFlag
+func newInboxWait(a *app.App) *cobra.Command {
+	f := &member.MemberFlags{}
+	var timeout command.DurationFlag
 	cmd := &cobra.Command{
 		Use:   "wait [flags]",
 		Short: "Wait for a message, and print it",
@@ -24,30 +28,30 @@ inbox read" does. If there is one already, the call returns at once. Nothing is 
 Exit code: 0, or 124 if the time is over.`,
 		Example: `  swarm inbox wait
   swarm inbox wait --team web --timeout 10m --json`,
-		Args: arguments(0, 0, ""),
+		Args: command.Arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			finishWriting()
-			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
-				out, err := a.awaitMessages(cmd.Context(), env, team, timeout)
-				return a.answer(f.json, out, nil, err, func() { a.printMessages(out, memberNames(cmd.Context(), env, team)) })
+			output.FinishWriting()
+			return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
+				out, err := awaitMessages(cmd.Context(), a, env, team, timeout)
+				return member.Answer(a, f.JSON, out, nil, err, func() { printMessages(a, out, member.MemberNames(cmd.Context(), env, team)) })
 			})
 		},
 	}
-	f.addTo(cmd, a)
+	f.AddTo(cmd, a)
 	cmd.Flags().Var(&timeout, "timeout", "how long to wait at most")
 	return cmd
 }
 
 // awaitMessages reads the caller's messages as soon as there are some. Others may
 // read the same inbox.
-func (a *app) awaitMessages(ctx context.Context, env tool.Env, team string, timeout durationFlag) (out tool.ReadMessagesOutput, err error) {
+func awaitMessages(ctx context.Context, a *app.App, env tool.Env, team string, timeout command.DurationFlag) (out tool.ReadMessagesOutput, err error) {
 	out.Messages = []tool.Message{}
 	defer func() {
 		if err != nil {
 			out.Success, out.Error = false, setup.Message(err)
 		}
 	}()
-	waiting, cancel := timeout.limit(ctx)
+	waiting, cancel := timeout.Limit(ctx)
 	defer cancel()
 	h, err := env.Open(ctx)
 	if err != nil {
@@ -56,7 +60,7 @@ func (a *app) awaitMessages(ctx context.Context, env tool.Env, team string, time
 	defer func() { err = errors.Join(err, h.Leave()) }()
 	for len(out.Messages) == 0 {
 		if err := agent.AwaitMessage(waiting, h, team); err != nil {
-			return out, cmp.Or(timeout.over(waiting, err), err)
+			return out, cmp.Or(timeout.Over(waiting, err), err)
 		}
 		if out, err = tool.ReadMessages(ctx, env, tool.ReadMessagesInput{TeamName: team, UnreadOnly: true}); err != nil {
 			return out, err

@@ -15,6 +15,9 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/integration"
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/safetext"
@@ -26,7 +29,7 @@ const notesFile = "integrations.json"
 // clientLimit is how long a client's own command may take.
 const clientLimit = time.Minute
 
-func newIntegrate(a *app, tree func() *cobra.Command) *cobra.Command {
+func newIntegrate(a *app.App, tree func() *cobra.Command) *cobra.Command {
 	var dryRun, remove bool
 	names := integration.Names()
 	cmd := &cobra.Command{
@@ -47,14 +50,14 @@ as before, to the byte.`,
 		Example: `  swarm integrate claude --dry-run
   swarm integrate claude
   swarm integrate codex --remove`,
-		Args:      arguments(1, 1, "name of a coding agent ("+strings.Join(names, ", ")+")"),
+		Args:      command.Arguments(1, 1, "name of a coding agent ("+strings.Join(names, ", ")+")"),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client := integration.Named(args[0])
 			if client == nil {
-				return usagef("unknown coding agent '%s': expected %s", args[0], strings.Join(names, ", "))
+				return output.Usagef("unknown coding agent '%s': expected %s", args[0], strings.Join(names, ", "))
 			}
-			return a.integrate(cmd.Context(), client, tree, dryRun, remove)
+			return runIntegrate(cmd.Context(), a, client, tree, dryRun, remove)
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
@@ -62,37 +65,37 @@ as before, to the byte.`,
 	return cmd
 }
 
-func (a *app) integrate(ctx context.Context, client *integration.Client, tree func() *cobra.Command, dryRun, remove bool) error {
-	dir, err := a.stateDir()
+func runIntegrate(ctx context.Context, a *app.App, client *integration.Client, tree func() *cobra.Command, dryRun, remove bool) error {
+	dir, err := a.StateDir()
 	if err != nil {
 		return err
 	}
 	path := filepath.Join(dir, notesFile)
-	s, err := a.integrationSetup(path, tree())
+	s, err := integrationSetup(a, path, tree())
 	if err != nil {
 		return err
 	}
 	s.Remove = remove
 	changes, err := client.Changes(s)
 	if program, ok := errors.AsType[*integration.ProgramError](err); ok {
-		return &hintError{err, fmt.Sprintf("install %s, or put the directory of '%s' into PATH", client.Title, program.Program)}
+		return &output.HintError{Err: err, Hint: fmt.Sprintf("install %s, or put the directory of '%s' into PATH", client.Title, program.Program)}
 	}
 	if err != nil {
 		return err
 	}
 	if len(changes) == 0 {
-		a.printf("nothing to do: %s\n", map[bool]string{false: client.Title + " uses swarm", true: client.Title + " does not use swarm"}[remove])
+		a.Printf("nothing to do: %s\n", map[bool]string{false: client.Title + " uses swarm", true: client.Title + " does not use swarm"}[remove])
 		return nil
 	}
 	for _, c := range changes {
 		if c.Command != nil {
-			a.printf("$ %s\n", strings.Join(c.Command, " "))
+			a.Printf("$ %s\n", strings.Join(c.Command, " "))
 		} else {
-			a.printf("%s", made(safetext.Block(c.Diff())))
+			a.Printf("%s", output.Made(safetext.Block(c.Diff())))
 		}
 	}
-	if dryRun || a.out.err != nil {
-		return a.out.err
+	if dryRun || a.Out.Err != nil {
+		return a.Out.Err
 	}
 	ctx, cancel := context.WithTimeout(ctx, clientLimit)
 	defer cancel()
@@ -105,16 +108,16 @@ func (a *app) integrate(ctx context.Context, client *integration.Client, tree fu
 		return err
 	}
 	if remove {
-		a.printf("%s does not use swarm any more\n", client.Title)
+		a.Printf("%s does not use swarm any more\n", client.Title)
 		return nil
 	}
-	a.printf("%s uses swarm from its next session on\n", client.Title)
-	a.hint(client.Hint)
+	a.Printf("%s uses swarm from its next session on\n", client.Title)
+	a.Hint(client.Hint)
 	return nil
 }
 
 // integrationSetup collects what an integration is made with.
-func (a *app) integrationSetup(notes string, root *cobra.Command) (s integration.Setup, err error) {
+func integrationSetup(a *app.App, notes string, root *cobra.Command) (s integration.Setup, err error) {
 	if s.Swarm, err = ownCommand(); err != nil {
 		return s, err
 	}
@@ -124,9 +127,9 @@ func (a *app) integrationSetup(notes string, root *cobra.Command) (s integration
 	if s.Notes, err = integration.ReadNotes(notes); err != nil {
 		return s, err
 	}
-	profiles, err := profile.Load(config.ProfileDir(a.getenv))
+	profiles, err := profile.Load(config.ProfileDir(a.Getenv))
 	if err != nil {
-		a.warn(err.Error(), "")
+		a.Warn(err.Error(), "")
 	}
 	s.Pass = []string{"TMUX_TMPDIR"}
 	for _, p := range profiles.All() {
@@ -134,11 +137,11 @@ func (a *app) integrationSetup(notes string, root *cobra.Command) (s integration
 	}
 	slices.Sort(s.Pass)
 	s.Pass = slices.Compact(s.Pass)
-	for _, kv := range a.env {
+	for _, kv := range a.Env {
 		name, _, _ := strings.Cut(kv, "=")
 		s.Environ = append(s.Environ, name)
 	}
-	s.Getenv, s.ConfigFile = a.getenv, config.UserFile(a.getenv)
+	s.Getenv, s.ConfigFile = a.Getenv, config.UserFile(a.Getenv)
 	return s, nil
 }
 

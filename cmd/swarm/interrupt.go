@@ -3,15 +3,17 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 type interruptOptions struct {
-	selection
+	command.Selection
 	json bool
 }
 
-func newInterrupt(a *app) *cobra.Command {
+func newInterrupt(a *app.App) *cobra.Command {
 	o := &interruptOptions{}
 	cmd := &cobra.Command{
 		Use:   "interrupt NAME... | --all | --tag TAG",
@@ -23,16 +25,16 @@ it counts as one that ended by itself. Use 'swarm kill' to end a worker for good
 With --all and --tag, workers that do not run are skipped.`,
 		Example: `  swarm interrupt agent
   swarm interrupt --tag builder`,
-		ValidArgsFunction: a.completeWorkers,
+		ValidArgsFunction: a.CompleteWorkers,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := o.of(cmd, args)
+			sel, err := o.Of(cmd, args)
 			if err != nil {
 				return err
 			}
-			return a.give(cmd.Context(), sel, swarm.Input{Kind: swarm.InputInterrupt}, "interrupted %s", o.json)
+			return give(cmd.Context(), a, sel, swarm.Input{Kind: swarm.InputInterrupt}, "interrupted %s", o.json)
 		},
 	}
-	o.addTo(cmd, a)
+	o.AddTo(cmd, a)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the results as JSON")
 	return cmd
 }

@@ -6,11 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func newKeys(a *app) *cobra.Command {
+func newKeys(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "keys NAME KEY...",
@@ -25,14 +28,14 @@ Shift. A worker can't press its own keys. See 'swarm answer' for the dialogs of 
 		Example: `  swarm keys agent Escape
   swarm keys agent Down Down Enter
   swarm keys shell C-c`,
-		ValidArgsFunction: a.completeOneWorker,
+		ValidArgsFunction: a.CompleteOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usagef("missing arguments: name of a worker and keys, such as Enter")
+				return output.Usagef("missing arguments: name of a worker and keys, such as Enter")
 			}
 			for _, key := range args[1:] {
 				if key == "" || strings.Contains(key, " ") {
-					return withHint(usagef("'%s' is no key; each key is an argument of its own", key),
+					return output.WithHint(output.Usagef("'%s' is no key; each key is an argument of its own", key),
 						"the space bar is called Space; 'swarm send' types text")
 				}
 			}
@@ -40,12 +43,12 @@ Shift. A worker can't press its own keys. See 'swarm answer' for the dialogs of 
 			if len(args) > swarm.MaxKeys+1 {
 				return fmt.Errorf("cannot press %d keys at once, at most %d", len(args)-1, swarm.MaxKeys)
 			}
-			return a.give(cmd.Context(), host.Selection{Names: args[:1]}, in, "pressed keys of %s", asJSON)
+			return give(cmd.Context(), a, host.Selection{Names: args[:1]}, in, "pressed keys of %s", asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return withHint(flagError(cmd, err), "put -- before a key that begins with '-': swarm keys NAME -- -")
+		return output.WithHint(command.FlagError(cmd, err), "put -- before a key that begins with '-': swarm keys NAME -- -")
 	})
 	return cmd
 }

@@ -7,22 +7,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 type killOptions struct {
-	selection
-	signal     signalFlag
-	timeout    durationFlag
+	command.Selection
+	signal     command.SignalFlag
+	timeout    command.DurationFlag
 	noForce    bool
 	rmWorktree bool
 	forceDirty bool
 	json       bool
 }
 
-func newKill(a *app) *cobra.Command {
-	o := &killOptions{selection: selection{nothing: host.ErrNoSelection}}
+func newKill(a *app.App) *cobra.Command {
+	o := &killOptions{Selection: command.Selection{Nothing: host.ErrNoSelection}}
 	cmd := &cobra.Command{
 		Use:   "kill NAME... | --all | --tag TAG",
 		Short: "End workers and everything they started",
@@ -42,16 +46,16 @@ deleted.`,
   swarm kill --all
   swarm kill --tag login --rm-worktree
   swarm kill server --signal INT --timeout 1m --no-force`,
-		ValidArgsFunction: a.completeWorkers,
+		ValidArgsFunction: a.CompleteWorkers,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := o.of(cmd, args)
+			sel, err := o.Of(cmd, args)
 			if err != nil {
 				return err
 			}
-			return a.kill(cmd.Context(), sel, o)
+			return runKill(cmd.Context(), a, sel, o)
 		},
 	}
-	o.addTo(cmd, a)
+	o.AddTo(cmd, a)
 	f := cmd.Flags()
 	f.Var(&o.signal, "signal", "first signal, in place of the workers' own")
 	f.Var(&o.timeout, "timeout", "how long they may take to end, in place of their own grace")
@@ -59,20 +63,20 @@ deleted.`,
 	f.BoolVar(&o.rmWorktree, "rm-worktree", false, "remove their git worktrees afterwards")
 	f.BoolVar(&o.forceDirty, "force-dirty", false, "remove worktrees with uncommitted changes too, after saving them")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
-	completeWith(cmd, "signal", swarm.Signals()...)
+	command.CompleteWith(cmd, "signal", swarm.Signals()...)
 	return cmd
 }
 
-func (a *app) kill(ctx context.Context, sel host.Selection, o *killOptions) error {
-	finishWriting()
-	return a.withHost(ctx, func(h *host.Host) error {
-		k := killer{app: a, json: o.json, progress: newProgress(a.err, a.errWidth)}
+func runKill(ctx context.Context, a *app.App, sel host.Selection, o *killOptions) error {
+	output.FinishWriting()
+	return a.WithHost(ctx, func(h *host.Host) error {
+		k := killer{App: a, json: o.json, progress: output.NewProgress(a.Err, a.ErrWidth)}
 		request := host.KillRequest{
 			Signal:          string(o.signal),
-			Grace:           o.timeout.d,
+			Grace:           o.timeout.D,
 			RemoveWorkspace: o.rmWorktree,
 			ForceDirty:      o.forceDirty,
-			Progress:        k.progress.event,
+			Progress:        k.progress.Event,
 			Done:            k.done,
 			Warn:            k.warning,
 			Answer:          k.answer,
@@ -88,9 +92,9 @@ func (a *app) kill(ctx context.Context, sel host.Selection, o *killOptions) erro
 
 // killer tells of the outcomes of one kill as they come.
 type killer struct {
-	*app
+	*app.App
 	json     bool
-	progress *progress
+	progress *output.Progress
 	failed   bool
 	// left are the workers whose end was not waited for.
 	left []string
@@ -101,37 +105,37 @@ func (k *killer) done(o host.KillOutcome) {
 		k.left = append(k.left, o.Worker.Name)
 		return
 	}
-	k.progress.aside(func() {
+	k.progress.Aside(func() {
 		if o.Err != nil {
 			k.failed = true
-			k.fail(o.Err)
+			k.Fail(o.Err)
 		} else if !k.json {
-			k.printf("killed %s\n", o.Worker.Name)
+			k.Printf("killed %s\n", o.Worker.Name)
 		}
-		k.remarks(o.Warnings, o.Notices)
+		view.Remarks(k.App, o.Warnings, o.Notices)
 	})
 }
 
 // answer is the last that is said: the caller may be one of those that end now.
 func (k *killer) answer(outcomes []host.KillOutcome) {
-	k.progress.stop()
+	k.progress.Stop()
 	if !k.json {
 		return
 	}
-	results := make([]killJSON, len(outcomes))
+	results := make([]view.KillJSON, len(outcomes))
 	for i, o := range outcomes {
-		results[i] = killJSONOf(o)
+		results[i] = view.KillJSONOf(o)
 	}
-	if err := k.printJSON(results); err != nil {
+	if err := k.PrintJSON(results); err != nil {
 		k.failed = true
 	}
 }
 
-func (k *killer) warning(w host.Warning) { k.progress.aside(func() { k.warn(w.Text, w.Hint) }) }
+func (k *killer) warning(w host.Warning) { k.progress.Aside(func() { k.Warn(w.Text, w.Hint) }) }
 
 // result returns how the call ends, whose own error is err.
 func (k *killer) result(err error) error {
-	k.progress.stop()
+	k.progress.Stop()
 	switch {
 	case err != nil:
 		return err
@@ -139,13 +143,13 @@ func (k *killer) result(err error) error {
 		k.interrupted()
 		return context.Canceled
 	case k.failed:
-		return failed
+		return output.Failed
 	}
 	return nil
 }
 
 // interrupted tells what this call does not wait for any more.
 func (k *killer) interrupted() {
-	k.hint("interrupted; not known to have ended: " + strings.Join(k.left, ", "))
-	k.hint("a kill that was under way goes on: 'swarm status NAME' tells")
+	k.Hint("interrupted; not known to have ended: " + strings.Join(k.left, ", "))
+	k.Hint("a kill that was under way goes on: 'swarm status NAME' tells")
 }

@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/shared/safetext"
@@ -18,16 +21,16 @@ import (
 
 type logsOptions struct {
 	follow     bool
-	lines      countFlag
-	since      durationFlag
-	stream     *choiceFlag
+	lines      command.CountFlag
+	since      command.DurationFlag
+	stream     *command.ChoiceFlag
 	timestamps bool
 	plain, raw bool
-	grep       patternFlag
+	grep       command.PatternFlag
 	json       bool
 }
 
-func newLogs(a *app) *cobra.Command {
+func newLogs(a *app.App) *cobra.Command {
 	o := &logsOptions{}
 	cmd := &cobra.Command{
 		Use:   "logs NAME",
@@ -55,16 +58,16 @@ stderr. The log never blocks or ends a worker.`,
   swarm logs build --grep '^(error|warning):' --lines 5
   swarm logs server --stream stderr --since 10m --timestamps
   swarm logs server --json | jq -r 'select(.stream == "stderr") | .text'`,
-		Args:              arguments(1, 1, "name of a worker"),
-		ValidArgsFunction: a.completeOneWorker,
+		Args:              command.Arguments(1, 1, "name of a worker"),
+		ValidArgsFunction: a.CompleteOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.plain && o.raw {
-				return usagef("--plain and --raw exclude each other")
+				return output.Usagef("--plain and --raw exclude each other")
 			}
 			if o.raw && o.grep.Regexp != nil {
-				return usagef("--grep and --raw exclude each other")
+				return output.Usagef("--grep and --raw exclude each other")
 			}
-			return a.logs(cmd.Context(), args[0], o)
+			return runLogs(cmd.Context(), a, args[0], o)
 		},
 	}
 	f := cmd.Flags()
@@ -72,7 +75,7 @@ stderr. The log never blocks or ends a worker.`,
 	f.Var(&o.grep, "grep", "only lines whose text matches the regular expression `RE`")
 	f.VarP(&o.lines, "lines", "n", "begin with the last `N` lines")
 	f.Var(&o.since, "since", "only output of the last duration, such as 10m")
-	o.stream = choice(cmd, "stream", "only one stream", "", string(swarm.Stdout), string(swarm.Stderr))
+	o.stream = command.Choice(cmd, "stream", "only one stream", "", string(swarm.Stdout), string(swarm.Stderr))
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it was written")
 	f.BoolVar(&o.plain, "plain", false, "as text: without colours, each line as it was last on the screen")
 	f.BoolVar(&o.raw, "raw", false, "every byte as it was written, on a terminal too, which it may change")
@@ -80,15 +83,15 @@ stderr. The log never blocks or ends a worker.`,
 	return cmd
 }
 
-func (a *app) logs(ctx context.Context, name string, o *logsOptions) error {
-	options := swarm.OutputOptions{Stream: swarm.Stream(o.stream.value), Follow: o.follow, Tail: o.lines.n}
-	if o.since.d != nil {
-		options.Since = time.Now().Add(-*o.since.d)
+func runLogs(ctx context.Context, a *app.App, name string, o *logsOptions) error {
+	options := swarm.OutputOptions{Stream: swarm.Stream(o.stream.Value), Follow: o.follow, Tail: o.lines.N}
+	if o.since.D != nil {
+		options.Since = time.Now().Add(-*o.since.D)
 	}
-	return a.withHost(ctx, func(h *host.Host) error {
-		p := logPrinter{app: a, timestamps: o.timestamps, json: o.json, live: o.follow, last: o.lines.n, grep: o.grep.Regexp}
+	return a.WithHost(ctx, func(h *host.Host) error {
+		p := logPrinter{App: a, timestamps: o.timestamps, json: o.json, live: o.follow, last: o.lines.N, grep: o.grep.Regexp}
 		if !o.raw && !o.json {
-			p.form = a.logForm()
+			p.form = formOfLogs(a)
 		}
 		p.form.plain = p.form.plain || o.plain || o.grep.Regexp != nil && !p.form.terminal
 		if p.grep != nil && p.last != nil {
@@ -98,7 +101,7 @@ func (a *app) logs(ctx context.Context, name string, o *logsOptions) error {
 			if err != nil {
 				return err
 			}
-			p.skip = max(0, n-*o.lines.n)
+			p.skip = max(0, n-*o.lines.N)
 		}
 		return p.run(func(each func(swarm.Output) error) error { return h.Logs(ctx, name, options, each) })
 	})
@@ -113,15 +116,15 @@ type logForm struct {
 	terminal bool
 }
 
-// logForm returns what is fit for stdout.
-func (a *app) logForm() logForm {
-	terminal := a.outWidth() > 0
-	return logForm{terminal: terminal, plain: terminal && !a.colours()}
+// formOfLogs returns what is fit for stdout.
+func formOfLogs(a *app.App) logForm {
+	terminal := a.OutWidth() > 0
+	return logForm{terminal: terminal, plain: terminal && !a.Colours()}
 }
 
 // logPrinter puts the pieces of a worker's output together again.
 type logPrinter struct {
-	*app
+	*app.App
 	form             logForm
 	timestamps, json bool
 	// live shows lines early, for those who follow the output.
@@ -152,7 +155,7 @@ type logPrinter struct {
 // print prints a piece of output.
 func (p *logPrinter) print(o swarm.Output) error {
 	if o.Dropped > 0 {
-		p.warn(fmt.Sprintf("%d bytes of older output are no longer kept", o.Dropped), "")
+		p.Warn(fmt.Sprintf("%d bytes of older output are no longer kept", o.Dropped), "")
 	}
 	p.dropped += o.Dropped
 	switch {
@@ -239,7 +242,7 @@ func (p *logPrinter) begin(stream swarm.Stream, at time.Time, fresh bool) {
 		p.line = append(p.line, '\n')
 	}
 	if p.timestamps {
-		p.line = at.Local().AppendFormat(p.line, timestampFormat)
+		p.line = at.Local().AppendFormat(p.line, output.TimestampFormat)
 	}
 	p.open = stream
 }
@@ -285,7 +288,7 @@ func lastLines(text []byte, n int) []byte {
 }
 
 func (p *logPrinter) flush() error {
-	_, err := p.out.Write(p.line)
+	_, err := p.Out.Write(p.line)
 	p.line = p.line[:0]
 	return err
 }
@@ -375,7 +378,7 @@ type logJSON struct {
 func (p *logPrinter) printJSON(stream swarm.Stream, at time.Time, text []byte, partial bool) error {
 	dropped := p.dropped
 	p.dropped = 0
-	return p.printJSONLine(logJSON{Time: timeJSON(at), Stream: string(stream), Text: string(text), Partial: partial, Dropped: dropped})
+	return p.PrintJSONLine(logJSON{Time: output.TimeJSON(at), Stream: string(stream), Text: string(text), Partial: partial, Dropped: dropped})
 }
 
 // letters returns the piece without a letter at its end of which more is to come,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -32,8 +33,8 @@ func TestLogPrinter(t *testing.T) {
 		{true, false, stamp + "begin\x1b[0m\n" + stamp + "out\n" + stamp + "err\n" + stamp + "end"},
 		{true, true, stamp + "begin\n" + stamp + "err\n" + stamp + "outend"},
 	} {
-		a, stdout, stderr := testApp()
-		p := logPrinter{app: a, timestamps: c.timestamps, form: logForm{plain: c.plain}}
+		a, stdout, stderr := apptest.New()
+		p := logPrinter{App: a, timestamps: c.timestamps, form: logForm{plain: c.plain}}
 		for _, piece := range pieces {
 			if err := p.print(piece); err != nil {
 				t.Fatal(err)
@@ -55,8 +56,8 @@ func TestLogLastLines(t *testing.T) {
 	t.Parallel()
 	picture := []byte("\x1b[?1049h\x1b[1;1Hone\x1b[2;1Htwo\x1b[3;1Hthree")
 	for n, want := range map[int]string{0: "", 1: "three", 2: "two\nthree", 3: "one\ntwo\nthree", 9: "one\ntwo\nthree"} {
-		a, stdout, _ := testApp()
-		p := logPrinter{app: a, form: logForm{plain: true}, last: &n}
+		a, stdout, _ := apptest.New()
+		p := logPrinter{App: a, form: logForm{plain: true}, last: &n}
 		if err := errors.Join(p.print(swarm.Output{Stream: swarm.Stdout, Data: picture, Partial: true}), p.close()); err != nil {
 			t.Fatal(err)
 		}
@@ -90,8 +91,8 @@ func TestLogJSON(t *testing.T) {
 			when + `"stdout","text":"<grün> €x\ufffd\u202e","partial":false,"dropped":0}` + "\n" +
 			when + `"stdout","text":"20%","partial":true,"dropped":0}` + "\n"},
 	} {
-		a, stdout, _ := testApp()
-		p := logPrinter{app: a, json: true, form: logForm{plain: c.plain}}
+		a, stdout, _ := apptest.New()
+		p := logPrinter{App: a, json: true, form: logForm{plain: c.plain}}
 		for _, piece := range pieces {
 			if err := p.print(piece); err != nil {
 				t.Fatal(err)
@@ -103,29 +104,6 @@ func TestLogJSON(t *testing.T) {
 		if diff := cmp.Diff(c.want, stdout.String()); diff != "" {
 			t.Errorf("plain %v (-want +got):\n%s", c.plain, diff)
 		}
-	}
-}
-
-func TestProgressLine(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	waiting := []host.KillEvent{
-		{Worker: "slow", Deadline: now.Add(10 * time.Second)},
-		{Worker: "quick", Deadline: now.Add(1500 * time.Millisecond)},
-		{Worker: "late", Deadline: now.Add(-time.Second)},
-	}
-	for width, want := range map[int]string{
-		79: "waiting for late, quick (2s left), slow (10s left)",
-		45: "waiting for late, quick (2s left) and 1 more",
-		30: "waiting for late and 2 more",
-		10: "waiting for 3",
-	} {
-		if got := progressLine(waiting, now, width); got != want {
-			t.Errorf("in %d columns %q, want %q", width, got, want)
-		}
-	}
-	if got := progressLine(nil, now, 80); got != "" {
-		t.Errorf("nobody is waited for: %q", got)
 	}
 }
 
@@ -173,8 +151,8 @@ func TestLogGrep(t *testing.T) {
 		{logForm{terminal: true}, 0, "error: of stderr\n\x1b[31merror: of stdout\x1b[0m\n\x1b[32merror\x1b[0m: the last"},
 		{logForm{plain: true}, 2, "error: the last"},
 	} {
-		a, stdout, _ := testApp()
-		p := logPrinter{app: a, form: c.form, grep: regexp.MustCompile("^error: "), skip: c.skip}
+		a, stdout, _ := apptest.New()
+		p := logPrinter{App: a, form: c.form, grep: regexp.MustCompile("^error: "), skip: c.skip}
 		for _, piece := range pieces {
 			if err := p.print(piece); err != nil {
 				t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -24,11 +26,11 @@ var stateful = []string{
 // onTerminal prints pieces as on a terminal.
 func onTerminal(t *testing.T, env []string, o logForm, pieces ...swarm.Output) string {
 	t.Helper()
-	a, stdout, _ := testApp()
-	a.env, a.outWidth = env, func() int { return 80 }
-	form := a.logForm()
+	a, stdout, _ := apptest.New()
+	a.Env, a.OutWidth = env, func() int { return 80 }
+	form := formOfLogs(a)
 	form.plain = form.plain || o.plain
-	p := logPrinter{app: a, form: form}
+	p := logPrinter{App: a, form: form}
 	for _, piece := range pieces {
 		piece.Time = time.Now()
 		if err := p.print(piece); err != nil {
@@ -120,7 +122,7 @@ func FuzzLogsOnTerminal(f *testing.F) {
 			}
 		}
 		text := strings.NewReplacer("\x1b", "", "\n", "", "\t", "").Replace(got)
-		if visible(text) != text {
+		if output.Visible(text) != text {
 			t.Errorf("%q, %q is %q, which hides something", first, second, got)
 		}
 	})

@@ -9,16 +9,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 )
 
 type lsOptions struct {
-	format, status *choiceFlag
+	format, status *command.ChoiceFlag
 	json           bool
 	tag            string
 }
 
-func newLs(a *app) *cobra.Command {
+func newLs(a *app.App) *cobra.Command {
 	o := &lsOptions{}
 	cmd := &cobra.Command{
 		Use:     "ls [flags]",
@@ -34,41 +38,41 @@ show it; 'swarm status' shows the question of a blocked agent.`,
   swarm ls --status running --tag login
   swarm ls --format names | xargs swarm wait
   swarm ls --json | jq -r '.[] | select(.exit != null and .exit.code != 0) | .name'`,
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.ls(cmd.Context(), o) },
+		Args: command.Arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runLs(cmd.Context(), a, o) },
 	}
-	o.format = choice(cmd, "format", "format of the list", "table", "table", "json", "names")
-	o.status = choice(cmd, "status", "only workers with this status", "all",
+	o.format = command.Choice(cmd, "format", "format of the list", "table", "table", "json", "names")
+	o.status = command.Choice(cmd, "status", "only workers with this status", "all",
 		"all", "starting", "running", "stopped", "lost", "unknown")
 	cmd.Flags().BoolVar(&o.json, "json", false, "the same as --format json")
 	cmd.Flags().StringVar(&o.tag, "tag", "", "only workers with this `TAG`")
 	return cmd
 }
 
-func (a *app) ls(ctx context.Context, o *lsOptions) error {
-	return a.withHost(ctx, func(h *host.Host) error {
-		workers, warnings, err := h.Workers(ctx, host.Selection{All: o.tag == "", Tag: o.tag, States: o.format.value != "names"})
+func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
+		workers, warnings, err := h.Workers(ctx, host.Selection{All: o.tag == "", Tag: o.tag, States: o.format.Value != "names"})
 		if err != nil {
 			return err
 		}
 		for _, text := range warnings {
-			a.warn(text, "")
+			a.Warn(text, "")
 		}
-		if o.status.value != "all" {
-			workers = slices.DeleteFunc(workers, func(w host.Worker) bool { return string(w.Status) != o.status.value })
+		if o.status.Value != "all" {
+			workers = slices.DeleteFunc(workers, func(w host.Worker) bool { return string(w.Status) != o.status.Value })
 		}
 		if o.json {
-			o.format.value = "json"
+			o.format.Value = "json"
 		}
-		switch o.format.value {
+		switch o.format.Value {
 		case "json":
-			return a.printJSON(a.workersJSON(workers))
+			return a.PrintJSON(view.WorkersJSONIn(a, workers))
 		case "names":
 			for _, w := range workers {
-				a.printf("%s\n", w.Name)
+				a.Printf("%s\n", w.Name)
 			}
 		default:
-			a.printTable(withStates(workers, lsHeader, lsRows(workers, time.Now())))
+			a.PrintTable(withStates(workers, lsHeader, lsRows(workers, time.Now())))
 		}
 		return nil
 	})
@@ -80,8 +84,8 @@ func lsRows(workers []host.Worker, now time.Time) [][]string {
 	rows := make([][]string, len(workers))
 	for i, w := range workers {
 		rows[i] = []string{
-			w.Name, string(w.Status), orDash(pidOrWindow(w)), orDash(startedAgo(w, now)),
-			orDash(worktreePath(w)), orDash(strings.Join(w.Tags, ",")),
+			w.Name, string(w.Status), output.OrDash(pidOrWindow(w)), output.OrDash(startedAgo(w, now)),
+			output.OrDash(worktreePath(w)), output.OrDash(strings.Join(w.Tags, ",")),
 		}
 	}
 	return rows
@@ -97,7 +101,7 @@ func withStates(workers []host.Worker, header []string, rows [][]string) ([]stri
 		if w.State != nil {
 			state = string(w.State.State)
 		}
-		rows[i] = append(rows[i], orDash(state))
+		rows[i] = append(rows[i], output.OrDash(state))
 	}
 	return append(slices.Clone(header), "STATE"), rows
 }
@@ -110,11 +114,11 @@ func pidOrWindow(w host.Worker) string {
 		return ""
 	case w.Where.Name != "":
 		return w.Where.Name
-	case w.Status == host.StatusRunning && missingPlace(w) != "":
-		return "(" + missingPlace(w) + ")"
+	case w.Status == host.StatusRunning && view.MissingPlace(w) != "":
+		return "(" + view.MissingPlace(w) + ")"
 	case w.PID != 0:
 		return strconv.Itoa(w.PID)
-	case betweenStarts(w):
+	case view.BetweenStarts(w):
 		return "restarting"
 	default:
 		return ""
@@ -122,10 +126,10 @@ func pidOrWindow(w host.Worker) string {
 }
 
 func startedAgo(w host.Worker, now time.Time) string {
-	if w.Started.IsZero() || betweenStarts(w) {
+	if w.Started.IsZero() || view.BetweenStarts(w) {
 		return ""
 	}
-	return formatAge(now.Sub(w.Started)) + " ago"
+	return output.FormatAge(now.Sub(w.Started)) + " ago"
 }
 
 func worktreePath(w host.Worker) string {
@@ -133,11 +137,4 @@ func worktreePath(w host.Worker) string {
 		return ""
 	}
 	return w.Workspace.Path
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }

@@ -6,9 +6,74 @@
 // answers into text, JSON and exit codes; it decides nothing about workers.
 package main
 
-import "os"
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+)
 
 func main() {
-	a := newApp(os.Stdout, os.Stderr, os.Environ())
-	os.Exit(a.main(os.Args[1:]))
+	a := app.New(os.Stdout, os.Stderr, os.Environ())
+	os.Exit(execute(a, os.Args[1:]))
 }
+
+// execute runs the verb that args name and returns the exit code.
+func execute(a *app.App, args []string) int {
+	cobra.EnableCommandSorting = false // help lists the verbs in the order of their use
+	ctx, stop, caught := interruptible()
+	defer stop()
+	root := newRoot(a, args...)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if code := caught(); code != 0 && errors.Is(err, context.Canceled) {
+		return code
+	}
+	return report(a, cmd, err)
+}
+
+// interruptible returns a context that ends with the first SIGINT or SIGTERM;
+// the second one ends the process as usual. caught returns the exit code that
+// tells of the signal, 0 if there was none.
+func interruptible() (ctx context.Context, stop func(), caught func() int) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		// Who started swarm with nohup, or in the background of a script, wants it
+		// to be left alone.
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
+	go func() {
+		select {
+		case s := <-signals:
+			signal.Stop(signals)
+			cancel(signalError{s.(syscall.Signal)})
+		case <-ctx.Done():
+		}
+	}()
+	stop = func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
+	return ctx, stop, func() int {
+		if s, ok := errors.AsType[signalError](context.Cause(ctx)); ok {
+			return 128 + int(s.Signal)
+		}
+		return 0
+	}
+}
+
+// signalError is why the context of a call ended.
+type signalError struct{ syscall.Signal }
+
+func (e signalError) Error() string { return e.String() }
+
+// Is makes it what the end of a context is, for those who return its cause.
+func (e signalError) Is(target error) bool { return target == context.Canceled }

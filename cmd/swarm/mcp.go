@@ -8,6 +8,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/host/tool"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -17,11 +19,11 @@ import (
 // what it links.
 const mcpProgram = "swarm-mcp"
 
-func newMCP(a *app) *cobra.Command {
+func newMCP(a *app.App) *cobra.Command {
 	var cwd string
 	var person bool
 	var sets setsFlag
-	var limit durationFlag
+	var limit command.DurationFlag
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve swarm to an agent as tools",
@@ -43,14 +45,14 @@ desktop application, serves only you; the flag has no effect inside a worker.`,
 		Example: `  claude mcp add swarm -- swarm mcp
   codex mcp add swarm -- swarm mcp
   claude mcp add swarm -- swarm mcp --tools shells,workers,teams`,
-		Args: arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error { return a.mcp(cwd, person, sets, limit) },
+		Args: command.Arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error { return runMcp(a, cwd, person, sets, limit) },
 	}
 	cmd.Flags().StringVar(&cwd, "cwd", "", "working directory `DIR` of commands and agents (default: this one)")
 	cmd.Flags().BoolVar(&person, "person", false, "the client runs in the background, but serves only you")
 	cmd.Flags().Var(&sets, "tools", "sets of tools to offer: shells, workers, teams (default: shells,workers, and teams for members of one)")
 	cmd.Flags().Var(&limit, "call-limit", "how long the client waits for an answer; a command that takes longer continues in the background (default: 50s)")
-	completeWith(cmd, "tools", string(tool.Shells), string(tool.Workers), string(tool.Teams))
+	command.CompleteWith(cmd, "tools", string(tool.Shells), string(tool.Workers), string(tool.Teams))
 	return cmd
 }
 
@@ -65,8 +67,8 @@ func (f *setsFlag) Set(s string) error {
 func (f *setsFlag) Type() string   { return "SETS" }
 func (f *setsFlag) String() string { return string(*f) }
 
-func (a *app) mcp(cwd string, person bool, sets setsFlag, limit durationFlag) error {
-	program, server, err := a.companion(mcpProgram)
+func runMcp(a *app.App, cwd string, person bool, sets setsFlag, limit command.DurationFlag) error {
+	program, server, err := a.Companion(mcpProgram)
 	if err != nil {
 		return err
 	}
@@ -76,7 +78,7 @@ func (a *app) mcp(cwd string, person bool, sets setsFlag, limit durationFlag) er
 		}
 	}
 	if term.IsTerminal(int(os.Stdin.Fd())) {
-		a.hint("this is for agents to start, and speaks JSON-RPC; Ctrl-D ends it")
+		a.Hint("this is for agents to start, and speaks JSON-RPC; Ctrl-D ends it")
 	}
 	command := []string{server, "-swarm", program, "-version", setup.ReadBuild().Version}
 	if person {
@@ -85,8 +87,8 @@ func (a *app) mcp(cwd string, person bool, sets setsFlag, limit durationFlag) er
 	if sets != "" {
 		command = append(command, "-tools", string(sets))
 	}
-	if limit.d != nil {
-		command = append(command, "-call-limit", limit.d.String())
+	if limit.D != nil {
+		command = append(command, "-call-limit", limit.D.String())
 	}
-	return a.become(swarm.Attachment{Command: command})
+	return a.Become(swarm.Attachment{Command: command})
 }

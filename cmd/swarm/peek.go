@@ -5,17 +5,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 type peekOptions struct {
-	selection
-	lines countFlag
+	command.Selection
+	lines command.CountFlag
 	json  bool
 }
 
-func newPeek(a *app) *cobra.Command {
+func newPeek(a *app.App) *cobra.Command {
 	o := &peekOptions{}
 	cmd := &cobra.Command{
 		Use:   "peek NAME... | --all | --tag TAG",
@@ -32,19 +35,19 @@ With --json, one name gives an object; anything else gives an array.`,
   swarm peek agent --json | jq -r '.lines[-1]'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			lines := 0
-			if o.lines.n != nil {
-				if lines = *o.lines.n; lines == 0 {
-					return usagef("invalid value '0' for --lines: expected a number from 1")
+			if o.lines.N != nil {
+				if lines = *o.lines.N; lines == 0 {
+					return output.Usagef("invalid value '0' for --lines: expected a number from 1")
 				}
 			}
-			sel, err := o.of(cmd, args)
+			sel, err := o.Of(cmd, args)
 			if err != nil {
 				return err
 			}
-			return a.peek(cmd.Context(), sel, lines, o)
+			return runPeek(cmd.Context(), a, sel, lines, o)
 		},
 	}
-	o.addTo(cmd, a)
+	o.AddTo(cmd, a)
 	f := cmd.Flags()
 	f.VarP(&o.lines, "lines", "n", "print the last `N` lines (default: the visible screen, or 30 lines of output)")
 	f.BoolVar(&o.json, "json", false, "print the screens as JSON")
@@ -61,12 +64,12 @@ type peekJSON struct {
 	Lines  []string `json:"lines"`
 }
 
-func (a *app) peek(ctx context.Context, sel host.Selection, lines int, o *peekOptions) error {
-	return a.withHost(ctx, func(h *host.Host) error {
+func runPeek(ctx context.Context, a *app.App, sel host.Selection, lines int, o *peekOptions) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
 		names := sel.Names
 		if names == nil {
 			var err error
-			if names, err = a.runningNames(ctx, h, sel); err != nil {
+			if names, err = a.RunningNames(ctx, h, sel); err != nil {
 				return err
 			}
 		}
@@ -80,50 +83,32 @@ func (a *app) peek(ctx context.Context, sel host.Selection, lines int, o *peekOp
 				return err
 			case err != nil:
 				bad = true
-				a.fail(err)
+				a.Fail(err)
 			case o.json:
 				seen = append(seen, peekJSONOf(p))
 			default:
 				if !single {
-					a.heading(i, p.Worker.Name)
+					heading(a, i, p.Worker.Name)
 				}
-				a.printScreen(p)
+				printScreen(a, p)
 			}
 		}
 		if o.json {
 			var err error
 			if single {
-				err = a.printJSON(seen[0])
+				err = a.PrintJSON(seen[0])
 			} else {
-				err = a.printJSON(seen)
+				err = a.PrintJSON(seen)
 			}
 			if err != nil {
 				return err
 			}
 		}
 		if bad {
-			return failed
+			return output.Failed
 		}
 		return nil
 	})
-}
-
-// runningNames returns the ids of the selected workers that run.
-func (a *app) runningNames(ctx context.Context, h *host.Host, sel host.Selection) ([]string, error) {
-	workers, warnings, err := h.Workers(ctx, sel)
-	if err != nil {
-		return nil, err
-	}
-	for _, text := range warnings {
-		a.warn(text, "")
-	}
-	var ids []string
-	for _, w := range workers {
-		if !w.Gone() {
-			ids = append(ids, w.ID)
-		}
-	}
-	return ids, nil
 }
 
 func peekJSONOf(p host.Peek) peekJSON {
@@ -134,15 +119,15 @@ func peekJSONOf(p host.Peek) peekJSON {
 }
 
 // heading begins what belongs to one of several workers, as tail(1) does for files.
-func (a *app) heading(i int, name string) {
+func heading(a *app.App, i int, name string) {
 	if i > 0 {
-		a.printf("\n")
+		a.Printf("\n")
 	}
-	a.printf("==> %s <==\n", name)
+	a.Printf("==> %s <==\n", name)
 }
 
-func (a *app) printScreen(p host.Peek) {
+func printScreen(a *app.App, p host.Peek) {
 	for _, line := range p.Lines {
-		a.printf("%s\n", made(safetext.Block(line)))
+		a.Printf("%s\n", output.Made(safetext.Block(line)))
 	}
 }

@@ -8,20 +8,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/pluginadmin"
 )
 
-func newPlugin(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
+func newPlugin(a *app.App) *cobra.Command {
+	return command.NewGroup(&cobra.Command{
 		Use:   "plugin",
 		Short: "Show, install and check the plugins that own workers and worktrees",
 	}, newPluginList(a), newPluginInfo(a), newPluginInstall(a), newPluginVerify(a), newPluginRemove(a), newPluginNew(a),
 		newPluginCheck(a))
 }
 
-func newPluginList(a *app) *cobra.Command {
+func newPluginList(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:     "list [flags]",
@@ -34,50 +37,50 @@ file names it.`,
 		Example: `  swarm plugin list
   swarm plugin list --json | jq -r '.[] | select(.health != "ok") | .name'`,
 		DisableFlagsInUseLine: true,
-		Args:                  arguments(0, 0, ""),
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return a.pluginList(cmd.Context(), json) },
+		Args:                  command.Arguments(0, 0, ""),
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return runPluginList(cmd.Context(), a, json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print the plugins as JSON")
 	return cmd
 }
 
-func (a *app) pluginList(ctx context.Context, json bool) error {
-	return a.withPlugins(ctx, func(h *host.Host) error {
+func runPluginList(ctx context.Context, a *app.App, json bool) error {
+	return withPlugins(ctx, a, func(h *host.Host) error {
 		plugins := h.Plugins().List(ctx)
 		if json {
-			return a.printJSON(pluginsJSON(plugins))
+			return a.PrintJSON(pluginsJSON(plugins))
 		}
-		a.printPlugins(plugins)
+		printPlugins(a, plugins)
 		return nil
 	})
 }
 
 // withPlugins runs f with a host that has the settings of all files, as far as they
 // are right.
-func (a *app) withPlugins(ctx context.Context, f func(*host.Host) error) error {
-	loaded, err := a.loadProject()
+func withPlugins(ctx context.Context, a *app.App, f func(*host.Host) error) error {
+	loaded, err := a.LoadProject()
 	var problems config.Problems
 	if err != nil && !errors.As(err, &problems) {
 		return err
 	}
 	for _, p := range problems {
-		a.warn(p.Error(), "") // what is shown may be what one needs to mend it
+		a.Warn(p.Error(), "") // what is shown may be what one needs to mend it
 	}
-	return a.with(ctx, loaded.Config, f)
+	return a.With(ctx, loaded.Config, f)
 }
 
-func (a *app) printPlugins(plugins []pluginadmin.Status) {
+func printPlugins(a *app.App, plugins []pluginadmin.Status) {
 	var rows [][]string
 	for _, p := range plugins {
-		path := orDash(p.Path)
+		path := output.OrDash(p.Path)
 		if len(p.Versions) > 1 {
 			path += " (installed: " + strings.Join(p.Versions, ", ") + ")"
 		}
 		rows = append(rows, []string{
-			p.Name, orDash(p.Kind), orDash(p.Version), orDash(strings.Join(p.Capabilities, ",")), health(p), path,
+			p.Name, output.OrDash(p.Kind), output.OrDash(p.Version), output.OrDash(strings.Join(p.Capabilities, ",")), health(p), path,
 		})
 	}
-	a.printTable([]string{"NAME", "KIND", "VERSION", "CAPABILITIES", "HEALTH", "PATH"}, rows)
+	a.PrintTable([]string{"NAME", "KIND", "VERSION", "CAPABILITIES", "HEALTH", "PATH"}, rows)
 }
 
 // health is "ok", or why a plugin does not work.
@@ -111,7 +114,7 @@ func pluginsJSON(plugins []pluginadmin.Status) []pluginJSON {
 
 func pluginJSONOf(p pluginadmin.Status) pluginJSON {
 	return pluginJSON{
-		Name: p.Name, Kind: orNull(p.Kind), Version: orNull(p.Version), Path: orNull(p.Path),
+		Name: p.Name, Kind: output.OrNull(p.Kind), Version: output.OrNull(p.Version), Path: output.OrNull(p.Path),
 		Capabilities: append([]string{}, p.Capabilities...), Local: p.Local, Health: health(p),
 		Versions: append([]string{}, p.Versions...),
 	}

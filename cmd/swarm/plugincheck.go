@@ -8,6 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -24,7 +27,7 @@ type pluginCheckOptions struct {
 	options           []string
 }
 
-func newPluginCheck(a *app) *cobra.Command {
+func newPluginCheck(a *app.App) *cobra.Command {
 	o := &pluginCheckOptions{}
 	cmd := &cobra.Command{
 		Use:   "check PATH|NAME [flags]",
@@ -54,14 +57,14 @@ The exit code is 1 if a rule was broken.`,
   swarm plugin check tmux --option socket=check
   swarm plugin check ./swarm-plugin-queue --json | jq -r '.cases[] | select(.result == "failed") | .rule'`,
 		DisableFlagsInUseLine: true,
-		Args:                  arguments(1, 1, "path or name of a plugin"),
+		Args:                  command.Arguments(1, 1, "path or name of a plugin"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if strings.Contains(prefix, "/") {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			return a.completePlugins()(cmd, args, prefix)
+			return completePlugins(a)(cmd, args, prefix)
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.pluginCheck(args[0], o) },
+		RunE: func(_ *cobra.Command, args []string) error { return runPluginCheck(a, args[0], o) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
@@ -76,19 +79,19 @@ The exit code is 1 if a rule was broken.`,
 	return cmd
 }
 
-func (a *app) pluginCheck(target string, o *pluginCheckOptions) error {
+func runPluginCheck(a *app.App, target string, o *pluginCheckOptions) error {
 	if _, err := regexp.Compile(o.run); err != nil {
-		return usagef("invalid value '%s' for --run: %v", o.run, err)
+		return output.Usagef("invalid value '%s' for --run: %v", o.run, err)
 	}
 	if o.parallel < 1 || o.workers < 1 {
-		return usagef("--parallel and --workers are at least 1")
+		return output.Usagef("--parallel and --workers are at least 1")
 	}
 	for _, option := range o.options {
 		if key, _, ok := strings.Cut(option, "="); !ok || key == "" {
-			return usagef("invalid value '%s' for --option: expected KEY=VALUE", option)
+			return output.Usagef("invalid value '%s' for --option: expected KEY=VALUE", option)
 		}
 	}
-	program, checker, err := a.companion(conformanceProgram)
+	program, checker, err := a.Companion(conformanceProgram)
 	if err != nil {
 		return err
 	}
@@ -107,5 +110,5 @@ func (a *app) pluginCheck(target string, o *pluginCheckOptions) error {
 	for _, option := range o.options {
 		command = append(command, "-option", option)
 	}
-	return a.become(swarm.Attachment{Command: append(command, "--", target)})
+	return a.Become(swarm.Attachment{Command: append(command, "--", target)})
 }

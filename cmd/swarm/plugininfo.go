@@ -8,12 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/pluginadmin"
 )
 
-func newPluginInfo(a *app) *cobra.Command {
+func newPluginInfo(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "info NAME [flags]",
@@ -23,18 +26,18 @@ installed from.`,
 		Example: `  swarm plugin info tmux
   swarm plugin info queue --json | jq -r .path`,
 		DisableFlagsInUseLine: true,
-		Args:                  arguments(1, 1, "a plugin"),
-		ValidArgsFunction:     a.completePlugins(),
-		RunE:                  func(cmd *cobra.Command, args []string) error { return a.pluginInfo(cmd.Context(), args[0], json) },
+		Args:                  command.Arguments(1, 1, "a plugin"),
+		ValidArgsFunction:     completePlugins(a),
+		RunE:                  func(cmd *cobra.Command, args []string) error { return runPluginInfo(cmd.Context(), a, args[0], json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print it as JSON")
 	return cmd
 }
 
 // completePlugins offers the names of plugins. It starts none.
-func (a *app) completePlugins() cobra.CompletionFunc {
+func completePlugins(a *app.App) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		known, err := a.setup().Catalog(a.quietConfig().Plugins)
+		known, err := a.Setup().Catalog(quietConfig(a).Plugins)
 		if err != nil || len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -43,8 +46,8 @@ func (a *app) completePlugins() cobra.CompletionFunc {
 }
 
 // quietConfig is what the user's file says, or what of it is right.
-func (a *app) quietConfig() config.Config {
-	loaded, _ := a.setup().LoadUser()
+func quietConfig(a *app.App) config.Config {
+	loaded, _ := a.Setup().LoadUser()
 	return loaded.Config
 }
 
@@ -83,8 +86,8 @@ type installedFileJSON struct {
 
 func pluginInfoJSONOf(p pluginadmin.Detail) pluginInfoJSON {
 	j := pluginInfoJSON{
-		pluginJSON: pluginJSONOf(p.Status), Contract: orNull(p.Contract), Command: append([]string{}, p.Command...),
-		Configured: pluginConfiguredJSON{Command: p.Configured, Version: orNull(p.WantVersion), SHA256: orNull(p.WantSHA256)},
+		pluginJSON: pluginJSONOf(p.Status), Contract: output.OrNull(p.Contract), Command: append([]string{}, p.Command...),
+		Configured: pluginConfiguredJSON{Command: p.Configured, Version: output.OrNull(p.WantVersion), SHA256: output.OrNull(p.WantSHA256)},
 	}
 	if i := p.Installed; i != nil {
 		j.Installed = &installedJSON{
@@ -97,16 +100,16 @@ func pluginInfoJSONOf(p pluginadmin.Detail) pluginInfoJSON {
 	return j
 }
 
-func (a *app) pluginInfo(ctx context.Context, name string, json bool) error {
-	return a.withPlugins(ctx, func(h *host.Host) error {
+func runPluginInfo(ctx context.Context, a *app.App, name string, json bool) error {
+	return withPlugins(ctx, a, func(h *host.Host) error {
 		p, err := h.Plugins().Show(ctx, name)
 		if err != nil {
 			return err
 		}
 		if json {
-			return a.printJSON(pluginInfoJSONOf(p))
+			return a.PrintJSON(pluginInfoJSONOf(p))
 		}
-		a.printTable(nil, pluginInfoRows(p))
+		a.PrintTable(nil, pluginInfoRows(p))
 		return nil
 	})
 }

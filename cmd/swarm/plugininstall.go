@@ -6,6 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/pluginadmin"
 )
@@ -15,7 +18,7 @@ type pluginInstallOptions struct {
 	force, json  bool
 }
 
-func newPluginInstall(a *app) *cobra.Command {
+func newPluginInstall(a *app.App) *cobra.Command {
 	var o pluginInstallOptions
 	cmd := &cobra.Command{
 		Use:   "install PATH|ARCHIVE [flags]",
@@ -36,13 +39,13 @@ run.`,
   swarm plugin install swarm-plugin-queue_1.2.0_linux_amd64.tar.gz
   swarm plugin install ./swarm-plugin-queue --sha256 9f86d081884c7d65…`,
 		DisableFlagsInUseLine: true,
-		Args:                  arguments(1, 1, "a plugin or an archive"),
+		Args:                  command.Arguments(1, 1, "a plugin or an archive"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.path = args[0]
 			if o.sha256 != "" && !isSHA256(o.sha256) {
-				return usagef("invalid value '%s' for --sha256: expected 64 hexadecimal digits, as sha256sum prints them", o.sha256)
+				return output.Usagef("invalid value '%s' for --sha256: expected 64 hexadecimal digits, as sha256sum prints them", o.sha256)
 			}
-			return a.pluginInstall(cmd.Context(), o)
+			return runPluginInstall(cmd.Context(), a, o)
 		},
 	}
 	f := cmd.Flags()
@@ -77,9 +80,9 @@ type pluginInstalledJSON struct {
 	UsedInstead *string `json:"used_instead"`
 }
 
-func (a *app) pluginInstall(ctx context.Context, o pluginInstallOptions) error {
-	finishWriting()
-	return a.withHost(ctx, func(h *host.Host) error {
+func runPluginInstall(ctx context.Context, a *app.App, o pluginInstallOptions) error {
+	output.FinishWriting()
+	return a.WithHost(ctx, func(h *host.Host) error {
 		p, err := h.Plugins().Install(ctx, pluginadmin.InstallRequest{Path: o.path, SHA256: o.sha256, Force: o.force})
 		if err != nil {
 			return err
@@ -93,17 +96,17 @@ func (a *app) pluginInstall(ctx context.Context, o pluginInstallOptions) error {
 		case p.Replaced:
 			j.Action = "replaced"
 		}
-		j.UsedInstead = orNull(p.Hidden + p.Newer) // one of them at most
+		j.UsedInstead = output.OrNull(p.Hidden + p.Newer) // one of them at most
 		if o.json {
-			return a.printJSON(j)
+			return a.PrintJSON(j)
 		}
 		if p.Already {
-			a.printf("%s %s is installed already\n", p.Name, p.Version)
+			a.Printf("%s %s is installed already\n", p.Name, p.Version)
 		} else {
-			a.printf("%s %s %s (%s)\n", j.Action, p.Name, p.Version, p.Kind)
+			a.Printf("%s %s %s (%s)\n", j.Action, p.Name, p.Version, p.Kind)
 		}
 		if j.UsedInstead != nil {
-			a.warn(fmt.Sprintf("swarm uses %s, not this one", *j.UsedInstead),
+			a.Warn(fmt.Sprintf("swarm uses %s, not this one", *j.UsedInstead),
 				fmt.Sprintf("version = %q in [plugins.%s] of your config file picks this one", p.Version, p.Name))
 		}
 		return nil

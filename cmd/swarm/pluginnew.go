@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/scaffold"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/shared/errtext"
 )
 
@@ -19,7 +21,7 @@ type pluginNewOptions struct {
 	checkout string
 }
 
-func newPluginNew(a *app) *cobra.Command {
+func newPluginNew(a *app.App) *cobra.Command {
 	o := &pluginNewOptions{}
 	cmd := &cobra.Command{
 		Use:   "new NAME [flags]",
@@ -30,9 +32,9 @@ docs/writing-a-plugin.md continues from there.`,
 		Example: `  swarm plugin new mine
   swarm plugin new mine --lang python
   swarm plugin new mine --checkout ~/src/swarm`,
-		Args:              arguments(1, 1, "NAME"),
+		Args:              command.Arguments(1, 1, "NAME"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(_ *cobra.Command, args []string) error { return a.pluginNew(args[0], o) },
+		RunE:              func(_ *cobra.Command, args []string) error { return runPluginNew(a, args[0], o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.lang, "lang", scaffold.Languages()[0], "`language`: "+strings.Join(scaffold.Languages(), " or "))
@@ -42,7 +44,7 @@ docs/writing-a-plugin.md continues from there.`,
 	return cmd
 }
 
-func (a *app) pluginNew(name string, o *pluginNewOptions) error {
+func runPluginNew(a *app.App, name string, o *pluginNewOptions) error {
 	p := scaffold.Plugin{Name: name, Language: o.lang}
 	if o.checkout != "" {
 		checkout, err := filepath.Abs(o.checkout)
@@ -66,8 +68,8 @@ func (a *app) pluginNew(name string, o *pluginNewOptions) error {
 		return err
 	}
 	for _, f := range files {
-		a.printf("created %s\n", filepath.Join(dir, filepath.FromSlash(f.Path)))
+		a.Printf("created %s\n", filepath.Join(dir, filepath.FromSlash(f.Path)))
 	}
-	a.hint("read " + filepath.Join(dir, "README.md") + " for what is next")
+	a.Hint("read " + filepath.Join(dir, "README.md") + " for what is next")
 	return nil
 }

@@ -8,11 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/pluginadmin"
 )
 
-func newPluginRemove(a *app) *cobra.Command {
+func newPluginRemove(a *app.App) *cobra.Command {
 	var r pluginadmin.RemoveRequest
 	var json bool
 	cmd := &cobra.Command{
@@ -25,18 +28,18 @@ last version is kept while the plugin owns workers that run.`,
 		Example: `  swarm plugin remove queue
   swarm plugin remove queue@1.0.0`,
 		DisableFlagsInUseLine: true,
-		Args:                  arguments(1, 1, "a plugin"),
-		ValidArgsFunction:     a.completeInstalled(true),
+		Args:                  command.Arguments(1, 1, "a plugin"),
+		ValidArgsFunction:     completeInstalled(a, true),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var at bool
 			r.Name, r.Version, at = strings.Cut(args[0], "@")
 			switch {
 			case at && r.Version == "":
-				return usagef("missing version in '%s'", args[0])
+				return output.Usagef("missing version in '%s'", args[0])
 			case at && r.All:
-				return usagef("'%s' names one version, --all means all", args[0])
+				return output.Usagef("'%s' names one version, --all means all", args[0])
 			}
-			return a.pluginRemove(cmd.Context(), r, json)
+			return runPluginRemove(cmd.Context(), a, r, json)
 		},
 	}
 	f := cmd.Flags()
@@ -52,24 +55,24 @@ type pluginRemovedJSON struct {
 	Removed []string `json:"removed"`
 }
 
-func (a *app) pluginRemove(ctx context.Context, r pluginadmin.RemoveRequest, json bool) error {
-	finishWriting()
-	return a.withHost(ctx, func(h *host.Host) error {
+func runPluginRemove(ctx context.Context, a *app.App, r pluginadmin.RemoveRequest, json bool) error {
+	output.FinishWriting()
+	return a.WithHost(ctx, func(h *host.Host) error {
 		versions, err := h.Plugins().Remove(ctx, r)
 		if several, ok := errors.AsType[*pluginadmin.VersionsError](err); ok {
-			return &hintError{err: err, hint: fmt.Sprintf("name one, as in 'swarm plugin remove %s@%s', or use --all", r.Name, several.Versions[0])}
+			return &output.HintError{Err: err, Hint: fmt.Sprintf("name one, as in 'swarm plugin remove %s@%s', or use --all", r.Name, several.Versions[0])}
 		}
 		if _, ok := errors.AsType[*pluginadmin.InUseError](err); ok {
-			return &hintError{err: err, hint: "kill them first; --force removes the plugin all the same"}
+			return &output.HintError{Err: err, Hint: "kill them first; --force removes the plugin all the same"}
 		}
 		if err != nil {
 			return err
 		}
 		if json {
-			return a.printJSON(pluginRemovedJSON{Name: r.Name, Removed: versions})
+			return a.PrintJSON(pluginRemovedJSON{Name: r.Name, Removed: versions})
 		}
 		for _, v := range versions {
-			a.printf("removed %s %s\n", r.Name, v)
+			a.Printf("removed %s %s\n", r.Name, v)
 		}
 		return nil
 	})
@@ -77,9 +80,9 @@ func (a *app) pluginRemove(ctx context.Context, r pluginadmin.RemoveRequest, jso
 
 // completeInstalled offers the names of installed plugins; with versions, those
 // too. It starts nothing.
-func (a *app) completeInstalled(versions bool) cobra.CompletionFunc {
+func completeInstalled(a *app.App, versions bool) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		known, err := a.setup().Catalog(nil)
+		known, err := a.Setup().Catalog(nil)
 		if err != nil || len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -6,10 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 )
 
-func newPluginVerify(a *app) *cobra.Command {
+func newPluginVerify(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "verify [NAME] [flags]",
@@ -22,10 +25,10 @@ Exit code: 0 if nothing has changed, else 1.`,
 		Example: `  swarm plugin verify
   swarm plugin verify queue --json`,
 		DisableFlagsInUseLine: true,
-		Args:                  arguments(0, 1, ""),
-		ValidArgsFunction:     a.completeInstalled(false),
+		Args:                  command.Arguments(0, 1, ""),
+		ValidArgsFunction:     completeInstalled(a, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.pluginVerify(cmd.Context(), strings.Join(args, ""), json)
+			return runPluginVerify(cmd.Context(), a, strings.Join(args, ""), json)
 		},
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print the results as JSON")
@@ -40,8 +43,8 @@ type pluginVerdictJSON struct {
 	Problems []string `json:"problems"`
 }
 
-func (a *app) pluginVerify(ctx context.Context, name string, json bool) error {
-	return a.withHost(ctx, func(h *host.Host) error {
+func runPluginVerify(ctx context.Context, a *app.App, name string, json bool) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
 		verdicts, err := h.Plugins().Verify(name)
 		if err != nil {
 			return err
@@ -51,21 +54,21 @@ func (a *app) pluginVerify(ctx context.Context, name string, json bool) error {
 		for i, v := range verdicts {
 			list[i] = pluginVerdictJSON{Name: v.Name, Version: v.Version, OK: len(v.Problems) == 0, Problems: append([]string{}, v.Problems...)}
 			if !list[i].OK {
-				result = failed
+				result = output.Failed
 			}
 		}
 		if json {
-			if err := a.printJSON(list); err != nil {
+			if err := a.PrintJSON(list); err != nil {
 				return err
 			}
 			return result
 		}
 		for _, v := range list {
 			if v.OK {
-				a.printf("%s %s: ok\n", v.Name, v.Version)
+				a.Printf("%s %s: ok\n", v.Name, v.Version)
 			}
 			for _, problem := range v.Problems {
-				a.printf("%s %s: %s\n", v.Name, v.Version, problem)
+				a.Printf("%s %s: %s\n", v.Name, v.Version, problem)
 			}
 		}
 		return result

@@ -3,13 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -19,31 +20,31 @@ import (
 type policyFlags struct {
 	remove  bool
 	retain  retainFlag
-	restart *choiceFlag
+	restart *command.ChoiceFlag
 	delay   delayFlag
 	budget  budgetFlag
-	owner   countFlag
+	owner   command.CountFlag
 }
 
 func (p *policyFlags) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&p.remove, "rm", false, "forget the worker when it ends; its history stays. The same as --retain none")
 	f.Var(&p.retain, "retain", "how long it stays listed after its end: until-clean, none, or a duration (default: until-clean)")
-	p.restart = choice(cmd, "restart", "start it again when its main process ends", config.RestartNo,
+	p.restart = command.Choice(cmd, "restart", "start it again when its main process ends", config.RestartNo,
 		config.RestartNo, config.RestartOnFailure, config.RestartAlways)
 	f.Var(&p.delay, "restart-delay", "first restart delay and its cap; it doubles each time (default: 1s:30s)")
 	f.Var(&p.budget, "restart-budget", "at most this many restarts in this time; after that it stays down (default: 5/60s)")
 	f.Var(&p.owner, "owner", "kill the worker when the process `PID` ends")
-	completeWith(cmd, "retain", config.RetainUntilClean, config.RetainNone, "1h")
+	command.CompleteWith(cmd, "retain", config.RetainUntilClean, config.RetainNone, "1h")
 }
 
 // check refuses flags that exclude each other.
 func (p *policyFlags) check() error {
 	switch {
 	case p.remove && p.retain != "" && p.retain != config.RetainNone:
-		return usagef("--rm and --retain %s exclude each other", p.retain)
-	case p.restart.value == config.RestartNo && (p.delay != delayFlag{} || p.budget != budgetFlag{}):
-		return usagef("--restart-delay and --restart-budget need --restart on-failure or --restart always")
+		return output.Usagef("--rm and --retain %s exclude each other", p.retain)
+	case p.restart.Value == config.RestartNo && (p.delay != delayFlag{} || p.budget != budgetFlag{}):
+		return output.Usagef("--restart-delay and --restart-budget need --restart on-failure or --restart always")
 	}
 	return nil
 }
@@ -57,14 +58,14 @@ func (p *policyFlags) set(r *host.SpawnRequest, d config.Defaults) error {
 	if r.Retain == "" {
 		r.Retain = d.Retain
 	}
-	if when := p.restart.value; when != config.RestartNo {
+	if when := p.restart.Value; when != config.RestartNo {
 		r.Restart = swarm.Restart{
 			When: swarm.RestartWhen(when), MinDelay: p.delay.least, MaxDelay: p.delay.most,
 			Budget: p.budget.n, Window: p.budget.window,
 		}
 	}
-	if p.owner.n != nil {
-		owner, err := host.OwnerOf(*p.owner.n)
+	if p.owner.N != nil {
+		owner, err := host.OwnerOf(*p.owner.N)
 		if err != nil {
 			return err
 		}
@@ -144,8 +145,8 @@ func (f *budgetFlag) String() string { return "" }
 // readyFlags are the flags of spawn that say when a worker is ready.
 type readyFlags struct {
 	wait    readyWaitFlag
-	pattern patternFlag
-	timeout durationFlag
+	pattern command.PatternFlag
+	timeout command.DurationFlag
 }
 
 func (r *readyFlags) addTo(cmd *cobra.Command) {
@@ -157,16 +158,16 @@ func (r *readyFlags) addTo(cmd *cobra.Command) {
 }
 
 func (r *readyFlags) check() error {
-	if !r.wait.on() && (r.pattern.Regexp != nil || r.timeout.d != nil) {
-		return usagef("--ready-pattern and --ready-timeout need --ready-wait")
+	if !r.wait.on() && (r.pattern.Regexp != nil || r.timeout.D != nil) {
+		return output.Usagef("--ready-pattern and --ready-timeout need --ready-wait")
 	}
 	return nil
 }
 
 func (r *readyFlags) request() host.ReadyRequest {
 	request := host.ReadyRequest{Pattern: r.pattern.Regexp, Timeout: host.DefaultReadyTimeout}
-	if r.timeout.d != nil {
-		request.Timeout = *r.timeout.d
+	if r.timeout.D != nil {
+		request.Timeout = *r.timeout.D
 	}
 	return request
 }
@@ -196,18 +197,3 @@ func (f *readyWaitFlag) Type() string   { return "strict" }
 func (f *readyWaitFlag) String() string { return string(*f) }
 func (f *readyWaitFlag) on() bool       { return *f != "" }
 func (f *readyWaitFlag) strict() bool   { return *f == readyStrict }
-
-// patternFlag is a regular expression; nil: not given.
-type patternFlag struct{ *regexp.Regexp }
-
-func (f *patternFlag) Set(s string) (err error) {
-	f.Regexp, err = regexp.Compile(s)
-	return err
-}
-func (f *patternFlag) Type() string { return "regexp" }
-func (f *patternFlag) String() string {
-	if f.Regexp == nil {
-		return ""
-	}
-	return f.Regexp.String()
-}

@@ -8,12 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
 )
 
-func newRalph(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
+func newRalph(a *app.App) *cobra.Command {
+	return command.NewGroup(&cobra.Command{
 		Use:   "ralph",
 		Short: "Run an agent again and again with the same prompt",
 		Long: `Run an agent in a loop: each iteration starts it anew, gives it the prompt from a
@@ -31,17 +34,11 @@ attach, send and kill work on it as on any other worker.`,
 		newRalphLogs(a), newRalphClean(a), newRalphInit(a), newRalphTemplate(a), newRalphRun(a), newRalphFar(a))
 }
 
-// ralphStore is where the loops are.
-func (a *app) ralphStore() (ralph.Store, error) {
-	dir, err := a.stateDir()
-	return ralph.NewStore(dir), err
-}
-
 // completeRalph offers the names of all loops that are not on the line yet, whether
 // they have a worker or not.
-func (a *app) completeRalph() cobra.CompletionFunc {
+func completeRalph(a *app.App) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		store, err := a.ralphStore()
+		store, err := a.RalphStore()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -54,23 +51,23 @@ func (a *app) completeRalph() cobra.CompletionFunc {
 	}
 }
 
-func (a *app) completeOneRalph() cobra.CompletionFunc {
+func completeOneRalph(a *app.App) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return a.completeRalph()(cmd, args, prefix)
+		return completeRalph(a)(cmd, args, prefix)
 	}
 }
 
 // ralphWorker returns the worker of a loop.
-func (a *app) ralphWorker(ctx context.Context, h *host.Host, name string) (host.Worker, error) {
+func ralphWorker(ctx context.Context, a *app.App, h *host.Host, name string) (host.Worker, error) {
 	workers, warnings, err := h.Workers(ctx, host.Selection{Names: []string{name}})
 	if err != nil {
 		return host.Worker{}, err
 	}
 	for _, text := range warnings {
-		a.warn(text, "")
+		a.Warn(text, "")
 	}
 	switch {
 	case len(workers) == 0:
@@ -99,7 +96,7 @@ func runs(w host.Worker) bool { return w.Name != "" && !w.Gone() }
 // noLoop makes of a missing state an error with what to do about it.
 func noLoop(err error) error {
 	if errors.Is(err, ralph.ErrState) {
-		return &hintError{err: err, hint: "'swarm ralph clean NAME' removes it"}
+		return &output.HintError{Err: err, Hint: "'swarm ralph clean NAME' removes it"}
 	}
 	return err
 }

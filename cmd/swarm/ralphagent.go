@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
@@ -14,21 +16,21 @@ import (
 
 // agentOfLoop notes what is known of the agent that a loop runs. here says that it runs on
 // this machine.
-func (a *app) agentOfLoop(h *host.Host, o *ralphSpawnOptions, here bool, st *ralph.State, request *host.SpawnRequest) error {
+func agentOfLoop(a *app.App, h *host.Host, o *ralphSpawnOptions, here bool, st *ralph.State, request *host.SpawnRequest) error {
 	profiles, _ := h.Profiles() // what is wrong in one is told by 'swarm agent profiles'
 	if o.profile != "" && o.profile != profile.None && profiles.Named(o.profile) == nil {
-		return &hintError{err: fmt.Errorf("unknown profile '%s'", o.profile), hint: "'swarm agent profiles' lists them"}
+		return &output.HintError{Err: fmt.Errorf("unknown profile '%s'", o.profile), Hint: "'swarm agent profiles' lists them"}
 	}
 	st.Command = ralph.WithPlace(profiles, o.profile, st.Command)
 	st.Headless = ralph.Headless(profiles, o.profile, st.Command)
-	if st.Headless && o.inactivity.d == nil {
+	if st.Headless && o.inactivity.D == nil {
 		st.Inactivity = 0 // it works in silence, and ends
 	}
-	a.warnOfFlags(h, host.SpawnRequest{Command: st.Command, Profile: o.profile})
+	warnOfFlags(a, h, host.SpawnRequest{Command: st.Command, Profile: o.profile})
 	// The worker itself runs the loop; what its screen shows is the agent.
 	request.Profile = ""
 	if !here && o.continues {
-		return usagef("--continue is for agents on this machine")
+		return output.Usagef("--continue is for agents on this machine")
 	}
 	if !here {
 		return ralph.CheckFar(st.Command)
@@ -49,17 +51,17 @@ func (a *app) agentOfLoop(h *host.Host, o *ralphSpawnOptions, here bool, st *ral
 const tellLimit = 10 * time.Second
 
 // tellOfLoop writes the news of this process's loop into the history.
-func (a *app) tellOfLoop(ctx context.Context) func(ralph.Note, string) {
+func tellOfLoop(ctx context.Context, a *app.App) func(ralph.Note, string) {
 	return func(n ralph.Note, text string) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellLimit)
 		defer cancel()
-		loaded, err := a.setup().LoadUser()
+		loaded, err := a.Setup().LoadUser()
 		if loaded == nil || err != nil {
 			return // other commands report what is wrong
 		}
 		// The log of the loop says it in any case.
-		_ = a.with(ctx, loaded.Config, func(h *host.Host) error {
-			return h.TellOfLoop(ctx, a.getenv(swarm.EnvWorkerID), loopEvents[n], text)
+		_ = a.With(ctx, loaded.Config, func(h *host.Host) error {
+			return h.TellOfLoop(ctx, a.Getenv(swarm.EnvWorkerID), loopEvents[n], text)
 		})
 	}
 }

@@ -7,13 +7,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
 )
 
 type ralphCleanOptions struct{ all, json bool }
 
-func newRalphClean(a *app) *cobra.Command {
+func newRalphClean(a *app.App) *cobra.Command {
 	o := &ralphCleanOptions{}
 	cmd := &cobra.Command{
 		Use:   "clean NAME... | --all",
@@ -22,15 +25,15 @@ func newRalphClean(a *app) *cobra.Command {
 its iteration.`,
 		Example: `  swarm ralph clean agent
   swarm ralph clean --all`,
-		ValidArgsFunction: a.completeRalph(),
+		ValidArgsFunction: completeRalph(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 0 && o.all:
-				return usagef("worker names and --all exclude each other")
+				return output.Usagef("worker names and --all exclude each other")
 			case len(args) == 0 && !o.all:
-				return usagef("must specify worker name or --all")
+				return output.Usagef("must specify worker name or --all")
 			}
-			return a.ralphClean(cmd.Context(), args, o)
+			return runRalphClean(cmd.Context(), a, args, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "all loops")
@@ -38,9 +41,9 @@ its iteration.`,
 	return cmd
 }
 
-func (a *app) ralphClean(ctx context.Context, names []string, o *ralphCleanOptions) error {
-	finishWriting()
-	store, err := a.ralphStore()
+func runRalphClean(ctx context.Context, a *app.App, names []string, o *ralphCleanOptions) error {
+	output.FinishWriting()
+	store, err := a.RalphStore()
 	if err != nil {
 		return err
 	}
@@ -51,7 +54,7 @@ func (a *app) ralphClean(ctx context.Context, names []string, o *ralphCleanOptio
 	}
 	var workers map[string]host.Worker
 	if len(names) > 0 {
-		if workers, err = a.workersByName(ctx); err != nil {
+		if workers, err = workersByName(ctx, a); err != nil {
 			return err
 		}
 	}
@@ -59,20 +62,20 @@ func (a *app) ralphClean(ctx context.Context, names []string, o *ralphCleanOptio
 	var errs []error
 	for i, name := range names {
 		err := removeLoop(ctx, store, name)
-		results[i] = loopCleanJSON{Name: name, Cleaned: err == nil, Error: errorJSON(err)}
+		results[i] = loopCleanJSON{Name: name, Cleaned: err == nil, Error: view.ErrorJSON(err)}
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		if w := workers[name]; w.Ralph && runs(w) {
-			a.warn(fmt.Sprintf("worker '%s' is still running (only ralph state removed)", name), "")
+			a.Warn(fmt.Sprintf("worker '%s' is still running (only ralph state removed)", name), "")
 		}
 		if !o.json {
-			a.printf("cleaned ralph state for %s\n", name)
+			a.Printf("cleaned ralph state for %s\n", name)
 		}
 	}
 	if o.json {
-		errs = append(errs, a.printJSON(results))
+		errs = append(errs, a.PrintJSON(results))
 	}
 	return errors.Join(errs...)
 }
@@ -96,12 +99,12 @@ func removeLoop(ctx context.Context, store ralph.Store, name string) error {
 }
 
 // workersByName returns all workers as they are now.
-func (a *app) workersByName(ctx context.Context) (map[string]host.Worker, error) {
+func workersByName(ctx context.Context, a *app.App) (map[string]host.Worker, error) {
 	byName := make(map[string]host.Worker)
-	err := a.withHost(ctx, func(h *host.Host) error {
+	err := a.WithHost(ctx, func(h *host.Host) error {
 		workers, warnings, err := h.Workers(ctx, host.Selection{All: true})
 		for _, text := range warnings {
-			a.warn(text, "")
+			a.Warn(text, "")
 		}
 		for _, w := range workers {
 			byName[w.Name] = w

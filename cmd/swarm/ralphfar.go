@@ -14,6 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -53,13 +57,13 @@ func (o *ralphSpawnOptions) carryAgent(program string, st *ralph.State, request 
 		far.pass = append(far.pass, name)
 	}
 	st.Command = far.argv(program)
-	request.Backend, request.Options = backendProcess, nil
+	request.Backend, request.Options = app.BackendProcess, nil
 	var err error
-	request.Dir, err = workingDir("")
+	request.Dir, err = app.WorkingDir("")
 	return err
 }
 
-func newRalphFar(a *app) *cobra.Command {
+func newRalphFar(a *app.App) *cobra.Command {
 	o := &ralphFarOptions{}
 	cmd := &cobra.Command{
 		Use:   "far --backend BACKEND [flags] -- COMMAND [ARG...]",
@@ -68,13 +72,13 @@ func newRalphFar(a *app) *cobra.Command {
 and the output of this call, and end it with this call. This is what a loop runs
 that was spawned with such a backend.`,
 		Hidden: true,
-		Args:   arguments(1, -1, "a command after --"),
+		Args:   command.Arguments(1, -1, "a command after --"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.backend == "" {
-				return usagef("required flag --backend not set")
+				return output.Usagef("required flag --backend not set")
 			}
 			o.command = args
-			return a.ralphFar(cmd.Context(), o)
+			return runRalphFar(cmd.Context(), a, o)
 		},
 	}
 	f := cmd.Flags()
@@ -85,58 +89,58 @@ that was spawned with such a backend.`,
 	return cmd
 }
 
-func (a *app) ralphFar(ctx context.Context, o *ralphFarOptions) error {
+func runRalphFar(ctx context.Context, a *app.App, o *ralphFarOptions) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 	defer stop()
-	finishWriting()
+	output.FinishWriting()
 	owner, err := host.OwnerOf(os.Getpid())
 	if err != nil {
 		return err
 	}
-	loaded, err := a.loadProjectFor(o.backend)
+	loaded, err := a.LoadProjectFor(o.backend)
 	if err != nil {
 		return err
 	}
 	request := host.SpawnRequest{
-		Name: fmt.Sprintf("%s-%d", a.getenv(swarm.EnvWorker), os.Getpid()), Backend: o.backend,
+		Name: fmt.Sprintf("%s-%d", a.Getenv(swarm.EnvWorker), os.Getpid()), Backend: o.backend,
 		Command: o.command, Options: map[string]string{}, Stdin: true, Owner: &owner, DirGiven: o.cwd != "",
 		// What a crash leaves of it is not kept for good.
 		Retain: time.Hour.String(),
 	}
-	if request.Dir, err = workingDir(o.cwd); err != nil {
+	if request.Dir, err = app.WorkingDir(o.cwd); err != nil {
 		return err
 	}
 	for _, entry := range o.options {
-		key, value, err := keyValue(entry)
+		key, value, err := command.KeyValue(entry)
 		if err != nil {
 			return err
 		}
 		request.Options[key] = value
 	}
 	for _, name := range o.pass {
-		request.Env = append(request.Env, name+"="+a.getenv(name))
+		request.Env = append(request.Env, name+"="+a.Getenv(name))
 	}
-	return a.with(ctx, loaded.Config, func(h *host.Host) error {
+	return a.With(ctx, loaded.Config, func(h *host.Host) error {
 		worker, err := h.Spawn(ctx, request)
 		if err != nil {
 			return err
 		}
-		return a.carry(ctx, h, worker)
+		return carry(ctx, a, h, worker)
 	})
 }
 
 // carry gives a worker the input of this call and this call its output, until it
 // ends or the context does.
-func (a *app) carry(ctx context.Context, h *host.Host, worker host.Worker) error {
+func carry(ctx context.Context, a *app.App, h *host.Host, worker host.Worker) error {
 	later := context.WithoutCancel(ctx)
 	sel := host.Selection{Names: []string{worker.ID}}
 	// It reads for as long as this process is there.
-	go a.giveLines(ctx, h, sel)
-	p := logPrinter{app: a}
+	go giveLines(ctx, a, h, sel)
+	p := logPrinter{App: a}
 	err := h.Logs(ctx, worker.ID, swarm.OutputOptions{Follow: true}, p.print)
 	code := 0
 	if err == nil {
-		err = h.Wait(ctx, sel, func(w host.Worker) { code = exitCode(w) })
+		err = h.Wait(ctx, sel, func(w host.Worker) { code = view.ExitCode(w) })
 	}
 	if err != nil {
 		outcomes, killErr := h.Kill(later, sel, host.KillRequest{})
@@ -152,20 +156,20 @@ func (a *app) carry(ctx context.Context, h *host.Host, worker host.Worker) error
 		err = errors.Join(err, cleanErr)
 	}
 	if err == nil && code != 0 {
-		err = &codeError{code: code}
+		err = &output.CodeError{Code: code}
 	}
 	return err
 }
 
 // giveLines gives a worker what this call reads, line by line, and then the end of input.
-func (a *app) giveLines(ctx context.Context, h *host.Host, sel host.Selection) {
+func giveLines(ctx context.Context, a *app.App, h *host.Host, sel host.Selection) {
 	give := func(in swarm.Input) bool {
 		outcomes, err := h.Send(ctx, sel, in)
 		for _, o := range outcomes {
 			err = errors.Join(err, o.Err)
 		}
 		if err != nil && ctx.Err() == nil && !errors.Is(err, host.ErrEnded) && !errors.Is(err, host.ErrNotFound) {
-			a.warn(setup.Message(err), "")
+			a.Warn(setup.Message(err), "")
 		}
 		return err == nil
 	}

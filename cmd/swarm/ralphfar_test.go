@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
 )
@@ -27,7 +28,7 @@ func TestCarryAgent(t *testing.T) {
 	if diff := cmp.Diff(want, st.Command); diff != "" {
 		t.Error(diff)
 	}
-	if request.Backend != backendProcess || request.Dir == "/src" {
+	if request.Backend != app.BackendProcess || request.Dir == "/src" {
 		t.Errorf("the loop itself: %+v", request)
 	}
 	request = host.SpawnRequest{Backend: "nomad", Workspace: &host.WorkspaceRequest{Plugin: "worktree"}}

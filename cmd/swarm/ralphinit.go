@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/shared/errtext"
 )
 
@@ -18,21 +21,21 @@ const promptFile = "PROMPT.md"
 //go:embed prompt.md
 var promptTemplate string
 
-func newRalphInit(a *app) *cobra.Command {
+func newRalphInit(a *app.App) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:     "init [--force]",
 		Short:   "Write a " + promptFile + " to start from",
 		Long:    `Write ` + promptFile + ` in this directory, with the text that 'swarm ralph template' prints.`,
 		Example: `  swarm ralph init && $EDITOR PROMPT.md`,
-		Args:    arguments(0, 0, ""),
-		RunE:    func(*cobra.Command, []string) error { return a.ralphInit(force) },
+		Args:    command.Arguments(0, 0, ""),
+		RunE:    func(*cobra.Command, []string) error { return runRalphInit(a, force) },
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing one")
 	return cmd
 }
 
-func (a *app) ralphInit(force bool) error {
+func runRalphInit(a *app.App, force bool) error {
 	_, err := os.Lstat(promptFile)
 	there := !errors.Is(err, fs.ErrNotExist)
 	if there && !force {
@@ -51,22 +54,22 @@ func (a *app) ralphInit(force bool) error {
 		return fmt.Errorf("cannot write %s: %w", promptFile, errtext.Cause(err))
 	}
 	if there {
-		a.printf("created %s (overwritten)\n", promptFile)
+		a.Printf("created %s (overwritten)\n", promptFile)
 	} else {
-		a.printf("created %s\n", promptFile)
+		a.Printf("created %s\n", promptFile)
 	}
 	return nil
 }
 
-func newRalphTemplate(a *app) *cobra.Command {
+func newRalphTemplate(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "template",
 		Short:   "Print a prompt to start from",
 		Long:    `Print a prompt for loops: one small step in each iteration, and how to report the end.`,
 		Example: `  swarm ralph template > PROMPT.md`,
-		Args:    arguments(0, 0, ""),
+		Args:    command.Arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			a.printf("%s", made(promptTemplate))
+			a.Printf("%s", output.Made(promptTemplate))
 			return nil
 		},
 	}

@@ -12,17 +12,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
 )
 
 type ralphLogsOptions struct {
 	follow, live bool
-	lines        countFlag
+	lines        command.CountFlag
 	json         bool
 }
 
-func newRalphLogs(a *app) *cobra.Command {
+func newRalphLogs(a *app.App) *cobra.Command {
 	o := &ralphLogsOptions{}
 	cmd := &cobra.Command{
 		Use:   "logs NAME",
@@ -31,9 +34,9 @@ func newRalphLogs(a *app) *cobra.Command {
 and pause. 'swarm logs NAME' prints the output of the agent.`,
 		Example: `  swarm ralph logs agent
   swarm ralph logs agent --follow --lines 10`,
-		Args:              arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: a.completeOneRalph(),
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphLogs(cmd.Context(), args[0], o) },
+		Args:              command.Arguments(1, 1, "name of a ralph worker"),
+		ValidArgsFunction: completeOneRalph(a),
+		RunE:              func(cmd *cobra.Command, args []string) error { return runRalphLogs(cmd.Context(), a, args[0], o) },
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.follow, "follow", "f", false, "continue with new lines until the loop ends")
@@ -43,8 +46,8 @@ and pause. 'swarm logs NAME' prints the output of the agent.`,
 	return cmd
 }
 
-func (a *app) ralphLogs(ctx context.Context, name string, o *ralphLogsOptions) error {
-	store, err := a.ralphStore()
+func runRalphLogs(ctx context.Context, a *app.App, name string, o *ralphLogsOptions) error {
+	store, err := a.RalphStore()
 	if err != nil {
 		return err
 	}
@@ -52,18 +55,18 @@ func (a *app) ralphLogs(ctx context.Context, name string, o *ralphLogsOptions) e
 		return err
 	}
 	n := -1
-	if o.lines.n != nil {
-		n = *o.lines.n
+	if o.lines.N != nil {
+		n = *o.lines.N
 	}
 	print := func(line string) error {
 		if o.json {
-			return a.printJSONLine(loopEventJSONOf(line))
+			return a.PrintJSONLine(loopEventJSONOf(line))
 		}
-		a.printf("%s\n", visible(line))
-		return a.out.err
+		a.Printf("%s\n", output.Visible(line))
+		return a.Out.Err
 	}
 	if o.follow || o.live {
-		return a.ralphFollowLog(ctx, store, name, n, print)
+		return ralphFollowLog(ctx, a, store, name, n, print)
 	}
 	lines, err := store.Tail(name, n)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,8 +81,8 @@ func (a *app) ralphLogs(ctx context.Context, name string, o *ralphLogsOptions) e
 }
 
 // ralphFollowLog follows the log of a loop until the loop or its worker has ended.
-func (a *app) ralphFollowLog(ctx context.Context, store ralph.Store, name string, n int, print func(string) error) error {
-	return a.withHost(ctx, func(h *host.Host) error {
+func ralphFollowLog(ctx context.Context, a *app.App, store ralph.Store, name string, n int, print func(string) error) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
 		waitCtx, cancel := context.WithCancel(ctx)
 		gone := make(chan struct{})
 		var waiting sync.WaitGroup
@@ -89,7 +92,7 @@ func (a *app) ralphFollowLog(ctx context.Context, store ralph.Store, name string
 				close(gone)
 			case waitCtx.Err() == nil:
 				// The loop's state tells its end, too, unless the loop is killed.
-				a.warn(fmt.Sprintf("cannot wait for the end of worker '%s': %s", name, setup.Message(err)), "")
+				a.Warn(fmt.Sprintf("cannot wait for the end of worker '%s': %s", name, setup.Message(err)), "")
 			}
 		})
 		err := store.Follow(ctx, name, n, gone, print)
@@ -137,7 +140,7 @@ func loopEventJSONOf(line string) loopEventJSON {
 	event, text, _ := strings.Cut(rest, "] ")
 	j := loopEventJSON{Event: event, Text: text}
 	if t, err := time.ParseInLocation("2006-01-02T15:04:05", at, time.Local); err == nil {
-		j.Time = timeJSON(t)
+		j.Time = output.TimeJSON(t)
 	}
 	return j
 }

@@ -8,16 +8,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
 )
 
 type ralphLsOptions struct {
-	format, status *choiceFlag
+	format, status *command.ChoiceFlag
 	json           bool
 }
 
-func newRalphLs(a *app) *cobra.Command {
+func newRalphLs(a *app.App) *cobra.Command {
 	o := &ralphLsOptions{}
 	cmd := &cobra.Command{
 		Use:     "ls [flags]",
@@ -28,11 +31,11 @@ FAILURES shows the failures in a row and all failures.`,
 		Example: `  swarm ralph ls
   swarm ralph ls --status failed --format names
   swarm ralph ls --json | jq '.[] | {worker_name, current_iteration}'`,
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.ralphLs(cmd.Context(), o) },
+		Args: command.Arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runRalphLs(cmd.Context(), a, o) },
 	}
-	o.format = choice(cmd, "format", "format of the list", "table", "table", "json", "names")
-	o.status = choice(cmd, "status", "only loops with this status", "all", "all",
+	o.format = command.Choice(cmd, "format", "format of the list", "table", "table", "json", "names")
+	o.status = command.Choice(cmd, "status", "only loops with this status", "all", "all",
 		string(ralph.Running), string(ralph.Paused), string(ralph.Stopped), string(ralph.Failed))
 	cmd.Flags().BoolVar(&o.json, "json", false, "the same as --format json")
 	return cmd
@@ -40,8 +43,8 @@ FAILURES shows the failures in a row and all failures.`,
 
 var ralphLsHeader = []string{"NAME", "RALPH_STATUS", "WORKER_STATUS", "ITERATION", "FAILURES"}
 
-func (a *app) ralphLs(ctx context.Context, o *ralphLsOptions) error {
-	store, err := a.ralphStore()
+func runRalphLs(ctx context.Context, a *app.App, o *ralphLsOptions) error {
+	store, err := a.RalphStore()
 	if err != nil {
 		return err
 	}
@@ -50,8 +53,8 @@ func (a *app) ralphLs(ctx context.Context, o *ralphLsOptions) error {
 		return err
 	}
 	var workers map[string]host.Worker
-	if len(names) > 0 && (o.status.value != "all" || o.format.value != "names") {
-		if workers, err = a.workersByName(ctx); err != nil {
+	if len(names) > 0 && (o.status.Value != "all" || o.format.Value != "names") {
+		if workers, err = workersByName(ctx, a); err != nil {
 			return err
 		}
 	}
@@ -62,23 +65,23 @@ func (a *app) ralphLs(ctx context.Context, o *ralphLsOptions) error {
 			continue // it never came to be, or was removed just now
 		}
 		if err != nil {
-			a.warn(err.Error(), "")
+			a.Warn(err.Error(), "")
 			continue
 		}
 		l := loopJSONOf(store, st, workers[name])
-		if o.status.value == "all" || string(l.Status) == o.status.value {
+		if o.status.Value == "all" || string(l.Status) == o.status.Value {
 			loops = append(loops, l)
 		}
 	}
 	if o.json {
-		o.format.value = "json"
+		o.format.Value = "json"
 	}
-	switch o.format.value {
+	switch o.format.Value {
 	case "json":
-		return a.printJSON(loops)
+		return a.PrintJSON(loops)
 	case "names":
 		for _, l := range loops {
-			a.printf("%s\n", l.Name)
+			a.Printf("%s\n", l.Name)
 		}
 	default:
 		rows := make([][]string, len(loops))
@@ -89,7 +92,7 @@ func (a *app) ralphLs(ctx context.Context, o *ralphLsOptions) error {
 				strconv.Itoa(l.Failures) + "/" + strconv.Itoa(l.TotalFailures),
 			}
 		}
-		a.printTable(ralphLsHeader, rows)
+		a.PrintTable(ralphLsHeader, rows)
 	}
 	return nil
 }
@@ -110,7 +113,7 @@ const workerRemoved = "removed"
 func loopJSONOf(store ralph.Store, st ralph.State, w host.Worker) loopJSON {
 	l := loopJSON{
 		State: st, WorkerStatus: string(w.Status),
-		LastOutput: timeJSON(store.LastOutput(st.Name)), Directory: store.Dir(st.Name),
+		LastOutput: output.TimeJSON(store.LastOutput(st.Name)), Directory: store.Dir(st.Name),
 	}
 	if !w.Ralph {
 		w, l.WorkerStatus = host.Worker{}, workerRemoved

@@ -7,11 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
 )
 
-func newRalphPause(a *app) *cobra.Command {
+func newRalphPause(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "pause NAME",
@@ -20,9 +22,9 @@ func newRalphPause(a *app) *cobra.Command {
 begins.`,
 		Example: `  swarm ralph pause agent
   swarm ralph resume agent`,
-		Args:              arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: a.completeOneRalph(),
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphPause(cmd.Context(), args[0], json) },
+		Args:              command.Arguments(1, 1, "name of a ralph worker"),
+		ValidArgsFunction: completeOneRalph(a),
+		RunE:              func(cmd *cobra.Command, args []string) error { return runRalphPause(cmd.Context(), a, args[0], json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print the loop as JSON")
 	return cmd
@@ -31,13 +33,13 @@ begins.`,
 // errAsItWas keeps a change from being written: there is nothing to change.
 var errAsItWas = errors.New("as it was")
 
-func (a *app) ralphPause(ctx context.Context, name string, json bool) error {
-	return a.withHost(ctx, func(h *host.Host) error {
-		worker, err := a.ralphWorker(ctx, h, name)
+func runRalphPause(ctx context.Context, a *app.App, name string, json bool) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
+		worker, err := ralphWorker(ctx, a, h, name)
 		if err != nil {
 			return err
 		}
-		store, err := a.ralphStore()
+		store, err := a.RalphStore()
 		if err != nil {
 			return err
 		}
@@ -54,15 +56,15 @@ func (a *app) ralphPause(ctx context.Context, name string, json bool) error {
 		})
 		switch {
 		case errors.Is(err, errAsItWas):
-			a.warn(fmt.Sprintf("worker '%s' is already paused", worker.Name), "")
+			a.Warn(fmt.Sprintf("worker '%s' is already paused", worker.Name), "")
 		case err != nil:
 			return noLoop(err)
 		}
 		if json {
-			return a.printJSON(loopJSONOf(store, st, worker))
+			return a.PrintJSON(loopJSONOf(store, st, worker))
 		}
 		if err == nil {
-			a.printf("paused ralph loop for %s\n", worker.Name)
+			a.Printf("paused ralph loop for %s\n", worker.Name)
 		}
 		return nil
 	})

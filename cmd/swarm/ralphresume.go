@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/hookstate"
@@ -16,12 +19,12 @@ import (
 )
 
 type ralphResumeOptions struct {
-	iterations countFlag
+	iterations command.CountFlag
 	continues  bool
 	json       bool
 }
 
-func newRalphResume(a *app) *cobra.Command {
+func newRalphResume(a *app.App) *cobra.Command {
 	o := &ralphResumeOptions{}
 	cmd := &cobra.Command{
 		Use:   "resume NAME",
@@ -36,13 +39,13 @@ With --continue the next iteration continues the agent's conversation of the pre
 one.`,
 		Example: `  swarm ralph resume agent
   swarm ralph resume agent --max-iterations 100`,
-		Args:              arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: a.completeOneRalph(),
+		Args:              command.Arguments(1, 1, "name of a ralph worker"),
+		ValidArgsFunction: completeOneRalph(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.iterations.n != nil && *o.iterations.n == 0 {
-				return usagef("invalid value '0' for --max-iterations: expected a number from 1")
+			if o.iterations.N != nil && *o.iterations.N == 0 {
+				return output.Usagef("invalid value '0' for --max-iterations: expected a number from 1")
 			}
-			return a.ralphResume(cmd.Context(), args[0], o)
+			return runRalphResume(cmd.Context(), a, args[0], o)
 		},
 	}
 	cmd.Flags().Var(&o.iterations, "max-iterations", "how many iterations at most, in all (default: as before)")
@@ -51,14 +54,14 @@ one.`,
 	return cmd
 }
 
-func (a *app) ralphResume(ctx context.Context, name string, o *ralphResumeOptions) error {
-	finishWriting()
-	return a.withHost(ctx, func(h *host.Host) error {
-		worker, err := a.ralphWorker(ctx, h, name)
+func runRalphResume(ctx context.Context, a *app.App, name string, o *ralphResumeOptions) error {
+	output.FinishWriting()
+	return a.WithHost(ctx, func(h *host.Host) error {
+		worker, err := ralphWorker(ctx, a, h, name)
 		if err != nil {
-			return a.resumeHint(err, name)
+			return resumeHint(a, err, name)
 		}
-		store, err := a.ralphStore()
+		store, err := a.RalphStore()
 		if err != nil {
 			return err
 		}
@@ -68,8 +71,8 @@ func (a *app) ralphResume(ctx context.Context, name string, o *ralphResumeOption
 		}
 		defer release()
 		// Somebody may have started or ended it while this call waited.
-		if worker, err = a.ralphWorker(ctx, h, worker.Name); err != nil {
-			return a.resumeHint(err, name)
+		if worker, err = ralphWorker(ctx, a, h, worker.Name); err != nil {
+			return resumeHint(a, err, name)
 		}
 		running := runs(worker)
 		if err := stillAsks(ctx, h, store, worker); err != nil {
@@ -89,9 +92,9 @@ func (a *app) ralphResume(ctx context.Context, name string, o *ralphResumeOption
 		})
 		switch {
 		case errors.Is(err, errAsItWas):
-			a.warn(fmt.Sprintf("worker '%s' is not paused", worker.Name), "")
+			a.Warn(fmt.Sprintf("worker '%s' is not paused", worker.Name), "")
 			if o.json {
-				return a.printJSON(loopJSONOf(store, after, worker))
+				return a.PrintJSON(loopJSONOf(store, after, worker))
 			}
 			return nil
 		case err != nil:
@@ -99,12 +102,12 @@ func (a *app) ralphResume(ctx context.Context, name string, o *ralphResumeOption
 		}
 		if !running {
 			again, err := h.Respawn(ctx, worker.ID, host.RespawnRequest{
-				Warn:   func(w host.Warning) { a.warn(w.Text, w.Hint) },
-				Notice: a.hint,
+				Warn:   func(w host.Warning) { a.Warn(w.Text, w.Hint) },
+				Notice: a.Hint,
 			})
 			if err != nil {
 				later := context.WithoutCancel(ctx)
-				if now, lookErr := a.ralphWorker(later, h, worker.Name); lookErr == nil && runs(now) {
+				if now, lookErr := ralphWorker(later, a, h, worker.Name); lookErr == nil && runs(now) {
 					return err // somebody else has started it
 				}
 				return errors.Join(err, putBack(later, store, before, after))
@@ -112,9 +115,9 @@ func (a *app) ralphResume(ctx context.Context, name string, o *ralphResumeOption
 			worker = again
 		}
 		if o.json {
-			return a.printJSON(loopJSONOf(store, after, worker))
+			return a.PrintJSON(loopJSONOf(store, after, worker))
 		}
-		a.printf("resumed ralph loop for %s\n", worker.Name)
+		a.Printf("resumed ralph loop for %s\n", worker.Name)
 		return nil
 	})
 }
@@ -134,7 +137,7 @@ func stillAsks(ctx context.Context, h *host.Host, store ralph.Store, worker host
 	if len(s.Choices) > 0 {
 		hint = fmt.Sprintf("answer it first with 'swarm answer %s CHOICE'", worker.Name)
 	}
-	return &hintError{err: fmt.Errorf("'%s' still asks: %s", worker.Name, deliver.Dialog(s.Question, s.Choices)), hint: hint}
+	return &output.HintError{Err: fmt.Errorf("'%s' still asks: %s", worker.Name, deliver.Dialog(s.Question, s.Choices)), Hint: hint}
 }
 
 // lastSession returns the conversation that the hooks of a loop's agent told in its last
@@ -149,9 +152,9 @@ func lastSession(h *host.Host, st *ralph.State, worker host.Worker) string {
 
 // resume changes the state of a loop that is to go on.
 func (o *ralphResumeOptions) resume(st *ralph.State, running bool) error {
-	more := o.iterations.n != nil && *o.iterations.n != st.MaxIterations
+	more := o.iterations.N != nil && *o.iterations.N != st.MaxIterations
 	if more {
-		st.MaxIterations = *o.iterations.n
+		st.MaxIterations = *o.iterations.N
 	}
 	switch status, _ := loopStatus(*st, running); {
 	case running && status == ralph.Running && !more && st.LimitUntil.IsZero():
@@ -160,9 +163,9 @@ func (o *ralphResumeOptions) resume(st *ralph.State, running bool) error {
 		// It has just come to its end, and its worker will.
 		return &ralph.EndedError{Name: st.Name, Status: status}
 	case st.Complete():
-		return &hintError{
-			err:  fmt.Errorf("ralph loop for '%s' is complete (%d of %d iterations)", st.Name, st.Iteration, st.MaxIterations),
-			hint: "use --max-iterations to have more",
+		return &output.HintError{
+			Err:  fmt.Errorf("ralph loop for '%s' is complete (%d of %d iterations)", st.Name, st.Iteration, st.MaxIterations),
+			Hint: "use --max-iterations to have more",
 		}
 	}
 	st.Status, st.ExitReason = ralph.Running, ""
@@ -186,13 +189,13 @@ func putBack(ctx context.Context, store ralph.Store, before, after ralph.State) 
 }
 
 // resumeHint says what to do about a loop whose worker's record is gone.
-func (a *app) resumeHint(err error, name string) error {
-	store, dirErr := a.ralphStore()
+func resumeHint(a *app.App, err error, name string) error {
+	store, dirErr := a.RalphStore()
 	if dirErr != nil || !errors.Is(err, host.ErrNotFound) {
 		return err
 	}
 	if _, loadErr := store.Load(name); loadErr != nil {
 		return err
 	}
-	return &hintError{err: err, hint: "its loop is still known, but not how to start its worker: 'swarm ralph spawn' begins anew"}
+	return &output.HintError{Err: err, Hint: "its loop is still known, but not how to start its worker: 'swarm ralph spawn' begins anew"}
 }

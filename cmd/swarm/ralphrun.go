@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
@@ -16,7 +19,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func newRalphRun(a *app) *cobra.Command {
+func newRalphRun(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Hidden: true, // the worker calls it
 		Use:    "run NAME",
@@ -24,46 +27,46 @@ func newRalphRun(a *app) *cobra.Command {
 		Long: `Run the iterations of a loop. This is what 'swarm ralph spawn' starts as the main
 process of its worker; elsewhere it only says why the loop can't be run there.`,
 		Example:           `  swarm ralph run agent`,
-		Args:              arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: a.completeOneRalph(),
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphRun(cmd.Context(), args[0]) },
+		Args:              command.Arguments(1, 1, "name of a ralph worker"),
+		ValidArgsFunction: completeOneRalph(a),
+		RunE:              func(cmd *cobra.Command, args []string) error { return runRalphRun(cmd.Context(), a, args[0]) },
 	}
 }
 
-func (a *app) ralphRun(ctx context.Context, name string) error {
-	if a.getenv(swarm.EnvWorker) != name {
-		return a.refuseRun(ctx, name)
+func runRalphRun(ctx context.Context, a *app.App, name string) error {
+	if a.Getenv(swarm.EnvWorker) != name {
+		return refuseRun(ctx, a, name)
 	}
-	finishWriting()
-	dir, err := a.stateDir()
+	output.FinishWriting()
+	dir, err := a.StateDir()
 	if err != nil {
 		return err
 	}
 	store := ralph.NewStore(dir)
 	// A faulty profile does not stop the loop; other commands report it.
-	profiles, _ := profile.Load(config.ProfileDir(a.getenv))
+	profiles, _ := profile.Load(config.ProfileDir(a.Getenv))
 	// The loop sees to signals itself.
 	err = ralph.Run(context.WithoutCancel(ctx), ralph.Options{
 		Store: store, Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Profiles: profiles,
-		Notify: a.tellOfLoop(ctx), RunDir: statedir.Dir(dir).RunDir(a.getenv(swarm.EnvWorkerID)),
+		Notify: tellOfLoop(ctx, a), RunDir: statedir.Dir(dir).RunDir(a.Getenv(swarm.EnvWorkerID)),
 	})
 	if ended, ok := errors.AsType[*ralph.SignalError](err); ok {
-		return &codeError{code: 128 + int(ended.Signal)}
+		return &output.CodeError{Code: 128 + int(ended.Signal)}
 	}
 	if errors.Is(err, ralph.ErrFailed) {
-		return failed // which the loop has told
+		return output.Failed // which the loop has told
 	}
 	return err
 }
 
 // refuseRun says what to do in place of running a loop outside of its worker.
-func (a *app) refuseRun(ctx context.Context, name string) error {
-	store, err := a.ralphStore()
+func refuseRun(ctx context.Context, a *app.App, name string) error {
+	store, err := a.RalphStore()
 	if err != nil {
 		return err
 	}
-	return a.withHost(ctx, func(h *host.Host) error {
-		worker, err := a.ralphWorker(ctx, h, name)
+	return a.WithHost(ctx, func(h *host.Host) error {
+		worker, err := ralphWorker(ctx, a, h, name)
 		if err != nil {
 			return err
 		}
@@ -77,9 +80,9 @@ func (a *app) refuseRun(ctx context.Context, name string) error {
 		case status == ralph.Running:
 			return fmt.Errorf("ralph loop for '%s' is already running", worker.Name)
 		case reason == ralph.ReasonKilled:
-			return &hintError{
-				err:  &ralph.EndedError{Name: worker.Name, Status: status},
-				hint: fmt.Sprintf("use 'swarm ralph resume %s' to go on", worker.Name),
+			return &output.HintError{
+				Err:  &ralph.EndedError{Name: worker.Name, Status: status},
+				Hint: fmt.Sprintf("use 'swarm ralph resume %s' to go on", worker.Name),
 			}
 		default:
 			return &ralph.EndedError{Name: worker.Name, Status: status}

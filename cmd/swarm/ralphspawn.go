@@ -14,6 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
@@ -28,8 +32,8 @@ const (
 type ralphSpawnOptions struct {
 	spawnOptions
 	promptFile                string
-	iterations                countFlag
-	inactivity                durationFlag
+	iterations                command.CountFlag
+	inactivity                command.DurationFlag
 	donePattern, readyPattern string
 	atOnce, notAtOnce         bool
 	noWorktree                bool
@@ -40,7 +44,7 @@ type ralphSpawnOptions struct {
 	continues                 bool
 }
 
-func newRalphSpawn(a *app) *cobra.Command {
+func newRalphSpawn(a *app.App) *cobra.Command {
 	o := &ralphSpawnOptions{}
 	cmd := &cobra.Command{
 		Use:   "spawn --name NAME --prompt-file FILE [flags] -- COMMAND [ARG...]",
@@ -85,7 +89,7 @@ that brings it back is printed.`,
 			if err := o.parse(cmd, args); err != nil {
 				return err
 			}
-			return a.ralphSpawn(cmd.Context(), o)
+			return runRalphSpawn(cmd.Context(), a, o)
 		},
 	}
 	o.addTo(cmd)
@@ -93,10 +97,10 @@ that brings it back is printed.`,
 }
 
 func (o *ralphSpawnOptions) addTo(cmd *cobra.Command) {
-	o.addPlace(cmd, backendTmux)
+	o.addPlace(cmd, app.BackendTmux)
 	f := cmd.Flags()
 	f.BoolVar(&o.noWorktree, "no-worktree", false, "run in the working directory, also in a git repository")
-	f.Var((*percentFlag)(&o.maxContext), "max-context", "end an iteration whose agent uses more of its context than this `PERCENT`, and 15 more")
+	f.Var((*command.PercentFlag)(&o.maxContext), "max-context", "end an iteration whose agent uses more of its context than this `PERCENT`, and 15 more")
 	f.StringVar(&o.promptFile, "prompt-file", "", "`FILE` with the prompt; required")
 	f.Var(&o.iterations, "max-iterations", "how many iterations at most (default: 50)")
 	f.Var(&o.inactivity, "inactivity-timeout", "how long the agent may be silent; 0: no limit (default: 180s; headless: 0)")
@@ -112,15 +116,15 @@ func (o *ralphSpawnOptions) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.foreground, "foreground", false, "show the loop here until it ends; an interrupt ends it")
 	f.BoolVar(&o.json, "json", false, "print the worker as JSON")
 	// What a loop has no flags for.
-	o.killMode = &choiceFlag{}
-	o.policy.restart = &choiceFlag{value: config.RestartNo}
+	o.killMode = &command.ChoiceFlag{}
+	o.policy.restart = &command.ChoiceFlag{Value: config.RestartNo}
 	o.policy.retain = config.RetainUntilClean
 }
 
 // parse checks what needs neither config nor host.
 func (o *ralphSpawnOptions) parse(cmd *cobra.Command, args []string) error {
 	if o.name != "" && o.promptFile == "" {
-		return usagef("required flag --prompt-file not set")
+		return output.Usagef("required flag --prompt-file not set")
 	}
 	for _, pair := range [][2]string{
 		{"worktree", "no-worktree"},
@@ -129,7 +133,7 @@ func (o *ralphSpawnOptions) parse(cmd *cobra.Command, args []string) error {
 		{"check-done-continuous", "no-check-done-continuous"},
 	} {
 		if cmd.Flags().Changed(pair[0]) && cmd.Flags().Changed(pair[1]) {
-			return usagef("--%s and --%s exclude each other", pair[0], pair[1])
+			return output.Usagef("--%s and --%s exclude each other", pair[0], pair[1])
 		}
 	}
 	if !o.worktree && !o.noWorktree && inRepository(o.cwd) {
@@ -139,20 +143,20 @@ func (o *ralphSpawnOptions) parse(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if o.backend == "" {
-		o.backend = backendTmux
+		o.backend = app.BackendTmux
 	}
 	if err := ralph.CheckPlaces(o.command); err != nil {
-		return usagef("%v", err)
+		return output.Usagef("%v", err)
 	}
-	if o.iterations.n != nil && *o.iterations.n == 0 {
-		return usagef("invalid value '0' for --max-iterations: expected a number from 1")
+	if o.iterations.N != nil && *o.iterations.N == 0 {
+		return output.Usagef("invalid value '0' for --max-iterations: expected a number from 1")
 	}
 	for flag, pattern := range map[string]string{"done-pattern": o.donePattern, "ready-pattern": o.readyPattern} {
 		if !cmd.Flags().Changed(flag) {
 			continue
 		}
 		if _, err := ralph.CompilePattern(pattern); err != nil {
-			return usagef("invalid value '%s' for --%s: %v", pattern, flag, err)
+			return output.Usagef("invalid value '%s' for --%s: %v", pattern, flag, err)
 		}
 	}
 	return nil
@@ -160,15 +164,15 @@ func (o *ralphSpawnOptions) parse(cmd *cobra.Command, args []string) error {
 
 // state is the state that the loop begins with.
 func (o *ralphSpawnOptions) state() (ralph.State, error) {
-	prompt, err := workingDir(o.promptFile)
+	prompt, err := app.WorkingDir(o.promptFile)
 	if err != nil {
 		return ralph.State{}, err
 	}
 	if _, err := ralph.ReadPrompt(prompt); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return ralph.State{}, &hintError{
-				fmt.Errorf("prompt file not found: %s", o.promptFile),
-				"write it first; 'swarm ralph init' writes one to begin with",
+			return ralph.State{}, &output.HintError{
+				Err:  fmt.Errorf("prompt file not found: %s", o.promptFile),
+				Hint: "write it first; 'swarm ralph init' writes one to begin with",
 			}
 		}
 		return ralph.State{}, err
@@ -189,11 +193,11 @@ func (o *ralphSpawnOptions) state() (ralph.State, error) {
 		Iteration:     1,
 		Durations:     []ralph.Seconds{},
 	}
-	if o.iterations.n != nil {
-		st.MaxIterations = *o.iterations.n
+	if o.iterations.N != nil {
+		st.MaxIterations = *o.iterations.N
 	}
-	if o.inactivity.d != nil {
-		st.Inactivity = ralph.Seconds(*o.inactivity.d)
+	if o.inactivity.D != nil {
+		st.Inactivity = ralph.Seconds(*o.inactivity.D)
 	}
 	if o.noRun {
 		st.Status = ralph.Paused
@@ -201,16 +205,16 @@ func (o *ralphSpawnOptions) state() (ralph.State, error) {
 	return st, nil
 }
 
-func (a *app) ralphSpawn(ctx context.Context, o *ralphSpawnOptions) error {
-	finishWriting()
+func runRalphSpawn(ctx context.Context, a *app.App, o *ralphSpawnOptions) error {
+	output.FinishWriting()
 	st, err := o.state()
 	if err != nil {
 		return err
 	}
 	if st.MaxIterations > defaultIterations {
-		a.warn(fmt.Sprintf("high iteration count (>%d) may consume significant resources", defaultIterations), "")
+		a.Warn(fmt.Sprintf("high iteration count (>%d) may consume significant resources", defaultIterations), "")
 	}
-	loaded, err := a.loadProjectFor(o.backend)
+	loaded, err := a.LoadProjectFor(o.backend)
 	if err != nil {
 		return err
 	}
@@ -225,10 +229,10 @@ func (a *app) ralphSpawn(ctx context.Context, o *ralphSpawnOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.with(ctx, loaded.Config, func(h *host.Host) error {
+	return a.With(ctx, loaded.Config, func(h *host.Host) error {
 		here, err := h.RunsHere(ctx, request.Backend)
 		if err == nil {
-			err = a.agentOfLoop(h, o, here, &st, &request)
+			err = agentOfLoop(a, h, o, here, &st, &request)
 		}
 		if err == nil && here {
 			err = o.checkCommand(request.Dir)
@@ -243,27 +247,27 @@ func (a *app) ralphSpawn(ctx context.Context, o *ralphSpawnOptions) error {
 		}
 		request.Command = []string{program, "ralph", "run", o.name}
 		request.Ralph = true
-		request.Placed = func(dir string) { a.hint(fmt.Sprintf("the agent of '%s' works in %s", o.name, dir)) }
+		request.Placed = func(dir string) { a.Hint(fmt.Sprintf("the agent of '%s' works in %s", o.name, dir)) }
 		// A worker without a terminal gets what is sent to it by a pipe.
-		request.Stdin = request.Backend != backendTmux
-		worker, err := a.ralphStart(ctx, h, o, st, request)
+		request.Stdin = request.Backend != app.BackendTmux
+		worker, err := ralphStart(ctx, a, h, o, st, request)
 		if err != nil && o.ownTree && request.Workspace != nil {
-			return &hintError{err, "in a git repository a loop gets a worktree of its own; --no-worktree runs it in the working directory"}
+			return &output.HintError{Err: err, Hint: "in a git repository a loop gets a worktree of its own; --no-worktree runs it in the working directory"}
 		}
 		if err != nil {
 			return err
 		}
 		switch {
 		case o.json:
-			return a.printJSON(a.workerJSON(worker))
+			return a.PrintJSON(view.WorkerJSONIn(a, worker))
 		case o.foreground:
-			a.hint(fmt.Sprintf("spawned %s%s; an interrupt ends it", worker.Name, spawnedWhere(worker)))
-			return a.ralphFollow(ctx, h, worker.Name)
+			a.Hint(fmt.Sprintf("spawned %s%s; an interrupt ends it", worker.Name, view.SpawnedWhere(worker)))
+			return ralphFollow(ctx, a, h, worker.Name)
 		}
-		a.printf("spawned %s%s [ralph mode: iteration 1/%d]\n\n%s",
-			worker.Name, spawnedWhere(worker), st.MaxIterations, made(strings.ReplaceAll(ralphMonitor, "NAME", worker.Name)))
+		a.Printf("spawned %s%s [ralph mode: iteration 1/%d]\n\n%s",
+			worker.Name, view.SpawnedWhere(worker), st.MaxIterations, output.Made(strings.ReplaceAll(ralphMonitor, "NAME", worker.Name)))
 		if o.noRun {
-			a.hint(fmt.Sprintf("no iteration begins before 'swarm ralph resume %s'", worker.Name))
+			a.Hint(fmt.Sprintf("no iteration begins before 'swarm ralph resume %s'", worker.Name))
 		}
 		return nil
 	})
@@ -272,7 +276,7 @@ func (a *app) ralphSpawn(ctx context.Context, o *ralphSpawnOptions) error {
 // inRepository reports whether a directory, or one above it, is a git repository with
 // files; empty: the working directory.
 func inRepository(dir string) bool {
-	dir, err := workingDir(dir)
+	dir, err := app.WorkingDir(dir)
 	if err != nil {
 		return false
 	}

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -12,8 +15,8 @@ import (
 
 // ralphStart makes room for a loop as the flags say, writes its state and starts
 // its worker.
-func (a *app) ralphStart(ctx context.Context, h *host.Host, o *ralphSpawnOptions, st ralph.State, request host.SpawnRequest) (host.Worker, error) {
-	store, err := a.ralphStore()
+func ralphStart(ctx context.Context, a *app.App, h *host.Host, o *ralphSpawnOptions, st ralph.State, request host.SpawnRequest) (host.Worker, error) {
+	store, err := a.RalphStore()
 	if err != nil {
 		return host.Worker{}, err
 	}
@@ -23,7 +26,7 @@ func (a *app) ralphStart(ctx context.Context, h *host.Host, o *ralphSpawnOptions
 	}
 	defer release()
 	if o.replace {
-		if err := a.ralphReplace(ctx, h, store, o); err != nil {
+		if err := ralphReplace(ctx, a, h, store, o); err != nil {
 			return host.Worker{}, err
 		}
 	}
@@ -36,7 +39,7 @@ func (a *app) ralphStart(ctx context.Context, h *host.Host, o *ralphSpawnOptions
 			return host.Worker{}, fmt.Errorf("cannot remove ralph state for '%s': %w", o.name, err)
 		}
 		if removed {
-			a.note(o.json, "cleared ralph state for %s", o.name)
+			note(a, o.json, "cleared ralph state for %s", o.name)
 		}
 	}
 	var worker host.Worker
@@ -56,15 +59,15 @@ func mustNotExist(ctx context.Context, h *host.Host, name string) error {
 	case err != nil:
 		return err
 	}
-	return &hintError{
-		fmt.Errorf("worker '%s' already exists", name),
-		fmt.Sprintf("go on with 'swarm ralph resume %s', or begin anew with --replace", name),
+	return &output.HintError{
+		Err:  fmt.Errorf("worker '%s' already exists", name),
+		Hint: fmt.Sprintf("go on with 'swarm ralph resume %s', or begin anew with --replace", name),
 	}
 }
 
 // ralphReplace ends a worker and removes all that is left of it. Work in its
 // worktree that was not committed is saved before.
-func (a *app) ralphReplace(ctx context.Context, h *host.Host, store ralph.Store, o *ralphSpawnOptions) error {
+func ralphReplace(ctx context.Context, a *app.App, h *host.Host, store ralph.Store, o *ralphSpawnOptions) error {
 	name := o.name
 	selected := host.Selection{Names: []string{name}}
 	outcomes, err := h.Kill(ctx, selected, host.KillRequest{RemoveWorkspace: true, ForceDirty: true})
@@ -76,13 +79,13 @@ func (a *app) ralphReplace(ctx context.Context, h *host.Host, store ralph.Store,
 		return err
 	}
 	killed := outcomes[0]
-	a.remarks(nil, killed.Notices)
+	view.Remarks(a, nil, killed.Notices)
 	if killed.Err != nil {
-		a.remarks(killed.Warnings, nil)
+		view.Remarks(a, killed.Warnings, nil)
 		return killed.Err
 	}
 	if killed.Worker.Workspace != nil {
-		a.remarks(killed.Warnings, nil)
+		view.Remarks(a, killed.Warnings, nil)
 		return fmt.Errorf("cannot replace '%s': its worktree is kept", name)
 	}
 	cleaned, err := h.Clean(ctx, selected, host.CleanRequest{KeepWorkspace: true})
@@ -95,23 +98,23 @@ func (a *app) ralphReplace(ctx context.Context, h *host.Host, store ralph.Store,
 	if _, err := store.Remove(ctx, name); err != nil {
 		return fmt.Errorf("cannot remove ralph state for '%s': %w", name, err)
 	}
-	a.note(o.json, "replaced existing worker %s", name)
+	note(a, o.json, "replaced existing worker %s", name)
 	return nil
 }
 
 // note prints a line of progress: where stdout is JSON, among the hints.
-func (a *app) note(json bool, format string, args ...any) {
+func note(a *app.App, json bool, format string, args ...any) {
 	if json {
-		a.hint(fmt.Sprintf(format, args...))
+		a.Hint(fmt.Sprintf(format, args...))
 	} else {
-		a.printf(format+"\n", args...)
+		a.Printf(format+"\n", args...)
 	}
 }
 
 // ralphFollow shows what a loop writes until it ends, and returns its exit code. If
 // the call is interrupted the loop ends.
-func (a *app) ralphFollow(ctx context.Context, h *host.Host, name string) error {
-	p := logPrinter{app: a, form: a.logForm(), live: true}
+func ralphFollow(ctx context.Context, a *app.App, h *host.Host, name string) error {
+	p := logPrinter{App: a, form: formOfLogs(a), live: true}
 	err := p.run(func(each func(swarm.Output) error) error {
 		return h.Logs(ctx, name, swarm.OutputOptions{Follow: true}, each)
 	})
@@ -124,16 +127,16 @@ func (a *app) ralphFollow(ctx context.Context, h *host.Host, name string) error 
 		if killErr != nil {
 			return killErr
 		}
-		a.hint(fmt.Sprintf("killed %s; 'swarm ralph resume %s' goes on", name, name))
+		a.Hint(fmt.Sprintf("killed %s; 'swarm ralph resume %s' goes on", name, name))
 		return context.Cause(ctx)
 	}
 	if err != nil {
 		return err
 	}
 	code := 0
-	err = h.Wait(later, host.Selection{Names: []string{name}}, func(w host.Worker) { code = exitCode(w) })
+	err = h.Wait(later, host.Selection{Names: []string{name}}, func(w host.Worker) { code = view.ExitCode(w) })
 	if err == nil && code != 0 {
-		err = &codeError{code: code}
+		err = &output.CodeError{Code: code}
 	}
 	return err
 }

@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
 )
@@ -22,7 +25,7 @@ const (
 
 type ralphStatusOptions struct{ json bool }
 
-func newRalphStatus(a *app) *cobra.Command {
+func newRalphStatus(a *app.App) *cobra.Command {
 	o := &ralphStatusOptions{}
 	cmd := &cobra.Command{
 		Use:   "status NAME",
@@ -31,21 +34,21 @@ func newRalphStatus(a *app) *cobra.Command {
 is changed.`,
 		Example: `  swarm ralph status agent
   swarm ralph status agent --json | jq .current_iteration`,
-		Args:              arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: a.completeOneRalph(),
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphStatus(cmd.Context(), args[0], o) },
+		Args:              command.Arguments(1, 1, "name of a ralph worker"),
+		ValidArgsFunction: completeOneRalph(a),
+		RunE:              func(cmd *cobra.Command, args []string) error { return runRalphStatus(cmd.Context(), a, args[0], o) },
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the loop as JSON")
 	return cmd
 }
 
-func (a *app) ralphStatus(ctx context.Context, name string, o *ralphStatusOptions) error {
-	store, err := a.ralphStore()
+func runRalphStatus(ctx context.Context, a *app.App, name string, o *ralphStatusOptions) error {
+	store, err := a.RalphStore()
 	if err != nil {
 		return err
 	}
-	return a.withHost(ctx, func(h *host.Host) error {
-		worker, err := a.ralphWorker(ctx, h, name)
+	return a.WithHost(ctx, func(h *host.Host) error {
+		worker, err := ralphWorker(ctx, a, h, name)
 		if err != nil && !errors.Is(err, host.ErrNotFound) {
 			return err
 		}
@@ -61,7 +64,7 @@ func (a *app) ralphStatus(ctx context.Context, name string, o *ralphStatusOption
 		}
 		l := loopJSONOf(store, st, worker)
 		if o.json {
-			return a.printJSON(l)
+			return a.PrintJSON(l)
 		}
 		r := loopReport{loopJSON: l, now: time.Now(), last: store.LastOutput(st.Name)}
 		if r.stuck() {
@@ -69,7 +72,7 @@ func (a *app) ralphStatus(ctx context.Context, name string, o *ralphStatusOption
 				r.lines = p.Lines
 			}
 		}
-		a.printf("%s", made(r.text()))
+		a.Printf("%s", output.Made(r.text()))
 		return nil
 	})
 }
@@ -88,10 +91,10 @@ func (r *loopReport) stuck() bool {
 
 func (r *loopReport) text() string {
 	var b strings.Builder
-	line := func(format string, args ...any) { b.WriteString(visible(fmt.Sprintf(format, args...)) + "\n") }
+	line := func(format string, args ...any) { b.WriteString(output.Visible(fmt.Sprintf(format, args...)) + "\n") }
 	line("Ralph Loop: %s", r.Name)
 	if r.stuck() {
-		line("Status: %s (possibly stuck — no output change for %s)", r.Status, formatAge(r.now.Sub(r.last)))
+		line("Status: %s (possibly stuck — no output change for %s)", r.Status, output.FormatAge(r.now.Sub(r.last)))
 	} else {
 		line("Status: %s", r.Status)
 	}
@@ -111,7 +114,7 @@ func (r *loopReport) text() string {
 	line("Total failures: %d", r.TotalFailures)
 	line("Inactivity timeout: %s", inactivityText(time.Duration(r.Inactivity)))
 	line("Last screen change: %s", r.lastText())
-	line("Done pattern: %s", orText(r.DonePattern, "(none)"))
+	line("Done pattern: %s", output.OrText(r.DonePattern, "(none)"))
 	if len(r.lines) > 0 {
 		line("Last output:")
 		for _, text := range r.lines {
@@ -156,13 +159,13 @@ func (r *loopReport) pace() string {
 	if average == 0 {
 		return ""
 	}
-	text := fmt.Sprintf(" (avg %s/iter", formatAge(average))
+	text := fmt.Sprintf(" (avg %s/iter", output.FormatAge(average))
 	left := r.MaxIterations - r.Iteration
 	if r.Open() {
 		left++
 	}
 	if left > 0 && (r.Status == ralph.Running || r.Status == ralph.Paused) {
-		text += fmt.Sprintf(", ~%s remaining", formatAge(average*time.Duration(left)))
+		text += fmt.Sprintf(", ~%s remaining", output.FormatAge(average*time.Duration(left)))
 	}
 	return text + ")"
 }
@@ -171,7 +174,7 @@ func (r *loopReport) lastText() string {
 	if r.last.IsZero() {
 		return "(none)"
 	}
-	return formatAge(r.now.Sub(r.last)) + " ago"
+	return output.FormatAge(r.now.Sub(r.last)) + " ago"
 }
 
 func (r *loopReport) reason() string {

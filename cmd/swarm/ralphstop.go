@@ -5,10 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/host"
 )
 
-func newRalphStop(a *app) *cobra.Command {
+func newRalphStop(a *app.App) *cobra.Command {
 	o := &killOptions{}
 	cmd := &cobra.Command{
 		Use:   "stop NAME",
@@ -18,9 +20,9 @@ the loop itself. No iteration begins afterwards. 'swarm ralph resume' repeats th
 iteration that was killed, unless --rm-worktree removed the loop with its worktree.`,
 		Example: `  swarm ralph stop agent
   swarm ralph stop agent --rm-worktree`,
-		Args:              arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: a.completeOneRalph(),
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.ralphStop(cmd.Context(), args[0], o) },
+		Args:              command.Arguments(1, 1, "name of a ralph worker"),
+		ValidArgsFunction: completeOneRalph(a),
+		RunE:              func(cmd *cobra.Command, args []string) error { return runRalphStop(cmd.Context(), a, args[0], o) },
 	}
 	f := cmd.Flags()
 	f.Var(&o.timeout, "timeout", "how long it may take to end, in place of its own grace")
@@ -30,13 +32,13 @@ iteration that was killed, unless --rm-worktree removed the loop with its worktr
 	return cmd
 }
 
-func (a *app) ralphStop(ctx context.Context, name string, o *killOptions) error {
-	err := a.withHost(ctx, func(h *host.Host) error {
-		_, err := a.ralphWorker(ctx, h, name)
+func runRalphStop(ctx context.Context, a *app.App, name string, o *killOptions) error {
+	err := a.WithHost(ctx, func(h *host.Host) error {
+		_, err := ralphWorker(ctx, a, h, name)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return a.kill(ctx, host.Selection{Names: []string{name}}, o)
+	return runKill(ctx, a, host.Selection{Names: []string{name}}, o)
 }

@@ -8,6 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/errtext"
 )
@@ -31,7 +35,7 @@ const (
 	flagHelper     = "helper"
 )
 
-func newRespawn(a *app) *cobra.Command {
+func newRespawn(a *app.App) *cobra.Command {
 	o := &respawnOptions{}
 	cmd := &cobra.Command{
 		Use:   "respawn NAME",
@@ -53,18 +57,18 @@ respawn without --resume runs its own command again.`,
   swarm respawn fix --clean-first --force-dirty
   swarm respawn agent --resume
   swarm respawn agent --resume --session 0f3c1c52-9d1f-4b9a-a8a4-2f7e1d1f9c55`,
-		Args:              arguments(1, 1, "name of a worker"),
-		ValidArgsFunction: a.completeOneWorker,
+		Args:              command.Arguments(1, 1, "name of a worker"),
+		ValidArgsFunction: a.CompleteOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.forceDirty && !o.cleanFirst {
-				return usagef("--%s needs --%s", flagForceDirty, flagCleanFirst)
+				return output.Usagef("--%s needs --%s", flagForceDirty, flagCleanFirst)
 			}
 			if cmd.Flags().Changed(flagSession) && !o.resume {
-				return usagef("--%s needs --%s", flagSession, flagResume)
+				return output.Usagef("--%s needs --%s", flagSession, flagResume)
 			}
 			if o.helper {
 				// Its end says that the caller has its answer.
-				_, err := interruptibly(cmd.Context(), func() ([]byte, error) {
+				_, err := app.Interruptibly(cmd.Context(), func() ([]byte, error) {
 					_, err := io.Copy(io.Discard, cmd.InOrStdin())
 					return nil, err
 				})
@@ -72,7 +76,7 @@ respawn without --resume runs its own command again.`,
 					return fmt.Errorf("cannot read stdin: %w", errtext.Cause(err))
 				}
 			}
-			return a.respawn(cmd.Context(), args[0], o)
+			return runRespawn(cmd.Context(), a, args[0], o)
 		},
 	}
 	f := cmd.Flags()
@@ -88,45 +92,45 @@ respawn without --resume runs its own command again.`,
 	return cmd
 }
 
-func (a *app) respawn(ctx context.Context, name string, o *respawnOptions) error {
-	finishWriting()
-	return a.withHost(ctx, func(h *host.Host) error {
+func runRespawn(ctx context.Context, a *app.App, name string, o *respawnOptions) error {
+	output.FinishWriting()
+	return a.WithHost(ctx, func(h *host.Host) error {
 		answered := false
 		w, err := h.Respawn(ctx, name, host.RespawnRequest{
 			CleanFirst: o.cleanFirst,
 			ForceDirty: o.forceDirty,
 			Resume:     o.resume,
 			Session:    o.session,
-			Warn:       func(w host.Warning) { a.warn(w.Text, w.Hint) },
-			Notice:     a.hint,
+			Warn:       func(w host.Warning) { a.Warn(w.Text, w.Hint) },
+			Notice:     a.Hint,
 			Helper:     o.helperArgs(),
 			Answer: func(w host.Worker) {
 				answered = true
 				if o.json {
-					_ = a.printJSON(a.workerJSON(w)) // a.out keeps the error
+					_ = a.PrintJSON(view.WorkerJSONIn(a, w)) // a.out keeps the error
 					return
 				}
-				a.printf("respawning %s\n", w.Name)
+				a.Printf("respawning %s\n", w.Name)
 			},
 		})
 		var kept *host.KeptError
 		switch {
 		case errors.As(err, &kept):
-			a.fail(err)
-			a.hint("worktree at: " + kept.Path)
+			a.Fail(err)
+			a.Hint("worktree at: " + kept.Path)
 			if kept.Kept.Forceable {
-				a.hint("use --force-dirty to remove anyway, or commit changes first")
+				a.Hint("use --force-dirty to remove anyway, or commit changes first")
 			}
-			return failed
+			return output.Failed
 		case errors.Is(err, context.Canceled):
-			a.hint(fmt.Sprintf("interrupted; 'swarm status %s' tells how it is now", name))
+			a.Hint(fmt.Sprintf("interrupted; 'swarm status %s' tells how it is now", name))
 			return err
 		case err != nil || answered:
 			return err
 		case o.json:
-			return a.printJSON(a.workerJSON(w))
+			return a.PrintJSON(view.WorkerJSONIn(a, w))
 		}
-		a.printf("respawned %s%s\n", w.Name, spawnedWhere(w))
+		a.Printf("respawned %s%s\n", w.Name, view.SpawnedWhere(w))
 		return nil
 	})
 }

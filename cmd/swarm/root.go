@@ -1,13 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -74,12 +74,12 @@ func verbs() []verb {
 
 type verb struct {
 	name, group string
-	make        func(*app) *cobra.Command
+	make        func(*app.App) *cobra.Command
 }
 
 // withTree makes a verb that tells of all the others.
-func withTree(make func(*app, func() *cobra.Command) *cobra.Command) func(*app) *cobra.Command {
-	return func(a *app) *cobra.Command {
+func withTree(make func(*app.App, func() *cobra.Command) *cobra.Command) func(*app.App) *cobra.Command {
+	return func(a *app.App) *cobra.Command {
 		return make(a, func() *cobra.Command { return newRoot(a) })
 	}
 }
@@ -87,7 +87,7 @@ func withTree(make func(*app, func() *cobra.Command) *cobra.Command) func(*app) 
 // newRoot returns the command for a call with args. The verb that they name is all
 // that it needs: making all of them takes longer than many calls have to wait for
 // anything else.
-func newRoot(a *app, args ...string) *cobra.Command {
+func newRoot(a *app.App, args ...string) *cobra.Command {
 	root := bareRoot(a)
 	all := verbs()
 	if len(args) > 0 {
@@ -107,7 +107,7 @@ func newRoot(a *app, args ...string) *cobra.Command {
 	return root
 }
 
-func bareRoot(a *app) *cobra.Command {
+func bareRoot(a *app.App) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
 		Use:   "swarm",
@@ -126,18 +126,18 @@ when it ends one, no process of it remains.`,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if version {
-				a.printf("%s\n", setup.ReadBuild())
+				a.Printf("%s\n", setup.ReadBuild())
 				return nil
 			}
-			return unknownVerb(cmd, args)
+			return command.UnknownVerb(cmd, args)
 		},
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.CompletionOptions.DisableDefaultCmd = true
 	// What a shell is told may hold texts that others wrote.
-	root.SetOut(safetext.Writer(a.out))
-	root.SetErr(safetext.Writer(a.err))
-	root.SetFlagErrorFunc(flagError)
+	root.SetOut(safetext.Writer(a.Out))
+	root.SetErr(safetext.Writer(a.Err))
+	root.SetFlagErrorFunc(command.FlagError)
 	root.SetUsageTemplate(usageTemplate)
 	root.AddGroup(
 		&cobra.Group{ID: groupWorkers, Title: "Workers:"},
@@ -150,22 +150,8 @@ when it ends one, no process of it remains.`,
 		&cobra.Group{ID: groupSystem, Title: "Setup:"},
 	)
 	root.SetHelpCommand(newHelp())
-	root.SetHelpFunc(a.helpFor(root.HelpFunc()))
+	root.SetHelpFunc(helpFor(a, root.HelpFunc()))
 	return root
-}
-
-// unknownVerb is the error for a word that names no command below cmd. Without a
-// word, it shows the help.
-func unknownVerb(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return cmd.Help()
-	}
-	err := &usageError{text: fmt.Sprintf("unknown command '%s'", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "swarm "))}
-	err.hint = fmt.Sprintf("run '%s --help' for usage", cmd.CommandPath())
-	if near := suggestVerb(cmd, args[0]); near != "" {
-		err.hint = fmt.Sprintf("did you mean '%s'?", near)
-	}
-	return err
 }
 
 // newHelp is cobra's help command, but a word that names no command is an error.
@@ -194,7 +180,7 @@ func newHelp() *cobra.Command {
 				return err
 			}
 			if len(rest) > 0 && at.HasSubCommands() {
-				return unknownVerb(at, rest)
+				return command.UnknownVerb(at, rest)
 			}
 			return at.Help()
 		},
@@ -203,10 +189,10 @@ func newHelp() *cobra.Command {
 
 // helpFor shows the help of a command. A word that names no command below it, as in
 // "swarm nosuch --help", becomes the error of the call.
-func (a *app) helpFor(show func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+func helpFor(a *app.App, show func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
 		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
-			a.helpError = unknownVerb(cmd, words)
+			a.HelpError = command.UnknownVerb(cmd, words)
 			return
 		}
 		show(cmd, args)

@@ -7,22 +7,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 type sendOptions struct {
-	selection
+	command.Selection
 	stdin   bool
 	noEnter bool
 	anyway  bool
-	timeout durationFlag
+	timeout command.DurationFlag
 	json    bool
 }
 
-func newSend(a *app) *cobra.Command { return newSendWith(a, &sendOptions{}) }
+func newSend(a *app.App) *cobra.Command { return newSendWith(a, &sendOptions{}) }
 
-func newSendWith(a *app, o *sendOptions) *cobra.Command {
+func newSendWith(a *app.App, o *sendOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "send NAME TEXT | NAME --stdin | --all TEXT | --tag TAG TEXT",
 		Short: "Type text into workers",
@@ -53,19 +57,19 @@ NAME may also be the name of an agent, if no worker and no agent of another team
 				return err
 			}
 			if o.anyway {
-				return a.give(cmd.Context(), sel, in, "sent to %s", o.json)
+				return give(cmd.Context(), a, sel, in, "sent to %s", o.json)
 			}
 			req := host.DeliverRequest{Text: in.Data, Enter: in.Enter}
-			if o.timeout.d != nil {
-				req.Timeout = *o.timeout.d
+			if o.timeout.D != nil {
+				req.Timeout = *o.timeout.D
 			}
-			return a.tellSent(cmd.Context(), sel, "sent to %s", o.json, func(ctx context.Context, h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
+			return tellSent(cmd.Context(), a, sel, "sent to %s", o.json, func(ctx context.Context, h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
 				return h.Deliver(ctx, sel, req)
 			})
 		},
 	}
-	o.addTo(cmd, a)
-	cmd.ValidArgsFunction = a.completeOneWorker
+	o.AddTo(cmd, a)
+	cmd.ValidArgsFunction = a.CompleteOneWorker
 	f := cmd.Flags()
 	f.BoolVar(&o.stdin, "stdin", false, "send what is on stdin; one newline at its end is the Enter")
 	f.BoolVar(&o.noEnter, "no-enter", false, "do not press Enter")
@@ -73,7 +77,7 @@ NAME may also be the name of an agent, if no worker and no agent of another team
 	f.Var(&o.timeout, "timeout", "how long to wait for an agent's prompt (default 30s)")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return withHint(flagError(cmd, err), "put -- before a text that begins with '-': swarm send NAME -- TEXT")
+		return output.WithHint(command.FlagError(cmd, err), "put -- before a text that begins with '-': swarm send NAME -- TEXT")
 	})
 	return cmd
 }
@@ -81,37 +85,37 @@ NAME may also be the name of an agent, if no worker and no agent of another team
 // parse tells the names from the text.
 func (o *sendOptions) parse(cmd *cobra.Command, args []string) (host.Selection, swarm.Input, error) {
 	in := swarm.Input{Enter: !o.noEnter}
-	crowd := o.all || cmd.Flags().Changed("tag")
+	crowd := o.All || cmd.Flags().Changed("tag")
 	names := args
 	if !o.stdin {
 		switch {
 		case len(args) == 0 && !crowd:
-			return host.Selection{}, in, usagef("missing arguments: name of a worker and the text")
+			return host.Selection{}, in, output.Usagef("missing arguments: name of a worker and the text")
 		case len(args) == 0 || len(args) == 1 && !crowd:
-			return host.Selection{}, in, usagef("missing argument: the text, or --stdin")
+			return host.Selection{}, in, output.Usagef("missing argument: the text, or --stdin")
 		}
 		last := len(args) - 1
 		names, in.Data = args[:last], []byte(args[last])
 	}
 	if len(names) > 1 {
-		return host.Selection{}, in, usagef("unexpected argument '%s'; a text of several words needs quotes", args[len(args)-1])
+		return host.Selection{}, in, output.Usagef("unexpected argument '%s'; a text of several words needs quotes", args[len(args)-1])
 	}
-	sel, err := o.of(cmd, names)
+	sel, err := o.Of(cmd, names)
 	if err != nil {
 		return sel, in, err
 	}
 	if o.stdin {
-		in.Data, err = readInput(cmd.Context(), cmd.InOrStdin(), in.Enter)
+		in.Data, err = app.ReadInput(cmd.Context(), cmd.InOrStdin(), in.Enter)
 	}
 	if err == nil && len(in.Data) == 0 && !in.Enter {
-		err = usagef("there is nothing to send")
+		err = output.Usagef("there is nothing to send")
 	}
 	return sel, in, err
 }
 
 // give gives an input to workers and tells, line by line, who has it.
-func (a *app) give(ctx context.Context, sel host.Selection, in swarm.Input, line string, asJSON bool) error {
-	return a.tellSent(ctx, sel, line, asJSON, func(ctx context.Context, h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
+func give(ctx context.Context, a *app.App, sel host.Selection, in swarm.Input, line string, asJSON bool) error {
+	return tellSent(ctx, a, sel, line, asJSON, func(ctx context.Context, h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
 		outcomes, err := h.Send(ctx, sel, in)
 		for i := range outcomes {
 			// Keys are pressed: there is nothing to confirm.
@@ -125,9 +129,9 @@ func (a *app) give(ctx context.Context, sel host.Selection, in swarm.Input, line
 type sender func(context.Context, *host.Host, host.Selection) ([]host.SendOutcome, error)
 
 // tellSent gives something to workers and tells, line by line, who has it.
-func (a *app) tellSent(ctx context.Context, sel host.Selection, line string, asJSON bool, send sender) error {
-	finishWriting()
-	return a.withHost(ctx, func(h *host.Host) error {
+func tellSent(ctx context.Context, a *app.App, sel host.Selection, line string, asJSON bool, send sender) error {
+	output.FinishWriting()
+	return a.WithHost(ctx, func(h *host.Host) error {
 		sel, err := h.ByAgent(ctx, sel)
 		if err != nil {
 			return err
@@ -143,22 +147,22 @@ func (a *app) tellSent(ctx context.Context, sel host.Selection, line string, asJ
 			switch {
 			case out.Err != nil && ctx.Err() != nil && errors.Is(out.Err, context.Canceled):
 				bad = true
-				a.hint(fmt.Sprintf("interrupted; '%s' may have read a part of it", out.Worker.Name))
+				a.Hint(fmt.Sprintf("interrupted; '%s' may have read a part of it", out.Worker.Name))
 			case out.Err != nil:
 				bad = true
-				a.fail(out.Err)
+				a.Fail(out.Err)
 			case asJSON:
 			case out.Confirmed || out.Pending:
-				a.printf(line+"\n", out.Worker.Name)
+				a.Printf(line+"\n", out.Worker.Name)
 			default:
-				a.printf(line+", not confirmed\n", out.Worker.Name)
+				a.Printf(line+", not confirmed\n", out.Worker.Name)
 			}
 			if out.Pending {
-				a.warn(fmt.Sprintf("'%s' has not read all of it yet", out.Worker.Name), "")
+				a.Warn(fmt.Sprintf("'%s' has not read all of it yet", out.Worker.Name), "")
 			}
 		}
 		if asJSON {
-			err = a.printJSON(results)
+			err = a.PrintJSON(results)
 		}
 		switch {
 		case err != nil || !bad:
@@ -166,7 +170,7 @@ func (a *app) tellSent(ctx context.Context, sel host.Selection, line string, asJ
 		case ctx.Err() != nil:
 			return ctx.Err()
 		default:
-			return failed
+			return output.Failed
 		}
 	})
 }
@@ -184,6 +188,6 @@ type sendJSON struct {
 func sendJSONOf(o host.SendOutcome) sendJSON {
 	return sendJSON{
 		Name: o.Worker.Name, ID: o.Worker.ID, Sent: o.Err == nil, Confirmed: o.Confirmed && o.Err == nil,
-		Pending: o.Pending, Error: errorJSON(o.Err),
+		Pending: o.Pending, Error: view.ErrorJSON(o.Err),
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -44,7 +46,7 @@ func TestSendParse(t *testing.T) {
 	} {
 		var sel host.Selection
 		var in swarm.Input
-		a, _, _ := testApp()
+		a, _, _ := apptest.New()
 		o := &sendOptions{}
 		cmd := newSendWith(a, o)
 		cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
@@ -60,8 +62,8 @@ func TestSendParse(t *testing.T) {
 		cmd.SetArgs(args)
 		err := cmd.Execute()
 		if c.usage != "" {
-			usage, ok := errors.AsType[*usageError](err)
-			if !ok || !strings.Contains(usage.text, c.usage) {
+			usage, ok := errors.AsType[*output.UsageError](err)
+			if !ok || !strings.Contains(usage.Text, c.usage) {
 				t.Errorf("%q: %v, want a usage error about %q", line, err, c.usage)
 			}
 			continue
@@ -76,22 +78,5 @@ func TestSendParse(t *testing.T) {
 		if diff := cmp.Diff(c.in, in); diff != "" {
 			t.Errorf("%q: input (-want +got):\n%s", line, diff)
 		}
-	}
-}
-
-func TestReadInput(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{"": "", "\n": "", "a": "a", "a\n": "a", "a\n\n": "a\n", "a\r\n": "a\r"} {
-		if got, err := readInput(t.Context(), strings.NewReader(in), true); err != nil || string(got) != want {
-			t.Errorf("%q: %q, %v; want %q", in, got, err, want)
-		}
-		if got, err := readInput(t.Context(), strings.NewReader(in), false); err != nil || string(got) != in {
-			t.Errorf("%q without Enter: %q, %v", in, got, err)
-		}
-	}
-	// More than there may be is read as more, not cut.
-	got, err := readInput(t.Context(), strings.NewReader(strings.Repeat("x", swarm.MaxInput+9)), true)
-	if err != nil || len(got) <= swarm.MaxInput {
-		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }

@@ -5,11 +5,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newShutdown(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
+func newShutdown(a *app.App) *cobra.Command {
+	return command.NewGroup(&cobra.Command{
 		Use:   "shutdown",
 		Short: "Answer a shutdown request from inside an agent",
 		Long: `Answer the shutdown request that the leader made with "swarm agent kill". Only the
@@ -20,8 +24,8 @@ agent that was asked can answer.`,
 	}, newShutdownApprove(a), newShutdownReject(a))
 }
 
-func newShutdownApprove(a *app) *cobra.Command {
-	f := &memberFlags{}
+func newShutdownApprove(a *app.App) *cobra.Command {
+	f := &member.MemberFlags{}
 	var notReady bool
 	cmd := &cobra.Command{
 		Use:   "approve [flags]",
@@ -33,18 +37,18 @@ With --not-ready the agent continues and finishes its work; it calls this again,
 without the flag, when it is ready.`,
 		Example: `  swarm shutdown approve
   swarm shutdown approve --not-ready`,
-		Args: arguments(0, 0, ""),
+		Args: command.Arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.respondShutdown(cmd.Context(), f, tool.RespondShutdownInput{Approve: true, Ready: !notReady})
+			return respondShutdown(cmd.Context(), a, f, tool.RespondShutdownInput{Approve: true, Ready: !notReady})
 		},
 	}
-	f.addTo(cmd, a)
+	f.AddTo(cmd, a)
 	cmd.Flags().BoolVar(&notReady, "not-ready", false, "there is work to finish first")
 	return cmd
 }
 
-func newShutdownReject(a *app) *cobra.Command {
-	f := &memberFlags{}
+func newShutdownReject(a *app.App) *cobra.Command {
+	f := &member.MemberFlags{}
 	cmd := &cobra.Command{
 		Use:   "reject [REASON]",
 		Short: "Refuse to end",
@@ -53,7 +57,7 @@ again, or force the end.`,
 		Example: `  swarm shutdown reject "the migration is half done"`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return &usageError{text: "unexpected argument '" + args[1] + "'", hint: `the reason is one argument: swarm shutdown reject "REASON"`}
+				return &output.UsageError{Text: "unexpected argument '" + args[1] + "'", Hint: `the reason is one argument: swarm shutdown reject "REASON"`}
 			}
 			return nil
 		},
@@ -63,28 +67,28 @@ again, or force the end.`,
 			if len(args) > 0 {
 				in.Reason = args[0]
 			}
-			return a.respondShutdown(cmd.Context(), f, in)
+			return respondShutdown(cmd.Context(), a, f, in)
 		},
 	}
-	f.addTo(cmd, a)
+	f.AddTo(cmd, a)
 	return cmd
 }
 
-func (a *app) respondShutdown(ctx context.Context, f *memberFlags, in tool.RespondShutdownInput) error {
-	finishWriting()
-	return a.asMember(ctx, f, func(env tool.Env, team string) error {
+func respondShutdown(ctx context.Context, a *app.App, f *member.MemberFlags, in tool.RespondShutdownInput) error {
+	output.FinishWriting()
+	return member.AsMember(ctx, a, f, func(env tool.Env, team string) error {
 		in.TeamName = team
 		out, err := tool.RespondShutdown(ctx, env, in)
-		err = a.answer(f.json, out, out.Warnings, err, func() { a.printf("%s\n", respondedLine(out)) })
-		return afterwards(ctx, out.AfterAnswer, err)
+		err = member.Answer(a, f.JSON, out, out.Warnings, err, func() { a.Printf("%s\n", respondedLine(out)) })
+		return member.Afterwards(ctx, out.AfterAnswer, err)
 	})
 }
 
 func respondedLine(out tool.RespondShutdownOutput) string {
 	switch out.Phase {
-	case phaseConfirmed:
-		return "shutting down" + reassignedText(out.ReassignedTasks)
-	case phaseApproved:
+	case member.PhaseConfirmed:
+		return "shutting down" + member.ReassignedText(out.ReassignedTasks)
+	case member.PhaseApproved:
 		return "approved; run 'swarm shutdown approve' when you are ready"
 	default:
 		return out.Phase

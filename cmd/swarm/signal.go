@@ -6,16 +6,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 type signalOptions struct {
-	mode *choiceFlag
+	mode *command.ChoiceFlag
 	json bool
 }
 
-func newSignal(a *app) *cobra.Command {
+func newSignal(a *app.App) *cobra.Command {
 	o := &signalOptions{}
 	cmd := &cobra.Command{
 		Use:   "signal NAME SIGNAL",
@@ -27,22 +30,22 @@ by itself, and its restart policy applies; use 'swarm kill' to end a worker for 
 		Example: `  swarm signal server HUP --mode main
   swarm signal build STOP
   swarm signal build CONT`,
-		Args: arguments(2, 2, "name of a worker and a signal"),
+		Args: command.Arguments(2, 2, "name of a worker and a signal"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
 				return swarm.Signals(), cobra.ShellCompDirectiveNoFileComp
 			}
-			return a.completeOneWorker(cmd, args, prefix)
+			return a.CompleteOneWorker(cmd, args, prefix)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, err := swarm.ParseSignal(args[1])
 			if err != nil {
-				return usagef("%s", setup.Message(err))
+				return output.Usagef("%s", setup.Message(err))
 			}
-			return a.signal(cmd.Context(), args[0], name, o)
+			return runSignal(cmd.Context(), a, args[0], name, o)
 		},
 	}
-	o.mode = choice(cmd, "mode", "which processes get it (default: the worker's kill mode)", "", "tree", "main")
+	o.mode = command.Choice(cmd, "mode", "which processes get it (default: the worker's kill mode)", "", "tree", "main")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the result as JSON")
 	return cmd
 }
@@ -55,12 +58,12 @@ type signalJSON struct {
 	Mode   string `json:"mode"`
 }
 
-func (a *app) signal(ctx context.Context, name, signal string, o *signalOptions) error {
+func runSignal(ctx context.Context, a *app.App, name, signal string, o *signalOptions) error {
 	request := host.SignalRequest{Signal: signal}
-	if mode, ok := killMode(o.mode.value); ok {
+	if mode, ok := command.KillMode(o.mode.Value); ok {
 		request.Mode = &mode
 	}
-	return a.withHost(ctx, func(h *host.Host) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
 		w, err := h.Signal(ctx, name, request)
 		if err != nil {
 			return err
@@ -70,9 +73,9 @@ func (a *app) signal(ctx context.Context, name, signal string, o *signalOptions)
 			if request.Mode != nil {
 				mode = *request.Mode
 			}
-			return a.printJSON(signalJSON{Name: w.Name, ID: w.ID, Signal: signal, Mode: mode.String()})
+			return a.PrintJSON(signalJSON{Name: w.Name, ID: w.ID, Signal: signal, Mode: mode.String()})
 		}
-		a.printf("signalled %s (%s)\n", w.Name, signal)
+		a.Printf("signalled %s (%s)\n", w.Name, signal)
 		return nil
 	})
 }

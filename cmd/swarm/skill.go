@@ -7,6 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
@@ -15,18 +18,18 @@ import (
 //go:embed skill.md
 var skillText string
 
-func newSkill(a *app, tree func() *cobra.Command) *cobra.Command {
+func newSkill(a *app.App, tree func() *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "skill",
 		Short: "Print a skill that teaches an agent to use swarm",
 		Long: `Print a file in the Agent Skills format (SKILL.md). It says when and how an agent should
 use swarm, and lists all commands and tools of this version, one line each.`,
 		Example: `  mkdir -p ~/.claude/skills/swarm && swarm skill > ~/.claude/skills/swarm/SKILL.md`,
-		Args:    arguments(0, 0, ""),
+		Args:    command.Arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			text, err := skill(tree())
 			if err == nil {
-				a.printf("%s", made(text))
+				a.Printf("%s", output.Made(text))
 			}
 			return err
 		},

@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
 // TestSkill: the skill has the form that clients read, and all that this version can do.
 func TestSkill(t *testing.T) {
 	t.Parallel()
-	a := &app{}
+	a := &app.App{}
 	root := newRoot(a)
 	text, err := skill(root)
 	if err != nil {

@@ -9,15 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
-)
-
-// The plugins that flags of spawn name.
-const (
-	backendProcess    = "process"
-	backendTmux       = "tmux"
-	workspaceWorktree = "worktree"
 )
 
 type spawnOptions struct {
@@ -27,10 +24,10 @@ type spawnOptions struct {
 	branch, worktreeDir            string
 	tags, env, envFiles, options   []string
 	cwd                            string
-	killSignal                     signalFlag
-	killTimeout                    durationFlag
-	killMode                       *choiceFlag
-	logLimit                       sizeFlag
+	killSignal                     command.SignalFlag
+	killTimeout                    command.DurationFlag
+	killMode                       *command.ChoiceFlag
+	logLimit                       command.SizeFlag
 	stdin                          bool
 	profile                        string
 	policy                         policyFlags
@@ -39,9 +36,9 @@ type spawnOptions struct {
 	command                        []string
 }
 
-func newSpawn(a *app) *cobra.Command { return newSpawnWith(a, &spawnOptions{}) }
+func newSpawn(a *app.App) *cobra.Command { return newSpawnWith(a, &spawnOptions{}) }
 
-func newSpawnWith(a *app, o *spawnOptions) *cobra.Command {
+func newSpawnWith(a *app.App, o *spawnOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "spawn --name NAME [flags] -- COMMAND [ARG...]",
 		Short: "Start a worker",
@@ -72,7 +69,7 @@ in all these cases.`,
 			if err := o.parse(cmd, args); err != nil {
 				return err
 			}
-			return a.spawn(cmd.Context(), o)
+			return runSpawn(cmd.Context(), a, o)
 		},
 	}
 	o.addPlace(cmd, "process")
@@ -80,14 +77,14 @@ in all these cases.`,
 	f.StringArrayVar(&o.options, "option", nil, "option of the backend, `KEY=VAL`; may be repeated")
 	f.Var(&o.killSignal, "kill-signal", "first signal when it is killed (default: the backend's gentle way)")
 	f.Var(&o.killTimeout, "kill-timeout", "how long it may then take to end (default: 5s)")
-	o.killMode = choice(cmd, "kill-mode", "which processes get the first signal", "", "tree", "main")
+	o.killMode = command.Choice(cmd, "kill-mode", "which processes get the first signal", "", "tree", "main")
 	f.Var(&o.logLimit, "log-limit", "how much of its output to keep (default: 64MiB)")
 	f.BoolVar(&o.stdin, "stdin", false, "keep its standard input open for 'swarm send'; for workers without a terminal")
 	f.StringVar(&o.profile, "profile", "", "`NAME` of the agent's profile, or none (default: by its command; see 'swarm agent profiles')")
 	o.policy.addTo(cmd)
 	o.ready.addTo(cmd)
 	f.BoolVar(&o.json, "json", false, "print the worker as JSON")
-	completeWith(cmd, "kill-signal", swarm.Signals()...)
+	command.CompleteWith(cmd, "kill-signal", swarm.Signals()...)
 	return cmd
 }
 
@@ -113,37 +110,37 @@ func (o *spawnOptions) addPlace(cmd *cobra.Command, backend string) {
 func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 	dash := cmd.ArgsLenAtDash()
 	if o.name == "" {
-		return usagef("required flag --name not set")
+		return output.Usagef("required flag --name not set")
 	}
 	if err := host.CheckName(o.name); err != nil {
-		return &usageError{text: err.Error()}
+		return &output.UsageError{Text: err.Error()}
 	}
 	if dash > 0 {
-		return usagef("unexpected argument '%s' before --", args[0])
+		return output.Usagef("unexpected argument '%s' before --", args[0])
 	}
 	if dash < 0 || len(args) == 0 {
-		return &usageError{text: "no command provided (use -- command...)", hint: commandHint(cmd, args)}
+		return &output.UsageError{Text: "no command provided (use -- command...)", Hint: command.CommandHint(cmd, args)}
 	}
 	o.command = args
-	if o.tmux && o.backend != "" && o.backend != backendTmux {
-		return usagef("--tmux and --backend %s exclude each other", o.backend)
+	if o.tmux && o.backend != "" && o.backend != app.BackendTmux {
+		return output.Usagef("--tmux and --backend %s exclude each other", o.backend)
 	}
 	if o.tmux {
-		o.backend = backendTmux
+		o.backend = app.BackendTmux
 	}
-	if o.stdin && o.backend == backendTmux {
-		return usagef("--stdin is for workers without a terminal: one in tmux takes input anyway, with 'swarm send %s'", o.name)
+	if o.stdin && o.backend == app.BackendTmux {
+		return output.Usagef("--stdin is for workers without a terminal: one in tmux takes input anyway, with 'swarm send %s'", o.name)
 	}
 	if !o.worktree && (o.branch != "" || o.worktreeDir != "") {
-		return usagef("--branch and --worktree-dir need --worktree")
+		return output.Usagef("--branch and --worktree-dir need --worktree")
 	}
 	for _, entry := range o.env {
-		if _, _, err := keyValue(entry); err != nil {
+		if _, _, err := command.KeyValue(entry); err != nil {
 			return fmt.Errorf("invalid env format '%s' (expected KEY=VAL)", entry)
 		}
 	}
 	if slices.Contains(o.tags, "") {
-		return usagef("--tag is empty")
+		return output.Usagef("--tag is empty")
 	}
 	if err := o.policy.check(); err != nil {
 		return err
@@ -151,17 +148,9 @@ func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 	return o.ready.check()
 }
 
-func keyValue(entry string) (key, value string, err error) {
-	key, value, ok := strings.Cut(entry, "=")
-	if !ok || key == "" {
-		return "", "", usagef("invalid format '%s' (expected KEY=VAL)", entry)
-	}
-	return key, value, nil
-}
-
-func (a *app) spawn(ctx context.Context, o *spawnOptions) error {
-	finishWriting()
-	loaded, err := a.loadProjectFor(o.backend)
+func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
+	output.FinishWriting()
+	loaded, err := a.LoadProjectFor(o.backend)
 	if err != nil {
 		return err
 	}
@@ -172,30 +161,30 @@ func (a *app) spawn(ctx context.Context, o *spawnOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.with(ctx, loaded.Config, func(h *host.Host) error {
+	return a.With(ctx, loaded.Config, func(h *host.Host) error {
 		worker, err := h.Spawn(ctx, request)
 		if err != nil {
 			return hintAtWords(err, request.Command)
 		}
-		a.warnOfFlags(h, request)
-		var result any = a.workerJSON(worker)
+		warnOfFlags(a, h, request)
+		var result any = view.WorkerJSONIn(a, worker)
 		if o.ready.wait.on() {
 			var ready bool
-			ready, err = a.awaitReady(ctx, h, worker, o.ready)
-			result = spawnJSON{workerJSON: a.workerJSON(worker), Ready: ready}
+			ready, err = awaitReady(ctx, a, h, worker, o.ready)
+			result = spawnJSON{WorkerJSON: view.WorkerJSONIn(a, worker), Ready: ready}
 		}
 		// It runs in any case, also if this call is interrupted.
 		if o.json {
-			return errors.Join(err, a.printJSON(result))
+			return errors.Join(err, a.PrintJSON(result))
 		}
-		a.printf("spawned %s%s\n", worker.Name, spawnedWhere(worker))
+		a.Printf("spawned %s%s\n", worker.Name, view.SpawnedWhere(worker))
 		return err
 	})
 }
 
 // warnOfFlags warns of flags that a known agent needs as a worker and does not have.
 // They are not added: what follows -- is the user's.
-func (a *app) warnOfFlags(h *host.Host, r host.SpawnRequest) {
+func warnOfFlags(a *app.App, h *host.Host, r host.SpawnRequest) {
 	profiles, _ := h.Profiles() // what is wrong in one is told by 'swarm agent profiles'
 	p := profiles.Named(r.Profile)
 	if r.Profile == "" {
@@ -206,7 +195,7 @@ func (a *app) warnOfFlags(h *host.Host, r host.SpawnRequest) {
 	}
 	_, added, missing := p.WithFlags(r.Command)
 	if lacks := strings.Join(append(added, missing...), " "); lacks != "" {
-		a.warn(fmt.Sprintf("%s runs without %s", p.Title(), lacks), fmt.Sprintf("'swarm agent profiles %s' says why it needs that as a worker", p.Name()))
+		a.Warn(fmt.Sprintf("%s runs without %s", p.Title(), lacks), fmt.Sprintf("'swarm agent profiles %s' says why it needs that as a worker", p.Name()))
 	}
 }
 
@@ -216,26 +205,26 @@ func hintAtWords(err error, argv []string) error {
 	if !errors.Is(err, swarm.ErrInvalidSpec) || len(argv) != 1 || len(strings.Fields(argv[0])) < 2 {
 		return err
 	}
-	return &hintError{err, fmt.Sprintf("the command is one argument with spaces: use -- %s, or for a shell -- sh -c %s", argv[0], quoted(argv[0]))}
+	return &output.HintError{Err: err, Hint: fmt.Sprintf("the command is one argument with spaces: use -- %s, or for a shell -- sh -c %s", argv[0], command.Quoted(argv[0]))}
 }
 
 // spawnJSON is the new worker of a spawn that waited for it.
 type spawnJSON struct {
-	workerJSON
+	view.WorkerJSON
 	Ready bool `json:"ready"`
 }
 
 // awaitReady waits until a new worker is ready. That it asks something, or is not ready
 // in time, is a warning unless strict was asked for: it was spawned, and what it shows
 // says why. An error that it shows is an error.
-func (a *app) awaitReady(ctx context.Context, h *host.Host, w host.Worker, flags readyFlags) (bool, error) {
+func awaitReady(ctx context.Context, a *app.App, h *host.Host, w host.Worker, flags readyFlags) (bool, error) {
 	r := flags.request()
 	err := h.AwaitReady(ctx, w.ID, r)
 	hint := ""
 	switch asks, ok := errors.AsType[*host.AsksError](err); {
 	case ok:
 		hint = asks.Hint()
-		err = fmt.Errorf("'%s' %s", asks.Name, asksText(asks.Question, asks.Choices))
+		err = fmt.Errorf("'%s' %s", asks.Name, view.AsksText(asks.Question, asks.Choices))
 	case errors.Is(err, host.ErrBroken):
 		return false, err
 	case errors.Is(err, host.ErrNotReady):
@@ -245,20 +234,8 @@ func (a *app) awaitReady(ctx context.Context, h *host.Host, w host.Worker, flags
 		return err == nil, err
 	}
 	if flags.wait.strict() {
-		return false, withHint(err, hint)
+		return false, output.WithHint(err, hint)
 	}
-	a.warn(err.Error(), hint)
+	a.Warn(err.Error(), hint)
 	return false, nil
-}
-
-// spawnedWhere tells where a new worker is: its window, or its process.
-func spawnedWhere(w host.Worker) string {
-	switch {
-	case w.Where.Name != "":
-		return fmt.Sprintf(" (%s: %s)", w.Backend, w.Where.Name)
-	case w.PID != 0:
-		return fmt.Sprintf(" (pid: %d)", w.PID)
-	default:
-		return ""
-	}
 }

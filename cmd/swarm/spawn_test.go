@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -18,7 +18,7 @@ import (
 func requestOf(t *testing.T, cfg config.Config, args ...string) (host.SpawnRequest, error) {
 	t.Helper()
 	var request host.SpawnRequest
-	a, _, _ := testApp()
+	a, _, _ := apptest.New()
 	o := &spawnOptions{}
 	cmd := newSpawnWith(a, o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
@@ -97,29 +97,5 @@ func TestSpawnRequestFlagsOverConfig(t *testing.T) {
 	}
 	if _, err = requestOf(t, cfg, "--name", "w", "--backend", "process", "--session", "t", "--", "x"); err == nil {
 		t.Error("--session without tmux is taken")
-	}
-}
-
-func TestStateDir(t *testing.T) {
-	t.Parallel()
-	a, _, _ := testApp()
-	// The suite may itself run in a worker.
-	home := orText(caller.Dir(), "/h/.swarm")
-	for want, env := range map[string][]string{
-		"/d": {"HOME=/h", "SWARM_DIR=/x", "SWARM_DIR=/d"},
-		home: {"HOME=/h", "SWARM_DIR="},
-	} {
-		a.env = env
-		if got, err := a.stateDir(); got != want || err != nil {
-			t.Errorf("%q: %q, %v; want %q", env, got, err, want)
-		}
-	}
-	a.env = []string{"HOME=/h", "SWARM_DIR=here"}
-	if got, err := a.stateDir(); err == nil {
-		t.Errorf("%q: %q, want an error", a.env, got)
-	}
-	a.env = nil
-	if got, err := a.stateDir(); err == nil && got != caller.Dir() {
-		t.Errorf("without an environment it is %q, want an error", got)
 	}
 }

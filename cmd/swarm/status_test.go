@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -91,7 +93,7 @@ func TestStatusLine(t *testing.T) {
 		{"w: unknown (no such plugin)", 3, host.Worker{Status: host.StatusUnknown, Reason: "no such plugin"}},
 	} {
 		c.w.Name = "w"
-		if got := statusLine(c.w, now); got != c.want {
+		if got := view.StatusLine(c.w, now); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 		if got := statusCode(c.w); got != c.code {
@@ -100,22 +102,10 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
-func TestFormatAge(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		-time.Second: "0s", 59 * time.Second: "59s", 90 * time.Second: "1m", 119 * time.Minute: "1h",
-		47 * time.Hour: "47h", 50 * time.Hour: "2d", 1000 * time.Hour: "41d",
-	} {
-		if got := formatAge(d); got != want {
-			t.Errorf("%v is %q, want %q", d, got, want)
-		}
-	}
-}
-
 func TestTable(t *testing.T) {
 	t.Parallel()
-	a, out, _ := testApp()
-	a.printTable(lsHeader, lsRows([]host.Worker{
+	a, out, _ := apptest.New()
+	a.PrintTable(lsHeader, lsRows([]host.Worker{
 		{Name: "ümläut", Status: host.StatusRunning, PID: 1, Started: now.Add(-time.Minute), Tags: []string{"a", "b"}},
 		{Name: "x", Status: host.StatusStopped, PID: 1, Workspace: &swarm.WorkspaceRef{Path: "/a path"}, Tags: []string{"\x1b[2J"}},
 		{Name: "r", Status: host.StatusRunning, Started: now, Restart: swarm.Restart{When: swarm.RestartAlways}},
@@ -131,7 +121,7 @@ t       lost     s:t         -        -         -
 		t.Errorf("table (-want +got):\n%s", diff)
 	}
 	out.Reset()
-	a.printTable(lsHeader, nil)
+	a.PrintTable(lsHeader, nil)
 	if out.Len() > 0 {
 		t.Errorf("an empty table is %q, want nothing", out)
 	}

@@ -1,9 +1,14 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
 
-func newTask(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+)
+
+func newTask(a *app.App) *cobra.Command {
+	return command.NewGroup(&cobra.Command{
 		Use:   "task",
 		Short: "Create, claim, finish and list the tasks of a team",
 		Long: `Create, claim, finish and list the tasks of a team. A task is pending, then
@@ -18,9 +23,3 @@ task at the same time, one gets it.`,
   swarm task ls --team web --status pending`,
 	}, newTaskCreate(a), newTaskClaim(a), newTaskUpdate(a), newTaskLs(a))
 }
-
-// The statuses and priorities that a task can have.
-var (
-	taskStatuses   = []string{"pending", "in_progress", "completed"}
-	taskPriorities = []string{"high", "normal", "low"}
-)

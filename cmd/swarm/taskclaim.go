@@ -3,11 +3,15 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newTaskClaim(a *app) *cobra.Command {
-	f := &memberFlags{}
+func newTaskClaim(a *app.App) *cobra.Command {
+	f := &member.MemberFlags{}
 	cmd := &cobra.Command{
 		Use:   "claim TASK",
 		Short: "Claim a task",
@@ -16,21 +20,21 @@ not pending, or waits for others, the call fails with the reason and exit code 1
 several members claim a task at the same time, one gets it.`,
 		Example: `  swarm task claim task-1
   swarm task claim task-1 --team web && ./work && swarm task update task-1 completed`,
-		Args:              arguments(1, 1, "id of a task"),
-		ValidArgsFunction: a.completeTask(f, "pending"),
+		Args:              command.Arguments(1, 1, "id of a task"),
+		ValidArgsFunction: member.CompleteTask(a, f, "pending"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			finishWriting()
-			return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
+			output.FinishWriting()
+			return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
 				out, err := tool.TaskClaim(cmd.Context(), env, tool.TaskClaimInput{TeamName: team, TaskID: args[0]})
-				return a.answer(f.json, out, nil, err, func() {
-					a.printf("claimed %s (%s)\n", out.Task.ID, out.Task.Title)
+				return member.Answer(a, f.JSON, out, nil, err, func() {
+					a.Printf("claimed %s (%s)\n", out.Task.ID, out.Task.Title)
 					if out.Task.Description != "" {
-						a.printf("%s", indented(out.Task.Description))
+						a.Printf("%s", output.Indented(out.Task.Description))
 					}
 				})
 			})
 		},
 	}
-	f.addTo(cmd, a)
+	f.AddTo(cmd, a)
 	return cmd
 }

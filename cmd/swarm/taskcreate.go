@@ -3,11 +3,15 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newTaskCreate(a *app) *cobra.Command {
-	f := &memberFlags{}
+func newTaskCreate(a *app.App) *cobra.Command {
+	f := &member.MemberFlags{}
 	var in tool.TaskCreateInput
 	cmd := &cobra.Command{
 		Use:   "create TITLE",
@@ -23,28 +27,28 @@ agent is at its prompt and the task waits for no other.`,
   swarm task create "release" --team web --depends-on task-1 --depends-on task-2`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return &usageError{text: "unexpected argument '" + args[1] + "'", hint: `the title is one argument: swarm task create "TITLE"`}
+				return &output.UsageError{Text: "unexpected argument '" + args[1] + "'", Hint: `the title is one argument: swarm task create "TITLE"`}
 			}
-			return arguments(1, 1, "title of the task")(nil, args)
+			return command.Arguments(1, 1, "title of the task")(nil, args)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	f.addTo(cmd, a)
-	f.addWaking(cmd)
+	f.AddTo(cmd, a)
+	f.AddWaking(cmd)
 	cmd.Flags().StringVar(&in.Description, "description", "", "`TEXT` with more about it")
 	cmd.Flags().StringVar(&in.Assignee, "for", "", "the `MEMBER` that it is meant for, by id or name (default: any)")
-	completeFlag(cmd, "for", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return a.completeAgent(f, "leader")(cmd, nil, prefix)
+	command.CompleteFlag(cmd, "for", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return member.CompleteAgent(a, f, "leader")(cmd, nil, prefix)
 	})
-	priority := choice(cmd, "priority", "how urgent it is", "normal", taskPriorities...)
+	priority := command.Choice(cmd, "priority", "how urgent it is", "normal", member.TaskPriorities...)
 	cmd.Flags().StringArrayVar(&in.Dependencies, "depends-on", nil, "`ID` of a task that must be completed before; may be repeated")
-	completeFlag(cmd, "depends-on", a.completeNeeds(f))
+	command.CompleteFlag(cmd, "depends-on", member.CompleteNeeds(a, f))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		finishWriting()
-		return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
-			in.TeamName, in.Title, in.Priority = team, args[0], priority.value
+		output.FinishWriting()
+		return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
+			in.TeamName, in.Title, in.Priority = team, args[0], priority.Value
 			out, err := tool.TaskCreate(cmd.Context(), env, in)
-			return a.answer(f.json, out, nil, err, func() { a.printf("created %s\n", out.Task.ID) })
+			return member.Answer(a, f.JSON, out, nil, err, func() { a.Printf("created %s\n", out.Task.ID) })
 		})
 	}
 	return cmd

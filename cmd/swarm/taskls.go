@@ -5,11 +5,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newTaskLs(a *app) *cobra.Command {
-	f := &memberFlags{}
+func newTaskLs(a *app.App) *cobra.Command {
+	f := &member.MemberFlags{}
 	var in tool.TaskListInput
 	cmd := &cobra.Command{
 		Use:     "ls [flags]",
@@ -21,20 +25,20 @@ Any member may ask; nothing is changed.`,
 		Example: `  swarm task ls --team web
   swarm task ls --team web --status in_progress --owner alice
   swarm task ls --json | jq -r '.tasks[] | select(.status == "pending") | .id'`,
-		Args: arguments(0, 0, ""),
+		Args: command.Arguments(0, 0, ""),
 	}
-	f.addTo(cmd, a)
-	status := choice(cmd, "status", "only tasks with this status", "", taskStatuses...)
+	f.AddTo(cmd, a)
+	status := command.Choice(cmd, "status", "only tasks with this status", "", member.TaskStatuses...)
 	cmd.Flags().StringVar(&in.Owner, "owner", "", "only tasks of this `MEMBER`, by id or name")
-	completeFlag(cmd, "owner", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return a.completeAgent(f, "leader")(cmd, nil, prefix)
+	command.CompleteFlag(cmd, "owner", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return member.CompleteAgent(a, f, "leader")(cmd, nil, prefix)
 	})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return a.asMember(cmd.Context(), f, func(env tool.Env, team string) error {
-			in.TeamName, in.Status = team, status.value
+		return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
+			in.TeamName, in.Status = team, status.Value
 			out, err := tool.TaskList(cmd.Context(), env, in)
-			return a.answer(f.json, out, nil, err, func() {
-				a.printTable(taskLsHeader, taskRows(out.Tasks, memberNames(cmd.Context(), env, team)))
+			return member.Answer(a, f.JSON, out, nil, err, func() {
+				a.PrintTable(taskLsHeader, taskRows(out.Tasks, member.MemberNames(cmd.Context(), env, team)))
 			})
 		})
 	}
@@ -46,7 +50,7 @@ var taskLsHeader = []string{"ID", "STATUS", "PRIORITY", "OWNER", "NEEDS", "TITLE
 func taskRows(tasks []tool.Task, nameOf func(id string) string) [][]string {
 	rows := make([][]string, len(tasks))
 	for i, t := range tasks {
-		rows[i] = []string{t.ID, t.Status, t.Priority, ownerText(t, nameOf), orDash(strings.Join(t.Dependencies, ",")), t.Title}
+		rows[i] = []string{t.ID, t.Status, t.Priority, ownerText(t, nameOf), output.OrDash(strings.Join(t.Dependencies, ",")), t.Title}
 	}
 	return rows
 }
@@ -56,5 +60,5 @@ func ownerText(t tool.Task, nameOf func(id string) string) string {
 	if t.Owner == "" && t.Assignee != "" {
 		return "(" + nameOf(t.Assignee) + ")"
 	}
-	return orDash(nameOf(t.Owner))
+	return output.OrDash(nameOf(t.Owner))
 }

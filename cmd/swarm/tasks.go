@@ -7,6 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/shell"
 	"github.com/swarmhost/swarm/host/tool"
 )
@@ -38,7 +42,7 @@ func (f *sessionFlag) parseInto(env *tool.Env) (err error) {
 	return err
 }
 
-func newTasks(a *app) *cobra.Command {
+func newTasks(a *app.App) *cobra.Command {
 	o := &tasksOptions{}
 	cmd := &cobra.Command{
 		Use:   "tasks [flags]",
@@ -51,27 +55,27 @@ With --all, shells that ended within the last hour are listed too. Nothing is ch
 		Example: `  swarm tasks
   swarm tasks --all --session ci
   swarm tasks --json | jq -r '.tasks[].output_file'`,
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.tasks(cmd.Context(), o) },
+		Args: command.Arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runTasks(cmd.Context(), a, o) },
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "list shells that ended within the last hour too")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the answer as JSON")
 	cmd.Flags().Var(&o.session, "session", "only those of this `SESSION`: a label, or the pid of its process")
-	completeWith(cmd, "session")
+	command.CompleteWith(cmd, "session")
 	return cmd
 }
 
-func (a *app) tasks(ctx context.Context, o *tasksOptions) error {
-	env := a.toolEnv(a.userConfig())
+func runTasks(ctx context.Context, a *app.App, o *tasksOptions) error {
+	env := a.ToolEnv(a.UserConfig())
 	if err := o.session.parseInto(&env); err != nil {
 		return err
 	}
 	out, err := tool.Tasks(ctx, env, tool.TasksInput{All: o.all})
-	return a.answer(o.json, out, nil, err, func() { a.printTasks(out, o.all) })
+	return member.Answer(a, o.json, out, nil, err, func() { printTasks(a, out, o.all) })
 }
 
 // printTasks prints background shells as people see them.
-func (a *app) printTasks(out tool.TasksOutput, all bool) {
+func printTasks(a *app.App, out tool.TasksOutput, all bool) {
 	title := "Active Background Tasks:"
 	if all {
 		title = "Background Tasks:"
@@ -80,5 +84,5 @@ func (a *app) printTasks(out tool.TasksOutput, all bool) {
 	for i, t := range out.Tasks {
 		rows[i] = taskRow{ID: t.ID, Command: t.Command, Status: string(t.Status), Started: t.StartedAt.Time}
 	}
-	a.printf("%s", made(tasksTable(title, rows, time.Now(), a.outWidth())))
+	a.Printf("%s", output.Made(tasksTable(title, rows, time.Now(), a.OutWidth())))
 }

@@ -5,11 +5,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newTeam(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
+func newTeam(a *app.App) *cobra.Command {
+	return command.NewGroup(&cobra.Command{
 		Use:   "team",
 		Short: "Create, show and delete teams of agents",
 		Long: `Create, show and delete teams. A team is a leader and its agents, with tasks, messages
@@ -22,7 +26,7 @@ person, or the processes of the worker that calls "team create".`,
 	}, newTeamCreate(a), newTeamShow(a), newTeamLs(a), newTeamDelete(a))
 }
 
-func newTeamCreate(a *app) *cobra.Command {
+func newTeamCreate(a *app.App) *cobra.Command {
 	var (
 		in             tool.SpawnTeamInput
 		server, asJSON bool
@@ -46,17 +50,17 @@ gone, and started again with the next one.`,
 			if dash < 0 {
 				dash = len(args)
 			}
-			if err := arguments(1, 1, "name of the team")(cmd, args[:dash]); err != nil {
+			if err := command.Arguments(1, 1, "name of the team")(cmd, args[:dash]); err != nil {
 				return err
 			}
 			in.TeamName, in.Server = args[0], args[dash:]
 			switch {
 			case server && len(in.Server) == 0:
-				return usagef("--server needs a command (use -- command...)")
+				return output.Usagef("--server needs a command (use -- command...)")
 			case !server && len(in.Server) > 0:
-				return usagef("a command needs --server")
+				return output.Usagef("a command needs --server")
 			}
-			return a.teamCreate(cmd.Context(), in, asJSON)
+			return runTeamCreate(cmd.Context(), a, in, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&in.Description, "description", "", "`TEXT` that says what the team is for")
@@ -65,21 +69,21 @@ gone, and started again with the next one.`,
 	return cmd
 }
 
-func (a *app) teamCreate(ctx context.Context, in tool.SpawnTeamInput, asJSON bool) error {
-	finishWriting()
-	cfg := a.userConfig()
+func runTeamCreate(ctx context.Context, a *app.App, in tool.SpawnTeamInput, asJSON bool) error {
+	output.FinishWriting()
+	cfg := a.UserConfig()
 	if len(in.Server) > 0 {
-		loaded, err := a.loadProjectFor(backendProcess)
+		loaded, err := a.LoadProjectFor(app.BackendProcess)
 		if err != nil {
 			return err
 		}
 		cfg = loaded.Config
 	}
-	env := a.toolEnv(cfg)
+	env := a.ToolEnv(cfg)
 	var err error
-	if env.Dir, err = workingDir(""); err != nil && len(in.Server) > 0 {
+	if env.Dir, err = app.WorkingDir(""); err != nil && len(in.Server) > 0 {
 		return err
 	}
 	out, err := tool.SpawnTeam(ctx, env, in)
-	return a.answer(asJSON, out, out.Warnings, err, func() { a.printf("created team %s\n", out.TeamName) })
+	return member.Answer(a, asJSON, out, out.Warnings, err, func() { a.Printf("created team %s\n", out.TeamName) })
 }

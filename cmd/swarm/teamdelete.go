@@ -8,12 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/team"
 )
 
-func newTeamDelete(a *app) *cobra.Command {
+func newTeamDelete(a *app.App) *cobra.Command {
 	var force, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "delete NAME",
@@ -25,10 +29,10 @@ The workers of its agents stay listed as stopped, with their logs, until they ar
 cleaned; their history stays for good. Only the leader can delete a team.`,
 		Example: `  swarm team delete web
   swarm team delete web --force`,
-		Args:              arguments(1, 1, "name of a team"),
-		ValidArgsFunction: a.completeOneTeam,
+		Args:              command.Arguments(1, 1, "name of a team"),
+		ValidArgsFunction: a.CompleteOneTeam,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.teamDelete(cmd.Context(), args[0], force, asJSON)
+			return runTeamDelete(cmd.Context(), a, args[0], force, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "kill the agents that have not ended")
@@ -46,11 +50,11 @@ type teamDeleteJSON struct {
 	Error        string   `json:"error,omitempty"`
 }
 
-func (a *app) teamDelete(ctx context.Context, name string, force, asJSON bool) error {
-	finishWriting()
-	cfg := a.userConfig()
-	return a.with(ctx, cfg, func(h *host.Host) error {
-		nameOf := memberNames(ctx, a.toolEnv(cfg), name)
+func runTeamDelete(ctx context.Context, a *app.App, name string, force, asJSON bool) error {
+	output.FinishWriting()
+	cfg := a.UserConfig()
+	return a.With(ctx, cfg, func(h *host.Host) error {
+		nameOf := member.MemberNames(ctx, a.ToolEnv(cfg), name)
 		deleted, err := agent.DeleteTeam(ctx, h, name, force)
 		out := teamDeleteJSON{
 			Success: err == nil, TeamName: name,
@@ -60,9 +64,9 @@ func (a *app) teamDelete(ctx context.Context, name string, force, asJSON bool) e
 			out.Error = err.Error()
 		}
 		if _, ok := errors.AsType[*team.LiveAgentsError](err); ok {
-			err = &hintError{err, "use --force to kill them"}
+			err = &output.HintError{Err: err, Hint: "use --force to kill them"}
 		}
-		err = a.answer(asJSON, out, out.Warnings, err, func() {
+		err = member.Answer(a, asJSON, out, out.Warnings, err, func() {
 			text := ""
 			if len(deleted.Killed) > 0 {
 				names := make([]string, len(deleted.Killed))
@@ -71,8 +75,8 @@ func (a *app) teamDelete(ctx context.Context, name string, force, asJSON bool) e
 				}
 				text = fmt.Sprintf(" (killed: %s)", strings.Join(names, ", "))
 			}
-			a.printf("deleted team %s%s\n", name, text)
+			a.Printf("deleted team %s%s\n", name, text)
 		})
-		return afterwards(ctx, deleted.AfterAnswer, err)
+		return member.Afterwards(ctx, deleted.AfterAnswer, err)
 	})
 }

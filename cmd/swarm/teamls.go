@@ -7,12 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newTeamLs(a *app) *cobra.Command {
+func newTeamLs(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "ls [flags]",
@@ -21,8 +24,8 @@ func newTeamLs(a *app) *cobra.Command {
 		Long:    `List all teams, with the worker that leads each ("-": a person). Nothing is changed.`,
 		Example: `  swarm team ls
   swarm team ls --json | jq -r '.[] | select(.agents == []) | .teamName'`,
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.teamLs(cmd.Context(), asJSON) },
+		Args: command.Arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runTeamLs(cmd.Context(), a, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the teams as JSON")
 	return cmd
@@ -43,30 +46,30 @@ type teamJSON struct {
 
 func teamJSONOf(t agent.Team) teamJSON {
 	return teamJSON{
-		TeamName: t.Name, Description: t.Description, LeaderWorker: orNull(t.Leader),
+		TeamName: t.Name, Description: t.Description, LeaderWorker: output.OrNull(t.Leader),
 		Agents: append([]string{}, t.Agents...), HasServer: t.Server, CreatedAt: tool.Timestamp{Time: t.Created},
 	}
 }
 
-func (a *app) teamLs(ctx context.Context, asJSON bool) error {
-	return a.withHost(ctx, func(h *host.Host) error {
+func runTeamLs(ctx context.Context, a *app.App, asJSON bool) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
 		teams, warnings, err := agent.Teams(ctx, h)
 		if err != nil {
 			return err
 		}
 		for _, text := range warnings {
-			a.warn(text, "")
+			a.Warn(text, "")
 		}
 		list := make([]teamJSON, len(teams))
 		rows := make([][]string, len(teams))
 		for i, t := range teams {
 			list[i] = teamJSONOf(t)
-			rows[i] = []string{t.Name, orDash(t.Leader), strconv.Itoa(len(t.Agents)), formatAge(time.Since(t.Created)) + " ago", orDash(t.Description)}
+			rows[i] = []string{t.Name, output.OrDash(t.Leader), strconv.Itoa(len(t.Agents)), output.FormatAge(time.Since(t.Created)) + " ago", output.OrDash(t.Description)}
 		}
 		if asJSON {
-			return a.printJSON(list)
+			return a.PrintJSON(list)
 		}
-		a.printTable([]string{"NAME", "LEADER", "AGENTS", "CREATED", "DESCRIPTION"}, rows)
+		a.PrintTable([]string{"NAME", "LEADER", "AGENTS", "CREATED", "DESCRIPTION"}, rows)
 		return nil
 	})
 }

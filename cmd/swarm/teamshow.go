@@ -10,12 +10,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newTeamShow(a *app) *cobra.Command {
+func newTeamShow(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show NAME",
@@ -24,10 +28,10 @@ func newTeamShow(a *app) *cobra.Command {
 its tasks. The status is checked now; nothing is changed. Any member may ask.`,
 		Example: `  swarm team show web
   swarm team show web --json | jq .tasks`,
-		Args:              arguments(1, 1, "name of a team"),
-		ValidArgsFunction: a.completeOneTeam,
+		Args:              command.Arguments(1, 1, "name of a team"),
+		ValidArgsFunction: a.CompleteOneTeam,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.teamShow(cmd.Context(), args[0], asJSON)
+			return runTeamShow(cmd.Context(), a, args[0], asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the team as JSON")
@@ -44,8 +48,8 @@ type teamShowJSON struct {
 	Tasks map[string]int `json:"tasks"`
 }
 
-func (a *app) teamShow(ctx context.Context, name string, asJSON bool) error {
-	env := a.toolEnv(a.userConfig())
+func runTeamShow(ctx context.Context, a *app.App, name string, asJSON bool) error {
+	env := a.ToolEnv(a.UserConfig())
 	status, err := tool.GetAgentStatus(ctx, env, tool.GetAgentStatusInput{TeamName: name, IncludeServer: true})
 	if err != nil {
 		return err
@@ -59,30 +63,30 @@ func (a *app) teamShow(ctx context.Context, name string, asJSON bool) error {
 		return err
 	}
 	for _, text := range status.Warnings {
-		a.warn(text, "")
+		a.Warn(text, "")
 	}
 	show := teamShowJSON{
 		teamJSON: teamJSONOf(about), Agents: status.Agents, Server: status.Server, Summary: status.Summary,
 		Tasks: map[string]int{},
 	}
-	for _, s := range taskStatuses {
+	for _, s := range member.TaskStatuses {
 		show.Tasks[s] = 0
 	}
 	for _, t := range list.Tasks {
 		show.Tasks[t.Status]++
 	}
 	if asJSON {
-		return a.printJSON(show)
+		return a.PrintJSON(show)
 	}
 	now := time.Now()
-	a.printf("%s\n", teamLine(about, now))
+	a.Printf("%s\n", teamLine(about, now))
 	if show.Server != nil {
-		a.printf("%s\n", serverLine(*show.Server, now))
+		a.Printf("%s\n", member.ServerLine(*show.Server, now))
 	}
-	a.printf("%s\n%s\n", tasksLine(show.Tasks), summaryLine(show.Summary))
+	a.Printf("%s\n%s\n", tasksLine(show.Tasks), member.SummaryLine(show.Summary))
 	if len(show.Agents) > 0 {
-		a.printf("\n")
-		a.printAgents(show.Agents)
+		a.Printf("\n")
+		member.PrintAgents(a, show.Agents)
 	}
 	return nil
 }
@@ -107,18 +111,18 @@ func aboutTeam(ctx context.Context, env tool.Env, name string) (agent.Team, erro
 // teamLine is "web: the shop's front end (led by boss, created 5m ago)".
 func teamLine(t agent.Team, now time.Time) string {
 	line := strings.TrimSuffix(t.Name+": "+t.Description, ": ")
-	return visible(fmt.Sprintf("%s (led by %s, created %s ago)", line, orText(t.Leader, "a person"), formatAge(now.Sub(t.Created))))
+	return output.Visible(fmt.Sprintf("%s (led by %s, created %s ago)", line, output.OrText(t.Leader, "a person"), output.FormatAge(now.Sub(t.Created))))
 }
 
 // tasksLine is "3 tasks: 1 pending, 2 completed".
 func tasksLine(count map[string]int) string {
 	total := 0
 	var parts []string
-	for _, s := range taskStatuses {
+	for _, s := range member.TaskStatuses {
 		if n := count[s]; n > 0 {
 			total += n
 			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(s, "_", " ")))
 		}
 	}
-	return countLine(total, "task", parts)
+	return member.CountLine(total, "task", parts)
 }

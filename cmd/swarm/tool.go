@@ -5,12 +5,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/tool"
 	"github.com/swarmhost/swarm/shared/nearest"
 )
 
-func newTool(a *app) *cobra.Command {
-	return newGroup(&cobra.Command{
+func newTool(a *app.App) *cobra.Command {
+	return command.NewGroup(&cobra.Command{
 		Use:   "tool",
 		Short: "Call agent tools from the shell",
 		Long: `List, describe and call the tools that agents have through 'swarm mcp': background
@@ -27,9 +30,9 @@ func findTool(name string) (tool.Tool, error) {
 	if t, ok := tool.Find(name); ok {
 		return t, nil
 	}
-	err := &usageError{text: fmt.Sprintf("unknown tool '%s'", name), hint: "run 'swarm tool list' to see all of them"}
+	err := &output.UsageError{Text: fmt.Sprintf("unknown tool '%s'", name), Hint: "run 'swarm tool list' to see all of them"}
 	if near := nearest.Name(name, toolNames()); near != "" {
-		err.hint = fmt.Sprintf("did you mean '%s'?", near)
+		err.Hint = fmt.Sprintf("did you mean '%s'?", near)
 	}
 	return tool.Tool{}, err
 }

@@ -13,6 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/shell"
@@ -26,7 +30,7 @@ type toolCallOptions struct {
 	json    bool
 }
 
-func newToolCall(a *app) *cobra.Command {
+func newToolCall(a *app.App) *cobra.Command {
 	o := &toolCallOptions{}
 	cmd := &cobra.Command{
 		Use:   "call NAME [flags]",
@@ -46,45 +50,45 @@ Exit code: 0 if the answer says success, 1 if not, 2 if the input was wrong.`,
 		Example: `  swarm tool call Bash --json-input '{"command": "npm run dev", "run_in_background": true}'
   swarm tool call KillShell --json-input '{"shell_id": "bg-a1b2c3", "timeout": 3000}'
   swarm tool call get-agent-status --json-input @query.json`,
-		Args:              arguments(1, 1, "name of a tool"),
+		Args:              command.Arguments(1, 1, "name of a tool"),
 		ValidArgsFunction: completeTool,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := findTool(args[0])
 			if err != nil {
 				return err
 			}
-			return a.toolCall(cmd.Context(), t, o)
+			return runToolCall(cmd.Context(), a, t, o)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.input, "json-input", "", "the input: a `JSON` object, @FILE, or - for stdin")
 	f.Var(&o.session, "session", "session of the background shells: a label, or the `PID` of their owner")
 	f.BoolVar(&o.json, "json", false, "print JSON on a terminal too")
-	completeWith(cmd, "session")
+	command.CompleteWith(cmd, "session")
 	return cmd
 }
 
-func (a *app) toolCall(ctx context.Context, t tool.Tool, o *toolCallOptions) error {
-	finishWriting()
+func runToolCall(ctx context.Context, a *app.App, t tool.Tool, o *toolCallOptions) error {
+	output.FinishWriting()
 	input, err := readToolInput(ctx, o.input)
 	if err != nil {
 		return err
 	}
-	env, err := a.toolCallEnv(t, o)
+	env, err := toolCallEnv(a, t, o)
 	if err != nil {
 		return err
 	}
 	r := t.Call(ctx, env, input)
-	if err := afterwards(ctx, r.AfterAnswer, a.printResult(r, o)); err != nil {
+	if err := member.Afterwards(ctx, r.AfterAnswer, printResult(a, r, o)); err != nil {
 		return err
 	}
 	switch _, wrong := errors.AsType[*tool.InputError](r.Err); {
 	case wrong:
-		return &codeError{code: exitUsage}
+		return &output.CodeError{Code: output.ExitUsage}
 	case r.Failed && ctx.Err() != nil:
 		return ctx.Err() // interrupted, which has an exit code of its own
 	case r.Failed:
-		return failed
+		return output.Failed
 	default:
 		return r.Err
 	}
@@ -96,7 +100,7 @@ func readToolInput(ctx context.Context, value string) (json.RawMessage, error) {
 	if value != "-" && !ok {
 		return json.RawMessage(value), nil
 	}
-	return interruptibly(ctx, func() ([]byte, error) {
+	return app.Interruptibly(ctx, func() ([]byte, error) {
 		var input []byte
 		var err error
 		if value == "-" {
@@ -113,42 +117,42 @@ func readToolInput(ctx context.Context, value string) (json.RawMessage, error) {
 }
 
 // toolCallEnv reads the project's file only for the tool that starts what it names.
-func (a *app) toolCallEnv(t tool.Tool, o *toolCallOptions) (env tool.Env, err error) {
+func toolCallEnv(a *app.App, t tool.Tool, o *toolCallOptions) (env tool.Env, err error) {
 	switch t.Name {
 	case "spawn-agent", "worker-spawn":
-		loaded, err := a.loadProjectFor(backendTmux)
+		loaded, err := a.LoadProjectFor(app.BackendTmux)
 		if err != nil {
 			return env, err
 		}
-		env = a.toolEnv(loaded.Config)
+		env = a.ToolEnv(loaded.Config)
 		env.WorktreeParent, env.ReadEnv = setup.WorktreeParent(loaded), config.ReadEnv
 		env.NewWorker = func(backend string, worktree bool, dir string) (host.SpawnRequest, error) {
 			return setup.NewWorker(loaded, backend, worktree, dir)
 		}
 	default:
-		env = a.toolEnv(a.userConfig())
+		env = a.ToolEnv(a.UserConfig())
 	}
 	env.Dir, _ = os.Getwd() // a tool that needs none works in a deleted directory too
 	err = o.session.parseInto(&env)
 	return env, err
 }
 
-func (a *app) printResult(r tool.Result, o *toolCallOptions) error {
-	if a.outWidth() == 0 || o.json {
-		return a.printJSON(r.Output)
+func printResult(a *app.App, r tool.Result, o *toolCallOptions) error {
+	if a.OutWidth() == 0 || o.json {
+		return a.PrintJSON(r.Output)
 	}
 	switch out := r.Output.(type) {
 	case tool.KillShellOutput:
-		a.printf("%s", made(killShellText(out, a.outWidth())))
+		a.Printf("%s", output.Made(killShellText(out, a.OutWidth())))
 		return nil
 	case tool.TasksOutput:
 		if out.Success {
 			ended := func(t tool.BackgroundShell) bool { return t.Status != shell.Running }
-			a.printTasks(out, slices.ContainsFunc(out.Tasks, ended))
+			printTasks(a, out, slices.ContainsFunc(out.Tasks, ended))
 			return nil
 		}
 	}
-	return a.printJSON(r.Output)
+	return a.PrintJSON(r.Output)
 }
 
 // killShellText is an answer of KillShell for people.
@@ -159,9 +163,9 @@ func killShellText(out tool.KillShellOutput, width int) string {
 	case out.Error == notFound.Error():
 		return shellNotFoundText(out.ShellID)
 	case out.Error != "" && out.Success:
-		return visible(out.Error) + "\n"
+		return output.Visible(out.Error) + "\n"
 	case !out.Success:
-		return "Error: " + visible(orText(out.Error, "the shell is still running")) + "\n"
+		return "Error: " + output.Visible(output.OrText(out.Error, "the shell is still running")) + "\n"
 	case out.ForceKilled != nil && *out.ForceKilled:
 		return killed.forceKilledBox(width)
 	default:

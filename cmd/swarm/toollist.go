@@ -5,10 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newToolList(a *app) *cobra.Command {
+func newToolList(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -18,8 +20,8 @@ func newToolList(a *app) *cobra.Command {
 "swarm mcp --tools" takes sets.`,
 		Example: `  swarm tool list
   swarm tool list --json | jq -r '.[].name'`,
-		Args: arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error { return a.toolList(asJSON) },
+		Args: command.Arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error { return runToolList(a, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
 	return cmd
@@ -36,20 +38,20 @@ type toolJSON struct {
 	Set         string `json:"set"`
 }
 
-func (a *app) toolList(asJSON bool) error {
+func runToolList(a *app.App, asJSON bool) error {
 	tools := tool.All()
 	if asJSON {
 		list := make([]toolJSON, len(tools))
 		for i, t := range tools {
 			list[i] = toolJSON{t.Name, t.Title, t.Description, t.ReadOnly, t.Destructive, t.Idempotent, string(t.Set)}
 		}
-		return a.printJSON(list)
+		return a.PrintJSON(list)
 	}
 	rows := make([][]string, len(tools))
 	for i, t := range tools {
 		rows[i] = []string{t.Name, string(t.Set), toolNature(t), strings.ToLower(t.Title[:1]) + t.Title[1:]}
 	}
-	a.printTable([]string{"NAME", "SET", "NATURE", "WHAT"}, rows)
+	a.PrintTable([]string{"NAME", "SET", "NATURE", "WHAT"}, rows)
 	return nil
 }
 

@@ -4,10 +4,13 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newToolSchema(a *app) *cobra.Command {
+func newToolSchema(a *app.App) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "schema NAME | --all",
@@ -17,22 +20,22 @@ Model Context Protocol lists tools. Every answer fits its schema, also the answe
 wrong input.`,
 		Example: `  swarm tool schema kill-agent | jq .inputSchema
   swarm tool schema --all > tools.schema.json`,
-		Args:              arguments(0, 1, "name of a tool"),
+		Args:              command.Arguments(0, 1, "name of a tool"),
 		ValidArgsFunction: completeTool,
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case all && len(args) > 0:
-				return usagef("a name and --all exclude each other")
+				return output.Usagef("a name and --all exclude each other")
 			case all:
-				return a.toolSchemas()
+				return runToolSchemas(a)
 			case len(args) == 0:
-				return usagef("missing argument: name of a tool, or --all")
+				return output.Usagef("missing argument: name of a tool, or --all")
 			}
 			t, err := findTool(args[0])
 			if err != nil {
 				return err
 			}
-			return a.printJSON(toolSchemaOf(t))
+			return a.PrintJSON(toolSchemaOf(t))
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "all tools")
@@ -64,12 +67,12 @@ func toolSchemaOf(t tool.Tool) toolSchema {
 	}
 }
 
-func (a *app) toolSchemas() error {
+func runToolSchemas(a *app.App) error {
 	var all struct {
 		Tools []toolSchema `json:"tools"`
 	}
 	for _, t := range tool.All() {
 		all.Tools = append(all.Tools, toolSchemaOf(t))
 	}
-	return a.printJSON(all)
+	return a.PrintJSON(all)
 }

@@ -8,6 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/declared"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/set"
 )
@@ -18,7 +22,7 @@ type upOptions struct {
 	json     bool
 }
 
-func newUp(a *app) *cobra.Command {
+func newUp(a *app.App) *cobra.Command {
 	o := &upOptions{}
 	cmd := &cobra.Command{
 		Use:   "up [NAME...]",
@@ -37,8 +41,8 @@ workers that depend on it are not started, and the exit code is 1.`,
   swarm up web
   swarm up --dry-run
   swarm up --recreate web`,
-		ValidArgsFunction: a.completeDeclared(),
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.up(cmd.Context(), args, o) },
+		ValidArgsFunction: declared.CompleteDeclared(a),
+		RunE:              func(cmd *cobra.Command, args []string) error { return runUp(cmd.Context(), a, args, o) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be done, and do nothing")
@@ -47,38 +51,38 @@ workers that depend on it are not started, and the exit code is 1.`,
 	return cmd
 }
 
-func (a *app) up(ctx context.Context, names []string, o *upOptions) error {
-	finishWriting()
-	d, err := a.loadDeclared(ctx)
+func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error {
+	output.FinishWriting()
+	d, err := declared.LoadDeclared(ctx, a)
 	if err != nil {
 		return err
 	}
-	if err := a.prepare(ctx, d, names); err != nil {
+	if err := declared.Prepare(ctx, a, d, names); err != nil {
 		return err
 	}
-	return a.with(ctx, d.Config, func(h *host.Host) error {
-		u := upper{app: a, upOptions: o, progress: newProgress(a.err, a.errWidth)}
-		outcomes, err := d.set.Up(ctx, h, set.UpRequest{
+	return a.With(ctx, d.Config, func(h *host.Host) error {
+		u := upper{App: a, upOptions: o, progress: output.NewProgress(a.Err, a.ErrWidth)}
+		outcomes, err := d.Set.Up(ctx, h, set.UpRequest{
 			Names: names, DryRun: o.dryRun, Recreate: o.recreate,
 			Acted: u.acted, Waiting: u.waiting, Waited: u.waited, Warn: u.warning,
 		})
-		u.progress.stop()
+		u.progress.Stop()
 		if o.json && outcomes != nil {
-			if err := a.printJSON(a.upJSON(outcomes)); err != nil {
+			if err := a.PrintJSON(upJSONOf(a, outcomes)); err != nil {
 				return err
 			}
 		}
 		switch {
 		case err != nil:
 			if u.left != nil {
-				a.hint("interrupted; not started: " + strings.Join(u.left, ", "))
+				a.Hint("interrupted; not started: " + strings.Join(u.left, ", "))
 			}
 			return err
 		case u.failed:
-			return failed
+			return output.Failed
 		}
 		if u.differ && !o.json {
-			a.hint("'swarm up --recreate' ends what differs and starts it as declared")
+			a.Hint("'swarm up --recreate' ends what differs and starts it as declared")
 		}
 		return nil
 	})
@@ -86,9 +90,9 @@ func (a *app) up(ctx context.Context, names []string, o *upOptions) error {
 
 // upper tells of the outcomes of one up as they come.
 type upper struct {
-	*app
+	*app.App
 	*upOptions
-	progress *progress
+	progress *output.Progress
 	failed   bool
 	differ   bool
 	// left are the workers that were not started because the call was ended.
@@ -98,13 +102,13 @@ type upper struct {
 // acted prints the one line of a worker with which there is nothing more to do
 // than to wait.
 func (u *upper) acted(out set.Outcome) {
-	u.progress.aside(func() {
+	u.progress.Aside(func() {
 		u.differ = u.differ || out.Action == set.Differs
 		switch {
 		case out.Err != nil:
 			u.problem(out)
 		case !u.json:
-			u.printf("%s\n", u.line(out))
+			u.Printf("%s\n", u.line(out))
 		}
 	})
 }
@@ -118,7 +122,7 @@ func (u *upper) line(out set.Outcome) string {
 	default:
 	}
 	if !u.dryRun {
-		return fmt.Sprintf("%s %s%s", out.Action, out.Name, spawnedWhere(out.Worker))
+		return fmt.Sprintf("%s %s%s", out.Action, out.Name, view.SpawnedWhere(out.Worker))
 	}
 	line := fmt.Sprintf("would %s %s", imperative[out.Action], out.Name)
 	if out.Differs != nil {
@@ -131,22 +135,22 @@ func (u *upper) line(out set.Outcome) string {
 var imperative = map[set.Action]string{set.Started: "start", set.Respawned: "respawn", set.Recreated: "recreate"}
 
 func (u *upper) waiting(name string, deadline time.Time) {
-	u.progress.event(host.KillEvent{Worker: name, Deadline: deadline})
+	u.progress.Event(host.KillEvent{Worker: name, Deadline: deadline})
 }
 
 func (u *upper) waited(out set.Outcome) {
-	u.progress.event(host.KillEvent{Worker: out.Name, Done: true})
-	u.progress.aside(func() {
+	u.progress.Event(host.KillEvent{Worker: out.Name, Done: true})
+	u.progress.Aside(func() {
 		switch {
 		case out.Err != nil:
 			u.problem(out)
 		case !u.json:
-			u.printf("%s is ready\n", out.Name)
+			u.Printf("%s is ready\n", out.Name)
 		}
 	})
 }
 
-func (u *upper) warning(w host.Warning) { u.progress.aside(func() { u.warn(w.Text, w.Hint) }) }
+func (u *upper) warning(w host.Warning) { u.progress.Aside(func() { u.Warn(w.Text, w.Hint) }) }
 
 // problem tells why a worker is not up. That the call was ended is told once, by
 // its exit code.
@@ -158,30 +162,30 @@ func (u *upper) problem(out set.Outcome) {
 		return
 	}
 	u.failed = true
-	u.fail(out.Err)
+	u.Fail(out.Err)
 }
 
 // upJSON is the result for one worker.
 type upJSON struct {
-	Name    string      `json:"name"`
-	Action  string      `json:"action"`
-	Differs []string    `json:"differs"`
-	Ready   *bool       `json:"ready"`
-	Error   *string     `json:"error"`
-	Worker  *workerJSON `json:"worker"`
+	Name    string           `json:"name"`
+	Action  string           `json:"action"`
+	Differs []string         `json:"differs"`
+	Ready   *bool            `json:"ready"`
+	Error   *string          `json:"error"`
+	Worker  *view.WorkerJSON `json:"worker"`
 }
 
-func (a *app) upJSON(outcomes []set.Outcome) []upJSON {
+func upJSONOf(a *app.App, outcomes []set.Outcome) []upJSON {
 	list := make([]upJSON, len(outcomes))
 	for i, out := range outcomes {
 		list[i] = upJSON{
-			Name: out.Name, Action: string(out.Action), Differs: append([]string{}, out.Differs...), Error: errorJSON(out.Err),
+			Name: out.Name, Action: string(out.Action), Differs: append([]string{}, out.Differs...), Error: view.ErrorJSON(out.Err),
 		}
 		if out.Awaited {
 			list[i].Ready = &out.Ready
 		}
 		if out.Worker.ID != "" {
-			w := a.workerJSON(out.Worker)
+			w := view.WorkerJSONIn(a, out.Worker)
 			list[i].Worker = &w
 		}
 	}

@@ -4,19 +4,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 )
 
-func newVersion(a *app) *cobra.Command {
+func newVersion(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  arguments(0, 0, ""),
+		Args:  command.Arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			if json {
-				return a.printJSON(setup.ReadBuild())
+				return a.PrintJSON(setup.ReadBuild())
 			}
-			a.printf("%s\n", setup.ReadBuild())
+			a.Printf("%s\n", setup.ReadBuild())
 			return nil
 		},
 	}

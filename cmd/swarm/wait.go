@@ -8,17 +8,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 )
 
 type waitOptions struct {
-	selection
-	timeout durationFlag
+	command.Selection
+	timeout command.DurationFlag
 	until   untilFlag
 	json    bool
 }
 
-func newWait(a *app) *cobra.Command {
+func newWait(a *app.App) *cobra.Command {
 	o := &waitOptions{}
 	cmd := &cobra.Command{
 		Use:   "wait NAME... | --all | --tag TAG",
@@ -37,38 +41,38 @@ With --until: 0 once all are in that state.`,
   swarm wait agent --until idle,blocked --timeout 10m
   swarm wait test lint --timeout 10m
   swarm wait --all`,
-		ValidArgsFunction: a.completeWorkers,
+		ValidArgsFunction: a.CompleteWorkers,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := o.of(cmd, args)
+			sel, err := o.Of(cmd, args)
 			if err != nil {
 				return err
 			}
 			if o.until.states != nil {
-				return a.waitUntil(cmd.Context(), sel, o)
+				return runWaitUntil(cmd.Context(), a, sel, o)
 			}
-			return a.wait(cmd.Context(), sel, o)
+			return runWait(cmd.Context(), a, sel, o)
 		},
 	}
-	o.addTo(cmd, a)
+	o.AddTo(cmd, a)
 	cmd.Flags().Var(&o.timeout, "timeout", "how long to wait at most")
 	cmd.Flags().Var(&o.until, "until", "wait for a state of agents instead: idle, blocked, working, ended (default: ended)")
-	completeWith(cmd, "until", "idle", "blocked", "working", "idle,blocked", untilEnded)
+	command.CompleteWith(cmd, "until", "idle", "blocked", "working", "idle,blocked", untilEnded)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the workers as JSON at the end")
 	return cmd
 }
 
-func (a *app) wait(ctx context.Context, sel host.Selection, o *waitOptions) error {
-	return a.withHost(ctx, func(h *host.Host) error {
-		waiting, cancel := o.timeout.limit(ctx)
+func runWait(ctx context.Context, a *app.App, sel host.Selection, o *waitOptions) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
+		waiting, cancel := o.timeout.Limit(ctx)
 		defer cancel()
 		var ended []host.Worker
 		err := h.Wait(waiting, sel, func(w host.Worker) {
 			ended = append(ended, w)
 			if !o.json {
-				a.printEnd(w)
+				printEnd(a, w)
 			}
 		})
-		over := o.timeout.over(waiting, err)
+		over := o.timeout.Over(waiting, err)
 		if err != nil && over == nil {
 			return err
 		}
@@ -78,12 +82,12 @@ func (a *app) wait(ctx context.Context, sel host.Selection, o *waitOptions) erro
 			for _, w := range late {
 				ended = append(ended, w)
 				if !o.json {
-					a.printEnd(w)
+					printEnd(a, w)
 				}
 			}
 		}
 		if o.json {
-			if err := a.printJSON(a.workersJSON(ended)); err != nil {
+			if err := a.PrintJSON(view.WorkersJSONIn(a, ended)); err != nil {
 				return err
 			}
 		}
@@ -91,7 +95,7 @@ func (a *app) wait(ctx context.Context, sel host.Selection, o *waitOptions) erro
 			return over
 		}
 		if code := waitCode(ended); code != 0 {
-			return &codeError{code: code}
+			return &output.CodeError{Code: code}
 		}
 		return nil
 	})
@@ -118,7 +122,7 @@ func stillRunning(ctx context.Context, h *host.Host, sel host.Selection, ended [
 	}
 	switch {
 	case names != nil:
-		return late, &codeError{exitTimeout, fmt.Errorf("%w; still running: %s", over, strings.Join(names, ", "))}
+		return late, &output.CodeError{Code: output.ExitTimeout, Err: fmt.Errorf("%w; still running: %s", over, strings.Join(names, ", "))}
 	case len(ended)+len(late) == len(workers):
 		return late, nil
 	default:
@@ -126,26 +130,26 @@ func stillRunning(ctx context.Context, h *host.Host, sel host.Selection, ended [
 	}
 }
 
-func (a *app) printEnd(w host.Worker) {
+func printEnd(a *app.App, w host.Worker) {
 	switch w.Status {
 	case host.StatusStopped:
-		a.printf("%s: exited\n", w.Name)
+		a.Printf("%s: exited\n", w.Name)
 	case host.StatusUnknown:
-		a.printf("%s: unknown\n", w.Name)
-		a.warn(fmt.Sprintf("cannot tell how '%s' is: %s", w.Name, orText(w.Reason, "its backend can't be asked")), "")
+		a.Printf("%s: unknown\n", w.Name)
+		a.Warn(fmt.Sprintf("cannot tell how '%s' is: %s", w.Name, output.OrText(w.Reason, "its backend can't be asked")), "")
 	default:
-		a.printf("%s: %s\n", w.Name, w.Status)
+		a.Printf("%s: %s\n", w.Name, w.Status)
 	}
 }
 
 // waitCode is the exit code of the one worker, or what holds for all of them.
 func waitCode(ws []host.Worker) int {
 	if len(ws) == 1 {
-		return exitCode(ws[0])
+		return view.ExitCode(ws[0])
 	}
 	for _, w := range ws {
-		if exitCode(w) != 0 {
-			return exitFailed
+		if view.ExitCode(w) != 0 {
+			return output.ExitFailed
 		}
 	}
 	return 0

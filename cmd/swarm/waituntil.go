@@ -9,6 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
 )
@@ -50,15 +53,15 @@ func (f *untilFlag) String() string {
 	return strings.Join(words, ",")
 }
 
-// waitUntil waits until each of the selected workers is in one of the states.
-func (a *app) waitUntil(ctx context.Context, sel host.Selection, o *waitOptions) error {
-	return a.withHost(ctx, func(h *host.Host) error {
-		waiting, cancel := o.timeout.limit(ctx)
+// runWaitUntil waits until each of the selected workers is in one of the states.
+func runWaitUntil(ctx context.Context, a *app.App, sel host.Selection, o *waitOptions) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
+		waiting, cancel := o.timeout.Limit(ctx)
 		defer cancel()
 		names := sel.Names
 		if names == nil {
 			var err error
-			if names, err = a.runningNames(ctx, h, sel); err != nil {
+			if names, err = a.RunningNames(ctx, h, sel); err != nil {
 				return err
 			}
 		}
@@ -76,43 +79,43 @@ func (a *app) waitUntil(ctx context.Context, sel host.Selection, o *waitOptions)
 				defer mu.Unlock()
 				switch {
 				case errors.Is(err, host.ErrEnded) && w.Name != "":
-					err = fmt.Errorf("'%s' ended before it was %s (%s)", w.Name, strings.ReplaceAll(o.until.String(), ",", " or "), exitText(w))
+					err = fmt.Errorf("'%s' ended before it was %s (%s)", w.Name, strings.ReplaceAll(o.until.String(), ",", " or "), view.ExitText(w))
 				case err == nil && !o.json:
-					a.printState(w)
+					printState(a, w)
 				}
 				switch {
 				case err == nil:
 					seen = append(seen, w)
 				case w.State != nil:
-					late = append(late, strings.TrimSpace(fmt.Sprintf("'%s' %s", w.Name, stateText(w.State, time.Now()))))
+					late = append(late, strings.TrimSpace(fmt.Sprintf("'%s' %s", w.Name, view.StateText(w.State, time.Now()))))
 				}
 				failed = errors.Join(failed, err)
 			})
 		}
 		all.Wait()
-		over := o.timeout.over(waiting, failed)
+		over := o.timeout.Over(waiting, failed)
 		if failed != nil && over == nil {
 			return failed
 		}
 		if o.json {
 			slices.SortFunc(seen, func(x, y host.Worker) int { return strings.Compare(x.ID, y.ID) })
-			if err := a.printJSON(a.workersJSON(seen)); err != nil {
+			if err := a.PrintJSON(view.WorkersJSONIn(a, seen)); err != nil {
 				return err
 			}
 		}
 		if over != nil && late != nil {
 			slices.Sort(late)
-			over = &codeError{exitTimeout, fmt.Errorf("%w: %s", over, strings.Join(late, "; "))}
+			over = &output.CodeError{Code: output.ExitTimeout, Err: fmt.Errorf("%w: %s", over, strings.Join(late, "; "))}
 		}
 		return over
 	})
 }
 
 // printState prints "NAME: idle", or "NAME: blocked: Proceed? (1 Yes, 2 No)".
-func (a *app) printState(w host.Worker) {
+func printState(a *app.App, w host.Worker) {
 	if w.State.State == profile.Blocked {
-		a.printf("%s: blocked: %s\n", w.Name, strings.TrimPrefix(asksText(w.State.Question, w.State.Choices), "asks: "))
+		a.Printf("%s: blocked: %s\n", w.Name, strings.TrimPrefix(view.AsksText(w.State.Question, w.State.Choices), "asks: "))
 		return
 	}
-	a.printf("%s: %s\n", w.Name, w.State.State)
+	a.Printf("%s: %s\n", w.Name, w.State.State)
 }

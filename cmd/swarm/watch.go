@@ -5,12 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/host"
 )
 
 type watchOptions struct{ timestamps, json bool }
 
-func newWatch(a *app) *cobra.Command {
+func newWatch(a *app.App) *cobra.Command {
 	o := &watchOptions{}
 	cmd := &cobra.Command{
 		Use:   "watch [flags]",
@@ -28,24 +30,24 @@ of watchers may run at once.
 Exit code: 130 after Ctrl-C, as for every command that is interrupted.`,
 		Example: `  swarm watch
   swarm watch --json | jq -r 'select(.final) | .worker'`,
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.watch(cmd.Context(), o) },
+		Args: command.Arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runWatch(cmd.Context(), a, o) },
 	}
 	cmd.Flags().BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time of the event")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a line")
 	return cmd
 }
 
-func (a *app) watch(ctx context.Context, o *watchOptions) error {
-	return a.withHost(ctx, func(h *host.Host) error {
+func runWatch(ctx context.Context, a *app.App, o *watchOptions) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
 		return h.Watch(ctx, host.WatchRequest{
 			Ready: func() {
-				if a.errWidth() > 0 {
-					a.hint("watching for events (Ctrl-C to stop)")
+				if a.ErrWidth() > 0 {
+					a.Hint("watching for events (Ctrl-C to stop)")
 				}
 			},
-			Event: eventPrinter{app: a, timestamps: o.timestamps, json: o.json}.print,
-			Warn:  func(w host.Warning) { a.warn(w.Text, w.Hint) },
+			Event: eventPrinter{App: a, timestamps: o.timestamps, json: o.json}.print,
+			Warn:  func(w host.Warning) { a.Warn(w.Text, w.Hint) },
 		})
 	})
 }

@@ -1,0 +1,68 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/term"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+// App is what every verb works with: the streams and the environment of one
+// call. Fields are set once, before a verb runs.
+type App struct {
+	output.Printer
+	Env []string
+	// HelpError is what was wrong with a request for help, which cobra can't return.
+	HelpError error
+}
+
+func New(stdout, stderr *os.File, env []string) *App {
+	widthOf := func(f *os.File) func() int {
+		return func() int {
+			width, _, err := term.GetSize(int(f.Fd()))
+			if err == nil && width == 0 {
+				return 80 // a terminal that does not tell, such as a serial line
+			}
+			return width
+		}
+	}
+	return &App{Printer: output.Printer{
+		Out: &output.Stream{W: stdout}, Err: stderr,
+		OutWidth: widthOf(stdout), ErrWidth: widthOf(stderr),
+	}, Env: env}
+}
+
+// Getenv returns the last value of a variable, as the environment has it.
+func (a *App) Getenv(key string) string { return setup.Setup{Env: a.Env}.Getenv(key) }
+
+// Logger is nil unless SWARM_LOG asks for more than a user wants to read.
+func (a *App) Logger() hclog.Logger {
+	level := hclog.LevelFromString(a.Getenv("SWARM_LOG"))
+	if level == hclog.NoLevel {
+		return nil
+	}
+	return hclog.New(&hclog.LoggerOptions{Name: "swarm", Level: level, Output: safetext.Writer(a.Err)})
+}
+
+// Colours reports whether stdout is a terminal that is to be coloured.
+func (a *App) Colours() bool {
+	return a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb" && a.OutWidth() > 0
+}
+
+// WorkingDir makes a directory absolute, so that it means the same to a plugin.
+func WorkingDir(path string) (string, error) {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path), nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("cannot tell the working directory: %w; use --cwd", err)
+	}
+	return filepath.Join(dir, path), nil
+}

@@ -1,0 +1,91 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/nearest"
+)
+
+// Fail prints one error line for err, or one for each of several.
+func (a *App) Fail(err error) {
+	if problems, ok := errors.AsType[config.Problems](err); ok {
+		for _, p := range problems {
+			fmt.Fprintf(a.Err, "swarm: error: %s\n", output.Visible(p.Error()))
+		}
+		return
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok && isJoin(err, joined.Unwrap()) {
+		for _, err := range joined.Unwrap() {
+			a.Fail(err)
+		}
+		return
+	}
+	fmt.Fprintf(a.Err, "swarm: error: %s\n", output.Visible(setup.Message(err)))
+	if hint, ok := errors.AsType[*output.HintError](err); ok {
+		a.Hint(hint.Hint)
+	}
+	if hinted, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
+		a.Hint(hinted.Hint())
+	}
+	if near := a.suggestName(err); near != "" {
+		a.Hint(fmt.Sprintf("did you mean '%s'?", near))
+	}
+}
+
+// isJoin tells an error of [errors.Join], which has no text of its own, from one
+// that wraps several.
+func isJoin(err error, parts []error) bool {
+	joined := errors.Join(parts...) // nil without parts, as of an error that wraps nothing
+	return joined != nil && err.Error() == joined.Error()
+}
+
+// suggestName returns the existing name that was probably meant by the one that err
+// could not find, or "". It starts no plugin.
+func (a *App) suggestName(err error) string {
+	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {
+		return nearest.Name(missing.Name, missing.Known)
+	}
+	if missing, ok := errors.AsType[*host.NoProfileError](err); ok {
+		return nearest.Name(missing.Name, append(missing.Known, profile.None))
+	}
+	dir, dirErr := a.StateDir()
+	if dirErr != nil {
+		return ""
+	}
+	ctx := context.Background()
+	if missing, ok := errors.AsType[*host.NotFoundError](err); ok {
+		if workers, _ := host.AgentWorkers(ctx, dir, missing.Name); len(workers) > 0 {
+			return strings.Join(workers, "' or '")
+		}
+		names, _ := host.Names(ctx, dir)
+		return nearest.Name(missing.Name, names)
+	}
+	if missing, ok := errors.AsType[*team.NoTeamError](err); ok {
+		return nearest.Name(missing.Team, a.teamNames(ctx))
+	}
+	if missing, ok := errors.AsType[*team.NoAgentError](err); ok {
+		teams := []string{missing.InTeam}
+		if missing.InTeam == "" {
+			teams = a.teamNames(ctx)
+		}
+		var names []string
+		for _, name := range teams {
+			names = append(names, a.AgentNames(ctx, name)...)
+		}
+		return nearest.Name(missing.Agent, names)
+	}
+	return ""
+}

@@ -1,0 +1,127 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+func (a *App) Setup() setup.Setup {
+	return setup.Setup{Env: a.Env, Logger: a.Logger(), Waiting: a.Hint}
+}
+
+func (a *App) StateDir() (string, error) { return a.Setup().StateDir() }
+
+// With runs f with a host that has the settings of cfg.
+func (a *App) With(ctx context.Context, cfg config.Config, f func(*host.Host) error) error {
+	h, err := a.Setup().Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(h), h.Leave())
+}
+
+// WithHost runs f with a host for a verb that works on workers which are there:
+// the project's file is not even looked at, and a damaged user's file is a
+// warning.
+func (a *App) WithHost(ctx context.Context, f func(*host.Host) error) error {
+	return a.With(ctx, a.UserConfig(), f)
+}
+
+// UserConfig is what the user's file says.
+func (a *App) UserConfig() config.Config {
+	loaded, err := a.Setup().LoadUser()
+	if problems, ok := errors.AsType[config.Problems](err); ok {
+		a.Warn(fmt.Sprintf("%s (%d problem(s) in this file)", problems[0], len(problems)),
+			"run 'swarm config check' to see all of them")
+	}
+	a.WarnRefused(loaded)
+	return loaded.Config
+}
+
+// LoadAll reads the user's and the project's file. What is right in them is
+// returned with an error too, which is then a [config.Problems].
+func (a *App) LoadAll() (*config.Loaded, error) { return a.Setup().Load("") }
+
+// LoadProject is LoadAll, with a warning about what is left out of a file that is
+// not trusted; what is missing for it may be the reason of an error.
+func (a *App) LoadProject() (*config.Loaded, error) { return a.LoadProjectFor("") }
+
+// LoadProjectFor is LoadProject for a call that may name its backend itself.
+func (a *App) LoadProjectFor(backend string) (*config.Loaded, error) {
+	loaded, err := a.Setup().Load(backend)
+	if loaded == nil {
+		return nil, err
+	}
+	a.WarnRefused(loaded)
+	var at config.Position
+	var keys []string
+	for _, ignored := range loaded.Ignored {
+		// The values of declared workers matter to "up" alone, which refuses them.
+		if !strings.HasPrefix(ignored.Key, "workers.") {
+			if keys == nil {
+				at = ignored.At
+			}
+			keys = append(keys, ignored.Key)
+		}
+	}
+	if keys != nil {
+		a.Warn(fmt.Sprintf("%s: not used, since this file is not trusted: %s", at, strings.Join(keys, ", ")),
+			"read it, then run 'swarm config trust' to use them")
+	}
+	return loaded, err
+}
+
+// WarnRefused names the files that are not used because others have written them, or
+// can.
+func (a *App) WarnRefused(loaded *config.Loaded) {
+	for _, r := range loaded.Refused {
+		a.Warn(fmt.Sprintf("%s is not used: %s", r.Path, r.Reason), r.Advice())
+	}
+}
+
+// ToolEnv is what tools work with here, on hosts that have the settings of cfg.
+func (a *App) ToolEnv(cfg config.Config) tool.Env {
+	return tool.Env{
+		Open:         func(ctx context.Context) (*host.Host, error) { return a.Setup().Open(ctx, cfg) },
+		AgentCommand: cfg.Team.AgentCommand,
+	}
+}
+
+// RunningNames returns the ids of the selected workers that run.
+func (a *App) RunningNames(ctx context.Context, h *host.Host, sel host.Selection) ([]string, error) {
+	workers, warnings, err := h.Workers(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range warnings {
+		a.Warn(text, "")
+	}
+	var ids []string
+	for _, w := range workers {
+		if !w.Gone() {
+			ids = append(ids, w.ID)
+		}
+	}
+	return ids, nil
+}
+
+// RalphStore is where the loops are.
+func (a *App) RalphStore() (ralph.Store, error) {
+	dir, err := a.StateDir()
+	return ralph.NewStore(dir), err
+}
+
+// The plugins that flags of spawn name.
+const (
+	BackendProcess    = "process"
+	BackendTmux       = "tmux"
+	WorkspaceWorktree = "worktree"
+)

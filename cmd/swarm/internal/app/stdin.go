@@ -1,0 +1,50 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/swarmhost/swarm/shared/errtext"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Interruptibly returns what read returns, or the context's cause as soon as the
+// context ends: a terminal, a FIFO or a pipe that stays open may never come to an end.
+// The goroutine that then still reads ends with the program.
+func Interruptibly(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
+	type result struct {
+		data []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		data, err := read()
+		done <- result{data, err}
+	}()
+	select {
+	case r := <-done:
+		return r.data, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// ReadInput reads a text to send. The newline at its end is the Enter, if there is
+// one to be.
+func ReadInput(ctx context.Context, r io.Reader, enter bool) ([]byte, error) {
+	data, err := Interruptibly(ctx, func() ([]byte, error) {
+		data, err := io.ReadAll(io.LimitReader(r, swarm.MaxInput+1))
+		if err != nil {
+			return nil, fmt.Errorf("cannot read stdin: %w", errtext.Cause(err))
+		}
+		return data, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if end := len(data) - 1; enter && end >= 0 && data[end] == '\n' {
+		data = data[:end]
+	}
+	return data, nil
+}

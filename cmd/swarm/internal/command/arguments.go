@@ -1,0 +1,55 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+)
+
+// FlagError turns an error of the flag parser into a usage error.
+func FlagError(cmd *cobra.Command, err error) error {
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		why := invalid.Unwrap()
+		if _, ok := errors.AsType[*strconv.NumError](why); ok && invalid.GetFlag().Value.Type() == "bool" {
+			why = errors.New("expected true or false")
+		}
+		return output.Usagef("invalid value '%s' for --%s: %s", invalid.GetValue(), invalid.GetFlag().Name, setup.Message(why))
+	}
+	return &output.UsageError{Text: err.Error(), Hint: CommandHint(cmd, cmd.Flags().Args())}
+}
+
+// CommandHint says where a command line goes, if it was probably given without "--"
+// in front of it; words are those before the flag that was not understood.
+func CommandHint(cmd *cobra.Command, words []string) string {
+	if !strings.Contains(cmd.Use, "-- COMMAND") || len(words) == 0 || cmd.ArgsLenAtDash() >= 0 {
+		return ""
+	}
+	for i, word := range words {
+		words[i] = Quoted(word)
+	}
+	return fmt.Sprintf("the command and its flags come after '--': %s … -- %s …", cmd.CommandPath(), strings.Join(words, " "))
+}
+
+// Arguments checks the number of arguments: between least and most, or any
+// number from least on if most is negative. what names them in the message.
+func Arguments(least, most int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return output.Usagef("missing argument: %s", what)
+		case most >= 0 && len(args) > most:
+			return output.Usagef("unexpected argument '%s'", args[most])
+		}
+		return nil
+	}
+}

@@ -1,0 +1,213 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// DurationFlag is a duration as people write it; nil: not given.
+type DurationFlag struct{ D *time.Duration }
+
+func (f *DurationFlag) Set(s string) error {
+	d, err := config.ParseDuration(s)
+	f.D = &d
+	return err
+}
+func (f *DurationFlag) Type() string { return "duration" }
+func (f *DurationFlag) String() string {
+	if f.D == nil {
+		return ""
+	}
+	return config.FormatDuration(*f.D)
+}
+
+var errWaitOver = errors.New("timed out")
+
+// Limit returns a context that ends when the time is over; without a limit it does
+// not.
+func (f *DurationFlag) Limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if f.D == nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, *f.D, errWaitOver)
+}
+
+// Over returns what to say if err is because the time was over, else nil.
+func (f *DurationFlag) Over(waiting context.Context, err error) error {
+	if err == nil || !errors.Is(context.Cause(waiting), errWaitOver) {
+		return nil
+	}
+	return &output.CodeError{Code: output.ExitTimeout, Err: fmt.Errorf("%w after %s", errWaitOver, config.FormatDuration(*f.D))}
+}
+
+// CountFlag is a number from 0; nil: not given.
+type CountFlag struct{ N *int }
+
+func (f *CountFlag) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return errors.New("expected a number from 0")
+	}
+	f.N = &n
+	return nil
+}
+func (f *CountFlag) Type() string { return "number" }
+func (f *CountFlag) String() string {
+	if f.N == nil {
+		return ""
+	}
+	return strconv.Itoa(*f.N)
+}
+
+// PercentFlag is a number from 1 to 100; 0: not given.
+type PercentFlag int
+
+func (f *PercentFlag) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > 100 {
+		return errors.New("expected a number from 1 to 100")
+	}
+	*f = PercentFlag(n)
+	return nil
+}
+func (f *PercentFlag) Type() string { return "PERCENT" }
+func (f *PercentFlag) String() string {
+	if *f == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*f))
+}
+
+// SizeFlag is a number of bytes; 0: not given.
+type SizeFlag int64
+
+func (f *SizeFlag) Set(s string) error {
+	n, err := config.ParseSize(s)
+	*f = SizeFlag(n)
+	return err
+}
+func (f *SizeFlag) Type() string   { return "size" }
+func (f *SizeFlag) String() string { return "" }
+
+// SignalFlag is the full name of a signal; empty: not given.
+type SignalFlag string
+
+func (f *SignalFlag) Set(s string) error {
+	name, err := swarm.ParseSignal(s)
+	*f = SignalFlag(name)
+	return err
+}
+func (f *SignalFlag) Type() string   { return "signal" }
+func (f *SignalFlag) String() string { return string(*f) }
+
+// ChoiceFlag is one of a few words.
+type ChoiceFlag struct {
+	Value string
+	words []string
+}
+
+func (f *ChoiceFlag) Set(s string) error {
+	if !slices.Contains(f.words, s) {
+		return errors.New("expected one of " + strings.Join(f.words, ", "))
+	}
+	f.Value = s
+	return nil
+}
+func (f *ChoiceFlag) Type() string   { return strings.Join(f.words, "|") }
+func (f *ChoiceFlag) String() string { return f.Value }
+
+// Choice adds a flag with completion.
+func Choice(cmd *cobra.Command, name, usage, value string, words ...string) *ChoiceFlag {
+	f := &ChoiceFlag{Value: value, words: words}
+	cmd.Flags().Var(f, name, usage)
+	CompleteWith(cmd, name, words...)
+	return f
+}
+
+// Selection are the arguments and flags that name workers.
+type Selection struct {
+	All bool
+	tag string
+	// Nothing is the error if no worker is selected; nil: wrong usage.
+	Nothing error
+}
+
+func (s *Selection) AddTo(cmd *cobra.Command, a *app.App) {
+	cmd.Flags().BoolVar(&s.All, "all", false, "all workers")
+	cmd.Flags().StringVar(&s.tag, "tag", "", "the workers with this `TAG`")
+	cmd.ValidArgsFunction = a.CompleteWorkers
+}
+
+// Of returns what is selected; names are taken once each.
+func (s *Selection) Of(cmd *cobra.Command, names []string) (host.Selection, error) {
+	byTag := cmd.Flags().Changed("tag")
+	switch {
+	case len(names) > 0 && (s.All || byTag):
+		return host.Selection{}, output.Usagef("worker names and --all or --tag exclude each other")
+	case s.All && byTag:
+		return host.Selection{}, output.Usagef("--all and --tag exclude each other")
+	case byTag && s.tag == "":
+		return host.Selection{}, output.Usagef("--tag is empty")
+	case len(names) == 0 && !s.All && !byTag:
+		if s.Nothing != nil {
+			return host.Selection{}, s.Nothing
+		}
+		return host.Selection{}, output.Usagef("must specify worker name, --all or --tag")
+	}
+	var once []string
+	for _, name := range names {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return host.Selection{Names: once, All: s.All, Tag: s.tag}, nil
+}
+
+// PatternFlag is a regular expression; nil: not given.
+type PatternFlag struct{ *regexp.Regexp }
+
+func (f *PatternFlag) Set(s string) (err error) {
+	f.Regexp, err = regexp.Compile(s)
+	return err
+}
+
+func (f *PatternFlag) Type() string { return "regexp" }
+
+func (f *PatternFlag) String() string {
+	if f.Regexp == nil {
+		return ""
+	}
+	return f.Regexp.String()
+}
+
+func KeyValue(entry string) (key, value string, err error) {
+	key, value, ok := strings.Cut(entry, "=")
+	if !ok || key == "" {
+		return "", "", output.Usagef("invalid format '%s' (expected KEY=VAL)", entry)
+	}
+	return key, value, nil
+}
+
+// KillMode returns the mode of that name; empty is none.
+func KillMode(name string) (mode swarm.KillMode, ok bool) {
+	for _, mode := range []swarm.KillMode{swarm.KillTree, swarm.KillMain} {
+		if name == mode.String() {
+			return mode, true
+		}
+	}
+	return swarm.KillTree, false
+}

@@ -1,0 +1,174 @@
+package declared
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/swarmhost/swarm/shared/nearest"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/set"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// errNoProject says that there is no project's file.
+var errNoProject = &output.HintError{
+	Err:  fmt.Errorf("no %s here or in a directory above", config.ProjectFile),
+	Hint: "'swarm config init --project' writes one; workers are declared in tables [workers.NAME]",
+}
+
+// Workers is what a project's file declares.
+type Workers struct {
+	*config.Loaded
+	// names are those of all workers, in the order of the file.
+	names []string
+	Set   *set.Set
+}
+
+// BackendOfEach is what stands for a backend that a call names itself: each worker
+// names one, so the default does not matter for itself.
+const BackendOfEach = "that of each worker"
+
+// LoadDeclared reads the project's file. No worker has its variables yet.
+func LoadDeclared(ctx context.Context, a *app.App) (*Workers, error) {
+	project := setup.ProjectFile()
+	if project == "" {
+		return nil, errNoProject
+	}
+	loaded, err := a.Setup().Load(BackendOfEach)
+	if loaded != nil {
+		a.WarnRefused(loaded)
+	}
+	if err != nil {
+		if loaded != nil {
+			err = WithProblems(err, WorkerProblems(ctx, a, loaded))
+		}
+		return nil, err
+	}
+	if slices.ContainsFunc(loaded.Refused, func(r config.Refused) bool { return !r.User }) {
+		return nil, fmt.Errorf("no %s that can be used, here or in a directory above", config.ProjectFile)
+	}
+	d := &Workers{Loaded: loaded, names: inFileOrder(loaded)}
+	if len(d.names) == 0 {
+		return nil, fmt.Errorf("%s declares no workers: there is no table [workers.NAME]", project)
+	}
+	// A project is the same one by whatever links it is reached.
+	if real, err := filepath.EvalSymlinks(project); err == nil {
+		project = real
+	}
+	workers := make([]set.Worker, len(d.names))
+	for i, name := range d.names {
+		if workers[i], err = declaredWorker(name, loaded.Config.Workers[name]); err != nil {
+			return nil, err
+		}
+		_, workers[i].Spawn.DirGiven = loaded.Origins[config.WorkerKey(name, "cwd")]
+	}
+	d.Set, err = set.New(project, workers)
+	return d, err
+}
+
+func inFileOrder(l *config.Loaded) []string {
+	return slices.SortedFunc(maps.Keys(l.Config.Workers), func(a, b string) int {
+		at, bt := l.Origins[config.WorkerKey(a, "")], l.Origins[config.WorkerKey(b, "")]
+		return cmp.Or(cmp.Compare(at.Line, bt.Line), cmp.Compare(at.Column, bt.Column))
+	})
+}
+
+// declaredWorker is what the host has to know of a declaration.
+func declaredWorker(name string, w config.Worker) (set.Worker, error) {
+	policy := setup.KillPolicy(w.Kill)
+	r := host.SpawnRequest{
+		Name: name, Backend: w.Backend, Command: w.Command, Dir: w.Dir, Tags: w.Tags, Options: map[string]string{},
+		Kill: &policy, Retain: w.Retain, OutputLimit: w.LogLimit, Stdin: w.Stdin,
+	}
+	if w.Backend == app.BackendTmux {
+		SetUnlessEmpty(r.Options, "session", w.Session)
+		SetUnlessEmpty(r.Options, "socket", w.TmuxSocket)
+	}
+	maps.Copy(r.Options, w.Options)
+	if w.Worktree.Use {
+		r.Workspace = &host.WorkspaceRequest{Plugin: app.WorkspaceWorktree, Branch: w.Worktree.Branch, Parent: w.Worktree.Dir}
+	}
+	if when := w.Restart.When; when != "" && when != config.RestartNo {
+		r.Restart = swarm.Restart{
+			When: swarm.RestartWhen(when), MinDelay: w.Restart.MinDelay, MaxDelay: w.Restart.MaxDelay,
+			Budget: w.Restart.Budget, Window: w.Restart.Window,
+		}
+	}
+	declared := set.Worker{Spawn: r, DependsOn: w.DependsOn}
+	if w.Ready.Wait {
+		declared.Ready = &host.ReadyRequest{Timeout: w.Ready.Timeout}
+		if w.Ready.Pattern != "" {
+			pattern, err := regexp.Compile(w.Ready.Pattern)
+			if err != nil {
+				return declared, err
+			}
+			declared.Ready.Pattern = pattern
+		}
+	}
+	return declared, nil
+}
+
+// Prepare looks at what the named workers and those that they depend on need
+// beyond what the file says itself, and reads their variables. Whatever is missing
+// is found before anything is started.
+func Prepare(ctx context.Context, a *app.App, d *Workers, names []string) error {
+	names, err := d.Set.Dependencies(names)
+	if err != nil {
+		return d.Explain(err)
+	}
+	problems, err := backendProblems(a, d.Loaded, names)
+	if err != nil {
+		return err
+	}
+	problems = append(problems, trustProblems(d.Loaded, names)...)
+	problems = append(problems, dirProblems(ctx, a, d.Loaded, names)...)
+	for _, name := range names {
+		variables, wrong := d.Environ(name)
+		problems = append(problems, wrong...)
+		d.Set.SetEnv(name, variables)
+	}
+	return WithProblems(nil, d.Conceal(problems))
+}
+
+// Explain adds the name that was probably meant.
+func (d *Workers) Explain(err error) error {
+	if unknown, ok := errors.AsType[*set.UndeclaredError](err); ok {
+		if near := nearest.Name(unknown.Name, d.names); near != "" {
+			return &output.HintError{Err: err, Hint: fmt.Sprintf("did you mean '%s'?", near)}
+		}
+	}
+	return err
+}
+
+// CompleteDeclared offers the names of declared workers.
+func CompleteDeclared(a *app.App) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		loaded, _ := a.Setup().Load(BackendOfEach)
+		if loaded == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names := slices.DeleteFunc(inFileOrder(loaded), func(name string) bool { return slices.Contains(args, name) })
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func SetUnlessEmpty(m map[string]string, key string, values ...string) {
+	for _, value := range values {
+		if value != "" {
+			m[key] = value
+		}
+	}
+}

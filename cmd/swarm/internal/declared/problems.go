@@ -1,0 +1,137 @@
+package declared
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+)
+
+// WithProblems adds problems to the error of a config file.
+func WithProblems(err error, more config.Problems) error {
+	var problems config.Problems
+	if err != nil && !errors.As(err, &problems) {
+		return err
+	}
+	if problems = slices.Concat(problems, more); len(problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(problems, func(a, b config.Problem) int {
+		return cmp.Or(cmp.Compare(a.At.File, b.At.File), cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
+	})
+	return problems
+}
+
+// WorkerProblems are those of all workers that prepare would find, as far as they
+// can be told here.
+func WorkerProblems(ctx context.Context, a *app.App, l *config.Loaded) config.Problems {
+	names := inFileOrder(l)
+	problems, _ := backendProblems(a, l, names)
+	problems = append(problems, trustProblems(l, names)...)
+	problems = append(problems, dirProblems(ctx, a, l, names)...)
+	for _, name := range names {
+		_, wrong := l.Environ(name)
+		problems = append(problems, wrong...)
+	}
+	return l.Conceal(problems)
+}
+
+// backendProblems are those of workers that only the installed plugins tell.
+func backendProblems(a *app.App, l *config.Loaded, names []string) (problems config.Problems, err error) {
+	known, err := a.Setup().Catalog(l.Config.Plugins)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		w := l.Config.Workers[name]
+		key, at := originOf(l, name, "backend", "defaults.backend")
+		ignored := slices.ContainsFunc(l.Ignored, func(i config.Ignored) bool { return i.Key == "plugins."+w.Backend })
+		if ignored {
+			problems = append(problems, config.Problem{At: at, Key: key, Text: fmt.Sprintf(
+				"the plugin '%s' of this project is not trusted: read the file, then run 'swarm config trust' to use it", w.Backend)})
+		} else if text := setup.MissingBackend(known, w.Backend); text != "" {
+			problems = append(problems, config.Problem{At: at, Key: key, Text: text})
+		}
+		for _, key := range []string{config.WorkerKey(name, "session"), config.WorkerKey(name, "tmux_socket")} {
+			if at, set := l.Origins[key]; set && w.Backend != app.BackendTmux {
+				problems = append(problems, config.Problem{At: at, Key: key, Text: "needs backend = \"tmux\""})
+			}
+		}
+	}
+	return problems, nil
+}
+
+// KeyWorktreeDir is where a worktree's directory comes from that nobody named.
+const KeyWorktreeDir = "defaults.worktree_dir"
+
+// trustProblems are what workers need that the project's file may say only if it is
+// trusted.
+func trustProblems(l *config.Loaded, names []string) (problems config.Problems) {
+	dirs := config.Problems{}
+	for _, name := range names {
+		w, table := l.Config.Workers[name], config.WorkerKey(name, "")
+		_, own := l.Origins[config.WorkerKey(name, "worktree.dir")]
+		for _, i := range l.Ignored {
+			switch {
+			case strings.HasPrefix(i.Key, table+"."):
+				problems = append(problems, i.Problems()...)
+			case i.Key == KeyWorktreeDir && w.Worktree.Use && !own:
+				dirs = i.Problems()
+			}
+		}
+		if w.Worktree.Use {
+			parent, _ := originOf(l, name, "worktree.dir", KeyWorktreeDir)
+			err := l.CheckParent(parent, w.Worktree.Dir, w.Dir)
+			if linked, ok := errors.AsType[config.Problems](err); ok {
+				problems = append(problems, linked...)
+			}
+		}
+	}
+	return append(problems, dirs...)
+}
+
+// dirProblems are working directories that are not there. Those of another machine
+// can't be looked at.
+func dirProblems(ctx context.Context, a *app.App, l *config.Loaded, names []string) (problems config.Problems) {
+	for _, name := range names {
+		missing := l.DirProblems(name)
+		if missing != nil && needsDir(ctx, a, l.Config, l.Config.Workers[name]) {
+			problems = append(problems, missing...)
+		}
+	}
+	return problems
+}
+
+// needsDir reports whether the working directory of a worker has to be there: a
+// worktree is made of it here, and most backends run it here. Only a plugin of
+// somebody else has to be asked.
+func needsDir(ctx context.Context, a *app.App, cfg config.Config, w config.Worker) bool {
+	if w.Worktree.Use || w.Backend == app.BackendProcess || w.Backend == app.BackendTmux {
+		return true
+	}
+	here := false
+	err := a.With(ctx, cfg, func(h *host.Host) (err error) {
+		here, err = h.RunsHere(ctx, w.Backend)
+		return err
+	})
+	return err == nil && here
+}
+
+// originOf returns the key that a worker's setting comes from, and its place: that
+// of the worker itself where nobody set it.
+func originOf(l *config.Loaded, name, key, otherwise string) (string, config.Position) {
+	own := config.WorkerKey(name, key)
+	for _, k := range []string{own, otherwise} {
+		if at, set := l.Origins[k]; set {
+			return k, at
+		}
+	}
+	return own, l.Origins[config.WorkerKey(name, "")]
+}

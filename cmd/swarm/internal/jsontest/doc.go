@@ -1,0 +1,2 @@
+// Package jsontest holds values and schema checks for tests of JSON. Only tests import it.
+package jsontest

@@ -1,0 +1,132 @@
+package member
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+// envTeam is the team of an agent, in its environment.
+const envTeam = "SWARM_TEAM"
+
+// teamFlag is the name of a team; empty: not given.
+type teamFlag string
+
+func (f *teamFlag) Set(s string) error {
+	if s == "" {
+		return errors.New("expected the name of a team")
+	}
+	*f = teamFlag(s)
+	return nil
+}
+func (f *teamFlag) Type() string   { return "TEAM" }
+func (f *teamFlag) String() string { return string(*f) }
+
+// MemberFlags are those of every verb that the members of a team use.
+type MemberFlags struct {
+	team teamFlag
+	JSON bool
+	// noWake is the flag of AddWaking.
+	noWake bool
+}
+
+func (f *MemberFlags) AddTo(cmd *cobra.Command, a *app.App) {
+	cmd.Flags().Var(&f.team, "team", "the team (default: the caller's own, else $SWARM_TEAM)")
+	cmd.Flags().BoolVar(&f.JSON, "json", false, "print the answer as JSON")
+	command.CompleteFlag(cmd, "team", a.CompleteTeams)
+}
+
+// AddWaking adds the flag of verbs that make something for other members.
+func (f *MemberFlags) AddWaking(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.noWake, "no-wake", false, "wake no agent; the receiver finds it when it looks")
+}
+
+// Of returns the team that a call is about.
+func (f *MemberFlags) Of(ctx context.Context, a *app.App) (string, error) {
+	if f.team != "" {
+		return string(f.team), nil
+	}
+	h, err := a.Setup().Open(ctx, config.Default())
+	if err != nil {
+		return "", err
+	}
+	team, err := agent.CallerTeam(ctx, h)
+	if err = errors.Join(err, h.Leave()); err != nil || team != "" {
+		return team, err
+	}
+	if team = a.Getenv(envTeam); team != "" {
+		return team, nil
+	}
+	return "", &output.UsageError{
+		Text: "which team? the caller is in none",
+		Hint: "use --team TEAM, or set SWARM_TEAM",
+	}
+}
+
+// AsMember calls f for the team that the flags name.
+func AsMember(ctx context.Context, a *app.App, f *MemberFlags, call func(env tool.Env, team string) error) error {
+	team, err := f.Of(ctx, a)
+	if err != nil {
+		return err
+	}
+	env := a.ToolEnv(a.UserConfig())
+	if f.noWake {
+		open := env.Open
+		env.Open = func(ctx context.Context) (*host.Host, error) {
+			h, err := open(ctx)
+			if err == nil {
+				h.Quiet()
+			}
+			return h, err
+		}
+	}
+	return call(env, team)
+}
+
+// Answer tells what came of a call of a tool, whose error is err: out as it is with
+// --json, else text, if it did not fail.
+func Answer(a *app.App, asJSON bool, out any, warnings []string, err error, text func()) error {
+	for _, w := range warnings {
+		a.Warn(w, "")
+	}
+	if wrong, ok := errors.AsType[*tool.InputError](err); ok {
+		err = &output.CodeError{Code: output.ExitUsage, Err: wrong}
+	}
+	if asJSON {
+		return errors.Join(a.PrintJSON(out), err)
+	}
+	if err == nil {
+		text()
+	}
+	return err
+}
+
+// Afterwards does what a call has left to do once it is answered, which may end the
+// caller itself. It does so whether or not anybody could read the answer, and returns
+// its error beside err.
+func Afterwards(ctx context.Context, after func(context.Context) error, err error) error {
+	if after == nil {
+		return err
+	}
+	return errors.Join(err, after(context.WithoutCancel(ctx)))
+}
+
+// MemberNames returns what a team calls its members, for people, by their ids. What
+// it can't find out is called by its id.
+func MemberNames(ctx context.Context, env tool.Env, team string) func(id string) string {
+	names := map[string]string{}
+	out, _ := tool.GetAgentStatus(ctx, env, tool.GetAgentStatusInput{TeamName: team, IncludeTerminated: true})
+	for _, agent := range out.Agents {
+		names[agent.AgentID] = agent.Name
+	}
+	return func(id string) string { return output.OrText(names[id], id) }
+}

@@ -1,0 +1,134 @@
+package member
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+var agentLsHeader = []string{"NAME", "ID", "ROLE", "STATUS", "LAST SEEN", "WORKER", "MODEL"}
+
+// PrintAgents prints a table, with a dot before each agent in its colour.
+func PrintAgents(a *app.App, agents []tool.AgentStatus) {
+	rows := make([][]string, len(agents))
+	for i, s := range agents {
+		rows[i] = []string{s.Name, s.AgentID, s.Role, s.Status, heartbeatText(s), s.Worker, output.OrDash(s.Model)}
+	}
+	header := agentLsHeader
+	if slices.ContainsFunc(agents, func(s tool.AgentStatus) bool { return s.State != "" }) {
+		header = append(slices.Clone(header), "STATE")
+		for i, s := range agents {
+			rows[i] = append(rows[i], output.OrDash(s.State))
+		}
+	}
+	for i, line := range output.TableLines(header, rows) {
+		switch {
+		case !a.Colours():
+		case i == 0:
+			line = "  " + line
+		default:
+			line = string(Dot(a, agents[i-1].Color)) + line
+		}
+		a.Printf("%s\n", output.Made(line))
+	}
+}
+
+// Dot is a dot in a colour as #RRGGBB, and a blank; nothing without colours.
+func Dot(a *app.App, colour string) output.Made {
+	rgb, err := strconv.ParseUint(strings.TrimPrefix(colour, "#"), 16, 24)
+	if err != nil || !a.Colours() {
+		return ""
+	}
+	return output.Made(fmt.Sprintf("\x1b[38;2;%d;%d;%dm●\x1b[0m ", rgb>>16, rgb>>8&0xff, rgb&0xff))
+}
+
+// AgentLine is "NAME: STATUS (ID, ROLE)".
+func AgentLine(s tool.AgentStatus) string {
+	return output.Visible(fmt.Sprintf("%s: %s (%s, %s)", s.Name, s.Status, s.AgentID, s.Role))
+}
+
+// AgentFacts are what is known of an agent beside that, for PrintTable.
+func AgentFacts(s tool.AgentStatus, now time.Time) [][]string {
+	var facts [][]string
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, []string{"  " + name, value})
+		}
+	}
+	add("model", s.Model)
+	add("state", s.State)
+	add("asks", s.Question)
+	add("answers", strings.Join(s.Choices, ", "))
+	add("last sign of life", heartbeatText(s))
+	add("worker", s.Worker)
+	add("pane", s.PaneID)
+	add("directory", s.Cwd)
+	add("last error", s.LastError)
+	if s.SessionRotationCount > 0 {
+		add("started again", fmt.Sprintf("%d times", s.SessionRotationCount))
+	}
+	add("colour", s.Color)
+	add("spawned", output.FormatAge(now.Sub(s.CreatedAt.Time))+" ago")
+	if !s.TerminatedAt.IsZero() {
+		add("terminated", output.FormatAge(now.Sub(s.TerminatedAt.Time))+" ago")
+	}
+	return facts
+}
+
+// heartbeatText is how long ago an agent was heard of.
+func heartbeatText(s tool.AgentStatus) string {
+	text := output.FormatAge(time.Duration(s.HeartbeatAge*float64(time.Second))) + " ago"
+	if !s.HeartbeatHealthy && s.IsActive {
+		text += " (late)"
+	}
+	return text
+}
+
+// ServerLine tells how the server of a team is.
+func ServerLine(s tool.TeamServer, now time.Time) string {
+	at := fmt.Sprintf("%s:%d", s.Hostname, s.Port)
+	if !s.IsRunning {
+		return fmt.Sprintf("server: not running (was at %s)", at)
+	}
+	return fmt.Sprintf("server: running at %s (pid %d, %d session(s), uptime %s)",
+		at, s.PID, s.ActiveSessions, output.FormatAge(now.Sub(s.StartedAt.Time)))
+}
+
+// SummaryLine is "3 agents: 2 active, 1 idle".
+func SummaryLine(s tool.AgentSummary) string {
+	spawning := s.Total - s.Active - s.Idle - s.Inactive - s.ShuttingDown - s.Terminated
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{
+		{spawning, "spawning"},
+		{s.Active, "active"},
+		{s.Idle, "idle"},
+		{s.Inactive, "inactive"},
+		{s.ShuttingDown, "shutting down"},
+		{s.Terminated, "terminated"},
+	} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	return CountLine(s.Total, "agent", parts)
+}
+
+func CountLine(total int, noun string, parts []string) string {
+	switch total {
+	case 0:
+		return "no " + noun + "s"
+	case 1:
+		return "1 " + noun + ": " + parts[0]
+	default:
+		return fmt.Sprintf("%d %ss: %s", total, noun, strings.Join(parts, ", "))
+	}
+}

@@ -1,0 +1,65 @@
+package output
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The exit codes that are the same for all verbs.
+const (
+	ExitFailed = 1
+	ExitUsage  = 2
+)
+
+// UsageError is a command line that makes no sense.
+type UsageError struct{ Text, Hint string }
+
+func (e *UsageError) Error() string { return e.Text }
+
+func Usagef(format string, args ...any) error {
+	return &UsageError{Text: fmt.Sprintf(format, args...)}
+}
+
+// CodeError ends the call with a code of its own. Without err all has been said.
+type CodeError struct {
+	Code int
+	Err  error
+}
+
+func (e *CodeError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit code %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+func (e *CodeError) Unwrap() error { return e.Err }
+
+// Failed ends the call with 1 after everything has been said.
+var Failed = &CodeError{Code: ExitFailed}
+
+// HintError adds what to do about err.
+type HintError struct {
+	Err  error
+	Hint string
+}
+
+func (e *HintError) Error() string { return e.Err.Error() }
+
+func (e *HintError) Unwrap() error { return e.Err }
+
+// WithHint adds what to do about err, unless it is a usage error that says so itself.
+func WithHint(err error, hint string) error {
+	usage, ok := errors.AsType[*UsageError](err)
+	switch {
+	case hint == "" || ok && usage.Hint != "":
+	case ok:
+		usage.Hint = hint
+	default:
+		return &HintError{Err: err, Hint: hint}
+	}
+	return err
+}
+
+// ExitTimeout is the exit code of a verb whose time was over.
+const ExitTimeout = 124

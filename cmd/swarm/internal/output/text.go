@@ -1,0 +1,95 @@
+package output
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/text/width"
+
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+// Columns is how many columns of a terminal a text takes that is visible.
+func Columns(text string) int {
+	n := 0
+	for _, r := range text {
+		n += columnsOf(r)
+	}
+	return n
+}
+
+func columnsOf(r rune) int {
+	switch {
+	case r < unicode.MaxLatin1:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0 // it joins the character before
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	default:
+		return 1
+	}
+}
+
+// Cut shortens a text to what fits into so many columns.
+func Cut(text string, most int) string {
+	if Columns(text) <= most {
+		return text
+	}
+	n := 0
+	for i, r := range text {
+		if n += columnsOf(r); n >= most {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// Padded fills a text up with blanks.
+func Padded(text string, to int) string {
+	return text + strings.Repeat(" ", max(to-Columns(text), 0))
+}
+
+// FormatAge is a duration in its largest unit, as people say it.
+func FormatAge(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(d.Hours())/24)
+	}
+}
+
+// Visible is text that others wrote, on one line and harmless to a terminal.
+func Visible(text string) string { return safetext.Line(text) }
+
+// Indented is a text that others wrote, of one or more lines, below another line.
+func Indented(text string) Made {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimRight("  "+Visible(strings.TrimRight(line, "\r\n")), " ") + "\n")
+	}
+	return Made(b.String())
+}
+
+func OrDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func OrText(s, instead string) string {
+	if s == "" {
+		return instead
+	}
+	return s
+}

@@ -1,0 +1,191 @@
+package view
+
+import (
+	"strconv"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// WorkerJSON is a worker as docs/worker.schema.json describes it. Fields are
+// only ever added, at the end.
+type WorkerJSON struct {
+	Name         string        `json:"name"`
+	ID           string        `json:"id"`
+	Status       string        `json:"status"`
+	Backend      string        `json:"backend"`
+	PID          *int          `json:"pid"`
+	Cmd          []string      `json:"cmd"`
+	Cwd          *string       `json:"cwd"`
+	Tags         []string      `json:"tags"`
+	Started      *string       `json:"started"`
+	Ended        *string       `json:"ended"`
+	Exit         *ExitJSON     `json:"exit"`
+	Tmux         *tmuxJSON     `json:"tmux"`
+	Worktree     *worktreeJSON `json:"worktree"`
+	Retain       string        `json:"retain"`
+	Owner        *string       `json:"owner"`
+	Team         *string       `json:"team"`
+	Ralph        *string       `json:"ralph"`
+	StatusReason *string       `json:"status_reason"`
+	Survivors    []processJSON `json:"survivors"`
+
+	Kill       killPolicyJSON  `json:"kill"`
+	Restart    *restartJSON    `json:"restart"`
+	Restarts   int             `json:"restarts"`
+	Completion *completionJSON `json:"completion"`
+	Previous   []string        `json:"previous"`
+	Stdin      bool            `json:"stdin"`
+	Project    *string         `json:"project"`
+	Agent      *string         `json:"agent"`
+
+	State *StateJSON `json:"state"`
+}
+
+type ExitJSON struct {
+	Code   *int    `json:"code"`
+	Signal *string `json:"signal"`
+	Reason *string `json:"reason"`
+}
+
+type tmuxJSON struct {
+	Session string  `json:"session"`
+	Window  string  `json:"window"`
+	Socket  *string `json:"socket"`
+}
+
+type worktreeJSON struct {
+	Path     string  `json:"path"`
+	Branch   *string `json:"branch"`
+	BaseRepo string  `json:"base_repo"`
+}
+
+type processJSON struct {
+	PID  int     `json:"pid"`
+	Name *string `json:"name"`
+}
+
+// killPolicyJSON is how a worker ends when it is killed. Durations are in seconds.
+type killPolicyJSON struct {
+	Signal *string `json:"signal"`
+	Grace  float64 `json:"grace"`
+	Force  bool    `json:"force"`
+	Mode   string  `json:"mode"`
+}
+
+// restartJSON is a restart policy. Durations are in seconds.
+type restartJSON struct {
+	When     string  `json:"when"`
+	MinDelay float64 `json:"min_delay"`
+	MaxDelay float64 `json:"max_delay"`
+	Budget   int     `json:"budget"`
+	Window   float64 `json:"window"`
+}
+
+type completionJSON struct {
+	Summary *string `json:"summary"`
+	Time    *string `json:"time"`
+}
+
+// WorkerJSONIn adds what only the caller's state directory tells.
+func WorkerJSONIn(a *app.App, w host.Worker) WorkerJSON {
+	j := workerJSONOf(w)
+	if w.Ralph {
+		if store, err := a.RalphStore(); err == nil {
+			j.Ralph = output.OrNull(store.Dir(w.Name))
+		}
+	}
+	return j
+}
+
+func WorkersJSONIn(a *app.App, ws []host.Worker) []WorkerJSON {
+	list := make([]WorkerJSON, len(ws))
+	for i, w := range ws {
+		list[i] = WorkerJSONIn(a, w)
+	}
+	return list
+}
+
+func workerJSONOf(w host.Worker) WorkerJSON {
+	j := WorkerJSON{
+		Name:         w.Name,
+		ID:           w.ID,
+		Status:       string(w.Status),
+		Backend:      w.Backend,
+		PID:          output.OrNull(w.PID),
+		Cmd:          append([]string{}, w.Command...),
+		Cwd:          output.OrNull(w.Dir),
+		Tags:         append([]string{}, w.Tags...),
+		Started:      output.TimeJSON(w.Started),
+		Ended:        output.TimeJSON(w.Ended),
+		Tmux:         tmuxJSONOf(w.Where),
+		Retain:       w.Retain,
+		Team:         output.OrNull(w.Team),
+		StatusReason: output.OrNull(w.Reason),
+		Survivors:    processesJSON(w.Survivors),
+		Kill: killPolicyJSON{
+			Signal: output.OrNull(w.Kill.Signal), Grace: w.Kill.Grace.Seconds(), Force: w.Kill.Force, Mode: w.Kill.Mode.String(),
+		},
+		Restart:  restartJSONOf(w.Restart),
+		Restarts: w.Restarts,
+		Previous: append([]string{}, w.Previous...),
+		Stdin:    w.Stdin,
+		Project:  output.OrNull(w.Project),
+		Agent:    output.OrNull(w.Agent),
+		State:    StateJSONOf(w.State),
+	}
+	if w.Gone() {
+		j.PID = nil // another process may have it by now
+	}
+	if w.Exit != nil {
+		j.Exit = ExitJSONOf(*w.Exit)
+	}
+	if w.Workspace != nil {
+		j.Worktree = &worktreeJSON{Path: w.Workspace.Path, Branch: output.OrNull(w.Workspace.Branch), BaseRepo: w.Workspace.Base}
+	}
+	if w.Owner != nil {
+		j.Owner = output.OrNull(strconv.Itoa(w.Owner.PID))
+	}
+	if w.Completion != nil {
+		j.Completion = &completionJSON{Summary: output.OrNull(w.Completion.Summary), Time: output.TimeJSON(w.Completion.Time)}
+	}
+	return j
+}
+
+// restartJSONOf is null for a worker that ends with its main process.
+func restartJSONOf(r swarm.Restart) *restartJSON {
+	if r = r.OrDefault(); r.When == swarm.RestartNo {
+		return nil
+	}
+	return &restartJSON{
+		When: string(r.When), MinDelay: r.MinDelay.Seconds(), MaxDelay: r.MaxDelay.Seconds(),
+		Budget: r.Budget, Window: r.Window.Seconds(),
+	}
+}
+
+// ExitJSONOf leaves the code of a signalled worker null: -1 would be invented.
+func ExitJSONOf(e swarm.Exit) *ExitJSON {
+	j := &ExitJSON{Signal: output.OrNull(e.Signal), Reason: output.OrNull(string(e.Cause))}
+	if e.Signal == "" && e.Code >= 0 {
+		j.Code = &e.Code
+	}
+	return j
+}
+
+func tmuxJSONOf(w swarm.Where) *tmuxJSON {
+	session, window := w.Parts["session"], w.Parts["window"]
+	if session == "" || window == "" {
+		return nil
+	}
+	return &tmuxJSON{Session: session, Window: window, Socket: output.OrNull(w.Parts["socket"])}
+}
+
+func processesJSON(ps []swarm.Process) []processJSON {
+	list := make([]processJSON, len(ps))
+	for i, p := range ps {
+		list[i] = processJSON{PID: p.PID, Name: output.OrNull(p.Name)}
+	}
+	return list
+}

@@ -1,0 +1,79 @@
+package view
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// empty is a worker about which as little is known as can be.
+func empty() host.Worker {
+	return host.Worker{ID: "k3x9", Name: "w", Status: host.StatusUnknown, Backend: "x", Retain: "until-clean"}
+}
+
+func signalled() host.Worker {
+	w := empty()
+	w.Exit = &swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled}
+	return w
+}
+
+func TestWorkerJSON(t *testing.T) {
+	t.Parallel()
+	const want = `{"name":"w.1","id":"k3x9","status":"lost","backend":"tmux","pid":12,"cmd":["sh","-c","echo <&>"],` +
+		`"cwd":"/r-worktrees/w.1","tags":["a","b"],"started":"2026-01-02T02:04:05.006Z","ended":"2026-01-02T02:05:05.006Z",` +
+		`"exit":{"code":3,"signal":null,"reason":"exited"},"tmux":{"session":"s","window":"w.1","socket":"k"},` +
+		`"worktree":{"path":"/r-worktrees/w.1","branch":"w.1","base_repo":"/r"},"retain":"until-clean","owner":"7",` +
+		`"team":"crew","ralph":"/s/ralph/w.1","status_reason":"keeper died","survivors":[{"pid":13,"name":"sleep"}],` +
+		`"kill":{"signal":"SIGINT","grace":1.5,"force":true,"mode":"main"},` +
+		`"restart":{"when":"on-failure","min_delay":0.1,"max_delay":30,"budget":3,"window":60},"restarts":2,` +
+		`"completion":{"summary":"fixed <it>","time":"2026-01-02T02:04:05.006Z"},"previous":["k3x8"],"stdin":true,` +
+		`"project":"/r/swarm.toml","agent":"agent-a1b2c3",` +
+		`"state":{"state":"blocked","source":"screen","since":"2026-01-02T02:04:05.006Z","profile":"claude","question":"Proceed?",` +
+		`"choices":[{"key":"1","label":"Yes","selected":true}],"broken":"API Error"}}`
+	a := &app.App{Env: []string{"SWARM_DIR=/s"}}
+	if diff := cmp.Diff(want, jsontest.Compact(t, WorkerJSONIn(a, jsontest.Full()))); diff != "" {
+		t.Errorf("full worker (-want +got):\n%s", diff)
+	}
+	const wantEmpty = `{"name":"w","id":"k3x9","status":"unknown","backend":"x","pid":null,"cmd":[],"cwd":null,"tags":[],` +
+		`"started":null,"ended":null,"exit":null,"tmux":null,"worktree":null,"retain":"until-clean","owner":null,` +
+		`"team":null,"ralph":null,"status_reason":null,"survivors":[],` +
+		`"kill":{"signal":null,"grace":0,"force":false,"mode":"tree"},"restart":null,"restarts":0,"completion":null,` +
+		`"previous":[],"stdin":false,"project":null,"agent":null,"state":null}`
+	if diff := cmp.Diff(wantEmpty, jsontest.Compact(t, workerJSONOf(empty()))); diff != "" {
+		t.Errorf("empty worker (-want +got):\n%s", diff)
+	}
+	if got := jsontest.Compact(t, workerJSONOf(signalled()).Exit); got != `{"code":null,"signal":"SIGKILL","reason":"killed"}` {
+		t.Errorf("exit by a signal is %s", got)
+	}
+	if got := jsontest.Compact(t, WorkersJSONIn(a, nil)); got != "[]" {
+		t.Errorf("no workers are %s, want an array", got)
+	}
+}
+
+func TestWorkerJSONFollowsTheSchema(t *testing.T) {
+	t.Parallel()
+	schema := jsontest.ReadSchema(t, "worker")
+	a := &app.App{Env: []string{"SWARM_DIR=/s"}}
+	for _, w := range []host.Worker{jsontest.Full(), empty(), signalled()} {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(jsontest.Compact(t, WorkerJSONIn(a, w))), &v); err != nil {
+			t.Fatal(err)
+		}
+		for _, problem := range jsontest.Violations("worker", schema, v) {
+			t.Error(problem)
+		}
+		// The validator itself: what is missing, unknown or of a wrong type is found.
+		delete(v, "team")
+		v["new"] = 1
+		v["pid"] = "12"
+		if got := jsontest.Violations("worker", schema, v); len(got) != 3 {
+			t.Errorf("three violations, found %q", got)
+		}
+	}
+}

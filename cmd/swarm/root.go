@@ -6,8 +6,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/agent"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/inbox"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/inside"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/shutdown"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/task"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/team"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -47,17 +53,17 @@ func verbs() []verb {
 		{"events", groupHistory, newEvents},
 		{"watch", groupHistory, newWatch},
 		{"gc", groupHistory, newGC},
-		{"complete", groupInside, newComplete},
+		{"complete", groupInside, inside.NewComplete},
 		{"ralph", groupSets, newRalph},
 		{"up", groupSets, newUp},
 		{"down", groupSets, newDown},
-		{"team", groupTeams, newTeam},
-		{"agent", groupTeams, newAgent},
-		{"task", groupTeams, newTask},
-		{"inbox", groupTeams, newInbox},
-		{"heartbeat", groupTeams, newHeartbeat},
-		{"shutdown", groupTeams, newShutdown},
-		{"courier", groupTeams, newCourier},
+		{"team", groupTeams, team.New},
+		{"agent", groupTeams, agent.New},
+		{"task", groupTeams, task.New},
+		{"inbox", groupTeams, inbox.New},
+		{"heartbeat", groupTeams, inside.NewHeartbeat},
+		{"shutdown", groupTeams, shutdown.New},
+		{"courier", groupTeams, inside.NewCourier},
 		{"tasks", groupTools, newTasks},
 		{"tool", groupTools, newTool},
 		{"mcp", groupTools, newMCP},

@@ -1,4 +1,4 @@
-package main
+package inside
 
 import (
 	"time"
@@ -13,7 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newHeartbeat(a *app.App) *cobra.Command {
+func NewHeartbeat(a *app.App) *cobra.Command {
 	f := &member.MemberFlags{}
 	cmd := &cobra.Command{
 		Use:   "heartbeat [flags]",

@@ -1,4 +1,4 @@
-package main
+package inside
 
 import (
 	"github.com/spf13/cobra"
@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-func newCourier(a *app.App) *cobra.Command {
+func NewCourier(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Hidden: true, // calls that send something leave it behind
 		Use:    host.CourierVerb + " ID",

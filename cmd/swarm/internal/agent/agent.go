@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"github.com/spf13/cobra"
@@ -7,7 +7,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 )
 
-func newAgent(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	return command.NewGroup(&cobra.Command{
 		Use:   "agent",
 		Short: "Start, show and end the agents of a team",
@@ -23,5 +23,5 @@ agents; "logs", "attach" and the like work on them as on any other worker.`,
   swarm agent status --team web
   swarm agent kill alice --team web --reason "we are done" --wait
   swarm agent kill alice --team web --force`,
-	}, newAgentSpawn(a), newAgentStatus(a), newAgentLs(a), newAgentKill(a), newAgentProfiles(a))
+	}, newSpawn(a), newStatus(a), newLs(a), newKill(a), newProfiles(a))
 }

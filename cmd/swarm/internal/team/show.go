@@ -1,4 +1,4 @@
-package main
+package team
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newTeamShow(a *app.App) *cobra.Command {
+func newShow(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show NAME",
@@ -31,7 +31,7 @@ its tasks. The status is checked now; nothing is changed. Any member may ask.`,
 		Args:              command.Arguments(1, 1, "name of a team"),
 		ValidArgsFunction: a.CompleteOneTeam,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runTeamShow(cmd.Context(), a, args[0], asJSON)
+			return runShow(cmd.Context(), a, args[0], asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the team as JSON")
@@ -48,7 +48,7 @@ type teamShowJSON struct {
 	Tasks map[string]int `json:"tasks"`
 }
 
-func runTeamShow(ctx context.Context, a *app.App, name string, asJSON bool) error {
+func runShow(ctx context.Context, a *app.App, name string, asJSON bool) error {
 	env := a.ToolEnv(a.UserConfig())
 	status, err := tool.GetAgentStatus(ctx, env, tool.GetAgentStatusInput{TeamName: name, IncludeServer: true})
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package team
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newTeam(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	return command.NewGroup(&cobra.Command{
 		Use:   "team",
 		Short: "Create, show and delete teams of agents",
@@ -23,10 +23,10 @@ person, or the processes of the worker that calls "team create".`,
   swarm team show web
   swarm team ls
   swarm team delete web --force`,
-	}, newTeamCreate(a), newTeamShow(a), newTeamLs(a), newTeamDelete(a))
+	}, newCreate(a), newShow(a), newLs(a), newDelete(a))
 }
 
-func newTeamCreate(a *app.App) *cobra.Command {
+func newCreate(a *app.App) *cobra.Command {
 	var (
 		in             tool.SpawnTeamInput
 		server, asJSON bool
@@ -60,7 +60,7 @@ gone, and started again with the next one.`,
 			case !server && len(in.Server) > 0:
 				return output.Usagef("a command needs --server")
 			}
-			return runTeamCreate(cmd.Context(), a, in, asJSON)
+			return runCreate(cmd.Context(), a, in, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&in.Description, "description", "", "`TEXT` that says what the team is for")
@@ -69,7 +69,7 @@ gone, and started again with the next one.`,
 	return cmd
 }
 
-func runTeamCreate(ctx context.Context, a *app.App, in tool.SpawnTeamInput, asJSON bool) error {
+func runCreate(ctx context.Context, a *app.App, in tool.SpawnTeamInput, asJSON bool) error {
 	output.FinishWriting()
 	cfg := a.UserConfig()
 	if len(in.Server) > 0 {

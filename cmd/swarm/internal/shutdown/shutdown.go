@@ -1,4 +1,4 @@
-package main
+package shutdown
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newShutdown(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	return command.NewGroup(&cobra.Command{
 		Use:   "shutdown",
 		Short: "Answer a shutdown request from inside an agent",

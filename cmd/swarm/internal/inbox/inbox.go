@@ -1,4 +1,4 @@
-package main
+package inbox
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newInbox(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	return command.NewGroup(&cobra.Command{
 		Use:   "inbox",
 		Short: "Send and read the messages of a team",
@@ -31,7 +31,7 @@ A person reads and writes as the leader, as do the processes of the leader's wor
   swarm inbox read
   swarm inbox wait --timeout 5m
   swarm inbox sent --team web`,
-	}, newInboxSend(a), newInboxRead(a), newInboxWait(a), newInboxSent(a))
+	}, newSend(a), newRead(a), newWait(a), newSent(a))
 }
 
 // The types of a message that is a step of a shutdown.

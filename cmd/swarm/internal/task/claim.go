@@ -1,4 +1,4 @@
-package main
+package task
 
 import (
 	"github.com/spf13/cobra"
@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newTaskClaim(a *app.App) *cobra.Command {
+func newClaim(a *app.App) *cobra.Command {
 	f := &member.MemberFlags{}
 	cmd := &cobra.Command{
 		Use:   "claim TASK",

@@ -1,4 +1,4 @@
-package main
+package task
 
 import (
 	"github.com/spf13/cobra"
@@ -7,7 +7,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 )
 
-func newTask(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	return command.NewGroup(&cobra.Command{
 		Use:   "task",
 		Short: "Create, claim, finish and list the tasks of a team",
@@ -21,5 +21,5 @@ task at the same time, one gets it.`,
   swarm task claim task-1
   swarm task update task-1 completed
   swarm task ls --team web --status pending`,
-	}, newTaskCreate(a), newTaskClaim(a), newTaskUpdate(a), newTaskLs(a))
+	}, newCreate(a), newClaim(a), newUpdate(a), newLs(a))
 }

@@ -1,4 +1,4 @@
-package main
+package task
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newTaskLs(a *app.App) *cobra.Command {
+func newLs(a *app.App) *cobra.Command {
 	f := &member.MemberFlags{}
 	var in tool.TaskListInput
 	cmd := &cobra.Command{

@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"cmp"
@@ -17,15 +17,15 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-type agentKillOptions struct {
+type killOptions struct {
 	member.MemberFlags
 	in      tool.KillAgentInput
 	wait    bool
 	timeout command.DurationFlag
 }
 
-func newAgentKill(a *app.App) *cobra.Command {
-	o := &agentKillOptions{}
+func newKill(a *app.App) *cobra.Command {
+	o := &killOptions{}
 	cmd := &cobra.Command{
 		Use:   "kill AGENT",
 		Short: "Ask an agent to end, or end it",
@@ -59,7 +59,7 @@ it rejects, 124 if the time is over. The request stays then, and the next call w
 			o.in.AgentID = args[0]
 			return member.AsMember(cmd.Context(), a, &o.MemberFlags, func(env tool.Env, name string) error {
 				o.in.TeamName = name
-				return runAgentKill(cmd.Context(), a, env, o)
+				return runKill(cmd.Context(), a, env, o)
 			})
 		},
 	}
@@ -73,7 +73,7 @@ it rejects, 124 if the time is over. The request stays then, and the next call w
 	return cmd
 }
 
-func runAgentKill(ctx context.Context, a *app.App, env tool.Env, o *agentKillOptions) error {
+func runKill(ctx context.Context, a *app.App, env tool.Env, o *killOptions) error {
 	output.FinishWriting()
 	out, err := tool.KillAgent(ctx, env, o.in)
 	asked := errors.Is(err, team.ErrInShutdown)
@@ -98,7 +98,7 @@ func runAgentKill(ctx context.Context, a *app.App, env tool.Env, o *agentKillOpt
 
 // awaitAnswer waits for the answer of an agent that was asked to end, and puts it
 // into out. An agent that does not end is an error.
-func awaitAnswer(ctx context.Context, a *app.App, env tool.Env, o *agentKillOptions, out *tool.KillAgentOutput) error {
+func awaitAnswer(ctx context.Context, a *app.App, env tool.Env, o *killOptions, out *tool.KillAgentOutput) error {
 	waiting, cancel := o.timeout.Limit(ctx)
 	defer cancel()
 	h, err := env.Open(ctx)

@@ -1,4 +1,4 @@
-package main
+package team
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-func newTeamDelete(a *app.App) *cobra.Command {
+func newDelete(a *app.App) *cobra.Command {
 	var force, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "delete NAME",
@@ -32,7 +32,7 @@ cleaned; their history stays for good. Only the leader can delete a team.`,
 		Args:              command.Arguments(1, 1, "name of a team"),
 		ValidArgsFunction: a.CompleteOneTeam,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runTeamDelete(cmd.Context(), a, args[0], force, asJSON)
+			return runDelete(cmd.Context(), a, args[0], force, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "kill the agents that have not ended")
@@ -50,7 +50,7 @@ type teamDeleteJSON struct {
 	Error        string   `json:"error,omitempty"`
 }
 
-func runTeamDelete(ctx context.Context, a *app.App, name string, force, asJSON bool) error {
+func runDelete(ctx context.Context, a *app.App, name string, force, asJSON bool) error {
 	output.FinishWriting()
 	cfg := a.UserConfig()
 	return a.With(ctx, cfg, func(h *host.Host) error {

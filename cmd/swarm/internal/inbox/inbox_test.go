@@ -1,4 +1,4 @@
-package main
+package inbox
 
 import (
 	"testing"
@@ -7,31 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
-	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
-	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/tool"
 )
-
-func TestKilledAgentLine(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		phase string
-		tasks []string
-		want  string
-	}{
-		{member.PhaseRequested, nil, "requested shutdown of alice"},
-		{member.PhaseApproved, nil, "alice approved the shutdown and goes on until it is ready"},
-		{member.PhaseRejected, nil, "alice rejected the shutdown"},
-		{member.PhaseConfirmed, nil, "killed alice"},
-		{member.PhaseConfirmed, []string{"task-1"}, "killed alice (reassigned: task-1)"},
-		{member.PhaseForceKilled, nil, "killed alice (force)"},
-		{member.PhaseForceKilled, []string{"task-1", "task-2"}, "killed alice (force; reassigned: task-1, task-2)"},
-	} {
-		if got := killedAgentLine("alice", tool.KillAgentOutput{Phase: c.phase, ReassignedTasks: c.tasks}); got != c.want {
-			t.Errorf("%s %v: %q, want %q", c.phase, c.tasks, got, c.want)
-		}
-	}
-}
 
 func TestMessageText(t *testing.T) {
 	t.Parallel()
@@ -68,19 +45,5 @@ func TestPrintMessages(t *testing.T) {
 	}
 	if got := stderr.String(); got != "swarm: 3 more: run it again\n" {
 		t.Errorf("hint %q", got)
-	}
-}
-
-func TestTeamTexts(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for got, want := range map[string]string{
-		tasksLine(map[string]int{"in_progress": 2, "pending": 0, "completed": 1}):                   "3 tasks: 2 in progress, 1 completed",
-		teamLine(agent.Team{Name: "web", Description: "a\nb", Created: now.Add(-time.Minute)}, now): `web: a\nb (led by a person, created 1m ago)`,
-		teamLine(agent.Team{Name: "web", Leader: "boss", Created: now}, now):                        "web (led by boss, created 0s ago)",
-	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"github.com/spf13/cobra"
@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newAgentLs(a *app.App) *cobra.Command {
+func newLs(a *app.App) *cobra.Command {
 	f := &member.MemberFlags{}
 	var in tool.GetAgentStatusInput
 	cmd := &cobra.Command{

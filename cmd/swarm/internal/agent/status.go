@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-type agentStatusOptions struct {
+type statusOptions struct {
 	member.MemberFlags
 	in tool.GetAgentStatusInput
 }
 
-func newAgentStatus(a *app.App) *cobra.Command {
-	o := &agentStatusOptions{}
+func newStatus(a *app.App) *cobra.Command {
+	o := &statusOptions{}
 	cmd := &cobra.Command{
 		Use:   "status [AGENT]",
 		Short: "Show the status of one agent or of all",
@@ -42,7 +42,7 @@ idle; it keeps its tasks as long as its process lives.`,
 			}
 			return member.AsMember(cmd.Context(), a, &o.MemberFlags, func(env tool.Env, team string) error {
 				o.in.TeamName = team
-				return runAgentStatus(cmd.Context(), a, env, o)
+				return runStatus(cmd.Context(), a, env, o)
 			})
 		},
 	}
@@ -52,7 +52,7 @@ idle; it keeps its tasks as long as its process lives.`,
 	return cmd
 }
 
-func runAgentStatus(ctx context.Context, a *app.App, env tool.Env, o *agentStatusOptions) error {
+func runStatus(ctx context.Context, a *app.App, env tool.Env, o *statusOptions) error {
 	out, err := tool.GetAgentStatus(ctx, env, o.in)
 	return member.Answer(a, o.JSON, out, out.Warnings, err, func() {
 		now := time.Now()

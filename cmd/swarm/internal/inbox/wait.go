@@ -1,4 +1,4 @@
-package main
+package inbox
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newInboxWait(a *app.App) *cobra.Command {
+func newWait(a *app.App) *cobra.Command {
 	f := &member.MemberFlags{}
 	var timeout command.DurationFlag
 	cmd := &cobra.Command{

@@ -1,4 +1,4 @@
-package main
+package inbox
 
 import (
 	"github.com/spf13/cobra"
@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newInboxRead(a *app.App) *cobra.Command {
+func newRead(a *app.App) *cobra.Command {
 	f := &member.MemberFlags{}
 	var all bool
 	cmd := &cobra.Command{

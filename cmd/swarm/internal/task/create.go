@@ -1,4 +1,4 @@
-package main
+package task
 
 import (
 	"github.com/spf13/cobra"
@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newTaskCreate(a *app.App) *cobra.Command {
+func newCreate(a *app.App) *cobra.Command {
 	f := &member.MemberFlags{}
 	var in tool.TaskCreateInput
 	cmd := &cobra.Command{

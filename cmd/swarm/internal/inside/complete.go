@@ -1,4 +1,4 @@
-package main
+package inside
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-func newComplete(a *app.App) *cobra.Command {
+func NewComplete(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "complete [SUMMARY]",

@@ -1,4 +1,4 @@
-package main
+package team
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newTeamLs(a *app.App) *cobra.Command {
+func newLs(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "ls [flags]",
@@ -25,7 +25,7 @@ func newTeamLs(a *app.App) *cobra.Command {
 		Example: `  swarm team ls
   swarm team ls --json | jq -r '.[] | select(.agents == []) | .teamName'`,
 		Args: command.Arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runTeamLs(cmd.Context(), a, asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runLs(cmd.Context(), a, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the teams as JSON")
 	return cmd
@@ -51,7 +51,7 @@ func teamJSONOf(t agent.Team) teamJSON {
 	}
 }
 
-func runTeamLs(ctx context.Context, a *app.App, asJSON bool) error {
+func runLs(ctx context.Context, a *app.App, asJSON bool) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
 		teams, warnings, err := agent.Teams(ctx, h)
 		if err != nil {

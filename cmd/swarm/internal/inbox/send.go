@@ -1,4 +1,4 @@
-package main
+package inbox
 
 import (
 	"github.com/spf13/cobra"
@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newInboxSend(a *app.App) *cobra.Command {
+func newSend(a *app.App) *cobra.Command {
 	f := &member.MemberFlags{}
 	var stdin bool
 	cmd := &cobra.Command{

@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-type agentSpawnOptions struct {
+type spawnOptions struct {
 	member.MemberFlags
 	in   tool.SpawnAgentInput
 	role *command.ChoiceFlag
@@ -24,8 +24,8 @@ type agentSpawnOptions struct {
 	ready command.PatternFlag
 }
 
-func newAgentSpawn(a *app.App) *cobra.Command {
-	o := &agentSpawnOptions{}
+func newSpawn(a *app.App) *cobra.Command {
+	o := &spawnOptions{}
 	cmd := &cobra.Command{
 		Use:   "spawn [flags] [-- COMMAND [ARG...]]",
 		Short: "Start an agent",
@@ -57,7 +57,7 @@ without which its tools have no rights in the team.`,
 			if err := o.check(); err != nil {
 				return err
 			}
-			return runAgentSpawn(cmd.Context(), a, o)
+			return runSpawn(cmd.Context(), a, o)
 		},
 	}
 	o.AddTo(cmd, a)
@@ -79,7 +79,7 @@ without which its tools have no rights in the team.`,
 }
 
 // check refuses flags that make no sense together.
-func (o *agentSpawnOptions) check() error {
+func (o *spawnOptions) check() error {
 	if o.in.Branch != "" && !o.in.Worktree {
 		return output.Usagef("--branch needs --worktree")
 	}
@@ -97,7 +97,7 @@ func (o *agentSpawnOptions) check() error {
 	return nil
 }
 
-func runAgentSpawn(ctx context.Context, a *app.App, o *agentSpawnOptions) error {
+func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 	output.FinishWriting()
 	team, err := o.Of(ctx, a)
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package inbox
 
 import (
 	"errors"
@@ -20,7 +20,7 @@ import (
 // sentLimit is how many messages are listed.
 const sentLimit = 50
 
-func newInboxSent(a *app.App) *cobra.Command {
+func newSent(a *app.App) *cobra.Command {
 	f := &member.MemberFlags{}
 	cmd := &cobra.Command{
 		Use:   "sent [flags]",

@@ -1,4 +1,4 @@
-package main
+package task
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newTaskUpdate(a *app.App) *cobra.Command {
+func newUpdate(a *app.App) *cobra.Command {
 	f := &member.MemberFlags{}
 	var needs []string
 	var assignee string

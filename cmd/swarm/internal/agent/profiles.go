@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-func newAgentProfiles(a *app.App) *cobra.Command {
+func newProfiles(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "profiles [NAME]",
@@ -37,7 +37,7 @@ error; the other profiles still work.`,
 			if len(args) > 0 {
 				name = args[0]
 			}
-			return runAgentProfiles(cmd.Context(), a, name, asJSON)
+			return runProfiles(cmd.Context(), a, name, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the profiles as JSON")
@@ -64,7 +64,7 @@ func profileJSONOf(p *profile.Profile) profileJSON {
 	}
 }
 
-func runAgentProfiles(ctx context.Context, a *app.App, name string, asJSON bool) error {
+func runProfiles(ctx context.Context, a *app.App, name string, asJSON bool) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
 		set, problems := h.Profiles()
 		profiles := set.All()

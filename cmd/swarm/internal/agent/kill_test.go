@@ -1,0 +1,29 @@
+package agent
+
+import (
+	"testing"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/host/tool"
+)
+
+func TestKilledAgentLine(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		phase string
+		tasks []string
+		want  string
+	}{
+		{member.PhaseRequested, nil, "requested shutdown of alice"},
+		{member.PhaseApproved, nil, "alice approved the shutdown and goes on until it is ready"},
+		{member.PhaseRejected, nil, "alice rejected the shutdown"},
+		{member.PhaseConfirmed, nil, "killed alice"},
+		{member.PhaseConfirmed, []string{"task-1"}, "killed alice (reassigned: task-1)"},
+		{member.PhaseForceKilled, nil, "killed alice (force)"},
+		{member.PhaseForceKilled, []string{"task-1", "task-2"}, "killed alice (force; reassigned: task-1, task-2)"},
+	} {
+		if got := killedAgentLine("alice", tool.KillAgentOutput{Phase: c.phase, ReassignedTasks: c.tasks}); got != c.want {
+			t.Errorf("%s %v: %q, want %q", c.phase, c.tasks, got, c.want)
+		}
+	}
+}

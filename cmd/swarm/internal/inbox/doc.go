@@ -1,0 +1,2 @@
+// Package inbox is "swarm inbox": the messages of a team.
+package inbox

@@ -1,0 +1,2 @@
+// Package task is "swarm task": the tasks of a team.
+package task

@@ -1,0 +1,2 @@
+// Package team is "swarm team": teams of agents are made, shown and deleted.
+package team

@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/declared"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/safefile"
@@ -101,7 +102,7 @@ func (c *completer) flag(name string) cobra.CompletionFunc {
 			return append(c.ProfileNames(), profile.None), cobra.ShellCompDirectiveNoFileComp
 		}
 	case "ready-wait":
-		return cobra.FixedCompletions([]string{readyStrict}, cobra.ShellCompDirectiveNoFileComp)
+		return cobra.FixedCompletions([]string{workers.ReadyStrict}, cobra.ShellCompDirectiveNoFileComp)
 	case "cwd", "dir", "worktree-dir", "checkout":
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	case "prompt-file", "env-file", "handles":

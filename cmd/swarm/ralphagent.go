@@ -7,6 +7,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
@@ -18,15 +19,15 @@ import (
 // this machine.
 func agentOfLoop(a *app.App, h *host.Host, o *ralphSpawnOptions, here bool, st *ralph.State, request *host.SpawnRequest) error {
 	profiles, _ := h.Profiles() // what is wrong in one is told by 'swarm agent profiles'
-	if o.profile != "" && o.profile != profile.None && profiles.Named(o.profile) == nil {
-		return &output.HintError{Err: fmt.Errorf("unknown profile '%s'", o.profile), Hint: "'swarm agent profiles' lists them"}
+	if o.Profile != "" && o.Profile != profile.None && profiles.Named(o.Profile) == nil {
+		return &output.HintError{Err: fmt.Errorf("unknown profile '%s'", o.Profile), Hint: "'swarm agent profiles' lists them"}
 	}
-	st.Command = ralph.WithPlace(profiles, o.profile, st.Command)
-	st.Headless = ralph.Headless(profiles, o.profile, st.Command)
+	st.Command = ralph.WithPlace(profiles, o.Profile, st.Command)
+	st.Headless = ralph.Headless(profiles, o.Profile, st.Command)
 	if st.Headless && o.inactivity.D == nil {
 		st.Inactivity = 0 // it works in silence, and ends
 	}
-	warnOfFlags(a, h, host.SpawnRequest{Command: st.Command, Profile: o.profile})
+	workers.WarnOfFlags(a, h, host.SpawnRequest{Command: st.Command, Profile: o.Profile})
 	// The worker itself runs the loop; what its screen shows is the agent.
 	request.Profile = ""
 	if !here && o.continues {
@@ -35,7 +36,7 @@ func agentOfLoop(a *app.App, h *host.Host, o *ralphSpawnOptions, here bool, st *
 	if !here {
 		return ralph.CheckFar(st.Command)
 	}
-	st.Profile = o.profile
+	st.Profile = o.Profile
 	if o.continues {
 		if err := ralph.Resumes(profiles, st); err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -51,7 +52,7 @@ func (o *ralphSpawnOptions) carryAgent(program string, st *ralph.State, request 
 	if request.Workspace != nil {
 		return fmt.Errorf("backend '%s' does not run its workers on this machine: they can't be in a %s", request.Backend, request.Workspace.Plugin)
 	}
-	far := ralphFarOptions{backend: request.Backend, cwd: o.cwd, options: o.options, command: st.Command}
+	far := ralphFarOptions{backend: request.Backend, cwd: o.Cwd, options: o.Options, command: st.Command}
 	for _, entry := range request.Env {
 		name, _, _ := strings.Cut(entry, "=")
 		far.pass = append(far.pass, name)
@@ -136,8 +137,8 @@ func carry(ctx context.Context, a *app.App, h *host.Host, worker host.Worker) er
 	sel := host.Selection{Names: []string{worker.ID}}
 	// It reads for as long as this process is there.
 	go giveLines(ctx, a, h, sel)
-	p := logPrinter{App: a}
-	err := h.Logs(ctx, worker.ID, swarm.OutputOptions{Follow: true}, p.print)
+	p := workers.LogPrinter{App: a}
+	err := h.Logs(ctx, worker.ID, swarm.OutputOptions{Follow: true}, p.Print)
 	code := 0
 	if err == nil {
 		err = h.Wait(ctx, sel, func(w host.Worker) { code = view.ExitCode(w) })

@@ -15,7 +15,7 @@ import (
 func TestCarryAgent(t *testing.T) {
 	t.Parallel()
 	o := &ralphSpawnOptions{}
-	o.cwd, o.options = "/src", []string{"datacenters=a,b", "cpu=1"}
+	o.Cwd, o.Options = "/src", []string{"datacenters=a,b", "cpu=1"}
 	st := ralph.State{Command: []string{"agent", "--", "-x"}}
 	request := host.SpawnRequest{Backend: "nomad", Env: []string{"TOKEN=secret"}}
 	if err := o.carryAgent("/bin/swarm", &st, &request); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
@@ -30,7 +31,7 @@ const (
 )
 
 type ralphSpawnOptions struct {
-	spawnOptions
+	workers.SpawnOptions
 	promptFile                string
 	iterations                command.CountFlag
 	inactivity                command.DurationFlag
@@ -97,7 +98,7 @@ that brings it back is printed.`,
 }
 
 func (o *ralphSpawnOptions) addTo(cmd *cobra.Command) {
-	o.addPlace(cmd, app.BackendTmux)
+	o.AddPlace(cmd, app.BackendTmux)
 	f := cmd.Flags()
 	f.BoolVar(&o.noWorktree, "no-worktree", false, "run in the working directory, also in a git repository")
 	f.Var((*command.PercentFlag)(&o.maxContext), "max-context", "end an iteration whose agent uses more of its context than this `PERCENT`, and 15 more")
@@ -108,22 +109,22 @@ func (o *ralphSpawnOptions) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.atOnce, "check-done-continuous", true, "end the agent as soon as the pattern appears")
 	f.BoolVar(&o.notAtOnce, "no-check-done-continuous", false, "let the iteration end before the agent is ended")
 	f.StringVar(&o.readyPattern, "ready-pattern", "", "regular expression `RE` for output of an agent that is ready (default: those of known agents)")
-	f.StringVar(&o.profile, "profile", "", "`NAME` of the agent's profile, or none (default: by its command)")
+	f.StringVar(&o.Profile, "profile", "", "`NAME` of the agent's profile, or none (default: by its command)")
 	f.BoolVar(&o.continues, "continue", false, "continue the agent's conversation in each iteration")
 	f.BoolVar(&o.replace, "replace", false, "kill and remove a worker of this name, its worktree and its loop before")
 	f.BoolVar(&o.cleanState, "clean-state", false, "remove the state of an earlier loop of this name before")
 	f.BoolVar(&o.noRun, "no-run", false, "start the worker, but no iteration before 'swarm ralph resume'")
 	f.BoolVar(&o.foreground, "foreground", false, "show the loop here until it ends; an interrupt ends it")
-	f.BoolVar(&o.json, "json", false, "print the worker as JSON")
+	f.BoolVar(&o.JSON, "json", false, "print the worker as JSON")
 	// What a loop has no flags for.
-	o.killMode = &command.ChoiceFlag{}
-	o.policy.restart = &command.ChoiceFlag{Value: config.RestartNo}
-	o.policy.retain = config.RetainUntilClean
+	o.KillMode = &command.ChoiceFlag{}
+	o.Policy.Restart = &command.ChoiceFlag{Value: config.RestartNo}
+	o.Policy.Retain = config.RetainUntilClean
 }
 
 // parse checks what needs neither config nor host.
 func (o *ralphSpawnOptions) parse(cmd *cobra.Command, args []string) error {
-	if o.name != "" && o.promptFile == "" {
+	if o.Name != "" && o.promptFile == "" {
 		return output.Usagef("required flag --prompt-file not set")
 	}
 	for _, pair := range [][2]string{
@@ -136,16 +137,16 @@ func (o *ralphSpawnOptions) parse(cmd *cobra.Command, args []string) error {
 			return output.Usagef("--%s and --%s exclude each other", pair[0], pair[1])
 		}
 	}
-	if !o.worktree && !o.noWorktree && inRepository(o.cwd) {
-		o.worktree, o.ownTree = true, true
+	if !o.Worktree && !o.noWorktree && inRepository(o.Cwd) {
+		o.Worktree, o.ownTree = true, true
 	}
-	if err := o.spawnOptions.parse(cmd, args); err != nil {
+	if err := o.SpawnOptions.Parse(cmd, args); err != nil {
 		return err
 	}
-	if o.backend == "" {
-		o.backend = app.BackendTmux
+	if o.Backend == "" {
+		o.Backend = app.BackendTmux
 	}
-	if err := ralph.CheckPlaces(o.command); err != nil {
+	if err := ralph.CheckPlaces(o.Command); err != nil {
 		return output.Usagef("%v", err)
 	}
 	if o.iterations.N != nil && *o.iterations.N == 0 {
@@ -178,8 +179,8 @@ func (o *ralphSpawnOptions) state() (ralph.State, error) {
 		return ralph.State{}, err
 	}
 	st := ralph.State{
-		Name:          o.name,
-		Command:       o.command,
+		Name:          o.Name,
+		Command:       o.Command,
 		PromptFile:    prompt,
 		MaxIterations: defaultIterations,
 		Inactivity:    ralph.Seconds(defaultInactivity),
@@ -214,13 +215,13 @@ func runRalphSpawn(ctx context.Context, a *app.App, o *ralphSpawnOptions) error 
 	if st.MaxIterations > defaultIterations {
 		a.Warn(fmt.Sprintf("high iteration count (>%d) may consume significant resources", defaultIterations), "")
 	}
-	loaded, err := a.LoadProjectFor(o.backend)
+	loaded, err := a.LoadProjectFor(o.Backend)
 	if err != nil {
 		return err
 	}
-	request, err := o.request(loaded.Config)
+	request, err := o.Request(loaded.Config)
 	if err == nil {
-		err = o.checkParent(loaded, request)
+		err = o.CheckParent(loaded, request)
 	}
 	if err != nil {
 		return err
@@ -238,16 +239,16 @@ func runRalphSpawn(ctx context.Context, a *app.App, o *ralphSpawnOptions) error 
 			err = o.checkCommand(request.Dir)
 		} else if err == nil {
 			if o.ownTree {
-				o.worktree, request.Workspace = false, nil // it runs elsewhere
+				o.Worktree, request.Workspace = false, nil // it runs elsewhere
 			}
 			err = o.carryAgent(program, &st, &request)
 		}
 		if err != nil {
 			return err
 		}
-		request.Command = []string{program, "ralph", "run", o.name}
+		request.Command = []string{program, "ralph", "run", o.Name}
 		request.Ralph = true
-		request.Placed = func(dir string) { a.Hint(fmt.Sprintf("the agent of '%s' works in %s", o.name, dir)) }
+		request.Placed = func(dir string) { a.Hint(fmt.Sprintf("the agent of '%s' works in %s", o.Name, dir)) }
 		// A worker without a terminal gets what is sent to it by a pipe.
 		request.Stdin = request.Backend != app.BackendTmux
 		worker, err := ralphStart(ctx, a, h, o, st, request)
@@ -258,7 +259,7 @@ func runRalphSpawn(ctx context.Context, a *app.App, o *ralphSpawnOptions) error 
 			return err
 		}
 		switch {
-		case o.json:
+		case o.JSON:
 			return a.PrintJSON(view.WorkerJSONIn(a, worker))
 		case o.foreground:
 			a.Hint(fmt.Sprintf("spawned %s%s; an interrupt ends it", worker.Name, view.SpawnedWhere(worker)))
@@ -302,18 +303,18 @@ const ralphMonitor = `Monitor:
 // checkCommand finds a command that is not there before anything is made. The loop
 // looks for it again in each iteration.
 func (o *ralphSpawnOptions) checkCommand(dir string) error {
-	name := o.command[0]
+	name := o.Command[0]
 	switch {
 	case strings.Contains(name, "/") && !filepath.IsAbs(name):
-		if o.worktree {
+		if o.Worktree {
 			return nil // it will be there
 		}
 		name = filepath.Join(dir, name)
-	case strings.Contains(strings.Join(append([]string{""}, o.env...), "\n"), "\nPATH="):
+	case strings.Contains(strings.Join(append([]string{""}, o.Env...), "\n"), "\nPATH="):
 		return nil
 	}
 	if _, err := exec.LookPath(name); err != nil && !errors.Is(err, exec.ErrDot) {
-		return hintAtWords(fmt.Errorf("%w: command not found: %s", swarm.ErrInvalidSpec, o.command[0]), o.command)
+		return workers.HintAtWords(fmt.Errorf("%w: command not found: %s", swarm.ErrInvalidSpec, o.Command[0]), o.Command)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -20,7 +21,7 @@ func ralphStart(ctx context.Context, a *app.App, h *host.Host, o *ralphSpawnOpti
 	if err != nil {
 		return host.Worker{}, err
 	}
-	release, err := store.Starting(ctx, o.name)
+	release, err := store.Starting(ctx, o.Name)
 	if err != nil {
 		return host.Worker{}, err
 	}
@@ -30,16 +31,16 @@ func ralphStart(ctx context.Context, a *app.App, h *host.Host, o *ralphSpawnOpti
 			return host.Worker{}, err
 		}
 	}
-	if err := mustNotExist(ctx, h, o.name); err != nil {
+	if err := mustNotExist(ctx, h, o.Name); err != nil {
 		return host.Worker{}, err
 	}
 	if o.cleanState {
-		removed, err := store.Remove(ctx, o.name)
+		removed, err := store.Remove(ctx, o.Name)
 		if err != nil {
-			return host.Worker{}, fmt.Errorf("cannot remove ralph state for '%s': %w", o.name, err)
+			return host.Worker{}, fmt.Errorf("cannot remove ralph state for '%s': %w", o.Name, err)
 		}
 		if removed {
-			note(a, o.json, "cleared ralph state for %s", o.name)
+			note(a, o.JSON, "cleared ralph state for %s", o.Name)
 		}
 	}
 	var worker host.Worker
@@ -68,7 +69,7 @@ func mustNotExist(ctx context.Context, h *host.Host, name string) error {
 // ralphReplace ends a worker and removes all that is left of it. Work in its
 // worktree that was not committed is saved before.
 func ralphReplace(ctx context.Context, a *app.App, h *host.Host, store ralph.Store, o *ralphSpawnOptions) error {
-	name := o.name
+	name := o.Name
 	selected := host.Selection{Names: []string{name}}
 	outcomes, err := h.Kill(ctx, selected, host.KillRequest{RemoveWorkspace: true, ForceDirty: true})
 	switch {
@@ -98,7 +99,7 @@ func ralphReplace(ctx context.Context, a *app.App, h *host.Host, store ralph.Sto
 	if _, err := store.Remove(ctx, name); err != nil {
 		return fmt.Errorf("cannot remove ralph state for '%s': %w", name, err)
 	}
-	note(a, o.json, "replaced existing worker %s", name)
+	note(a, o.JSON, "replaced existing worker %s", name)
 	return nil
 }
 
@@ -114,8 +115,8 @@ func note(a *app.App, json bool, format string, args ...any) {
 // ralphFollow shows what a loop writes until it ends, and returns its exit code. If
 // the call is interrupted the loop ends.
 func ralphFollow(ctx context.Context, a *app.App, h *host.Host, name string) error {
-	p := logPrinter{App: a, form: formOfLogs(a), live: true}
-	err := p.run(func(each func(swarm.Output) error) error {
+	p := workers.LogPrinter{App: a, Form: workers.FormOfLogs(a), Live: true}
+	err := p.Run(func(each func(swarm.Output) error) error {
 		return h.Logs(ctx, name, swarm.OutputOptions{Follow: true}, each)
 	})
 	later := context.WithoutCancel(ctx)

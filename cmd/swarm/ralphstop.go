@@ -7,11 +7,12 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/host"
 )
 
 func newRalphStop(a *app.App) *cobra.Command {
-	o := &killOptions{}
+	o := &workers.KillOptions{}
 	cmd := &cobra.Command{
 		Use:   "stop NAME",
 		Short: "End the worker of a loop",
@@ -25,14 +26,14 @@ iteration that was killed, unless --rm-worktree removed the loop with its worktr
 		RunE:              func(cmd *cobra.Command, args []string) error { return runRalphStop(cmd.Context(), a, args[0], o) },
 	}
 	f := cmd.Flags()
-	f.Var(&o.timeout, "timeout", "how long it may take to end, in place of its own grace")
-	f.BoolVar(&o.rmWorktree, "rm-worktree", false, "remove its git worktree and its loop afterwards")
-	f.BoolVar(&o.forceDirty, "force-dirty", false, "remove a worktree with uncommitted changes too, after saving them")
-	f.BoolVar(&o.json, "json", false, "print the result as JSON")
+	f.Var(&o.Timeout, "timeout", "how long it may take to end, in place of its own grace")
+	f.BoolVar(&o.RmWorktree, "rm-worktree", false, "remove its git worktree and its loop afterwards")
+	f.BoolVar(&o.ForceDirty, "force-dirty", false, "remove a worktree with uncommitted changes too, after saving them")
+	f.BoolVar(&o.JSON, "json", false, "print the result as JSON")
 	return cmd
 }
 
-func runRalphStop(ctx context.Context, a *app.App, name string, o *killOptions) error {
+func runRalphStop(ctx context.Context, a *app.App, name string, o *workers.KillOptions) error {
 	err := a.WithHost(ctx, func(h *host.Host) error {
 		_, err := ralphWorker(ctx, a, h, name)
 		return err
@@ -40,5 +41,5 @@ func runRalphStop(ctx context.Context, a *app.App, name string, o *killOptions) 
 	if err != nil {
 		return err
 	}
-	return runKill(ctx, a, host.Selection{Names: []string{name}}, o)
+	return workers.RunKill(ctx, a, host.Selection{Names: []string{name}}, o)
 }

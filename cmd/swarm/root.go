@@ -9,11 +9,15 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/agent"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/history"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/inbox"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/inside"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/sets"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/shutdown"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/talk"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/task"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/team"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -32,31 +36,31 @@ const (
 // verbs are what swarm can be told to do, in the order of their use.
 func verbs() []verb {
 	return []verb{
-		{"spawn", groupWorkers, newSpawn},
-		{"ls", groupWorkers, newLs},
-		{"status", groupWorkers, newStatus},
-		{"logs", groupWorkers, newLogs},
-		{"wait", groupWorkers, newWait},
-		{"kill", groupWorkers, newKill},
-		{"respawn", groupWorkers, newRespawn},
-		{"clean", groupWorkers, newClean},
-		{"adopt", groupWorkers, newAdopt},
-		{"send", groupTalk, newSend},
-		{"answer", groupTalk, newAnswer},
-		{"keys", groupTalk, newKeys},
-		{"peek", groupTalk, newPeek},
-		{"explain", groupTalk, newExplain},
-		{"attach", groupTalk, newAttach},
-		{"interrupt", groupTalk, newInterrupt},
-		{"eof", groupTalk, newEOF},
-		{"signal", groupTalk, newSignal},
-		{"events", groupHistory, newEvents},
-		{"watch", groupHistory, newWatch},
-		{"gc", groupHistory, newGC},
+		{"spawn", groupWorkers, workers.NewSpawn},
+		{"ls", groupWorkers, workers.NewLs},
+		{"status", groupWorkers, workers.NewStatus},
+		{"logs", groupWorkers, workers.NewLogs},
+		{"wait", groupWorkers, workers.NewWait},
+		{"kill", groupWorkers, workers.NewKill},
+		{"respawn", groupWorkers, workers.NewRespawn},
+		{"clean", groupWorkers, workers.NewClean},
+		{"adopt", groupWorkers, workers.NewAdopt},
+		{"send", groupTalk, talk.NewSend},
+		{"answer", groupTalk, talk.NewAnswer},
+		{"keys", groupTalk, talk.NewKeys},
+		{"peek", groupTalk, talk.NewPeek},
+		{"explain", groupTalk, talk.NewExplain},
+		{"attach", groupTalk, talk.NewAttach},
+		{"interrupt", groupTalk, talk.NewInterrupt},
+		{"eof", groupTalk, talk.NewEOF},
+		{"signal", groupTalk, talk.NewSignal},
+		{"events", groupHistory, history.NewEvents},
+		{"watch", groupHistory, history.NewWatch},
+		{"gc", groupHistory, history.NewGC},
 		{"complete", groupInside, inside.NewComplete},
 		{"ralph", groupSets, newRalph},
-		{"up", groupSets, newUp},
-		{"down", groupSets, newDown},
+		{"up", groupSets, sets.NewUp},
+		{"down", groupSets, sets.NewDown},
 		{"team", groupTeams, team.New},
 		{"agent", groupTeams, agent.New},
 		{"task", groupTeams, task.New},

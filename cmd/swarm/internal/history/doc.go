@@ -1,0 +1,2 @@
+// Package history has the verbs on the history: events, watch, gc.
+package history

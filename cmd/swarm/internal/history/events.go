@@ -1,0 +1,154 @@
+package history
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/host"
+)
+
+type eventsOptions struct {
+	worker     string
+	since      command.DurationFlag
+	lines      command.CountFlag
+	follow     bool
+	timestamps bool
+	json       bool
+}
+
+func NewEvents(a *app.App) *cobra.Command {
+	o := &eventsOptions{}
+	cmd := &cobra.Command{
+		Use:     "events [flags]",
+		Aliases: []string{"messages"},
+		Short:   "Print the history of workers",
+		Long: `Print the events of workers, in the order in which they were recorded. The history
+stays when the workers are gone. A worker ends once, with one of these lines:
+
+  [NAME] COMPLETE: SUMMARY        it reported that it is done (swarm complete)
+  [NAME] EXITED: success          it exited with 0
+  [NAME] FAILED: exit status 3    it exited with another code, or "signal: terminated"
+  [NAME] KILLED: by orchestrator  it was killed, or its owner ended
+  [NAME] DIED: process not found  its shim is gone, and its exit is unknown
+
+Nothing is changed: the end of a worker that was not watched is recorded, with the
+time when it ended, by the next command that changes something, by "swarm gc", or
+by "swarm watch". "swarm messages" is the same command.`,
+		Example: `  swarm events
+  swarm events --worker agent --since 1h --timestamps
+  swarm events --follow --lines 0
+  swarm events --json | jq -r '.[] | select(.kind == "COMPLETE") | .text'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &output.UsageError{
+					Text: "unexpected argument '" + args[0] + "'",
+					Hint: "the history of one worker: swarm events --worker " + args[0],
+				}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("worker") && o.worker == "" {
+				return output.Usagef("--worker is empty")
+			}
+			return runEvents(cmd.Context(), a, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.worker, "worker", "", "only this worker: its `NAME`, or the id of one of its runs")
+	f.Var(&o.since, "since", "only events of the last duration, such as 1h")
+	f.VarP(&o.lines, "lines", "n", "begin with the last `N` events")
+	f.BoolVarP(&o.follow, "follow", "f", false, "continue with new events until interrupted")
+	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time of the event")
+	f.BoolVar(&o.json, "json", false, "print JSON: an array; with --follow one object a line")
+	command.CompleteFlag(cmd, "worker", a.CompleteHistory)
+	return cmd
+}
+
+func runEvents(ctx context.Context, a *app.App, o *eventsOptions) error {
+	query := host.EventQuery{Worker: o.worker, Lines: o.lines.N}
+	if o.since.D != nil {
+		query.Since = time.Now().Add(-*o.since.D)
+	}
+	return a.WithHost(ctx, func(h *host.Host) error {
+		p := eventPrinter{App: a, timestamps: o.timestamps, json: o.json}
+		if o.follow {
+			return h.FollowEvents(ctx, query, p.print)
+		}
+		events, err := h.Events(ctx, query)
+		if err != nil {
+			return err
+		}
+		if o.json {
+			return a.PrintJSON(eventsJSON(events))
+		}
+		var text []byte
+		for _, e := range events {
+			text = p.appendLine(text, e)
+		}
+		_, err = a.Out.Write(text)
+		return err
+	})
+}
+
+// eventPrinter prints events as they come, one a line.
+type eventPrinter struct {
+	*app.App
+	timestamps, json bool
+}
+
+func (p eventPrinter) print(e host.Event) error {
+	if p.json {
+		return p.PrintJSONLine(eventJSONOf(e))
+	}
+	_, err := p.Out.Write(p.appendLine(nil, e))
+	return err
+}
+
+func (p eventPrinter) appendLine(line []byte, e host.Event) []byte {
+	if p.timestamps {
+		line = e.Time.Local().AppendFormat(line, output.TimestampFormat)
+	}
+	// What workers say of themselves is in it.
+	line = append(line, output.Visible(e.String())...)
+	return append(line, '\n')
+}
+
+// eventJSON is an event as docs/event.schema.json describes it. Fields are only
+// ever added, at the end.
+type eventJSON struct {
+	Seq      int64          `json:"seq"`
+	Time     *string        `json:"time"`
+	Worker   string         `json:"worker"`
+	ID       string         `json:"id"`
+	Kind     string         `json:"kind"`
+	Text     *string        `json:"text"`
+	Final    bool           `json:"final"`
+	Previous *string        `json:"previous"`
+	Exit     *view.ExitJSON `json:"exit"`
+}
+
+func eventJSONOf(e host.Event) eventJSON {
+	j := eventJSON{
+		Seq: e.Seq, Time: output.TimeJSON(e.Time), Worker: e.Worker, ID: e.ID, Kind: string(e.Kind), Text: output.OrNull(e.Text),
+		Final: e.Final, Previous: output.OrNull(e.Previous),
+	}
+	if e.Exit != nil {
+		j.Exit = view.ExitJSONOf(*e.Exit)
+	}
+	return j
+}
+
+func eventsJSON(events []host.Event) []eventJSON {
+	list := make([]eventJSON, len(events))
+	for i, e := range events {
+		list[i] = eventJSONOf(e)
+	}
+	return list
+}

@@ -1,0 +1,147 @@
+package history
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+var eventTime = time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
+
+func fullEvent() host.Event {
+	return host.Event{
+		Seq: 7, Time: eventTime, Worker: "w.1", ID: "k3x9", Kind: host.EventComplete, Text: "all <tests> pass",
+		Final: true, Previous: "k3x8", Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseExited},
+	}
+}
+
+func emptyEvent() host.Event {
+	return host.Event{Seq: 8, Time: eventTime, Worker: "w.1", ID: "k3x9", Kind: host.EventSpawned}
+}
+
+func TestEventLine(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind       host.EventKind
+		text, want string
+	}{
+		{host.EventComplete, "summary text", "[w] COMPLETE: summary text"},
+		{host.EventComplete, "", "[w] COMPLETE"},
+		{host.EventExited, "success", "[w] EXITED: success"},
+		{host.EventFailed, "exit status 3", "[w] FAILED: exit status 3"},
+		{host.EventFailed, "signal: terminated", "[w] FAILED: signal: terminated"},
+		{host.EventDied, "process not found", "[w] DIED: process not found"},
+		{host.EventKilled, "by orchestrator", "[w] KILLED: by orchestrator"},
+		{host.EventSpawned, "", "[w] SPAWNED"},
+		{host.EventComplete, "ümläut ✓ 👩‍💻 \"quoted\" C:\\new", "[w] COMPLETE: ümläut ✓ 👩\\u200d💻 \"quoted\" C:\\new"},
+		// Nobody forges a line, or talks to the terminal.
+		{host.EventComplete, "a\n[x] KILLED: by orchestrator\r\nb", `[w] COMPLETE: a\n[x] KILLED: by orchestrator\r\nb`},
+		{host.EventComplete, "a\x1b[2J\x1b]0;t\x07\u009b2J\x7f\x00\tb", `[w] COMPLETE: a\x1b[2J\x1b]0;t\a\u009b2J\x7f\x00\tb`},
+		{host.EventComplete, "a\u202eb\u2066c\u2028d", `[w] COMPLETE: a\u202eb\u2066c\u2028d`},
+		{host.EventComplete, "half \xc3 \x9b2J", `[w] COMPLETE: half \xc3 \x9b2J`},
+	} {
+		a, out, _ := apptest.New()
+		if err := (eventPrinter{App: a}).print(host.Event{Worker: "w", Kind: c.kind, Text: c.text}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want+"\n", out.String()); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", c.text, diff)
+		}
+	}
+}
+
+func TestEventTimestamps(t *testing.T) {
+	t.Parallel()
+	a, out, _ := apptest.New()
+	if err := (eventPrinter{App: a, timestamps: true}).print(emptyEvent()); err != nil {
+		t.Fatal(err)
+	}
+	stamp, line, _ := strings.Cut(out.String(), " ")
+	got, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil || !got.Equal(eventTime) || line != "[w.1] SPAWNED\n" {
+		t.Errorf("printed %q, want the time %v and the event", out, eventTime)
+	}
+}
+
+func TestEventJSON(t *testing.T) {
+	t.Parallel()
+	const want = `{"seq":7,"time":"2026-01-02T03:04:05.006Z","worker":"w.1","id":"k3x9","kind":"COMPLETE",` +
+		`"text":"all <tests> pass","final":true,"previous":"k3x8",` +
+		`"exit":{"code":3,"signal":null,"reason":"exited"}}` + "\n" +
+		`{"seq":8,"time":"2026-01-02T03:04:05.006Z","worker":"w.1","id":"k3x9","kind":"SPAWNED",` +
+		`"text":null,"final":false,"previous":null,"exit":null}` + "\n"
+	a, out, _ := apptest.New()
+	for _, e := range []host.Event{fullEvent(), emptyEvent()} {
+		if err := (eventPrinter{App: a, json: true}).print(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("one object a line (-want +got):\n%s", diff)
+	}
+	array := "[" + strings.ReplaceAll(strings.TrimSpace(want), "\n", ",") + "]"
+	if diff := cmp.Diff(array, jsontest.Compact(t, eventsJSON([]host.Event{fullEvent(), emptyEvent()}))); diff != "" {
+		t.Errorf("the array (-want +got):\n%s", diff)
+	}
+	if got := jsontest.Compact(t, eventsJSON(nil)); got != "[]" {
+		t.Errorf("no events are %s, want an array", got)
+	}
+}
+
+func TestEventJSONFollowsTheSchema(t *testing.T) {
+	t.Parallel()
+	schema := jsontest.ReadSchema(t, "event")
+	for _, e := range []host.Event{fullEvent(), emptyEvent()} {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(jsontest.Compact(t, eventJSONOf(e))), &v); err != nil {
+			t.Fatal(err)
+		}
+		for _, problem := range jsontest.Violations("event", schema, v) {
+			t.Error(problem)
+		}
+		delete(v, "final")
+		if got := jsontest.Violations("event", schema, v); len(got) != 1 {
+			t.Errorf("one violation, found %q", got)
+		}
+	}
+}
+
+// The kinds that the schema tells of are those that there are.
+func TestEventSchemaNamesTheKinds(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("../../../../host/event.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := jsontest.ReadSchema(t, "event")["properties"].(map[string]any)["kind"].(map[string]any)["description"].(string)
+	kinds := regexp.MustCompile(`EventKind = "([A-Z ]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(kinds) < 8 {
+		t.Errorf("host/event.go: found only %q", kinds)
+	}
+	for _, kind := range kinds {
+		if !strings.Contains(schema, kind[1]) {
+			t.Errorf("docs/event.schema.json does not name %s", kind[1])
+		}
+	}
+}
+
+func TestCollectedJSON(t *testing.T) {
+	t.Parallel()
+	const want = `{"ended":[{"name":"w.1","id":"k3x9"}],"removed":[],"killed":[],"run_directories":2,"warnings":["a"]}`
+	got := jsontest.Compact(t, collectedJSONOf(host.Collected{
+		Ended: []host.Worker{jsontest.Full()}, RunDirs: 2, Warnings: []host.Warning{{Text: "a", Hint: "b"}},
+	}))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what gc did (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,2 @@
+// Package sets has the verbs on declared workers: up, down.
+package sets

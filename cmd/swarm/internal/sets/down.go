@@ -1,0 +1,78 @@
+package sets
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/declared"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/set"
+)
+
+type downOptions struct {
+	timeout    command.DurationFlag
+	rmWorktree bool
+	forceDirty bool
+	json       bool
+}
+
+func NewDown(a *app.App) *cobra.Command {
+	o := &downOptions{}
+	cmd := &cobra.Command{
+		Use:   "down [NAME...]",
+		Short: "End the workers that swarm.toml declares",
+		Long: `End the workers that the project's swarm.toml declares: all of them, or the named
+ones and those that depend on them. A worker is ended once the workers that depend on
+it have ended; independent workers are ended at the same time. Each is ended as
+"swarm kill" does it, by the policy that it was started with.
+
+Workers that do not run are not touched, nor are workers of the same name that
+another project started. If a worker can't be ended, the workers that it depends on
+keep running, and the exit code is 1.`,
+		Example: `  swarm down
+  swarm down db
+  swarm down --rm-worktree`,
+		ValidArgsFunction: declared.CompleteDeclared(a),
+		RunE:              func(cmd *cobra.Command, args []string) error { return runDown(cmd.Context(), a, args, o) },
+	}
+	f := cmd.Flags()
+	f.Var(&o.timeout, "timeout", "how long each may take to end, in place of its own grace")
+	f.BoolVar(&o.rmWorktree, "rm-worktree", false, "remove their git worktrees afterwards")
+	f.BoolVar(&o.forceDirty, "force-dirty", false, "remove worktrees with uncommitted changes too, after saving them")
+	f.BoolVar(&o.json, "json", false, "print the results as JSON")
+	return cmd
+}
+
+func runDown(ctx context.Context, a *app.App, names []string, o *downOptions) error {
+	output.FinishWriting()
+	d, err := declared.LoadDeclared(ctx, a)
+	if err != nil {
+		return err
+	}
+	return a.WithHost(ctx, func(h *host.Host) error {
+		k := workers.Killer{App: a, JSON: o.json, Progress: output.NewProgress(a.Err, a.ErrWidth)}
+		_, err := d.Set.Down(ctx, h, set.DownRequest{
+			Names: names,
+			Kill: host.KillRequest{
+				Grace:           o.timeout.D,
+				RemoveWorkspace: o.rmWorktree,
+				ForceDirty:      o.forceDirty,
+				Progress:        k.Progress.Event,
+				Done:            k.Done,
+				Warn:            k.Warning,
+				Answer:          k.Answer,
+			},
+			Idle: func(name string) {
+				if !o.json {
+					k.Progress.Aside(func() { a.Printf("%s is not running\n", name) })
+				}
+			},
+		})
+		return k.Result(d.Explain(err))
+	})
+}

@@ -1,0 +1,193 @@
+package sets
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/declared"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/set"
+)
+
+type upOptions struct {
+	dryRun   bool
+	recreate bool
+	json     bool
+}
+
+func NewUp(a *app.App) *cobra.Command {
+	o := &upOptions{}
+	cmd := &cobra.Command{
+		Use:   "up [NAME...]",
+		Short: "Start the workers that swarm.toml declares",
+		Long: `Start the workers that the project's swarm.toml declares in tables [workers.NAME]:
+all of them, or the named ones and those that they depend on. A worker starts once
+the workers that it depends on are ready; independent workers start at the same time.
+
+A worker that runs as declared is not touched, so a second call changes nothing. A
+worker that runs otherwise is not touched either, and is named with the differences;
+--recreate ends it and starts it again. A worker that has ended is started again.
+
+Mistakes in the file are reported before anything is started. If one worker fails, the
+workers that depend on it are not started, and the exit code is 1.`,
+		Example: `  swarm up
+  swarm up web
+  swarm up --dry-run
+  swarm up --recreate web`,
+		ValidArgsFunction: declared.CompleteDeclared(a),
+		RunE:              func(cmd *cobra.Command, args []string) error { return runUp(cmd.Context(), a, args, o) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be done, and do nothing")
+	f.BoolVar(&o.recreate, "recreate", false, "end workers that run otherwise than declared, and start them again")
+	f.BoolVar(&o.json, "json", false, "print the results as JSON")
+	return cmd
+}
+
+func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error {
+	output.FinishWriting()
+	d, err := declared.LoadDeclared(ctx, a)
+	if err != nil {
+		return err
+	}
+	if err := declared.Prepare(ctx, a, d, names); err != nil {
+		return err
+	}
+	return a.With(ctx, d.Config, func(h *host.Host) error {
+		u := upper{App: a, upOptions: o, progress: output.NewProgress(a.Err, a.ErrWidth)}
+		outcomes, err := d.Set.Up(ctx, h, set.UpRequest{
+			Names: names, DryRun: o.dryRun, Recreate: o.recreate,
+			Acted: u.acted, Waiting: u.waiting, Waited: u.waited, Warn: u.warning,
+		})
+		u.progress.Stop()
+		if o.json && outcomes != nil {
+			if err := a.PrintJSON(upJSONOf(a, outcomes)); err != nil {
+				return err
+			}
+		}
+		switch {
+		case err != nil:
+			if u.left != nil {
+				a.Hint("interrupted; not started: " + strings.Join(u.left, ", "))
+			}
+			return err
+		case u.failed:
+			return output.Failed
+		}
+		if u.differ && !o.json {
+			a.Hint("'swarm up --recreate' ends what differs and starts it as declared")
+		}
+		return nil
+	})
+}
+
+// upper tells of the outcomes of one up as they come.
+type upper struct {
+	*app.App
+	*upOptions
+	progress *output.Progress
+	failed   bool
+	differ   bool
+	// left are the workers that were not started because the call was ended.
+	left []string
+}
+
+// acted prints the one line of a worker with which there is nothing more to do
+// than to wait.
+func (u *upper) acted(out set.Outcome) {
+	u.progress.Aside(func() {
+		u.differ = u.differ || out.Action == set.Differs
+		switch {
+		case out.Err != nil:
+			u.problem(out)
+		case !u.json:
+			u.Printf("%s\n", u.line(out))
+		}
+	})
+}
+
+func (u *upper) line(out set.Outcome) string {
+	switch out.Action {
+	case set.Unchanged:
+		return out.Name + " is running as declared"
+	case set.Differs:
+		return fmt.Sprintf("%s differs: %s", out.Name, strings.Join(out.Differs, ", "))
+	default:
+	}
+	if !u.dryRun {
+		return fmt.Sprintf("%s %s%s", out.Action, out.Name, view.SpawnedWhere(out.Worker))
+	}
+	line := fmt.Sprintf("would %s %s", imperative[out.Action], out.Name)
+	if out.Differs != nil {
+		line += " (differs: " + strings.Join(out.Differs, ", ") + ")"
+	}
+	return line
+}
+
+// imperative are the actions that only would be done.
+var imperative = map[set.Action]string{set.Started: "start", set.Respawned: "respawn", set.Recreated: "recreate"}
+
+func (u *upper) waiting(name string, deadline time.Time) {
+	u.progress.Event(host.KillEvent{Worker: name, Deadline: deadline})
+}
+
+func (u *upper) waited(out set.Outcome) {
+	u.progress.Event(host.KillEvent{Worker: out.Name, Done: true})
+	u.progress.Aside(func() {
+		switch {
+		case out.Err != nil:
+			u.problem(out)
+		case !u.json:
+			u.Printf("%s is ready\n", out.Name)
+		}
+	})
+}
+
+func (u *upper) warning(w host.Warning) { u.progress.Aside(func() { u.Warn(w.Text, w.Hint) }) }
+
+// problem tells why a worker is not up. That the call was ended is told once, by
+// its exit code.
+func (u *upper) problem(out set.Outcome) {
+	if out.Interrupted() {
+		if out.Worker.ID == "" {
+			u.left = append(u.left, out.Name)
+		}
+		return
+	}
+	u.failed = true
+	u.Fail(out.Err)
+}
+
+// upJSON is the result for one worker.
+type upJSON struct {
+	Name    string           `json:"name"`
+	Action  string           `json:"action"`
+	Differs []string         `json:"differs"`
+	Ready   *bool            `json:"ready"`
+	Error   *string          `json:"error"`
+	Worker  *view.WorkerJSON `json:"worker"`
+}
+
+func upJSONOf(a *app.App, outcomes []set.Outcome) []upJSON {
+	list := make([]upJSON, len(outcomes))
+	for i, out := range outcomes {
+		list[i] = upJSON{
+			Name: out.Name, Action: string(out.Action), Differs: append([]string{}, out.Differs...), Error: view.ErrorJSON(out.Err),
+		}
+		if out.Awaited {
+			list[i].Ready = &out.Ready
+		}
+		if out.Worker.ID != "" {
+			w := view.WorkerJSONIn(a, out.Worker)
+			list[i].Worker = &w
+		}
+	}
+	return list
+}

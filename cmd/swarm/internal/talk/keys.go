@@ -1,0 +1,54 @@
+package talk
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func NewKeys(a *app.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "keys NAME KEY...",
+		Short: "Press keys of a worker's terminal",
+		Long: `Press keys of a worker's terminal one by one, each after the program has read the
+previous one. If a name is unknown, no key is pressed. One call presses at most 64 keys.
+
+The names are those of tmux, in upper or lower case: Enter, Escape, Tab, BTab, Space,
+BSpace, Up, Down, Left, Right, Home, End, PageUp, PageDown, Insert, Delete, F1 to F12,
+or the character that the key types; with C-, M- and S- before it for Ctrl, Alt and
+Shift. A worker can't press its own keys. See 'swarm answer' for the dialogs of agents.`,
+		Example: `  swarm keys agent Escape
+  swarm keys agent Down Down Enter
+  swarm keys shell C-c`,
+		ValidArgsFunction: a.CompleteOneWorker,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return output.Usagef("missing arguments: name of a worker and keys, such as Enter")
+			}
+			for _, key := range args[1:] {
+				if key == "" || strings.Contains(key, " ") {
+					return output.WithHint(output.Usagef("'%s' is no key; each key is an argument of its own", key),
+						"the space bar is called Space; 'swarm send' types text")
+				}
+			}
+			in := swarm.Input{Kind: swarm.InputKeys, Data: []byte(strings.Join(args[1:], " "))}
+			if len(args) > swarm.MaxKeys+1 {
+				return fmt.Errorf("cannot press %d keys at once, at most %d", len(args)-1, swarm.MaxKeys)
+			}
+			return give(cmd.Context(), a, host.Selection{Names: args[:1]}, in, "pressed keys of %s", asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return output.WithHint(command.FlagError(cmd, err), "put -- before a key that begins with '-': swarm keys NAME -- -")
+	})
+	return cmd
+}

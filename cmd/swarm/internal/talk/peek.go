@@ -1,0 +1,133 @@
+package talk
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+type peekOptions struct {
+	command.Selection
+	lines command.CountFlag
+	json  bool
+}
+
+func NewPeek(a *app.App) *cobra.Command {
+	o := &peekOptions{}
+	cmd := &cobra.Command{
+		Use:   "peek NAME... | --all | --tag TAG",
+		Short: "Show the screens of workers",
+		Long: `Print the screen of a worker's terminal as plain text; for a worker that has ended, its
+last screen. For a worker without a terminal, print the end of its output. With several
+workers, each has a heading; --all and --tag select running workers.
+'swarm logs' prints all of the output, as it was written.
+
+With --json, one name gives an object; anything else gives an array.`,
+		Example: `  swarm peek agent
+  swarm peek agent -n 5
+  swarm peek --all -n 3
+  swarm peek agent --json | jq -r '.lines[-1]'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			lines := 0
+			if o.lines.N != nil {
+				if lines = *o.lines.N; lines == 0 {
+					return output.Usagef("invalid value '0' for --lines: expected a number from 1")
+				}
+			}
+			sel, err := o.Of(cmd, args)
+			if err != nil {
+				return err
+			}
+			return runPeek(cmd.Context(), a, sel, lines, o)
+		},
+	}
+	o.AddTo(cmd, a)
+	f := cmd.Flags()
+	f.VarP(&o.lines, "lines", "n", "print the last `N` lines (default: the visible screen, or 30 lines of output)")
+	f.BoolVar(&o.json, "json", false, "print the screens as JSON")
+	return cmd
+}
+
+// peekJSON is what there was to see.
+type peekJSON struct {
+	Name   string   `json:"name"`
+	ID     string   `json:"id"`
+	Status string   `json:"status"`
+	Screen bool     `json:"screen"`
+	Taken  bool     `json:"taken"`
+	Lines  []string `json:"lines"`
+}
+
+func runPeek(ctx context.Context, a *app.App, sel host.Selection, lines int, o *peekOptions) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
+		names := sel.Names
+		if names == nil {
+			var err error
+			if names, err = a.RunningNames(ctx, h, sel); err != nil {
+				return err
+			}
+		}
+		single := len(sel.Names) == 1
+		seen := []peekJSON{}
+		bad := false
+		for i, name := range names {
+			p, err := h.Peek(ctx, name, lines)
+			switch {
+			case err != nil && single:
+				return err
+			case err != nil:
+				bad = true
+				a.Fail(err)
+			case o.json:
+				seen = append(seen, peekJSONOf(p))
+			default:
+				if !single {
+					heading(a, i, p.Worker.Name)
+				}
+				printScreen(a, p)
+			}
+		}
+		if o.json {
+			var err error
+			if single {
+				err = a.PrintJSON(seen[0])
+			} else {
+				err = a.PrintJSON(seen)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if bad {
+			return output.Failed
+		}
+		return nil
+	})
+}
+
+func peekJSONOf(p host.Peek) peekJSON {
+	return peekJSON{
+		Name: p.Worker.Name, ID: p.Worker.ID, Status: string(p.Worker.Status),
+		Screen: p.Screen, Taken: p.Taken, Lines: append([]string{}, p.Lines...),
+	}
+}
+
+// heading begins what belongs to one of several workers, as tail(1) does for files.
+func heading(a *app.App, i int, name string) {
+	if i > 0 {
+		a.Printf("\n")
+	}
+	a.Printf("==> %s <==\n", name)
+}
+
+func printScreen(a *app.App, p host.Peek) {
+	for _, line := range p.Lines {
+		a.Printf("%s\n", output.Made(safetext.Block(line)))
+	}
+}

@@ -1,0 +1,193 @@
+package talk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+type sendOptions struct {
+	command.Selection
+	stdin   bool
+	noEnter bool
+	anyway  bool
+	timeout command.DurationFlag
+	json    bool
+}
+
+func NewSend(a *app.App) *cobra.Command { return newSendWith(a, &sendOptions{}) }
+
+func newSendWith(a *app.App, o *sendOptions) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "send NAME TEXT | NAME --stdin | --all TEXT | --tag TAG TEXT",
+		Short: "Type text into workers",
+		Long: `Type TEXT into a worker as a person would, and press Enter once the worker has read
+it. The text arrives unchanged, several lines too; text that a terminal would cut (a
+line of more than 4,095 bytes in line mode) is refused beforehand.
+
+If the worker has a profile that knows its prompt, as coding agents do, send reads its
+screen first. If the agent asks something, nothing is typed and the question is the
+error; the same holds if it shows an error, or unsent text at its prompt. If the agent
+is not at its prompt yet, send waits for it, up to --timeout. If a dialog appears after
+the text was typed, Enter is not pressed. "sent to NAME" then means that the screen
+shows that the agent took the text; if the screen can't show it, the answer is "sent to
+NAME, not confirmed". Nothing is ever typed twice. --anyway types without looking.
+
+A worker without a terminal gets the text on its standard input, if it was spawned
+with --stdin. With --all and --tag, workers that take no input are skipped.
+
+NAME may also be the name of an agent, if no worker and no agent of another team has it.`,
+		Example: `  swarm send agent "run the tests again"
+  swarm send agent --stdin < prompt.md
+  swarm send shell --no-enter -- -v
+  swarm send --tag reviewer "commit what you have"
+  swarm send agent --anyway "and nothing else"`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sel, in, err := o.parse(cmd, args)
+			if err != nil {
+				return err
+			}
+			if o.anyway {
+				return give(cmd.Context(), a, sel, in, "sent to %s", o.json)
+			}
+			req := host.DeliverRequest{Text: in.Data, Enter: in.Enter}
+			if o.timeout.D != nil {
+				req.Timeout = *o.timeout.D
+			}
+			return tellSent(cmd.Context(), a, sel, "sent to %s", o.json, func(ctx context.Context, h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
+				return h.Deliver(ctx, sel, req)
+			})
+		},
+	}
+	o.AddTo(cmd, a)
+	cmd.ValidArgsFunction = a.CompleteOneWorker
+	f := cmd.Flags()
+	f.BoolVar(&o.stdin, "stdin", false, "send what is on stdin; one newline at its end is the Enter")
+	f.BoolVar(&o.noEnter, "no-enter", false, "do not press Enter")
+	f.BoolVar(&o.anyway, "anyway", false, "type without reading an agent's screen first")
+	f.Var(&o.timeout, "timeout", "how long to wait for an agent's prompt (default 30s)")
+	f.BoolVar(&o.json, "json", false, "print the results as JSON")
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return output.WithHint(command.FlagError(cmd, err), "put -- before a text that begins with '-': swarm send NAME -- TEXT")
+	})
+	return cmd
+}
+
+// parse tells the names from the text.
+func (o *sendOptions) parse(cmd *cobra.Command, args []string) (host.Selection, swarm.Input, error) {
+	in := swarm.Input{Enter: !o.noEnter}
+	crowd := o.All || cmd.Flags().Changed("tag")
+	names := args
+	if !o.stdin {
+		switch {
+		case len(args) == 0 && !crowd:
+			return host.Selection{}, in, output.Usagef("missing arguments: name of a worker and the text")
+		case len(args) == 0 || len(args) == 1 && !crowd:
+			return host.Selection{}, in, output.Usagef("missing argument: the text, or --stdin")
+		}
+		last := len(args) - 1
+		names, in.Data = args[:last], []byte(args[last])
+	}
+	if len(names) > 1 {
+		return host.Selection{}, in, output.Usagef("unexpected argument '%s'; a text of several words needs quotes", args[len(args)-1])
+	}
+	sel, err := o.Of(cmd, names)
+	if err != nil {
+		return sel, in, err
+	}
+	if o.stdin {
+		in.Data, err = app.ReadInput(cmd.Context(), cmd.InOrStdin(), in.Enter)
+	}
+	if err == nil && len(in.Data) == 0 && !in.Enter {
+		err = output.Usagef("there is nothing to send")
+	}
+	return sel, in, err
+}
+
+// give gives an input to workers and tells, line by line, who has it.
+func give(ctx context.Context, a *app.App, sel host.Selection, in swarm.Input, line string, asJSON bool) error {
+	return tellSent(ctx, a, sel, line, asJSON, func(ctx context.Context, h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
+		outcomes, err := h.Send(ctx, sel, in)
+		for i := range outcomes {
+			// Keys are pressed: there is nothing to confirm.
+			outcomes[i].Confirmed = outcomes[i].Confirmed || in.Kind != swarm.InputText
+		}
+		return outcomes, err
+	})
+}
+
+// sender gives something to workers.
+type sender func(context.Context, *host.Host, host.Selection) ([]host.SendOutcome, error)
+
+// tellSent gives something to workers and tells, line by line, who has it.
+func tellSent(ctx context.Context, a *app.App, sel host.Selection, line string, asJSON bool, send sender) error {
+	output.FinishWriting()
+	return a.WithHost(ctx, func(h *host.Host) error {
+		sel, err := h.ByAgent(ctx, sel)
+		if err != nil {
+			return err
+		}
+		outcomes, err := send(ctx, h, sel)
+		if err != nil {
+			return err
+		}
+		results := make([]sendJSON, len(outcomes))
+		bad := false
+		for i, out := range outcomes {
+			results[i] = sendJSONOf(out)
+			switch {
+			case out.Err != nil && ctx.Err() != nil && errors.Is(out.Err, context.Canceled):
+				bad = true
+				a.Hint(fmt.Sprintf("interrupted; '%s' may have read a part of it", out.Worker.Name))
+			case out.Err != nil:
+				bad = true
+				a.Fail(out.Err)
+			case asJSON:
+			case out.Confirmed || out.Pending:
+				a.Printf(line+"\n", out.Worker.Name)
+			default:
+				a.Printf(line+", not confirmed\n", out.Worker.Name)
+			}
+			if out.Pending {
+				a.Warn(fmt.Sprintf("'%s' has not read all of it yet", out.Worker.Name), "")
+			}
+		}
+		if asJSON {
+			err = a.PrintJSON(results)
+		}
+		switch {
+		case err != nil || !bad:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		default:
+			return output.Failed
+		}
+	})
+}
+
+// sendJSON is the result for one worker.
+type sendJSON struct {
+	Name      string  `json:"name"`
+	ID        string  `json:"id"`
+	Sent      bool    `json:"sent"`
+	Confirmed bool    `json:"confirmed"`
+	Pending   bool    `json:"pending"`
+	Error     *string `json:"error"`
+}
+
+func sendJSONOf(o host.SendOutcome) sendJSON {
+	return sendJSON{
+		Name: o.Worker.Name, ID: o.Worker.ID, Sent: o.Err == nil, Confirmed: o.Confirmed && o.Err == nil,
+		Pending: o.Pending, Error: view.ErrorJSON(o.Err),
+	}
+}

@@ -1,0 +1,81 @@
+package talk
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+type signalOptions struct {
+	mode *command.ChoiceFlag
+	json bool
+}
+
+func NewSignal(a *app.App) *cobra.Command {
+	o := &signalOptions{}
+	cmd := &cobra.Command{
+		Use:   "signal NAME SIGNAL",
+		Short: "Send a worker a signal",
+		Long: `Send a worker a signal that is not meant to end it, such as USR1, and return at
+once. The kill mode of the worker or --mode decides whether all its processes get the
+signal or only the main one. A worker that ends because of it counts as one that ended
+by itself, and its restart policy applies; use 'swarm kill' to end a worker for good.`,
+		Example: `  swarm signal server HUP --mode main
+  swarm signal build STOP
+  swarm signal build CONT`,
+		Args: command.Arguments(2, 2, "name of a worker and a signal"),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 1 {
+				return swarm.Signals(), cobra.ShellCompDirectiveNoFileComp
+			}
+			return a.CompleteOneWorker(cmd, args, prefix)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, err := swarm.ParseSignal(args[1])
+			if err != nil {
+				return output.Usagef("%s", setup.Message(err))
+			}
+			return runSignal(cmd.Context(), a, args[0], name, o)
+		},
+	}
+	o.mode = command.Choice(cmd, "mode", "which processes get it (default: the worker's kill mode)", "", "tree", "main")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the result as JSON")
+	return cmd
+}
+
+// signalJSON is what was sent to whom.
+type signalJSON struct {
+	Name   string `json:"name"`
+	ID     string `json:"id"`
+	Signal string `json:"signal"`
+	Mode   string `json:"mode"`
+}
+
+func runSignal(ctx context.Context, a *app.App, name, signal string, o *signalOptions) error {
+	request := host.SignalRequest{Signal: signal}
+	if mode, ok := command.KillMode(o.mode.Value); ok {
+		request.Mode = &mode
+	}
+	return a.WithHost(ctx, func(h *host.Host) error {
+		w, err := h.Signal(ctx, name, request)
+		if err != nil {
+			return err
+		}
+		if o.json {
+			mode := w.Kill.Mode
+			if request.Mode != nil {
+				mode = *request.Mode
+			}
+			return a.PrintJSON(signalJSON{Name: w.Name, ID: w.ID, Signal: signal, Mode: mode.String()})
+		}
+		a.Printf("signalled %s (%s)\n", w.Name, signal)
+		return nil
+	})
+}

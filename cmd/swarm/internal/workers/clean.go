@@ -1,0 +1,90 @@
+package workers
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/host"
+)
+
+type cleanOptions struct {
+	command.Selection
+	rmWorktree   bool
+	noRmWorktree bool
+	forceDirty   bool
+	json         bool
+}
+
+func NewClean(a *app.App) *cobra.Command {
+	o := &cleanOptions{}
+	cmd := &cobra.Command{
+		Use:   "clean NAME... | --all | --tag TAG",
+		Short: "Remove stopped workers, with their output and worktrees",
+		Long: `Remove the record, the output and the git worktree of workers that have ended.
+Running workers are never touched: --all skips them.
+
+A worktree in which work would be lost is kept, and its worker's record is
+removed all the same. --force-dirty removes it with uncommitted changes too; they
+are saved before, and the command that brings them back is printed. No branch is
+ever deleted.`,
+		Example: `  swarm clean agent
+  swarm clean --all --no-rm-worktree`,
+		ValidArgsFunction: a.CompleteWorkers,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, other := range []string{"force-dirty", "rm-worktree"} {
+				if cmd.Flags().Changed("no-rm-worktree") && cmd.Flags().Changed(other) {
+					return output.Usagef("--no-rm-worktree and --%s exclude each other", other)
+				}
+			}
+			sel, err := o.Of(cmd, args)
+			if err != nil {
+				return err
+			}
+			return runClean(cmd.Context(), a, sel, o)
+		},
+	}
+	o.AddTo(cmd, a)
+	f := cmd.Flags()
+	f.BoolVar(&o.rmWorktree, "rm-worktree", true, "remove git worktrees, which is the default")
+	f.BoolVar(&o.noRmWorktree, "no-rm-worktree", false, "leave git worktrees where they are")
+	f.BoolVar(&o.forceDirty, "force-dirty", false, "remove worktrees with uncommitted changes too, after saving them")
+	f.BoolVar(&o.json, "json", false, "print the results as JSON")
+	return cmd
+}
+
+func runClean(ctx context.Context, a *app.App, sel host.Selection, o *cleanOptions) error {
+	output.FinishWriting()
+	return a.WithHost(ctx, func(h *host.Host) error {
+		failures := false
+		outcomes, err := h.Clean(ctx, sel, host.CleanRequest{
+			KeepWorkspace: o.noRmWorktree || !o.rmWorktree,
+			ForceDirty:    o.forceDirty,
+			Done: func(outcome host.CleanOutcome) {
+				if outcome.Err != nil {
+					failures = true
+					a.Fail(outcome.Err)
+				} else if !o.json {
+					a.Printf("cleaned %s\n", outcome.Worker.Name)
+				}
+				view.Remarks(a, outcome.Warnings, outcome.Notices)
+			},
+		})
+		if err != nil {
+			return err
+		}
+		if o.json {
+			if err := a.PrintJSON(view.CleanJSONOf(outcomes)); err != nil {
+				return err
+			}
+		}
+		if failures {
+			return output.Failed
+		}
+		return nil
+	})
+}

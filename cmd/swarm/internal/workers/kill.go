@@ -1,0 +1,155 @@
+package workers
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+type KillOptions struct {
+	command.Selection
+	signal     command.SignalFlag
+	Timeout    command.DurationFlag
+	noForce    bool
+	RmWorktree bool
+	ForceDirty bool
+	JSON       bool
+}
+
+func NewKill(a *app.App) *cobra.Command {
+	o := &KillOptions{Selection: command.Selection{Nothing: host.ErrNoSelection}}
+	cmd := &cobra.Command{
+		Use:   "kill NAME... | --all | --tag TAG",
+		Short: "End workers and everything they started",
+		Long: `End workers, all at the same time. "killed NAME" means that no process of the worker
+remains: neither its main process, nor children, nor daemons that it started.
+Processes that can't be ended are named, and the exit code is 1.
+
+A worker gets its gentle signal (SIGTERM, or the close of its window), then its
+grace (5 seconds), then SIGKILL, unless it was spawned with another policy. If
+this call is interrupted, the kill continues.
+
+With --rm-worktree the worker's git worktree is removed afterwards, unless work would
+be lost. --force-dirty removes it with uncommitted changes too; they are saved
+before, and the command that brings them back is printed. No branch is ever
+deleted.`,
+		Example: `  swarm kill agent
+  swarm kill --all
+  swarm kill --tag login --rm-worktree
+  swarm kill server --signal INT --timeout 1m --no-force`,
+		ValidArgsFunction: a.CompleteWorkers,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sel, err := o.Of(cmd, args)
+			if err != nil {
+				return err
+			}
+			return RunKill(cmd.Context(), a, sel, o)
+		},
+	}
+	o.AddTo(cmd, a)
+	f := cmd.Flags()
+	f.Var(&o.signal, "signal", "first signal, in place of the workers' own")
+	f.Var(&o.Timeout, "timeout", "how long they may take to end, in place of their own grace")
+	f.BoolVar(&o.noForce, "no-force", false, "send no SIGKILL: processes that are still alive then continue")
+	f.BoolVar(&o.RmWorktree, "rm-worktree", false, "remove their git worktrees afterwards")
+	f.BoolVar(&o.ForceDirty, "force-dirty", false, "remove worktrees with uncommitted changes too, after saving them")
+	f.BoolVar(&o.JSON, "json", false, "print the results as JSON")
+	command.CompleteWith(cmd, "signal", swarm.Signals()...)
+	return cmd
+}
+
+func RunKill(ctx context.Context, a *app.App, sel host.Selection, o *KillOptions) error {
+	output.FinishWriting()
+	return a.WithHost(ctx, func(h *host.Host) error {
+		k := Killer{App: a, JSON: o.JSON, Progress: output.NewProgress(a.Err, a.ErrWidth)}
+		request := host.KillRequest{
+			Signal:          string(o.signal),
+			Grace:           o.Timeout.D,
+			RemoveWorkspace: o.RmWorktree,
+			ForceDirty:      o.ForceDirty,
+			Progress:        k.Progress.Event,
+			Done:            k.Done,
+			Warn:            k.Warning,
+			Answer:          k.Answer,
+		}
+		if o.noForce {
+			force := false
+			request.Force = &force
+		}
+		_, err := h.Kill(ctx, sel, request)
+		return k.Result(err)
+	})
+}
+
+// Killer tells of the outcomes of one kill as they come.
+type Killer struct {
+	*app.App
+	JSON     bool
+	Progress *output.Progress
+	failed   bool
+	// left are the workers whose end was not waited for.
+	left []string
+}
+
+func (k *Killer) Done(o host.KillOutcome) {
+	if errors.Is(o.Err, context.Canceled) {
+		k.left = append(k.left, o.Worker.Name)
+		return
+	}
+	k.Progress.Aside(func() {
+		if o.Err != nil {
+			k.failed = true
+			k.Fail(o.Err)
+		} else if !k.JSON {
+			k.Printf("killed %s\n", o.Worker.Name)
+		}
+		view.Remarks(k.App, o.Warnings, o.Notices)
+	})
+}
+
+// Answer is the last that is said: the caller may be one of those that end now.
+func (k *Killer) Answer(outcomes []host.KillOutcome) {
+	k.Progress.Stop()
+	if !k.JSON {
+		return
+	}
+	results := make([]view.KillJSON, len(outcomes))
+	for i, o := range outcomes {
+		results[i] = view.KillJSONOf(o)
+	}
+	if err := k.PrintJSON(results); err != nil {
+		k.failed = true
+	}
+}
+
+func (k *Killer) Warning(w host.Warning) { k.Progress.Aside(func() { k.Warn(w.Text, w.Hint) }) }
+
+// Result returns how the call ends, whose own error is err.
+func (k *Killer) Result(err error) error {
+	k.Progress.Stop()
+	switch {
+	case err != nil:
+		return err
+	case k.left != nil:
+		k.interrupted()
+		return context.Canceled
+	case k.failed:
+		return output.Failed
+	}
+	return nil
+}
+
+// interrupted tells what this call does not wait for any more.
+func (k *Killer) interrupted() {
+	k.Hint("interrupted; not known to have ended: " + strings.Join(k.left, ", "))
+	k.Hint("a kill that was under way goes on: 'swarm status NAME' tells")
+}

@@ -1,0 +1,417 @@
+package workers
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/screen"
+	"github.com/swarmhost/swarm/shared/safetext"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+type logsOptions struct {
+	follow     bool
+	lines      command.CountFlag
+	since      command.DurationFlag
+	stream     *command.ChoiceFlag
+	timestamps bool
+	plain, raw bool
+	grep       command.PatternFlag
+	json       bool
+}
+
+func NewLogs(a *app.App) *cobra.Command {
+	o := &logsOptions{}
+	cmd := &cobra.Command{
+		Use:   "logs NAME",
+		Short: "Print the output of a worker",
+		Long: `Print the output of a worker, whether it runs or has ended. A pipe or a file gets the
+output byte for byte. A terminal gets text with colours (no colours with NO_COLOR or
+TERM=dumb): nothing else changes the terminal, and hidden characters are shown as
+escapes. --raw sends the bytes to a terminal too.
+
+The text, on a terminal or with --plain, is what the screen showed: the last state of a
+line that was overwritten, such as a progress bar; for a full-screen program, the lines
+that scrolled off and its screen at the end ('swarm peek' shows the current screen).
+With --follow a line is printed as soon as the program moves to the next one, and again
+if the program comes back to change it.
+
+--grep prints the lines that match a regular expression (RE2), as text with --plain or
+to a pipe. It matches the text without colours and overwritten parts, and --lines
+counts the matching lines. It is not an error if no line matches.
+
+Output is kept up to a limit (64 MiB); the size of dropped output is reported on
+stderr. The log never blocks or ends a worker.`,
+		Example: `  swarm logs build
+  swarm logs build --follow --lines 20
+  swarm logs agent --plain | less
+  swarm logs build --grep '^(error|warning):' --lines 5
+  swarm logs server --stream stderr --since 10m --timestamps
+  swarm logs server --json | jq -r 'select(.stream == "stderr") | .text'`,
+		Args:              command.Arguments(1, 1, "name of a worker"),
+		ValidArgsFunction: a.CompleteOneWorker,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.plain && o.raw {
+				return output.Usagef("--plain and --raw exclude each other")
+			}
+			if o.raw && o.grep.Regexp != nil {
+				return output.Usagef("--grep and --raw exclude each other")
+			}
+			return runLogs(cmd.Context(), a, args[0], o)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&o.follow, "follow", "f", false, "continue with new output until the worker ends")
+	f.Var(&o.grep, "grep", "only lines whose text matches the regular expression `RE`")
+	f.VarP(&o.lines, "lines", "n", "begin with the last `N` lines")
+	f.Var(&o.since, "since", "only output of the last duration, such as 10m")
+	o.stream = command.Choice(cmd, "stream", "only one stream", "", string(swarm.Stdout), string(swarm.Stderr))
+	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it was written")
+	f.BoolVar(&o.plain, "plain", false, "as text: without colours, each line as it was last on the screen")
+	f.BoolVar(&o.raw, "raw", false, "every byte as it was written, on a terminal too, which it may change")
+	f.BoolVar(&o.json, "json", false, "print one JSON object a line: time, stream, text, partial (its line goes on), dropped; with --plain a line of text each")
+	return cmd
+}
+
+func runLogs(ctx context.Context, a *app.App, name string, o *logsOptions) error {
+	options := swarm.OutputOptions{Stream: swarm.Stream(o.stream.Value), Follow: o.follow, Tail: o.lines.N}
+	if o.since.D != nil {
+		options.Since = time.Now().Add(-*o.since.D)
+	}
+	return a.WithHost(ctx, func(h *host.Host) error {
+		p := LogPrinter{App: a, timestamps: o.timestamps, json: o.json, Live: o.follow, last: o.lines.N, grep: o.grep.Regexp}
+		if !o.raw && !o.json {
+			p.Form = FormOfLogs(a)
+		}
+		p.Form.plain = p.Form.plain || o.plain || o.grep.Regexp != nil && !p.Form.terminal
+		if p.grep != nil && p.last != nil {
+			// The last lines that match may be anywhere.
+			options.Tail, p.last = nil, nil
+			n, err := countMatches(ctx, h, name, options, p.grep)
+			if err != nil {
+				return err
+			}
+			p.skip = max(0, n-*o.lines.N)
+		}
+		return p.Run(func(each func(swarm.Output) error) error { return h.Logs(ctx, name, options, each) })
+	})
+}
+
+// logForm is how a worker's output is shown. Its zero value is byte for byte.
+type logForm struct {
+	// plain leaves out terminal sequences.
+	plain bool
+	// terminal leaves out those that change a terminal, which are all but colours,
+	// and shows hidden characters.
+	terminal bool
+}
+
+// FormOfLogs returns what is fit for stdout.
+func FormOfLogs(a *app.App) logForm {
+	terminal := a.OutWidth() > 0
+	return logForm{terminal: terminal, plain: terminal && !a.Colours()}
+}
+
+// LogPrinter puts the pieces of a worker's output together again.
+type LogPrinter struct {
+	*app.App
+	Form             logForm
+	timestamps, json bool
+	// Live shows lines early, for those who follow the output.
+	Live bool
+	// last is how many lines of text are wanted, for what is not followed; nil: all. The
+	// last lines of the output may be more of them, such as the picture of a full-screen
+	// program.
+	last *int
+	// grep is what lines have to match; nil: all are printed. skip is how many of those
+	// that do are left out at first, skipping that this goes for the line that came last.
+	grep     *regexp.Regexp
+	skip     int
+	skipping bool
+	joined   map[swarm.Stream]*screen.Lines
+	// open is the stream whose line has no end yet.
+	open swarm.Stream
+	// screens make text of the streams, unless they are shown byte for byte.
+	screens map[swarm.Stream]*screen.Screen
+	// half is the beginning of a letter whose rest comes with the next piece.
+	half map[swarm.Stream][]byte
+	// dropped is how much output before what is printed next is no longer kept.
+	dropped int64
+	// line is what is written at once, err is what came of that.
+	line []byte
+	err  error
+}
+
+// Print prints a piece of output.
+func (p *LogPrinter) Print(o swarm.Output) error {
+	if o.Dropped > 0 {
+		p.Warn(fmt.Sprintf("%d bytes of older output are no longer kept", o.Dropped), "")
+	}
+	p.dropped += o.Dropped
+	switch {
+	case p.Form.plain || p.Form.terminal:
+		s := p.screenOf(o.Stream)
+		s.Write(o.Data, o.Time)
+		if !o.Partial {
+			s.Write([]byte{'\n'}, o.Time)
+		}
+		return p.err
+	case p.json:
+		return p.printJSON(o.Stream, o.Time, p.letters(o), o.Partial)
+	}
+	p.begin(o.Stream, o.Time, false)
+	p.line = append(p.line, o.Data...)
+	return p.end(!o.Partial)
+}
+
+// screenOf returns what makes text of a stream.
+func (p *LogPrinter) screenOf(stream swarm.Stream) *screen.Screen {
+	if s := p.screens[stream]; s != nil {
+		return s
+	}
+	if p.screens == nil {
+		p.screens = map[swarm.Stream]*screen.Screen{}
+	}
+	s := &screen.Screen{Live: p.Live, Colours: p.Form.terminal && !p.Form.plain}
+	s.Line = func(l screen.Line) {
+		if p.err == nil {
+			p.err = p.printText(stream, l)
+		}
+	}
+	if p.grep != nil {
+		s.Line = p.joinedOf(stream, s.Line).Add
+	}
+	p.screens[stream] = s
+	// A terminal has one stream. The lines of two are shown in their order.
+	for _, s := range p.screens {
+		s.Live = s.Live || len(p.screens) > 1
+	}
+	return s
+}
+
+// joinedOf returns what passes on the matching lines of a stream, but for those that are
+// left out.
+func (p *LogPrinter) joinedOf(stream swarm.Stream, line func(screen.Line)) *screen.Lines {
+	joined := &screen.Lines{Pattern: p.grep, Line: func(l screen.Line) {
+		if l.Begins {
+			if p.skipping = p.skip > 0; p.skipping {
+				p.skip--
+			}
+		}
+		if !p.skipping {
+			line(l)
+		}
+	}}
+	if p.joined == nil {
+		p.joined = map[swarm.Stream]*screen.Lines{}
+	}
+	p.joined[stream] = joined
+	return joined
+}
+
+// printText prints a line of text, or a piece of one.
+func (p *LogPrinter) printText(stream swarm.Stream, l screen.Line) error {
+	if p.json {
+		return p.printJSON(stream, l.Time, l.Text, !l.Ends)
+	}
+	p.begin(stream, l.Time, l.Begins)
+	if p.Form.terminal {
+		p.line = append(p.line, safeColours(l.Text)...)
+	} else {
+		p.line = append(p.line, l.Text...)
+	}
+	return p.end(l.Ends)
+}
+
+// begin begins a line, unless the open one goes on. fresh says that it does not.
+func (p *LogPrinter) begin(stream swarm.Stream, at time.Time, fresh bool) {
+	if p.open == stream && !fresh {
+		return
+	}
+	if p.open != "" && (p.timestamps || len(p.screens) > 0) {
+		p.line = append(p.line, '\n')
+	}
+	if p.timestamps {
+		p.line = at.Local().AppendFormat(p.line, output.TimestampFormat)
+	}
+	p.open = stream
+}
+
+// end ends a line, or a piece of one. Those who follow see it at once.
+func (p *LogPrinter) end(ends bool) error {
+	if ends {
+		p.line = append(p.line, '\n')
+		p.open = ""
+	}
+	switch {
+	case p.Live || len(p.screens) == 0:
+		return p.flush()
+	case p.last != nil:
+		if len(p.line) > lastBuffer {
+			p.line = lastLines(p.line, *p.last)
+		}
+	case len(p.line) > logBuffer:
+		return p.flush()
+	}
+	return nil
+}
+
+const (
+	// logBuffer is how much text is written at once.
+	logBuffer = 32 << 10
+	// lastBuffer is how much text comes together before all but the last lines go.
+	lastBuffer = 4 << 20
+)
+
+// lastLines returns the last n lines of text.
+func lastLines(text []byte, n int) []byte {
+	if n <= 0 {
+		return nil
+	}
+	at := len(bytes.TrimSuffix(text, []byte{'\n'}))
+	for range n {
+		if at = bytes.LastIndexByte(text[:at], '\n'); at < 0 {
+			return text
+		}
+	}
+	return text[at+1:]
+}
+
+func (p *LogPrinter) flush() error {
+	_, err := p.Out.Write(p.line)
+	p.line = p.line[:0]
+	return err
+}
+
+// settled is how long those who follow wait for more before they see what is not
+// finished, such as a prompt or the picture of a full-screen program.
+const settled = 300 * time.Millisecond
+
+// Run prints all output that read gives to each.
+func (p *LogPrinter) Run(read func(each func(swarm.Output) error) error) error {
+	var mu sync.Mutex
+	written, over := make(chan struct{}, 1), make(chan struct{})
+	var settling sync.WaitGroup
+	if p.Live && (p.Form.plain || p.Form.terminal) {
+		settling.Go(func() {
+			quiet := time.NewTimer(settled)
+			defer quiet.Stop()
+			for {
+				select {
+				case <-written:
+					quiet.Reset(settled)
+				case <-quiet.C:
+					mu.Lock()
+					p.settle()
+					mu.Unlock()
+				case <-over:
+					return
+				}
+			}
+		})
+	}
+	err := read(func(o swarm.Output) error {
+		select {
+		case written <- struct{}{}:
+		default:
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		return p.Print(o)
+	})
+	close(over)
+	settling.Wait()
+	if closeErr := p.close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// settle prints what is on the screens. A failure is returned by print.
+func (p *LogPrinter) settle() {
+	for stream, s := range p.screens {
+		s.Settle()
+		if joined := p.joined[stream]; joined != nil {
+			joined.Settle()
+		}
+	}
+}
+
+// close prints what is left at the end of the output.
+func (p *LogPrinter) close() error {
+	for _, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
+		if s := p.screens[stream]; s != nil {
+			s.Close()
+		}
+		if joined := p.joined[stream]; joined != nil {
+			joined.Close()
+		}
+	}
+	if p.last != nil && !p.Live {
+		p.line = lastLines(p.line, *p.last)
+	}
+	if p.err == nil && len(p.line) > 0 {
+		p.err = p.flush()
+	}
+	return p.err
+}
+
+// logJSON is a piece of output, or a line of text. What is not UTF-8 in it is replaced.
+type logJSON struct {
+	Time    *string `json:"time"`
+	Stream  string  `json:"stream"`
+	Text    string  `json:"text"`
+	Partial bool    `json:"partial"`
+	Dropped int64   `json:"dropped"`
+}
+
+func (p *LogPrinter) printJSON(stream swarm.Stream, at time.Time, text []byte, partial bool) error {
+	dropped := p.dropped
+	p.dropped = 0
+	return p.PrintJSONLine(logJSON{Time: output.TimeJSON(at), Stream: string(stream), Text: string(text), Partial: partial, Dropped: dropped})
+}
+
+// letters returns the piece without a letter at its end of which more is to come,
+// and with the beginning of its first one that came before.
+func (p *LogPrinter) letters(o swarm.Output) []byte {
+	data := append(p.half[o.Stream], o.Data...)
+	delete(p.half, o.Stream)
+	if !o.Partial {
+		return data
+	}
+	whole := safetext.Whole(data)
+	if rest := data[len(whole):]; len(rest) > 0 {
+		if p.half == nil {
+			p.half = map[swarm.Stream][]byte{}
+		}
+		p.half[o.Stream] = bytes.Clone(rest)
+	}
+	return whole
+}
+
+// safeColours makes harmless what is left of a worker's output beside its colours,
+// which are the only sequences in text.
+func safeColours(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		before, rest, found := bytes.Cut(text, []byte{'\x1b'})
+		out = append(out, safetext.Block(string(before))...)
+		if !found {
+			break
+		}
+		colour, after, _ := bytes.Cut(rest, []byte{'m'})
+		out = append(append(append(out, '\x1b'), colour...), 'm')
+		text = after
+	}
+	return out
+}

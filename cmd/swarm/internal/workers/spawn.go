@@ -1,0 +1,241 @@
+package workers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+type SpawnOptions struct {
+	Name, Backend, session, socket string
+	tmux                           bool
+	Worktree                       bool
+	branch, worktreeDir            string
+	tags, Env, envFiles, Options   []string
+	Cwd                            string
+	killSignal                     command.SignalFlag
+	killTimeout                    command.DurationFlag
+	KillMode                       *command.ChoiceFlag
+	logLimit                       command.SizeFlag
+	stdin                          bool
+	Profile                        string
+	Policy                         policyFlags
+	ready                          readyFlags
+	JSON                           bool
+	Command                        []string
+}
+
+func NewSpawn(a *app.App) *cobra.Command { return newSpawnWith(a, &SpawnOptions{}) }
+
+func newSpawnWith(a *app.App, o *SpawnOptions) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "spawn --name NAME [flags] -- COMMAND [ARG...]",
+		Short: "Start a worker",
+		Long: `Start COMMAND as a worker that keeps running when this call, its terminal and its
+session are gone. Everything after "--" is the command and its arguments, without a
+shell; the worker gets the environment of this call.
+
+The call returns when the worker runs. If anything fails, everything is undone and
+nothing is left behind.
+
+With --restart the worker's shim starts it again when its main process ends, even when
+no swarm command is running: the same worker, with the same id and log. A kill, a
+completion and the end of its --owner end it for good. A worker that fails too often
+stays down.
+
+With --ready-wait the call returns when the worker shows a prompt, or a line that
+matches --ready-pattern. If that takes too long, or an agent asks something first, the
+call prints a warning, which quotes the question. With --ready-wait=strict both are
+errors. An error that the agent shows is an error in any case. The worker keeps running
+in all these cases.`,
+		Example: `  swarm spawn --name build -- make watch
+  swarm spawn --name agent --tmux -- claude
+  swarm spawn --name fix --tmux --worktree --branch fix/login --tag login -- claude
+  swarm spawn --name web --cwd site --env PORT=8080 --restart on-failure -- npm start
+  swarm spawn --name once --rm --owner $$ -- ./deploy
+  swarm spawn --name db --ready-wait --ready-pattern 'ready to accept' -- postgres -D data`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.Parse(cmd, args); err != nil {
+				return err
+			}
+			return runSpawn(cmd.Context(), a, o)
+		},
+	}
+	o.AddPlace(cmd, "process")
+	f := cmd.Flags()
+	f.StringArrayVar(&o.Options, "option", nil, "option of the backend, `KEY=VAL`; may be repeated")
+	f.Var(&o.killSignal, "kill-signal", "first signal when it is killed (default: the backend's gentle way)")
+	f.Var(&o.killTimeout, "kill-timeout", "how long it may then take to end (default: 5s)")
+	o.KillMode = command.Choice(cmd, "kill-mode", "which processes get the first signal", "", "tree", "main")
+	f.Var(&o.logLimit, "log-limit", "how much of its output to keep (default: 64MiB)")
+	f.BoolVar(&o.stdin, "stdin", false, "keep its standard input open for 'swarm send'; for workers without a terminal")
+	f.StringVar(&o.Profile, "profile", "", "`NAME` of the agent's profile, or none (default: by its command; see 'swarm agent profiles')")
+	o.Policy.addTo(cmd)
+	o.ready.addTo(cmd)
+	f.BoolVar(&o.JSON, "json", false, "print the worker as JSON")
+	command.CompleteWith(cmd, "kill-signal", swarm.Signals()...)
+	return cmd
+}
+
+// AddPlace adds the flags that say who the worker is and where it runs; backend is
+// the default one.
+func (o *SpawnOptions) AddPlace(cmd *cobra.Command, backend string) {
+	f := cmd.Flags()
+	f.StringVar(&o.Name, "name", "", "`NAME` of the worker; required")
+	f.BoolVar(&o.tmux, "tmux", false, "run in a tmux window; the same as --backend tmux")
+	f.StringVar(&o.Backend, "backend", "", "`PLUGIN` that owns the worker (default: "+backend+")")
+	f.StringVar(&o.session, "session", "", "tmux `SESSION` for the window (default: one of swarm's own)")
+	f.StringVar(&o.socket, "tmux-socket", "", "`NAME` of the tmux server, as in tmux -L")
+	f.BoolVar(&o.Worktree, "worktree", false, "run in a new git worktree of the repository")
+	f.StringVar(&o.branch, "branch", "", "`BRANCH` of the worktree (default: the name)")
+	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to create the worktree in (default: REPOSITORY-worktrees beside it)")
+	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` for the worker; may be repeated")
+	f.StringArrayVar(&o.Env, "env", nil, "variable for the worker, `KEY=VAL`; may be repeated")
+	f.StringArrayVar(&o.envFiles, "env-file", nil, "`FILE` of variables for the worker; may be repeated, --env takes precedence")
+	f.StringVar(&o.Cwd, "cwd", "", "working directory `DIR` (default: this one); with --worktree, the same\ndirectory of the new worktree (default: its top)")
+}
+
+// Parse checks what needs no config.
+func (o *SpawnOptions) Parse(cmd *cobra.Command, args []string) error {
+	dash := cmd.ArgsLenAtDash()
+	if o.Name == "" {
+		return output.Usagef("required flag --name not set")
+	}
+	if err := host.CheckName(o.Name); err != nil {
+		return &output.UsageError{Text: err.Error()}
+	}
+	if dash > 0 {
+		return output.Usagef("unexpected argument '%s' before --", args[0])
+	}
+	if dash < 0 || len(args) == 0 {
+		return &output.UsageError{Text: "no command provided (use -- command...)", Hint: command.CommandHint(cmd, args)}
+	}
+	o.Command = args
+	if o.tmux && o.Backend != "" && o.Backend != app.BackendTmux {
+		return output.Usagef("--tmux and --backend %s exclude each other", o.Backend)
+	}
+	if o.tmux {
+		o.Backend = app.BackendTmux
+	}
+	if o.stdin && o.Backend == app.BackendTmux {
+		return output.Usagef("--stdin is for workers without a terminal: one in tmux takes input anyway, with 'swarm send %s'", o.Name)
+	}
+	if !o.Worktree && (o.branch != "" || o.worktreeDir != "") {
+		return output.Usagef("--branch and --worktree-dir need --worktree")
+	}
+	for _, entry := range o.Env {
+		if _, _, err := command.KeyValue(entry); err != nil {
+			return fmt.Errorf("invalid env format '%s' (expected KEY=VAL)", entry)
+		}
+	}
+	if slices.Contains(o.tags, "") {
+		return output.Usagef("--tag is empty")
+	}
+	if err := o.Policy.check(); err != nil {
+		return err
+	}
+	return o.ready.check()
+}
+
+func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
+	output.FinishWriting()
+	loaded, err := a.LoadProjectFor(o.Backend)
+	if err != nil {
+		return err
+	}
+	request, err := o.Request(loaded.Config)
+	if err == nil {
+		err = o.CheckParent(loaded, request)
+	}
+	if err != nil {
+		return err
+	}
+	return a.With(ctx, loaded.Config, func(h *host.Host) error {
+		worker, err := h.Spawn(ctx, request)
+		if err != nil {
+			return HintAtWords(err, request.Command)
+		}
+		WarnOfFlags(a, h, request)
+		var result any = view.WorkerJSONIn(a, worker)
+		if o.ready.wait.on() {
+			var ready bool
+			ready, err = awaitReady(ctx, a, h, worker, o.ready)
+			result = spawnJSON{WorkerJSON: view.WorkerJSONIn(a, worker), Ready: ready}
+		}
+		// It runs in any case, also if this call is interrupted.
+		if o.JSON {
+			return errors.Join(err, a.PrintJSON(result))
+		}
+		a.Printf("spawned %s%s\n", worker.Name, view.SpawnedWhere(worker))
+		return err
+	})
+}
+
+// WarnOfFlags warns of flags that a known agent needs as a worker and does not have.
+// They are not added: what follows -- is the user's.
+func WarnOfFlags(a *app.App, h *host.Host, r host.SpawnRequest) {
+	profiles, _ := h.Profiles() // what is wrong in one is told by 'swarm agent profiles'
+	p := profiles.Named(r.Profile)
+	if r.Profile == "" {
+		p = profiles.For(r.Command)
+	}
+	if p == nil {
+		return
+	}
+	_, added, missing := p.WithFlags(r.Command)
+	if lacks := strings.Join(append(added, missing...), " "); lacks != "" {
+		a.Warn(fmt.Sprintf("%s runs without %s", p.Title(), lacks), fmt.Sprintf("'swarm agent profiles %s' says why it needs that as a worker", p.Name()))
+	}
+}
+
+// HintAtWords adds a hint to the error about a command that could not be started
+// because it is a whole command line in one argument.
+func HintAtWords(err error, argv []string) error {
+	if !errors.Is(err, swarm.ErrInvalidSpec) || len(argv) != 1 || len(strings.Fields(argv[0])) < 2 {
+		return err
+	}
+	return &output.HintError{Err: err, Hint: fmt.Sprintf("the command is one argument with spaces: use -- %s, or for a shell -- sh -c %s", argv[0], command.Quoted(argv[0]))}
+}
+
+// spawnJSON is the new worker of a spawn that waited for it.
+type spawnJSON struct {
+	view.WorkerJSON
+	Ready bool `json:"ready"`
+}
+
+// awaitReady waits until a new worker is ready. That it asks something, or is not ready
+// in time, is a warning unless strict was asked for: it was spawned, and what it shows
+// says why. An error that it shows is an error.
+func awaitReady(ctx context.Context, a *app.App, h *host.Host, w host.Worker, flags readyFlags) (bool, error) {
+	r := flags.request()
+	err := h.AwaitReady(ctx, w.ID, r)
+	hint := ""
+	switch asks, ok := errors.AsType[*host.AsksError](err); {
+	case ok:
+		hint = asks.Hint()
+		err = fmt.Errorf("'%s' %s", asks.Name, view.AsksText(asks.Question, asks.Choices))
+	case errors.Is(err, host.ErrBroken):
+		return false, err
+	case errors.Is(err, host.ErrNotReady):
+		err = fmt.Errorf("agent '%s' did not become ready within %gs", w.Name, r.Timeout.Seconds())
+	case errors.Is(err, host.ErrEnded) || errors.Is(err, host.ErrNotFound):
+	default:
+		return err == nil, err
+	}
+	if flags.wait.strict() {
+		return false, output.WithHint(err, hint)
+	}
+	a.Warn(err.Error(), hint)
+	return false, nil
+}

@@ -1,0 +1,108 @@
+package workers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/host"
+)
+
+// The exit codes of status beside 0 for a running worker.
+const (
+	statusStopped  = 1
+	statusNotFound = 2
+	statusUnclear  = 3
+)
+
+type statusOptions struct{ json bool }
+
+func NewStatus(a *app.App) *cobra.Command {
+	o := &statusOptions{}
+	cmd := &cobra.Command{
+		Use:   "status NAME",
+		Short: "Show a worker's status",
+		Long: `Show in one line the status of a worker. It is checked now, at the worker itself;
+nothing is changed. An exit code is always the real one: if it can never be known, the
+worker is "lost". For a running agent, the line also says whether its screen shows that
+it works, is idle or asks something, and what; 'swarm explain' shows why.
+
+Exit code: 0 running, 1 ended, 2 no such worker, 3 anything else (starting,
+unknown, or lost with processes that are still alive).`,
+		Example: `  swarm status build
+  swarm status build > /dev/null || swarm spawn --name build2 -- make watch
+  swarm status build --json | jq .exit.code`,
+		Args:              command.Arguments(1, 1, "name of a worker"),
+		ValidArgsFunction: a.CompleteOneWorker,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runStatus(cmd.Context(), a, args[0], o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the worker as JSON")
+	return cmd
+}
+
+func runStatus(ctx context.Context, a *app.App, name string, o *statusOptions) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
+		workers, warnings, err := h.Workers(ctx, host.Selection{Names: []string{name}, States: true})
+		if errors.Is(err, host.ErrNotFound) {
+			return &output.CodeError{Code: statusNotFound, Err: err}
+		}
+		if err != nil {
+			return &output.CodeError{Code: statusUnclear, Err: err}
+		}
+		for _, text := range warnings {
+			a.Warn(text, "")
+		}
+		if len(workers) == 0 {
+			return &output.CodeError{Code: statusUnclear}
+		}
+		w := workers[0]
+		if o.json {
+			err = a.PrintJSON(view.WorkerJSONIn(a, w))
+		} else {
+			a.Printf("%s\n", view.StatusLine(w, time.Now()))
+			lastWords(ctx, a, h, w)
+		}
+		if code := statusCode(w); err == nil && code != 0 {
+			return &output.CodeError{Code: code}
+		}
+		return err
+	})
+}
+
+// crashLines is how many of the last lines of a worker in a crash loop are told.
+const crashLines = 5
+
+// lastWords tells on stderr what a worker wrote before it was given up.
+func lastWords(ctx context.Context, a *app.App, h *host.Host, w host.Worker) {
+	if !view.InCrashLoop(w) {
+		return
+	}
+	last := crashLines
+	peek, err := h.Peek(ctx, w.ID, last)
+	if err != nil || len(peek.Lines) == 0 {
+		return // status has said what it was asked for
+	}
+	a.Hint("its last lines:")
+	for _, line := range peek.Lines[max(0, len(peek.Lines)-last):] {
+		a.Hint("  " + line)
+	}
+}
+
+func statusCode(w host.Worker) int {
+	switch {
+	case w.Status == host.StatusRunning:
+		return 0
+	case w.Gone():
+		return statusStopped
+	default:
+		return statusUnclear
+	}
+}

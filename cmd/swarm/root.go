@@ -9,14 +9,19 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/agent"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/config"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/history"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/inbox"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/inside"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/integrate"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/plugin"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/sets"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/shutdown"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/system"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/talk"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/task"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/team"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/tool"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
@@ -68,17 +73,17 @@ func verbs() []verb {
 		{"heartbeat", groupTeams, inside.NewHeartbeat},
 		{"shutdown", groupTeams, shutdown.New},
 		{"courier", groupTeams, inside.NewCourier},
-		{"tasks", groupTools, newTasks},
-		{"tool", groupTools, newTool},
-		{"mcp", groupTools, newMCP},
-		{"skill", groupTools, withTree(newSkill)},
-		{"integrate", groupTools, withTree(newIntegrate)},
-		{"hook", groupTools, newHook},
-		{"config", groupSystem, newConfig},
-		{"plugin", groupSystem, newPlugin},
-		{"doctor", groupSystem, newDoctor},
-		{"completion", groupSystem, newCompletion},
-		{"version", groupSystem, newVersion},
+		{"tasks", groupTools, tool.NewTasks},
+		{"tool", groupTools, tool.New},
+		{"mcp", groupTools, tool.NewMCP},
+		{"skill", groupTools, withTree(integrate.NewSkill)},
+		{"integrate", groupTools, withTree(integrate.NewIntegrate)},
+		{"hook", groupTools, integrate.NewHook},
+		{"config", groupSystem, config.New},
+		{"plugin", groupSystem, plugin.New},
+		{"doctor", groupSystem, system.NewDoctor},
+		{"completion", groupSystem, system.NewCompletion},
+		{"version", groupSystem, system.NewVersion},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/integrate"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
@@ -14,7 +15,7 @@ func TestSkill(t *testing.T) {
 	t.Parallel()
 	a := &app.App{}
 	root := newRoot(a)
-	text, err := skill(root)
+	text, err := integrate.Skill(root)
 	if err != nil {
 		t.Fatal(err)
 	}

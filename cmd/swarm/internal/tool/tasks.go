@@ -1,4 +1,4 @@
-package main
+package tool
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func (f *sessionFlag) parseInto(env *tool.Env) (err error) {
 	return err
 }
 
-func newTasks(a *app.App) *cobra.Command {
+func NewTasks(a *app.App) *cobra.Command {
 	o := &tasksOptions{}
 	cmd := &cobra.Command{
 		Use:   "tasks [flags]",

@@ -1,4 +1,4 @@
-package main
+package plugin
 
 import (
 	"context"
@@ -16,12 +16,12 @@ import (
 	"github.com/swarmhost/swarm/host/pluginadmin"
 )
 
-func newPlugin(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	return command.NewGroup(&cobra.Command{
 		Use:   "plugin",
 		Short: "Show, install and check the plugins that own workers and worktrees",
-	}, newPluginList(a), newPluginInfo(a), newPluginInstall(a), newPluginVerify(a), newPluginRemove(a), newPluginNew(a),
-		newPluginCheck(a))
+	}, newPluginList(a), newInfo(a), newInstall(a), newVerify(a), newRemove(a), newNew(a),
+		newCheck(a))
 }
 
 func newPluginList(a *app.App) *cobra.Command {
@@ -38,13 +38,13 @@ file names it.`,
   swarm plugin list --json | jq -r '.[] | select(.health != "ok") | .name'`,
 		DisableFlagsInUseLine: true,
 		Args:                  command.Arguments(0, 0, ""),
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return runPluginList(cmd.Context(), a, json) },
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return runList(cmd.Context(), a, json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print the plugins as JSON")
 	return cmd
 }
 
-func runPluginList(ctx context.Context, a *app.App, json bool) error {
+func runList(ctx context.Context, a *app.App, json bool) error {
 	return withPlugins(ctx, a, func(h *host.Host) error {
 		plugins := h.Plugins().List(ctx)
 		if json {

@@ -1,4 +1,4 @@
-package main
+package tool
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newToolList(a *app.App) *cobra.Command {
+func newList(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -21,7 +21,7 @@ func newToolList(a *app.App) *cobra.Command {
 		Example: `  swarm tool list
   swarm tool list --json | jq -r '.[].name'`,
 		Args: command.Arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error { return runToolList(a, asJSON) },
+		RunE: func(*cobra.Command, []string) error { return runList(a, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
 	return cmd
@@ -38,7 +38,7 @@ type toolJSON struct {
 	Set         string `json:"set"`
 }
 
-func runToolList(a *app.App, asJSON bool) error {
+func runList(a *app.App, asJSON bool) error {
 	tools := tool.All()
 	if asJSON {
 		list := make([]toolJSON, len(tools))

@@ -1,4 +1,4 @@
-package main
+package plugin
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ type pluginNewOptions struct {
 	checkout string
 }
 
-func newPluginNew(a *app.App) *cobra.Command {
+func newNew(a *app.App) *cobra.Command {
 	o := &pluginNewOptions{}
 	cmd := &cobra.Command{
 		Use:   "new NAME [flags]",
@@ -34,7 +34,7 @@ docs/writing-a-plugin.md continues from there.`,
   swarm plugin new mine --checkout ~/src/swarm`,
 		Args:              command.Arguments(1, 1, "NAME"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(_ *cobra.Command, args []string) error { return runPluginNew(a, args[0], o) },
+		RunE:              func(_ *cobra.Command, args []string) error { return runNew(a, args[0], o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.lang, "lang", scaffold.Languages()[0], "`language`: "+strings.Join(scaffold.Languages(), " or "))
@@ -44,7 +44,7 @@ docs/writing-a-plugin.md continues from there.`,
 	return cmd
 }
 
-func runPluginNew(a *app.App, name string, o *pluginNewOptions) error {
+func runNew(a *app.App, name string, o *pluginNewOptions) error {
 	p := scaffold.Plugin{Name: name, Language: o.lang}
 	if o.checkout != "" {
 		checkout, err := filepath.Abs(o.checkout)

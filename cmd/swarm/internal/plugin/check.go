@@ -1,4 +1,4 @@
-package main
+package plugin
 
 import (
 	"regexp"
@@ -27,7 +27,7 @@ type pluginCheckOptions struct {
 	options           []string
 }
 
-func newPluginCheck(a *app.App) *cobra.Command {
+func newCheck(a *app.App) *cobra.Command {
 	o := &pluginCheckOptions{}
 	cmd := &cobra.Command{
 		Use:   "check PATH|NAME [flags]",
@@ -64,7 +64,7 @@ The exit code is 1 if a rule was broken.`,
 			}
 			return completePlugins(a)(cmd, args, prefix)
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return runPluginCheck(a, args[0], o) },
+		RunE: func(_ *cobra.Command, args []string) error { return runCheck(a, args[0], o) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
@@ -79,7 +79,7 @@ The exit code is 1 if a rule was broken.`,
 	return cmd
 }
 
-func runPluginCheck(a *app.App, target string, o *pluginCheckOptions) error {
+func runCheck(a *app.App, target string, o *pluginCheckOptions) error {
 	if _, err := regexp.Compile(o.run); err != nil {
 		return output.Usagef("invalid value '%s' for --run: %v", o.run, err)
 	}

@@ -1,4 +1,4 @@
-package main
+package plugin
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/swarmhost/swarm/host/pluginadmin"
 )
 
-func newPluginInfo(a *app.App) *cobra.Command {
+func newInfo(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "info NAME [flags]",
@@ -28,7 +28,7 @@ installed from.`,
 		DisableFlagsInUseLine: true,
 		Args:                  command.Arguments(1, 1, "a plugin"),
 		ValidArgsFunction:     completePlugins(a),
-		RunE:                  func(cmd *cobra.Command, args []string) error { return runPluginInfo(cmd.Context(), a, args[0], json) },
+		RunE:                  func(cmd *cobra.Command, args []string) error { return runInfo(cmd.Context(), a, args[0], json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print it as JSON")
 	return cmd
@@ -100,7 +100,7 @@ func pluginInfoJSONOf(p pluginadmin.Detail) pluginInfoJSON {
 	return j
 }
 
-func runPluginInfo(ctx context.Context, a *app.App, name string, json bool) error {
+func runInfo(ctx context.Context, a *app.App, name string, json bool) error {
 	return withPlugins(ctx, a, func(h *host.Host) error {
 		p, err := h.Plugins().Show(ctx, name)
 		if err != nil {

@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 )
 
-func newCompletion(a *app.App) *cobra.Command {
+func NewCompletion(a *app.App) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish",

@@ -1,4 +1,4 @@
-package main
+package tool
 
 import (
 	"github.com/google/jsonschema-go/jsonschema"
@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-func newToolSchema(a *app.App) *cobra.Command {
+func newSchema(a *app.App) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "schema NAME | --all",
@@ -27,7 +27,7 @@ wrong input.`,
 			case all && len(args) > 0:
 				return output.Usagef("a name and --all exclude each other")
 			case all:
-				return runToolSchemas(a)
+				return runSchemas(a)
 			case len(args) == 0:
 				return output.Usagef("missing argument: name of a tool, or --all")
 			}
@@ -67,7 +67,7 @@ func toolSchemaOf(t tool.Tool) toolSchema {
 	}
 }
 
-func runToolSchemas(a *app.App) error {
+func runSchemas(a *app.App) error {
 	var all struct {
 		Tools []toolSchema `json:"tools"`
 	}

@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"github.com/spf13/cobra"
@@ -8,7 +8,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 )
 
-func newVersion(a *app.App) *cobra.Command {
+func NewVersion(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "version",

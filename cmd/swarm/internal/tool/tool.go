@@ -1,4 +1,4 @@
-package main
+package tool
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/shared/nearest"
 )
 
-func newTool(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	return command.NewGroup(&cobra.Command{
 		Use:   "tool",
 		Short: "Call agent tools from the shell",
@@ -22,7 +22,7 @@ with the rights of the caller.`,
 		Example: `  swarm tool list
   swarm tool schema KillShell
   swarm tool call Bash --json-input '{"command": "make test"}'`,
-	}, newToolList(a), newToolSchema(a), newToolCall(a))
+	}, newList(a), newSchema(a), newCall(a))
 }
 
 // findTool returns the tool of that name.

@@ -1,4 +1,4 @@
-package main
+package integrate
 
 import (
 	_ "embed"
@@ -18,7 +18,7 @@ import (
 //go:embed skill.md
 var skillText string
 
-func newSkill(a *app.App, tree func() *cobra.Command) *cobra.Command {
+func NewSkill(a *app.App, tree func() *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "skill",
 		Short: "Print a skill that teaches an agent to use swarm",
@@ -27,7 +27,7 @@ use swarm, and lists all commands and tools of this version, one line each.`,
 		Example: `  mkdir -p ~/.claude/skills/swarm && swarm skill > ~/.claude/skills/swarm/SKILL.md`,
 		Args:    command.Arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			text, err := skill(tree())
+			text, err := Skill(tree())
 			if err == nil {
 				a.Printf("%s", output.Made(text))
 			}
@@ -53,8 +53,8 @@ type skillVerb struct{ Use, Short string }
 
 type skillTool struct{ Name, What string }
 
-// skill returns the skill of this version.
-func skill(root *cobra.Command) (string, error) {
+// Skill returns the skill of this version.
+func Skill(root *cobra.Command) (string, error) {
 	data := skillData{About: root.Long, Example: unindented(root.Example)}
 	for _, group := range root.Groups() {
 		g := skillGroup{Title: group.Title}

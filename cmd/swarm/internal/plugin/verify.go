@@ -1,4 +1,4 @@
-package main
+package plugin
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-func newPluginVerify(a *app.App) *cobra.Command {
+func newVerify(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "verify [NAME] [flags]",
@@ -28,7 +28,7 @@ Exit code: 0 if nothing has changed, else 1.`,
 		Args:                  command.Arguments(0, 1, ""),
 		ValidArgsFunction:     completeInstalled(a, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runPluginVerify(cmd.Context(), a, strings.Join(args, ""), json)
+			return runVerify(cmd.Context(), a, strings.Join(args, ""), json)
 		},
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print the results as JSON")
@@ -43,7 +43,7 @@ type pluginVerdictJSON struct {
 	Problems []string `json:"problems"`
 }
 
-func runPluginVerify(ctx context.Context, a *app.App, name string, json bool) error {
+func runVerify(ctx context.Context, a *app.App, name string, json bool) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
 		verdicts, err := h.Plugins().Verify(name)
 		if err != nil {

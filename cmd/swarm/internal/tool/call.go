@@ -1,4 +1,4 @@
-package main
+package tool
 
 import (
 	"context"
@@ -24,14 +24,14 @@ import (
 	"github.com/swarmhost/swarm/shared/errtext"
 )
 
-type toolCallOptions struct {
+type callOptions struct {
 	input   string
 	session sessionFlag
 	json    bool
 }
 
-func newToolCall(a *app.App) *cobra.Command {
-	o := &toolCallOptions{}
+func newCall(a *app.App) *cobra.Command {
+	o := &callOptions{}
 	cmd := &cobra.Command{
 		Use:   "call NAME [flags]",
 		Short: "Call a tool",
@@ -57,7 +57,7 @@ Exit code: 0 if the answer says success, 1 if not, 2 if the input was wrong.`,
 			if err != nil {
 				return err
 			}
-			return runToolCall(cmd.Context(), a, t, o)
+			return runCall(cmd.Context(), a, t, o)
 		},
 	}
 	f := cmd.Flags()
@@ -68,7 +68,7 @@ Exit code: 0 if the answer says success, 1 if not, 2 if the input was wrong.`,
 	return cmd
 }
 
-func runToolCall(ctx context.Context, a *app.App, t tool.Tool, o *toolCallOptions) error {
+func runCall(ctx context.Context, a *app.App, t tool.Tool, o *callOptions) error {
 	output.FinishWriting()
 	input, err := readToolInput(ctx, o.input)
 	if err != nil {
@@ -117,7 +117,7 @@ func readToolInput(ctx context.Context, value string) (json.RawMessage, error) {
 }
 
 // toolCallEnv reads the project's file only for the tool that starts what it names.
-func toolCallEnv(a *app.App, t tool.Tool, o *toolCallOptions) (env tool.Env, err error) {
+func toolCallEnv(a *app.App, t tool.Tool, o *callOptions) (env tool.Env, err error) {
 	switch t.Name {
 	case "spawn-agent", "worker-spawn":
 		loaded, err := a.LoadProjectFor(app.BackendTmux)
@@ -137,7 +137,7 @@ func toolCallEnv(a *app.App, t tool.Tool, o *toolCallOptions) (env tool.Env, err
 	return env, err
 }
 
-func printResult(a *app.App, r tool.Result, o *toolCallOptions) error {
+func printResult(a *app.App, r tool.Result, o *callOptions) error {
 	if a.OutWidth() == 0 || o.json {
 		return a.PrintJSON(r.Output)
 	}

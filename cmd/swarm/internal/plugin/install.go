@@ -1,4 +1,4 @@
-package main
+package plugin
 
 import (
 	"context"
@@ -18,7 +18,7 @@ type pluginInstallOptions struct {
 	force, json  bool
 }
 
-func newPluginInstall(a *app.App) *cobra.Command {
+func newInstall(a *app.App) *cobra.Command {
 	var o pluginInstallOptions
 	cmd := &cobra.Command{
 		Use:   "install PATH|ARCHIVE [flags]",
@@ -45,7 +45,7 @@ run.`,
 			if o.sha256 != "" && !isSHA256(o.sha256) {
 				return output.Usagef("invalid value '%s' for --sha256: expected 64 hexadecimal digits, as sha256sum prints them", o.sha256)
 			}
-			return runPluginInstall(cmd.Context(), a, o)
+			return runInstall(cmd.Context(), a, o)
 		},
 	}
 	f := cmd.Flags()
@@ -80,7 +80,7 @@ type pluginInstalledJSON struct {
 	UsedInstead *string `json:"used_instead"`
 }
 
-func runPluginInstall(ctx context.Context, a *app.App, o pluginInstallOptions) error {
+func runInstall(ctx context.Context, a *app.App, o pluginInstallOptions) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		p, err := h.Plugins().Install(ctx, pluginadmin.InstallRequest{Path: o.path, SHA256: o.sha256, Force: o.force})

@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 type doctorOptions struct{ rebuild, json bool }
 
-func newDoctor(a *app.App) *cobra.Command {
+func NewDoctor(a *app.App) *cobra.Command {
 	o := &doctorOptions{}
 	cmd := &cobra.Command{
 		Use:   "doctor",

@@ -1,4 +1,4 @@
-package main
+package integrate
 
 import (
 	"context"
@@ -31,7 +31,7 @@ const (
 	hookInputSize  = 1 << 20
 )
 
-func newHook(a *app.App) *cobra.Command {
+func NewHook(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook CLIENT EVENT",
 		Short: "Record what a coding agent's hook reports",

@@ -1,4 +1,4 @@
-package main
+package plugin
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/pluginadmin"
 )
 
-func newPluginRemove(a *app.App) *cobra.Command {
+func newRemove(a *app.App) *cobra.Command {
 	var r pluginadmin.RemoveRequest
 	var json bool
 	cmd := &cobra.Command{
@@ -39,7 +39,7 @@ last version is kept while the plugin owns workers that run.`,
 			case at && r.All:
 				return output.Usagef("'%s' names one version, --all means all", args[0])
 			}
-			return runPluginRemove(cmd.Context(), a, r, json)
+			return runRemove(cmd.Context(), a, r, json)
 		},
 	}
 	f := cmd.Flags()
@@ -55,7 +55,7 @@ type pluginRemovedJSON struct {
 	Removed []string `json:"removed"`
 }
 
-func runPluginRemove(ctx context.Context, a *app.App, r pluginadmin.RemoveRequest, json bool) error {
+func runRemove(ctx context.Context, a *app.App, r pluginadmin.RemoveRequest, json bool) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		versions, err := h.Plugins().Remove(ctx, r)

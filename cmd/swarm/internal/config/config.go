@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
-func newConfig(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	return command.NewGroup(&cobra.Command{
 		Use:   "config",
 		Short: "Show, check and write config files",
@@ -28,7 +28,7 @@ func newConfig(a *app.App) *cobra.Command {
 directory or above it, then flags; the later one takes precedence. Commands for
 workers that exist already (ls, status, wait, logs, kill, clean and the like) never
 read the project's file.`,
-	}, newConfigPath(a), newConfigCheck(a), newConfigShow(a), newConfigInit(a), newConfigTrust(a), newConfigSchema(a))
+	}, newConfigPath(a), newConfigCheck(a), newConfigShow(a), newInit(a), newTrust(a), newSchema(a))
 }
 
 func newConfigPath(a *app.App) *cobra.Command {
@@ -37,7 +37,7 @@ func newConfigPath(a *app.App) *cobra.Command {
 		Use:   "path",
 		Short: "Print the paths of the config files",
 		Args:  command.Arguments(0, 0, ""),
-		RunE:  func(*cobra.Command, []string) error { return runConfigPath(a, json) },
+		RunE:  func(*cobra.Command, []string) error { return runPath(a, json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print them as JSON")
 	return cmd
@@ -55,7 +55,7 @@ type fileJSON struct {
 	reason string
 }
 
-func runConfigPath(a *app.App, json bool) error {
+func runPath(a *app.App, json bool) error {
 	files, err := configFiles(a)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ Exit code: 0 if there are no mistakes, else 1.`,
   swarm config check ./swarm.toml`,
 		Args: command.Arguments(0, 1, ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := runConfigCheck(cmd.Context(), a, args)
+			err := runCheck(cmd.Context(), a, args)
 			var problems config.Problems
 			switch {
 			case json && (err == nil || errors.As(err, &problems)):
@@ -153,7 +153,7 @@ func problemsJSON(problems config.Problems) []problemJSON {
 	return list
 }
 
-func runConfigCheck(ctx context.Context, a *app.App, args []string) error {
+func runCheck(ctx context.Context, a *app.App, args []string) error {
 	if len(args) == 0 {
 		loaded, err := a.LoadProject()
 		if loaded == nil {
@@ -185,7 +185,7 @@ func newConfigShow(a *app.App) *cobra.Command {
 		Long: `Print every setting in effect in this directory, as TOML, and where it was set.
 Mistakes in the files are reported as "swarm config check" does.`,
 		Args: command.Arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error { return runConfigShow(a, json) },
+		RunE: func(*cobra.Command, []string) error { return runShow(a, json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print them as JSON")
 	return cmd
@@ -198,7 +198,7 @@ type valueJSON struct {
 	Source *string `json:"source"`
 }
 
-func runConfigShow(a *app.App, json bool) error {
+func runShow(a *app.App, json bool) error {
 	loaded, damaged := a.LoadProject()
 	if loaded == nil {
 		return damaged

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ import (
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
-func newConfigInit(a *app.App) *cobra.Command {
+func newInit(a *app.App) *cobra.Command {
 	var project bool
 	cmd := &cobra.Command{
 		Use:   "init",
@@ -28,13 +28,13 @@ file that exists is never overwritten.`,
 		Example: `  swarm config init
   swarm config init --project`,
 		Args: command.Arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error { return runConfigInit(a, project) },
+		RunE: func(*cobra.Command, []string) error { return runInit(a, project) },
 	}
 	cmd.Flags().BoolVar(&project, "project", false, "write swarm.toml in this directory, not the user's file")
 	return cmd
 }
 
-func runConfigInit(a *app.App, project bool) error {
+func runInit(a *app.App, project bool) error {
 	path := config.UserFile(a.Getenv)
 	if project {
 		path = config.ProjectFile
@@ -72,7 +72,7 @@ func checkHome(path string) error {
 	}
 }
 
-func newConfigTrust(a *app.App) *cobra.Command {
+func newTrust(a *app.App) *cobra.Command {
 	var revoke bool
 	cmd := &cobra.Command{
 		Use:   "trust",
@@ -89,13 +89,13 @@ are not checked, unless the file gives their sha256.`,
 		Example: `  swarm config trust
   swarm config trust --revoke`,
 		Args: command.Arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error { return runConfigTrust(a, revoke) },
+		RunE: func(*cobra.Command, []string) error { return runTrust(a, revoke) },
 	}
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "stop trusting it")
 	return cmd
 }
 
-func runConfigTrust(a *app.App, revoke bool) error {
+func runTrust(a *app.App, revoke bool) error {
 	path := setup.ProjectFile()
 	if path == "" {
 		return fmt.Errorf("no %s here or in a directory above", config.ProjectFile)

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"github.com/spf13/cobra"
@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/config"
 )
 
-func newConfigSchema(a *app.App) *cobra.Command {
+func newSchema(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "schema",

@@ -1,4 +1,4 @@
-package main
+package tool
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ import (
 // what it links.
 const mcpProgram = "swarm-mcp"
 
-func newMCP(a *app.App) *cobra.Command {
+func NewMCP(a *app.App) *cobra.Command {
 	var cwd string
 	var person bool
 	var sets setsFlag

@@ -1,4 +1,4 @@
-package main
+package integrate
 
 import (
 	"context"
@@ -29,7 +29,7 @@ const notesFile = "integrations.json"
 // clientLimit is how long a client's own command may take.
 const clientLimit = time.Minute
 
-func newIntegrate(a *app.App, tree func() *cobra.Command) *cobra.Command {
+func NewIntegrate(a *app.App, tree func() *cobra.Command) *cobra.Command {
 	var dryRun, remove bool
 	names := integration.Names()
 	cmd := &cobra.Command{
@@ -121,7 +121,7 @@ func integrationSetup(a *app.App, notes string, root *cobra.Command) (s integrat
 	if s.Swarm, err = ownCommand(); err != nil {
 		return s, err
 	}
-	if s.Skill, err = skill(root); err != nil {
+	if s.Skill, err = Skill(root); err != nil {
 		return s, err
 	}
 	if s.Notes, err = integration.ReadNotes(notes); err != nil {

@@ -1,0 +1,2 @@
+// Package plugin is "swarm plugin": plugins are listed, installed, removed, made and checked.
+package plugin

@@ -1,0 +1,2 @@
+// Package system has the verbs on swarm itself: doctor, completion, version.
+package system

@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/inside"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/integrate"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/plugin"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/ralph"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/sets"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/shutdown"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/system"
@@ -63,7 +64,7 @@ func verbs() []verb {
 		{"watch", groupHistory, history.NewWatch},
 		{"gc", groupHistory, history.NewGC},
 		{"complete", groupInside, inside.NewComplete},
-		{"ralph", groupSets, newRalph},
+		{"ralph", groupSets, ralph.New},
 		{"up", groupSets, sets.NewUp},
 		{"down", groupSets, sets.NewDown},
 		{"team", groupTeams, team.New},

@@ -1,4 +1,4 @@
-package main
+package ralph
 
 import (
 	"context"
@@ -23,10 +23,10 @@ const (
 	stuckLines = 5
 )
 
-type ralphStatusOptions struct{ json bool }
+type statusOptions struct{ json bool }
 
-func newRalphStatus(a *app.App) *cobra.Command {
-	o := &ralphStatusOptions{}
+func newStatus(a *app.App) *cobra.Command {
+	o := &statusOptions{}
 	cmd := &cobra.Command{
 		Use:   "status NAME",
 		Short: "Show a loop's progress",
@@ -36,13 +36,13 @@ is changed.`,
   swarm ralph status agent --json | jq .current_iteration`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
 		ValidArgsFunction: completeOneRalph(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return runRalphStatus(cmd.Context(), a, args[0], o) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), a, args[0], o) },
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the loop as JSON")
 	return cmd
 }
 
-func runRalphStatus(ctx context.Context, a *app.App, name string, o *ralphStatusOptions) error {
+func runStatus(ctx context.Context, a *app.App, name string, o *statusOptions) error {
 	store, err := a.RalphStore()
 	if err != nil {
 		return err

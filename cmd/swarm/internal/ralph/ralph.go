@@ -1,4 +1,4 @@
-package main
+package ralph
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/ralph"
 )
 
-func newRalph(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	return command.NewGroup(&cobra.Command{
 		Use:   "ralph",
 		Short: "Run an agent again and again with the same prompt",
@@ -30,8 +30,8 @@ attach, send and kill work on it as on any other worker.`,
   swarm ralph pause agent
   swarm ralph resume agent`,
 	},
-		newRalphSpawn(a), newRalphStatus(a), newRalphLs(a), newRalphPause(a), newRalphResume(a), newRalphStop(a),
-		newRalphLogs(a), newRalphClean(a), newRalphInit(a), newRalphTemplate(a), newRalphRun(a), newRalphFar(a))
+		newSpawn(a), newStatus(a), newLs(a), newPause(a), newResume(a), newStop(a),
+		newLogs(a), newClean(a), newInit(a), newTemplate(a), newRun(a), newFar(a))
 }
 
 // completeRalph offers the names of all loops that are not on the line yet, whether

@@ -1,4 +1,4 @@
-package main
+package ralph
 
 import (
 	"context"
@@ -15,13 +15,13 @@ import (
 	"github.com/swarmhost/swarm/host/ralph"
 )
 
-type ralphLsOptions struct {
+type lsOptions struct {
 	format, status *command.ChoiceFlag
 	json           bool
 }
 
-func newRalphLs(a *app.App) *cobra.Command {
-	o := &ralphLsOptions{}
+func newLs(a *app.App) *cobra.Command {
+	o := &lsOptions{}
 	cmd := &cobra.Command{
 		Use:     "ls [flags]",
 		Aliases: []string{"list"},
@@ -32,7 +32,7 @@ FAILURES shows the failures in a row and all failures.`,
   swarm ralph ls --status failed --format names
   swarm ralph ls --json | jq '.[] | {worker_name, current_iteration}'`,
 		Args: command.Arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runRalphLs(cmd.Context(), a, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runLs(cmd.Context(), a, o) },
 	}
 	o.format = command.Choice(cmd, "format", "format of the list", "table", "table", "json", "names")
 	o.status = command.Choice(cmd, "status", "only loops with this status", "all", "all",
@@ -43,7 +43,7 @@ FAILURES shows the failures in a row and all failures.`,
 
 var ralphLsHeader = []string{"NAME", "RALPH_STATUS", "WORKER_STATUS", "ITERATION", "FAILURES"}
 
-func runRalphLs(ctx context.Context, a *app.App, o *ralphLsOptions) error {
+func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 	store, err := a.RalphStore()
 	if err != nil {
 		return err

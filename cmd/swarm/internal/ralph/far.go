@@ -1,4 +1,4 @@
-package main
+package ralph
 
 import (
 	"bufio"
@@ -24,15 +24,15 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// ralphFarOptions say where a loop's agent runs that can't run on this machine.
-type ralphFarOptions struct {
+// farOptions say where a loop's agent runs that can't run on this machine.
+type farOptions struct {
 	backend, cwd  string
 	pass, options []string
 	command       []string
 }
 
 // argv is the command that carries one iteration.
-func (o *ralphFarOptions) argv(program string) []string {
+func (o *farOptions) argv(program string) []string {
 	argv := []string{program, "ralph", "far", "--backend", o.backend}
 	if o.cwd != "" {
 		argv = append(argv, "--cwd", o.cwd)
@@ -48,11 +48,11 @@ func (o *ralphFarOptions) argv(program string) []string {
 
 // carryAgent makes the agent of a loop run on the backend that was asked for, which
 // is not on this machine, and the loop itself here, where its state is.
-func (o *ralphSpawnOptions) carryAgent(program string, st *ralph.State, request *host.SpawnRequest) error {
+func (o *spawnOptions) carryAgent(program string, st *ralph.State, request *host.SpawnRequest) error {
 	if request.Workspace != nil {
 		return fmt.Errorf("backend '%s' does not run its workers on this machine: they can't be in a %s", request.Backend, request.Workspace.Plugin)
 	}
-	far := ralphFarOptions{backend: request.Backend, cwd: o.Cwd, options: o.Options, command: st.Command}
+	far := farOptions{backend: request.Backend, cwd: o.Cwd, options: o.Options, command: st.Command}
 	for _, entry := range request.Env {
 		name, _, _ := strings.Cut(entry, "=")
 		far.pass = append(far.pass, name)
@@ -64,8 +64,8 @@ func (o *ralphSpawnOptions) carryAgent(program string, st *ralph.State, request 
 	return err
 }
 
-func newRalphFar(a *app.App) *cobra.Command {
-	o := &ralphFarOptions{}
+func newFar(a *app.App) *cobra.Command {
+	o := &farOptions{}
 	cmd := &cobra.Command{
 		Use:   "far --backend BACKEND [flags] -- COMMAND [ARG...]",
 		Short: "Run one iteration elsewhere",
@@ -79,7 +79,7 @@ that was spawned with such a backend.`,
 				return output.Usagef("required flag --backend not set")
 			}
 			o.command = args
-			return runRalphFar(cmd.Context(), a, o)
+			return runFar(cmd.Context(), a, o)
 		},
 	}
 	f := cmd.Flags()
@@ -90,7 +90,7 @@ that was spawned with such a backend.`,
 	return cmd
 }
 
-func runRalphFar(ctx context.Context, a *app.App, o *ralphFarOptions) error {
+func runFar(ctx context.Context, a *app.App, o *farOptions) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 	defer stop()
 	output.FinishWriting()

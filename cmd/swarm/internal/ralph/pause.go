@@ -1,4 +1,4 @@
-package main
+package ralph
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/ralph"
 )
 
-func newRalphPause(a *app.App) *cobra.Command {
+func newPause(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "pause NAME",
@@ -24,7 +24,7 @@ begins.`,
   swarm ralph resume agent`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
 		ValidArgsFunction: completeOneRalph(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return runRalphPause(cmd.Context(), a, args[0], json) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return runPause(cmd.Context(), a, args[0], json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print the loop as JSON")
 	return cmd
@@ -33,7 +33,7 @@ begins.`,
 // errAsItWas keeps a change from being written: there is nothing to change.
 var errAsItWas = errors.New("as it was")
 
-func runRalphPause(ctx context.Context, a *app.App, name string, json bool) error {
+func runPause(ctx context.Context, a *app.App, name string, json bool) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
 		worker, err := ralphWorker(ctx, a, h, name)
 		if err != nil {

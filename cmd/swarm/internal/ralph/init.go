@@ -1,4 +1,4 @@
-package main
+package ralph
 
 import (
 	_ "embed"
@@ -21,7 +21,7 @@ const promptFile = "PROMPT.md"
 //go:embed prompt.md
 var promptTemplate string
 
-func newRalphInit(a *app.App) *cobra.Command {
+func newInit(a *app.App) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:     "init [--force]",
@@ -29,13 +29,13 @@ func newRalphInit(a *app.App) *cobra.Command {
 		Long:    `Write ` + promptFile + ` in this directory, with the text that 'swarm ralph template' prints.`,
 		Example: `  swarm ralph init && $EDITOR PROMPT.md`,
 		Args:    command.Arguments(0, 0, ""),
-		RunE:    func(*cobra.Command, []string) error { return runRalphInit(a, force) },
+		RunE:    func(*cobra.Command, []string) error { return runInit(a, force) },
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing one")
 	return cmd
 }
 
-func runRalphInit(a *app.App, force bool) error {
+func runInit(a *app.App, force bool) error {
 	_, err := os.Lstat(promptFile)
 	there := !errors.Is(err, fs.ErrNotExist)
 	if there && !force {
@@ -61,7 +61,7 @@ func runRalphInit(a *app.App, force bool) error {
 	return nil
 }
 
-func newRalphTemplate(a *app.App) *cobra.Command {
+func newTemplate(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "template",
 		Short:   "Print a prompt to start from",

@@ -1,4 +1,4 @@
-package main
+package ralph
 
 import (
 	"context"
@@ -19,14 +19,14 @@ import (
 	"github.com/swarmhost/swarm/host/ralph"
 )
 
-type ralphLogsOptions struct {
+type logsOptions struct {
 	follow, live bool
 	lines        command.CountFlag
 	json         bool
 }
 
-func newRalphLogs(a *app.App) *cobra.Command {
-	o := &ralphLogsOptions{}
+func newLogs(a *app.App) *cobra.Command {
+	o := &logsOptions{}
 	cmd := &cobra.Command{
 		Use:   "logs NAME",
 		Short: "Print what happened in the iterations of a loop",
@@ -36,7 +36,7 @@ and pause. 'swarm logs NAME' prints the output of the agent.`,
   swarm ralph logs agent --follow --lines 10`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
 		ValidArgsFunction: completeOneRalph(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return runRalphLogs(cmd.Context(), a, args[0], o) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return runLogs(cmd.Context(), a, args[0], o) },
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.follow, "follow", "f", false, "continue with new lines until the loop ends")
@@ -46,7 +46,7 @@ and pause. 'swarm logs NAME' prints the output of the agent.`,
 	return cmd
 }
 
-func runRalphLogs(ctx context.Context, a *app.App, name string, o *ralphLogsOptions) error {
+func runLogs(ctx context.Context, a *app.App, name string, o *logsOptions) error {
 	store, err := a.RalphStore()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package main
+package ralph
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // ralphStart makes room for a loop as the flags say, writes its state and starts
 // its worker.
-func ralphStart(ctx context.Context, a *app.App, h *host.Host, o *ralphSpawnOptions, st ralph.State, request host.SpawnRequest) (host.Worker, error) {
+func ralphStart(ctx context.Context, a *app.App, h *host.Host, o *spawnOptions, st ralph.State, request host.SpawnRequest) (host.Worker, error) {
 	store, err := a.RalphStore()
 	if err != nil {
 		return host.Worker{}, err
@@ -68,7 +68,7 @@ func mustNotExist(ctx context.Context, h *host.Host, name string) error {
 
 // ralphReplace ends a worker and removes all that is left of it. Work in its
 // worktree that was not committed is saved before.
-func ralphReplace(ctx context.Context, a *app.App, h *host.Host, store ralph.Store, o *ralphSpawnOptions) error {
+func ralphReplace(ctx context.Context, a *app.App, h *host.Host, store ralph.Store, o *spawnOptions) error {
 	name := o.Name
 	selected := host.Selection{Names: []string{name}}
 	outcomes, err := h.Kill(ctx, selected, host.KillRequest{RemoveWorkspace: true, ForceDirty: true})

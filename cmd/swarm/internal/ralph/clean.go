@@ -1,4 +1,4 @@
-package main
+package ralph
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 	"github.com/swarmhost/swarm/host/ralph"
 )
 
-type ralphCleanOptions struct{ all, json bool }
+type cleanOptions struct{ all, json bool }
 
-func newRalphClean(a *app.App) *cobra.Command {
-	o := &ralphCleanOptions{}
+func newClean(a *app.App) *cobra.Command {
+	o := &cleanOptions{}
 	cmd := &cobra.Command{
 		Use:   "clean NAME... | --all",
 		Short: "Remove the state of loops",
@@ -33,7 +33,7 @@ its iteration.`,
 			case len(args) == 0 && !o.all:
 				return output.Usagef("must specify worker name or --all")
 			}
-			return runRalphClean(cmd.Context(), a, args, o)
+			return runClean(cmd.Context(), a, args, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "all loops")
@@ -41,7 +41,7 @@ its iteration.`,
 	return cmd
 }
 
-func runRalphClean(ctx context.Context, a *app.App, names []string, o *ralphCleanOptions) error {
+func runClean(ctx context.Context, a *app.App, names []string, o *cleanOptions) error {
 	output.FinishWriting()
 	store, err := a.RalphStore()
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package ralph
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ import (
 // options arrive as they were given, commas too.
 func TestCarryAgent(t *testing.T) {
 	t.Parallel()
-	o := &ralphSpawnOptions{}
+	o := &spawnOptions{}
 	o.Cwd, o.Options = "/src", []string{"datacenters=a,b", "cpu=1"}
 	st := ralph.State{Command: []string{"agent", "--", "-x"}}
 	request := host.SpawnRequest{Backend: "nomad", Env: []string{"TOKEN=secret"}}

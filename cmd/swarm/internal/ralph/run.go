@@ -1,4 +1,4 @@
-package main
+package ralph
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func newRalphRun(a *app.App) *cobra.Command {
+func newRun(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Hidden: true, // the worker calls it
 		Use:    "run NAME",
@@ -29,11 +29,11 @@ process of its worker; elsewhere it only says why the loop can't be run there.`,
 		Example:           `  swarm ralph run agent`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
 		ValidArgsFunction: completeOneRalph(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return runRalphRun(cmd.Context(), a, args[0]) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return runRun(cmd.Context(), a, args[0]) },
 	}
 }
 
-func runRalphRun(ctx context.Context, a *app.App, name string) error {
+func runRun(ctx context.Context, a *app.App, name string) error {
 	if a.Getenv(swarm.EnvWorker) != name {
 		return refuseRun(ctx, a, name)
 	}

@@ -1,4 +1,4 @@
-package main
+package ralph
 
 import (
 	"context"
@@ -18,14 +18,14 @@ import (
 	"github.com/swarmhost/swarm/host/ralph"
 )
 
-type ralphResumeOptions struct {
+type resumeOptions struct {
 	iterations command.CountFlag
 	continues  bool
 	json       bool
 }
 
-func newRalphResume(a *app.App) *cobra.Command {
-	o := &ralphResumeOptions{}
+func newResume(a *app.App) *cobra.Command {
+	o := &resumeOptions{}
 	cmd := &cobra.Command{
 		Use:   "resume NAME",
 		Short: "Resume a loop",
@@ -45,7 +45,7 @@ one.`,
 			if o.iterations.N != nil && *o.iterations.N == 0 {
 				return output.Usagef("invalid value '0' for --max-iterations: expected a number from 1")
 			}
-			return runRalphResume(cmd.Context(), a, args[0], o)
+			return runResume(cmd.Context(), a, args[0], o)
 		},
 	}
 	cmd.Flags().Var(&o.iterations, "max-iterations", "how many iterations at most, in all (default: as before)")
@@ -54,7 +54,7 @@ one.`,
 	return cmd
 }
 
-func runRalphResume(ctx context.Context, a *app.App, name string, o *ralphResumeOptions) error {
+func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		worker, err := ralphWorker(ctx, a, h, name)
@@ -151,7 +151,7 @@ func lastSession(h *host.Host, st *ralph.State, worker host.Worker) string {
 }
 
 // resume changes the state of a loop that is to go on.
-func (o *ralphResumeOptions) resume(st *ralph.State, running bool) error {
+func (o *resumeOptions) resume(st *ralph.State, running bool) error {
 	more := o.iterations.N != nil && *o.iterations.N != st.MaxIterations
 	if more {
 		st.MaxIterations = *o.iterations.N

@@ -1,4 +1,4 @@
-package main
+package ralph
 
 import (
 	"context"
@@ -30,7 +30,7 @@ const (
 	defaultInactivity = 180 * time.Second
 )
 
-type ralphSpawnOptions struct {
+type spawnOptions struct {
 	workers.SpawnOptions
 	promptFile                string
 	iterations                command.CountFlag
@@ -45,8 +45,8 @@ type ralphSpawnOptions struct {
 	continues                 bool
 }
 
-func newRalphSpawn(a *app.App) *cobra.Command {
-	o := &ralphSpawnOptions{}
+func newSpawn(a *app.App) *cobra.Command {
+	o := &spawnOptions{}
 	cmd := &cobra.Command{
 		Use:   "spawn --name NAME --prompt-file FILE [flags] -- COMMAND [ARG...]",
 		Short: "Start a loop",
@@ -90,14 +90,14 @@ that brings it back is printed.`,
 			if err := o.parse(cmd, args); err != nil {
 				return err
 			}
-			return runRalphSpawn(cmd.Context(), a, o)
+			return runSpawn(cmd.Context(), a, o)
 		},
 	}
 	o.addTo(cmd)
 	return cmd
 }
 
-func (o *ralphSpawnOptions) addTo(cmd *cobra.Command) {
+func (o *spawnOptions) addTo(cmd *cobra.Command) {
 	o.AddPlace(cmd, app.BackendTmux)
 	f := cmd.Flags()
 	f.BoolVar(&o.noWorktree, "no-worktree", false, "run in the working directory, also in a git repository")
@@ -123,7 +123,7 @@ func (o *ralphSpawnOptions) addTo(cmd *cobra.Command) {
 }
 
 // parse checks what needs neither config nor host.
-func (o *ralphSpawnOptions) parse(cmd *cobra.Command, args []string) error {
+func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 	if o.Name != "" && o.promptFile == "" {
 		return output.Usagef("required flag --prompt-file not set")
 	}
@@ -164,7 +164,7 @@ func (o *ralphSpawnOptions) parse(cmd *cobra.Command, args []string) error {
 }
 
 // state is the state that the loop begins with.
-func (o *ralphSpawnOptions) state() (ralph.State, error) {
+func (o *spawnOptions) state() (ralph.State, error) {
 	prompt, err := app.WorkingDir(o.promptFile)
 	if err != nil {
 		return ralph.State{}, err
@@ -206,7 +206,7 @@ func (o *ralphSpawnOptions) state() (ralph.State, error) {
 	return st, nil
 }
 
-func runRalphSpawn(ctx context.Context, a *app.App, o *ralphSpawnOptions) error {
+func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 	output.FinishWriting()
 	st, err := o.state()
 	if err != nil {
@@ -302,7 +302,7 @@ const ralphMonitor = `Monitor:
 
 // checkCommand finds a command that is not there before anything is made. The loop
 // looks for it again in each iteration.
-func (o *ralphSpawnOptions) checkCommand(dir string) error {
+func (o *spawnOptions) checkCommand(dir string) error {
 	name := o.Command[0]
 	switch {
 	case strings.Contains(name, "/") && !filepath.IsAbs(name):

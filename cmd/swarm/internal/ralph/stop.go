@@ -1,4 +1,4 @@
-package main
+package ralph
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-func newRalphStop(a *app.App) *cobra.Command {
+func newStop(a *app.App) *cobra.Command {
 	o := &workers.KillOptions{}
 	cmd := &cobra.Command{
 		Use:   "stop NAME",
@@ -23,7 +23,7 @@ iteration that was killed, unless --rm-worktree removed the loop with its worktr
   swarm ralph stop agent --rm-worktree`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
 		ValidArgsFunction: completeOneRalph(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return runRalphStop(cmd.Context(), a, args[0], o) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return runStop(cmd.Context(), a, args[0], o) },
 	}
 	f := cmd.Flags()
 	f.Var(&o.Timeout, "timeout", "how long it may take to end, in place of its own grace")
@@ -33,7 +33,7 @@ iteration that was killed, unless --rm-worktree removed the loop with its worktr
 	return cmd
 }
 
-func runRalphStop(ctx context.Context, a *app.App, name string, o *workers.KillOptions) error {
+func runStop(ctx context.Context, a *app.App, name string, o *workers.KillOptions) error {
 	err := a.WithHost(ctx, func(h *host.Host) error {
 		_, err := ralphWorker(ctx, a, h, name)
 		return err

@@ -1,4 +1,4 @@
-package main
+package ralph
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 // agentOfLoop notes what is known of the agent that a loop runs. here says that it runs on
 // this machine.
-func agentOfLoop(a *app.App, h *host.Host, o *ralphSpawnOptions, here bool, st *ralph.State, request *host.SpawnRequest) error {
+func agentOfLoop(a *app.App, h *host.Host, o *spawnOptions, here bool, st *ralph.State, request *host.SpawnRequest) error {
 	profiles, _ := h.Profiles() // what is wrong in one is told by 'swarm agent profiles'
 	if o.Profile != "" && o.Profile != profile.None && profiles.Named(o.Profile) == nil {
 		return &output.HintError{Err: fmt.Errorf("unknown profile '%s'", o.Profile), Hint: "'swarm agent profiles' lists them"}

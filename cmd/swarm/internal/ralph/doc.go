@@ -1,0 +1,2 @@
+// Package ralph is "swarm ralph": loops of one prompt.
+package ralph

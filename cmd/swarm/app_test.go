@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -282,5 +285,26 @@ func TestVerbsAreMadeByName(t *testing.T) {
 		if made := len(newRoot(a, args...).Commands()); made != all {
 			t.Errorf("%q: made %d of %d commands", args, made, all)
 		}
+	}
+}
+
+// The path of a command is the path of its package: a group of verbs is in the package
+// of its name.
+func TestGroupsArePackages(t *testing.T) {
+	t.Parallel()
+	a, _, _ := apptest.New()
+	groups := 0
+	for _, v := range verbs() {
+		if !v.make(a).HasSubCommands() {
+			continue
+		}
+		groups++
+		made := runtime.FuncForPC(reflect.ValueOf(v.make).Pointer()).Name()
+		if want := "/cmd/swarm/internal/" + v.name + ".New"; !strings.HasSuffix(made, want) {
+			t.Errorf("'swarm %s' is made by %s, want %s", v.name, made, want)
+		}
+	}
+	if groups < 9 {
+		t.Errorf("found only %d groups", groups)
 	}
 }

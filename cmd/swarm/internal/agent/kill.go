@@ -18,7 +18,7 @@ import (
 )
 
 type killOptions struct {
-	member.MemberFlags
+	member.Flags
 	in      tool.KillAgentInput
 	wait    bool
 	timeout command.DurationFlag
@@ -51,13 +51,13 @@ it rejects, 124 if the time is over. The request stays then, and the next call w
   swarm agent kill alice --team web --reason "the work is done" --wait --timeout 5m
   swarm agent kill agent-a1b2c3 --team web --force`,
 		Args:              command.Arguments(1, 1, "id or name of an agent"),
-		ValidArgsFunction: member.CompleteAgent(a, &o.MemberFlags),
+		ValidArgsFunction: member.CompleteAgent(a, &o.Flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.timeout.D != nil && !o.wait {
 				return output.Usagef("--timeout needs --wait")
 			}
 			o.in.AgentID = args[0]
-			return member.AsMember(cmd.Context(), a, &o.MemberFlags, func(env tool.Env, name string) error {
+			return member.AsMember(cmd.Context(), a, &o.Flags, func(env tool.Env, name string) error {
 				o.in.TeamName = name
 				return runKill(cmd.Context(), a, env, o)
 			})

@@ -10,7 +10,7 @@ import (
 )
 
 func newLs(a *app.App) *cobra.Command {
-	f := &member.MemberFlags{}
+	f := &member.Flags{}
 	var in tool.GetAgentStatusInput
 	cmd := &cobra.Command{
 		Use:     "ls [flags]",

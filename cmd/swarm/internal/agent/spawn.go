@@ -17,7 +17,7 @@ import (
 )
 
 type spawnOptions struct {
-	member.MemberFlags
+	member.Flags
 	in   tool.SpawnAgentInput
 	role *command.ChoiceFlag
 	// ready is the pattern that says when the prompt can be typed.

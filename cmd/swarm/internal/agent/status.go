@@ -14,7 +14,7 @@ import (
 )
 
 type statusOptions struct {
-	member.MemberFlags
+	member.Flags
 	in tool.GetAgentStatusInput
 }
 
@@ -33,14 +33,14 @@ idle; it keeps its tasks as long as its process lives.`,
   swarm agent status alice --team web --json | jq '.agents[0].heartbeatHealthy'
   swarm agent status --team web --server --terminated`,
 		Args:              command.Arguments(0, 1, ""),
-		ValidArgsFunction: member.CompleteAgent(a, &o.MemberFlags),
+		ValidArgsFunction: member.CompleteAgent(a, &o.Flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if o.in.AgentID = args[0]; args[0] == "" {
 					return output.Usagef("the agent is empty") // all of them were not meant
 				}
 			}
-			return member.AsMember(cmd.Context(), a, &o.MemberFlags, func(env tool.Env, team string) error {
+			return member.AsMember(cmd.Context(), a, &o.Flags, func(env tool.Env, team string) error {
 				o.in.TeamName = team
 				return runStatus(cmd.Context(), a, env, o)
 			})

@@ -2,6 +2,11 @@ package apptest
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
@@ -14,3 +19,21 @@ func New() (a *app.App, stdout, stderr *bytes.Buffer) {
 }
 
 func noTerminal() int { return 0 }
+
+// WithState returns an app like [New] whose state directory and home are new and empty,
+// so that verbs can open a host.
+func WithState(t *testing.T) (a *app.App, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	a, stdout, stderr = New()
+	home := t.TempDir()
+	a.Env = []string{"HOME=" + home, "SWARM_DIR=" + filepath.Join(home, "state"), "PATH=" + os.Getenv("PATH")}
+	return a, stdout, stderr
+}
+
+// Run runs a command with args, without what the root of all commands adds to it.
+func Run(t *testing.T, cmd *cobra.Command, args ...string) error {
+	t.Helper()
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	return cmd.ExecuteContext(t.Context())
+}

@@ -27,13 +27,13 @@ It prints one line for each thing that it did, and nothing if there was nothing 
 		Example: `  swarm gc
   swarm gc --json | jq '.ended[].name'`,
 		Args: command.Arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runGc(cmd.Context(), a, asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runGC(cmd.Context(), a, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
 	return cmd
 }
 
-func runGc(ctx context.Context, a *app.App, asJSON bool) error {
+func runGC(ctx context.Context, a *app.App, asJSON bool) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		done, err := h.Collect(ctx)

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
@@ -36,8 +37,8 @@ A person reads and writes as the leader, as do the processes of the leader's wor
 
 // The types of a message that is a step of a shutdown.
 const (
-	messageShutdown = "shutdown_request"
-	messageAnswered = "shutdown_approved"
+	messageShutdown = string(registry.MessageShutdownRequest)
+	messageAnswered = string(registry.MessageShutdownApproved)
 )
 
 // shutdownBody is what such a message says.

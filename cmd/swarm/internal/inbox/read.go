@@ -11,7 +11,7 @@ import (
 )
 
 func newRead(a *app.App) *cobra.Command {
-	f := &member.MemberFlags{}
+	f := &member.Flags{}
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "read [flags]",
@@ -29,7 +29,7 @@ are too many.`,
 			output.FinishWriting()
 			return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
 				out, err := tool.ReadMessages(cmd.Context(), env, tool.ReadMessagesInput{TeamName: team, UnreadOnly: !all})
-				return member.Answer(a, f.JSON, out, nil, err, func() { printMessages(a, out, member.MemberNames(cmd.Context(), env, team)) })
+				return member.Answer(a, f.JSON, out, nil, err, func() { printMessages(a, out, member.Names(cmd.Context(), env, team)) })
 			})
 		},
 	}

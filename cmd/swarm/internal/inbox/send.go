@@ -10,7 +10,7 @@ import (
 )
 
 func newSend(a *app.App) *cobra.Command {
-	f := &member.MemberFlags{}
+	f := &member.Flags{}
 	var stdin bool
 	cmd := &cobra.Command{
 		Use:   "send TO MESSAGE | TO --stdin",

@@ -21,7 +21,7 @@ import (
 const sentLimit = 50
 
 func newSent(a *app.App) *cobra.Command {
-	f := &member.MemberFlags{}
+	f := &member.Flags{}
 	cmd := &cobra.Command{
 		Use:   "sent [flags]",
 		Short: "List the messages that you sent, and whether they arrived",
@@ -46,7 +46,7 @@ have been, and the screen does not show that the agent took it: it is not typed 
 				if f.JSON {
 					return a.PrintJSON(sentMessages(messages))
 				}
-				nameOf := member.MemberNames(cmd.Context(), env, team)
+				nameOf := member.Names(cmd.Context(), env, team)
 				var rows [][]string
 				for _, m := range messages {
 					text, _, _ := strings.Cut(messageText(tool.Message{Type: string(m.Type), Message: m.Body}), "\n")

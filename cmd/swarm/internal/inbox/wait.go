@@ -17,7 +17,7 @@ import (
 )
 
 func newWait(a *app.App) *cobra.Command {
-	f := &member.MemberFlags{}
+	f := &member.Flags{}
 	var timeout command.DurationFlag
 	cmd := &cobra.Command{
 		Use:   "wait [flags]",
@@ -33,7 +33,7 @@ Exit code: 0, or 124 if the time is over.`,
 			output.FinishWriting()
 			return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
 				out, err := awaitMessages(cmd.Context(), a, env, team, timeout)
-				return member.Answer(a, f.JSON, out, nil, err, func() { printMessages(a, out, member.MemberNames(cmd.Context(), env, team)) })
+				return member.Answer(a, f.JSON, out, nil, err, func() { printMessages(a, out, member.Names(cmd.Context(), env, team)) })
 			})
 		},
 	}

@@ -10,11 +10,12 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
 func NewHeartbeat(a *app.App) *cobra.Command {
-	f := &member.MemberFlags{}
+	f := &member.Flags{}
 	cmd := &cobra.Command{
 		Use:   "heartbeat [flags]",
 		Short: "Report from inside an agent that it is alive",
@@ -30,7 +31,7 @@ makes it active again.`,
 		Args: command.Arguments(0, 0, ""),
 	}
 	f.AddTo(cmd, a)
-	status := command.Choice(cmd, "status", "what the agent is doing (default: as before)", "", "active", "idle")
+	status := command.Choice(cmd, "status", "what the agent is doing (default: as before)", "", string(team.Active), string(team.Idle))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		output.FinishWriting()
 		return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {

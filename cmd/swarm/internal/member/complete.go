@@ -16,7 +16,7 @@ import (
 
 // CompleteAgent offers the names of a team's agents to a verb that takes one; the
 // words come first.
-func CompleteAgent(a *app.App, f *MemberFlags, words ...string) cobra.CompletionFunc {
+func CompleteAgent(a *app.App, f *Flags, words ...string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		team, err := f.Of(cmd.Context(), a)
 		if len(args) > 0 || err != nil {
@@ -28,7 +28,7 @@ func CompleteAgent(a *app.App, f *MemberFlags, words ...string) cobra.Completion
 
 // CompleteTask offers a team's tasks of one of these statuses, with their titles, to
 // a verb that takes one.
-func CompleteTask(a *app.App, f *MemberFlags, statuses ...string) cobra.CompletionFunc {
+func CompleteTask(a *app.App, f *Flags, statuses ...string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		team, err := f.Of(cmd.Context(), a)
 		if len(args) > 0 || err != nil {
@@ -46,7 +46,7 @@ func CompleteTask(a *app.App, f *MemberFlags, statuses ...string) cobra.Completi
 }
 
 // CompleteNeeds is CompleteTask for a flag that names any task.
-func CompleteNeeds(a *app.App, f *MemberFlags) cobra.CompletionFunc {
+func CompleteNeeds(a *app.App, f *Flags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return CompleteTask(a, f, TaskStatuses...)(cmd, nil, prefix)
 	}

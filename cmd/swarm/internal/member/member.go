@@ -31,27 +31,27 @@ func (f *teamFlag) Set(s string) error {
 func (f *teamFlag) Type() string   { return "TEAM" }
 func (f *teamFlag) String() string { return string(*f) }
 
-// MemberFlags are those of every verb that the members of a team use.
-type MemberFlags struct {
+// Flags are those of every verb that the members of a team use.
+type Flags struct {
 	team teamFlag
 	JSON bool
 	// noWake is the flag of AddWaking.
 	noWake bool
 }
 
-func (f *MemberFlags) AddTo(cmd *cobra.Command, a *app.App) {
+func (f *Flags) AddTo(cmd *cobra.Command, a *app.App) {
 	cmd.Flags().Var(&f.team, "team", "the team (default: the caller's own, else $SWARM_TEAM)")
 	cmd.Flags().BoolVar(&f.JSON, "json", false, "print the answer as JSON")
 	command.CompleteFlag(cmd, "team", a.CompleteTeams)
 }
 
 // AddWaking adds the flag of verbs that make something for other members.
-func (f *MemberFlags) AddWaking(cmd *cobra.Command) {
+func (f *Flags) AddWaking(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.noWake, "no-wake", false, "wake no agent; the receiver finds it when it looks")
 }
 
 // Of returns the team that a call is about.
-func (f *MemberFlags) Of(ctx context.Context, a *app.App) (string, error) {
+func (f *Flags) Of(ctx context.Context, a *app.App) (string, error) {
 	if f.team != "" {
 		return string(f.team), nil
 	}
@@ -73,7 +73,7 @@ func (f *MemberFlags) Of(ctx context.Context, a *app.App) (string, error) {
 }
 
 // AsMember calls f for the team that the flags name.
-func AsMember(ctx context.Context, a *app.App, f *MemberFlags, call func(env tool.Env, team string) error) error {
+func AsMember(ctx context.Context, a *app.App, f *Flags, call func(env tool.Env, team string) error) error {
 	team, err := f.Of(ctx, a)
 	if err != nil {
 		return err
@@ -120,9 +120,9 @@ func Afterwards(ctx context.Context, after func(context.Context) error, err erro
 	return errors.Join(err, after(context.WithoutCancel(ctx)))
 }
 
-// MemberNames returns what a team calls its members, for people, by their ids. What
+// Names returns what a team calls its members, for people, by their ids. What
 // it can't find out is called by its id.
-func MemberNames(ctx context.Context, env tool.Env, team string) func(id string) string {
+func Names(ctx context.Context, env tool.Env, team string) func(id string) string {
 	names := map[string]string{}
 	out, _ := tool.GetAgentStatus(ctx, env, tool.GetAgentStatusInput{TeamName: team, IncludeTerminated: true})
 	for _, agent := range out.Agents {

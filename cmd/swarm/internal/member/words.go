@@ -2,18 +2,21 @@ package member
 
 import (
 	"strings"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
 )
 
 // AgentRoles are the roles that an agent can have.
-var AgentRoles = []string{"worker", "reviewer", "leader"}
+var AgentRoles = []string{string(team.RoleWorker), string(team.RoleReviewer), string(team.RoleLeader)}
 
 // The phases of a shutdown, as kill-agent and respond-shutdown tell them.
 const (
-	PhaseRequested   = "requested"
-	PhaseApproved    = "approved"
-	PhaseRejected    = "rejected"
-	PhaseConfirmed   = "confirmed"
-	PhaseForceKilled = "force_killed"
+	PhaseRequested   = string(team.Requested)
+	PhaseApproved    = string(team.Approved)
+	PhaseRejected    = string(team.Rejected)
+	PhaseConfirmed   = string(team.Confirmed)
+	PhaseForceKilled = string(team.ForceKilled)
 )
 
 // ReassignedText is " (reassigned: task-1, task-2)", after other facts; empty if there
@@ -32,6 +35,6 @@ func WithReason(text, reason string) string { return strings.TrimSuffix(text+": 
 
 // The statuses and priorities that a task can have.
 var (
-	TaskStatuses   = []string{"pending", "in_progress", "completed"}
-	TaskPriorities = []string{"high", "normal", "low"}
+	TaskStatuses   = []string{string(registry.TaskPending), string(registry.TaskInProgress), string(registry.TaskCompleted)}
+	TaskPriorities = []string{string(registry.PriorityHigh), string(registry.PriorityNormal), string(registry.PriorityLow)}
 )

@@ -29,11 +29,11 @@ process of its worker; elsewhere it only says why the loop can't be run there.`,
 		Example:           `  swarm ralph run agent`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
 		ValidArgsFunction: completeOneRalph(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return runRun(cmd.Context(), a, args[0]) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return runLoop(cmd.Context(), a, args[0]) },
 	}
 }
 
-func runRun(ctx context.Context, a *app.App, name string) error {
+func runLoop(ctx context.Context, a *app.App, name string) error {
 	if a.Getenv(swarm.EnvWorker) != name {
 		return refuseRun(ctx, a, name)
 	}

@@ -140,7 +140,7 @@ func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 	if !o.Worktree && !o.noWorktree && inRepository(o.Cwd) {
 		o.Worktree, o.ownTree = true, true
 	}
-	if err := o.SpawnOptions.Parse(cmd, args); err != nil {
+	if err := o.Parse(cmd, args); err != nil {
 		return err
 	}
 	if o.Backend == "" {

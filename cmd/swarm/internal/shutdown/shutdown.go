@@ -25,7 +25,7 @@ agent that was asked can answer.`,
 }
 
 func newShutdownApprove(a *app.App) *cobra.Command {
-	f := &member.MemberFlags{}
+	f := &member.Flags{}
 	var notReady bool
 	cmd := &cobra.Command{
 		Use:   "approve [flags]",
@@ -48,7 +48,7 @@ without the flag, when it is ready.`,
 }
 
 func newShutdownReject(a *app.App) *cobra.Command {
-	f := &member.MemberFlags{}
+	f := &member.Flags{}
 	cmd := &cobra.Command{
 		Use:   "reject [REASON]",
 		Short: "Refuse to end",
@@ -74,7 +74,7 @@ again, or force the end.`,
 	return cmd
 }
 
-func respondShutdown(ctx context.Context, a *app.App, f *member.MemberFlags, in tool.RespondShutdownInput) error {
+func respondShutdown(ctx context.Context, a *app.App, f *member.Flags, in tool.RespondShutdownInput) error {
 	output.FinishWriting()
 	return member.AsMember(ctx, a, f, func(env tool.Env, team string) error {
 		in.TeamName = team

@@ -7,11 +7,12 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
 func newClaim(a *app.App) *cobra.Command {
-	f := &member.MemberFlags{}
+	f := &member.Flags{}
 	cmd := &cobra.Command{
 		Use:   "claim TASK",
 		Short: "Claim a task",
@@ -21,7 +22,7 @@ several members claim a task at the same time, one gets it.`,
 		Example: `  swarm task claim task-1
   swarm task claim task-1 --team web && ./work && swarm task update task-1 completed`,
 		Args:              command.Arguments(1, 1, "id of a task"),
-		ValidArgsFunction: member.CompleteTask(a, f, "pending"),
+		ValidArgsFunction: member.CompleteTask(a, f, string(registry.TaskPending)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			output.FinishWriting()
 			return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {

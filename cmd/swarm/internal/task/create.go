@@ -11,7 +11,7 @@ import (
 )
 
 func newCreate(a *app.App) *cobra.Command {
-	f := &member.MemberFlags{}
+	f := &member.Flags{}
 	var in tool.TaskCreateInput
 	cmd := &cobra.Command{
 		Use:   "create TITLE",

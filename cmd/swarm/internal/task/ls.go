@@ -13,7 +13,7 @@ import (
 )
 
 func newLs(a *app.App) *cobra.Command {
-	f := &member.MemberFlags{}
+	f := &member.Flags{}
 	var in tool.TaskListInput
 	cmd := &cobra.Command{
 		Use:     "ls [flags]",
@@ -38,7 +38,7 @@ Any member may ask; nothing is changed.`,
 			in.TeamName, in.Status = team, status.Value
 			out, err := tool.TaskList(cmd.Context(), env, in)
 			return member.Answer(a, f.JSON, out, nil, err, func() {
-				a.PrintTable(taskLsHeader, taskRows(out.Tasks, member.MemberNames(cmd.Context(), env, team)))
+				a.PrintTable(taskLsHeader, taskRows(out.Tasks, member.Names(cmd.Context(), env, team)))
 			})
 		})
 	}

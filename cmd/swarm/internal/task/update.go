@@ -10,11 +10,12 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
 func newUpdate(a *app.App) *cobra.Command {
-	f := &member.MemberFlags{}
+	f := &member.Flags{}
 	var needs []string
 	var assignee string
 	cmd := &cobra.Command{
@@ -39,7 +40,7 @@ back. Setting the status that the task already has changes nothing.`,
 			if len(args) == 1 {
 				return member.TaskStatuses[1:], cobra.ShellCompDirectiveNoFileComp
 			}
-			return member.CompleteTask(a, f, "pending", "in_progress")(cmd, args, prefix)
+			return member.CompleteTask(a, f, string(registry.TaskPending), string(registry.TaskInProgress))(cmd, args, prefix)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			output.FinishWriting()

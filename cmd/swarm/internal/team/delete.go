@@ -54,7 +54,7 @@ func runDelete(ctx context.Context, a *app.App, name string, force, asJSON bool)
 	output.FinishWriting()
 	cfg := a.UserConfig()
 	return a.With(ctx, cfg, func(h *host.Host) error {
-		nameOf := member.MemberNames(ctx, a.ToolEnv(cfg), name)
+		nameOf := member.Names(ctx, a.ToolEnv(cfg), name)
 		deleted, err := agent.DeleteTeam(ctx, h, name, force)
 		out := teamDeleteJSON{
 			Success: err == nil, TeamName: name,

@@ -46,7 +46,7 @@ desktop application, serves only you; the flag has no effect inside a worker.`,
   codex mcp add swarm -- swarm mcp
   claude mcp add swarm -- swarm mcp --tools shells,workers,teams`,
 		Args: command.Arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error { return runMcp(a, cwd, person, sets, limit) },
+		RunE: func(*cobra.Command, []string) error { return runMCP(a, cwd, person, sets, limit) },
 	}
 	cmd.Flags().StringVar(&cwd, "cwd", "", "working directory `DIR` of commands and agents (default: this one)")
 	cmd.Flags().BoolVar(&person, "person", false, "the client runs in the background, but serves only you")
@@ -67,7 +67,7 @@ func (f *setsFlag) Set(s string) error {
 func (f *setsFlag) Type() string   { return "SETS" }
 func (f *setsFlag) String() string { return string(*f) }
 
-func runMcp(a *app.App, cwd string, person bool, sets setsFlag, limit command.DurationFlag) error {
+func runMCP(a *app.App, cwd string, person bool, sets setsFlag, limit command.DurationFlag) error {
 	program, server, err := a.Companion(mcpProgram)
 	if err != nil {
 		return err

@@ -107,8 +107,8 @@ func runLogs(ctx context.Context, a *app.App, name string, o *logsOptions) error
 	})
 }
 
-// logForm is how a worker's output is shown. Its zero value is byte for byte.
-type logForm struct {
+// LogForm is how a worker's output is shown. Its zero value is byte for byte.
+type LogForm struct {
 	// plain leaves out terminal sequences.
 	plain bool
 	// terminal leaves out those that change a terminal, which are all but colours,
@@ -117,15 +117,15 @@ type logForm struct {
 }
 
 // FormOfLogs returns what is fit for stdout.
-func FormOfLogs(a *app.App) logForm {
+func FormOfLogs(a *app.App) LogForm {
 	terminal := a.OutWidth() > 0
-	return logForm{terminal: terminal, plain: terminal && !a.Colours()}
+	return LogForm{terminal: terminal, plain: terminal && !a.Colours()}
 }
 
 // LogPrinter puts the pieces of a worker's output together again.
 type LogPrinter struct {
 	*app.App
-	Form             logForm
+	Form             LogForm
 	timestamps, json bool
 	// Live shows lines early, for those who follow the output.
 	Live bool

@@ -34,7 +34,7 @@ func TestLogPrinter(t *testing.T) {
 		{true, true, stamp + "begin\n" + stamp + "err\n" + stamp + "outend"},
 	} {
 		a, stdout, stderr := apptest.New()
-		p := LogPrinter{App: a, timestamps: c.timestamps, Form: logForm{plain: c.plain}}
+		p := LogPrinter{App: a, timestamps: c.timestamps, Form: LogForm{plain: c.plain}}
 		for _, piece := range pieces {
 			if err := p.Print(piece); err != nil {
 				t.Fatal(err)
@@ -57,7 +57,7 @@ func TestLogLastLines(t *testing.T) {
 	picture := []byte("\x1b[?1049h\x1b[1;1Hone\x1b[2;1Htwo\x1b[3;1Hthree")
 	for n, want := range map[int]string{0: "", 1: "three", 2: "two\nthree", 3: "one\ntwo\nthree", 9: "one\ntwo\nthree"} {
 		a, stdout, _ := apptest.New()
-		p := LogPrinter{App: a, Form: logForm{plain: true}, last: &n}
+		p := LogPrinter{App: a, Form: LogForm{plain: true}, last: &n}
 		if err := errors.Join(p.Print(swarm.Output{Stream: swarm.Stdout, Data: picture, Partial: true}), p.close()); err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestLogJSON(t *testing.T) {
 			when + `"stdout","text":"20%","partial":true,"dropped":0}` + "\n"},
 	} {
 		a, stdout, _ := apptest.New()
-		p := LogPrinter{App: a, json: true, Form: logForm{plain: c.plain}}
+		p := LogPrinter{App: a, json: true, Form: LogForm{plain: c.plain}}
 		for _, piece := range pieces {
 			if err := p.Print(piece); err != nil {
 				t.Fatal(err)
@@ -143,13 +143,13 @@ func TestLogGrep(t *testing.T) {
 		{Stream: swarm.Stdout, Data: []byte("\x1b[32merror\x1b[0m: the last"), Partial: true},
 	}
 	for _, c := range []struct {
-		form logForm
+		form LogForm
 		skip int
 		want string
 	}{
-		{logForm{plain: true}, 0, "error: of stderr\nerror: of stdout\nerror: the last"},
-		{logForm{terminal: true}, 0, "error: of stderr\n\x1b[31merror: of stdout\x1b[0m\n\x1b[32merror\x1b[0m: the last"},
-		{logForm{plain: true}, 2, "error: the last"},
+		{LogForm{plain: true}, 0, "error: of stderr\nerror: of stdout\nerror: the last"},
+		{LogForm{terminal: true}, 0, "error: of stderr\n\x1b[31merror: of stdout\x1b[0m\n\x1b[32merror\x1b[0m: the last"},
+		{LogForm{plain: true}, 2, "error: the last"},
 	} {
 		a, stdout, _ := apptest.New()
 		p := LogPrinter{App: a, Form: c.form, grep: regexp.MustCompile("^error: "), skip: c.skip}

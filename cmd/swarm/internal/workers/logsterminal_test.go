@@ -24,7 +24,7 @@ var stateful = []string{
 }
 
 // onTerminal prints pieces as on a terminal.
-func onTerminal(t *testing.T, env []string, o logForm, pieces ...swarm.Output) string {
+func onTerminal(t *testing.T, env []string, o LogForm, pieces ...swarm.Output) string {
 	t.Helper()
 	a, stdout, _ := apptest.New()
 	a.Env, a.OutWidth = env, func() int { return 80 }
@@ -54,14 +54,14 @@ func TestLogsChangeNoTerminal(t *testing.T) {
 	for _, s := range stateful {
 		in := s + "ab\x1b[1;31mred\x1b[0m"
 		want := "ab\x1b[1;31mred\x1b[0m\n"
-		if got := onTerminal(t, nil, logForm{}, outLine(in)); got != want {
+		if got := onTerminal(t, nil, LogForm{}, outLine(in)); got != want {
 			t.Errorf("%q is %q, want %q", in, got, want)
 		}
-		if got := onTerminal(t, nil, logForm{plain: true}, outLine(in)); got != "abred\n" {
+		if got := onTerminal(t, nil, LogForm{plain: true}, outLine(in)); got != "abred\n" {
 			t.Errorf("plain, %q is %q", in, got)
 		}
 		for cut := range len(in) {
-			if got := onTerminal(t, nil, logForm{}, outPart(in[:cut]), outLine(in[cut:])); got != want {
+			if got := onTerminal(t, nil, LogForm{}, outPart(in[:cut]), outLine(in[cut:])); got != want {
 				t.Errorf("%q + %q is %q, want %q", in[:cut], in[cut:], got, want)
 			}
 		}
@@ -91,7 +91,7 @@ func TestLogsOnTerminal(t *testing.T) {
 		"hidden, C1 joined":   {[]swarm.Output{outLine("a\xc2\x1b[31m\x9b2Jb")}, `a\xc2` + "\x1b[31m2Jb\x1b[0m\n"},
 		"not UTF-8":           {[]swarm.Output{outLine("a\x9b2J\xff")}, `a\x9b2J\xff` + "\n"},
 	} {
-		if diff := cmp.Diff(c.want, onTerminal(t, nil, logForm{}, c.in...)); diff != "" {
+		if diff := cmp.Diff(c.want, onTerminal(t, nil, LogForm{}, c.in...)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -100,7 +100,7 @@ func TestLogsOnTerminal(t *testing.T) {
 func TestLogsOnTerminalWithoutColours(t *testing.T) {
 	t.Parallel()
 	for _, env := range []string{"NO_COLOR=1", "TERM=dumb"} {
-		got := onTerminal(t, []string{env}, logForm{}, outLine("\x1b[?1049h\x1b[31mred\u202e"))
+		got := onTerminal(t, []string{env}, LogForm{}, outLine("\x1b[?1049h\x1b[31mred\u202e"))
 		if want := `red\u202e` + "\n"; got != want {
 			t.Errorf("%s: %q, want %q", env, got, want)
 		}
@@ -114,7 +114,7 @@ func FuzzLogsOnTerminal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, second string, partial bool) {
 		piece := outLine(first)
 		piece.Partial = partial
-		got := onTerminal(t, nil, logForm{}, piece, outLine(second))
+		got := onTerminal(t, nil, LogForm{}, piece, outLine(second))
 		for _, part := range strings.Split(got, "\x1b")[1:] {
 			params, _, found := strings.Cut(part, "m")
 			if !found || !strings.HasPrefix(params, "[") || strings.Trim(params[1:], "0123456789:;") != "" {

@@ -1,7 +1,6 @@
 package ralph
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -218,22 +217,11 @@ func encode(st State) ([]byte, error) {
 }
 
 // write replaces the file whole or not at all.
-func (s Store) write(name string, b []byte) (err error) {
-	dir := s.Dir(name)
-	f, err := os.CreateTemp(dir, ".state-*") // made with mode 0600
-	if err != nil {
+func (s Store) write(name string, b []byte) error {
+	if err := safefile.Replace(filepath.Join(s.Dir(name), stateFile), b, 0o600); err != nil {
 		return fmt.Errorf("write the ralph state of '%s': %w", name, err)
 	}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("write the ralph state of '%s': %w", name, errors.Join(err, os.Remove(f.Name())))
-		}
-	}()
-	_, err = f.ReadFrom(bytes.NewReader(b))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), filepath.Join(dir, stateFile))
+	return nil
 }
 
 // lock takes the lock of a loop's state.

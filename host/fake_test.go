@@ -15,8 +15,8 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
-	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -87,7 +87,7 @@ func (b *fakeBackend) write(w fakeWorker) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return statedir.WriteFile(b.path(w.ID), raw)
+	return safefile.Replace(b.path(w.ID), raw, 0o600)
 }
 
 // tell does what a shim does when there is news of its worker: it writes that down and
@@ -119,7 +119,7 @@ func (w fakeWorker) tell() error {
 		st.EndedNS, st.Code, st.Signal, st.Cause, st.Reason = ns(e.Time), e.Code, e.Signal, e.Cause, e.Reason
 	}
 	dir := w.Spec.Local.RunDir
-	err := statedir.WriteFile(filepath.Join(dir, rundir.StatusFile), rundir.EncodeStatus(st))
+	err := safefile.Replace(filepath.Join(dir, rundir.StatusFile), rundir.EncodeStatus(st), 0o600)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, rundir.JournalLink, entry), nil, 0o600)
 	}

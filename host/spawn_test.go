@@ -169,7 +169,7 @@ func blockWorkerFile(r *rig) error {
 	if err != nil {
 		return err
 	}
-	return os.Mkdir(filepath.Join(r.dir.RunDir(ids[0]), rundir.WorkerFile+".tmp"), 0o700)
+	return os.Mkdir(filepath.Join(r.dir.RunDir(ids[0]), rundir.WorkerFile), 0o700)
 }
 
 func TestSpawnInterrupted(t *testing.T) {

@@ -30,7 +30,7 @@ func (d Dir) WriteWorkerFile(rec *registry.Record) error {
 	f.Env = slices.DeleteFunc(slices.Clone(f.Env), isSwarmVariable)
 	b, err := json.MarshalIndent(f, "", "  ")
 	if err == nil {
-		err = WriteFile(filepath.Join(d.RunDir(rec.ID), rundir.WorkerFile), append(b, '\n'))
+		err = safefile.Replace(filepath.Join(d.RunDir(rec.ID), rundir.WorkerFile), append(b, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("write %s of '%s': %w", rundir.WorkerFile, rec.Name, err)

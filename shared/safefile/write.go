@@ -44,7 +44,7 @@ func ReplaceCache(path string, data []byte) error { return replace(path, data, 0
 
 func replace(path string, data []byte, mode fs.FileMode, durable bool) error {
 	dir, name := filepath.Split(path)
-	f, err := os.CreateTemp(filepath.Clean(dir), "."+name+".*") // with mode 0600
+	f, err := os.CreateTemp(filepath.Clean(dir), "."+name+".*.tmp") // with mode 0600
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package statedir
+package safefile
 
 import (
 	"errors"
@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWriteFileIsDurable: a file is renamed only once its content is on the disk. A
+// TestReplaceIsDurable: a file is renamed only once its content is on the disk. A
 // process whose fsync fails can't make one.
-func TestWriteFileIsDurable(t *testing.T) {
-	const env = "HOST_TEST_NO_FSYNC"
+func TestReplaceIsDurable(t *testing.T) {
+	const env = "SAFEFILE_TEST_NO_FSYNC"
 	if dir := os.Getenv(env); dir != "" {
 		refuseSync(t)
 		path := filepath.Join(dir, "file")
-		if err := WriteFile(path, []byte("x")); !errors.Is(err, unix.EIO) {
+		if err := Replace(path, []byte("x"), 0o600); !errors.Is(err, unix.EIO) {
 			t.Errorf("error %v, want %v", err, unix.EIO)
 		}
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -33,7 +33,7 @@ func TestWriteFileIsDurable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestWriteFileIsDurable$")
+	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestReplaceIsDurable$")
 	cmd.Env = append(os.Environ(), env+"="+t.TempDir())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

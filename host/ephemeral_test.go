@@ -80,7 +80,7 @@ func TestEphemeralIsDeadFirst(t *testing.T) {
 		return swarm.KillResult{}, nil
 	}
 	other := rigIn(t, r.root)
-	other.Host.usePlugins(r.plugins)
+	other.usePlugins(r.plugins)
 	var killing sync.WaitGroup
 	killing.Go(func() {
 		if _, err := other.Kill(t.Context(), Selection{Names: []string{"w"}}, KillRequest{}); err != nil {

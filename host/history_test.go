@@ -23,7 +23,7 @@ func (r *rig) inside(t *testing.T, w Worker) *rig {
 	t.Helper()
 	in := rigIn(t, r.root)
 	in.one, in.two, in.plugins = r.one, r.two, r.plugins
-	in.Host.usePlugins(r.plugins)
+	in.usePlugins(r.plugins)
 	in.opts.Env = []string{swarm.EnvWorkerID + "=" + w.ID}
 	return in
 }
@@ -181,7 +181,7 @@ func TestCompleteWhileKilled(t *testing.T) {
 		})
 		in := r.inside(t, w)
 		other := rigIn(t, r.root)
-		other.Host.usePlugins(r.plugins)
+		other.usePlugins(r.plugins)
 		var both sync.WaitGroup
 		var completeErr, killErr error
 		both.Go(func() { _, completeErr = in.Complete(t.Context(), CompleteRequest{Summary: "done"}) })
@@ -348,7 +348,7 @@ func TestWaitForEphemeral(t *testing.T) {
 	}()
 	<-asked
 	other := rigIn(t, r.root)
-	other.Host.usePlugins(r.plugins)
+	other.usePlugins(r.plugins)
 	reg, err := other.writing(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ type watcher struct {
 func (r *rig) watch(t *testing.T) *watcher {
 	t.Helper()
 	other := rigIn(t, r.root)
-	other.Host.usePlugins(r.plugins)
+	other.usePlugins(r.plugins)
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &watcher{told: make(chan string, 10000), warned: make(chan string, 100)}
 	ready, done := make(chan struct{}), make(chan error, 1)
@@ -242,7 +242,7 @@ func TestManyWriters(t *testing.T) {
 	var racing sync.WaitGroup
 	for i := range 4 {
 		other := rigIn(t, r.root)
-		other.Host.usePlugins(r.plugins)
+		other.usePlugins(r.plugins)
 		racing.Go(func() {
 			switch i {
 			case 0:

@@ -99,6 +99,28 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestReplayLimitMenu: a menu that comes with an error is a dialog, and tells the error.
+func TestReplayLimitMenu(t *testing.T) {
+	s, err := Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("testdata/screens/claude/blocked-*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		l := s.Named("claude").Look(screenOf(t, path))
+		want := ""
+		if filepath.Base(path) == "blocked-limit.txt" {
+			want = "⎿  You've hit your session limit · resets 3pm (Europe/Berlin)"
+		}
+		if l.State != Blocked || l.Broken != want {
+			t.Errorf("%s: %+v", path, l)
+		}
+	}
+}
+
 // TestReplayLongDrafts: a draft is read as a whole, also one with empty lines, and one that
 // leaves no room for what is else below the prompt.
 func TestReplayLongDrafts(t *testing.T) {

@@ -102,6 +102,8 @@ func (it *iteration) readTurn(ctx context.Context) {
 	switch {
 	case l.State == profile.Blocked && lasts < it.turn.asksFor():
 		it.turn.look.Reset(it.turn.asksFor() - lasts)
+	case l.State == profile.Blocked && it.asksAtLimit(l):
+		return
 	case l.State == profile.Blocked:
 		it.asks(ctx, l)
 	case it.stopped():
@@ -124,6 +126,21 @@ func (it *iteration) readTurn(ctx context.Context) {
 		it.outcome.failure = errorText(it.screen.Shown(), l.Broken)
 	}
 	it.end(idle)
+}
+
+// asksAtLimit ends the iteration if the agent asks what to do about a usage limit that is
+// waited for: the loop's answer is to wait, and the dialog ends with the agent.
+func (it *iteration) asksAtLimit(l profile.Look) bool {
+	if l.Broken == "" || it.stopped() || it.state.LimitWaited {
+		return false
+	}
+	text := errorText(it.screen.Shown(), l.Broken)
+	if _, ok := limitEnd(text, time.Now()); !ok {
+		return false
+	}
+	it.outcome.broken, it.outcome.failure = l.Broken, text
+	it.end(idle)
+	return true
 }
 
 // read returns what the agent's screen shows, or its hooks say where no rule knows that,

@@ -38,6 +38,7 @@ type terminalAgent struct {
 // it asks once one was submitted; "work=2s": for how long it works on each;
 // "answer=TEXT;TEXT": what it says then, the first text in its first run, which DIR/runs
 // counts, and so on, the last one again and again; "exit=N" in the place of a text ends it;
+// "then=QUESTION;QUESTION": what it asks after that, in the same way;
 // "hooks=1": its hooks call swarm; "strange=1": it looks like nothing that is known when it
 // has worked;
 // "deaf=N": its first N runs never take an Enter; "start=FILE": it draws its prompt and does
@@ -152,6 +153,10 @@ func (a *terminalAgent) answers() {
 	a.hook("Stop")
 	if text != "" {
 		a.said = append(a.said, "\x01"+text)
+	}
+	questions := strings.Split(a.options["then"], ";")
+	if q := questions[min(a.run, len(questions))-1]; q != "" {
+		a.question, a.rows, a.selected = q, strings.Split(a.options["rows"], ";"), 0
 	}
 }
 

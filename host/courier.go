@@ -32,6 +32,9 @@ const (
 	courierLook  = 5 * time.Second
 	// courierSuffix is that of its lock, which holds a courierSign.
 	courierSuffix = ".courier"
+	// draftFor is how long a text must be at the prompt without a change to be taken for
+	// what the agent proposes there. Nothing is typed after a person's.
+	draftFor = 2 * time.Minute
 )
 
 // courierSign tells who a courier is.
@@ -47,7 +50,7 @@ func (h *Host) hasCourier(id string) bool { return lockfile.IsHeld(h.courierPath
 
 // Courier waits until the agent of a worker is at its prompt, types one line there that
 // tells what is waiting for it, and goes on until nothing is. Nothing is typed while the
-// agent works or asks something. It returns at once if another courier of this worker
+// agent works or asks something, or while a person's text is at its prompt. It returns at once if another courier of this worker
 // lives, and in any case when the worker ends, nothing is waiting any more, or ten
 // minutes are over.
 //
@@ -85,6 +88,9 @@ type courier struct {
 	// prompt then.
 	looked time.Time
 	idle   bool
+	// draft is what was at the prompt then, and since when looks have seen that.
+	draft   string
+	drafted time.Time
 }
 
 func (c *courier) run(ctx context.Context) error {
@@ -187,7 +193,14 @@ func (c *courier) visit(ctx context.Context, rec registry.Record) error {
 		if err != nil || look.State != profile.Idle || !quiet && !before {
 			return err
 		}
-		return c.h.nudge(ctx, p, rec, prof)
+		empty := time.Since(c.drafted) < draftFor
+		if empty && look.Draft != "" {
+			// It may have been left by a nudge that was killed.
+			if left, err := c.h.leftNudge(ctx, rec.ID); err != nil || left == "" {
+				return err
+			}
+		}
+		return c.h.nudge(ctx, p, rec, prof, empty)
 	})
 }
 
@@ -201,6 +214,9 @@ func (c *courier) look(ctx context.Context, p *backend.Peer, rec registry.Record
 	}
 	look := prof.Look(s)
 	c.idle = look.State == profile.Idle
+	if c.drafted.IsZero() || look.Draft != c.draft {
+		c.draft, c.drafted = look.Draft, c.looked
+	}
 	return look, nil
 }
 

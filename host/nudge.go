@@ -27,8 +27,9 @@ const (
 // Before, it records what is about to be typed: whoever dies from then on leaves that,
 // and the next nudge finds out what became of the line in place of typing anything.
 //
-// A line that is begun is carried through whatever becomes of ctx.
-func (h *Host) nudge(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile) error {
+// With empty nothing is typed if the prompt holds a text. A line that is begun is carried
+// through whatever becomes of ctx.
+func (h *Host) nudge(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile, empty bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), nudgeLimit)
 	defer cancel()
 	unlock, err := h.lockInput(ctx, rec, prof)
@@ -37,7 +38,7 @@ func (h *Host) nudge(ctx context.Context, p *backend.Peer, rec registry.Record, 
 	}
 	defer unlock()
 	term := &inputTerminal{terminal: terminal{p: p, handle: rec.Handle}}
-	a := &deliver.Agent{Name: rec.Name, Profile: prof, Terminal: term, Timeout: noWait, Idle: true}
+	a := &deliver.Agent{Name: rec.Name, Profile: prof, Terminal: term, Timeout: noWait, Idle: true, Empty: empty}
 	left, err := h.leftNudge(ctx, rec.ID)
 	if err != nil {
 		return err

@@ -51,6 +51,9 @@ type Agent struct {
 	// Idle says that an agent which works gets nothing: [ErrWorks]. Most agents take
 	// text while they work.
 	Idle bool
+	// Empty says that a prompt which holds a text gets nothing: [ErrDraft]. What the agent
+	// proposes there looks like one that a person has typed.
+	Empty bool
 }
 
 // Supports reports whether deliveries to agents of a profile can be proved. A shell has

@@ -22,6 +22,7 @@ func TestSubmit(t *testing.T) {
 		"it is there":       {fake: fake{draft: text}, pressed: true, given: []string{"<Enter>"}, said: []string{text}},
 		"it is not":         {},
 		"something else is": {fake: fake{draft: "my own words"}},
+		"it is after that":  {fake: fake{draft: "my own words" + text}, want: deliver.ErrDraft},
 		"at a dialog":       {fake: fake{draft: text, dialog: trust()}, want: deliver.ErrAsks},
 		"while it works":    {fake: fake{draft: text, works: true}, idle: true, want: deliver.ErrWorks},
 		"it is not taken":   {fake: fake{draft: text, deaf: true}, pressed: true, want: deliver.ErrNotSubmitted, given: []string{"<Enter>", "<Enter>"}},
@@ -53,6 +54,24 @@ func TestTextForTheIdle(t *testing.T) {
 		}
 		f.wantGiven(t)
 		f.works = false
+		if err := a.Text(t.Context(), "hello", true); err != nil {
+			t.Error(err)
+		}
+		f.wantSaid(t, "hello")
+	})
+}
+
+// A prompt that must be empty gets nothing while it holds a text.
+func TestTextForAnEmptyPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fake{draft: "my own words"}
+		a := agent(t, &f)
+		a.Empty = true
+		if err := a.Text(t.Context(), "hello", true); !errors.Is(err, deliver.ErrDraft) {
+			t.Errorf("error %v", err)
+		}
+		f.wantGiven(t)
+		f.draft = ""
 		if err := a.Text(t.Context(), "hello", true); err != nil {
 			t.Error(err)
 		}

@@ -26,6 +26,9 @@ func (a *Agent) Text(ctx context.Context, text string, enter bool) error {
 	if d.screen, d.before, err = a.atPrompt(ctx); err != nil {
 		return err
 	}
+	if a.Empty && squeeze(d.before.Draft) != "" {
+		return a.failf(ErrDraft, "'%s' has an unsent text at its prompt: %s", a.Name, short(d.before.Draft))
+	}
 	if d.mine == "" {
 		// Blanks can't be seen.
 		if text != "" {
@@ -58,7 +61,8 @@ func (d *delivery) submit(ctx context.Context, enter bool) error {
 }
 
 // Submit presses Enter if a text that was typed before stands at the agent's prompt. It
-// types nothing. It reports whether Enter was pressed, which is not known if an error
+// types nothing, and does not press Enter for a text that stands behind another one:
+// [ErrDraft]. It reports whether Enter was pressed, which is not known if an error
 // comes with true. If it was pressed and the error is nil, the screen shows that the
 // agent took the text; if it was not, the text is not there.
 func (a *Agent) Submit(ctx context.Context, text string) (pressed bool, err error) {
@@ -68,6 +72,9 @@ func (a *Agent) Submit(ctx context.Context, text string) (pressed bool, err erro
 	}
 	if d.mine == "" || !d.Profile.Unsubmitted(d.before, text) {
 		return false, nil
+	}
+	if draft := squeeze(d.before.Draft); strings.HasSuffix(draft, d.mine) && draft != d.mine {
+		return false, a.failf(ErrDraft, "'%s' has an unsent text at its prompt, with this one after it: %s", a.Name, short(d.before.Draft))
 	}
 	d.saw(d.before)
 	if err := d.press(ctx); err != nil {

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// promptLimit is how long an agent may take to be ready for its prompt.
-	promptLimit = 30 * time.Second
+	// DefaultPromptWait is how long an agent may take to be ready for its prompt when
+	// nobody says how long.
+	DefaultPromptWait = 30 * time.Second
 	// silentLimit is after how long a program is taken for one that shows nothing
 	// before it is told something.
 	silentLimit = 5 * time.Second
@@ -45,6 +46,7 @@ func (s *spawning) prompt(ctx context.Context, caller team.Caller, w host.Worker
 var errUnread = errors.New("it does not read its terminal")
 
 func (s *spawning) typeIn(ctx context.Context, w host.Worker) error {
+	until := time.Now().Add(s.req.PromptWait)
 	// A pipe keeps what nobody reads yet.
 	if !s.piped() || s.req.ReadyPattern != nil {
 		if err := s.awaitReady(ctx, w); err != nil {
@@ -52,7 +54,8 @@ func (s *spawning) typeIn(ctx context.Context, w host.Worker) error {
 		}
 	}
 	outs, err := s.h.Deliver(ctx, host.Selection{Names: []string{w.ID}}, host.DeliverRequest{
-		Text: []byte(s.req.Prompt), Enter: true, Timeout: promptLimit,
+		// Another version of the program may draw its prompt in another way, and is ready.
+		Text: []byte(s.req.Prompt), Enter: true, Timeout: max(DefaultPromptWait, time.Until(until)),
 	})
 	for _, out := range outs {
 		err = errors.Join(err, out.Err)
@@ -73,7 +76,7 @@ const pipes = "process"
 
 func (s *spawning) awaitReady(ctx context.Context, w host.Worker) error {
 	if s.req.ReadyPattern != nil {
-		return s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Pattern: s.req.ReadyPattern, Timeout: promptLimit})
+		return s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Pattern: s.req.ReadyPattern, Timeout: s.req.PromptWait})
 	}
 	err := s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Timeout: silentLimit})
 	if !errors.Is(err, host.ErrNotReady) {
@@ -83,5 +86,5 @@ func (s *spawning) awaitReady(ctx context.Context, w host.Worker) error {
 	if err == nil && strings.TrimSpace(strings.Join(p.Lines, "")) == "" {
 		return nil
 	}
-	return s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Timeout: promptLimit - silentLimit})
+	return s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Timeout: s.req.PromptWait - silentLimit})
 }

@@ -55,6 +55,9 @@ type SpawnRequest struct {
 	// ReadyPattern matches a line of its screen or output once it can be told its
 	// prompt; nil: what agents and shells show.
 	ReadyPattern *regexp.Regexp
+	// PromptWait is how long it may take to be ready for its prompt, more than a few
+	// seconds; 0: [DefaultPromptWait]. A dialog and an error on its screen end the wait.
+	PromptWait time.Duration
 }
 
 // Spawned is a new agent.
@@ -118,6 +121,9 @@ func mayJoin(ctx context.Context, h *host.Host, caller team.Caller, req *SpawnRe
 	}
 	if req.Backend == "" {
 		req.Backend = DefaultBackend
+	}
+	if req.PromptWait == 0 {
+		req.PromptWait = DefaultPromptWait
 	}
 	if req.ReadyPattern != nil && (req.Prompt == "" || takesPrompt(req.Command)) {
 		return fmt.Errorf("%w: a ready pattern is for agents whose prompt is typed in", team.ErrInvalid)

@@ -42,7 +42,15 @@ at once. BashOutput returns what that shell wrote since the last call, tasks lis
 shells, KillShell ends one and everything it started. Shells end with this session.
 `)
 	}
-	if slices.Contains(sets, tool.Workers) {
+	switch {
+	case s.leads() && slices.Contains(sets, tool.Workers):
+		b.WriteString(`
+Workers outlive this session; each agent is one. worker-wait waits until it ends, is idle,
+or writes something, worker-output reads what it wrote since a cursor. Other workers are
+started and ended by the command swarm (swarm spawn, swarm kill). The resource
+swarm://workers/NAME is a worker's output.
+`)
+	case slices.Contains(sets, tool.Workers):
 		b.WriteString(`
 Workers outlive this session. worker-spawn starts one, worker-wait waits until it ends or
 writes something, worker-output reads what it wrote since a cursor, worker-send types

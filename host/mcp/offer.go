@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -30,9 +31,43 @@ func (s *server) sets() []tool.Set {
 }
 
 // offers reports whether a tool is listed. Unless somebody chose the sets, an agent
-// that leads nobody is spared the tools that would only refuse it.
+// that leads nobody is spared the tools that would only refuse it, and a leader those that
+// it has another way for, or no use.
 func (s *server) offers(t tool.Tool) bool {
-	return slices.Contains(s.sets(), t.Set) && (!t.Leader || !s.followsOnly())
+	switch {
+	case !slices.Contains(s.sets(), t.Set):
+		return false
+	case s.followsOnly():
+		return !t.Leader
+	case s.leads():
+		return !slices.Contains(sparedLeaders, t.Name) && (s.caller.Agent != "" || !slices.Contains(forAgents, t.Name))
+	default:
+		return true
+	}
+}
+
+// All tools together cost a model half as much again as the default ones may. A leader
+// works through its agents: it has peek-agent and nudge-agent, and Bash for the commands of
+// swarm.
+var (
+	// sparedLeaders are tools that a leader is not offered by default.
+	sparedLeaders = []string{"worker-spawn", "worker-list", "worker-status", "worker-send", "worker-kill", "spawn-team"}
+	// forAgents are tools of agents alone: nobody asks another leader to end.
+	forAgents = []string{"heartbeat", "respond-shutdown"}
+	// rare are fields that the default list for a leader leaves out. Calls may have them.
+	rare = map[string][]string{
+		"spawn-agent":      {"backend", "branch", "env", "envFile", "profile", "readyPattern", "tags"},
+		"get-agent-status": {"includeServer", "includeTerminated"},
+		"peek-agent":       {"lines"},
+		"heartbeat":        {"agentId", "status"},
+		"task-update":      {"dependencies"},
+	}
+)
+
+// leads reports whether the tools are those that fit the leader of a team.
+func (s *server) leads() bool {
+	leader := s.caller.Agent != "" && s.caller.Role == team.RoleLeader
+	return s.Tools == nil && (leader || len(s.caller.Leads) > 0)
 }
 
 // followsOnly reports whether the tools are those that fit an agent which leads nobody.
@@ -63,13 +98,17 @@ func (s *server) describe(t tool.Tool) *sdk.Tool {
 }
 
 // inputOf returns what a list says of a tool's input: the names and types of the fields,
-// what they mean where the name does not say it, what they may be, and which are required. Each byte of it is in every request that a client
-// makes to its model; what is left out here is checked all the same, and an error
+// what they mean where neither the name nor the tool's description says it, what they may
+// be, and which are required. Each byte of it is in every request that a client makes to
+// its model; what is left out here is checked all the same, and an error
 // says how to mend the input.
 func (s *server) inputOf(t tool.Tool) *jsonschema.Schema {
 	full := t.Input()
 	in := &jsonschema.Schema{Type: full.Type, Properties: map[string]*jsonschema.Schema{}, Required: full.Required}
 	for name, p := range full.Properties {
+		if s.leads() && slices.Contains(rare[t.Name], name) {
+			continue
+		}
 		in.Properties[name] = &jsonschema.Schema{
 			Type: p.Type, Items: p.Items, Enum: p.Enum, Default: p.Default, Description: p.Description,
 		}
@@ -79,10 +118,13 @@ func (s *server) inputOf(t tool.Tool) *jsonschema.Schema {
 		if slices.Contains(selfEvident, name) && len(p.Description) < maxEvident {
 			in.Properties[name].Description = ""
 		}
+		if strings.Contains(t.Description, "\n- "+name+": ") {
+			in.Properties[name].Description = ""
+		}
 	}
 	if team := s.caller.Team(); team != "" && t.Member {
 		// Who may have a second team one day has to be able to name it.
-		if in.Properties[teamField].Description = "default: " + team; s.followsOnly() {
+		if s.followsOnly() {
 			delete(in.Properties, teamField)
 		}
 		in.Required = slices.DeleteFunc(slices.Clone(in.Required), func(name string) bool { return name == teamField })
@@ -92,7 +134,7 @@ func (s *server) inputOf(t tool.Tool) *jsonschema.Schema {
 
 // selfEvident are fields whose name says what they are, as long as their description
 // has no more to say than fits into maxEvident bytes.
-var selfEvident = []string{"command", "name", "names", "text", "cwd", "tags", "tag", "title", "description", "message", "reason", "priority", "taskId", teamField}
+var selfEvident = []string{"command", "name", "names", "text", "cwd", "tags", "tag", "title", "description", "message", "reason", "priority", "taskId", "agentId", teamField}
 
 const maxEvident = 41
 
@@ -113,6 +155,10 @@ func (s *server) offered(next sdk.MethodHandler) sdk.MethodHandler {
 // notOffered says how to get a tool that is not offered.
 func (s *server) notOffered(t tool.Tool) string {
 	sets := s.sets()
+	if s.leads() && slices.Contains(sets, t.Set) {
+		return fmt.Sprintf("the tool '%s' is not offered to a leader by default: start the server with 'swarm mcp --tools %s'",
+			t.Name, tool.JoinSets(sets))
+	}
 	if slices.Contains(sets, t.Set) {
 		return fmt.Sprintf("the tool '%s' is for the leader of the team alone", t.Name)
 	}

@@ -8,6 +8,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
@@ -57,6 +59,57 @@ func TestDefaultTools(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a leader is offered costs no more. Each tool that it is not offered, and each field,
+// is there if somebody asks for the set.
+func TestDefaultToolsOfLeaders(t *testing.T) {
+	t.Parallel()
+	for name, caller := range map[string]agent.Standing{
+		"an agent":               {Caller: team.Caller{Team: "web", Agent: "agent-aaaaaa", Role: team.RoleLeader}},
+		"an agent that made one": {Caller: team.Caller{Team: "web", Agent: "agent-aaaaaa", Role: team.RoleWorker}, Leads: []string{"more"}},
+		"a worker":               {Worker: "w", Leads: []string{"web"}},
+		"a worker of two teams":  {Worker: "w", Leads: []string{"web", "more"}},
+	} {
+		s, all := &server{caller: caller}, &server{caller: caller, Options: Options{Tools: tool.Sets()}}
+		size, n := 0, 0
+		for _, listed := range tool.All() {
+			if !s.offers(listed) {
+				if !all.offers(listed) {
+					t.Errorf("%s: %s is never offered", name, listed.Name)
+				}
+				continue
+			}
+			described := s.describe(listed)
+			schema, err := json.Marshal(described.InputSchema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			size += len(described.Name) + len(described.Description) + len(schema)
+			n++
+		}
+		t.Logf("%s: %d tools, %d bytes", name, n, size)
+		if size > maxCost {
+			t.Errorf("%s: %d bytes, want at most %d", name, size, maxCost)
+		}
+		for _, must := range []string{"Bash", "worker-wait", "worker-output", "spawn-agent", "kill-agent", "peek-agent", "nudge-agent", "read-messages", "task-create"} {
+			if found, _ := tool.Find(must); !s.offers(found) {
+				t.Errorf("%s: %s is not offered", name, must)
+			}
+		}
+		for of, fields := range rare {
+			found, _ := tool.Find(of)
+			for _, field := range fields {
+				if slices.Contains(found.Input().Required, field) || s.inputOf(found).Properties[field] != nil || all.inputOf(found).Properties[field] == nil {
+					t.Errorf("%s: the field %s of %s", name, field, of)
+				}
+			}
+		}
+		spared, _ := tool.Find("spawn-team")
+		if said := s.notOffered(spared); !strings.Contains(said, "swarm mcp --tools shells,workers,teams") {
+			t.Errorf("%s: %s", name, said)
+		}
 	}
 }
 

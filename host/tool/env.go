@@ -25,6 +25,9 @@ type Env struct {
 	// Patience is how long whoever calls waits for an answer: what Bash runs goes on in
 	// the background before that; 0: as long as it takes.
 	Patience time.Duration
+	// PromptWait is how long spawn-agent waits until an agent can be told its prompt; 0:
+	// [agent.DefaultPromptWait].
+	PromptWait time.Duration
 	// TaskAfter is how long Bash waits for a command that may take longer than Patience, if
 	// whoever calls waits for its end by itself; 0: it does not.
 	TaskAfter time.Duration

@@ -52,9 +52,8 @@ var nudgeAgent = &definition[NudgeAgentInput, NudgeAgentOutput]{
 		Set:    Teams,
 		Member: true,
 		Leader: true,
-		Description: `Type one line at an agent's prompt and submit it, for an agent that is idle and does not see
-its messages. If it asks something, nothing is typed and question says what: answer
-with 'swarm answer WORKER CHOICE'. For the leader.`,
+		Description: `Type one line at the prompt of an idle agent and submit it. If it asks something, nothing is
+typed and question says what: answer with 'swarm answer WORKER CHOICE'.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in NudgeAgentInput) (NudgeAgentOutput, error) {
 		n, err := agent.Nudge(ctx, h, in.TeamName, in.AgentID, in.Text)

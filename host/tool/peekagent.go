@@ -45,7 +45,7 @@ var peekAgent = &definition[PeekAgentInput, PeekAgentOutput]{
 		Member: true,
 		Leader: true,
 		Description: `Return what an agent's terminal shows now, and its state: working, idle, or blocked with the
-question that it asks. For the leader.`,
+question that it asks.`,
 		ReadOnly:   true,
 		Idempotent: true,
 	},

@@ -23,7 +23,7 @@ type SpawnAgentInput struct {
 	Backend  string   `json:"backend,omitempty" jsonschema:"Backend that runs it" schema:"default=tmux"`
 	Command  []string `json:"command,omitempty" jsonschema:"Command and arguments; the configured agent_command if omitted" schema:"min=1"`
 
-	Worktree     bool     `json:"worktree,omitempty" jsonschema:"Whether it works in a new git worktree of the repository" schema:"default=false"`
+	Worktree     bool     `json:"worktree,omitempty" jsonschema:"In a git worktree of its own" schema:"default=false"`
 	Branch       string   `json:"branch,omitempty" jsonschema:"Branch of the worktree; the name of its worker if omitted"`
 	Env          []string `json:"env,omitempty" jsonschema:"Variables, KEY=VALUE"`
 	EnvFile      []string `json:"envFile,omitempty" jsonschema:"Files of variables; env takes precedence"`
@@ -78,6 +78,7 @@ Only the team leader can spawn agents.`,
 		request := agent.SpawnRequest{
 			Team: in.TeamName, Name: in.Name, Role: team.Role(in.Role), Model: in.Model, Prompt: in.Prompt,
 			Dir: dir, DirGiven: in.Cwd != "", Backend: in.Backend, Command: command, Tags: in.Tags, Profile: in.Profile,
+			PromptWait: env.PromptWait,
 		}
 		if err := in.complete(env, &request); err != nil {
 			return SpawnAgentOutput{}, err

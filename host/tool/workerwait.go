@@ -22,11 +22,11 @@ const maxWait = 50 * time.Second
 // WorkerWaitInput says what to wait for.
 type WorkerWaitInput struct {
 	Names   []string `json:"names" jsonschema:"Names of the workers" schema:"min=1"`
-	For     string   `json:"for,omitempty" jsonschema:"Wait for all of them, or any one" schema:"default=all,enum=all|any"`
+	For     string   `json:"for,omitempty" jsonschema:"All of them, or any one" schema:"default=all,enum=all|any"`
 	Until   string   `json:"until,omitempty" jsonschema:"State of an agent; idle: its turn is over, also if it asks something" schema:"default=ended,enum=ended|idle|blocked|working"`
 	Pattern string   `json:"pattern,omitempty" jsonschema:"Regular expression: also done once an output line matches"`
 	Timeout int      `json:"timeout,omitempty" jsonschema:"Ms to wait, at most 50000" schema:"default=50000,over=0"`
-	Cursor  string   `json:"cursor,omitempty" jsonschema:"cursor of an earlier answer: match only later output"`
+	Cursor  string   `json:"cursor,omitempty" jsonschema:"Of an earlier answer: match only later output"`
 }
 
 // WorkerWaitOutput is how the workers are after the wait.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,8 +37,9 @@ project's file counts only if it is trusted.
 The call returns when the agent is active: a member of the team with a token of its
 own. If it can't be started, nothing is left behind. {prompt}, {model}, {name} and
 {port}, the port of the team's server, are replaced in COMMAND. Without {prompt} in
-COMMAND, the prompt is typed once the agent waits for input; if that takes too long,
-the prompt goes to the agent's inbox, with a warning.
+COMMAND, the prompt is typed once the agent waits for input. If that takes more than 3
+minutes, or the agent asks something first, the prompt goes to the agent's inbox, with a
+warning.
 
 Flags that a known agent needs in a team are added to COMMAND: codex gets --no-daemon,
 without which its tools have no rights in the team.`,
@@ -97,6 +99,10 @@ func (o *spawnOptions) check() error {
 	return nil
 }
 
+// promptWait is how long an agent may take to be ready for its prompt: the real ones draw
+// for a minute where every processor is busy.
+const promptWait = 3 * time.Minute
+
 func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 	output.FinishWriting()
 	team, err := o.Of(ctx, a)
@@ -118,6 +124,7 @@ func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 	if env.Dir, err = app.WorkingDir(""); err != nil && o.in.Cwd == "" {
 		return err
 	}
+	env.PromptWait = promptWait
 	env.WorktreeParent, env.ReadEnv = setup.WorktreeParent(loaded), config.ReadEnv
 	out, err := tool.SpawnAgent(ctx, env, o.in)
 	return member.Answer(a, o.JSON, out, out.Warnings, err, func() {

@@ -41,6 +41,7 @@ type terminalAgent struct {
 // "then=QUESTION;QUESTION": what it asks after that, in the same way;
 // "hooks=1": its hooks call swarm; "strange=1": it looks like nothing that is known when it
 // has worked;
+// "loads=40s": for how long it shows at first that it starts, and nothing that is known;
 // "deaf=N": its first N runs never take an Enter; "start=FILE": it draws its prompt and does
 // not read before FILE is there. It hangs as long as DIR/hang-text is there after a text, and
 // as long as DIR/hang-enter is there after one was submitted.
@@ -52,6 +53,10 @@ func agent(dir string, options []string) {
 	}
 	a.run = count(dir)
 	a.asks("ask")
+	if d := a.span("loads"); d > 0 {
+		fmt.Print("loading…\r\n")
+		time.Sleep(d)
+	}
 	a.draw()
 	input := make(chan []byte)
 	time.Sleep(a.span("draw")) // a real agent draws for seconds before it reads

@@ -144,10 +144,22 @@ func testAgentRalphHeadless(t *testing.T, l *lab) {
 
 // testAgentRalphContinue has the second iteration go on with the conversation of the first.
 func testAgentRalphContinue(t *testing.T, l *lab) {
-	if l.client.name != "claude" {
-		return // the session of the others is known by their hooks alone
+	commands := [][]string{l.client.command}
+	switch l.client.name {
+	case "claude":
+		commands = append(commands, []string{"claude", "-p"})
+	case "codex":
+		// The session is known by its hooks alone, which it wants to be trusted once.
+		l.swarm("integrate", "codex")
+		l.spawn(nil)
+		l.shows("Hooks need review")
+		l.swarm("answer", "w", "2")
+		l.until("idle")
+		l.killed()
+	default:
+		return
 	}
-	for _, command := range [][]string{l.client.command, {"claude", "-p"}} {
+	for _, command := range commands {
 		l.model.Script(modelserver.Turn{Text: "The first answer."}, modelserver.Turn{Text: "The second answer."})
 		before := len(l.model.Requests())
 		l.loop(command, "--replace", "--max-iterations", "2", "--continue")

@@ -27,6 +27,7 @@ var agentCases = []struct {
 	{"busy", testAgentBusy},
 	{"trust", testAgentTrust},
 	{"permission", testAgentPermission},
+	{"always", testAgentAlways},
 	{"wake", testAgentWake},
 	{"ralph", testAgentRalph},
 	{"ralph-dialog", testAgentRalphDialog},

@@ -259,3 +259,25 @@ func (l *lab) count(prompt string) int {
 	}
 	return all[len(all)-1].Prompted(prompt)
 }
+
+// testAgentAlways allows a command for good, which opencode asks once more about.
+func testAgentAlways(t *testing.T, l *lab) {
+	if l.client.name != "opencode" {
+		return
+	}
+	l.ready()
+	mark := filepath.Join(l.project, "ran")
+	l.model.Script(l.client.shell("touch " + mark))
+	l.swarm("send", "w", "run it")
+	l.until("blocked")
+	t.Log(l.swarm("answer", "w", "Allow always"))
+	t.Log(l.peek())
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("the command ran before the second question was answered")
+	}
+	t.Log(l.swarm("answer", "w", "Confirm"))
+	if !l.poll(func() bool { _, err := os.Stat(mark); return err == nil }) {
+		t.Errorf("the command never ran:\n%s", l.peek())
+	}
+	l.killed()
+}

@@ -124,7 +124,12 @@ func (a *Agent) pick(ctx context.Context, l profile.Look, c profile.Choice) erro
 	case c.Selected:
 		return a.key(ctx, l, "Enter")
 	case hasKey(c):
-		return a.key(ctx, l, c.Key)
+		for name := range strings.FieldsSeq(c.Key) {
+			if err := a.key(ctx, l, name); err != nil {
+				return err
+			}
+		}
+		return nil
 	case !selectable:
 		return a.failf(ErrNotAnswered, "it is not known which key of '%s' picks '%s'", a.Name, short(c.Label))
 	default:
@@ -132,11 +137,16 @@ func (a *Agent) pick(ctx context.Context, l profile.Look, c profile.Choice) erro
 	}
 }
 
-// hasKey reports whether a choice has a key that can be pressed. One that comes from
-// the screen is a single character.
+// hasKey reports whether a choice has keys that can be pressed. One that comes from the
+// screen is a single character.
 func hasKey(c profile.Choice) bool {
-	return utf8.RuneCountInString(c.Key) == 1 && c.Key != " " || slices.Contains([]string{"Enter", "Escape", "Tab"}, c.Key)
+	names := strings.Fields(c.Key)
+	known := func(name string) bool { return slices.Contains(keys, name) }
+	return utf8.RuneCountInString(c.Key) == 1 && c.Key != " " || len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !known(name) })
 }
+
+// keys are the names of keys that the choices of a profile may have.
+var keys = []string{"Enter", "Escape", "Tab", "Left", "Right"}
 
 // walk moves the selection to a choice that has no key, and presses Enter there.
 func (a *Agent) walk(ctx context.Context, l profile.Look, c profile.Choice) error {

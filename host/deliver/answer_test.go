@@ -1,6 +1,7 @@
 package deliver_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func TestAnswer(t *testing.T) {
@@ -92,6 +95,59 @@ func TestAnswerIsForOne(t *testing.T) {
 			_, err := agent(t, &f).Answer(t.Context(), choice, "")
 			if !errors.Is(err, deliver.ErrNotAnswered) || len(f.picked) != 1 {
 				t.Errorf("%v, picked %q", err, f.picked)
+			}
+		})
+	}
+}
+
+// openCode is an agent that shows which of the choices beside each other is selected by
+// its colour alone, and asks once more.
+type openCode struct {
+	selected int
+	always   bool
+	allowed  string
+}
+
+func (o *openCode) Screen(context.Context) (profile.Screen, error) {
+	lines := []string{"  ┃  △ Permission required", "  ┃  $ rm -rf build", "  ┃   Allow once   Allow always   Reject    ⇆ select  enter confirm", "  ┃"}
+	switch {
+	case o.allowed != "":
+		lines = []string{"  ┃", "  ┃", "  ┃"}
+	case o.always:
+		lines = []string{"  ┃  △ Always allow", "  ┃  - rm *", "  ┃   Confirm   Cancel    ⇆ select  enter confirm", "  ┃"}
+	}
+	return profile.Screen{Lines: lines}, nil
+}
+
+func (o *openCode) Input(_ context.Context, in swarm.Input) (swarm.InputResult, error) {
+	switch key := string(in.Data); {
+	case key == "Right":
+		o.selected++
+	case key == "Enter" && o.always:
+		o.allowed = []string{"always", "not"}[o.selected]
+	case key == "Enter" && o.selected == 1:
+		o.always, o.selected = true, 0
+	case key == "Enter":
+		o.allowed = "once"
+	}
+	return swarm.InputResult{}, nil
+}
+
+func TestAnswerWithSeveralKeys(t *testing.T) {
+	set, err := profile.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for second, want := range map[string]string{"Confirm": "always", "Cancel": "not"} {
+		synctest.Test(t, func(t *testing.T) {
+			o := &openCode{}
+			a := &deliver.Agent{Name: "w", Profile: set.Named("opencode"), Terminal: o}
+			got, err := a.Answer(t.Context(), "Allow always", "")
+			if err != nil || got.Next == nil || got.Next.Question != "Always allow rm *" {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			if _, err := a.Answer(t.Context(), second, ""); err != nil || o.allowed != want {
+				t.Errorf("allowed %s, %v", o.allowed, err)
 			}
 		})
 	}

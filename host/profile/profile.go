@@ -34,8 +34,9 @@ type Screen struct {
 
 // Choice is one of the answers that a dialog offers.
 type Choice struct {
-	// Key is what answers it when pressed, such as "1"; empty: there is none, and
-	// the selection has to be moved to it and taken with Enter.
+	// Key is what answers it when pressed, such as "1", or several keys one after the
+	// other, such as "Right Enter"; empty: there is none, and the selection has to be
+	// moved to it and taken with Enter.
 	Key string `json:"key"`
 	// Label is the text beside it.
 	Label string `json:"label"`

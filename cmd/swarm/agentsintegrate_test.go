@@ -81,7 +81,8 @@ func testAgentIntegrate(t *testing.T, l *lab) {
 // lists returns the servers that the client lists.
 func (l *lab) lists(client string) string {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.t.Context(), agentWait)
+	// Without a network, opencode looks for its plugin for two minutes at each start.
+	ctx, cancel := context.WithTimeout(l.t.Context(), 3*agentWait)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(os.Getenv(envAgents), client), "mcp", "list")
 	cmd.Env, cmd.Dir = l.world.env, l.project

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -150,7 +151,7 @@ func checkListed(l swarm.Listed) error {
 // pick returns the workers that are meant.
 func (req AdoptRequest) pick(found []swarm.Listed) ([]swarm.Listed, error) {
 	if req.All {
-		return slices.DeleteFunc(slices.Clone(found), func(l swarm.Listed) bool { return over(l.Status) }), nil
+		return slices.DeleteFunc(slices.Clone(found), func(l swarm.Listed) bool { return history.Over(l.Status) }), nil
 	}
 	var picked []swarm.Listed
 	for _, name := range req.Names {
@@ -169,7 +170,7 @@ func (req AdoptRequest) pick(found []swarm.Listed) ([]swarm.Listed, error) {
 func findListed(found []swarm.Listed, name string) int {
 	best := -1
 	for i, l := range found {
-		if l.Spec.Name == name && (best < 0 || !over(l.Status) || over(found[best].Status)) {
+		if l.Spec.Name == name && (best < 0 || !history.Over(l.Status) || history.Over(found[best].Status)) {
 			best = i
 		}
 	}
@@ -275,9 +276,9 @@ func enterAdopted(ctx context.Context, tx *registry.Tx, rec *registry.Record, s 
 		return err
 	}
 	now := time.Now()
-	events := []registry.Event{newEvent(rec, EventAdopted, fmt.Sprintf("from backend '%s'", rec.Backend), now)}
-	if over(s) || rec.Completion != nil {
-		events = append(events, finalEvent(rec, s, now))
+	events := []registry.Event{history.NewEvent(rec, history.Adopted, fmt.Sprintf("from backend '%s'", rec.Backend), now)}
+	if history.Over(s) || rec.Completion != nil {
+		events = append(events, history.FinalEvent(rec, s, now))
 	}
 	_, err := tx.Append(ctx, events...)
 	return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -382,7 +383,7 @@ func TestAgentIsReleasedOnce(t *testing.T) {
 			}
 			return err
 		})
-		if ends := slices.DeleteFunc(r.events(t, name), func(e Event) bool { return !e.Final }); len(ends) != 1 {
+		if ends := slices.DeleteFunc(r.events(t, name), func(e history.Event) bool { return !e.Final }); len(ends) != 1 {
 			t.Errorf("ends %v", ends)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -143,9 +144,9 @@ func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRe
 		}
 	}
 	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		events := []registry.Event{newEvent(&now, EventCleaned, "", time.Now())}
+		events := []registry.Event{history.NewEvent(&now, history.Cleaned, "", time.Now())}
 		if now.Workspace != nil && !out.WorkspaceRemoved {
-			events = append([]registry.Event{newEvent(&now, EventKept, now.Workspace.Path, time.Now())}, events...)
+			events = append([]registry.Event{history.NewEvent(&now, history.Kept, now.Workspace.Path, time.Now())}, events...)
 		}
 		err := errors.Join(tx.Delete(ctx, rec.ID), tx.Forget(ctx, rec.ID), retire(ctx, tx, &now))
 		if err != nil {

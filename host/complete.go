@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -60,7 +61,7 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	if err != nil {
 		return worker(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
 	}
-	summary := shorten(line(req.Summary), swarm.MaxSummary)
+	summary := shorten(history.OneLine(req.Summary), swarm.MaxSummary)
 	opts := rec.Kill
 	opts.Grace = max(opts.Grace, minCompleteGrace)
 	// Nobody finds it any more to kill it, or looks for it.

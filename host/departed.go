@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 )
 
@@ -47,7 +48,7 @@ func (h *Host) departed(ctx context.Context, name string) ([]registry.Record, er
 	if err != nil {
 		return nil, err
 	}
-	if len(events) == 0 || EventKind(events[0].Kind) == EventCleaned {
+	if len(events) == 0 || history.Kind(events[0].Kind) == history.Cleaned {
 		return nil, gone
 	}
 	end, err := reg.End(ctx, events[0].ID)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -78,7 +79,7 @@ func (r *rig) history(t *testing.T, worker string) []string {
 	}
 	lines := []string{}
 	for _, e := range events {
-		lines = append(lines, event(e).String())
+		lines = append(lines, history.FromRow(e).String())
 	}
 	return lines
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 )
 
@@ -24,7 +25,7 @@ type EventQuery struct {
 // Events returns what happened, the oldest first. It writes nothing: an end that
 // nobody recorded yet is not among them. A worker's history may outlive it; one
 // of which nothing at all is known is [ErrNotFound].
-func (h *Host) Events(ctx context.Context, q EventQuery) ([]Event, error) {
+func (h *Host) Events(ctx context.Context, q EventQuery) ([]history.Event, error) {
 	reg, err := h.reading(ctx)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func (q EventQuery) unknown() error {
 	return &NotFoundError{Name: q.Worker}
 }
 
-func (q EventQuery) read(ctx context.Context, reg *registry.Registry) ([]Event, error) {
+func (q EventQuery) read(ctx context.Context, reg *registry.Registry) ([]history.Event, error) {
 	stored, err := reg.Events(ctx, registry.EventQuery{Worker: q.Worker, Since: q.Since, Last: q.Lines, After: q.After})
 	if err != nil {
 		return nil, err
@@ -58,16 +59,16 @@ func (q EventQuery) read(ctx context.Context, reg *registry.Registry) ([]Event, 
 			return nil, q.unknown()
 		}
 	}
-	events := make([]Event, len(stored))
+	events := make([]history.Event, len(stored))
 	for i, e := range stored {
-		events[i] = event(e)
+		events[i] = history.FromRow(e)
 	}
 	return events, nil
 }
 
 // FollowEvents calls each with the events that the query selects, and then with
 // those that follow as they are written, until ctx ends or each returns an error.
-func (h *Host) FollowEvents(ctx context.Context, q EventQuery, each func(Event) error) error {
+func (h *Host) FollowEvents(ctx context.Context, q EventQuery, each func(history.Event) error) error {
 	f, err := h.follow()
 	if err != nil {
 		return err
@@ -93,7 +94,7 @@ func (h *Host) FollowEvents(ctx context.Context, q EventQuery, each func(Event) 
 // follower reads a history as it grows.
 type follower struct {
 	dir     string
-	changes *changes
+	changes *registry.Changes
 	// reg is nil as long as there is no registry.
 	reg *registry.Registry
 	// last is the place of the last event that was read.
@@ -101,7 +102,7 @@ type follower struct {
 }
 
 func (h *Host) follow() (*follower, error) {
-	c, err := watchDatabase(h.opts.Dir)
+	c, err := registry.Watch(h.opts.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -109,14 +110,14 @@ func (h *Host) follow() (*follower, error) {
 }
 
 func (f *follower) close() {
-	f.changes.close()
+	f.changes.Close()
 	if f.reg != nil {
 		_ = f.reg.Close()
 	}
 }
 
 // first reads what a query selects, and begins behind it.
-func (f *follower) first(ctx context.Context, q EventQuery) ([]Event, error) {
+func (f *follower) first(ctx context.Context, q EventQuery) ([]history.Event, error) {
 	if err := f.open(ctx); err != nil || f.reg == nil {
 		return nil, errors.Join(err, q.unknown())
 	}
@@ -138,8 +139,8 @@ func (f *follower) begin(ctx context.Context) error {
 }
 
 // next reads what was added since.
-func (f *follower) next(ctx context.Context, worker string) ([]Event, error) {
-	if f.changes.replaced() && f.reg != nil {
+func (f *follower) next(ctx context.Context, worker string) ([]history.Event, error) {
+	if f.changes.Replaced() && f.reg != nil {
 		err := f.reg.Close()
 		f.reg = nil
 		if err != nil {
@@ -161,9 +162,9 @@ func (f *follower) next(ctx context.Context, worker string) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	events := make([]Event, len(stored))
+	events := make([]history.Event, len(stored))
 	for i, e := range stored {
-		events[i] = event(e)
+		events[i] = history.FromRow(e)
 	}
 	f.advance(events)
 	// Those of others need not be looked at again; a history that was made anew
@@ -174,7 +175,7 @@ func (f *follower) next(ctx context.Context, worker string) ([]Event, error) {
 	return events, nil
 }
 
-func (f *follower) advance(events []Event) {
+func (f *follower) advance(events []history.Event) {
 	if n := len(events); n > 0 {
 		f.last = max(f.last, events[n-1].Seq)
 	}
@@ -197,12 +198,12 @@ func (f *follower) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case err, ok := <-f.changes.failed:
+	case err, ok := <-f.changes.Failed:
 		if ok {
 			return err
 		}
 		return nil
-	case <-f.changes.c:
+	case <-f.changes.C:
 		return nil
 	}
 }

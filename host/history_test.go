@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -211,7 +212,7 @@ func TestCompleteWhileKilled(t *testing.T) {
 	t.Logf("%d of %d completed before they were killed", completed, rounds)
 }
 
-func (r *rig) events(t *testing.T, worker string) []Event {
+func (r *rig) events(t *testing.T, worker string) []history.Event {
 	t.Helper()
 	events, err := r.Events(t.Context(), EventQuery{Worker: worker})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/shim"
@@ -88,12 +89,12 @@ func confirmed(backend string, res swarm.KillResult) error {
 	switch {
 	case len(survivors(res)) > 0:
 		return swarm.ErrSurvivors
-	case over(s):
+	case history.Over(s):
 		return nil
 	case s.State == swarm.StateRunning:
 		return fmt.Errorf("backend '%s' says that the worker is still running", backend)
 	case s.Reason != "":
-		return fmt.Errorf("backend '%s' did not confirm that the worker has ended: %s", backend, line(s.Reason))
+		return fmt.Errorf("backend '%s' did not confirm that the worker has ended: %s", backend, history.OneLine(s.Reason))
 	default:
 		return fmt.Errorf("backend '%s' did not confirm that the worker has ended", backend)
 	}
@@ -209,7 +210,7 @@ func (k *killing) requestUnseen(ctx context.Context, p *backend.Peer, recs []reg
 	var running []registry.Record
 	for i, r := range open {
 		// A backend that can't tell may kill all the same.
-		if err != nil || i >= len(results) || results[i].Err != nil || !over(results[i].Status) {
+		if err != nil || i >= len(results) || results[i].Err != nil || !history.Over(results[i].Status) {
 			running = append(running, r)
 		}
 	}
@@ -242,7 +243,7 @@ func (k *killing) tellRequests(ctx context.Context, recs []registry.Record) {
 	events := make([]registry.Event, len(recs))
 	for i, r := range recs {
 		k.asked.Store(r.ID, true)
-		events[i] = newEvent(&r, EventKillRequested, "", now)
+		events[i] = history.NewEvent(&r, history.KillRequested, "", now)
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -32,7 +33,7 @@ type news struct {
 // as it mostly is.
 func (n news) isPlainEnd() bool {
 	r, s := &n.rec, n.status
-	return r.State == registry.Running && over(s) && !isEphemeral(r) && r.Team == "" && n.recorded == nil &&
+	return r.State == registry.Running && history.Over(s) && !isEphemeral(r) && r.Team == "" && n.recorded == nil &&
 		r.Completion == nil && s.Completion == nil &&
 		r.Restarts >= s.Restarts && (s.Exit == nil || s.Exit.Cause != swarm.CauseCrashLoop)
 }
@@ -42,7 +43,7 @@ func isNews(rec *registry.Record, s swarm.Status) bool {
 	if rec.State != registry.Running {
 		return false
 	}
-	return over(s) || s.Restarts > rec.Restarts || s.Completion != nil && rec.Completion == nil
+	return history.Over(s) || s.Restarts > rec.Restarts || s.Completion != nil && rec.Completion == nil
 }
 
 // told is what became of news.
@@ -95,7 +96,7 @@ func (n news) write(ctx context.Context, tx *registry.Tx, now time.Time) (told, 
 		recordEnd(&out.rec, n.status)
 		finished, err := tx.Finish(ctx, &out.rec)
 		if finished {
-			_, err = tx.Append(ctx, finalEvent(&n.rec, n.status, now))
+			_, err = tx.Append(ctx, history.FinalEvent(&n.rec, n.status, now))
 		}
 		if finished || err != nil {
 			return out, err
@@ -117,18 +118,18 @@ func (n news) write(ctx context.Context, tx *registry.Tx, now time.Time) (told, 
 	out := told{}
 	var events []registry.Event
 	if rec.State == registry.Running {
-		events = restartEvents(&rec, s, now)
+		events = history.RestartEvents(&rec, s, now)
 		rec.Restarts = max(rec.Restarts, s.Restarts)
 		// A worker that is done has ended, as the history sees it.
-		if out.ended = over(s) && rec.Completion == nil || s.Completion != nil && rec.Completion == nil; out.ended {
+		if out.ended = history.Over(s) && rec.Completion == nil || s.Completion != nil && rec.Completion == nil; out.ended {
 			if s.Exit != nil && s.Exit.Cause == swarm.CauseCrashLoop {
-				events = append(events, crashLoopEvent(&rec, s, n.lines, now))
+				events = append(events, history.CrashLoopEvent(&rec, s, n.lines, now))
 			}
-			events = append(events, finalEvent(&rec, s, now))
+			events = append(events, history.FinalEvent(&rec, s, now))
 		}
 		rec.Completion = s.Completion
 	}
-	if over(s) {
+	if history.Over(s) {
 		recordEnd(&rec, s)
 	} else if s.PID != 0 {
 		rec.PID = s.PID
@@ -159,7 +160,7 @@ func (n news) leaveTeam(ctx context.Context, tx *registry.Tx, rec *registry.Reco
 	case !ended || rec.Agent == "" || n.respawns:
 		return nil, nil
 	}
-	return team.Ended(ctx, tx, rec.ID, teamEnd(s), now)
+	return team.Ended(ctx, tx, rec.ID, history.TeamEnd(s), now)
 }
 
 // crashLines is how many lines of output the history keeps of a crash loop, and
@@ -188,7 +189,7 @@ func (h *Host) lastLines(ctx context.Context, rec registry.Record) []string {
 	h.warnIf(err, "the last output of a worker can't be read", "worker", rec.Name)
 	var lines []string
 	for _, l := range text.all() {
-		if l = shorten(line(l), crashLine); l != "" {
+		if l = shorten(history.OneLine(l), crashLine); l != "" {
 			lines = append(lines, l)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -131,7 +132,7 @@ func apply(w *Worker, r swarm.StatusResult) {
 // whyUnknown is one line about a backend that can't be asked. That it is
 // unavailable is said by the status.
 func whyUnknown(err error) string {
-	return line(errtext.Without(err, swarm.ErrUnavailable))
+	return history.OneLine(errtext.Without(err, swarm.ErrUnavailable))
 }
 
 // recordEnd writes into a record what a backend said of the worker's end. What

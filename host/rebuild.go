@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -107,24 +108,24 @@ func (d *doctor) taken(rec registry.Record) {
 
 // retold adds to a history what the records themselves tell: that their workers
 // were spawned, and how they ended.
-func retold(history []registry.Event, recs []registry.Record) []registry.Event {
+func retold(before []registry.Event, recs []registry.Record) []registry.Event {
 	spawned := make(map[string]bool)
-	for _, e := range history {
-		spawned[e.ID] = spawned[e.ID] || e.Kind == string(EventSpawned)
+	for _, e := range before {
+		spawned[e.ID] = spawned[e.ID] || e.Kind == string(history.Spawned)
 	}
 	var add []registry.Event
 	for i := range recs {
 		rec := &recs[i]
 		s := swarm.Status{Started: rec.Started, Exit: rec.Exit, Completion: rec.Completion}
 		if !spawned[rec.ID] && rec.State != registry.Starting {
-			add = append(add, spawnedEvent(rec, s))
+			add = append(add, history.SpawnedEvent(rec, s))
 		}
 		if rec.State == registry.Stopped || rec.Completion != nil {
-			add = append(add, finalEvent(rec, s, time.Now()))
+			add = append(add, history.FinalEvent(rec, s, time.Now()))
 		}
 	}
 	slices.SortStableFunc(add, func(a, b registry.Event) int { return a.Time.Compare(b.Time) })
-	return append(history, add...)
+	return append(before, add...)
 }
 
 // found returns records of the workers that have a run directory, in the order of

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -79,13 +80,13 @@ func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *backend.Pe
 		if workspace != nil {
 			r.Dir = dirIn(r.Ask, workspace)
 		}
-		event := spawnedEvent(&r, swarm.Status{})
+		event := history.SpawnedEvent(&r, swarm.Status{})
 		if found {
 			r.State, r.Handle = registry.Running, handle
 			err = adopted(ctx, tx, &r)
 		} else {
 			r.State, r.Reason = registry.Stopped, reasonInterrupted
-			event = newEvent(&r, EventFailed, reasonInterrupted, time.Now())
+			event = history.NewEvent(&r, history.Failed, reasonInterrupted, time.Now())
 			event.Final = true
 			_, err = team.Ended(ctx, tx, r.ID, team.End{Reason: reasonInterrupted}, event.Time)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/ralph"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -106,7 +107,7 @@ func (k *killing) tellKept(ctx context.Context, rec *registry.Record) {
 	reg, err := k.h.writing(ctx)
 	if err == nil {
 		err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-			_, err := tx.Append(ctx, newEvent(rec, EventKept, rec.Workspace.Path, time.Now()))
+			_, err := tx.Append(ctx, history.NewEvent(rec, history.Kept, rec.Workspace.Path, time.Now()))
 			return err
 		})
 	}

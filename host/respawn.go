@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -309,7 +310,7 @@ func (r *respawning) clean(ctx context.Context) error {
 			r.req.Notice(line)
 		}
 		if r.h.callers().IsKeeper() {
-			r.tell(ctx, EventRescued, line)
+			r.tell(ctx, history.Rescued, line)
 		}
 	}
 	switch {
@@ -349,29 +350,29 @@ func (r *respawning) tellLeft(ctx context.Context) {
 	if r.req.Warn != nil {
 		r.req.Warn(Warning{Text: fmt.Sprintf("the worktree that '%s' had stays: %s", r.old.Name, before.Path)})
 	}
-	r.tell(ctx, EventKept, before.Path)
+	r.tell(ctx, history.Kept, before.Path)
 }
 
 // unanswered writes an error into the history if the worker was ended for nothing,
 // or if nobody else will see the error. An agent is lost with its worker then.
 func (r *respawning) unanswered(ctx context.Context, cause error) error {
 	if r.killing != nil && !errors.Is(cause, ErrOvertaken) || r.h.callers().IsKeeper() {
-		r.tell(ctx, EventRespawnFailed, wording(cause))
+		r.tell(ctx, history.RespawnFailed, wording(cause))
 	}
 	return cause
 }
 
 // tell writes into the history of the old worker.
-func (r *respawning) tell(ctx context.Context, kind EventKind, text string) {
+func (r *respawning) tell(ctx context.Context, kind history.Kind, text string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 	err := r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		if kind == EventRespawnFailed && r.killing != nil && r.killing.outcomes[0].Err == nil {
+		if kind == history.RespawnFailed && r.killing != nil && r.killing.outcomes[0].Err == nil {
 			if _, err := team.Ended(ctx, tx, r.old.ID, team.End{Reason: reasonNotRespawned}, time.Now()); err != nil {
 				return err
 			}
 		}
-		_, err := tx.Append(ctx, newEvent(&r.old, kind, line(text), time.Now()))
+		_, err := tx.Append(ctx, history.NewEvent(&r.old, kind, history.OneLine(text), time.Now()))
 		return err
 	})
 	r.h.warnIf(err, "the history can't be written", "worker", r.old.Name)

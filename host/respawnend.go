@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -19,13 +20,13 @@ import (
 // that has none.
 func (h *Host) restore(ctx context.Context, reg *registry.Registry, rec *registry.Record, made *swarm.WorkspaceRef) error {
 	old := rec.Replaces
-	events := []registry.Event{newEvent(old, EventRespawnFailed, reasonInterrupted, time.Now())}
+	events := []registry.Event{history.NewEvent(old, history.RespawnFailed, reasonInterrupted, time.Now())}
 	switch {
 	case made == nil:
 	case old.Workspace == nil || gone(old.Workspace.Path):
 		old.Workspace, old.Dir = made, dirIn(old.Ask, made)
 	case old.Workspace.Path != made.Path:
-		events = append(events, newEvent(old, EventKept, made.Path, time.Now()))
+		events = append(events, history.NewEvent(old, history.Kept, made.Path, time.Now()))
 	}
 	err := reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if err := errors.Join(putBack(ctx, tx, rec, old.ID, old), tx.Leave(ctx, rec.ID)); err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 )
 
@@ -62,7 +63,7 @@ func (h *Host) expire(ctx context.Context, reg *registry.Registry, now time.Time
 			if err != nil {
 				return err
 			}
-			if err := leave(ctx, tx, &rec, newEvent(&rec, EventCleaned, "kept for "+rec.Retain, now)); err != nil {
+			if err := leave(ctx, tx, &rec, history.NewEvent(&rec, history.Cleaned, "kept for "+rec.Retain, now)); err != nil {
 				return err
 			}
 			removed = append(removed, rec)
@@ -126,7 +127,7 @@ func (h *Host) withoutEnded(ctx context.Context, sel Selection, recs []registry.
 // tells; its run directories go when they can.
 func leave(ctx context.Context, tx *registry.Tx, rec *registry.Record, events ...registry.Event) error {
 	if rec.Workspace != nil {
-		kept := newEvent(rec, EventKept, rec.Workspace.Path, time.Now())
+		kept := history.NewEvent(rec, history.Kept, rec.Workspace.Path, time.Now())
 		events = append([]registry.Event{kept}, events...)
 	}
 	return leaveWorkspace(ctx, tx, rec, events...)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/plugin"
@@ -197,7 +198,7 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 		if err := errors.Join(succeed(ctx, tx, rec, p.replaces), begin(ctx, tx, rec)); err != nil {
 			return err
 		}
-		_, err = tx.Append(ctx, spawnedEvent(rec, p.status.Status))
+		_, err = tx.Append(ctx, history.SpawnedEvent(rec, p.status.Status))
 		return err
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -99,14 +100,14 @@ func TestStateEvent(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {
 		state *AgentState
-		want  EventKind
+		want  history.Kind
 		text  string
 	}{
 		{nil, "", ""},
 		{&AgentState{State: profile.Unknown}, "", ""},
-		{&AgentState{State: profile.Working}, EventWorking, ""},
-		{&AgentState{State: profile.Blocked, Question: "Proceed?"}, EventBlocked, "Proceed?"},
-		{&AgentState{State: profile.Idle, Since: now.Add(-time.Minute)}, EventIdle, ""},
+		{&AgentState{State: profile.Working}, history.Working, ""},
+		{&AgentState{State: profile.Blocked, Question: "Proceed?"}, history.Blocked, "Proceed?"},
+		{&AgentState{State: profile.Idle, Since: now.Add(-time.Minute)}, history.Idle, ""},
 		{&AgentState{State: profile.Idle, Since: now}, "", ""}, // between two steps
 	} {
 		kind, text, ok := stateEvent(c.state, now)

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -86,7 +87,7 @@ func (h *Host) stillRunning(ctx context.Context, reg *registry.Registry, p *back
 	}
 	var running []swarm.Handle
 	for i, r := range results {
-		if r.Err != nil || !over(r.Status) {
+		if r.Err != nil || !history.Over(r.Status) {
 			running = append(running, others[i])
 		}
 	}

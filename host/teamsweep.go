@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -79,7 +80,7 @@ func (h *Host) Signs(ctx context.Context, teamName string) (map[string]team.Sign
 	}
 	for i, w := range h.observe(ctx, ask) {
 		if w.Gone() {
-			end := teamEnd(swarm.Status{Exit: w.Exit, Completion: w.Completion})
+			end := history.TeamEnd(swarm.Status{Exit: w.Exit, Completion: w.Completion})
 			signs[ask[i].ID] = team.Signs{Gone: true, Reason: reasonGone(end)}
 		}
 	}
@@ -128,7 +129,7 @@ func (h *Host) signs(c crew) map[string]team.Signs {
 			signs[a.WorkerID] = team.Signs{Gone: true, Reason: "its worker was removed"}
 		default:
 			r := &c.recs[at]
-			end := teamEnd(swarm.Status{Exit: r.Exit, Completion: r.Completion})
+			end := history.TeamEnd(swarm.Status{Exit: r.Exit, Completion: r.Completion})
 			if r.Reason != "" {
 				end = team.End{Reason: r.Reason}
 			}

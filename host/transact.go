@@ -41,13 +41,13 @@ func (h *Host) View(ctx context.Context, view func(context.Context, *registry.Tx
 // AwaitChange calls check now and after every change of the registry, by whomever,
 // until check says that it is done or returns an error, or ctx ends.
 func (h *Host) AwaitChange(ctx context.Context, check func(context.Context) (done bool, err error)) error {
-	c, err := watchDatabase(h.opts.Dir)
+	c, err := registry.Watch(h.opts.Dir)
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer c.Close()
 	for {
-		if c.replaced() {
+		if c.Replaced() {
 			h.reopen() // what is open is the file that was there before
 		}
 		if done, err := check(ctx); done || err != nil {
@@ -56,11 +56,11 @@ func (h *Host) AwaitChange(ctx context.Context, check func(context.Context) (don
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case err, ok := <-c.failed:
+		case err, ok := <-c.Failed:
 			if ok {
 				return err
 			}
-		case <-c.c:
+		case <-c.C:
 		}
 	}
 }

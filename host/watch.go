@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -22,7 +23,7 @@ type WatchRequest struct {
 	// Ready is called once, when nothing that happens from then on is missed.
 	Ready func()
 	// Event is called with every event that is written from then on, by whomever.
-	Event func(Event) error
+	Event func(history.Event) error
 	// Warn is called with what can't be watched or recorded.
 	Warn func(Warning)
 }
@@ -155,11 +156,11 @@ func (w *watching) run(ctx context.Context, f *follower) error {
 			return ctx.Err()
 		case first := <-w.heard:
 			w.record(ctx, w.batch(first))
-		case err, ok := <-f.changes.failed:
+		case err, ok := <-f.changes.Failed:
 			if ok {
 				return err
 			}
-		case <-f.changes.c:
+		case <-f.changes.C:
 			if err := w.tell(ctx, f); err != nil {
 				return err
 			}
@@ -193,7 +194,7 @@ func (w *watching) tell(ctx context.Context, f *follower) error {
 	}
 	spawned := false
 	for _, e := range events {
-		spawned = spawned || e.Kind == EventSpawned || e.Kind == EventAdopted
+		spawned = spawned || e.Kind == history.Spawned || e.Kind == history.Adopted
 		if w.req.Event != nil {
 			if err := w.req.Event(e); err != nil {
 				return err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -38,7 +39,7 @@ func (r *rig) watch(t *testing.T) *watcher {
 	go func() {
 		done <- other.Watch(ctx, WatchRequest{
 			Ready: func() { close(ready) },
-			Event: func(e Event) error {
+			Event: func(e history.Event) error {
 				w.told <- e.String()
 				return nil
 			},
@@ -305,7 +306,7 @@ func TestHelperWatch(t *testing.T) {
 	}
 	r := rigIn(t, root)
 	r.can("one", swarm.CapWatch)
-	err := r.Watch(t.Context(), WatchRequest{Event: func(e Event) error {
+	err := r.Watch(t.Context(), WatchRequest{Event: func(e history.Event) error {
 		fmt.Println(e)
 		return nil
 	}})
@@ -395,7 +396,7 @@ func TestFollow(t *testing.T) {
 		w := &watcher{told: make(chan string, 1000)}
 		done := make(chan error, 1)
 		go func() {
-			done <- other.FollowEvents(ctx, q, func(e Event) error {
+			done <- other.FollowEvents(ctx, q, func(e history.Event) error {
 				w.told <- e.String()
 				return nil
 			})
@@ -433,7 +434,7 @@ func TestFollow(t *testing.T) {
 		t.Errorf("a ghost: %v", err)
 	}
 	enough := errors.New("enough")
-	if err := r.FollowEvents(t.Context(), EventQuery{}, func(Event) error { return enough }); !errors.Is(err, enough) {
+	if err := r.FollowEvents(t.Context(), EventQuery{}, func(history.Event) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("each: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 )
@@ -18,7 +19,7 @@ const (
 )
 
 // stateKinds are the events that tell what an agent does.
-var stateKinds = []string{string(EventBlocked), string(EventIdle), string(EventWorking)}
+var stateKinds = []string{string(history.Blocked), string(history.Idle), string(history.Working)}
 
 // profiled returns the records of workers that have a profile.
 func (h *Host) profiled(recs []registry.Record) []registry.Record {
@@ -61,7 +62,7 @@ func (h *Host) tellStates(ctx context.Context, reg *registry.Registry, recs []re
 	for i := range recs {
 		kind, text, ok := stateEvent(states[recs[i].ID], now)
 		if ok {
-			events = append(events, newEvent(&recs[i], kind, line(text), now))
+			events = append(events, history.NewEvent(&recs[i], kind, history.OneLine(text), now))
 		}
 	}
 	if len(events) == 0 {
@@ -99,26 +100,26 @@ func (h *Host) tellStates(ctx context.Context, reg *registry.Registry, recs []re
 }
 
 // stateEvent returns the event that tells of a state, if there is one.
-func stateEvent(s *AgentState, now time.Time) (kind EventKind, text string, ok bool) {
+func stateEvent(s *AgentState, now time.Time) (kind history.Kind, text string, ok bool) {
 	if s == nil {
 		return "", "", false
 	}
 	switch s.State {
 	case profile.Blocked:
-		return EventBlocked, s.Question, true
+		return history.Blocked, s.Question, true
 	case profile.Idle:
-		return EventIdle, "", s.Since.IsZero() || now.Sub(s.Since) >= quietFor
+		return history.Idle, "", s.Since.IsZero() || now.Sub(s.Since) >= quietFor
 	case profile.Working:
-		return EventWorking, "", true
+		return history.Working, "", true
 	default:
 		return "", "", false
 	}
 }
 
 // TellOfLoop writes into the history what the loop of a ralph worker tells, such as
-// [EventBlocked]. The id is the worker's. What the last event of these kinds says
+// [Blocked]. The id is the worker's. What the last event of these kinds says
 // already is not written again.
-func (h *Host) TellOfLoop(ctx context.Context, id string, kind EventKind, text string) error {
+func (h *Host) TellOfLoop(ctx context.Context, id string, kind history.Kind, text string) error {
 	reg, err := h.writing(ctx)
 	if err != nil {
 		return err
@@ -128,7 +129,7 @@ func (h *Host) TellOfLoop(ctx context.Context, id string, kind EventKind, text s
 		if err != nil {
 			return err
 		}
-		e := newEvent(&rec, kind, line(text), time.Now())
+		e := history.NewEvent(&rec, kind, history.OneLine(text), time.Now())
 		last, err := tx.LastEvent(ctx, id, append([]string{string(kind)}, stateKinds...)...)
 		if err == nil && (last.Kind != e.Kind || last.Text != e.Text) {
 			_, err = tx.Append(ctx, e)

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/history"
 )
 
 type eventsOptions struct {
@@ -103,7 +104,7 @@ type eventPrinter struct {
 	timestamps, json bool
 }
 
-func (p eventPrinter) print(e host.Event) error {
+func (p eventPrinter) print(e history.Event) error {
 	if p.json {
 		return p.PrintJSONLine(eventJSONOf(e))
 	}
@@ -111,7 +112,7 @@ func (p eventPrinter) print(e host.Event) error {
 	return err
 }
 
-func (p eventPrinter) appendLine(line []byte, e host.Event) []byte {
+func (p eventPrinter) appendLine(line []byte, e history.Event) []byte {
 	if p.timestamps {
 		line = e.Time.Local().AppendFormat(line, output.TimestampFormat)
 	}
@@ -134,7 +135,7 @@ type eventJSON struct {
 	Exit     *view.ExitJSON `json:"exit"`
 }
 
-func eventJSONOf(e host.Event) eventJSON {
+func eventJSONOf(e history.Event) eventJSON {
 	j := eventJSON{
 		Seq: e.Seq, Time: output.TimeJSON(e.Time), Worker: e.Worker, ID: e.ID, Kind: string(e.Kind), Text: output.OrNull(e.Text),
 		Final: e.Final, Previous: output.OrNull(e.Previous),
@@ -145,7 +146,7 @@ func eventJSONOf(e host.Event) eventJSON {
 	return j
 }
 
-func eventsJSON(events []host.Event) []eventJSON {
+func eventsJSON(events []history.Event) []eventJSON {
 	list := make([]eventJSON, len(events))
 	for i, e := range events {
 		list[i] = eventJSONOf(e)

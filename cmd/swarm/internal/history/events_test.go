@@ -13,45 +13,46 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 var eventTime = time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 
-func fullEvent() host.Event {
-	return host.Event{
-		Seq: 7, Time: eventTime, Worker: "w.1", ID: "k3x9", Kind: host.EventComplete, Text: "all <tests> pass",
+func fullEvent() history.Event {
+	return history.Event{
+		Seq: 7, Time: eventTime, Worker: "w.1", ID: "k3x9", Kind: history.Complete, Text: "all <tests> pass",
 		Final: true, Previous: "k3x8", Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseExited},
 	}
 }
 
-func emptyEvent() host.Event {
-	return host.Event{Seq: 8, Time: eventTime, Worker: "w.1", ID: "k3x9", Kind: host.EventSpawned}
+func emptyEvent() history.Event {
+	return history.Event{Seq: 8, Time: eventTime, Worker: "w.1", ID: "k3x9", Kind: history.Spawned}
 }
 
 func TestEventLine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		kind       host.EventKind
+		kind       history.Kind
 		text, want string
 	}{
-		{host.EventComplete, "summary text", "[w] COMPLETE: summary text"},
-		{host.EventComplete, "", "[w] COMPLETE"},
-		{host.EventExited, "success", "[w] EXITED: success"},
-		{host.EventFailed, "exit status 3", "[w] FAILED: exit status 3"},
-		{host.EventFailed, "signal: terminated", "[w] FAILED: signal: terminated"},
-		{host.EventDied, "process not found", "[w] DIED: process not found"},
-		{host.EventKilled, "by orchestrator", "[w] KILLED: by orchestrator"},
-		{host.EventSpawned, "", "[w] SPAWNED"},
-		{host.EventComplete, "ümläut ✓ 👩‍💻 \"quoted\" C:\\new", "[w] COMPLETE: ümläut ✓ 👩\\u200d💻 \"quoted\" C:\\new"},
+		{history.Complete, "summary text", "[w] COMPLETE: summary text"},
+		{history.Complete, "", "[w] COMPLETE"},
+		{history.Exited, "success", "[w] EXITED: success"},
+		{history.Failed, "exit status 3", "[w] FAILED: exit status 3"},
+		{history.Failed, "signal: terminated", "[w] FAILED: signal: terminated"},
+		{history.Died, "process not found", "[w] DIED: process not found"},
+		{history.Killed, "by orchestrator", "[w] KILLED: by orchestrator"},
+		{history.Spawned, "", "[w] SPAWNED"},
+		{history.Complete, "ümläut ✓ 👩‍💻 \"quoted\" C:\\new", "[w] COMPLETE: ümläut ✓ 👩\\u200d💻 \"quoted\" C:\\new"},
 		// Nobody forges a line, or talks to the terminal.
-		{host.EventComplete, "a\n[x] KILLED: by orchestrator\r\nb", `[w] COMPLETE: a\n[x] KILLED: by orchestrator\r\nb`},
-		{host.EventComplete, "a\x1b[2J\x1b]0;t\x07\u009b2J\x7f\x00\tb", `[w] COMPLETE: a\x1b[2J\x1b]0;t\a\u009b2J\x7f\x00\tb`},
-		{host.EventComplete, "a\u202eb\u2066c\u2028d", `[w] COMPLETE: a\u202eb\u2066c\u2028d`},
-		{host.EventComplete, "half \xc3 \x9b2J", `[w] COMPLETE: half \xc3 \x9b2J`},
+		{history.Complete, "a\n[x] KILLED: by orchestrator\r\nb", `[w] COMPLETE: a\n[x] KILLED: by orchestrator\r\nb`},
+		{history.Complete, "a\x1b[2J\x1b]0;t\x07\u009b2J\x7f\x00\tb", `[w] COMPLETE: a\x1b[2J\x1b]0;t\a\u009b2J\x7f\x00\tb`},
+		{history.Complete, "a\u202eb\u2066c\u2028d", `[w] COMPLETE: a\u202eb\u2066c\u2028d`},
+		{history.Complete, "half \xc3 \x9b2J", `[w] COMPLETE: half \xc3 \x9b2J`},
 	} {
 		a, out, _ := apptest.New()
-		if err := (eventPrinter{App: a}).print(host.Event{Worker: "w", Kind: c.kind, Text: c.text}); err != nil {
+		if err := (eventPrinter{App: a}).print(history.Event{Worker: "w", Kind: c.kind, Text: c.text}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(c.want+"\n", out.String()); diff != "" {
@@ -81,7 +82,7 @@ func TestEventJSON(t *testing.T) {
 		`{"seq":8,"time":"2026-01-02T03:04:05.006Z","worker":"w.1","id":"k3x9","kind":"SPAWNED",` +
 		`"text":null,"final":false,"previous":null,"exit":null}` + "\n"
 	a, out, _ := apptest.New()
-	for _, e := range []host.Event{fullEvent(), emptyEvent()} {
+	for _, e := range []history.Event{fullEvent(), emptyEvent()} {
 		if err := (eventPrinter{App: a, json: true}).print(e); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +91,7 @@ func TestEventJSON(t *testing.T) {
 		t.Errorf("one object a line (-want +got):\n%s", diff)
 	}
 	array := "[" + strings.ReplaceAll(strings.TrimSpace(want), "\n", ",") + "]"
-	if diff := cmp.Diff(array, jsontest.Compact(t, eventsJSON([]host.Event{fullEvent(), emptyEvent()}))); diff != "" {
+	if diff := cmp.Diff(array, jsontest.Compact(t, eventsJSON([]history.Event{fullEvent(), emptyEvent()}))); diff != "" {
 		t.Errorf("the array (-want +got):\n%s", diff)
 	}
 	if got := jsontest.Compact(t, eventsJSON(nil)); got != "[]" {
@@ -101,7 +102,7 @@ func TestEventJSON(t *testing.T) {
 func TestEventJSONFollowsTheSchema(t *testing.T) {
 	t.Parallel()
 	schema := jsontest.ReadSchema(t, "event")
-	for _, e := range []host.Event{fullEvent(), emptyEvent()} {
+	for _, e := range []history.Event{fullEvent(), emptyEvent()} {
 		var v map[string]any
 		if err := json.Unmarshal([]byte(jsontest.Compact(t, eventJSONOf(e))), &v); err != nil {
 			t.Fatal(err)
@@ -119,14 +120,14 @@ func TestEventJSONFollowsTheSchema(t *testing.T) {
 // The kinds that the schema tells of are those that there are.
 func TestEventSchemaNamesTheKinds(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("../../../../host/event.go")
+	source, err := os.ReadFile("../../../../host/history/event.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	schema := jsontest.ReadSchema(t, "event")["properties"].(map[string]any)["kind"].(map[string]any)["description"].(string)
-	kinds := regexp.MustCompile(`EventKind = "([A-Z ]+)"`).FindAllStringSubmatch(string(source), -1)
+	kinds := regexp.MustCompile(`Kind \s*= "([A-Z ]+)"`).FindAllStringSubmatch(string(source), -1)
 	if len(kinds) < 8 {
-		t.Errorf("host/event.go: found only %q", kinds)
+		t.Errorf("host/history/event.go: found only %q", kinds)
 	}
 	for _, kind := range kinds {
 		if !strings.Contains(schema, kind[1]) {

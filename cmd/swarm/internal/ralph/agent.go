@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/ralph"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -68,7 +69,7 @@ func tellOfLoop(ctx context.Context, a *app.App) func(ralph.Note, string) {
 }
 
 // loopEvents are the events for the news of loops.
-var loopEvents = map[ralph.Note]host.EventKind{
-	ralph.NoteAsks:    host.EventBlocked,
-	ralph.NoteLimited: host.EventLimited,
+var loopEvents = map[ralph.Note]history.Kind{
+	ralph.NoteAsks:    history.Blocked,
+	ralph.NoteLimited: history.Limited,
 }

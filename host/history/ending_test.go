@@ -1,4 +1,4 @@
-package host
+package history
 
 import (
 	"testing"
@@ -49,8 +49,8 @@ func TestEndings(t *testing.T) {
 			"[w] FAILED: command not found: x", ended,
 		},
 	} {
-		e := finalEvent(&rec, c.status, now)
-		if got := event(e).String(); got != c.want || !e.Time.Equal(c.at) || !e.Final || e.ID != "id" {
+		e := FinalEvent(&rec, c.status, now)
+		if got := FromRow(e).String(); got != c.want || !e.Time.Equal(c.at) || !e.Final || e.ID != "id" {
 			t.Errorf("%+v: %q at %s, final %v; want %q at %s", c.status, got, e.Time, e.Final, c.want, c.at)
 		}
 	}
@@ -78,9 +78,9 @@ func TestRestartsTold(t *testing.T) {
 	} {
 		rec := registry.Record{Spec: registry.Spec{Name: "w"}, Restarts: c.told}
 		var got []string
-		for _, e := range restartEvents(&rec, swarm.Status{Restarts: c.restarts, LastRestarts: c.last}, time.Unix(99, 0)) {
+		for _, e := range RestartEvents(&rec, swarm.Status{Restarts: c.restarts, LastRestarts: c.last}, time.Unix(99, 0)) {
 			got = append(got, e.Text)
-			if e.Kind != string(EventRestarted) || e.Final || e.Time.Unix() > 99 {
+			if e.Kind != string(Restarted) || e.Final || e.Time.Unix() > 99 {
 				t.Errorf("%+v", e)
 			}
 		}

@@ -1,4 +1,4 @@
-package host
+package history
 
 import (
 	"fmt"
@@ -23,36 +23,36 @@ const (
 
 // ending says in which words the history tells the end of a worker. It is the
 // only place where that is decided, so whoever writes it first writes the same.
-func ending(s swarm.Status) (EventKind, string) {
+func ending(s swarm.Status) (Kind, string) {
 	e := s.Exit
 	switch {
 	case s.Completion != nil:
-		return EventComplete, line(s.Completion.Summary)
+		return Complete, OneLine(s.Completion.Summary)
 	case e == nil:
-		return EventDied, textDied
+		return Died, textDied
 	case e.Cause == swarm.CauseKilled || e.Cause == swarm.CauseOwner:
-		return EventKilled, textKilled
+		return Killed, textKilled
 	case e.Cause == swarm.CauseCompleted:
-		return EventComplete, ""
+		return Complete, ""
 	case e.Cause == swarm.CauseNotStarted && e.Reason != "":
-		return EventFailed, line(e.Reason)
+		return Failed, OneLine(e.Reason)
 	case e.Code == 0:
-		return EventExited, textExited
+		return Exited, textExited
 	default:
-		return EventFailed, exitText(e.Code, e.Signal)
+		return Failed, exitText(e.Code, e.Signal)
 	}
 }
 
-// teamEnd says what the end of a worker is to its team.
-func teamEnd(s swarm.Status) team.End {
+// TeamEnd says what the end of a worker is to its team.
+func TeamEnd(s swarm.Status) team.End {
 	switch kind, text := ending(s); {
-	case kind == EventKilled:
+	case kind == Killed:
 		return team.End{Killed: true}
-	case kind == EventComplete && text != "":
+	case kind == Complete && text != "":
 		return team.End{Reason: "completed: " + text}
-	case kind == EventComplete:
+	case kind == Complete:
 		return team.End{Reason: "completed"}
-	case kind == EventExited:
+	case kind == Exited:
 		return team.End{Reason: exitText(0, "")}
 	default:
 		return team.End{Reason: text}
@@ -65,7 +65,7 @@ func exitText(code int, signal string) string {
 	case signal == "":
 		return fmt.Sprintf("exit status %d", code)
 	case sig == 0:
-		return "signal: " + line(signal)
+		return "signal: " + OneLine(signal)
 	default:
 		return "signal: " + sig.String()
 	}
@@ -83,43 +83,43 @@ func endTime(s swarm.Status, now time.Time) time.Time {
 	}
 }
 
-// over reports whether nothing of a worker is left.
-func over(s swarm.Status) bool {
+// Over reports whether nothing of a worker is left.
+func Over(s swarm.Status) bool {
 	return s.State == swarm.StateExited || s.State == swarm.StateLost && len(s.Survivors) == 0
 }
 
-// finalEvent is the end of a worker in the history.
-func finalEvent(rec *registry.Record, s swarm.Status, now time.Time) registry.Event {
+// FinalEvent is the end of a worker in the history.
+func FinalEvent(rec *registry.Record, s swarm.Status, now time.Time) registry.Event {
 	kind, text := ending(s)
-	e := newEvent(rec, kind, text, endTime(s, now))
+	e := NewEvent(rec, kind, text, endTime(s, now))
 	e.Final, e.Exit = true, s.Exit
 	return e
 }
 
-// spawnedEvent tells that a worker runs.
-func spawnedEvent(rec *registry.Record, s swarm.Status) registry.Event {
+// SpawnedEvent tells that a worker runs.
+func SpawnedEvent(rec *registry.Record, s swarm.Status) registry.Event {
 	at := s.Started
 	if at.IsZero() {
 		at = rec.Created
 	}
-	e := newEvent(rec, EventSpawned, "", at)
+	e := NewEvent(rec, Spawned, "", at)
 	if n := len(rec.Previous); n > 0 {
 		e.Previous = rec.Previous[n-1]
 	}
 	return e
 }
 
-// restartEvents tells the restarts after the first told ones.
-func restartEvents(rec *registry.Record, s swarm.Status, now time.Time) []registry.Event {
+// RestartEvents tells the restarts after the first told ones.
+func RestartEvents(rec *registry.Record, s swarm.Status, now time.Time) []registry.Event {
 	var events []registry.Event
 	told := rec.Restarts
 	gap := func(until int, at time.Time) {
 		switch until - told {
 		case 0:
 		case 1:
-			events = append(events, newEvent(rec, EventRestarted, fmt.Sprintf("restart %d", until), at))
+			events = append(events, NewEvent(rec, Restarted, fmt.Sprintf("restart %d", until), at))
 		default:
-			events = append(events, newEvent(rec, EventRestarted, fmt.Sprintf("restarts %d to %d", told+1, until), at))
+			events = append(events, NewEvent(rec, Restarted, fmt.Sprintf("restarts %d to %d", told+1, until), at))
 		}
 		told = max(told, until)
 	}
@@ -128,7 +128,7 @@ func restartEvents(rec *registry.Record, s swarm.Status, now time.Time) []regist
 			continue
 		}
 		gap(r.Number-1, r.Time)
-		events = append(events, newEvent(rec, EventRestarted, fmt.Sprintf("restart %d after %s", r.Number, exitText(r.Code, r.Signal)), r.Time))
+		events = append(events, NewEvent(rec, Restarted, fmt.Sprintf("restart %d after %s", r.Number, exitText(r.Code, r.Signal)), r.Time))
 		told = r.Number
 	}
 	if s.Restarts > told {
@@ -137,24 +137,24 @@ func restartEvents(rec *registry.Record, s swarm.Status, now time.Time) []regist
 	return events
 }
 
-// crashLoopEvent tells that the restarts of a worker were used up, with the last
+// CrashLoopEvent tells that the restarts of a worker were used up, with the last
 // lines that it wrote.
-func crashLoopEvent(rec *registry.Record, s swarm.Status, lines []string, now time.Time) registry.Event {
+func CrashLoopEvent(rec *registry.Record, s swarm.Status, lines []string, now time.Time) registry.Event {
 	r := rec.Restart.OrDefault()
 	text := fmt.Sprintf("%d restarts within %s", r.Budget, r.Window)
 	if len(lines) > 0 {
 		text += "; last output: " + strings.Join(lines, " | ")
 	}
-	return newEvent(rec, EventCrashLoop, text, endTime(s, now))
+	return NewEvent(rec, CrashLoop, text, endTime(s, now))
 }
 
-func newEvent(rec *registry.Record, kind EventKind, text string, at time.Time) registry.Event {
+func NewEvent(rec *registry.Record, kind Kind, text string, at time.Time) registry.Event {
 	return registry.Event{Time: at, ID: rec.ID, Worker: rec.Name, Kind: string(kind), Text: text}
 }
 
-// line makes one line of a text, without what controls how it is shown: sequences
+// OneLine makes one line of a text, without what controls how it is shown: sequences
 // and hidden characters go, white space becomes a blank.
-func line(s string) string {
+func OneLine(s string) string {
 	s = string(screen.Text([]byte(strings.ReplaceAll(s, "\r", "\n"))))
 	words := strings.Fields(strings.ToValidUTF8(s, "\ufffd"))
 	return strings.Map(func(r rune) rune {

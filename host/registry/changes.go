@@ -1,4 +1,4 @@
-package host
+package registry
 
 import (
 	"errors"
@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-
-	"github.com/swarmhost/swarm/host/registry"
 )
 
 // settling is when to look again after a change was seen. What a change wrote can
@@ -19,12 +17,12 @@ import (
 // nothing tells of that moment.
 var settling = []time.Duration{30 * time.Millisecond, time.Second}
 
-// changes tells that the database of a state directory was changed, by whomever.
-type changes struct {
-	// c gets a value when there may be something new, failed why it can't be told
+// Changes tells that the database of a state directory was changed, by whomever.
+type Changes struct {
+	// C gets a value when there may be something new, failed why it can't be told
 	// any more.
-	c      chan struct{}
-	failed chan error
+	C      chan struct{}
+	Failed chan error
 
 	dir     string
 	watcher *fsnotify.Watcher
@@ -32,14 +30,14 @@ type changes struct {
 	anew    atomic.Bool
 }
 
-// watchDatabase watches a state directory, which need not exist yet.
-func watchDatabase(dir string) (*changes, error) {
+// Watch watches a state directory, which need not exist yet.
+func Watch(dir string) (*Changes, error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, fmt.Errorf("watch %s: %w", dir, err)
 	}
-	c := &changes{
-		c: make(chan struct{}, 1), failed: make(chan error, 1),
+	c := &Changes{
+		C: make(chan struct{}, 1), Failed: make(chan error, 1),
 		dir: dir, watcher: w, done: make(chan struct{}),
 	}
 	if err := c.add(); err != nil {
@@ -50,7 +48,7 @@ func watchDatabase(dir string) (*changes, error) {
 }
 
 // add watches the directory or, until it is there, the nearest one above it.
-func (c *changes) add() error {
+func (c *Changes) add() error {
 	for at := c.dir; ; at = filepath.Dir(at) {
 		err := c.watcher.Add(at)
 		if err == nil && at != c.dir {
@@ -66,9 +64,9 @@ func (c *changes) add() error {
 	}
 }
 
-func (c *changes) run() {
+func (c *Changes) run() {
 	defer close(c.done)
-	defer close(c.failed)
+	defer close(c.Failed)
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
 	step := 0
@@ -86,12 +84,12 @@ func (c *changes) run() {
 			switch {
 			case filepath.Dir(e.Name) != c.dir:
 				if err := c.add(); err != nil {
-					c.failed <- fmt.Errorf("watch %s: %w", c.dir, err)
+					c.Failed <- fmt.Errorf("watch %s: %w", c.dir, err)
 					return
 				}
 				stir()
-			case strings.HasPrefix(filepath.Base(e.Name), registry.File):
-				if filepath.Base(e.Name) == registry.File && e.Has(fsnotify.Create|fsnotify.Rename|fsnotify.Remove) {
+			case strings.HasPrefix(filepath.Base(e.Name), File):
+				if filepath.Base(e.Name) == File && e.Has(fsnotify.Create|fsnotify.Rename|fsnotify.Remove) {
 					c.anew.Store(true)
 				}
 				stir()
@@ -110,17 +108,17 @@ func (c *changes) run() {
 	}
 }
 
-func (c *changes) tell() {
+func (c *Changes) tell() {
 	select {
-	case c.c <- struct{}{}:
+	case c.C <- struct{}{}:
 	default:
 	}
 }
 
-// replaced reports whether the database is another one than at the last call.
-func (c *changes) replaced() bool { return c.anew.Swap(false) }
+// Replaced reports whether the database is another one than at the last call.
+func (c *Changes) Replaced() bool { return c.anew.Swap(false) }
 
-func (c *changes) close() {
+func (c *Changes) Close() {
 	_ = c.watcher.Close() // nothing is lost with it
 	<-c.done
 }

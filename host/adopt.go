@@ -90,7 +90,7 @@ func (h *Host) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, []W
 	}
 	for i, out := range outcomes {
 		if out.Err == nil && !out.Known {
-			h.warnIf(h.keepWorkerFile(&recs[i]), "what is known of a worker can't be kept beside the registry", "worker", recs[i].Name)
+			h.warnIf(h.keepWorkerFile(&recs[i]), "the worker file can't be written", "worker", recs[i].Name)
 		}
 	}
 	return outcomes, warnings, nil

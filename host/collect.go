@@ -76,7 +76,7 @@ func (c *Collected) remove(ctx context.Context, h *Host, reg *registry.Registry)
 	for _, r := range gone {
 		c.Removed = append(c.Removed, worker(r))
 	}
-	c.warnIf(err, "cannot remove workers whose time is over")
+	c.warnIf(err, "cannot remove expired workers")
 	n, err := h.dropRunDirs(ctx, reg)
 	c.RunDirs += n
 	c.warnIf(err, "cannot remove run directories")
@@ -136,7 +136,7 @@ func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, r
 		for i, r := range h.plugins.Statuses(ctx, g) {
 			switch {
 			case r.Err != nil:
-				f.warnings = append(f.warnings, Warning{Text: fmt.Sprintf("cannot tell how '%s' is: %s", g.Recs[i].Name, wording(r.Err))})
+				f.warnings = append(f.warnings, Warning{Text: fmt.Sprintf("cannot get the status of '%s': %s", g.Recs[i].Name, wording(r.Err))})
 			case isNews(&g.Recs[i], r.Status):
 				fresh = append(fresh, h.newsOf(ctx, g.Recs[i], r.Status))
 			}

@@ -96,7 +96,7 @@ func (d *doctor) directory() {
 		d.beforehand(dir)
 		return
 	case err != nil:
-		d.find(SeverityError, subject, "see to it that it can be read", "%v", err)
+		d.find(SeverityError, subject, "make it readable", "%v", err)
 		return
 	case !info.IsDir():
 		d.find(SeverityError, subject, "move it away, or set SWARM_DIR to another directory", "%s is not a directory", dir)
@@ -107,7 +107,7 @@ func (d *doctor) directory() {
 		d.find(SeverityError, subject, "make it writable; until then workers can be seen and killed, but nothing is recorded", "%s can't be written: %v", dir, err)
 	}
 	if registry.Full(dir) {
-		d.find(SeverityError, subject, "make room; 'swarm clean' drops what workers wrote that have ended", "the disk of %s is full", dir)
+		d.find(SeverityError, subject, "make room; 'swarm clean' removes the output of ended workers", "the disk of %s is full", dir)
 	}
 	d.private(dir, 0o700)
 	for _, name := range []string{registry.File, registry.File + "-wal", registry.File + "-shm"} {
@@ -122,11 +122,11 @@ func (d *doctor) directory() {
 	d.private(filepath.Join(dir, statedir.JournalDir), 0o700)
 	entries, err := safefile.ReadDir(dir)
 	if err != nil {
-		d.find(SeverityError, subject, "see to it that it can be read", "%v", err)
+		d.find(SeverityError, subject, "make it readable", "%v", err)
 	}
 	for _, e := range entries {
 		if path := filepath.Join(dir, e.Name()); strings.HasPrefix(e.Name(), registry.BuildPrefix) {
-			d.find(SeverityWarning, subject, "rm -r "+quote(path), "%s is left over from the making of a database", path)
+			d.find(SeverityWarning, subject, "rm -r "+quote(path), "%s is a leftover from creating a database", path)
 		}
 	}
 	if len(d.findings) == before {
@@ -142,7 +142,7 @@ func (d *doctor) private(path string, want fs.FileMode) {
 		return
 	}
 	if err != nil {
-		d.find(SeverityError, "permissions", "see to it that it can be read", "%v", err)
+		d.find(SeverityError, "permissions", "make it readable", "%v", err)
 		return
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
@@ -181,7 +181,7 @@ func (d *doctor) database(ctx context.Context) ([]registry.Record, bool) {
 		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'; the damaged file is kept beside the new one", "%s is damaged: %v", path, damaged.Cause)
 		return nil, false
 	default:
-		d.find(SeverityError, subject, "see to the cause; if the file itself is at fault, run 'swarm doctor --rebuild'", "%v", err)
+		d.find(SeverityError, subject, "fix the cause; if the file itself is damaged, run 'swarm doctor --rebuild'", "%v", err)
 		return nil, false
 	}
 	for _, w := range warnings {
@@ -200,7 +200,7 @@ func (d *doctor) runDirs(ctx context.Context, recs []registry.Record, known bool
 	before := len(d.findings)
 	ids, err := d.h.dir.RunDirs()
 	if err != nil {
-		d.find(SeverityError, subject, "see to it that it can be read", "%v", err)
+		d.find(SeverityError, subject, "make it readable", "%v", err)
 		return
 	}
 	previous := map[string]bool{}
@@ -220,13 +220,13 @@ func (d *doctor) runDirs(ctx context.Context, recs []registry.Record, known bool
 			if d.h.dir.Kept(id) {
 				continue // it goes with its keeper
 			}
-			d.find(SeverityWarning, subject, "run 'swarm gc'", "%s is left over by a worker that is gone", dir)
+			d.find(SeverityWarning, subject, "run 'swarm gc'", "%s belongs to a removed worker", dir)
 		case known && indexID(recs, id) < 0 && d.h.dir.Locked(id):
 			// It is being made or removed.
 		case known && indexID(recs, id) < 0 && err != nil:
-			d.find(SeverityWarning, subject, "rm -r "+quote(dir), "%s is left over: no worker has it (%v)", dir, err)
+			d.find(SeverityWarning, subject, "rm -r "+quote(dir), "%s is a leftover: it belongs to no worker (%v)", dir, err)
 		case known && indexID(recs, id) < 0:
-			d.find(SeverityWarning, subject, "run 'swarm doctor --rebuild' to bring its worker back, then 'swarm clean' it", "%s is of a worker that is not in the registry", dir)
+			d.find(SeverityWarning, subject, "run 'swarm doctor --rebuild' to bring its worker back, then 'swarm clean' it", "%s belongs to a worker that is not in the registry", dir)
 		case errors.Is(err, fs.ErrNotExist) && d.h.dir.Locked(id):
 		case err != nil:
 			d.find(SeverityWarning, subject, "nothing to do unless the database is lost too", "%s: %v", dir, err)
@@ -264,7 +264,7 @@ func (d *doctor) workers(ctx context.Context, recs []registry.Record) {
 		case w.Status == StatusStarting && w.Reason != "":
 			d.find(SeverityWarning, subject, fmt.Sprintf("run 'swarm kill %s' and 'swarm clean %s'", w.Name, w.Name), "its %s", w.Reason)
 		case w.Status == StatusLost && len(w.Survivors) > 0:
-			d.find(SeverityWarning, subject, "run 'swarm kill "+w.Name+"'", "its keeper died; still alive: %s", processes(w.Survivors))
+			d.find(SeverityWarning, subject, "run 'swarm kill "+w.Name+"'", "its shim died; still alive: %s", processes(w.Survivors))
 		case w.Status == StatusUnknown:
 			d.find(SeverityError, subject, d.mendUnknown(w), "%s", w.Reason)
 		}
@@ -306,7 +306,7 @@ func (d *doctor) mendUnknown(w Worker) string {
 func (d *doctor) socket(w Worker) {
 	path := filepath.Join(d.h.dir.RunDir(w.ID), rundir.Socket)
 	if _, err := os.Lstat(path); err == nil && w.Gone() {
-		d.find(SeverityWarning, "worker "+w.Name, "run 'swarm clean "+w.Name+"'", "its keeper was killed and left %s", path)
+		d.find(SeverityWarning, "worker "+w.Name, "run 'swarm clean "+w.Name+"'", "its shim was killed and left %s", path)
 	}
 }
 
@@ -377,7 +377,7 @@ func (d *doctor) teams(ctx context.Context) {
 	})
 	switch {
 	case err != nil:
-		d.find(SeverityError, subject, "see to the cause; if the database is at fault, run 'swarm doctor --rebuild'", "%v", err)
+		d.find(SeverityError, subject, "fix the cause; if the database is damaged, run 'swarm doctor --rebuild'", "%v", err)
 	case len(warnings) == 0 && len(teams) > 0:
 		d.find(SeverityOK, subject, "", "%d, with %d agent(s)", len(teams), len(agents))
 	}

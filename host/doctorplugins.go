@@ -36,7 +36,7 @@ func (d *doctor) plugins(ctx context.Context, recs []registry.Record) {
 		}
 	}
 	if backends == 0 {
-		d.find(SeverityError, "plugins", "install the swarm-plugin-… programs beside swarm ('make install')", "there is no backend that works")
+		d.find(SeverityError, "plugins", "install the swarm-plugin-… programs beside swarm ('make install')", "no backend works")
 	}
 }
 
@@ -64,7 +64,7 @@ func (d *doctor) mendPlugin(p pluginadmin.Status) string {
 	case p.Kind != "":
 		return "see to what it needs; the other plugins work without it"
 	case p.Installed != nil, p.Path == "" && len(p.Versions) > 0:
-		return fmt.Sprintf("'swarm plugin verify %s' tells what was changed; install it again, or remove it with 'swarm plugin remove'", p.Name)
+		return fmt.Sprintf("'swarm plugin verify %s' shows what was changed; install it again, or remove it with 'swarm plugin remove'", p.Name)
 	case configured:
 		return fmt.Sprintf("see to it, or to [plugins.%s] in the config; 'swarm config show' tells where that is", p.Name)
 	}

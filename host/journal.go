@@ -31,7 +31,7 @@ const journalBatch = 500
 func (h *Host) reconcile(ctx context.Context, reg *registry.Registry, busy func(id string) bool) {
 	ctx, cancel := context.WithTimeout(ctx, recoverLimit)
 	defer cancel()
-	h.warnIf(h.drain(ctx, reg, busy), "what happened to workers can't be recorded")
+	h.warnIf(h.drain(ctx, reg, busy), "the events of workers can't be recorded")
 	h.tidy(ctx, reg, busy)
 }
 
@@ -125,14 +125,14 @@ func (h *Host) drainBatch(ctx context.Context, reg *registry.Registry, names []s
 // in reconcile.
 func (h *Host) tidy(ctx context.Context, reg *registry.Registry, busy func(id string) bool) {
 	_, _, err := h.expire(ctx, reg, time.Now())
-	h.warnIf(err, "workers whose time is over can't be removed")
+	h.warnIf(err, "expired workers can't be removed")
 	_, err = h.dropRunDirs(ctx, reg)
 	h.warnIf(err, "run directories can't be removed")
 	stranded, err := reg.AnyStranded(ctx)
 	if stranded {
 		_, err = h.sweepAgents(ctx, "", func(id string, s team.Signs) bool { return s.Gone && !busy(id) })
 	}
-	h.warnIf(err, "what became of agents can't be recorded")
+	h.warnIf(err, "the ends of agents can't be recorded")
 }
 
 // catchUp asks a backend for workers of its and records what is new.

@@ -14,7 +14,7 @@ import (
 const (
 	defaultRetain = registry.RetainUntilClean
 
-	reasonLost        = "keeper died, exit unknown"
+	reasonLost        = "shim died, exit unknown"
 	reasonInterrupted = "spawn was interrupted"
 	// reasonNotRespawned is said of an agent.
 	reasonNotRespawned = "it could not be respawned"

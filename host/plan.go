@@ -163,10 +163,10 @@ func (req SpawnRequest) check() error {
 		return err
 	}
 	if o := req.Owner; o != nil && o.PID <= 0 {
-		return invalid("the owner is no process: %d", o.PID)
+		return invalid("owner %d is not a process", o.PID)
 	}
 	if a := req.Agent; a != nil && (a.ID == "" || a.Team == "" || req.Team != "" && req.Team != a.Team) {
-		return invalid("agent '%s' of team '%s' is none", a.ID, a.Team)
+		return invalid("no agent '%s' in team '%s'", a.ID, a.Team)
 	}
 	texts := slices.Concat(req.Command, req.Env, []string{req.Dir}, slices.Collect(maps.Values(req.Options)))
 	if slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsRune(s, 0) }) {

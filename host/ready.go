@@ -51,7 +51,7 @@ func (h *Host) AwaitReady(ctx context.Context, name string, r ReadyRequest) erro
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		return fmt.Errorf("%w: '%s' did not show within %s that it is", ErrNotReady, name, r.Timeout)
+		return fmt.Errorf("%w: '%s' did not become ready within %s", ErrNotReady, name, r.Timeout)
 	case errors.Is(err, ErrEnded):
 		// How, is known by now.
 		ended := &endedEarlyError{name: rec.Name, exit: h.observe(ctx, []registry.Record{rec})[0].Exit}

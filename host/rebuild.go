@@ -58,7 +58,7 @@ func (d *doctor) rebuild(ctx context.Context) error {
 	if err := d.regroup(ctx, recs); err != nil {
 		return err
 	}
-	d.find(SeverityOK, subjectRebuild, "", "the registry was made again, with %d worker(s) and %d event(s) of its history", len(recs), saved)
+	d.find(SeverityOK, subjectRebuild, "", "the registry was rebuilt with %d worker(s) and %d event(s) of its history", len(recs), saved)
 	return nil
 }
 
@@ -133,7 +133,7 @@ func retold(before []registry.Event, recs []registry.Record) []registry.Event {
 func (d *doctor) found(ctx context.Context, known []registry.Record, gone []string) []registry.Record {
 	ids, err := d.h.dir.RunDirs()
 	if err != nil {
-		d.find(SeverityError, subjectRebuild, "see to it that it can be read", "%v", err)
+		d.find(SeverityError, subjectRebuild, "make it readable", "%v", err)
 	}
 	var recs []registry.Record
 	for _, r := range known {

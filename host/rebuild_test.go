@@ -103,7 +103,7 @@ func TestDoctorOnLeftovers(t *testing.T) {
 	if err := os.Mkdir(r.dir.RunDir(w.ID), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got := problems(t, r, false); len(got) != 1 || !strings.Contains(got[0], "left over by a worker that is gone") {
+	if got := problems(t, r, false); len(got) != 1 || !strings.Contains(got[0], "belongs to a removed worker") {
 		t.Errorf("problems %q", got)
 	}
 	c, err := r.Collect(t.Context())

@@ -21,11 +21,11 @@ func (h *Host) resumed(rec registry.Record, session string) ([]string, error) {
 	case rec.Ralph:
 		return nil, &hintedError{
 			text: fmt.Sprintf("'%s' is a loop", rec.Name),
-			hint: fmt.Sprintf("'swarm ralph resume --continue %s' goes on with its agent's conversation", rec.Name),
+			hint: fmt.Sprintf("'swarm ralph resume --continue %s' continues its agent's conversation", rec.Name),
 		}
 	case p == nil:
 		return nil, &hintedError{
-			text: fmt.Sprintf("cannot resume '%s': it has no profile, so it is not known how", rec.Name),
+			text: fmt.Sprintf("cannot resume '%s': it has no profile that says how", rec.Name),
 			hint: "'swarm agent profiles' lists the profiles; 'swarm spawn --profile NAME' gives a worker one",
 		}
 	}
@@ -35,7 +35,7 @@ func (h *Host) resumed(rec registry.Record, session string) ([]string, error) {
 	if session == "" {
 		return nil, &hintedError{
 			text: fmt.Sprintf("cannot resume '%s': its conversation is not known", rec.Name),
-			hint: fmt.Sprintf("after 'swarm integrate %s' its hooks tell it; else name it with --session ID", p.Name()),
+			hint: fmt.Sprintf("after 'swarm integrate %s' its hooks report it; else name it with --session ID", p.Name()),
 		}
 	}
 	if !sessionID().MatchString(session) {

@@ -79,7 +79,7 @@ func (h *Host) vacated(ctx context.Context, reg *registry.Registry, rec registry
 	switch {
 	case rec.State == registry.Stopped:
 		_, _, err := h.expire(ctx, reg, time.Now())
-		h.warnIf(err, "workers whose time is over can't be removed")
+		h.warnIf(err, "expired workers can't be removed")
 	case rec.State == registry.Running && isEphemeral(&rec) && h.stirred(&rec):
 		for _, g := range h.plugins.Groups([]registry.Record{rec}, isRunning) {
 			_, err := h.catchUp(ctx, reg, g)

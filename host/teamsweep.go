@@ -152,7 +152,7 @@ func reasonGone(e team.End) string {
 func (h *Host) catchUpAgents(ctx context.Context, c crew) (warnings []string) {
 	warn := func(name string, err error) {
 		if err != nil && !errors.Is(err, ErrNotFound) {
-			warnings = append(warnings, fmt.Sprintf("cannot tell what became of '%s': %v", name, err))
+			warnings = append(warnings, fmt.Sprintf("cannot get the status of '%s': %v", name, err))
 		}
 	}
 	for _, r := range c.recs {

@@ -348,7 +348,7 @@ func (w *watching) due(ctx context.Context) time.Duration {
 	next := now.Add(time.Hour)
 	again := w.renew(ctx)
 	gone, at, err := w.h.expire(ctx, w.reg, now)
-	w.h.warnIf(err, "workers whose time is over can't be removed")
+	w.h.warnIf(err, "expired workers can't be removed")
 	if len(gone) > 0 {
 		w.drop(ctx)
 	}

@@ -35,7 +35,7 @@ func checkWithin(workspace, dir string) error {
 		return err
 	}
 	if real != top && !strings.HasPrefix(real, top+"/") {
-		return &specError{text: fmt.Sprintf("%s leads out of the workspace, to %s", dir, real)}
+		return &specError{text: fmt.Sprintf("%s escapes the workspace, to %s", dir, real)}
 	}
 	return nil
 }

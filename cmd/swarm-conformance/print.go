@@ -66,7 +66,7 @@ func (p *printer) summary(e catalog.Entry, r plugintest.Report) error {
 		what = strings.TrimSpace(fmt.Sprintf("plugin '%s' %s", info.Name, info.Version)) + fmt.Sprintf(" (%s)", info.Kind)
 	}
 	broken := r.Count(plugintest.Failed)
-	text := fmt.Sprintf("%d rules kept, %d broken, %d say nothing about it", r.Count(plugintest.OK), broken, r.Count(plugintest.Skipped))
+	text := fmt.Sprintf("%d rules kept, %d broken, %d skipped", r.Count(plugintest.OK), broken, r.Count(plugintest.Skipped))
 	if broken > 0 && r.Plugin.Kind == "" {
 		text += "; the others were not checked"
 	}

@@ -88,7 +88,7 @@ func serve(o options, in io.Reader, out, errs *os.File, env []string) error {
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return fmt.Errorf("cannot tell the working directory: %w", err)
+		return fmt.Errorf("cannot find the working directory: %w", err)
 	}
 	s := source{setup: setup.Setup{Env: env, Program: o.program, Client: true, ClientIsPerson: o.person}, dir: dir}
 	if level := hclog.LevelFromString(s.setup.Getenv("SWARM_LOG")); level != hclog.NoLevel {

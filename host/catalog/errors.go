@@ -121,5 +121,5 @@ type PlatformError struct {
 }
 
 func (e *PlatformError) Error() string {
-	return fmt.Sprintf("%s is for %s/%s, wanted is %s/%s", e.What, e.OS, e.Arch, runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("%s is built for %s/%s; this machine is %s/%s", e.What, e.OS, e.Arch, runtime.GOOS, runtime.GOARCH)
 }

@@ -191,7 +191,7 @@ func (m *Manifest) check(name, version string) error {
 	}
 	for _, f := range m.Files {
 		if !filepath.IsLocal(filepath.FromSlash(f.Path)) {
-			return fmt.Errorf("the path %q leads out of the folder", f.Path)
+			return fmt.Errorf("the path %q escapes the folder", f.Path)
 		}
 	}
 	return nil

@@ -89,8 +89,8 @@ func TestInstalledIsRefused(t *testing.T) {
 		then func(p place, dir string)
 		want string
 	}{
-		"another OS":      {edit: func(m *Manifest) { m.OS = "plan9" }, want: "plugin 'x' 1 is for plan9/" + runtime.GOARCH + ", wanted is " + runtime.GOOS + "/" + runtime.GOARCH},
-		"another arch":    {edit: func(m *Manifest) { m.Arch = "vax" }, want: "is for " + runtime.GOOS + "/vax, wanted is "},
+		"another OS":      {edit: func(m *Manifest) { m.OS = "plan9" }, want: "plugin 'x' 1 is built for plan9/" + runtime.GOARCH + "; this machine is " + runtime.GOOS + "/" + runtime.GOARCH},
+		"another arch":    {edit: func(m *Manifest) { m.Arch = "vax" }, want: "is built for " + runtime.GOOS + "/vax; this machine is "},
 		"later format":    {edit: func(m *Manifest) { m.Format = 2 }, want: "plugin 'x' 1 is damaged: swarm-manifest.json: format 2, this swarm reads format 1: update swarm"},
 		"another plugin":  {edit: func(m *Manifest) { m.Name = "y" }, want: "it is of 'y' 1"},
 		"another version": {edit: func(m *Manifest) { m.Version = "2" }, want: "it is of 'x' 2"},
@@ -98,7 +98,7 @@ func TestInstalledIsRefused(t *testing.T) {
 		"another program": {edit: func(m *Manifest) { m.Files[0].Path = "../../../bin/sh" }, want: "its first file is not swarm-plugin-x"},
 		"a way out": {
 			edit: func(m *Manifest) { m.Files = append(m.Files, File{Path: "lib/../../../x"}) },
-			want: `the path "lib/../../../x" leads out of the folder`,
+			want: `the path "lib/../../../x" escapes the folder`,
 		},
 		"no manifest": {then: func(p place, dir string) { p.remove(filepath.Join(dir, ManifestFile)) }, want: "swarm-manifest.json: no such file or directory"},
 		"half a manifest": {then: func(p place, dir string) {

@@ -142,7 +142,7 @@ type ChangedError struct {
 func (e *ChangedError) Error() string {
 	how := fmt.Sprintf("was changed after version %s was installed (sha256 %s then, %s now)", e.Version, short(e.Want), short(e.Got))
 	if e.Got == "" {
-		how = fmt.Sprintf("is missing of version %s", e.Version)
+		how = fmt.Sprintf("is missing from version %s", e.Version)
 	}
 	return fmt.Sprintf("plugin '%s': %s %s; install it again with --force", e.name, e.Path, how)
 }

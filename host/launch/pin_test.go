@@ -112,7 +112,7 @@ func TestChangedAfterInstall(t *testing.T) {
 	if err := os.Remove(part); err != nil {
 		t.Fatal(err)
 	}
-	want := "plugin 'x': " + part + " is missing of version 1.2.0; install it again with --force"
+	want := "plugin 'x': " + part + " is missing from version 1.2.0; install it again with --force"
 	if err := verify(s, e); err == nil || err.Error() != want {
 		t.Errorf("a file that is gone: %v\nwant %s", err, want)
 	}

@@ -94,7 +94,7 @@ func (s *server) whoText() string {
 	case len(c.Leads) > 1:
 		return fmt.Sprintf("You lead the teams %s, from worker %s.", strings.Join(c.Leads, ", "), safetext.Line(c.Worker))
 	case c.Worker != "":
-		return fmt.Sprintf("You run in worker %s, and are no agent of a team.", safetext.Line(c.Worker))
+		return fmt.Sprintf("You run in worker %s, and are not an agent of a team.", safetext.Line(c.Worker))
 	default:
 		return "You run in a worker that is not known here, and are no agent of a team."
 	}

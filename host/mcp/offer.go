@@ -160,7 +160,7 @@ func (s *server) notOffered(t tool.Tool) string {
 			t.Name, tool.JoinSets(sets))
 	}
 	if slices.Contains(sets, t.Set) {
-		return fmt.Sprintf("the tool '%s' is for the leader of the team alone", t.Name)
+		return fmt.Sprintf("the tool '%s' is only for the leader of the team", t.Name)
 	}
 	more := tool.JoinSets(append(slices.Clone(sets), t.Set))
 	return fmt.Sprintf("the tool '%s' is in the set %s, and this server offers %s: start it with 'swarm mcp --tools %s'",

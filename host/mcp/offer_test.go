@@ -168,7 +168,7 @@ func TestOwnTeam(t *testing.T) {
 		t.Errorf("text:\n%s", text)
 	}
 	_, err = c.CallTool(t.Context(), &sdk.CallToolParams{Name: "kill-agent"})
-	if err == nil || !strings.Contains(err.Error(), "for the leader of the team alone") {
+	if err == nil || !strings.Contains(err.Error(), "only for the leader of the team") {
 		t.Errorf("a tool of the leader: %v", err)
 	}
 }

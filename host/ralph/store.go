@@ -95,7 +95,7 @@ func decode(name string, b []byte) (State, error) {
 	case st.Name != name:
 		return st, &stateError{name: name, reason: fmt.Sprintf("it is of worker '%s'", st.Name)}
 	case len(st.Command) == 0 || st.PromptFile == "" || st.Iteration < 1:
-		return st, &stateError{name: name, reason: "it says too little"}
+		return st, &stateError{name: name, reason: "required fields are missing"}
 	}
 	return st, nil
 }

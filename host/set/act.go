@@ -73,9 +73,9 @@ func (u *upping) compare(ctx context.Context, out *Outcome, want *Worker) (Actio
 	case w.Gone():
 		return u.respawn(ctx, out, want, Respawned)
 	case w.Status == host.StatusLost:
-		return Failed, fmt.Errorf("cannot start '%s': its keeper died, but %d of its processes live; 'swarm kill %s' ends them", w.Name, len(w.Survivors), w.Name)
+		return Failed, fmt.Errorf("cannot start '%s': its shim died, but %d of its processes live; 'swarm kill %s' ends them", w.Name, len(w.Survivors), w.Name)
 	case w.Status == host.StatusUnknown:
-		return Failed, fmt.Errorf("cannot tell how '%s' is: %s", w.Name, w.Reason)
+		return Failed, fmt.Errorf("cannot get the status of '%s': %s", w.Name, w.Reason)
 	case w.Status == host.StatusStarting && !u.req.DryRun:
 		return Failed, &startError{name: w.Name, err: errStarting}
 	}

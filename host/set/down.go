@@ -154,7 +154,7 @@ func (d *downing) needed(name string) error {
 	defer d.mu.Unlock()
 	for _, other := range d.after[name] {
 		if d.failed[other] {
-			return fmt.Errorf("'%s' was left alone: '%s' depends on it and still runs", name, other)
+			return fmt.Errorf("'%s' was not ended: '%s' depends on it and still runs", name, other)
 		}
 	}
 	return nil

@@ -97,7 +97,7 @@ func TestDownKeepsWhatIsNeeded(t *testing.T) {
 	if diff := cmp.Diff([]string{"kill api", "kill web"}, calls); err != nil || diff != "" {
 		t.Errorf("calls %v (-want +got):\n%s", err, diff)
 	}
-	if last := got[len(got)-1]; last.Worker.Name != "db" || last.Err == nil || last.Err.Error() != "'db' was left alone: 'web' depends on it and still runs" {
+	if last := got[len(got)-1]; last.Worker.Name != "db" || last.Err == nil || last.Err.Error() != "'db' was not ended: 'web' depends on it and still runs" {
 		t.Errorf("last outcome %+v", last)
 	}
 }

@@ -100,7 +100,7 @@ func (d Dir) DropUnstarted(id string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = os.RemoveAll(aside)
 	} else if err == nil {
-		err = errors.New("its keeper is just starting it")
+		err = errors.New("its shim is just starting it")
 	}
 	if err != nil {
 		return errors.Join(err, os.Rename(aside, dir))

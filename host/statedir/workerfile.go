@@ -54,7 +54,7 @@ func (d Dir) ReadWorkerFile(id string) (WorkerFile, error) {
 	case f.ID != id:
 		return f, fmt.Errorf("%s is of worker %q", rundir.WorkerFile, f.ID)
 	case !swarm.ValidName(f.Name) || f.Backend == "" || len(f.Command) == 0:
-		return f, fmt.Errorf("%s says too little of its worker", rundir.WorkerFile)
+		return f, fmt.Errorf("%s lacks required fields", rundir.WorkerFile)
 	}
 	return f, nil
 }

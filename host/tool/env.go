@@ -77,7 +77,7 @@ func (env Env) gone() error {
 	}
 }
 
-var errNoDir = errors.New("cannot tell the working directory")
+var errNoDir = errors.New("cannot find the working directory")
 
 // noCommand says that there is no command for an agent.
 func (env Env) noCommand() error {

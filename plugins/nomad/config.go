@@ -87,7 +87,7 @@ func (c Config) check() error {
 		}
 	}
 	bad(c.Token != "" && c.TokenFile != "", "token and token_file exclude each other")
-	bad(!slices.Contains(drivers(), c.Driver), "driver: '%s' is none of %s", c.Driver, strings.Join(drivers(), ", "))
+	bad(!slices.Contains(drivers(), c.Driver), "driver: '%s' is not one of %s", c.Driver, strings.Join(drivers(), ", "))
 	bad(c.CPU < 1, "cpu: %d MHz", c.CPU)
 	bad(c.Memory < 10, "memory: %d MiB is less than the 10 that Nomad wants", c.Memory)
 	bad(c.Disk < 10, "disk: %d MiB is less than the 10 that Nomad wants", c.Disk)

@@ -24,7 +24,7 @@ func (b *Backend) tell(ctx context.Context, doing string, err error) error {
 	}
 	var answer api.UnexpectedResponseError
 	if !errors.As(err, &answer) || !answer.HasStatusCode() {
-		return fmt.Errorf("%w: can't reach Nomad at %s (%s): is it running, and the address right?",
+		return fmt.Errorf("%w: can't reach Nomad at %s (%s): is it running, and is the address right?",
 			swarm.ErrUnavailable, b.client.Address(), rootOf(err))
 	}
 	text := firstLine(answer.Body())

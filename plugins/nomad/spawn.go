@@ -67,7 +67,7 @@ func (b *Backend) register(ctx context.Context, j job, r ref) (string, error) {
 	}
 	switch theirs, _, ours := refOf(r.place, *old.ID, old.Meta); {
 	case !ours:
-		return "", fmt.Errorf("%w: the namespace '%s' has a job '%s' that is no worker of swarm: choose another name",
+		return "", fmt.Errorf("%w: the namespace '%s' has a job '%s' that is not a worker of swarm: choose another name",
 			swarm.ErrInvalidSpec, r.Namespace, r.Job)
 	case theirs.ID == r.ID:
 		return "", fmt.Errorf("%w: worker %s in the namespace '%s'", swarm.ErrExists, r.ID, r.Namespace)

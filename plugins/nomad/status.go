@@ -78,7 +78,7 @@ func (b *Backend) statusIn(ctx context.Context, s sight, r ref) swarm.Status {
 	case api.AllocClientStatusRunning:
 		st.State = swarm.StateRunning
 	case api.AllocClientStatusLost:
-		st.State, st.Reason = swarm.StateLost, fmt.Sprintf("Nomad lost the node '%s', the exit is not known", a.NodeName)
+		st.State, st.Reason = swarm.StateLost, fmt.Sprintf("Nomad lost the node '%s'; the exit is unknown", a.NodeName)
 	case api.AllocClientStatusComplete, api.AllocClientStatusFailed:
 		st.State = swarm.StateExited
 		st.Exit = exitOf(a, task)
@@ -86,7 +86,7 @@ func (b *Backend) statusIn(ctx context.Context, s sight, r ref) swarm.Status {
 			st.Exit.Cause = swarm.CauseKilled
 		}
 	default:
-		st.Reason = fmt.Sprintf("Nomad does not hear of the node '%s'", a.NodeName)
+		st.Reason = fmt.Sprintf("Nomad does not hear from the node '%s'", a.NodeName)
 	}
 	return st
 }
@@ -95,15 +95,15 @@ func (b *Backend) statusIn(ctx context.Context, s sight, r ref) swarm.Status {
 func unplaced(j *api.JobListStub) swarm.Status {
 	switch {
 	case j == nil:
-		return swarm.Status{State: swarm.StateLost, Reason: "Nomad does not know it any more, the exit is not known"}
+		return swarm.Status{State: swarm.StateLost, Reason: "Nomad no longer knows it; the exit is unknown"}
 	case j.Stop:
 		return swarm.Status{State: swarm.StateExited, Exit: &swarm.Exit{
 			Code: -1, Cause: swarm.CauseKilled, Reason: "ended before it was started", Time: time.Unix(0, j.SubmitTime),
 		}}
 	case j.Status == "dead":
-		return swarm.Status{State: swarm.StateLost, Reason: "Nomad has collected it as garbage, the exit is not known"}
+		return swarm.Status{State: swarm.StateLost, Reason: "Nomad has collected it as garbage; the exit is unknown"}
 	default:
-		return swarm.Status{State: swarm.StateRunning, Reason: "not started yet: waits for a node with room for it"}
+		return swarm.Status{State: swarm.StateRunning, Reason: "not started yet: waiting for a node with enough room"}
 	}
 }
 

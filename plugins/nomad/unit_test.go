@@ -205,10 +205,10 @@ func TestStatusOfWhatIsNotThere(t *testing.T) {
 		state  swarm.State
 		reason string
 	}{
-		"unknown to Nomad": {nil, nil, swarm.StateLost, "does not know it"},
-		"name used again":  {&api.JobListStub{Meta: map[string]string{metaID: "other"}}, nil, swarm.StateLost, "does not know it"},
+		"unknown to Nomad": {nil, nil, swarm.StateLost, "no longer knows it"},
+		"name used again":  {&api.JobListStub{Meta: map[string]string{metaID: "other"}}, nil, swarm.StateLost, "no longer knows it"},
 		"collected":        {&api.JobListStub{Meta: mine, Status: "dead"}, nil, swarm.StateLost, "garbage"},
-		"waits":            {&api.JobListStub{Meta: mine, Status: "pending"}, nil, swarm.StateRunning, "waits for a node"},
+		"waits":            {&api.JobListStub{Meta: mine, Status: "pending"}, nil, swarm.StateRunning, "waiting for a node"},
 		"stopped":          {&api.JobListStub{Meta: mine, Status: "dead", Stop: true}, nil, swarm.StateExited, ""},
 		"pending":          {&api.JobListStub{Meta: mine}, alloc(api.AllocClientStatusPending), swarm.StateRunning, "not started"},
 		"node lost":        {&api.JobListStub{Meta: mine}, alloc(api.AllocClientStatusLost), swarm.StateLost, "node 'n'"},

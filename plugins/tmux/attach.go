@@ -43,7 +43,7 @@ func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOp
 	case sameSocket(inside, h.Socket):
 		commands = append(commands, v.enter()...)
 	default:
-		return swarm.Attachment{}, fmt.Errorf("%w: this terminal is inside of another tmux server (%s), and tmux must not run in tmux: "+
+		return swarm.Attachment{}, fmt.Errorf("%w: this terminal is inside another tmux server (%s), and tmux must not run in tmux: "+
 			"detach from that first, or use another terminal", swarm.ErrInvalidSpec, inside)
 	}
 	a.Command = append(a.Command, joined(commands)...)

@@ -224,7 +224,7 @@ func TestLost(t *testing.T) {
 	w.says("ready")
 	w.loseShim()
 	s := w.status()
-	if s.State != swarm.StateLost || s.Reason != "keeper died, exit unknown" || len(s.Survivors) < 3 {
+	if s.State != swarm.StateLost || s.Reason != "shim died, exit unknown" || len(s.Survivors) < 3 {
 		t.Errorf("status %+v", s)
 	}
 	r := w.kill(swarm.KillOptions{Grace: 50 * time.Millisecond, Force: true})

@@ -125,7 +125,7 @@ func (t *tree) removable(context.Context) (*swarm.Kept, error) {
 	if len(fixed) == 0 {
 		return nil, nil
 	}
-	return keep("no permission to remove what is in %s", quote(fixed[0])), nil
+	return keep("no permission to remove the contents of %s", quote(fixed[0])), nil
 }
 
 // changes reports what is not committed.

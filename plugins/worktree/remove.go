@@ -88,7 +88,7 @@ func (w *Workspace) removeTree(ctx context.Context, t *tree) (swarm.RemoveResult
 		if ctx.Err() != nil {
 			return swarm.RemoveResult{}, ctx.Err()
 		}
-		return swarm.RemoveResult{Kept: keep("cannot save what is in it: %s", reason(err))}, nil
+		return swarm.RemoveResult{Kept: keep("cannot save its contents: %s", reason(err))}, nil
 	}
 	if w.beforeRemoval != nil {
 		w.beforeRemoval()
@@ -99,7 +99,7 @@ func (w *Workspace) removeTree(ctx context.Context, t *tree) (swarm.RemoveResult
 	if err := t.remove(ctx); err != nil {
 		// The rescues stay: git may have removed a part.
 		for _, r := range rescues.list {
-			err = fmt.Errorf("%w; what was in it is saved as %s", err, r.Ref)
+			err = fmt.Errorf("%w; its contents are saved as %s", err, r.Ref)
 		}
 		return swarm.RemoveResult{Rescues: rescues.list}, err
 	}

@@ -270,9 +270,9 @@ func TestPermissions(t *testing.T) {
 	}{
 		{"unreadable directory", "new", 0, "it cannot be inspected: open …permission denied", "it cannot be inspected: open …permission denied"},
 		{"unreadable file", "new/file", 0, "no permission to read 'new/file', which is not committed", "no permission to read 'new/file', which is not committed"},
-		{"read-only directory", "new", 0o555, "no permission to remove what is in …", "no permission to remove what is in …"},
-		{"read-only ignored directory", "build", 0o555, "no permission to remove what is in …", "no permission to remove what is in …"},
-		{"read-only parent", "..", 0o555, "no permission to remove what is in …", "no permission to remove what is in …"},
+		{"read-only directory", "new", 0o555, "no permission to remove the contents of …", "no permission to remove the contents of …"},
+		{"read-only ignored directory", "build", 0o555, "no permission to remove the contents of …", "no permission to remove the contents of …"},
+		{"read-only parent", "..", 0o555, "no permission to remove the contents of …", "no permission to remove the contents of …"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

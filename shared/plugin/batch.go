@@ -231,7 +231,7 @@ func follow[M any, P indexed[M]](ctx context.Context, b *Backend, n int,
 		if i >= uint32(n) || seen[i] {
 			// No worker of ours, or one that was answered for.
 			if surplus++; surplus > maxSurplus {
-				return fmt.Errorf("%w: plugin '%s' sends answers that nobody asked for", swarm.ErrUnavailable, b.client.info.Name)
+				return fmt.Errorf("%w: plugin '%s' sent answers to no request", swarm.ErrUnavailable, b.client.info.Name)
 			}
 			continue
 		}

@@ -90,7 +90,7 @@ func TestListIsBounded(t *testing.T) {
 	b := backendOf(t, endless{})
 	n := 0
 	err := b.List(t.Context(), func(swarm.Listed) error { n++; return nil })
-	if want := "plugin 'test' lists more workers than swarm takes (64 MiB)"; err == nil || err.Error() != want {
+	if want := "plugin 'test' lists more workers than swarm accepts (64 MiB)"; err == nil || err.Error() != want {
 		t.Errorf("List = %v after %d workers, want %s", err, n, want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

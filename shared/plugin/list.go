@@ -34,7 +34,7 @@ func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error
 			return wire.FromStatus(ctx, err)
 		}
 		if size += max(proto.Size(resp), minListed); size > maxList {
-			return fmt.Errorf("plugin '%s' lists more workers than swarm takes (%d MiB)", b.client.info.Name, maxList>>20)
+			return fmt.Errorf("plugin '%s' lists more workers than swarm accepts (%d MiB)", b.client.info.Name, maxList>>20)
 		}
 		if _, err := b.handle(resp.GetHandle()); err != nil {
 			return err

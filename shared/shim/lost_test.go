@@ -28,7 +28,7 @@ func TestLost(t *testing.T) {
 	eventually(t, "all are there", func() bool { return len(namesOf(w)) == 4 })
 	w.loseShim()
 	s := w.status()
-	if s.State != swarm.StateLost || s.Reason != "keeper died, exit unknown" || s.PID == 0 {
+	if s.State != swarm.StateLost || s.Reason != "shim died, exit unknown" || s.PID == 0 {
 		t.Errorf("status %+v", s)
 	}
 	if len(s.Survivors) != 4 {

@@ -56,7 +56,7 @@ func (l *Look) lost(st rundir.Status, id string) swarm.Status {
 		s.Reason = "machine restarted, exit unknown"
 		return s
 	default:
-		s.Reason = "keeper died, exit unknown"
+		s.Reason = "shim died, exit unknown"
 	}
 	if l.census == nil {
 		l.census = takeCensus()

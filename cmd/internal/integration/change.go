@@ -267,7 +267,7 @@ func (s Setup) whole(path, text string, ours func(string) bool) (Change, error) 
 	switch {
 	case err != nil:
 	case c.Existed && !ours(c.Before):
-		err = fmt.Errorf("%s is there and not swarm's: move it away first", c.Path)
+		err = fmt.Errorf("%s exists and is not swarm's: move it away first", c.Path)
 		if s.Remove {
 			err = nil
 		}

@@ -18,7 +18,7 @@ func (s Setup) home(variable, name string) (string, error) {
 	}
 	home := s.Getenv("HOME")
 	if !filepath.IsAbs(home) {
-		return "", errors.New("cannot tell where the files are: HOME is not set")
+		return "", errors.New("cannot find the files: HOME is not set")
 	}
 	return filepath.Join(home, name), nil
 }

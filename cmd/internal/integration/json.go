@@ -14,7 +14,7 @@ import (
 )
 
 // errForeign says that there is a server named swarm that is another program.
-var errForeign = errors.New("an MCP server named 'swarm' is there that is another program: rename or remove it first")
+var errForeign = errors.New("an MCP server named 'swarm' is configured that is another program: rename or remove it first")
 
 // hookGroup is an entry of an event, in the files of all clients that have hooks.
 type hookGroup struct {

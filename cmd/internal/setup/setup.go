@@ -65,7 +65,7 @@ func (s Setup) findStateDir() (string, error) {
 	}
 	home := s.Getenv("HOME")
 	if !filepath.IsAbs(home) {
-		return "", errors.New("cannot tell the state directory: neither SWARM_DIR nor HOME is set")
+		return "", errors.New("cannot choose the state directory: neither SWARM_DIR nor HOME is set")
 	}
 	return filepath.Join(home, ".swarm"), nil
 }
@@ -111,7 +111,7 @@ func (s Setup) program() (string, error) {
 func Executable() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("cannot tell where swarm is installed: %w", err)
+		return "", fmt.Errorf("cannot find where swarm is installed: %w", err)
 	}
 	return path, nil
 }

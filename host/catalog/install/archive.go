@@ -96,7 +96,7 @@ func unpackOne(files *tar.Reader, h *tar.Header, root *os.Root) error {
 	}
 	name := path.Clean(h.Name)
 	if path.IsAbs(h.Name) || strings.Contains(h.Name, `\`) || !filepath.IsLocal(filepath.FromSlash(name)) {
-		return fmt.Errorf("refused: the path %q leads out of the folder", h.Name)
+		return fmt.Errorf("refused: the path %q escapes the folder", h.Name)
 	}
 	if isSparse(h) {
 		return fmt.Errorf("refused: %q is a sparse file; make the archive without --sparse", h.Name)
@@ -124,7 +124,7 @@ func unpackFile(content io.Reader, name string, mode fs.FileMode, root *os.Root)
 	}
 	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("refused: %q is there twice", name)
+		return fmt.Errorf("refused: the archive holds %q twice", name)
 	}
 	if err != nil {
 		return err
@@ -147,9 +147,9 @@ func findTop(dir, name string) (string, error) {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(top, catalog.ManifestFile)); err == nil {
-			return "", fmt.Errorf("refused: %s is what swarm writes itself", catalog.ManifestFile)
+			return "", fmt.Errorf("refused: swarm writes %s itself", catalog.ManifestFile)
 		}
 		return top, os.Chmod(filepath.Join(top, program), 0o700)
 	}
-	return "", fmt.Errorf("there is no file %s in it", program)
+	return "", fmt.Errorf("the archive has no file %s", program)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // ErrExists says that another plugin of that name and version is installed.
-var ErrExists = errors.New("is installed already, and is not the same")
+var ErrExists = errors.New("is already installed with different contents")
 
 // HashError says that a file is not the one that was meant.
 type HashError struct {
@@ -22,7 +22,7 @@ func (e *HashError) Error() string {
 	if e.Want == "" {
 		return fmt.Sprintf("%s does not list %s: get the list that belongs to it, or give --sha256", e.Where, filepath.Base(e.Path))
 	}
-	return fmt.Sprintf("%s has the sha256 %s, wanted is %s (%s)", e.Path, e.Got, e.Want, e.Where)
+	return fmt.Sprintf("the sha256 of %s is %s, expected %s (%s)", e.Path, e.Got, e.Want, e.Where)
 }
 
 // ArchiveError says that an archive is not unpacked.
@@ -46,5 +46,5 @@ type MismatchError struct {
 }
 
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("%s: wanted is %s %s, the plugin says %q", e.Path, e.What, e.Want, e.Got)
+	return fmt.Sprintf("%s: expected %s %s, the plugin reports %q", e.Path, e.What, e.Want, e.Got)
 }

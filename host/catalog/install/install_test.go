@@ -284,19 +284,19 @@ func TestRefused(t *testing.T) {
 		about  About
 		want   string
 	}{
-		"absolute path":     {source: hello(good, file("/etc/evil", "")), want: `refused: the path "/etc/evil" leads out of the folder`},
-		"path upwards":      {source: hello(good, file("../evil", "")), want: `refused: the path "../evil" leads out of the folder`},
-		"path up inside":    {source: hello(good, file("a/../../evil", "")), want: `refused: the path "a/../../evil" leads out of the folder`},
-		"directory upwards": {source: hello(good, tar.Header{Typeflag: tar.TypeDir, Name: "../evil/"}), want: "leads out of the folder"},
-		"backslash":         {source: hello(good, file(`..\evil`, "")), want: "leads out of the folder"},
+		"absolute path":     {source: hello(good, file("/etc/evil", "")), want: `refused: the path "/etc/evil" escapes the folder`},
+		"path upwards":      {source: hello(good, file("../evil", "")), want: `refused: the path "../evil" escapes the folder`},
+		"path up inside":    {source: hello(good, file("a/../../evil", "")), want: `refused: the path "a/../../evil" escapes the folder`},
+		"directory upwards": {source: hello(good, tar.Header{Typeflag: tar.TypeDir, Name: "../evil/"}), want: "escapes the folder"},
+		"backslash":         {source: hello(good, file(`..\evil`, "")), want: "escapes the folder"},
 		"symlink":           {source: hello(good, tar.Header{Typeflag: tar.TypeSymlink, Name: "x", Linkname: "/etc"}), want: `refused: "x" is a link to "/etc"`},
 		"hard link":         {source: hello(good, tar.Header{Typeflag: tar.TypeLink, Name: "x", Linkname: "../../swarm.db"}), want: `refused: "x" is a link to "../../swarm.db"`},
 		"plugin is a link":  {source: hello(tar.Header{Typeflag: tar.TypeSymlink, Name: "swarm-plugin-queue", Linkname: "/bin/sh"}), want: `is a link to "/bin/sh"`},
 		"FIFO":              {source: hello(good, tar.Header{Typeflag: tar.TypeFifo, Name: "x"}), want: `refused: "x" is neither a file nor a directory`},
 		"device":            {source: hello(good, tar.Header{Typeflag: tar.TypeChar, Name: "x"}), want: `refused: "x" is neither a file nor a directory`},
-		"twice":             {source: hello(good, good), want: `refused: "swarm-plugin-queue" is there twice`},
-		"own manifest":      {source: hello(good, file(catalog.ManifestFile, "{}")), want: "is what swarm writes itself"},
-		"no plugin in it":   {source: hello(file("swarm-plugin-other", script)), want: "there is no file swarm-plugin-queue in it"},
+		"twice":             {source: hello(good, good), want: `refused: the archive holds "swarm-plugin-queue" twice`},
+		"own manifest":      {source: hello(good, file(catalog.ManifestFile, "{}")), want: "swarm writes " + catalog.ManifestFile + " itself"},
+		"no plugin in it":   {source: hello(file("swarm-plugin-other", script)), want: "the archive has no file swarm-plugin-queue"},
 		"no archive":        {source: plain(archiveName("queue", "1.2.0"), script), want: "not a gzip file"},
 		"no tar":            {source: func(w *world) string { return w.write(archiveName("queue", "1.2.0"), zip(w.t, script)) }, want: "not a tar file"},
 		"cut": {source: func(w *world) string {
@@ -313,13 +313,13 @@ func TestRefused(t *testing.T) {
 		"name in capitals":   {source: plain("swarm-plugin-Queue", script), want: "a plugin is named swarm-plugin-NAME"},
 		"no name":            {source: plain("queue", script), want: "a plugin is named swarm-plugin-NAME"},
 		"archive without OS": {source: plain("swarm-plugin-queue_1.2.0.tar.gz", ""), want: "an archive is named swarm-plugin-NAME_VERSION_OS_ARCH.tar.gz"},
-		"version upwards":    {source: plain(archiveName("queue", ".."), ""), want: `".." is no version`},
+		"version upwards":    {source: plain(archiveName("queue", ".."), ""), want: `".." is not a version`},
 		"other OS": {
 			source: plain("swarm-plugin-queue_1.2.0_"+elsewhere+"_"+runtime.GOARCH+".tar.gz", ""),
-			want:   " is for " + elsewhere + "/" + runtime.GOARCH + ", wanted is " + runtime.GOOS + "/" + runtime.GOARCH,
+			want:   " is built for " + elsewhere + "/" + runtime.GOARCH + "; this machine is " + runtime.GOOS + "/" + runtime.GOARCH,
 		},
-		"other arch":       {source: plain("swarm-plugin-queue_1.2.0_"+runtime.GOOS+"_sparc.tar.gz", ""), want: " is for " + runtime.GOOS + "/sparc, wanted is "},
-		"other program":    {source: hello(file("swarm-plugin-queue", elfOf(t, "sparc"))), want: "machine 0x2b, wanted is " + runtime.GOOS + "/" + runtime.GOARCH},
+		"other arch":       {source: plain("swarm-plugin-queue_1.2.0_"+runtime.GOOS+"_sparc.tar.gz", ""), want: " is built for " + runtime.GOOS + "/sparc; this machine is "},
+		"other program":    {source: hello(file("swarm-plugin-queue", elfOf(t, "sparc"))), want: "machine 0x2b; this machine is " + runtime.GOOS + "/" + runtime.GOARCH},
 		"no program":       {source: plain("swarm-plugin-queue", "hello"), want: "not a program"},
 		"empty":            {source: plain("swarm-plugin-queue", ""), want: "not a program"},
 		"not there":        {source: func(w *world) string { return w.path("swarm-plugin-queue") }, want: "does not exist"},
@@ -345,11 +345,11 @@ func TestRefused(t *testing.T) {
 			return w.write("swarm-plugin-queue", script)
 		}, want: "plugins/queue is a symbolic link"},
 
-		"other name":    {source: plain("swarm-plugin-queue", script), about: About{Name: "other", Version: "1.2.0", Kind: "backend"}, want: `wanted is the name "queue", the plugin says "other"`},
-		"other version": {source: hello(good), about: About{Name: "queue", Version: "1.3.0", Kind: "backend"}, want: `wanted is the version "1.2.0", the plugin says "1.3.0"`},
-		"bad version":   {source: plain("swarm-plugin-queue", script), about: About{Name: "queue", Version: "../../x", Kind: "backend"}, want: `the plugin says "../../x"`},
-		"no version":    {source: plain("swarm-plugin-queue", script), about: About{Name: "queue", Kind: "backend"}, want: `wanted is a version such as "1.2.0", the plugin says ""`},
-		"other kind":    {source: plain("swarm-plugin-queue", script), about: About{Name: "queue", Version: "1.2.0"}, want: "wanted is the kind backend or workspace"},
+		"other name":    {source: plain("swarm-plugin-queue", script), about: About{Name: "other", Version: "1.2.0", Kind: "backend"}, want: `expected the name "queue", the plugin reports "other"`},
+		"other version": {source: hello(good), about: About{Name: "queue", Version: "1.3.0", Kind: "backend"}, want: `expected the version "1.2.0", the plugin reports "1.3.0"`},
+		"bad version":   {source: plain("swarm-plugin-queue", script), about: About{Name: "queue", Version: "../../x", Kind: "backend"}, want: `the plugin reports "../../x"`},
+		"no version":    {source: plain("swarm-plugin-queue", script), about: About{Name: "queue", Kind: "backend"}, want: `expected a version such as "1.2.0", the plugin reports ""`},
+		"other kind":    {source: plain("swarm-plugin-queue", script), about: About{Name: "queue", Version: "1.2.0"}, want: "expected the kind backend or workspace"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -62,7 +62,7 @@ func parse(path string) (source, error) {
 	n := len(parts)
 	s.archive, s.name, s.version = true, parts[0], catalog.CleanVersion(strings.Join(parts[1:n-2], "_"))
 	if !catalog.ValidVersion(s.version) {
-		return s, fmt.Errorf("%s: %q is no version", path, s.version)
+		return s, fmt.Errorf("%s: %q is not a version", path, s.version)
 	}
 	if system, arch := parts[n-2], bareArch(parts[n-1]); !catalog.RunsHere(system, arch) {
 		return s, &catalog.PlatformError{What: path, OS: system, Arch: arch}

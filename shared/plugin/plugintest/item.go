@@ -40,7 +40,7 @@ func (c testCase) skip(s subject) string {
 	case c.local && !s.local:
 		return "it is not local"
 	case c.built && s.plugin == nil:
-		return "it is no process of its own"
+		return "it is not a process of its own"
 	}
 	return ""
 }

@@ -29,7 +29,7 @@ func workspaceCases() []workspaceCase {
 		},
 		{
 			name: "create-of-nothing",
-			rule: "Create from a base that is none is ErrInvalidSpec and leaves nothing behind",
+			rule: "Create from a base that is not one is ErrInvalidSpec and leaves nothing behind",
 			run: func(k *workspaceKit) {
 				spec := k.newSpec()
 				spec.Base = k.TempDir()

@@ -105,7 +105,7 @@ func TestCannotStart(t *testing.T) {
 		{"not executable", []string{"./plain"}, dir, "permission denied: ./plain"},
 		{"not executable in PATH", []string{"plain"}, dir, "permission denied: plain"},
 		{"no program", []string{"./headless"}, dir, "not a program: ./headless (a script needs a first line such as #!/bin/sh)"},
-		{"no interpreter", []string{"./astray"}, dir, "no such interpreter: the one that ./astray names"},
+		{"no interpreter", []string{"./astray"}, dir, "the interpreter that the first line of ./astray names does not exist"},
 		{"no directory", []string{"true"}, "/no/such/dir", "no such directory: /no/such/dir"},
 		{"a file as directory", []string{"true"}, dir + "/plain", "not a directory: " + dir + "/plain"},
 		{"long", []string{"true", long}, dir, "argument list too long"},

@@ -82,7 +82,7 @@ func startError(command string, err error) error {
 		return errors.New("argument list too long")
 	case errors.Is(err, unix.ENOENT):
 		// The file is there: what is missing is the interpreter in its first line.
-		return errors.New("no such interpreter: the one that " + command + " names")
+		return errors.New("the interpreter that the first line of " + command + " names does not exist")
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 		return errors.New("permission denied: " + command)
 	case errors.Is(err, unix.ENOEXEC):

@@ -130,7 +130,7 @@ func killedAgentLine(name string, out tool.KillAgentOutput) string {
 	case member.PhaseRejected:
 		return name + " rejected the shutdown"
 	case member.PhaseApproved:
-		return name + " approved the shutdown and goes on until it is ready"
+		return name + " approved the shutdown and continues until it is ready"
 	default:
 		return "requested shutdown of " + name
 	}

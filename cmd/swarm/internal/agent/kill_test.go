@@ -15,7 +15,7 @@ func TestKilledAgentLine(t *testing.T) {
 		want  string
 	}{
 		{member.PhaseRequested, nil, "requested shutdown of alice"},
-		{member.PhaseApproved, nil, "alice approved the shutdown and goes on until it is ready"},
+		{member.PhaseApproved, nil, "alice approved the shutdown and continues until it is ready"},
 		{member.PhaseRejected, nil, "alice rejected the shutdown"},
 		{member.PhaseConfirmed, nil, "killed alice"},
 		{member.PhaseConfirmed, []string{"task-1"}, "killed alice (reassigned: task-1)"},

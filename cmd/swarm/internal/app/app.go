@@ -62,7 +62,7 @@ func WorkingDir(path string) (string, error) {
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("cannot tell the working directory: %w; use --cwd", err)
+		return "", fmt.Errorf("cannot find the working directory: %w; use --cwd", err)
 	}
 	return filepath.Join(dir, path), nil
 }

@@ -27,7 +27,7 @@ func (a *App) Companion(name string) (own, path string, err error) {
 	}
 	path, err = known.Beside(name)
 	if missing, ok := errors.AsType[*catalog.MissingError](err); ok {
-		err = &output.HintError{Err: missing, Hint: "it is installed with swarm: run 'make install', or go install github.com/swarmhost/swarm/cmd/...@latest"}
+		err = &output.HintError{Err: missing, Hint: "it comes with swarm: run 'make install', or go install github.com/swarmhost/swarm/cmd/...@latest"}
 	}
 	return own, path, err
 }

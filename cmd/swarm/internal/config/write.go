@@ -40,7 +40,7 @@ func runInit(a *app.App, project bool) error {
 		path = config.ProjectFile
 	}
 	if path == "" {
-		return errors.New("cannot tell where your config file is: neither XDG_CONFIG_HOME nor HOME is set")
+		return errors.New("cannot find your config file: neither XDG_CONFIG_HOME nor HOME is set")
 	}
 	if !project {
 		if err := checkHome(path); err != nil {

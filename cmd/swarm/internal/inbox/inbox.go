@@ -83,6 +83,6 @@ func messageText(m tool.Message) string {
 	case body.Phase == member.PhaseConfirmed:
 		return member.WithReason("approved the shutdown and has ended", body.ResponseReason)
 	default:
-		return member.WithReason("approved the shutdown and goes on until it is ready", body.ResponseReason)
+		return member.WithReason("approved the shutdown and continues until it is ready", body.ResponseReason)
 	}
 }

@@ -20,7 +20,7 @@ func TestMessageText(t *testing.T) {
 		{messageShutdown, `{}`, "asks you to shut down\nanswer with 'swarm shutdown approve' or 'swarm shutdown reject REASON'"},
 		{messageShutdown, `not JSON`, "not JSON"},
 		{messageAnswered, `{"approved":true,"phase":"confirmed"}`, "approved the shutdown and has ended"},
-		{messageAnswered, `{"approved":true,"phase":"approved"}`, "approved the shutdown and goes on until it is ready"},
+		{messageAnswered, `{"approved":true,"phase":"approved"}`, "approved the shutdown and continues until it is ready"},
 		{messageAnswered, `{"approved":false,"phase":"rejected","responseReason":"busy"}`, "rejected the shutdown: busy"},
 	} {
 		if got := messageText(tool.Message{Type: c.kind, Message: c.body}); got != c.want {

@@ -55,7 +55,7 @@ types a line that something is waiting, once the agent is at its prompt.`,
 				return member.Answer(a, f.JSON, out, nil, err, func() {
 					a.Printf("sent to %s\n", in.To)
 					if out.ID == "" {
-						a.Hint("nobody else is in the team")
+						a.Hint("the team has no other member")
 					}
 				})
 			})

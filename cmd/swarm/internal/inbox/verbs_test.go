@@ -20,7 +20,7 @@ func TestVerbsInAnEmptyTeam(t *testing.T) {
 		stdout, stderr string
 		args           []string
 	}{
-		{"sent to all\n", "swarm: nobody else is in the team\n", []string{"send", "all", "hello", "--team", "web"}},
+		{"sent to all\n", "swarm: the team has no other member\n", []string{"send", "all", "hello", "--team", "web"}},
 		{"", "swarm: no unread messages\n", []string{"read", "--team", "web"}},
 	} {
 		stdout.Reset()

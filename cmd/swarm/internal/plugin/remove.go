@@ -63,7 +63,7 @@ func runRemove(ctx context.Context, a *app.App, r pluginadmin.RemoveRequest, jso
 			return &output.HintError{Err: err, Hint: fmt.Sprintf("name one, as in 'swarm plugin remove %s@%s', or use --all", r.Name, several.Versions[0])}
 		}
 		if _, ok := errors.AsType[*pluginadmin.InUseError](err); ok {
-			return &output.HintError{Err: err, Hint: "kill them first; --force removes the plugin all the same"}
+			return &output.HintError{Err: err, Hint: "kill them first, or use --force to remove the plugin anyway"}
 		}
 		if err != nil {
 			return err

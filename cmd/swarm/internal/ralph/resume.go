@@ -165,7 +165,7 @@ func (o *resumeOptions) resume(st *ralph.State, running bool) error {
 	case st.Complete():
 		return &output.HintError{
 			Err:  fmt.Errorf("ralph loop for '%s' is complete (%d of %d iterations)", st.Name, st.Iteration, st.MaxIterations),
-			Hint: "use --max-iterations to have more",
+			Hint: "use --max-iterations to add more",
 		}
 	}
 	st.Status, st.ExitReason = ralph.Running, ""
@@ -197,5 +197,5 @@ func resumeHint(a *app.App, err error, name string) error {
 	if _, loadErr := store.Load(name); loadErr != nil {
 		return err
 	}
-	return &output.HintError{Err: err, Hint: "its loop is still known, but not how to start its worker: 'swarm ralph spawn' begins anew"}
+	return &output.HintError{Err: err, Hint: "its loop is known, but not the command of its worker: start a new loop with 'swarm ralph spawn'"}
 }

@@ -82,7 +82,7 @@ func refuseRun(ctx context.Context, a *app.App, name string) error {
 		case reason == ralph.ReasonKilled:
 			return &output.HintError{
 				Err:  &ralph.EndedError{Name: worker.Name, Status: status},
-				Hint: fmt.Sprintf("use 'swarm ralph resume %s' to go on", worker.Name),
+				Hint: fmt.Sprintf("use 'swarm ralph resume %s' to continue", worker.Name),
 			}
 		default:
 			return &ralph.EndedError{Name: worker.Name, Status: status}

@@ -35,7 +35,7 @@ Shift. A worker can't press its own keys. See 'swarm answer' for the dialogs of 
 			}
 			for _, key := range args[1:] {
 				if key == "" || strings.Contains(key, " ") {
-					return output.WithHint(output.Usagef("'%s' is no key; each key is an argument of its own", key),
+					return output.WithHint(output.Usagef("'%s' is not a key; each key is an argument of its own", key),
 						"the space bar is called Space; 'swarm send' types text")
 				}
 			}

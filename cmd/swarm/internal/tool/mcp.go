@@ -78,7 +78,7 @@ func runMCP(a *app.App, cwd string, person bool, sets setsFlag, limit command.Du
 		}
 	}
 	if term.IsTerminal(int(os.Stdin.Fd())) {
-		a.Hint("this is for agents to start, and speaks JSON-RPC; Ctrl-D ends it")
+		a.Hint("agents start this server, which speaks JSON-RPC; Ctrl-D ends it")
 	}
 	command := []string{server, "-swarm", program, "-version", setup.ReadBuild().Version}
 	if person {

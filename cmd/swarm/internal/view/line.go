@@ -88,7 +88,7 @@ func StatusLine(w host.Worker, now time.Time) string {
 			add("ran %s", output.FormatAge(w.Ended.Sub(w.Started)))
 		}
 	case host.StatusLost:
-		add("%s", output.OrText(w.Reason, "keeper died, exit unknown"))
+		add("%s", output.OrText(w.Reason, "shim died, exit unknown"))
 		if len(w.Survivors) > 0 {
 			add("still alive: %s", processList(w.Survivors))
 		}

@@ -150,6 +150,6 @@ func (k *Killer) Result(err error) error {
 
 // interrupted tells what this call does not wait for any more.
 func (k *Killer) interrupted() {
-	k.Hint("interrupted; not known to have ended: " + strings.Join(k.left, ", "))
-	k.Hint("a kill that was under way goes on: 'swarm status NAME' tells")
+	k.Hint("interrupted; may still be running: " + strings.Join(k.left, ", "))
+	k.Hint("a kill that has begun continues: see 'swarm status NAME'")
 }

@@ -155,7 +155,7 @@ type LogPrinter struct {
 // Print prints a piece of output.
 func (p *LogPrinter) Print(o swarm.Output) error {
 	if o.Dropped > 0 {
-		p.Warn(fmt.Sprintf("%d bytes of older output are no longer kept", o.Dropped), "")
+		p.Warn(fmt.Sprintf("%d bytes of older output were dropped", o.Dropped), "")
 	}
 	p.dropped += o.Dropped
 	switch {

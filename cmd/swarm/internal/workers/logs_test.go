@@ -46,7 +46,7 @@ func TestLogPrinter(t *testing.T) {
 		if diff := cmp.Diff(c.want, stdout.String()); diff != "" {
 			t.Errorf("timestamps %v, plain %v (-want +got):\n%s", c.timestamps, c.plain, diff)
 		}
-		if want := "swarm: warning: 7 bytes of older output are no longer kept\n"; stderr.String() != want {
+		if want := "swarm: warning: 7 bytes of older output were dropped\n"; stderr.String() != want {
 			t.Errorf("stderr is %q, want %q", stderr, want)
 		}
 	}

@@ -84,10 +84,10 @@ func TestStatusLine(t *testing.T) {
 			},
 		},
 		{"w: stopped (exit unknown)", 1, host.Worker{Status: host.StatusStopped}},
-		{"w: lost (keeper died, exit unknown)", 1, host.Worker{Status: host.StatusLost}},
+		{"w: lost (shim died, exit unknown)", 1, host.Worker{Status: host.StatusLost}},
 		{
-			"w: lost (keeper died, exit unknown, still alive: sleep (pid 12) npm (pid 13))", 3,
-			host.Worker{Status: host.StatusLost, Reason: "keeper died, exit unknown", Survivors: []swarm.Process{{PID: 12, Name: "sleep"}, {PID: 13, Name: "npm"}}},
+			"w: lost (shim died, exit unknown, still alive: sleep (pid 12) npm (pid 13))", 3,
+			host.Worker{Status: host.StatusLost, Reason: "shim died, exit unknown", Survivors: []swarm.Process{{PID: 12, Name: "sleep"}, {PID: 13, Name: "npm"}}},
 		},
 		{"w: starting (for 7s)", 3, host.Worker{Status: host.StatusStarting, Created: now.Add(-7 * time.Second)}},
 		{"w: unknown (no such plugin)", 3, host.Worker{Status: host.StatusUnknown, Reason: "no such plugin"}},

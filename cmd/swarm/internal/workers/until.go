@@ -32,7 +32,7 @@ func (f *untilFlag) Set(s string) error {
 			states = append(states, state)
 		case untilEnded:
 			if len(words) > 1 {
-				return errors.New("'ended' goes with no other state: any wait ends when the worker does")
+				return errors.New("'ended' can't be combined with another state: every wait ends when the worker does")
 			}
 		default:
 			return errors.New("expected idle, blocked, working or ended, or several such as idle,blocked")

@@ -136,7 +136,7 @@ func printEnd(a *app.App, w host.Worker) {
 		a.Printf("%s: exited\n", w.Name)
 	case host.StatusUnknown:
 		a.Printf("%s: unknown\n", w.Name)
-		a.Warn(fmt.Sprintf("cannot tell how '%s' is: %s", w.Name, output.OrText(w.Reason, "its backend can't be asked")), "")
+		a.Warn(fmt.Sprintf("cannot get the status of '%s': %s", w.Name, output.OrText(w.Reason, "its backend can't be asked")), "")
 	default:
 		a.Printf("%s: %s\n", w.Name, w.Status)
 	}

@@ -51,7 +51,7 @@ func (l *Loaded) Conceal(problems Problems) Problems {
 }
 
 // settingOf returns the key of a setting with a star in place of what the file calls
-// a plugin or a worker; empty for what is no setting.
+// a plugin or a worker; empty if key is not a setting.
 func settingOf(key string) string {
 	if slices.Contains(sections, key) {
 		return key

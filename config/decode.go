@@ -239,8 +239,8 @@ func (d *decoder) place(name string, otherwise tomlscan.Spot) int {
 	return otherwise.Value
 }
 
-// maxSuggestions is how many problems may come with what was probably meant. Who
-// has more of them has another file in mind.
+// maxSuggestions is how many problems may come with what was probably meant. A
+// file with more of them is probably meant for another program.
 const maxSuggestions = 100
 
 func didYouMean(known string) string {

@@ -2,11 +2,11 @@
 // (~/.config/swarm/config.toml) and the project's (swarm.toml, found upwards
 // from the working directory).
 //
-// It is strict. A key that nobody knows and a value of the wrong type are
+// It is strict. An unknown key and a value of the wrong type are
 // problems, and [Load] reports all problems of all files at once, each with
 // file, line, column, key and, where there is one, the key that was probably
-// meant. What is right in a file with problems is still returned, so that a
-// command which must not fail because of a config, such as kill, can go on.
+// meant. The valid settings of a file with problems are still returned, so that
+// a command which must not fail because of a config, such as kill, can go on.
 //
 // All that is known of a key is in one field of field.go or workerfield.go: how it
 // is read and shown, and what [JSONSchema] says of it. The workers of a project are

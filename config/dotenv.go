@@ -25,8 +25,8 @@ type dotenvError struct {
 //	NAME="line\n2"      with \n \r \t \" \\ \$; may go over several lines
 //
 // Blanks around names and plain values do not count. Nothing is expanded: a
-// dollar sign is a dollar sign. What is wrong in a line does not hide what is
-// wrong in the next.
+// dollar sign is a dollar sign. A mistake in a line does not hide a mistake
+// in the next.
 func parseDotenv(src string) ([]variable, []dotenvError) {
 	s := dotenv{src: src}
 	s.at = len(src) - len(strings.TrimPrefix(src, "\ufeff"))

@@ -63,11 +63,11 @@ func fields() []field[Config] {
 		newField("kill.force", boolKind, func(c *Config) *bool { return &c.Kill.Force },
 			"Whether SIGKILL ends what is still alive after the timeout."),
 		newField("kill.mode", choiceKind("tree", "main"), func(c *Config) *string { return &c.Kill.Mode },
-			"Whom the first signal goes to: every process of the worker (\"tree\"), or its main process alone (\"main\")."),
+			"Which processes get the first signal: every process of the worker (\"tree\"), or its main process alone (\"main\")."),
 		newField("log.limit", sizeKind, func(c *Config) *int64 { return &c.Log.Limit },
 			"How much output to keep of each worker; what is older is dropped."),
 		runs(newField("team.agent_command", commandKind, func(c *Config) *[]string { return &c.Team.AgentCommand },
-			"What starts an agent of a team where nobody names a command: a program with its arguments. {prompt}, {model} and {name} are replaced. A path is relative to this file.")),
+			"Command of an agent of a team that is spawned without one: a program with its arguments. {prompt}, {model} and {name} are replaced. A path is relative to this file.")),
 		personal(newField("env.pass", textsKind, func(c *Config) *[]string { return &c.Env.Pass },
 			"Variables that workers get from env.file where the caller does not have them, such as API keys. A name that ends in \"*\" stands for all that begin so.")),
 		personal(newField("env.file", textKind, func(c *Config) *string { return &c.Env.File },
@@ -99,7 +99,7 @@ func (f field[T]) guarded(v *T) bool { return f.needsTrust != nil && f.needsTrus
 func pluginFields() []field[Plugin] {
 	return []field[Plugin]{
 		newField("command", programKind, func(p *Plugin) *[]string { return &p.Command },
-			"What starts the plugin: a program, or a program with arguments. A path is relative to this file."),
+			"Command that starts the plugin: a program, or a program with arguments. A path is relative to this file."),
 		newField("version", versionKind, func(p *Plugin) *string { return &p.Version },
 			"Which of the installed versions of the plugin to use. Without it: the newest. It can't be set together with command."),
 		newField("sha256", hashKind, func(p *Plugin) *string { return &p.SHA256 },

@@ -42,7 +42,7 @@ var (
 	variablesKind = kind[map[string]string]{readPairs, showNames, Schema{Type: "object", AdditionalProperties: pairSchema}}
 	pairsKind     = kind[map[string]string]{readPairs, showPairs, Schema{Type: "object", AdditionalProperties: pairSchema}}
 
-	// What these say in one word, a table of the same name says in several.
+	// Each of these says in one word what a table of the same name says in several.
 	worktreeKind = kind[Worktree]{readWorktree, func(w Worktree) string { return strconv.FormatBool(w.Use) }, Schema{Type: "boolean"}}
 	readyKind    = kind[Ready]{readReady, showReady, Schema{Type: either{"boolean", "string"}, MinLength: 1, Format: "regex"}}
 )

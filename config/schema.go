@@ -41,10 +41,10 @@ const (
 
 // sectionDocs say what the tables at the top are for.
 var sectionDocs = map[string]string{
-	"defaults": "What new workers get where neither a flag nor their own table says otherwise.",
+	"defaults": "Settings of new workers where neither a flag nor their own table says otherwise.",
 	"kill":     "How new workers are ended. It is fixed when a worker is spawned.",
 	"log":      "Output of workers, kept in the state directory.",
-	"team":     "What agents of teams get where nobody says otherwise.",
+	"team":     "Settings of agents of teams where the spawn does not say otherwise.",
 	"plugins":  "Settings of plugins, one table for each. In a project's file they hold only after \"swarm config trust\".",
 	"workers":  "The workers that \"swarm up\" starts and \"swarm down\" ends, one table for each; in a project's swarm.toml only.",
 }
@@ -102,7 +102,7 @@ func (f field[T]) described() Schema {
 	return s
 }
 
-// put adds a property, with the tables that it is in. What is there already is
+// put adds a property, with the tables that it is in. An existing entry is
 // the short form of such a table.
 func (s *Schema) put(key []string, property Schema) {
 	if s.Properties == nil {

@@ -29,8 +29,8 @@ type Trust struct {
 	Path string
 }
 
-// Has reports whether path is trusted with this content. What can't be read is
-// not.
+// Has reports whether path is trusted with this content. A list that
+// can't be read trusts nothing.
 func (t Trust) Has(path string, content []byte) bool {
 	entries, err := t.entries()
 	return err == nil && entries[path] == digest(content)
@@ -60,7 +60,7 @@ func digest(content []byte) string {
 
 func (t Trust) entries() (map[string]string, error) {
 	entries := map[string]string{}
-	// What others can write says nothing about what the user trusts.
+	// A file that others can write does not show what the user trusts.
 	err := trust.Path(t.Path)
 	var content []byte
 	if err == nil {

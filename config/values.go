@@ -41,7 +41,7 @@ func (l *Loaded) Values() []Value {
 	for _, name := range sortedKeys(l.Config.Workers) {
 		w := l.Config.Workers[name]
 		for _, f := range workerFields() {
-			// What the file leaves open is told by the keys that it comes from.
+			// A setting that the file leaves open is reported at the keys that it comes from.
 			if key := WorkerKey(name, f.key); l.Origins[key].Line > 0 {
 				add(key, f.show(&w))
 			}

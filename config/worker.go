@@ -54,7 +54,7 @@ const (
 	RestartAlways    = "always"
 )
 
-// Restart is a restart policy. What is 0 is the host's to decide.
+// Restart is a restart policy. The host decides about fields that are 0.
 type Restart struct {
 	// When is one of the policies, or empty.
 	When               string

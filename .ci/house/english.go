@@ -27,7 +27,11 @@ var patterns = []pattern{
 	{name: "headless who", re: regexp.MustCompile(begin + `(Who|Whom|Whose)\s[^.?!]*([.!]|\z)`)},
 	{name: "headless what", re: regexp.MustCompile(begin + `What\s[^.?!]*([.!]|\z)`)},
 	{name: "headless that", re: regexp.MustCompile(begin + `(That|Those)\s+(of|which|who)\b`)},
-	{name: "is none", re: regexp.MustCompile(`\b(is|are|was|were)\s+none\b`)},
+	{
+		name:   "is none",
+		re:     regexp.MustCompile(`\w+\s+(is|are|was|were)\s+none\b`),
+		unless: regexp.MustCompile(`^[Tt]here\s`),
+	},
 	{
 		name:   "is no X",
 		re:     regexp.MustCompile(`\w+\s+(is|are|was|were)\s+no\s+\w+`),

@@ -33,7 +33,7 @@ func (e *NotFoundError) Error() string {
 	return b.String()
 }
 
-// MissingError says that a program which should be there is not, or is none.
+// MissingError says that an expected program does not exist, or is not a program.
 type MissingError struct {
 	// Name is the plugin; empty for other programs.
 	Name string

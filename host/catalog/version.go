@@ -30,8 +30,8 @@ func ValidVersion(v string) bool {
 	return true
 }
 
-// CompareVersions orders versions as semver.org does (item 11), and those that are
-// none of its kind in the same spirit. Different texts are never equal: a build
+// CompareVersions orders versions as semver.org does (item 11), and all other
+// versions in the same spirit. Different texts are never equal: a build
 // (after '+') decides last.
 func CompareVersions(a, b string) int {
 	ca, buildA, _ := strings.Cut(a, "+")

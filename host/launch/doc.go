@@ -1,7 +1,7 @@
 // Package launch starts plugins and ends them. Each is a process of its own that
 // lives as long as the [Set] it belongs to.
 //
-// What go-plugin leaves open is closed here:
+// This package closes the gaps that go-plugin leaves:
 //
 //   - A plugin notices the death of its host by a pipe whose write end only the
 //     host has, however the host died.

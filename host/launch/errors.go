@@ -181,7 +181,7 @@ func lastWords(stderr []byte) string {
 		if text == "" {
 			continue
 		}
-		// What follows a panic is its stack.
+		// A panic is followed by its stack.
 		if strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ") {
 			return text
 		}

@@ -152,7 +152,7 @@ func (s *Set) replaced(sl *slot) {
 	}()
 }
 
-// forget drops the oldest of the replaced slots, if there are too many. What has
+// forget drops the oldest of the replaced slots, if there are too many. A plugin that has
 // not ended yet stays, for Close to wait for. s.mu is held.
 func (s *Set) forget() {
 	for len(s.old) > keptOld {

@@ -27,8 +27,8 @@ type Tx struct {
 	erased bool
 }
 
-// Change runs change in one transaction. What change returns is returned, and
-// nothing was changed if it is an error.
+// Change runs change in one transaction and returns its result. If that is an error,
+// nothing has changed.
 func (r *Registry) Change(ctx context.Context, change func(context.Context, *Tx) error) error {
 	tx, err := r.begin(ctx)
 	if err != nil {
@@ -48,8 +48,8 @@ func (r *Registry) Change(ctx context.Context, change func(context.Context, *Tx)
 	return nil
 }
 
-// beginLimit is how long a change waits for its turn. Those who wait stand in no
-// queue: of twenty that write all the time on a busy machine one may have no luck for
+// beginLimit is how long a change waits for its turn. Waiting calls form no
+// queue: if twenty write all the time on a busy machine, one may have no luck for
 // long.
 const beginLimit = time.Minute
 
@@ -64,8 +64,8 @@ func (r *Registry) begin(ctx context.Context) (*sql.Tx, error) {
 	}
 }
 
-// View runs look in one transaction that sees the registry at one moment. What look
-// returns is returned, and nothing is changed whatever it does.
+// View runs look in one transaction that sees the registry at one moment, and returns
+// its result. Nothing is changed, whatever look does.
 func (r *Registry) View(ctx context.Context, look func(context.Context, *Tx) error) error {
 	// One that only reads is not immediate, so it waits for nobody.
 	tx, err := r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
@@ -130,8 +130,9 @@ func (t *Tx) Put(ctx context.Context, rec *Record) error {
 }
 
 // Finish writes what the end of a worker changes in its record, and nothing else,
-// if that is as it was: it runs, said nothing and was restarted as often. Else it
-// changes nothing and returns false. Of a crowd it is much the cheapest.
+// if the record is unchanged: the worker runs, has not completed and was restarted as
+// often. Else it changes nothing and returns false. It is by far the cheapest way to
+// record many ends.
 func (t *Tx) Finish(ctx context.Context, rec *Record) (finished bool, err error) {
 	if t.finish == nil {
 		t.finish, err = t.tx.PrepareContext(ctx, `UPDATE workers SET state = '`+string(Stopped)+`', step = '', pid = 0,

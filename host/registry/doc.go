@@ -23,7 +23,7 @@
 // A file that can't be read is [ErrDamaged], and one that is gone while run
 // directories exist is [ErrMissing]: the registry never starts anew over the
 // workers of an old one. A single record that can't be read is left out and
-// reported. What of the history and of the teams can still be read goes into the
+// reported. The readable rest of the history and of the teams goes into the
 // database that takes the place of a damaged one, see [Salvage]. A file written by a
 // newer swarm is [ErrNewer] and is not touched.
 //

@@ -47,7 +47,7 @@ func (e *DamagedError) Unwrap() []error { return []error{ErrDamaged, e.Cause} }
 const doctorHint = "run 'swarm doctor' to see what is wrong, 'swarm doctor --rebuild' to mend it"
 
 // explain puts what SQLite says into the words of this package. It keeps err in
-// the chain, and returns what is none of SQLite's as it is.
+// the chain, and returns any other error unchanged.
 func explain(path string, err error) error {
 	if err == nil {
 		return nil

@@ -165,7 +165,7 @@ func (r *Registry) EventNames(ctx context.Context) ([]string, error) {
 	return r.texts(ctx, "SELECT DISTINCT worker FROM events ORDER BY worker")
 }
 
-// LastEvent returns the place of the newest event, 0 if there is none.
+// LastEvent returns the sequence number of the newest event, 0 if there is none.
 func (r *Registry) LastEvent(ctx context.Context) (seq int64, err error) {
 	err = r.db.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM events").Scan(&seq)
 	return seq, explain(r.path, err)

@@ -155,8 +155,8 @@ func scanMessage(s scanner, inbox bool) (Message, error) {
 }
 
 // MarkRead says that a member read all messages of its inbox from one id to
-// another, both included. What was read before stays as it is. What was not brought
-// before is so by this, see [BroughtRead].
+// another, both included. Messages that were read before are unchanged. Messages that were
+// not brought before are brought by this, see [BroughtRead].
 func (t *Tx) MarkRead(ctx context.Context, team, recipient string, first, last int64, now time.Time) error {
 	_, err := t.tx.ExecContext(ctx, `UPDATE messages SET read_ns = ?1,
 			brought = iif(brought = '', '`+string(BroughtRead)+`', brought), brought_ns = iif(brought = '', ?1, brought_ns)

@@ -32,7 +32,7 @@ const (
 	StepRespawning = "respawning"
 )
 
-// What Spec.Retain says besides durations.
+// The values of Spec.Retain besides durations.
 const (
 	// RetainUntilClean keeps the record of an ended worker; so does an empty text.
 	RetainUntilClean = "until-clean"
@@ -61,7 +61,7 @@ type Record struct {
 	// Replaces is the record that this one is to take the place of once its spawn
 	// is done; nil otherwise.
 	Replaces *Record
-	// Reason says in one line why it is as it is, or nothing.
+	// Reason explains the state in one line; it may be empty.
 	Reason string
 	// ShellRead is how many bytes of a background shell's transcript were read.
 	ShellRead int64

@@ -68,7 +68,7 @@ func (r *Registry) salvage(ctx context.Context, table, columns, key string) [][]
 	query := "SELECT " + columns + " FROM " + table + " NOT INDEXED ORDER BY "
 	values, err := r.values(ctx, query+key)
 	if err != nil {
-		// What comes after the damage is found from the other end.
+		// Rows after the damage are read from the other end.
 		behind, _ := r.values(ctx, query+strings.ReplaceAll(key, ",", " DESC,")+" DESC")
 		values = append(values, behind...)
 	}
@@ -107,7 +107,7 @@ func (t *Tx) restore(ctx context.Context, s *Salvaged) error {
 	for _, r := range s.teams {
 		marks := strings.TrimSuffix(strings.Repeat("?, ", strings.Count(r.columns, ",")+1), ", ")
 		for _, row := range r.values {
-			// What breaks a rule of the schema could not be read either.
+			// A row that breaks a rule of the schema counts as unreadable.
 			if _, err := t.tx.ExecContext(ctx, fmt.Sprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", r.table, r.columns, marks), row...); err != nil {
 				return fmt.Errorf("restore %s: %w", r.table, err)
 			}
@@ -128,7 +128,7 @@ func (t *Tx) restore(ctx context.Context, s *Salvaged) error {
 	return nil
 }
 
-// mending keeps what is left of a team from waiting for ever for what is lost.
+// mending keeps the restored rows of a team from waiting for ever for lost ones.
 var mending = []string{
 	// People lead a team that is known by its members only.
 	`INSERT OR IGNORE INTO teams (name, created_ns)

@@ -33,7 +33,7 @@
 //
 // A line that is longer than 4 KiB is reported in pieces, and the program can't go back
 // to those. Sequences and control characters are never part of a line; tabs, and bytes
-// that are not UTF-8, stay as they are.
+// that are not UTF-8, are unchanged.
 //
 // # The size of the terminal
 //

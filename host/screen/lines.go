@@ -76,7 +76,7 @@ func (l *Lines) give(ends bool) {
 }
 
 // Matches reports whether the text of a line matches a pattern. Its newline and its
-// colours are no part of the text.
+// colours are not part of the text.
 func Matches(pattern *regexp.Regexp, line []byte) bool {
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	if bytes.IndexByte(line, '\x1b') >= 0 {

@@ -49,7 +49,7 @@ type Screen struct {
 	// top and bottom are the scroll region, if there is one.
 	region      bool
 	top, bottom int
-	// cr says that a carriage return came last, which before a line feed is no move.
+	// cr says that a carriage return came last. Before a line feed it moves nothing.
 	cr bool
 	// loose says that a row of text may be longer than the screen is wide.
 	loose bool

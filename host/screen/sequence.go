@@ -71,7 +71,7 @@ func (s *Screen) sequence(b byte) bool {
 			q.state = parser.GroundState
 			return false
 		}
-		// What is in strings is not looked at, but for their end in UTF-8.
+		// The contents of strings are skipped, but for their end in UTF-8.
 		if q.inString() && q.c2 && b == 0x9c {
 			q.state = parser.GroundState
 		}

@@ -90,7 +90,7 @@ func (c colour) sgr(out []byte, base int) []byte {
 	v := int64(c &^ kind)
 	number := func(n int64) { out = append(strconv.AppendInt(out, n, 10), ';') }
 	if base == 50 {
-		// Who does not know these must not take their parts for other codes.
+		// A terminal that does not know these must not take their parts for other codes.
 		out = append(out, "58:"...)
 		if c&kind == indexed {
 			return append(strconv.AppendInt(append(out, "5:"...), v, 10), ';')

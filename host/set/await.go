@@ -12,7 +12,7 @@ import (
 const leastAwait = 5 * time.Second
 
 // await waits until a worker is ready. One that ran already is waited for only
-// where another one needs it, and only for what is left of its time.
+// where another one needs it, and only for the rest of its time.
 func (u *upping) await(ctx context.Context, out *Outcome, ready host.ReadyRequest) {
 	if ready.Timeout == 0 {
 		ready.Timeout = host.DefaultReadyTimeout

@@ -47,9 +47,9 @@ type KillResult struct {
 	AfterAnswer func(context.Context) error
 }
 
-// Kill ends a shell and everything it started. What goes wrong with the shell is in
-// the result; an error is for what has nothing to do with it. A shell that survives,
-// since it is not forced, runs as if nothing had been, and can be killed again.
+// Kill ends a shell and everything it started. Failures of the shell are in
+// the result; an error has another cause. A shell that survives because it was not
+// forced keeps running and can be killed again.
 func Kill(ctx context.Context, h *host.Host, s Session, req KillRequest) (KillResult, error) {
 	res := KillResult{SignalSent: req.Signal}
 	w, err := find(ctx, h, s, req.ID)

@@ -254,7 +254,7 @@ func remove(ctx context.Context, h *host.Host, w host.Worker) error {
 		return nil // somebody was quicker
 	}
 	for _, out := range outs {
-		// What could not be ended stays, and is known to `swarm`.
+		// A shell that could not be ended stays, and `swarm` lists it.
 		if !errors.Is(out.Err, host.ErrRunning) {
 			err = errors.Join(err, out.Err)
 		}

@@ -73,7 +73,7 @@ func (t *transcript) read(offset int64) (start int64, b []byte, err error) {
 		return offset, nil, err
 	}
 	b = b[:n]
-	// What was dropped while it was read has been read as zeros, or may have been.
+	// Text that was dropped while it was read may have been read as zeros.
 	now, err := t.data(start)
 	if err != nil {
 		return offset, nil, err

@@ -10,7 +10,7 @@ type text string
 
 func (t text) Error() string { return string(t) }
 
-// What a caller can be refused. The texts are those that users and models see.
+// Refusals of a call. Users and models see their texts.
 var (
 	// ErrUnknownToken: the caller has a token that is no agent's of now.
 	ErrUnknownToken error = text("Unknown agent token")

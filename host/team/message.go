@@ -13,7 +13,7 @@ import (
 // All is who to send a message to that is for every other member.
 const All = "all"
 
-// What one call returns at most of an inbox, so that an answer fits into the
+// Limits on the messages that one call returns, so that an answer fits into the
 // context of a model and into a pipe.
 const (
 	maxMessages = 500
@@ -73,7 +73,7 @@ func recipients(ctx context.Context, tx *registry.Tx, team, sender, to string) (
 
 // Inbox is what a member is given to read.
 type Inbox struct {
-	// Messages are as they were before they were read, the oldest one first.
+	// Messages have their state from before they were read, the oldest one first.
 	Messages []registry.Message
 	// Remaining is how many there are that one call could not return.
 	Remaining int

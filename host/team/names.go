@@ -2,7 +2,7 @@ package team
 
 import "github.com/swarmhost/swarm/host/registry"
 
-// What the registry calls these, so that who uses the rules needs not know it.
+// Aliases of the registry's types, so that users of the rules need not import it.
 type (
 	// Role is what an agent is in its team.
 	Role = registry.Role

@@ -44,7 +44,7 @@ func Memberships(ctx context.Context, tx *registry.Tx, workerID string) (all []r
 	return all, func(team string) bool { return team != own && (own != "" || led > 1) }, nil
 }
 
-// Waiting returns what is waiting for those who live in a worker: nothing, if it is no
+// Waiting returns the news that wait for a worker: none, if the worker is not a
 // member of a team.
 func Waiting(ctx context.Context, tx *registry.Tx, workerID string) (news []News, err error) {
 	all, named, err := Memberships(ctx, tx, workerID)

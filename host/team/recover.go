@@ -12,9 +12,9 @@ import (
 )
 
 // Recover enters the teams and agents that only the records of their workers tell
-// of, after the registry was lost, and returns how many agents. What is known stays
-// as it is. Nobody has the token of such an agent, but who lives in its worker is
-// it still; the team is led by people. Tasks of those who are lost are given back.
+// of, after the registry was lost, and returns how many agents. Known teams and
+// agents are unchanged. The token of such an agent is lost, but a process in its worker
+// still acts as the agent; people lead the team. Tasks of lost agents are given back.
 func Recover(ctx context.Context, tx *registry.Tx, recs []registry.Record, now time.Time) (added int, err error) {
 	for i := range recs {
 		rec := &recs[i]

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// What a member can be refused that concerns tasks and messages.
+// Refusals that concern tasks and messages.
 var (
 	ErrInvalid      = errors.New("invalid input")
 	ErrNoTask       = errors.New("no such task")

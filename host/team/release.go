@@ -28,7 +28,7 @@ type Released struct {
 
 // Release is the end of an agent: its tasks are pending again, its colour and its
 // name free, its token is worth nothing, its shutdown is complete, and it is no
-// member any more. That tasks can't be given back is a warning, and the rest is
+// longer a member. If tasks can't be given back, that is a warning, and the rest is
 // done. An agent is released once: of two callers the second gets
 // [TerminatedError]. Its process is the caller's affair.
 func Release(ctx context.Context, tx *registry.Tx, agentID string, l Leaving, now time.Time) (Released, error) {
@@ -74,7 +74,7 @@ func Release(ctx context.Context, tx *registry.Tx, agentID string, l Leaving, no
 	if err := tx.PutAgent(ctx, &a); err != nil {
 		return Released{}, err
 	}
-	// Who forces it knows, and so does who asked one that was gone.
+	// A caller that forces the end knows, and so does one that asked an agent that was gone.
 	if open && l.Phase == Confirmed {
 		if err := answer(ctx, tx, &s, now); err != nil {
 			return Released{}, err
@@ -84,8 +84,8 @@ func Release(ctx context.Context, tx *registry.Tx, agentID string, l Leaving, no
 	return r, nil
 }
 
-// takeBack gives back what tasks an agent has. What prevents it is a warning and
-// changes nothing.
+// takeBack gives back the tasks of an agent. A failure is a warning and changes
+// nothing.
 func takeBack(ctx context.Context, tx *registry.Tx, a *registry.Agent, now time.Time) (ids, warnings []string, err error) {
 	failed, err := tx.Savepoint(ctx, func(ctx context.Context) (err error) {
 		ids, err = giveBack(ctx, tx, a.Team, a.ID, now)

@@ -10,7 +10,7 @@ import (
 // Leader is what the leader is called as a member of its team.
 const Leader = "leader"
 
-// Caller is who asks. What it may do is decided in this file alone.
+// Caller is the origin of a call. This file alone decides about its rights.
 type Caller struct {
 	// Person says that there is neither a token nor a worker above the caller. A
 	// person leads every team.
@@ -19,7 +19,7 @@ type Caller struct {
 	// has, empty if there is none.
 	WorkerID string
 	// Team, Agent, Name and Role are those of the agent that it is. Agent is its id.
-	// They are empty if it is none, also for a worker that leads a team.
+	// They are empty if the caller is not an agent, also for a worker that leads a team.
 	Team, Agent, Name string
 	Role              Role
 }
@@ -118,8 +118,8 @@ func (c *Caller) leads(t *registry.Team) bool {
 	return !c.Person && c.WorkerID != "" && c.WorkerID == t.LeaderWorker
 }
 
-// MayEnd is as [Lead] for ending the workers of a team. Those of a team that was
-// deleted are workers like any other: nobody leads them, and anybody may end them.
+// MayEnd is [Lead] for ending the workers of a team. The workers of a deleted team
+// have no leader: any caller may end them.
 func MayEnd(ctx context.Context, tx *registry.Tx, caller Caller, teamName string) error {
 	err := Lead(ctx, tx, caller, teamName, verbKill)
 	if _, none := errors.AsType[*NoTeamError](err); none {

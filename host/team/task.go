@@ -26,7 +26,7 @@ func TaskIDs(ns []int) []string {
 	return ids
 }
 
-// taskNumber is the number in an id, 0 if it is none.
+// taskNumber returns the number in an id, 0 if it is not the id of a task.
 func taskNumber(id string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(id, taskPrefix))
 	if err != nil || n < 1 || TaskID(n) != id {
@@ -152,7 +152,7 @@ func UpdateTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id st
 			if err := setDependencies(ctx, tx, task, c.Dependencies); err != nil {
 				return err
 			}
-			// What it waits for is asked of the registry.
+			// The registry knows which tasks it waits for.
 			if err := tx.PutTask(ctx, task); err != nil {
 				return err
 			}
@@ -171,7 +171,7 @@ func UpdateTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id st
 		case from == registry.TaskPending && c.Status == registry.TaskInProgress:
 			return claim(ctx, tx, caller, task, member, now)
 		case from == registry.TaskInProgress && (c.Status == registry.TaskCompleted || c.Status == from):
-			// Who starts what another one has started must not believe to have it.
+			// A member that starts a task which another one has started must not believe to own it.
 			if member != task.Owner {
 				if err := overrule(ctx, tx, caller, task); err != nil {
 					return err

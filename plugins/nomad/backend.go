@@ -94,7 +94,7 @@ func (b *Backend) info(ctx context.Context, at place, name string) (*api.Job, er
 }
 
 // refOf returns what the handle of a job's worker says. It reports false for jobs
-// that are none.
+// that are not workers.
 func refOf(at place, name string, meta map[string]string) (ref, saved, bool) {
 	var kept saved
 	id, of := meta[metaID], meta[metaName]

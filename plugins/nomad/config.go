@@ -15,7 +15,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Config is the plugin's own table of settings. What is not given is taken from
+// Config is the plugin's own table of settings. Settings that are left out come from
 // the variables that the nomad command knows, such as NOMAD_ADDR and NOMAD_TOKEN.
 type Config struct {
 	Address   string `json:"address"`

@@ -81,7 +81,7 @@ func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error
 	return ctx.Err()
 }
 
-// listed tells of one job. It reports false if it is no worker, or can't be read.
+// listed describes one job. It reports false if the job is not a worker, or can't be read.
 func (b *Backend) listed(ctx context.Context, s sight, j *api.JobListStub) (swarm.Listed, bool) {
 	r, kept, ok := refOf(b.at, j.ID, j.Meta)
 	if !ok {

@@ -95,7 +95,7 @@ func (l logs) followOnce(ctx context.Context, s swarm.Stream, wake func()) {
 		return
 	}
 	defer func() { _ = r.Close() }()
-	// What was written before Nomad began to follow.
+	// Read the output from before Nomad began to follow.
 	wake()
 	frames := json.NewDecoder(r)
 	for {

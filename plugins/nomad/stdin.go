@@ -1,9 +1,9 @@
 package nomad
 
-// A worker with a standard input reads a pipe. What is written to it comes from a
-// feeder, a shell beside the worker that ends with it: an input is put into a file,
-// and its name into the feeder's bell once it is whole. So inputs arrive one after
-// the other, and whole, whoever is gone.
+// A worker with a standard input reads a pipe. A feeder, a shell beside the worker that
+// ends with it, writes to the pipe: an input is put into a file, and its name into the
+// feeder's bell once the file is complete. So inputs arrive whole and one after the
+// other, even if the host dies.
 
 // stdinDir is the directory of all that, in the one that NOMAD_TASK_DIR names.
 const stdinDir = "swarm-stdin"

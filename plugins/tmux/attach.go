@@ -38,7 +38,7 @@ func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOp
 	switch inside := insideOf(o.Env); {
 	case inside == "":
 		commands = append(commands, v.attach()...)
-		// What is left of a server that has ended keeps tmux from attaching.
+		// Variables of a server that has ended keep tmux from attaching.
 		a.Unset = []string{envTMUX, "TMUX_PANE"}
 	case sameSocket(inside, h.Socket):
 		commands = append(commands, v.enter()...)
@@ -118,7 +118,7 @@ func splitTMUX(value string) (socket string, pid int) {
 		return "", 0
 	}
 	n := len(fields) - 2
-	pid, _ = strconv.Atoi(fields[n]) // what is no number is 0, which is nobody
+	pid, _ = strconv.Atoi(fields[n]) // 0 if it is not a number, which is no process
 	return strings.Join(fields[:n], ","), pid
 }
 

@@ -30,8 +30,8 @@ func (b *Backend) Watch(ctx context.Context, raw swarm.Handle, each func(swarm.S
 	})
 }
 
-// Complete records that the worker is done. What is left of it then gets what the
-// terminal sends when it closes. Its window goes with its end.
+// Complete records that the worker is done. Its remaining processes then get the
+// signal of a closing terminal. Its window goes with its end.
 func (b *Backend) Complete(ctx context.Context, raw swarm.Handle, summary string, o swarm.KillOptions) error {
 	if o.Signal == "" {
 		o.Signal = hangup

@@ -18,9 +18,9 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
-	// Without force the worker may stay, and then keeps its window. That of one
-	// that has ended may have become the user's. Who does not wait may be in the
-	// window: its shim takes the last screen then, and is all there is in it.
+	// Without force the worker may survive, and then keeps its window. The window of
+	// an ended worker may have become the user's. A caller that does not wait may run
+	// in the window: the shim, the only process left in it, takes the last screen then.
 	atOnce := o.Signal == "" && o.Force && !o.Detach && !h.hasEnded()
 	if o.Signal == "" {
 		o.Signal = hangup
@@ -56,7 +56,7 @@ func (b *Backend) ask(ctx context.Context, h handle, o swarm.KillOptions, atOnce
 		return killing, false, err
 	}
 	if !b.closeWithScreen(ctx, h, o.Grace/2) {
-		// What tmux did not close now it would not close after the end either.
+		// If tmux did not close the window now, it would not close it after the end either.
 		killing.GoOn()
 	}
 	return killing, true, nil

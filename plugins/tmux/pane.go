@@ -51,7 +51,7 @@ func (s server) panes(ctx context.Context) ([]pane, error) {
 			id: f[2], window: f[3], dead: f[4] == "1", made: f[5] != "", view: f[6] != "", worker: f[7],
 			sessionName: f[8], windowName: f[9], socket: socket,
 		}
-		// What is no number is 0, which is nobody.
+		// A field that is not a number is 0, which is no process.
 		p.server, _ = strconv.Atoi(f[0])
 		p.pid, _ = strconv.Atoi(f[1])
 		panes = append(panes, p)

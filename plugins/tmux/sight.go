@@ -13,8 +13,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// sights are the looks at tmux servers that are under way. Who wants to know
-// where windows are while somebody else is being told shares the answer: a host
+// sights are the queries of tmux servers that are under way. Calls that ask where
+// windows are while another one waits for the answer share it: a host
 // asks after a crowd in many calls at the same time, and each look is at all
 // windows of a server.
 type sights struct {

@@ -93,7 +93,7 @@ func (v view) setUp(key string) [][]string {
 		{"set-option", "-t", session, "detach-on-destroy", "on"},
 		{"set-option", "-t", session, "status", "on"},
 		{"set-option", "-t", session, "status-format[0]", " [#{window_name}] #{prefix} " + key + " leaves"},
-		// Who opens a window here is in the worker's session all the same.
+		// A window that is opened here belongs to the worker's session all the same.
 		{"set-environment", "-t", session, swarm.EnvView, v.home},
 		{"set-hook", "-t", session, "client-detached", v.endIf(unused)},
 	}

@@ -73,7 +73,7 @@ var settings = []string{
 	// They run gpg.program, and read .mailmap, whatever that is.
 	"log.showSignature=false",
 	"log.mailmap=false",
-	// What a rescue holds has to be on the disk before the worktree goes.
+	// The contents of a rescue have to be on the disk before the worktree goes.
 	"core.fsync=all",
 	"core.fsyncMethod=fsync",
 }

@@ -66,7 +66,7 @@ func openLock(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// That of the directory is what core.sharedRepository made it.
+	// core.sharedRepository has set the mode of the directory.
 	mode := dir.Mode().Perm() & 0o666
 	for {
 		f, err := safefile.OpenForeign(path, 0)

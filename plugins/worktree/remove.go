@@ -127,8 +127,8 @@ func (t *tree) remove(ctx context.Context) error {
 }
 
 // forget makes git forget a worktree whose directory is gone, if nothing is in
-// its administrative directory that exists nowhere else. What is left, git
-// forgets by itself after some months.
+// its administrative directory that exists nowhere else. git forgets
+// the rest by itself after some months.
 func (t *tree) forget(ctx context.Context) (swarm.RemoveResult, error) {
 	if t.admin.dir == "" || t.locked != nil {
 		return swarm.RemoveResult{}, nil

@@ -96,8 +96,8 @@ func refName(name string) string {
 }
 
 // orphans returns commits that go with the worktree unless they get a ref: its
-// detached HEAD, where its HEAD was before, and its refs/worktree. What the
-// reflog of a branch has, such as the commits before an amend, stays anyway.
+// detached HEAD, where its HEAD was before, and its refs/worktree. Commits
+// in the reflog of a branch, such as those before an amend, stay anyway.
 func (t *tree) orphans(ctx context.Context) ([]string, error) {
 	candidates, err := t.visited(ctx)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 const PluginName = "swarm"
 
 // The cookie keeps a plugin from being run by hand, and from being taken for a
-// plugin of another program. It is no secret.
+// plugin of another program. It is not a secret.
 const (
 	cookieKey   = "SWARM_PLUGIN"
 	cookieValue = "4a1f9d5e2c7b4d6f8e30b1c2a5d79f64"

@@ -90,7 +90,7 @@ func deathPipe() *os.File {
 	return os.NewFile(uintptr(fd), "host")
 }
 
-// hostGone waits for the end of the pipe. It reports false for what is no pipe.
+// hostGone waits for the end of the pipe. It reports false if pipe is not a pipe.
 func hostGone(pipe *os.File) bool {
 	var b [1]byte
 	for {

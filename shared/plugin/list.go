@@ -22,7 +22,7 @@ func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error
 		return wire.FromStatus(ctx, err)
 	}
 	for size := 0; ; {
-		// What has arrived already can be received after the end of the context.
+		// Messages that have arrived can be received after the end of the context.
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -24,13 +24,13 @@ import (
 // when the host was killed, removes its socket, turns a panic of a call into the
 // error of that call, answers for many workers at once, and keeps stdout and the
 // plugin's own environment variables out of the way. When the host leaves, the
-// contexts of the calls under way end; what has not returned shortly after is cut
-// off.
+// contexts of the calls under way end; calls that have not returned shortly after are
+// cut off.
 //
-// What is written to os.Stdout and os.Stderr once the plugin serves goes to the
-// host's log. SIGINT is the host's business and is ignored; SIGTERM ends the
-// plugin. Options that make no sense, and a person who runs the plugin by hand,
-// are told so, and the process exits with 1.
+// Once the plugin serves, output to os.Stdout and os.Stderr goes to the host's log.
+// SIGINT is the host's business and is ignored; SIGTERM ends the plugin. With options
+// that make no sense, or when a person runs the plugin by hand, it prints what is wrong
+// and exits with 1.
 func Serve(o Options) {
 	// go-plugin replaces os.Stderr; the host reads the log from the real one, and
 	// leaves out what is below its own level.
@@ -55,7 +55,7 @@ func Serve(o Options) {
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
 			return l.serves(grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(rpc.MaxMessage))...))
 		},
-		// What go-plugin says below a warning is about itself, in every call.
+		// Messages of go-plugin below a warning are about itself, in every call.
 		Logger: hclog.New(&hclog.LoggerOptions{Output: stderr, JSONFormat: true, Level: hclog.Warn}),
 	})
 	l.server.Shutdown(drainLimit)

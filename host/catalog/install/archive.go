@@ -66,7 +66,7 @@ func unpackAll(files *tar.Reader, root *os.Root) error {
 		if n == maxEntries {
 			return fmt.Errorf("more than %d files", maxEntries)
 		}
-		// What a header says of the size is what is written at most.
+		// At most the size in the header is written.
 		if left -= h.Size; !isSparse(h) && left < 0 {
 			return fmt.Errorf("larger than %d GiB when unpacked", maxSize>>30)
 		}

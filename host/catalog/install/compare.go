@@ -39,5 +39,5 @@ func compare(state string, m *catalog.Manifest) (same bool, err error) {
 	return slices.Equal(there.Files, m.Files), nil
 }
 
-// intact reports whether all files are as they were installed.
+// intact reports whether no file has changed since the installation.
 func intact(i *catalog.Installed) bool { return len(Verify(i)) == 0 }

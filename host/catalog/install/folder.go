@@ -27,8 +27,8 @@ type folder struct {
 	lock *flock.Flock
 }
 
-// open locks the folder of a state directory, and makes it if need be. What others
-// left that were killed in it is removed.
+// open locks the folder of a state directory, and makes it if need be. Files
+// left by calls that were killed are removed.
 func open(ctx context.Context, state string) (*folder, error) {
 	f := &folder{path: filepath.Join(state, catalog.Folder)}
 	if err := catalog.CheckFolder(state); err != nil {
@@ -74,7 +74,7 @@ func (f *folder) checkNoLink(name string) error {
 	return nil
 }
 
-// put renames a directory to that of a version. What was there comes into old, or
+// put renames a directory to that of a version. The previous directory moves to old, or
 // takes the place of from. Where two directories can be exchanged in one step, there
 // is a version at every moment: one that is killed in between loses none.
 func (f *folder) put(from, name, version, old string) error {

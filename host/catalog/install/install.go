@@ -36,7 +36,7 @@ type Request struct {
 // About is what a plugin says of itself.
 type About struct {
 	Name, Version string
-	// Kind is empty if it is none that this swarm knows.
+	// Kind is empty if this swarm does not know it.
 	Kind     string
 	Contract int
 }

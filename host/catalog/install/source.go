@@ -40,7 +40,7 @@ type source struct {
 	version string
 }
 
-// parse reads the name of a file. That of an archive is what goreleaser makes by
+// parse reads the name of a file. An archive has the name that goreleaser makes by
 // default: swarm-plugin-NAME_VERSION_OS_ARCH.tar.gz.
 func parse(path string) (source, error) {
 	s := source{path: path}

@@ -76,7 +76,7 @@ plugin "raw_exec" {
 `
 
 // Run starts an agent in a new directory and calls f with it; more is added to its
-// configuration. What the agent ran is ended with it.
+// configuration. The tasks of the agent end with it.
 func Run(more string, f func(*Agent) error) (err error) {
 	path := os.Getenv(EnvAgent)
 	if path == "" {
@@ -157,7 +157,7 @@ func (a *Agent) Client() (*api.Client, error) {
 	return api.NewClient(&api.Config{Address: a.Address})
 }
 
-// Kill kills the agent with SIGKILL. What it runs goes on.
+// Kill kills the agent with SIGKILL. Its tasks keep running.
 func (a *Agent) Kill() {
 	_ = a.cmd.Process.Kill()
 	_ = a.cmd.Wait()
@@ -180,7 +180,7 @@ func (a *Agent) leave() {
 		_ = a.cmd.Process.Kill()
 		<-done
 	}
-	// What the agent, as root, mounts for each task stays until it collects the task.
+	// The mounts that the agent, as root, makes for a task stay until it collects the task.
 	for _, name := range []string{"secrets", "private"} {
 		mounts, _ := filepath.Glob(filepath.Join(a.dir, "data/alloc/*/*", name))
 		for _, m := range mounts {

@@ -21,7 +21,7 @@ func capabilityCases() []testCase {
 				switch claimed := k.has(c.capability); {
 				case claimed && unsupported:
 					k.broken("it claims %q: %v", c.capability, err)
-				// A call that took too long is none that was refused.
+				// A call that took too long was not refused.
 				case !claimed && !unsupported && !errors.Is(err, context.DeadlineExceeded):
 					k.broken("it does not claim %q: want ErrUnsupported, got %v", c.capability, err)
 				}

@@ -101,7 +101,7 @@ func (w *worker) findable(err error) {
 	w.kill(gentle())
 }
 
-// silent reports that the worker, which should not be, says nothing. What is not
+// silent reports that the worker, which should not be, says nothing. A worker that is not
 // local can't be heard without a handle.
 func (w *worker) silent() bool { return w.overheard() == "" }
 

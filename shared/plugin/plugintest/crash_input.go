@@ -119,7 +119,7 @@ func (k *kit) crashInInput() {
 			return err
 		}, func() { k.await(time.Duration(i) * time.Millisecond / 2) }))
 	}
-	// What arrived is before this one, which is one of its kind.
+	// Earlier inputs have arrived before this one, which is of the same kind.
 	w.give(swarm.Input{Data: []byte(numbered(givers, lines)), Enter: true})
 	w.wantWholeUpTo(givers, lines)
 }

@@ -30,7 +30,7 @@ func deadlineCases() []testCase {
 				w := k.ready(Stubborn)
 				for range 3 {
 					ctx, cancel := context.WithTimeout(k.ctx, shortGrace)
-					// What it returns is another rule.
+					// Another case checks its result.
 					_, _ = k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace})
 					cancel()
 				}

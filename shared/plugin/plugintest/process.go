@@ -78,7 +78,7 @@ func (p program) start(t T) *process {
 	protocol, err := client.Client()
 	_ = deathRead.Close()
 	if err != nil {
-		// What follows is go-plugin's guess at the reason.
+		// The rest is go-plugin's guess at the reason.
 		text, _, _ := strings.Cut(err.Error(), "\nThis usually means")
 		t.Fatalf("start the plugin: %s", strings.TrimSpace(text))
 	}

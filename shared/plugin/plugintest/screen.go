@@ -38,7 +38,7 @@ func screenCases() []testCase {
 			run: func(k *kit) {
 				w := k.page()
 				s := w.screen(5000)
-				// Who says things through the terminal said "ready" before.
+				// A worker that writes through the terminal has written "ready" before.
 				lines := slices.DeleteFunc(s.Lines, func(l string) bool { return l == "ready" })
 				if !slices.Equal(lines, pageLines(0)) {
 					k.broken("got %d lines: %q", len(lines), lines)

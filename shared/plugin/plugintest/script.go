@@ -48,7 +48,7 @@ const (
 	// whose parent is gone; says the numbers of all, in one line, and runs. For
 	// local backends only.
 	Tree Script = "tree"
-	// Missing is no command at all.
+	// Missing stands for a command that does not exist.
 	Missing Script = "missing"
 )
 

@@ -55,8 +55,8 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 	})
 }
 
-// carries refuses what the backend would leave out. Who is the owner is the
-// host's to see to then.
+// carries refuses what the backend would leave out. The host then
+// watches the owner itself.
 func (b backendServer) carries(backend swarm.Backend, spec swarm.Spec) error {
 	caps := swarm.CapabilitiesOf(backend)
 	lacks := func(c swarm.Capability) bool { return !slices.Contains(caps, c) }

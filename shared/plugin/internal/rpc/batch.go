@@ -119,7 +119,7 @@ func each[T, M any](s *Server, name string, n int, stream results[M], f func(con
 		}
 		for range n {
 			r := <-results
-			// What ends now was cut off; another process of the plugin will tell.
+			// A call that ends now was cut off; another process of the plugin will report.
 			if err == nil && s.ctx.Err() != nil {
 				err = context.Canceled
 			}

@@ -27,7 +27,7 @@ func InputRequest(h swarm.Handle, in swarm.Input) (*pb.InputRequest, error) {
 	return out, nil
 }
 
-// FromInputRequest converts back. A kind of a newer host is no text.
+// FromInputRequest converts back. A kind of a newer host is not taken for text.
 func FromInputRequest(r *pb.InputRequest) (swarm.Handle, swarm.Input, error) {
 	in := swarm.Input{
 		Data: r.GetData(), Enter: r.GetEnter(), EnterAfter: r.GetEnterAfter().AsDuration(), PasteOnly: r.GetPasteOnly(),

@@ -86,7 +86,7 @@ func fromCompletion(c *pb.Completion) *swarm.Completion {
 	return &swarm.Completion{Summary: safetext.Cut(c.GetSummary(), 2*swarm.MaxSummary), Time: fromMoment(c.GetTime())}
 }
 
-// CompleteRequest converts what a worker says when it is done. What is too long
+// CompleteRequest converts the completion of a worker. A summary that is too long
 // is cut.
 func CompleteRequest(h swarm.Handle, summary string, o swarm.KillOptions) *pb.CompleteRequest {
 	return &pb.CompleteRequest{Handle: Handle(h), Summary: safetext.Cut(text(summary), swarm.MaxSummary), Options: KillOptions(o)}

@@ -8,7 +8,7 @@ import (
 )
 
 // transcribe adds to the transcript, if there is to be one. The caller holds mu.
-// What is dropped becomes zeros, which is what a hole reads as.
+// Dropped text becomes zeros, as a hole in a file reads.
 func (w *worker) transcribe(text string) {
 	if !w.spec.Transcript || w.spec.Local == nil {
 		return

@@ -175,7 +175,7 @@ func (s *server) endShells(ctx context.Context) {
 	defer cancel()
 	h, err := s.Open(ctx)
 	if err != nil {
-		s.Logger.Warn("the shells are left to their keepers", "error", err)
+		s.Logger.Warn("the shells are left to their shims", "error", err)
 		return
 	}
 	defer func() { _ = h.Leave() }()
@@ -189,7 +189,7 @@ func (s *server) endShells(ctx context.Context) {
 	}
 	outs, err := h.Kill(ctx, sel, host.KillRequest{})
 	if err != nil {
-		s.Logger.Warn("the shells are left to their keepers", "error", err)
+		s.Logger.Warn("the shells are left to their shims", "error", err)
 	}
 	for _, out := range outs {
 		if out.Err != nil {

@@ -36,8 +36,8 @@ type Manifest struct {
 	// was built with.
 	Kind     string `json:"kind"`
 	Contract int    `json:"contract"`
-	// OS and Arch are as Go names them, or [Anywhere] of what is no program of a
-	// machine, such as a script.
+	// OS and Arch are as Go names them, or [Anywhere] for a file that is not a
+	// program of a machine, such as a script.
 	OS   string `json:"os"`
 	Arch string `json:"arch"`
 	// Files are all files, the plugin itself first.

@@ -127,7 +127,7 @@ func (s *Screen) eraseDisplay(how int) {
 	s.toColumn(x)
 }
 
-// empty erases the screen. What it showed is finished, but for the alternate screen.
+// empty erases the screen. Its lines are finished, but not those of the alternate screen.
 func (s *Screen) empty() {
 	g := s.grid()
 	s.moved = true

@@ -18,7 +18,7 @@ const (
 )
 
 // Screen makes lines of what a program writes to a terminal, see the package. Its zero
-// value is ready, of unknown size. What it keeps is bounded, whatever is written. It is
+// value is ready, of unknown size. Its memory is bounded, whatever is written. It is
 // not for concurrent use.
 type Screen struct {
 	// Line is called for each line, or piece of one, that is finished; nil: nobody.
@@ -255,8 +255,8 @@ func (s *Screen) Resize(columns, rows int) {
 	}
 }
 
-// Close reports what is left on the screen, the last line without an end if it has
-// none, and makes a new screen of it.
+// Close reports the remaining lines on the screen, the last one without a line end if
+// it has none, and resets the screen.
 func (s *Screen) Close() {
 	if len(s.half) > 0 {
 		s.print(s.half)

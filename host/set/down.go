@@ -29,9 +29,9 @@ type killer interface {
 }
 
 // Down ends the workers that run: each once all that depends on it has ended. The
-// worker that the caller itself runs in is the last. What can't be ended keeps
-// what it depends on running. All that came of it is in the outcomes, the error
-// of each in it. A name that is not declared is an [UndeclaredError], and nothing
+// worker that the caller itself runs in is the last. If a worker can't be
+// ended, the workers that it depends on keep running. The outcomes hold all results,
+// with the error of each. A name that is not declared is an [UndeclaredError], and nothing
 // was ended then.
 func (s *Set) Down(ctx context.Context, h *host.Host, req DownRequest) ([]host.KillOutcome, error) {
 	return s.down(ctx, h, h, req)

@@ -35,7 +35,7 @@ const (
 type Outcome struct {
 	Name   string
 	Action Action
-	// Worker is as it is now; zero if it is not there.
+	// Worker is the present worker; zero if it does not exist.
 	Worker host.Worker
 	// Differs are what it has otherwise than declared, such as "command" or
 	// "env (PORT)"; of a Recreated one, what it had.
@@ -77,8 +77,8 @@ type starter interface {
 }
 
 // Up starts the workers that are missing: each once all that it depends on is
-// ready. What runs is left as it is. A failure stops what depends on it, and
-// nothing else; it is in the outcomes, which are in an order in which each worker
+// ready. Running workers are not touched. A failure stops the workers that depend on
+// the failed one, and no others; it is in the outcomes, which are in an order in which each worker
 // comes after the ones that it depends on. A name that is not declared is an
 // [UndeclaredError], and nothing was started then.
 func (s *Set) Up(ctx context.Context, h *host.Host, req UpRequest) ([]Outcome, error) {
@@ -148,8 +148,8 @@ func (u *upping) awaited(names []string, after map[string][]string) map[string]b
 	return needed
 }
 
-// leave tells of a worker that runs and is left as it is. What becomes of those
-// that it depends on does not matter for it.
+// leave reports a worker that runs and is not touched. The state of the workers that
+// it depends on does not matter.
 func (u *upping) leave(name string) {
 	w, there := u.there[name]
 	if !there || w.Status != host.StatusRunning || u.foreign(w) != nil {

@@ -30,7 +30,7 @@ type KillRequest struct {
 
 // KillResult is the answer to a [KillRequest], in the words of the tool.
 type KillResult struct {
-	// Shell is as it is now; zero if there is none of that id.
+	// Shell is the present shell; zero if no shell has that id.
 	Shell   Shell
 	Success bool
 	// SignalSent is the signal that was asked for, or "none" if the shell had

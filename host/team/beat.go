@@ -33,7 +33,7 @@ func Touch(ctx context.Context, tx *registry.Tx, caller Caller, now time.Time) e
 
 // Beat is a heartbeat of an agent: its own, or that of another one if the caller
 // has the leader's right. Who is an id or a name; empty: the caller. Status is
-// [Active], [Idle] or empty, which leaves it as it is. It is
+// [Active], [Idle] or empty, which changes nothing. It is
 // [ErrHeartbeatTerminated] or [ErrInactive] for an agent that can't live.
 func Beat(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who string, status Status, now time.Time) (registry.Agent, error) {
 	member, err := Member(ctx, tx, caller, teamName)

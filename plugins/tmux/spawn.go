@@ -124,8 +124,8 @@ func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starti
 		starting.Abandon(ctx, keeper)
 		return
 	}
-	// What tmux was told before it was cut off may have happened all the same. It may
-	// not answer: the run directory says whether a shim took the launch file.
+	// A command that was cut off may have had its effect. tmux may not answer: the run
+	// directory says whether a shim took the launch file.
 	if keeper, err := shim.Recover(ctx, h.Dir, h.ID); err == nil {
 		starting.Abandon(ctx, keeper)
 	}

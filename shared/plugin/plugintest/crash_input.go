@@ -49,7 +49,7 @@ func crashInputCases() []testCase {
 		},
 		{
 			name: "crash-in-screen", built: true, needs: swarm.CapScreen,
-			rule: "when the plugin dies in a Screen, the screen stays as it is",
+			rule: "when the plugin dies in a Screen, the screen is unchanged",
 			run: func(k *kit) {
 				w := k.page()
 				w.reopen(k.crashIn(func(ctx context.Context) error {

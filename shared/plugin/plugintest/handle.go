@@ -43,7 +43,7 @@ func handleCases() []testCase {
 		},
 		{
 			name: "handle-damaged",
-			rule: "a handle that was cut off is no worker, ends none, and never panics",
+			rule: "a handle that was cut off names no worker, ends none, and never panics",
 			run: func(k *kit) {
 				w := k.ready(Sleep)
 				for n := range len(w.handle.Data) {

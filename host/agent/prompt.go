@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 )
@@ -53,9 +54,17 @@ func (s *spawning) typeIn(ctx context.Context, w host.Worker) error {
 			return err
 		}
 	}
+	err := s.deliver(ctx, w, DefaultPromptWait)
+	// Nothing was typed then. A program that still shows nothing may never do.
+	if left := time.Until(until); errors.Is(err, deliver.ErrNoPrompt) && left > 0 && !s.blank(ctx, w) {
+		err = s.deliver(ctx, w, left)
+	}
+	return err
+}
+
+func (s *spawning) deliver(ctx context.Context, w host.Worker, limit time.Duration) error {
 	outs, err := s.h.Deliver(ctx, host.Selection{Names: []string{w.ID}}, host.DeliverRequest{
-		// Another version of the program may draw its prompt in another way, and is ready.
-		Text: []byte(s.req.Prompt), Enter: true, Timeout: max(DefaultPromptWait, time.Until(until)),
+		Text: []byte(s.req.Prompt), Enter: true, Timeout: limit,
 	})
 	for _, out := range outs {
 		err = errors.Join(err, out.Err)
@@ -79,12 +88,17 @@ func (s *spawning) awaitReady(ctx context.Context, w host.Worker) error {
 		return s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Pattern: s.req.ReadyPattern, Timeout: s.req.PromptWait})
 	}
 	err := s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Timeout: silentLimit})
-	if !errors.Is(err, host.ErrNotReady) {
+	switch {
+	case !errors.Is(err, host.ErrNotReady):
 		return err
-	}
-	p, err := s.h.Peek(ctx, w.ID, 0)
-	if err == nil && strings.TrimSpace(strings.Join(p.Lines, "")) == "" {
+	case s.blank(ctx, w):
 		return nil
 	}
 	return s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Timeout: s.req.PromptWait - silentLimit})
+}
+
+// blank reports whether a worker shows nothing.
+func (s *spawning) blank(ctx context.Context, w host.Worker) bool {
+	p, err := s.h.Peek(ctx, w.ID, 0)
+	return err == nil && strings.TrimSpace(strings.Join(p.Lines, "")) == ""
 }

@@ -56,7 +56,8 @@ type SpawnRequest struct {
 	// prompt; nil: what agents and shells show.
 	ReadyPattern *regexp.Regexp
 	// PromptWait is how long it may take to be ready for its prompt, more than a few
-	// seconds; 0: [DefaultPromptWait]. A dialog and an error on its screen end the wait.
+	// seconds; 0: [DefaultPromptWait], which is also the limit for one that shows nothing.
+	// A dialog and an error on its screen end the wait.
 	PromptWait time.Duration
 }
 

@@ -27,7 +27,7 @@ func OptionValues(ctx context.Context, dir, option string) ([]string, error) {
 // valuesOf returns all values that records have, each once, sorted.
 func valuesOf(ctx context.Context, dir string, of func(registry.Record) []string) ([]string, error) {
 	return namesOf(ctx, dir, func(reg *registry.Registry, ctx context.Context) ([]string, error) {
-		// What can be read is offered.
+		// The values that can be read are offered.
 		records, _, err := reg.Read(ctx, registry.Query{})
 		var values []string
 		for _, rec := range records {

@@ -117,7 +117,7 @@ func runWorkerOutput(ctx context.Context, h *host.Host, _ Env, in WorkerOutputIn
 	return out, nil
 }
 
-// pattern compiles a regular expression of an input; empty is none.
+// pattern compiles a regular expression of an input; an empty one is nil.
 func pattern(field, text string) (*regexp.Regexp, error) {
 	if text == "" {
 		return nil, nil

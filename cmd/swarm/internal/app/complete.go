@@ -43,7 +43,7 @@ func (a *App) CompleteHistory(cmd *cobra.Command, _ []string, _ string) ([]strin
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	// What can be read is offered.
+	// The values that can be read are offered.
 	names, _ := host.Names(cmd.Context(), dir)
 	gone, _ := host.HistoryNames(cmd.Context(), dir)
 	for _, name := range gone {

@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-// What is offered here is read from the registry; no plugin is started, and what
+// Completions are read from the registry; no plugin is started, and what
 // can't be read is not offered.
 
 // CompleteAgent offers the names of a team's agents to a verb that takes one; the

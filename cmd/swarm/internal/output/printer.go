@@ -14,7 +14,7 @@ type Printer struct {
 	Out *Stream
 	Err io.Writer
 	// OutWidth and ErrWidth are the widths of the terminals that stdout and stderr
-	// are, 0 if they are none.
+	// are, 0 if they are not terminals.
 	OutWidth, ErrWidth func() int
 }
 

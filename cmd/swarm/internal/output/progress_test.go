@@ -26,6 +26,6 @@ func TestProgressLine(t *testing.T) {
 		}
 	}
 	if got := progressLine(nil, now, 80); got != "" {
-		t.Errorf("nobody is waited for: %q", got)
+		t.Errorf("printed without anybody to wait for: %q", got)
 	}
 }

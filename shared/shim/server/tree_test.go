@@ -216,6 +216,16 @@ func TestMarkIsNoProof(t *testing.T) {
 			l.Env = append(l.Env, "RUN="+dir)
 			s := start(t, l, options{dir: dir})
 			s.says("ready")
+			// A process has the environment that is looked at once it is exec'd.
+			s.until("the processes are what they are to be", func() bool {
+				sleeps := 0
+				for _, p := range s.left() {
+					if p.Name == "sleep" {
+						sleeps++
+					}
+				}
+				return sleeps == strings.Count(tt.script, "sleep")
+			})
 			if a := s.kill("SIGTERM", limit, true); a.Kind != "ended" {
 				t.Errorf("answer %+v", a)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -60,7 +61,7 @@ func (h *Host) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, []W
 	if err != nil {
 		return nil, nil, err
 	}
-	reg, err := h.writing(ctx)
+	reg, err := h.store.Writing(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -251,7 +252,7 @@ func (h *Host) vacate(ctx context.Context, reg *registry.Registry, recs []regist
 		if err != nil {
 			return err
 		}
-		if i := find(there, rec.Name); i >= 0 && there[i].ID != rec.ID {
+		if i := store.Find(there, rec.Name); i >= 0 && there[i].ID != rec.ID {
 			h.vacated(ctx, reg, there[i])
 		}
 	}

@@ -98,7 +98,7 @@ func TestCrashInRespawnOfAgent(t *testing.T) {
 				switch step {
 				case "told":
 					// Its keeper ends it, and nobody is left who waits for that.
-					reg, err := r.writing(t.Context())
+					reg, err := r.store.Writing(t.Context())
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
 )
 
 // AmbiguousNameError says that no worker has a name, and that it is the name of agents
@@ -45,7 +46,7 @@ func (h *Host) ByAgent(ctx context.Context, sel Selection) (Selection, error) {
 			return err
 		}
 		for i, name := range sel.Names {
-			if find(recs, name) >= 0 {
+			if store.Find(recs, name) >= 0 {
 				continue
 			}
 			workers, err := agentWorkers(ctx, tx, name)
@@ -70,7 +71,7 @@ func (h *Host) ByAgent(ctx context.Context, sel Selection) (Selection, error) {
 // AgentWorkers returns the names of the workers of the agents with a name, in the state
 // directory dir, for suggestions. It starts nothing and writes nothing.
 func AgentWorkers(ctx context.Context, dir, name string) ([]string, error) {
-	return namesOf(ctx, dir, func(reg *registry.Registry, ctx context.Context) (workers []string, err error) {
+	return store.ReadIn(ctx, dir, func(reg *registry.Registry, ctx context.Context) (workers []string, err error) {
 		err = reg.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 			workers, err = agentWorkers(ctx, tx, name)
 			return err

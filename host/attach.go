@@ -33,7 +33,7 @@ func (h *Host) Attach(ctx context.Context, name string) (swarm.Attachment, error
 			return err
 		})
 	}
-	if errors.Is(err, ErrEnded) && isRunning(rec) && h.observe(ctx, []registry.Record{rec})[0].Status == StatusRunning {
+	if errors.Is(err, ErrEnded) && rec.IsRunning() && h.observe(ctx, []registry.Record{rec})[0].Status == StatusRunning {
 		err = &noWindowError{name: rec.Name} // not the worker has ended, its window has
 	}
 	return a, naming(err, "cannot attach to", rec.Name)

@@ -59,8 +59,8 @@ func (h *Host) Clean(ctx context.Context, sel Selection, req CleanRequest) ([]Cl
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	beside.Go(func() {
-		if reg, err := h.writing(ctx); err == nil { // else it is said of each worker
-			h.reconcile(ctx, reg, func(id string) bool { return indexID(selected, id) >= 0 })
+		if reg, err := h.store.Writing(ctx); err == nil { // else it is said of each worker
+			h.reconcile(ctx, reg, func(id string) bool { return registry.IndexOf(selected, id) >= 0 })
 		}
 	})
 	outcomes := make([]CleanOutcome, len(recs))
@@ -161,7 +161,7 @@ func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRe
 // run directory a worker whose end is not recorded would be lost, should that be
 // the last that happens.
 func (h *Host) recordCleaned(ctx context.Context, rec registry.Record, w Worker) (*registry.Registry, registry.Record, error) {
-	reg, err := h.writing(ctx)
+	reg, err := h.store.Writing(ctx)
 	if err != nil {
 		return nil, rec, err
 	}

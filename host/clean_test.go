@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -93,7 +94,7 @@ func TestCleanWorkspace(t *testing.T) {
 			if _, err := os.Stat(w.Workspace.Path); (err != nil) != c.removed || out[0].WorkspaceRemoved != c.removed {
 				t.Errorf("the workspace: %v; the outcome says removed: %v", err, out[0].WorkspaceRemoved)
 			}
-			if names, err := Names(t.Context(), r.opts.Dir); err != nil || names != nil {
+			if names, err := store.Names(t.Context(), r.opts.Dir); err != nil || names != nil {
 				t.Errorf("records %v, %v", names, err)
 			}
 		})

@@ -31,12 +31,12 @@ type Collected struct {
 // one of them keeps it from doing is in the warnings.
 func (h *Host) Collect(ctx context.Context) (Collected, error) {
 	if _, err := os.Lstat(filepath.Join(h.opts.Dir, registry.File)); err != nil {
-		reg, err := h.reading(ctx)
+		reg, err := h.store.Reading(ctx)
 		if err != nil || reg == nil {
 			return Collected{}, err
 		}
 	}
-	reg, err := h.writing(ctx)
+	reg, err := h.store.Writing(ctx)
 	if err != nil {
 		return Collected{}, err
 	}
@@ -124,7 +124,7 @@ func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, r
 		warnings []Warning
 		err      error
 	}
-	gs := h.plugins.Groups(recs, isRunning)
+	gs := h.plugins.Groups(recs, registry.Record.IsRunning)
 	all := make([]found, len(gs))
 	index := make(map[*backend.Group]int, len(gs))
 	for i, g := range gs {

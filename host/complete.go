@@ -65,7 +65,7 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	opts := rec.Kill
 	opts.Grace = max(opts.Grace, minCompleteGrace)
 	// Nobody finds it any more to kill it, or looks for it.
-	opts.Force = opts.Force || isEphemeral(&rec) || rec.Agent != ""
+	opts.Force = opts.Force || rec.IsEphemeral() || rec.Agent != ""
 	var status swarm.Status
 	err = h.plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapComplete) {
@@ -99,7 +99,7 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 // callerRecord returns the record of the worker that the caller runs in; from a shell
 // that acts as its owner, that of the owner's, if that runs in one.
 func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
-	reg, err := h.changing(ctx)
+	reg, err := h.store.Changing(ctx)
 	if err != nil {
 		return registry.Record{}, err
 	}
@@ -111,7 +111,7 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 			return registry.Record{}, err
 		}
 	}
-	if at := indexID(recs, id); at >= 0 && recs[at].State != registry.Stopped && !h.callers().IsKeeper() {
+	if at := registry.IndexOf(recs, id); at >= 0 && recs[at].State != registry.Stopped && !h.callers().IsKeeper() {
 		// The environment alone proves nothing of a worker that has a keeper: it may
 		// come from a daemon that was once started in there.
 		if _, err := os.Stat(filepath.Join(h.dir.RunDir(recs[at].ID), rundir.StatusFile)); run == "" && err == nil {
@@ -161,7 +161,7 @@ func (h *Host) recordCompletion(ctx context.Context, rec registry.Record, s swar
 	apply(&w, swarm.StatusResult{Status: s})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	reg, err := h.writing(ctx)
+	reg, err := h.store.Writing(ctx)
 	if err != nil {
 		return w, nil, err
 	}

@@ -149,7 +149,7 @@ func (c *courier) needed(ctx context.Context) (rec registry.Record, needed bool,
 		return rec, false, nil
 	}
 	if c.file != nil && !os.SameFile(file, c.file) {
-		c.h.reopen()
+		c.h.store.Reopen()
 	}
 	c.file = file
 	err = c.h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {

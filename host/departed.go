@@ -24,7 +24,7 @@ func (h *Host) awaited(ctx context.Context, sel Selection) ([]registry.Record, e
 		if err != nil {
 			return nil, err
 		}
-		if indexID(recs, one[0].ID) < 0 {
+		if registry.IndexOf(recs, one[0].ID) < 0 {
 			recs = append(recs, one[0])
 		}
 	}
@@ -36,7 +36,7 @@ func (h *Host) awaited(ctx context.Context, sel Selection) ([]registry.Record, e
 // whose exit is not known. Of several of that name it is the last one.
 func (h *Host) departed(ctx context.Context, name string) ([]registry.Record, error) {
 	gone := &NotFoundError{Name: name}
-	reg, err := h.reading(ctx)
+	reg, err := h.store.Reading(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (h *Host) remember(ctx context.Context, w *Worker) {
 	if w.Status == StatusStopped && w.Exit != nil {
 		return
 	}
-	reg, err := h.reading(ctx)
+	reg, err := h.store.Reading(ctx)
 	if err != nil || reg == nil {
 		return
 	}

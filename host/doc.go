@@ -45,9 +45,10 @@
 //
 // # Rooms
 //
-// What a verb needs beside the registry is in packages of its own: host/statedir has paths,
-// locks and run directories, host/caller finds out who calls, host/backend talks to plugins, and
-// host/pluginadmin installs and lists them. They do not know the Host.
+// What a verb needs is in packages of its own: host/statedir has paths, locks and run
+// directories, host/store opens the registry, host/caller finds out who calls,
+// host/backend talks to plugins, and host/pluginadmin installs and lists them. They do not
+// know the Host.
 //
 // The package is imported by cmd/swarm, cmd/swarm-mcp, cmd/internal/setup and by set,
 // agent, shell, tool and mcp below it. It imports shared/swarm, shared/plugin,

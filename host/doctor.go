@@ -156,7 +156,7 @@ func (d *doctor) database(ctx context.Context) ([]registry.Record, bool) {
 	const subject = "database"
 	path := filepath.Join(d.h.opts.Dir, registry.File)
 	var damaged *registry.DamagedError
-	reg, err := d.h.reading(ctx)
+	reg, err := d.h.store.Reading(ctx)
 	if err == nil && reg == nil {
 		d.find(SeverityOK, subject, "", "there is none yet")
 		return nil, true
@@ -216,16 +216,16 @@ func (d *doctor) runDirs(ctx context.Context, recs []registry.Record, known bool
 		switch {
 		case previous[id]:
 			// It goes with the worker that took its place.
-		case known && indexID(recs, id) < 0 && !d.h.dir.Locked(id) && (left[id] || d.goneOnPurpose(ctx, id)):
+		case known && registry.IndexOf(recs, id) < 0 && !d.h.dir.Locked(id) && (left[id] || d.goneOnPurpose(ctx, id)):
 			if d.h.dir.Kept(id) {
 				continue // it goes with its keeper
 			}
 			d.find(SeverityWarning, subject, "run 'swarm gc'", "%s belongs to a removed worker", dir)
-		case known && indexID(recs, id) < 0 && d.h.dir.Locked(id):
+		case known && registry.IndexOf(recs, id) < 0 && d.h.dir.Locked(id):
 			// It is being made or removed.
-		case known && indexID(recs, id) < 0 && err != nil:
+		case known && registry.IndexOf(recs, id) < 0 && err != nil:
 			d.find(SeverityWarning, subject, "rm -r "+quote(dir), "%s is a leftover: it belongs to no worker (%v)", dir, err)
-		case known && indexID(recs, id) < 0:
+		case known && registry.IndexOf(recs, id) < 0:
 			d.find(SeverityWarning, subject, "run 'swarm doctor --rebuild' to bring its worker back, then 'swarm clean' it", "%s belongs to a worker that is not in the registry", dir)
 		case errors.Is(err, fs.ErrNotExist) && d.h.dir.Locked(id):
 		case err != nil:
@@ -240,7 +240,7 @@ func (d *doctor) runDirs(ctx context.Context, recs []registry.Record, known bool
 // leftovers are the run directories whose records went on purpose.
 func (d *doctor) leftovers(ctx context.Context) map[string]bool {
 	left := map[string]bool{}
-	if reg, err := d.h.reading(ctx); err == nil && reg != nil {
+	if reg, err := d.h.store.Reading(ctx); err == nil && reg != nil {
 		ids, err := reg.Leftovers(ctx)
 		d.h.warnIf(err, "the leftovers can't be read")
 		for _, id := range ids {
@@ -251,7 +251,7 @@ func (d *doctor) leftovers(ctx context.Context) map[string]bool {
 }
 
 func (d *doctor) goneOnPurpose(ctx context.Context, id string) bool {
-	reg, err := d.h.reading(ctx)
+	reg, err := d.h.store.Reading(ctx)
 	return err == nil && reg != nil && d.h.goneOnPurpose(ctx, reg, id)
 }
 

@@ -102,7 +102,7 @@ func TestRebuild(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := r.closeRegistry(); err != nil {
+			if err := r.store.Close(); err != nil {
 				t.Fatal(err)
 			}
 			path := filepath.Join(r.opts.Dir, registry.File)
@@ -155,7 +155,7 @@ func TestRebuildCompletes(t *testing.T) {
 	r := newRig(t)
 	r.spawn(t, "keeps", "one")
 	forgotten := r.spawn(t, "forgotten", "one")
-	reg, err := r.writing(t.Context())
+	reg, err := r.store.Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestKillWhileDatabaseIsLocked(t *testing.T) {
 	r := newRig(t)
 	r.spawn(t, "w", "one", ephemeral)
 	other := rigIn(t, r.root)
-	reg, err := other.writing(t.Context())
+	reg, err := other.store.Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

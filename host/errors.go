@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -13,7 +14,7 @@ import (
 // [swarm.ErrInvalidSpec], come through as they are.
 var (
 	// ErrNotFound: no such worker; always a [NotFoundError].
-	ErrNotFound = errors.New("worker not found")
+	ErrNotFound = store.ErrNotFound
 	// ErrExists: a worker of that name is in the registry, running or not.
 	ErrExists = errors.New("worker already exists")
 	// ErrNoSelection: neither a name nor all workers were asked for.
@@ -33,12 +34,7 @@ var (
 )
 
 // NotFoundError names a worker that is not in the registry.
-type NotFoundError struct{ Name string }
-
-func (e *NotFoundError) Error() string { return fmt.Sprintf("worker '%s' not found", e.Name) }
-
-// Is makes it an [ErrNotFound].
-func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
+type NotFoundError = store.NotFoundError
 
 // NoProfileError names a profile of agents that does not exist.
 type NoProfileError struct {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -89,7 +90,7 @@ func (r *rig) history(t *testing.T, worker string) []string {
 func (r *rig) leftovers(t *testing.T) []string {
 	t.Helper()
 	var found []string
-	names, err := Names(t.Context(), r.opts.Dir)
+	names, err := store.Names(t.Context(), r.opts.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

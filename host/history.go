@@ -26,7 +26,7 @@ type EventQuery struct {
 // nobody recorded yet is not among them. A worker's history may outlive it; one
 // of which nothing at all is known is [ErrNotFound].
 func (h *Host) Events(ctx context.Context, q EventQuery) ([]history.Event, error) {
-	reg, err := h.reading(ctx)
+	reg, err := h.store.Reading(ctx)
 	if err != nil {
 		return nil, err
 	}

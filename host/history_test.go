@@ -14,6 +14,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -326,7 +327,7 @@ func TestEventQueries(t *testing.T) {
 	if events, err := r.Events(t.Context(), EventQuery{Worker: "w", Lines: &none}); err != nil || len(events) != 0 {
 		t.Errorf("no lines: %v, %v", events, err)
 	}
-	if names, err := HistoryNames(t.Context(), r.opts.Dir); err != nil || !slices.Equal(names, []string{"w"}) {
+	if names, err := store.HistoryNames(t.Context(), r.opts.Dir); err != nil || !slices.Equal(names, []string{"w"}) {
 		t.Errorf("names %q, %v", names, err)
 	}
 }
@@ -350,7 +351,7 @@ func TestWaitForEphemeral(t *testing.T) {
 	<-asked
 	other := rigIn(t, r.root)
 	other.usePlugins(r.plugins)
-	reg, err := other.writing(t.Context())
+	reg, err := other.store.Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,7 +375,7 @@ func TestWaitForEphemeral(t *testing.T) {
 
 func (r *rig) recordOf(t *testing.T, id string) registry.Record {
 	t.Helper()
-	reg, err := r.reading(t.Context())
+	reg, err := r.store.Reading(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,11 +2,7 @@ package host
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -19,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/store"
 )
 
 // Host answers for the workers of one state directory.
@@ -26,18 +23,11 @@ type Host struct {
 	opts    Options
 	dir     statedir.Dir
 	log     hclog.Logger
+	store   *store.Store
 	catalog *catalog.Catalog
 	plugins *backend.Plugins
 	// profiles reads the profiles of agents when they are first needed.
 	profiles func() (*profile.Set, error)
-
-	mu sync.Mutex
-	// reg is nil until it is needed.
-	reg      *registry.Registry
-	readOnly bool
-	// retired are registries that another one took the place of. A call that began
-	// before may still use one, so they stay open until Close.
-	retired []*registry.Registry
 }
 
 // Open returns the host of a state directory, or the error of [statedir.Check]. It
@@ -53,6 +43,7 @@ func Open(_ context.Context, o Options) (*Host, error) {
 		opts:     o,
 		dir:      statedir.Dir(o.Dir),
 		log:      o.Logger,
+		store:    store.New(store.Options{Dir: o.Dir, Logger: o.Logger, Quiet: o.NoWake}),
 		catalog:  catalog.New(catalog.Options{Dir: o.Dir, Executable: o.Executable, Env: o.Env, Plugins: maps.Clone(o.Plugins)}),
 		profiles: sync.OnceValues(func() (*profile.Set, error) { return profile.Load(o.ProfileDir) }),
 	}
@@ -65,12 +56,12 @@ func Open(_ context.Context, o Options) (*Host, error) {
 
 // callers returns what finds out who calls.
 func (h *Host) callers() *caller.Finder {
-	return caller.New(caller.Options{Dir: h.dir, Env: h.opts.Env, Client: h.opts.Client, ClientIsPerson: h.opts.ClientIsPerson, View: h.View})
+	return caller.New(caller.Options{Dir: h.dir, Env: h.opts.Env, Client: h.opts.Client, ClientIsPerson: h.opts.ClientIsPerson, View: h.store.View})
 }
 
 // Plugins returns the administration of plugins.
 func (h *Host) Plugins() *pluginadmin.Admin {
-	return pluginadmin.New(pluginadmin.Options{Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Logger: h.log, Reading: h.reading})
+	return pluginadmin.New(pluginadmin.Options{Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Logger: h.log, Reading: h.store.Reading})
 }
 
 // Dir returns the state directory.
@@ -80,7 +71,7 @@ func (h *Host) Dir() string { return h.opts.Dir }
 // ends no worker.
 func (h *Host) Close() error {
 	h.plugins.Close()
-	return h.closeRegistry()
+	return h.store.Close()
 }
 
 // Leave is Close for a process that exits right after it: plugins are killed without
@@ -88,111 +79,24 @@ func (h *Host) Close() error {
 func (h *Host) Leave() error {
 	h.plugins.Leave()
 	defer h.plugins.Reap()
-	return h.closeRegistry()
+	return h.store.Close()
 }
 
-func (h *Host) closeRegistry() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.retire()
-	var err error
-	for _, reg := range h.retired {
-		h.warnIf(reg.Scrub(context.Background()), "deleted records can't be erased")
-		err = errors.Join(err, reg.Close())
-	}
-	h.retired = nil
-	return err
+// Change runs change in one transaction of the registry, see [store.Store.Change]. It must
+// not call the Host, which would wait for the transaction.
+//
+// It is for the packages that build on this one, such as host/agent.
+func (h *Host) Change(ctx context.Context, change func(context.Context, *registry.Tx) error) error {
+	return h.store.Change(ctx, change)
 }
 
-// retire puts the registry aside, so that the next call opens it anew. The caller
-// holds the mutex.
-func (h *Host) retire() {
-	if h.reg != nil {
-		h.retired = append(h.retired, h.reg)
-		h.reg = nil
-	}
+// View is like [Host.Change] for what only reads, see [store.Store.View].
+func (h *Host) View(ctx context.Context, view func(context.Context, *registry.Tx) error) error {
+	return h.store.View(ctx, view)
 }
 
-// reopen has the next call open the registry anew: the database in the state
-// directory is another one.
-func (h *Host) reopen() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.retire()
-}
-
-// reading returns the registry for reads, or nil where there never was one.
-func (h *Host) reading(ctx context.Context) (*registry.Registry, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.reg != nil {
-		return h.reg, nil
-	}
-	reg, err := registry.OpenReadOnly(ctx, h.opts.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	h.reg, h.readOnly = reg, true
-	return reg, nil
-}
-
-// writing returns the registry for changes, and makes it where there never was
-// one.
-func (h *Host) writing(ctx context.Context) (*registry.Registry, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.reg != nil && !h.readOnly {
-		return h.reg, nil
-	}
-	reg, err := registry.Open(ctx, h.opts.Dir)
-	if err != nil {
-		return nil, err
-	}
-	h.retire()
-	h.reg, h.readOnly = reg, false
-	return reg, nil
-}
-
-// changing returns the registry for changes of workers that are there, or nil
-// where there never was one. Where it can't be written it is opened for reading
-// all the same: a full disk must not stand between a user and a kill.
-func (h *Host) changing(ctx context.Context) (*registry.Registry, error) {
-	if _, err := os.Lstat(filepath.Join(h.opts.Dir, registry.File)); err != nil {
-		return h.reading(ctx)
-	}
-	reg, err := h.writing(ctx)
-	if errors.Is(err, registry.ErrReadOnly) || errors.Is(err, registry.ErrFull) {
-		h.log.Warn("the registry can't be written", "error", err)
-		return h.reading(ctx)
-	}
-	return reg, err
-}
-
-// Names returns the names of all workers in the state directory dir, for
-// completion. It starts nothing and writes nothing.
-func Names(ctx context.Context, dir string) ([]string, error) {
-	return namesOf(ctx, dir, (*registry.Registry).Names)
-}
-
-// HistoryNames is as [Names], for the workers that the history knows.
-func HistoryNames(ctx context.Context, dir string) ([]string, error) {
-	return namesOf(ctx, dir, (*registry.Registry).EventNames)
-}
-
-func namesOf(ctx context.Context, dir string, read func(*registry.Registry, context.Context) ([]string, error)) (names []string, err error) {
-	if err := statedir.Check(dir); err != nil {
-		return nil, err
-	}
-	reg, err := registry.OpenReadOnly(ctx, dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, reg.Close()) }()
-	return read(reg, ctx)
+// AwaitChange calls check now and after every change of the registry, see
+// [store.Store.AwaitChange].
+func (h *Host) AwaitChange(ctx context.Context, check func(context.Context) (done bool, err error)) error {
+	return h.store.AwaitChange(ctx, check)
 }

@@ -19,7 +19,7 @@ func TestReadersKeepTheirRegistry(t *testing.T) {
 		looking, changed := make(chan struct{}), make(chan struct{})
 		var both sync.WaitGroup
 		both.Go(func() {
-			reg, err := r.reading(t.Context())
+			reg, err := r.store.Reading(t.Context())
 			if err != nil {
 				t.Error(err)
 				close(looking)

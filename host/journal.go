@@ -82,7 +82,7 @@ func (h *Host) drainBatch(ctx context.Context, reg *registry.Registry, names []s
 	}
 	var fresh []news
 	for _, id := range ids {
-		at := indexID(recs, id)
+		at := registry.IndexOf(recs, id)
 		if at < 0 {
 			if len(unreadable) > 0 {
 				delete(entries, id) // it may be one that can't be read

@@ -117,7 +117,7 @@ func TestJournalIsDrained(t *testing.T) {
 func TestJournalEntries(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	reg, err := r.writing(t.Context())
+	reg, err := r.store.Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestJournalOfACrowd(t *testing.T) {
 
 func (r *rig) byID(t *testing.T, id string) (registry.Record, error) {
 	t.Helper()
-	reg, err := r.reading(t.Context())
+	reg, err := r.store.Reading(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

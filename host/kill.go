@@ -228,7 +228,7 @@ func (k *killing) run(ctx context.Context) {
 
 // reconcile looks after other workers than those that are killed.
 func (k *killing) reconcile(ctx context.Context) {
-	reg, err := k.h.writing(ctx)
+	reg, err := k.h.store.Writing(ctx)
 	if err != nil {
 		return // it was said already
 	}
@@ -259,12 +259,12 @@ func batches[T any](c <-chan T) func(yield func([]T) bool) {
 
 // place returns where a record is in the selection.
 func (k *killing) place(id string) int {
-	return indexID(k.recs, id)
+	return registry.IndexOf(k.recs, id)
 }
 
 // killRunning kills the workers of recs that are recorded as running.
 func (k *killing) killRunning(ctx context.Context, recs []registry.Record, place func(id string) int) {
-	gs := k.h.plugins.Groups(recs, func(r registry.Record) bool { return isRunning(r) && place(r.ID) != k.self })
+	gs := k.h.plugins.Groups(recs, func(r registry.Record) bool { return r.IsRunning() && place(r.ID) != k.self })
 	backend.Each(gs, func(g *backend.Group) { k.killGroup(ctx, g, place) })
 }
 

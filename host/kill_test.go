@@ -327,7 +327,7 @@ func TestKillSelf(t *testing.T) {
 		Done:            func(o KillOutcome) { order = append(order, "done "+o.Worker.Name) },
 		Answer: func(out []KillOutcome) {
 			order = append(order, "answer")
-			reg, err := r.reading(t.Context())
+			reg, err := r.store.Reading(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -371,7 +371,7 @@ func TestKillUnrecorded(t *testing.T) {
 // one, and a directory where a new one would have to be made.
 func (r *rig) closeRegistryForWrites(t *testing.T) error {
 	t.Helper()
-	if err := r.closeRegistry(); err != nil {
+	if err := r.store.Close(); err != nil {
 		return err
 	}
 	path := r.opts.Dir + "/" + registry.File

@@ -74,7 +74,7 @@ func (k *killing) commit(ctx context.Context, batch []killed) error {
 	if len(ended) == 0 {
 		return nil
 	}
-	reg, err := k.h.writing(ctx)
+	reg, err := k.h.store.Writing(ctx)
 	if err != nil {
 		return err
 	}
@@ -138,10 +138,10 @@ func killError(b killed) error {
 
 // drop removes the run directories of ephemeral workers.
 func (k *killing) drop(ctx context.Context) {
-	if !slices.ContainsFunc(k.recs, func(r registry.Record) bool { return isEphemeral(&r) }) {
+	if !slices.ContainsFunc(k.recs, func(r registry.Record) bool { return r.IsEphemeral() }) {
 		return
 	}
-	reg, err := k.h.writing(ctx)
+	reg, err := k.h.store.Writing(ctx)
 	if err == nil {
 		_, err = k.h.dropRunDirs(ctx, reg)
 	}
@@ -247,7 +247,7 @@ func (k *killing) tellRequests(ctx context.Context, recs []registry.Record) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
-	reg, err := k.h.writing(ctx)
+	reg, err := k.h.store.Writing(ctx)
 	if err == nil {
 		err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 			_, err := tx.Append(ctx, events...)

@@ -96,7 +96,7 @@ func (k *killing) killSelf(ctx context.Context, rec registry.Record, e catalog.E
 // markKilling records that a worker was told to end. That it ended will be seen
 // by the next who looks.
 func (k *killing) markKilling(ctx context.Context, id string) error {
-	reg, err := k.h.writing(ctx)
+	reg, err := k.h.store.Writing(ctx)
 	if err != nil {
 		return err
 	}

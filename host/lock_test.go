@@ -87,7 +87,7 @@ func TestDropRunDirsLocks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	rec := r.record(t, r.spawn(t, "w", "one").Name)
-	reg, err := r.writing(t.Context())
+	reg, err := r.store.Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type news struct {
 // as it mostly is.
 func (n news) isPlainEnd() bool {
 	r, s := &n.rec, n.status
-	return r.State == registry.Running && history.Over(s) && !isEphemeral(r) && r.Team == "" && n.recorded == nil &&
+	return r.State == registry.Running && history.Over(s) && !r.IsEphemeral() && r.Team == "" && n.recorded == nil &&
 		r.Completion == nil && s.Completion == nil &&
 		r.Restarts >= s.Restarts && (s.Exit == nil || s.Exit.Cause != swarm.CauseCrashLoop)
 }
@@ -138,7 +138,7 @@ func (n news) write(ctx context.Context, tx *registry.Tx, now time.Time) (told, 
 		return out, err
 	}
 	out.rec = rec
-	out.removed = isEphemeral(&rec) && (rec.Completion != nil || rec.State == registry.Stopped)
+	out.removed = rec.IsEphemeral() && (rec.Completion != nil || rec.State == registry.Stopped)
 	switch {
 	case out.removed && n.dropsWorkspace:
 		return out, leaveWorkspace(ctx, tx, &rec, events...)

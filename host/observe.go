@@ -36,7 +36,7 @@ func (h *Host) Workers(ctx context.Context, sel Selection) (ws []Worker, warning
 	}
 	for i, w := range ws {
 		// Its record goes with its end, which nobody has written yet.
-		if isEphemeral(&recs[i]) && w.Gone() && len(sel.Names) > 0 {
+		if recs[i].IsEphemeral() && w.Gone() && len(sel.Names) > 0 {
 			return nil, warnings, &NotFoundError{Name: w.Name}
 		}
 	}
@@ -56,15 +56,13 @@ func (h *Host) observe(ctx context.Context, recs []registry.Record) []Worker {
 			}
 		}
 	}
-	backend.Each(h.plugins.Groups(recs, isRunning), func(g *backend.Group) {
+	backend.Each(h.plugins.Groups(recs, registry.Record.IsRunning), func(g *backend.Group) {
 		for i, s := range h.plugins.Statuses(ctx, g) {
 			apply(&ws[g.At[i]], s)
 		}
 	})
 	return ws
 }
-
-func isRunning(r registry.Record) bool { return r.State == registry.Running }
 
 // worker returns a worker as its record says.
 func worker(r registry.Record) Worker {

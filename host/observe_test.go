@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -22,7 +23,7 @@ func TestWorkers(t *testing.T) {
 	if ws, _, err := r.Workers(t.Context(), Selection{}); err != nil || len(ws) != 0 {
 		t.Errorf("without a state directory: %v, %v", ws, err)
 	}
-	if names, err := Names(t.Context(), r.opts.Dir); err != nil || names != nil {
+	if names, err := store.Names(t.Context(), r.opts.Dir); err != nil || names != nil {
 		t.Errorf("names without a state directory: %v, %v", names, err)
 	}
 	r.spawn(t, "runs", "one")
@@ -48,7 +49,7 @@ func TestWorkers(t *testing.T) {
 	if ws[2].Exit == nil || ws[2].Exit.Code != 3 || ws[2].Ended.Unix() != 1700000000 || ws[2].PID != 0 {
 		t.Errorf("ended: %+v", ws[2])
 	}
-	if names, err := Names(t.Context(), r.opts.Dir); err != nil || !slices.Equal(names, []string{"runs", "far", "ended", "lost"}) {
+	if names, err := store.Names(t.Context(), r.opts.Dir); err != nil || !slices.Equal(names, []string{"runs", "far", "ended", "lost"}) {
 		t.Errorf("names %v, %v", names, err)
 	}
 	if _, _, err := r.Workers(t.Context(), Selection{Names: []string{"run"}}); !errors.Is(err, ErrNotFound) {
@@ -105,10 +106,14 @@ func TestReadOnly(t *testing.T) {
 	r.one.end(t, "w1", swarm.Exit{Time: time.Unix(1700000000, 0)})
 	other := rigIn(t, r.root)
 	other.get(t, "w1")
-	if !other.readOnly {
+	opened, err := other.store.Reading(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := opened.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error { return tx.Leave(ctx, "x") }); err == nil {
 		t.Error("the registry was opened for changes")
 	}
-	reg, err := r.reading(t.Context())
+	reg, err := r.store.Reading(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +129,7 @@ func TestRecordedPlugin(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.spawn(t, "w1", "one")
-	reg, err := r.writing(t.Context())
+	reg, err := r.store.Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

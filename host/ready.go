@@ -80,7 +80,7 @@ func (h *Host) begun(ctx context.Context, name string) (registry.Record, error) 
 		unlock()
 	}
 	if rec.State == registry.Starting {
-		reg, err := h.reading(ctx)
+		reg, err := h.store.Reading(ctx)
 		if err == nil {
 			rec, err = restored(ctx, reg, rec)
 		}

@@ -21,7 +21,7 @@ const (
 
 // rebuild makes the registry again, or completes it.
 func (d *doctor) rebuild(ctx context.Context) error {
-	reg, err := d.h.changing(ctx)
+	reg, err := d.h.store.Changing(ctx)
 	if err == nil && reg != nil {
 		err = reg.Check(ctx)
 	}
@@ -34,7 +34,7 @@ func (d *doctor) rebuild(ctx context.Context) error {
 	case !errors.Is(err, registry.ErrDamaged) && !errors.Is(err, registry.ErrMissing):
 		return err
 	}
-	if err := d.h.closeRegistry(); err != nil {
+	if err := d.h.store.Close(); err != nil {
 		d.h.log.Warn("the damaged registry can't be closed", "error", err)
 	}
 	recs := d.found(ctx, nil, nil)
@@ -140,7 +140,7 @@ func (d *doctor) found(ctx context.Context, known []registry.Record, gone []stri
 		gone = append(gone, r.Previous...)
 	}
 	for _, id := range ids {
-		if indexID(known, id) >= 0 || slices.Contains(gone, id) || d.h.dir.Locked(id) {
+		if registry.IndexOf(known, id) >= 0 || slices.Contains(gone, id) || d.h.dir.Locked(id) {
 			continue
 		}
 		f, err := d.h.dir.ReadWorkerFile(id)
@@ -171,7 +171,7 @@ func withoutPrevious(recs []registry.Record) []registry.Record {
 // are done: their records were gone.
 func (d *doctor) remembered(recs []registry.Record) []registry.Record {
 	return slices.DeleteFunc(recs, func(r registry.Record) bool {
-		gone := isEphemeral(&r) && (r.State == registry.Stopped || r.Completion != nil)
+		gone := r.IsEphemeral() && (r.State == registry.Stopped || r.Completion != nil)
 		if gone {
 			d.gone = append(d.gone, r.ID)
 		}
@@ -181,7 +181,7 @@ func (d *doctor) remembered(recs []registry.Record) []registry.Record {
 
 // leave sees to it that the run directories of those that were gone go too.
 func (d *doctor) leave(ctx context.Context) error {
-	reg, err := d.h.writing(ctx)
+	reg, err := d.h.store.Writing(ctx)
 	if err != nil {
 		return err
 	}

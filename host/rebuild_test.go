@@ -43,7 +43,7 @@ func TestRebuildHistory(t *testing.T) {
 			r.one.end(t, "brief", swarm.Exit{Time: time.Unix(1700000000, 0)})
 			r.spawn(t, "brief", "one")
 			before := r.history(t, "")
-			if err := r.closeRegistry(); err != nil {
+			if err := r.store.Close(); err != nil {
 				t.Fatal(err)
 			}
 			path := filepath.Join(r.opts.Dir, registry.File)
@@ -115,7 +115,7 @@ func TestDoctorOnLeftovers(t *testing.T) {
 	}
 	// A directory that may be all that is left of a worker stays.
 	lost := r.spawn(t, "lost", "one", ephemeral)
-	reg, err := r.writing(t.Context())
+	reg, err := r.store.Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

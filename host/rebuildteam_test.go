@@ -35,7 +35,7 @@ func TestRebuildTeams(t *testing.T) {
 			r.kill(t, Selection{Names: []string{"ended"}}, KillRequest{})
 			token := swarm.EnvToken + "=" + r.token(t, "a")
 			before := []registry.Agent{r.agent(t, "a"), r.agent(t, "ended")}
-			if err := r.closeRegistry(); err != nil {
+			if err := r.store.Close(); err != nil {
 				t.Fatal(err)
 			}
 			path := filepath.Join(r.opts.Dir, registry.File)

@@ -93,7 +93,7 @@ func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *backend.Pe
 		if err != nil {
 			return err
 		}
-		if isEphemeral(&r) && !found {
+		if r.IsEphemeral() && !found {
 			return leave(ctx, tx, &r, event)
 		}
 		if err := tx.Put(ctx, &r); err != nil {

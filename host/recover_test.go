@@ -250,7 +250,7 @@ func TestSettleUnavailable(t *testing.T) {
 	if err != nil || len(out) != 1 || !errors.Is(out[0].Err, swarm.ErrUnavailable) {
 		t.Fatalf("outcomes %+v, %v", out, err)
 	}
-	reg, err := r.reading(t.Context())
+	reg, err := r.store.Reading(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

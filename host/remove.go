@@ -99,12 +99,12 @@ func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out 
 
 // tellKept tells where a workspace is whose worker's record is gone.
 func (k *killing) tellKept(ctx context.Context, rec *registry.Record) {
-	if !isEphemeral(rec) {
+	if !rec.IsEphemeral() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	reg, err := k.h.writing(ctx)
+	reg, err := k.h.store.Writing(ctx)
 	if err == nil {
 		err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 			_, err := tx.Append(ctx, history.NewEvent(rec, history.Kept, rec.Workspace.Path, time.Now()))
@@ -117,7 +117,7 @@ func (k *killing) tellKept(ctx context.Context, rec *registry.Record) {
 func (k *killing) forgetWorkspace(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	reg, err := k.h.writing(ctx)
+	reg, err := k.h.store.Writing(ctx)
 	if err != nil {
 		return err
 	}

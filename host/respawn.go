@@ -59,7 +59,7 @@ func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Wo
 	if err := h.mayEnd(ctx, recs...); err != nil {
 		return Worker{}, err
 	}
-	reg, err := h.writing(ctx)
+	reg, err := h.store.Writing(ctx)
 	if err != nil {
 		return Worker{}, err
 	}
@@ -100,7 +100,7 @@ func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Wo
 // current returns a record in which the worker's end is recorded, if it has ended by
 // itself.
 func (h *Host) current(ctx context.Context, reg *registry.Registry, rec registry.Record) (registry.Record, error) {
-	gs := h.plugins.Groups([]registry.Record{rec}, func(r registry.Record) bool { return isRunning(r) && h.stirred(&r) })
+	gs := h.plugins.Groups([]registry.Record{rec}, func(r registry.Record) bool { return r.IsRunning() && h.stirred(&r) })
 	for _, g := range gs {
 		_, err := h.catchUp(ctx, reg, g)
 		h.warnIf(err, "the end of a worker can't be recorded", "worker", rec.Name)

@@ -466,7 +466,7 @@ func TestRespawnWorkspaceRemovedMeanwhile(t *testing.T) {
 	r := newRig(t)
 	w := r.spawn(t, "w", "one", withTree)
 	r.one.onKill = func(ctx context.Context, _ fakeWorker, _ swarm.KillOptions) (swarm.KillResult, error) {
-		reg, err := r.writing(ctx)
+		reg, err := r.store.Writing(ctx)
 		if err == nil {
 			err = r.save(ctx, reg, w.ID, func(rec *registry.Record) { rec.Workspace = nil })
 		}

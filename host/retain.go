@@ -10,9 +10,6 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// isEphemeral reports whether a record goes with the worker's end.
-func isEphemeral(r *registry.Record) bool { return r.Retain == registry.RetainNone }
-
 // expiry is when a worker that has ended is to be removed, zero if never.
 func (h *Host) expiry(ctx context.Context, reg *registry.Registry, r *registry.Record) time.Time {
 	keep, err := time.ParseDuration(r.Retain)
@@ -80,8 +77,8 @@ func (h *Host) vacated(ctx context.Context, reg *registry.Registry, rec registry
 	case rec.State == registry.Stopped:
 		_, _, err := h.expire(ctx, reg, time.Now())
 		h.warnIf(err, "expired workers can't be removed")
-	case rec.State == registry.Running && isEphemeral(&rec) && h.stirred(&rec):
-		for _, g := range h.plugins.Groups([]registry.Record{rec}, isRunning) {
+	case rec.State == registry.Running && rec.IsEphemeral() && h.stirred(&rec):
+		for _, g := range h.plugins.Groups([]registry.Record{rec}, registry.Record.IsRunning) {
 			_, err := h.catchUp(ctx, reg, g)
 			h.warnIf(err, "the end of a worker can't be recorded", "worker", rec.Name)
 		}
@@ -95,12 +92,12 @@ func (h *Host) vacated(ctx context.Context, reg *registry.Registry, rec registry
 // named is an [ErrNotFound].
 func (h *Host) withoutEnded(ctx context.Context, sel Selection, recs []registry.Record) ([]registry.Record, error) {
 	gs := h.plugins.Groups(recs, func(r registry.Record) bool {
-		return r.State == registry.Running && isEphemeral(&r) && h.stirred(&r)
+		return r.State == registry.Running && r.IsEphemeral() && h.stirred(&r)
 	})
 	if len(gs) == 0 {
 		return recs, nil
 	}
-	reg, err := h.writing(ctx)
+	reg, err := h.store.Writing(ctx)
 	if err != nil {
 		h.warnIf(err, "the ends of workers can't be recorded")
 		return recs, nil // what can be done without is done
@@ -119,8 +116,8 @@ func (h *Host) withoutEnded(ctx context.Context, sel Selection, recs []registry.
 	if len(gone) > 0 && len(sel.Names) > 0 {
 		return nil, &NotFoundError{Name: gone[0].Name}
 	}
-	h.tidy(ctx, reg, func(id string) bool { return indexID(recs, id) >= 0 })
-	return slices.DeleteFunc(recs, func(r registry.Record) bool { return indexID(gone, r.ID) >= 0 }), nil
+	h.tidy(ctx, reg, func(id string) bool { return registry.IndexOf(recs, id) >= 0 })
+	return slices.DeleteFunc(recs, func(r registry.Record) bool { return registry.IndexOf(gone, r.ID) >= 0 }), nil
 }
 
 // leave lets a record go in a change. Its workspace stays, which the history

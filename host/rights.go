@@ -46,7 +46,7 @@ func (h *Host) ledFrom(ctx context.Context, recs []registry.Record) (names []str
 	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		teams, _, err := tx.Teams(ctx)
 		for _, t := range teams {
-			if t.LeaderWorker != "" && indexID(recs, t.LeaderWorker) >= 0 {
+			if t.LeaderWorker != "" && registry.IndexOf(recs, t.LeaderWorker) >= 0 {
 				names = append(names, t.Name)
 			}
 		}
@@ -63,9 +63,9 @@ func (h *Host) callerAmong(recs []registry.Record) int {
 		return -1
 	}
 	run := caller.RunDirAbove(caller.ParentPID())
-	at := indexID(recs, h.callers().IDOf(run))
+	at := registry.IndexOf(recs, h.callers().IDOf(run))
 	if at < 0 && run != "" {
-		at = indexID(recs, h.CallerID())
+		at = registry.IndexOf(recs, h.CallerID())
 	}
 	if at < 0 || recs[at].State == registry.Stopped {
 		return -1

@@ -20,7 +20,7 @@ func TestDropRunDirsOfAnotherNamespace(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	rec := r.record(t, r.spawn(t, "w", "one").Name)
-	reg, err := r.writing(t.Context())
+	reg, err := r.store.Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

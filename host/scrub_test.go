@@ -32,7 +32,7 @@ func TestScrubOnlyEnvironments(t *testing.T) {
 				r.clean(t, "w")
 			}
 			r.gone(t, "w")
-			reg, err := r.writing(t.Context())
+			reg, err := r.store.Writing(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -40,7 +40,7 @@ func (h *Host) settled(ctx context.Context, rec registry.Record) (registry.Recor
 		return rec, err
 	}
 	defer unlock()
-	reg, err := h.writing(ctx)
+	reg, err := h.store.Writing(ctx)
 	if err != nil {
 		return rec, err
 	}

@@ -101,7 +101,7 @@ func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (_ Worker, err error
 		return Worker{}, err
 	}
 	h.startAheadFor(p)
-	reg, err := h.writing(ctx)
+	reg, err := h.store.Writing(ctx)
 	if err != nil {
 		return Worker{}, err
 	}

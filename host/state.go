@@ -121,7 +121,7 @@ func (h *Host) AgentStates(ctx context.Context, ids []string) (map[string]*Agent
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	reg, err := h.reading(ctx)
+	reg, err := h.store.Reading(ctx)
 	if err != nil || reg == nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (h *Host) AgentStates(ctx context.Context, ids []string) (map[string]*Agent
 	if err != nil {
 		return nil, err
 	}
-	return h.statesOf(ctx, slices.DeleteFunc(recs, func(r registry.Record) bool { return !isRunning(r) })), nil
+	return h.statesOf(ctx, slices.DeleteFunc(recs, func(r registry.Record) bool { return !r.IsRunning() })), nil
 }
 
 // statesOf is AgentStates for records of workers that run.
@@ -169,8 +169,8 @@ func (h *Host) lookAtSilent(ctx context.Context, c crew, signs map[string]team.S
 	var recs []registry.Record
 	for _, a := range c.agents {
 		s, known := signs[a.WorkerID]
-		at := indexID(c.recs, a.WorkerID)
-		if known && !s.Gone && at >= 0 && isRunning(c.recs[at]) && team.Judge(&a, s, time.Now()).Status == team.Inactive {
+		at := registry.IndexOf(c.recs, a.WorkerID)
+		if known && !s.Gone && at >= 0 && c.recs[at].IsRunning() && team.Judge(&a, s, time.Now()).Status == team.Inactive {
 			recs = append(recs, c.recs[at])
 		}
 	}

@@ -16,7 +16,7 @@ import (
 func (k *killing) sweep(ctx context.Context) {
 	ended := k.h.plugins.Groups(k.recs, func(r registry.Record) bool {
 		at := k.place(r.ID)
-		return isRunning(r) && k.known[at] && k.outcomes[at].Err == nil
+		return r.IsRunning() && k.known[at] && k.outcomes[at].Err == nil
 	})
 	var mu sync.Mutex
 	var warnings []Warning
@@ -47,7 +47,7 @@ func (h *Host) sweep(ctx context.Context, ended *backend.Group) (warnings []stri
 		if !p.Has(swarm.CapSweep) {
 			return nil
 		}
-		reg, err := h.reading(ctx)
+		reg, err := h.store.Reading(ctx)
 		if err != nil || reg == nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (h *Host) stillRunning(ctx context.Context, reg *registry.Registry, p *back
 	}
 	var others []swarm.Handle
 	for i, handle := range handles {
-		if indexID(ended.Recs, ids[i]) < 0 {
+		if registry.IndexOf(ended.Recs, ids[i]) < 0 {
 			others = append(others, handle)
 		}
 	}

@@ -117,7 +117,7 @@ func (h *Host) crew(ctx context.Context, teamName string) (c crew, err error) {
 func (h *Host) signs(c crew) map[string]team.Signs {
 	signs := make(map[string]team.Signs, len(c.agents))
 	for _, a := range c.agents {
-		at := indexID(c.recs, a.WorkerID)
+		at := registry.IndexOf(c.recs, a.WorkerID)
 		switch {
 		case at < 0 && len(c.warnings) > 0:
 			// Its record may be the one that can't be read.
@@ -161,11 +161,11 @@ func (h *Host) catchUpAgents(ctx context.Context, c crew) (warnings []string) {
 			warn(r.Name, err)
 		}
 	}
-	gs := h.plugins.Groups(c.recs, func(r registry.Record) bool { return isRunning(r) && h.stirred(&r) })
+	gs := h.plugins.Groups(c.recs, func(r registry.Record) bool { return r.IsRunning() && h.stirred(&r) })
 	if len(gs) == 0 {
 		return warnings
 	}
-	reg, err := h.writing(ctx)
+	reg, err := h.store.Writing(ctx)
 	for _, g := range gs {
 		if err == nil {
 			_, err = h.catchUp(ctx, reg, g)

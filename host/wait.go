@@ -92,7 +92,7 @@ func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(
 		unlock()
 	}
 	w := worker(rec)
-	reg, err := h.reading(ctx)
+	reg, err := h.store.Reading(ctx)
 	if err == nil {
 		rec, err = restored(ctx, reg, rec)
 	}

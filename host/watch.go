@@ -35,15 +35,15 @@ type WatchRequest struct {
 // Any number of watchers may run at the same time. One that is killed loses
 // nothing: what it did not write the next one writes.
 func (h *Host) Watch(ctx context.Context, req WatchRequest) error {
-	if _, err := h.writing(ctx); err != nil { // it makes the first database
+	if _, err := h.store.Writing(ctx); err != nil { // it makes the first database
 		return err
 	}
 	file, err := os.Stat(filepath.Join(h.opts.Dir, registry.File))
 	if err != nil {
 		return err
 	}
-	h.reopen() // so that what is open is not older than file
-	reg, err := h.writing(ctx)
+	h.store.Reopen() // so that what is open is not older than file
+	reg, err := h.store.Writing(ctx)
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (w *watching) refresh(ctx context.Context) error {
 		}
 		w.listening.Go(func() { w.listen(ctx, g) })
 	}
-	maps.DeleteFunc(w.later, func(id string, _ retry) bool { return indexID(recs, id) < 0 })
+	maps.DeleteFunc(w.later, func(id string, _ retry) bool { return registry.IndexOf(recs, id) < 0 })
 	return nil
 }
 
@@ -329,7 +329,7 @@ func (w *watching) record(ctx context.Context, batch []heard) {
 		return
 	}
 	// What an ephemeral worker leaves goes with its keeper.
-	if slices.ContainsFunc(published, func(t told) bool { return isEphemeral(&t.rec) }) {
+	if slices.ContainsFunc(published, func(t told) bool { return t.rec.IsEphemeral() }) {
 		w.drop(ctx)
 	}
 }

@@ -452,7 +452,7 @@ func TestWatchRebuild(t *testing.T) {
 			r.can("one", swarm.CapWatch)
 			r.spawn(t, "w", "one")
 			w := r.watch(t)
-			if err := r.closeRegistry(); err != nil {
+			if err := r.store.Close(); err != nil {
 				t.Fatal(err)
 			}
 			path := filepath.Join(r.opts.Dir, registry.File)

@@ -179,8 +179,8 @@ func (w *watching) renew(ctx context.Context) bool {
 	if err != nil || os.SameFile(file, w.file) {
 		return false
 	}
-	w.h.reopen()
-	reg, err := w.h.writing(ctx)
+	w.h.store.Reopen()
+	reg, err := w.h.store.Writing(ctx)
 	if err != nil {
 		w.h.warnIf(err, "the new registry can't be opened")
 		return false

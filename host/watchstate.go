@@ -120,7 +120,7 @@ func stateEvent(s *AgentState, now time.Time) (kind history.Kind, text string, o
 // [Blocked]. The id is the worker's. What the last event of these kinds says
 // already is not written again.
 func (h *Host) TellOfLoop(ctx context.Context, id string, kind history.Kind, text string) error {
-	reg, err := h.writing(ctx)
+	reg, err := h.store.Writing(ctx)
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/declared"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
@@ -84,17 +84,17 @@ func (c *completer) flag(name string) cobra.CompletionFunc {
 		return c.offer(c.backends)
 	case "tag":
 		return c.offer(func(ctx context.Context, dir string) []string {
-			tags, _ := host.Tags(ctx, dir)
+			tags, _ := store.Tags(ctx, dir)
 			return tags
 		})
 	case "session":
 		return c.offer(func(ctx context.Context, dir string) []string {
-			sessions, _ := host.OptionValues(ctx, dir, "session")
+			sessions, _ := store.OptionValues(ctx, dir, "session")
 			return sessions
 		})
 	case "tmux-socket":
 		return c.offer(func(ctx context.Context, dir string) []string {
-			sockets, _ := host.OptionValues(ctx, dir, "socket")
+			sockets, _ := store.OptionValues(ctx, dir, "socket")
 			return sockets
 		})
 	case "profile":

@@ -3,6 +3,7 @@ package registry
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -65,6 +66,17 @@ type Record struct {
 	Reason string
 	// ShellRead is how many bytes of a background shell's transcript were read.
 	ShellRead int64
+}
+
+// IsRunning reports whether the worker was started and no end is recorded.
+func (r Record) IsRunning() bool { return r.State == Running }
+
+// IsEphemeral reports whether the record goes with the worker's end.
+func (r Record) IsEphemeral() bool { return r.Retain == RetainNone }
+
+// IndexOf returns the index of the record with that id, or -1.
+func IndexOf(recs []Record, id string) int {
+	return slices.IndexFunc(recs, func(r Record) bool { return r.ID == id })
 }
 
 // Spec is what was asked for. It does not change, and it is what a run

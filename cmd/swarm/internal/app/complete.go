@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/config"
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
@@ -20,7 +20,7 @@ func (a *App) CompleteWorkers(cmd *cobra.Command, args []string, _ string) ([]st
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	names, err := host.Names(cmd.Context(), dir)
+	names, err := store.Names(cmd.Context(), dir)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -44,8 +44,8 @@ func (a *App) CompleteHistory(cmd *cobra.Command, _ []string, _ string) ([]strin
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	// The values that can be read are offered.
-	names, _ := host.Names(cmd.Context(), dir)
-	gone, _ := host.HistoryNames(cmd.Context(), dir)
+	names, _ := store.Names(cmd.Context(), dir)
+	gone, _ := store.HistoryNames(cmd.Context(), dir)
 	for _, name := range gone {
 		if !slices.Contains(names, name) {
 			names = append(names, name)

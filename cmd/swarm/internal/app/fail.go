@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/nearest"
 )
@@ -70,7 +71,7 @@ func (a *App) suggestName(err error) string {
 		if workers, _ := host.AgentWorkers(ctx, dir, missing.Name); len(workers) > 0 {
 			return strings.Join(workers, "' or '")
 		}
-		names, _ := host.Names(ctx, dir)
+		names, _ := store.Names(ctx, dir)
 		return nearest.Name(missing.Name, names)
 	}
 	if missing, ok := errors.AsType[*team.NoTeamError](err); ok {

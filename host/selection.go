@@ -1,14 +1,40 @@
 package host
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
+
+// choose returns the records of the selected workers, for reading.
+func (h *Host) choose(ctx context.Context, sel Selection) ([]registry.Record, []string, error) {
+	h.startAhead()
+	reg, err := h.store.Reading(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return store.Select(ctx, reg, sel.Names, sel.Tag)
+}
+
+// chooseNamed is like choose, for changes: nothing selected is not everything.
+func (h *Host) chooseNamed(ctx context.Context, sel Selection) ([]registry.Record, []string, error) {
+	if len(sel.Names) == 0 && !sel.All && sel.Tag == "" {
+		return nil, nil, ErrNoSelection
+	}
+	h.startAhead()
+	reg, err := h.store.Changing(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return store.Select(ctx, reg, sel.Names, sel.Tag)
+}
 
 // aheadMost is how many run directories startAhead looks at.
 const aheadMost = 8
@@ -19,10 +45,7 @@ const aheadMost = 8
 // is made only for the first call of a host, and only if the run directories name a single
 // backend.
 func (h *Host) startAhead() {
-	h.mu.Lock()
-	first := h.reg == nil
-	h.mu.Unlock()
-	if !first {
+	if h.store.IsOpen() {
 		return
 	}
 	if e, err := h.catalog.Find(h.likelyBackend()); err == nil {

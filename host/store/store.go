@@ -1,0 +1,185 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/host/registry"
+)
+
+// Options say which registry a [Store] opens.
+type Options struct {
+	// Dir is the state directory, absolute.
+	Dir    string
+	Logger hclog.Logger
+	// Quiet says that changes wake no agent, see [registry.Tx.Quiet].
+	Quiet bool
+}
+
+// Store is the registry of one state directory, which is opened when it is first
+// needed. Methods may be called at the same time.
+type Store struct {
+	opts Options
+
+	mu sync.Mutex
+	// reg is nil until it is needed.
+	reg      *registry.Registry
+	readOnly bool
+	// retired are registries that another one took the place of. A call that began
+	// before may still use one, so they stay open until Close.
+	retired []*registry.Registry
+}
+
+// New returns a store that has opened nothing yet.
+func New(o Options) *Store { return &Store{opts: o} }
+
+// Close erases deleted records and closes the registry. The next call opens it again.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.retire()
+	var err error
+	for _, reg := range s.retired {
+		if serr := reg.Scrub(context.Background()); serr != nil {
+			s.opts.Logger.Warn("deleted records can't be erased", "error", serr)
+		}
+		err = errors.Join(err, reg.Close())
+	}
+	s.retired = nil
+	return err
+}
+
+// retire puts the registry aside, so that the next call opens it anew. The caller
+// holds the mutex.
+func (s *Store) retire() {
+	if s.reg != nil {
+		s.retired = append(s.retired, s.reg)
+		s.reg = nil
+	}
+}
+
+// Reopen has the next call open the registry anew: the database in the state
+// directory is another one.
+func (s *Store) Reopen() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.retire()
+}
+
+// IsOpen reports whether the registry is open.
+func (s *Store) IsOpen() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reg != nil
+}
+
+// Reading returns the registry for reads, or nil if no registry was ever made.
+func (s *Store) Reading(ctx context.Context) (*registry.Registry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reg != nil {
+		return s.reg, nil
+	}
+	reg, err := registry.OpenReadOnly(ctx, s.opts.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.reg, s.readOnly = reg, true
+	return reg, nil
+}
+
+// Writing returns the registry for changes. It makes the first one.
+func (s *Store) Writing(ctx context.Context) (*registry.Registry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reg != nil && !s.readOnly {
+		return s.reg, nil
+	}
+	reg, err := registry.Open(ctx, s.opts.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s.retire()
+	s.reg, s.readOnly = reg, false
+	return reg, nil
+}
+
+// Changing returns the registry for changes of workers that exist, or nil if no
+// registry was ever made. One that can't be written is opened for reading all the
+// same: a full disk must not stand between a user and a kill.
+func (s *Store) Changing(ctx context.Context) (*registry.Registry, error) {
+	if _, err := os.Lstat(filepath.Join(s.opts.Dir, registry.File)); err != nil {
+		return s.Reading(ctx)
+	}
+	reg, err := s.Writing(ctx)
+	if errors.Is(err, registry.ErrReadOnly) || errors.Is(err, registry.ErrFull) {
+		s.opts.Logger.Warn("the registry can't be written", "error", err)
+		return s.Reading(ctx)
+	}
+	return reg, err
+}
+
+// Change runs change in one transaction of the registry, and makes the first registry.
+// Nothing was changed if change returns an error. change must not call the Store, which
+// would wait for the transaction.
+func (s *Store) Change(ctx context.Context, change func(context.Context, *registry.Tx) error) error {
+	reg, err := s.Writing(ctx)
+	if err != nil {
+		return err
+	}
+	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		tx.Quiet = s.opts.Quiet
+		return change(ctx, tx)
+	})
+}
+
+// View is like [Store.Change] for a function that only reads: all that view reads is
+// of one moment. If no registry was ever made it returns [fs.ErrNotExist] and does not
+// call view.
+func (s *Store) View(ctx context.Context, view func(context.Context, *registry.Tx) error) error {
+	reg, err := s.Reading(ctx)
+	if err != nil {
+		return err
+	}
+	if reg == nil {
+		return fmt.Errorf("the registry in %s: %w", s.opts.Dir, fs.ErrNotExist)
+	}
+	return reg.View(ctx, view)
+}
+
+// AwaitChange calls check now and after every change of the registry, whichever process
+// makes it, until check says that it is done or returns an error, or ctx ends.
+func (s *Store) AwaitChange(ctx context.Context, check func(context.Context) (done bool, err error)) error {
+	c, err := registry.Watch(s.opts.Dir)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for {
+		if c.Replaced() {
+			s.Reopen() // what is open is the file that was there before
+		}
+		if done, err := check(ctx); done || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err, ok := <-c.Failed:
+			if ok {
+				return err
+			}
+		case <-c.C:
+		}
+	}
+}

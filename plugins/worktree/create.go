@@ -167,7 +167,9 @@ func (r *repo) checkOut(ctx context.Context, id, path, branch string, above int,
 	if err := a.mark(id); err != nil {
 		return err
 	}
-	if _, err := inside.run(ctx, "reset", "--hard", "--quiet", "--no-recurse-submodules"); err != nil {
+	// Unlike reset, this locks no ref: a git that is ended in the very moment in which it
+	// makes a lock file leaves it behind, and the branch could not be taken back.
+	if _, err := inside.run(ctx, "read-tree", "--reset", "-u", "--no-recurse-submodules", "HEAD"); err != nil {
 		return err
 	}
 	return a.done()

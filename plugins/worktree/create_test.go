@@ -230,6 +230,22 @@ func TestCreateFails(t *testing.T) {
 	}
 }
 
+// TestCheckOutLocksNoRef locks the branch while the files are written: a git that took
+// the lock itself could leave it behind when it is ended, and the branch with it.
+func TestCheckOutLocksNoRef(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.write(f.repo, ".gitattributes", "* filter=lock\n")
+	f.git(f.repo, "add", "--all")
+	f.git(f.repo, "commit", "-qm", "filter")
+	lock := filepath.Join(f.repo, ".git/refs/heads/w.lock")
+	f.git(f.repo, "config", "filter.lock.smudge", "touch "+shellQuote(lock)+" && cat")
+	if _, err := newWorkspace().Create(t.Context(), swarm.WorkspaceSpec{ID: "id", Name: "w", Base: f.repo}); err != nil {
+		t.Fatal(err)
+	}
+	f.must(os.Remove(lock))
+}
+
 // TestNoHooks proves that no program of the repository runs.
 func TestNoHooks(t *testing.T) {
 	t.Parallel()

@@ -87,7 +87,7 @@ func TestDoctorOnTeams(t *testing.T) {
 	}
 	db, err := sql.Open("sqlite", filepath.Join(r.opts.Dir, registry.File))
 	if err == nil {
-		_, err = db.ExecContext(t.Context(), "UPDATE agents SET rotations = 'many'")
+		_, err = db.ExecContext(t.Context(), "UPDATE agents SET document = json_set(document, '$.rotations', 'many')")
 		err = errors.Join(err, db.Close())
 	}
 	if err != nil {

@@ -186,7 +186,7 @@ func TestTasksCannotBeReassigned(t *testing.T) {
 	for _, force := range []bool{true, false} {
 		m := w.spawn("ann", "process")
 		m.task("work")
-		w.execute("UPDATE tasks SET updated_ns = 'damaged'")
+		w.execute("UPDATE tasks SET document = 'damaged'")
 		var warnings []string
 		if force {
 			k, err := w.kill("ann", true)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -42,49 +41,57 @@ const (
 // Agent is a worker that is a member of a team. Its row outlives its worker.
 type Agent struct {
 	// Seq is the order of joining, over all teams; 0 for one that is to be added.
-	Seq      int64
-	ID, Team string
+	Seq  int64  `json:"-"`
+	ID   string `json:"-"`
+	Team string `json:"-"`
 	// Name is unique among the agents of its team that are not terminated.
-	Name  string
-	Role  Role
-	Model string
+	Name  string `json:"-"`
+	Role  Role   `json:"role"`
+	Model string `json:"model,omitempty"`
 	// Color is its own as long as there are more colours than agents.
-	Color string
+	Color string `json:"color,omitempty"`
 	// Session and Pane say where it is found: ids of its session and of its tmux
 	// pane, which may be empty.
-	Session, Pane string
-	Dir, Prompt   string
-	Status        AgentStatus
+	Session string      `json:"session,omitempty"`
+	Pane    string      `json:"pane,omitempty"`
+	Dir     string      `json:"dir,omitempty"`
+	Prompt  string      `json:"prompt,omitempty"`
+	Status  AgentStatus `json:"-"`
 	// Before is the status that it has again when its shutdown is refused, or has once
 	// it is spawned.
-	Before AgentStatus
+	Before AgentStatus `json:"before,omitempty"`
 	// WorkerID and Worker are the id and the name of its worker.
-	WorkerID, Worker string
+	WorkerID string `json:"-"`
+	Worker   string `json:"worker,omitempty"`
 	// TokenHash is that of its token; empty: it has none.
-	TokenHash string
-	Created   time.Time
+	TokenHash string    `json:"-"`
+	Created   time.Time `json:"-"`
 	// Heartbeat is when it last called.
-	Heartbeat time.Time
+	Heartbeat time.Time `json:"-"`
 	// Lost is when its process was found to have ended by itself, zero if it was not.
-	Lost time.Time
+	Lost time.Time `json:"-"`
 	// Terminated is when it was terminated, zero before.
-	Terminated time.Time
+	Terminated time.Time `json:"terminated,omitzero"`
 	// ColorUsed is when it got its colour.
-	ColorUsed time.Time
-	LastError string
+	ColorUsed time.Time `json:"color_used,omitzero"`
+	LastError string    `json:"last_error,omitempty"`
 	// Rotations is how often its session was replaced.
-	Rotations int
+	Rotations int `json:"rotations,omitempty"`
 }
 
-const agentColumns = `id, team, name, role, model, color, session, pane, dir, prompt, status, before, worker_id, worker, token_hash,
-	created_ns, heartbeat_ns, lost_ns, terminated_ns, color_used_ns, last_error, rotations`
+const agentColumns = "id, team, name, document, status, worker_id, token_hash, created_ns, heartbeat_ns, lost_ns"
 
-var agentPlaceholders = strings.Repeat("?, ", strings.Count(agentColumns, ",")) + "?"
+func (a *Agent) fields() []any {
+	return []any{
+		&a.ID, &a.Team, &a.Name, document{a}, &a.Status, &a.WorkerID, &a.TokenHash,
+		(*stamp)(&a.Created), (*stamp)(&a.Heartbeat), (*stamp)(&a.Lost),
+	}
+}
 
 // InsertAgent adds an agent and gives it its Seq: [ErrExists] if its id or its
 // token is there, or an agent of its name is in its team.
 func (t *Tx) InsertAgent(ctx context.Context, a *Agent) error {
-	res, err := t.tx.ExecContext(ctx, "INSERT INTO agents ("+agentColumns+") VALUES ("+agentPlaceholders+")", a.values()...)
+	res, err := t.tx.ExecContext(ctx, "INSERT INTO agents ("+agentColumns+") VALUES ("+marks(agentColumns)+")", a.fields()...)
 	if err == nil {
 		a.Seq, err = res.LastInsertId()
 	}
@@ -96,7 +103,7 @@ func (t *Tx) InsertAgent(ctx context.Context, a *Agent) error {
 
 // PutAgent writes an agent in the place of the one with its id.
 func (t *Tx) PutAgent(ctx context.Context, a *Agent) error {
-	_, err := t.tx.ExecContext(ctx, "UPDATE agents SET ("+agentColumns+") = ("+agentPlaceholders+") WHERE id = ?", append(a.values(), a.ID)...)
+	_, err := t.tx.ExecContext(ctx, "UPDATE agents SET ("+agentColumns+") = ("+marks(agentColumns)+") WHERE id = ?", append(a.fields(), a.ID)...)
 	if err != nil {
 		return fmt.Errorf("write agent '%s': %w", a.ID, taken(err))
 	}
@@ -198,13 +205,10 @@ func (t *Tx) Agent(ctx context.Context, id string) (Agent, error) {
 
 func scanAgent(s scanner) (Agent, error) {
 	var a Agent
-	var created, heartbeat, lost, terminated, used int64
-	err := s.Scan(&a.Seq, &a.ID, &a.Team, &a.Name, &a.Role, &a.Model, &a.Color, &a.Session, &a.Pane, &a.Dir, &a.Prompt, &a.Status,
-		&a.Before, &a.WorkerID, &a.Worker, &a.TokenHash, &created, &heartbeat, &lost, &terminated, &used, &a.LastError, &a.Rotations)
+	err := s.Scan(append([]any{&a.Seq}, a.fields()...)...)
 	if err == nil && !a.valid() {
 		err = fmt.Errorf("role %q, status %q", a.Role, a.Status)
 	}
-	a.Created, a.Heartbeat, a.Lost, a.Terminated, a.ColorUsed = when(created), when(heartbeat), when(lost), when(terminated), when(used)
 	return a, err
 }
 
@@ -212,12 +216,4 @@ func scanAgent(s scanner) (Agent, error) {
 func (a *Agent) valid() bool {
 	statuses := []AgentStatus{AgentSpawning, AgentActive, AgentIdle, AgentInactive, AgentShuttingDown, AgentTerminated}
 	return slices.Contains(statuses, a.Status) && slices.Contains([]Role{RoleLeader, RoleWorker, RoleReviewer}, a.Role)
-}
-
-func (a *Agent) values() []any {
-	return []any{
-		a.ID, a.Team, a.Name, string(a.Role), a.Model, a.Color, a.Session, a.Pane, a.Dir, a.Prompt, string(a.Status), string(a.Before),
-		a.WorkerID, a.Worker, a.TokenHash, nanos(a.Created), nanos(a.Heartbeat), nanos(a.Lost), nanos(a.Terminated), nanos(a.ColorUsed),
-		a.LastError, a.Rotations,
-	}
 }

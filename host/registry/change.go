@@ -8,9 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -91,18 +88,15 @@ func (t *Tx) Savepoint(ctx context.Context, part func(context.Context) error) (f
 	return failed, err
 }
 
-// placeholders is one mark for each of the columns.
-var placeholders = strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
+// marks is one mark for each of some columns.
+func marks(columns string) string {
+	return strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
+}
 
 // Insert adds a record: [ErrExists] if there is one of its name.
 func (t *Tx) Insert(ctx context.Context, rec *Record) error {
-	values, err := rec.values()
-	if err != nil {
-		return fmt.Errorf("write the record of '%s': %w", rec.Name, err)
-	}
-	_, err = t.tx.ExecContext(ctx, "INSERT INTO workers ("+columns+") VALUES ("+placeholders+")", values...)
-	var se *sqlite.Error
-	if errors.As(err, &se) && se.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
+	_, err := t.tx.ExecContext(ctx, "INSERT INTO workers ("+written+") VALUES ("+marks(written)+")", rec.values()...)
+	if errors.Is(taken(err), ErrExists) {
 		return fmt.Errorf("'%s': %w", rec.Name, ErrExists)
 	}
 	return err
@@ -121,11 +115,7 @@ func (t *Tx) Put(ctx context.Context, rec *Record) error {
 	if err := t.prepare(ctx); err != nil {
 		return err
 	}
-	values, err := rec.values()
-	if err != nil {
-		return fmt.Errorf("write the record of '%s': %w", rec.Name, err)
-	}
-	_, err = t.update.ExecContext(ctx, append(values, rec.ID)...)
+	_, err := t.update.ExecContext(ctx, append(rec.values(), rec.ID)...)
 	return err
 }
 
@@ -135,20 +125,16 @@ func (t *Tx) Put(ctx context.Context, rec *Record) error {
 // record many ends.
 func (t *Tx) Finish(ctx context.Context, rec *Record) (finished bool, err error) {
 	if t.finish == nil {
-		t.finish, err = t.tx.PrepareContext(ctx, `UPDATE workers SET state = '`+string(Stopped)+`', step = '', pid = 0,
-			started_ns = ?, place = ?, exit_code = ?, exit_signal = ?, exit_cause = ?, exit_reason = ?, ended_ns = ?, reason = ?
-			WHERE id = ? AND state = '`+string(Running)+`' AND completion = '' AND restarts = ?`)
+		t.finish, err = t.tx.PrepareContext(ctx, `UPDATE workers SET state = '`+string(Stopped)+`', ended_ns = ?, document = json_patch(
+				json_remove(document, '$.step', '$.pid', '$.started', '$.place', '$.exit', '$.reason'), ?)
+			WHERE id = ? AND state = '`+string(Running)+`' AND document ->> '$.completion' IS NULL
+				AND coalesce(document ->> '$.restarts', 0) = ?`)
 		if err != nil {
 			return false, err
 		}
 	}
-	place, err := rec.place()
-	if err != nil {
-		return false, err
-	}
-	exit, code := rec.exit()
-	res, err := t.finish.ExecContext(ctx, nanos(rec.Started), place, code, exit.Signal, string(exit.Cause), exit.Reason,
-		nanos(exit.Time), rec.Reason, rec.ID, rec.Restarts)
+	end := ending{Started: rec.Started, Place: rec.Place, Exit: rec.Exit, Reason: rec.Reason}
+	res, err := t.finish.ExecContext(ctx, rec.ended(), document{end}, rec.ID, rec.Restarts)
 	if err != nil {
 		return false, err
 	}
@@ -175,7 +161,7 @@ func (t *Tx) prepare(ctx context.Context) (err error) {
 		t.get, err = t.tx.PrepareContext(ctx, getOne)
 	}
 	if err == nil && t.update == nil {
-		t.update, err = t.tx.PrepareContext(ctx, "UPDATE workers SET ("+columns+") = ("+placeholders+") WHERE id = ?")
+		t.update, err = t.tx.PrepareContext(ctx, "UPDATE workers SET ("+written+") = ("+marks(written)+") WHERE id = ?")
 	}
 	return err
 }
@@ -183,7 +169,9 @@ func (t *Tx) prepare(ctx context.Context) (err error) {
 // Delete removes the record with that id, if there is one.
 func (t *Tx) Delete(ctx context.Context, id string) error {
 	var secret bool
-	err := t.tx.QueryRowContext(ctx, "DELETE FROM workers WHERE id = ? RETURNING env <> '' OR replaces <> ''", id).Scan(&secret)
+	// It is a search in the text, which works on a document that can't be read.
+	err := t.tx.QueryRowContext(ctx, `DELETE FROM workers WHERE id = ?
+		RETURNING instr(document, '"env":[') OR instr(document, '"replaces":{')`, id).Scan(&secret)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -210,8 +198,8 @@ func (q Query) where() (string, []any) {
 	var conds []string
 	var args []any
 	if len(q.Names) > 0 {
-		marks := strings.TrimSuffix(strings.Repeat("?, ", len(q.Names)), ", ")
-		conds = append(conds, fmt.Sprintf("(name IN (%s) OR id IN (%s))", marks, marks))
+		names := strings.TrimSuffix(strings.Repeat("?, ", len(q.Names)), ", ")
+		conds = append(conds, fmt.Sprintf("(name IN (%s) OR id IN (%s))", names, names))
 		for range 2 {
 			for _, n := range q.Names {
 				args = append(args, n)
@@ -229,7 +217,7 @@ func (q Query) where() (string, []any) {
 		conds, args = append(conds, "team = ? AND team <> ''"), append(args, q.Team)
 	}
 	if q.Shells {
-		conds = append(conds, "shell <> ''")
+		conds = append(conds, "shell")
 	}
 	if len(conds) == 0 {
 		return "", nil
@@ -261,20 +249,12 @@ func readWhere(ctx context.Context, q querier, where string, args ...any) (recs 
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var r row
-		err := rows.Scan(r.targets()...)
-		if err == nil {
-			err = r.decode()
-		}
-		if err != nil {
-			name := r.Name
-			if name == "" {
-				name = "?"
-			}
-			warnings = append(warnings, fmt.Sprintf("cannot read the record of '%s': %v", name, err))
+		var r Record
+		if err := rows.Scan(r.fields()...); err != nil {
+			warnings = append(warnings, fmt.Sprintf("cannot read the record of '%s': %v", unnamed(r.Name), err))
 			continue
 		}
-		recs = append(recs, r.Record)
+		recs = append(recs, r)
 	}
 	return recs, warnings, rows.Err()
 }
@@ -288,18 +268,15 @@ func (r *Registry) Get(ctx context.Context, id string) (Record, error) {
 const getOne = "SELECT " + columns + " FROM workers WHERE id = ?"
 
 func scan(found *sql.Row, id string) (Record, error) {
-	var r row
-	err := found.Scan(r.targets()...)
+	var r Record
+	err := found.Scan(r.fields()...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Record{}, fmt.Errorf("%s: %w", id, ErrNotFound)
-	}
-	if err == nil {
-		err = r.decode()
 	}
 	if err != nil {
 		return Record{}, fmt.Errorf("read the record of %s: %w", id, err)
 	}
-	return r.Record, nil
+	return r, nil
 }
 
 // Running returns how many workers of a backend are recorded as running.

@@ -29,7 +29,7 @@ const workersDir = "workers"
 var migrations embed.FS
 
 // Schema is the version of the database's schema that this package writes.
-const Schema = 6
+const Schema = 7
 
 // Registry is an open database.
 type Registry struct {
@@ -62,14 +62,19 @@ func Open(ctx context.Context, dir string) (*Registry, error) {
 // one.
 func openInPlace(ctx context.Context, dir string) (*Registry, error) {
 	path := filepath.Join(dir, File)
-	r, err := open(path, url.Values{"_pragma": {"synchronous=NORMAL", "secure_delete=ON"}})
+	r, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.migrate(ctx, dir); err != nil {
+	if err := r.migrate(ctx, dir, Schema); err != nil {
 		return nil, errors.Join(explain(path, err), r.Close())
 	}
 	return r, nil
+}
+
+// openFile opens a file for changes, whatever its schema.
+func openFile(path string) (*Registry, error) {
+	return open(path, url.Values{"_pragma": {"synchronous=NORMAL", "secure_delete=ON"}})
 }
 
 // OpenReadOnly opens the registry in dir for reading. It writes nothing and
@@ -152,13 +157,13 @@ func open(path string, query url.Values) (*Registry, error) {
 // Close closes the database.
 func (r *Registry) Close() error { return r.db.Close() }
 
-// migrate brings the schema to [Schema]. The common case costs one read.
-func (r *Registry) migrate(ctx context.Context, dir string) error {
+// migrate brings the schema to the version to. The common case costs one read.
+func (r *Registry) migrate(ctx context.Context, dir string, to int) error {
 	version, err := userVersion(ctx, r.db)
-	if err != nil || version == Schema {
+	if err != nil || version == to {
 		return err
 	}
-	if version > Schema {
+	if version > to {
 		return newer(r.path, version)
 	}
 	// It can't be set in a transaction, and stays in the file. Nobody waits for
@@ -175,7 +180,7 @@ func (r *Registry) migrate(ctx context.Context, dir string) error {
 	if version, err = userVersion(ctx, tx); err != nil {
 		return err
 	}
-	if version > Schema {
+	if version > to {
 		return newer(r.path, version)
 	}
 	if version == 0 && hasWorkers(dir) {
@@ -186,7 +191,7 @@ func (r *Registry) migrate(ctx context.Context, dir string) error {
 		return err
 	}
 	slices.Sort(scripts)
-	for _, name := range scripts[version:] {
+	for _, name := range scripts[version:to] {
 		script, err := migrations.ReadFile(name)
 		if err != nil {
 			return err
@@ -195,7 +200,7 @@ func (r *Registry) migrate(ctx context.Context, dir string) error {
 			return fmt.Errorf("migrate %s with %s: %w", r.path, name, err)
 		}
 	}
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version=%d", Schema)); err != nil {
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version=%d", to)); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -53,22 +53,11 @@ func Build(ctx context.Context, dir string, recs []Record, s Salvaged) (err erro
 	if err := os.WriteFile(filepath.Join(tmp, File), nil, 0o600); err != nil {
 		return fmt.Errorf("make a new database: %w", err)
 	}
-	r, err := openInPlace(ctx, tmp)
+	r, err := openFile(filepath.Join(tmp, File))
 	if err != nil {
 		return err
 	}
-	err = r.Change(ctx, func(ctx context.Context, tx *Tx) error {
-		for i := range recs {
-			if err := tx.Insert(ctx, &recs[i]); err != nil {
-				return err
-			}
-		}
-		if err := tx.restore(ctx, &s); err != nil {
-			return err
-		}
-		_, err := tx.Append(ctx, s.Events...)
-		return err
-	})
+	err = r.fill(ctx, tmp, recs, s)
 	// The last one to close a database writes its log back and removes it.
 	if err := errors.Join(err, r.Close()); err != nil {
 		return err
@@ -77,4 +66,32 @@ func Build(ctx context.Context, dir string, recs []Record, s Salvaged) (err erro
 		return fmt.Errorf("put the new database in place: %w", err)
 	}
 	return nil
+}
+
+// fill writes recs and what was salvaged into a new database in dir. The salvaged rows
+// are migrated like those of a database that is good.
+func (r *Registry) fill(ctx context.Context, dir string, recs []Record, s Salvaged) error {
+	if len(s.teams) > 0 {
+		if err := r.migrate(ctx, dir, s.schema); err != nil {
+			return err
+		}
+		if err := r.Change(ctx, func(ctx context.Context, tx *Tx) error { return tx.restore(ctx, &s) }); err != nil {
+			return err
+		}
+	}
+	if err := r.migrate(ctx, dir, Schema); err != nil {
+		return err
+	}
+	return r.Change(ctx, func(ctx context.Context, tx *Tx) error {
+		for i := range recs {
+			if err := tx.Insert(ctx, &recs[i]); err != nil {
+				return err
+			}
+		}
+		if err := tx.mend(ctx); err != nil {
+			return err
+		}
+		_, err := tx.Append(ctx, s.Events...)
+		return err
+	})
 }

@@ -1,8 +1,6 @@
 package registry
 
 import (
-	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -45,27 +43,27 @@ const (
 type Record struct {
 	Spec
 
-	State State
+	State State `json:"state,omitempty"`
 	// Step is what is under way.
-	Step      string
-	Workspace *swarm.WorkspaceRef
-	Handle    swarm.Handle
-	Place     swarm.Where
-	PID       int
-	Started   time.Time
+	Step      string              `json:"step,omitempty"`
+	Workspace *swarm.WorkspaceRef `json:"workspace,omitempty"`
+	Handle    swarm.Handle        `json:"handle,omitzero"`
+	Place     swarm.Where         `json:"place,omitzero"`
+	PID       int                 `json:"pid,omitempty"`
+	Started   time.Time           `json:"started,omitzero"`
 	// Exit is nil if it is not known.
-	Exit *swarm.Exit
+	Exit *swarm.Exit `json:"exit,omitempty"`
 	// Completion is what the worker said when it was done, if it did.
-	Completion *swarm.Completion
+	Completion *swarm.Completion `json:"completion,omitempty"`
 	// Restarts is how many of its restarts the events tell.
-	Restarts int
+	Restarts int `json:"restarts,omitempty"`
 	// Replaces is the record that this one is to take the place of once its spawn
 	// is done; nil otherwise.
-	Replaces *Record
+	Replaces *Record `json:"replaces,omitempty"`
 	// Reason explains the state in one line; it may be empty.
-	Reason string
+	Reason string `json:"reason,omitempty"`
 	// ShellRead is how many bytes of a background shell's transcript were read.
-	ShellRead int64
+	ShellRead int64 `json:"shell_read,omitempty"`
 }
 
 // IsRunning reports whether the worker was started and no end is recorded.
@@ -82,9 +80,9 @@ func IndexOf(recs []Record, id string) int {
 // Spec is what was asked for. It does not change, and it is what a run
 // directory's worker.json holds.
 type Spec struct {
-	ID          string            `json:"id"`
-	Name        string            `json:"name"`
-	Backend     string            `json:"backend"`
+	ID          string            `json:"id,omitempty"`
+	Name        string            `json:"name,omitempty"`
+	Backend     string            `json:"backend,omitempty"`
 	Plugin      *Plugin           `json:"plugin,omitempty"`
 	Command     []string          `json:"command"`
 	Dir         string            `json:"dir"`
@@ -150,124 +148,39 @@ type WorkspaceAsk struct {
 	Within bool `json:"within,omitempty"`
 }
 
-// columns are those of a record, in the order of fields and scan.
-const columns = `id, name, state, step, backend, plugin, command, dir, env, tags, options, kill_policy,
-	output_limit, retain, owner, team, workspace_ask, workspace, handle_version, handle, place, pid,
-	created_ns, started_ns, exit_code, exit_signal, exit_cause, exit_reason, ended_ns, reason,
-	stdin, restart, ralph, previous, replaces, restarts, completion, project,
-	agent, shell, shell_read, profile`
+// columns are those that a record is read from, in the order of fields. Besides them a
+// row has seq, and what indexes need: ended_ns and shell, see values.
+const columns = "id, name, document, state, backend, team, retain, handle_version, handle"
 
-// row is a record as it is stored.
-type row struct {
-	Record
-	plugin, command, env, tags, options, kill, ask, workspace, place string
-	owner, restart, previous, replaces, completion, shell            string
-	created, started, ended                                          int64
-	code                                                             *int
-	exit                                                             swarm.Exit
+const written = columns + ", ended_ns, shell"
+
+func (r *Record) fields() []any {
+	return []any{&r.ID, &r.Name, document{r}, &r.State, &r.Backend, &r.Team, &r.Retain, &r.Handle.Version, &r.Handle.Data}
 }
 
-// targets are the places that a row is scanned into.
-func (r *row) targets() []any {
-	return []any{
-		&r.ID, &r.Name, &r.State, &r.Step, &r.Backend, &r.plugin, &r.command, &r.Dir, &r.env, &r.tags, &r.options, &r.kill,
-		&r.OutputLimit, &r.Retain, &r.owner, &r.Team, &r.ask, &r.workspace, &r.Handle.Version, &r.Handle.Data, &r.place, &r.PID,
-		&r.created, &r.started, &r.code, &r.exit.Signal, &r.exit.Cause, &r.exit.Reason, &r.ended, &r.Reason,
-		&r.Stdin, &r.restart, &r.Ralph, &r.previous, &r.replaces, &r.Restarts, &r.completion, &r.Project,
-		&r.Agent, &r.shell, &r.ShellRead, &r.Profile,
-	}
+// values are what is stored of a record, in the order of written. Its document leaves
+// out what has a column.
+func (r *Record) values() []any {
+	rest := *r
+	rest.ID, rest.Name, rest.State, rest.Backend, rest.Team, rest.Retain, rest.Handle = "", "", "", "", "", "", swarm.Handle{}
+	values := r.fields()
+	values[2] = document{&rest}
+	return append(values, r.ended(), r.Shell != nil)
 }
 
-// decode fills in the record from what was scanned.
-func (r *row) decode() error {
-	for _, f := range []struct {
-		text string
-		into any
-	}{
-		{r.plugin, &r.Plugin},
-		{r.command, &r.Command},
-		{r.env, &r.Env},
-		{r.tags, &r.Tags},
-		{r.options, &r.Options},
-		{r.kill, &r.Kill},
-		{r.ask, &r.Ask},
-		{r.workspace, &r.Workspace},
-		{r.place, &r.Place},
-		{r.owner, &r.Owner},
-		{r.restart, &r.Restart},
-		{r.previous, &r.Previous},
-		{r.replaces, &r.Replaces},
-		{r.completion, &r.Completion},
-		{r.shell, &r.Shell},
-	} {
-		if f.text == "" {
-			continue
-		}
-		if err := json.Unmarshal([]byte(f.text), f.into); err != nil {
-			return err
-		}
-	}
-	r.Created, r.Started = when(r.created), when(r.started)
-	if r.code != nil {
-		r.exit.Code, r.exit.Time = *r.code, when(r.ended)
-		r.Exit = &r.exit
-	}
-	return nil
-}
-
-// values are what is stored of a record, in the order of columns.
-func (r *Record) values() ([]any, error) {
-	var err error
-	text := func(v any, empty bool) string {
-		if empty || err != nil {
-			return ""
-		}
-		var b []byte
-		b, err = json.Marshal(v)
-		return string(b)
-	}
-	exit, code := r.exit()
-	place, perr := r.place()
-	err = errors.Join(err, perr)
-	values := []any{
-		r.ID, r.Name, string(r.State), r.Step, r.Backend, text(r.Plugin, r.Plugin == nil), text(r.Command, false), r.Dir,
-		text(r.Env, len(r.Env) == 0), text(r.Tags, len(r.Tags) == 0), text(r.Options, len(r.Options) == 0), text(r.Kill, false),
-		r.OutputLimit, r.Retain, text(r.Owner, r.Owner == nil), r.Team, text(r.Ask, r.Ask == nil), text(r.Workspace, r.Workspace == nil),
-		r.Handle.Version, r.Handle.Data, place, r.PID,
-		nanos(r.Created), nanos(r.Started), code, exit.Signal, string(exit.Cause), exit.Reason, nanos(exit.Time), r.Reason,
-		r.Stdin, text(r.Restart, r.Restart == swarm.Restart{}), r.Ralph, text(r.Previous, len(r.Previous) == 0),
-		text(r.Replaces, r.Replaces == nil), r.Restarts, text(r.Completion, r.Completion == nil), r.Project,
-		r.Agent, text(r.Shell, r.Shell == nil), r.ShellRead, r.Profile,
-	}
-	return values, err
-}
-
-// exit is what is stored of an exit; the code is nil if there is none.
-func (r *Record) exit() (swarm.Exit, *int) {
+// ended is when the worker ended, in Unix nanoseconds; 0 if that is not known.
+func (r *Record) ended() int64 {
 	if r.Exit == nil {
-		return swarm.Exit{}, nil
-	}
-	return *r.Exit, &r.Exit.Code
-}
-
-func (r *Record) place() (string, error) {
-	if r.Place.Kind == "" && r.Place.Name == "" && len(r.Place.Parts) == 0 {
-		return "", nil
-	}
-	b, err := json.Marshal(r.Place)
-	return string(b), err
-}
-
-func when(ns int64) time.Time {
-	if ns == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, ns)
-}
-
-func nanos(t time.Time) int64 {
-	if t.IsZero() {
 		return 0
 	}
-	return t.UnixNano()
+	return nanos(r.Exit.Time)
+}
+
+// ending is the part of a document that the end of a worker changes. What it leaves out
+// is removed, and so are the step and the pid.
+type ending struct {
+	Started time.Time    `json:"started,omitzero"`
+	Place   swarm.Where `json:"place,omitzero"`
+	Exit    *swarm.Exit  `json:"exit,omitempty"`
+	Reason  string       `json:"reason,omitempty"`
 }

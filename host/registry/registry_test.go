@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -233,16 +234,8 @@ func TestFixtures(t *testing.T) {
 		writeFixture(t)
 	}
 	for schema := 1; schema <= Schema; schema++ {
-		data, err := os.ReadFile(fixture(schema))
-		if err != nil {
-			t.Fatal(err)
-		}
 		for what, open := range map[string]func(context.Context, string) (*Registry, error){"changes": Open, "reading": OpenReadOnly} {
-			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, File), data, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			r, err := open(t.Context(), dir)
+			r, err := open(t.Context(), olderSchema(t, schema))
 			if err != nil {
 				t.Fatalf("schema %d, for %s: %v", schema, what, err)
 			}
@@ -270,14 +263,7 @@ func TestFixtures(t *testing.T) {
 func TestManyMigrate(t *testing.T) {
 	t.Parallel()
 	for schema := 1; schema < Schema; schema++ {
-		data, err := os.ReadFile(fixture(schema))
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, File), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		dir := olderSchema(t, schema)
 		const many = 12
 		errs := make(chan error, many)
 		for i := range many {
@@ -300,6 +286,71 @@ func TestManyMigrate(t *testing.T) {
 			t.Errorf("schema %d: %d records", schema, len(got))
 		}
 	}
+}
+
+// TestMigrateUnreadable: a migration keeps a record that can't be read, and the others.
+func TestMigrateUnreadable(t *testing.T) {
+	t.Parallel()
+	dir := olderSchema(t, 6)
+	raw(t, dir, `UPDATE workers SET command = '["half' WHERE name = 'bare'`)
+	r := openTest(t, dir)
+	recs, warnings, err := r.Read(t.Context(), Query{})
+	if err != nil || len(recs) != 1 || len(warnings) != 1 || !strings.Contains(warnings[0], "'bare'") {
+		t.Errorf("records %v, warnings %q, %v", recs, warnings, err)
+	}
+	if err := r.Change(t.Context(), func(ctx context.Context, tx *Tx) error { return tx.Delete(ctx, bare("bare").ID) }); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]Record{full()}, readAll(t, r)); diff != "" {
+		t.Errorf("after it was deleted (-want +got):\n%s", diff)
+	}
+}
+
+// TestMigrateNumbers: a number is not given again after a migration, although its row
+// is gone.
+func TestMigrateNumbers(t *testing.T) {
+	t.Parallel()
+	dir := olderSchema(t, 6)
+	raw(t, dir, "DELETE FROM agents; DELETE FROM shutdowns")
+	agent, shutdown := Agent{ID: "a", Role: RoleWorker, Status: AgentActive}, Shutdown{Phase: ShutdownRequested}
+	change(t, openTest(t, dir), func(ctx context.Context, tx *Tx) error {
+		return errors.Join(tx.InsertAgent(ctx, &agent), tx.InsertShutdown(ctx, &shutdown))
+	})
+	if agent.Seq != 4 || shutdown.ID != 3 {
+		t.Errorf("agent %d, shutdown %d, want 4 and 3", agent.Seq, shutdown.ID)
+	}
+}
+
+// TestMigrateErases: the environment of a record of an older schema can be erased.
+func TestMigrateErases(t *testing.T) {
+	t.Parallel()
+	dir := olderSchema(t, 6)
+	raw(t, dir, `UPDATE workers SET env = '["KEY=SECRET-1"]' WHERE name = 'full'`)
+	r := openTest(t, dir)
+	if !bytes.Contains(contents(t, dir), []byte("SECRET-1")) {
+		t.Error("the environment can't be found: the test proves nothing")
+	}
+	change(t, r, func(ctx context.Context, tx *Tx) error { return tx.Delete(ctx, full().ID) })
+	if err := r.Scrub(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(contents(t, dir), []byte("SECRET-1")) {
+		t.Error("the environment is still there")
+	}
+}
+
+// olderSchema returns a state directory with the fixture of a schema.
+func olderSchema(t *testing.T, schema int) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	data, err := os.ReadFile(fixture(schema))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, File), data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 func fixture(schema int) string { return filepath.Join("testdata", fmt.Sprintf("schema%d.db", schema)) }
@@ -355,8 +406,8 @@ func TestUnreadableRecord(t *testing.T) {
 	dir := t.TempDir()
 	r := openTest(t, dir)
 	insert(t, r, bare("a"), bare("b"), bare("c"))
-	raw(t, dir, "UPDATE workers SET command = '[\"half' WHERE name = 'b'")
-	raw(t, dir, "UPDATE workers SET pid = 'not a number' WHERE name = 'c'")
+	raw(t, dir, `UPDATE workers SET document = '{"command": ["half' WHERE name = 'b'`)
+	raw(t, dir, "UPDATE workers SET document = json_set(document, '$.pid', 'not a number') WHERE name = 'c'")
 	recs, warnings, err := r.Read(t.Context(), Query{})
 	if err != nil || len(recs) != 1 || recs[0].Name != "a" || len(warnings) != 2 || !strings.Contains(warnings[0], "'b'") || !strings.Contains(warnings[1], "'c'") {
 		t.Errorf("records %v, warnings %q, %v", recs, warnings, err)

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -24,31 +23,33 @@ const (
 type Shutdown struct {
 	// ID grows with every shutdown of the state directory; 0 for one that is to be
 	// added.
-	ID            int64
-	Team, AgentID string
+	ID      int64  `json:"-"`
+	Team    string `json:"-"`
+	AgentID string `json:"-"`
 	// Requester is the member who asked for it.
-	Requester, Reason string
-	Phase             ShutdownPhase
-	Forced            bool
+	Requester string        `json:"requester,omitempty"`
+	Reason    string        `json:"reason,omitempty"`
+	Phase     ShutdownPhase `json:"-"`
+	Forced    bool          `json:"forced,omitempty"`
 	// Told says that its rejection was returned to the one who asked.
-	Told bool
+	Told      bool      `json:"told,omitempty"`
+	Requested time.Time `json:"requested"`
 	// Responded and Completed are zero where they did not happen.
-	Requested, Responded, Completed time.Time
+	Responded time.Time `json:"responded,omitzero"`
+	Completed time.Time `json:"completed,omitzero"`
 	// Response is what the agent said to it.
-	Response string
+	Response string `json:"response,omitempty"`
 	// Reassigned are the ids of the tasks that were given back with it.
-	Reassigned []string
+	Reassigned []string `json:"reassigned,omitempty"`
 }
 
-const shutdownColumns = `team, agent_id, requester, reason, phase, forced, told, requested_ns, responded_ns, completed_ns, response, reassigned`
+const shutdownColumns = "team, agent_id, document, phase"
+
+func (s *Shutdown) fields() []any { return []any{&s.Team, &s.AgentID, document{s}, &s.Phase} }
 
 // InsertShutdown adds a shutdown and gives it its ID.
 func (t *Tx) InsertShutdown(ctx context.Context, s *Shutdown) error {
-	values, err := s.values()
-	if err != nil {
-		return err
-	}
-	res, err := t.tx.ExecContext(ctx, "INSERT INTO shutdowns ("+shutdownColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values...)
+	res, err := t.tx.ExecContext(ctx, "INSERT INTO shutdowns ("+shutdownColumns+") VALUES ("+marks(shutdownColumns)+")", s.fields()...)
 	if err == nil {
 		s.ID, err = res.LastInsertId()
 	}
@@ -60,10 +61,7 @@ func (t *Tx) InsertShutdown(ctx context.Context, s *Shutdown) error {
 
 // PutShutdown writes a shutdown in the place of the one with its ID.
 func (t *Tx) PutShutdown(ctx context.Context, s *Shutdown) error {
-	values, err := s.values()
-	if err == nil {
-		_, err = t.tx.ExecContext(ctx, "UPDATE shutdowns SET ("+shutdownColumns+") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?", append(values, s.ID)...)
-	}
+	_, err := t.tx.ExecContext(ctx, "UPDATE shutdowns SET ("+shutdownColumns+") = ("+marks(shutdownColumns)+") WHERE id = ?", append(s.fields(), s.ID)...)
 	if err != nil {
 		return fmt.Errorf("write the shutdown of '%s': %w", s.AgentID, err)
 	}
@@ -96,33 +94,10 @@ func (t *Tx) shutdowns(ctx context.Context, where string, args ...any) (all []Sh
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var s Shutdown
-		var requested, responded, completed int64
-		var reassigned string
-		err := rows.Scan(&s.ID, &s.Team, &s.AgentID, &s.Requester, &s.Reason, &s.Phase, &s.Forced, &s.Told,
-			&requested, &responded, &completed, &s.Response, &reassigned)
-		if err == nil && reassigned != "" {
-			err = json.Unmarshal([]byte(reassigned), &s.Reassigned)
-		}
-		if err != nil {
+		if err := rows.Scan(append([]any{&s.ID}, s.fields()...)...); err != nil {
 			return nil, fmt.Errorf("read shutdowns: %w", err)
 		}
-		s.Requested, s.Responded, s.Completed = when(requested), when(responded), when(completed)
 		all = append(all, s)
 	}
 	return all, rows.Err()
-}
-
-func (s *Shutdown) values() ([]any, error) {
-	reassigned := ""
-	if len(s.Reassigned) > 0 {
-		b, err := json.Marshal(s.Reassigned)
-		if err != nil {
-			return nil, err
-		}
-		reassigned = string(b)
-	}
-	return []any{
-		s.Team, s.AgentID, s.Requester, s.Reason, string(s.Phase), s.Forced, s.Told,
-		nanos(s.Requested), nanos(s.Responded), nanos(s.Completed), s.Response, reassigned,
-	}, nil
 }

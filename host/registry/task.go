@@ -31,35 +31,48 @@ const (
 
 // Task is a piece of a team's work.
 type Task struct {
-	Team string
+	Team string `json:"-"`
 	// N is its number, counted in its team from 1.
-	N                  int
-	Title, Description string
-	Priority           Priority
-	Status             TaskStatus
+	N           int        `json:"-"`
+	Title       string     `json:"title"`
+	Description string     `json:"description,omitempty"`
+	Priority    Priority   `json:"priority"`
+	Status      TaskStatus `json:"-"`
 	// Owner is the member that works on it or did it, or empty.
-	Owner string
+	Owner string `json:"-"`
 	// Assignee is the member that it was made for; empty: any.
-	Assignee         string
-	Created, Updated time.Time
+	Assignee string    `json:"-"`
+	Created  time.Time `json:"-"`
+	Updated  time.Time `json:"updated,omitzero"`
 	// Claimed and Completed are zero where they did not happen.
-	Claimed, Completed time.Time
+	Claimed   time.Time `json:"claimed,omitzero"`
+	Completed time.Time `json:"completed,omitzero"`
 	// Warning says in one line what is unusual about it, or nothing.
-	Warning string
+	Warning string `json:"warning,omitempty"`
 	// Needs are the tasks that have to be completed before it; Blocks those that
 	// wait for it. Both are sorted, and Blocks is only read, never written.
-	Needs, Blocks []int
+	Needs  []int `json:"-"`
+	Blocks []int `json:"-"`
 	// Receipt says how its assignee learned of it.
-	Receipt
+	Receipt `json:"-"`
+}
+
+const taskColumns = "team, n, document, status, owner, assignee, created_ns, brought, brought_ns, quiet"
+
+func (t *Task) fields() []any {
+	return []any{
+		&t.Team, &t.N, document{t}, &t.Status, &t.Owner, &t.Assignee, (*stamp)(&t.Created),
+		&t.How, (*stamp)(&t.Brought), &t.Quiet,
+	}
 }
 
 // AddTask adds a task and gives it the next number of its team.
 func (t *Tx) AddTask(ctx context.Context, task *Task) error {
 	task.Quiet = task.Quiet || t.Quiet
-	err := t.tx.QueryRowContext(ctx, `INSERT INTO tasks (`+taskColumns+`)
-		SELECT ?1, coalesce(max(n), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 FROM tasks WHERE team = ?1 RETURNING n`,
-		task.Team, task.Title, task.Description, task.Priority, task.Status, task.Owner, nanos(task.Created), nanos(task.Updated),
-		nanos(task.Claimed), nanos(task.Completed), task.Warning, task.Assignee, task.How, nanos(task.Brought), task.Quiet).Scan(&task.N)
+	err := t.tx.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) + 1 FROM tasks WHERE team = ?", task.Team).Scan(&task.N)
+	if err == nil {
+		_, err = t.tx.ExecContext(ctx, "INSERT INTO tasks ("+taskColumns+") VALUES ("+marks(taskColumns)+")", task.fields()...)
+	}
 	if err != nil {
 		return fmt.Errorf("add a task to '%s': %w", task.Team, err)
 	}
@@ -68,12 +81,8 @@ func (t *Tx) AddTask(ctx context.Context, task *Task) error {
 
 // PutTask writes a task in the place of the one with its team and number.
 func (t *Tx) PutTask(ctx context.Context, task *Task) error {
-	_, err := t.tx.ExecContext(ctx, `UPDATE tasks SET title = ?, description = ?, priority = ?, status = ?, owner = ?, created_ns = ?,
-		updated_ns = ?, claimed_ns = ?, completed_ns = ?, warning = ?, assignee = ?, brought = ?, brought_ns = ?, quiet = ?
-		WHERE team = ? AND n = ?`,
-		task.Title, task.Description, task.Priority, task.Status, task.Owner, nanos(task.Created),
-		nanos(task.Updated), nanos(task.Claimed), nanos(task.Completed), task.Warning,
-		task.Assignee, task.How, nanos(task.Brought), task.Quiet, task.Team, task.N)
+	_, err := t.tx.ExecContext(ctx, "UPDATE tasks SET ("+taskColumns+") = ("+marks(taskColumns)+") WHERE team = ? AND n = ?",
+		append(task.fields(), task.Team, task.N)...)
 	if err == nil {
 		_, err = t.tx.ExecContext(ctx, "DELETE FROM task_deps WHERE team = ? AND n = ?", task.Team, task.N)
 	}
@@ -116,13 +125,6 @@ func (t *Tx) Task(ctx context.Context, team string, n int) (Task, error) {
 	return Task{}, fmt.Errorf("task %d of '%s': %w", n, team, ErrNotFound)
 }
 
-const taskBasics = "team, n, title, description, priority, status, owner, created_ns, updated_ns, claimed_ns, completed_ns, warning"
-
-// taskReceipt are the columns that tasks have since [receiptSchema].
-const taskReceipt = "assignee, brought, brought_ns, quiet"
-
-const taskColumns = taskBasics + ", " + taskReceipt
-
 // Tasks returns tasks in the order of their numbers.
 func (t *Tx) Tasks(ctx context.Context, q TaskQuery) (tasks []Task, err error) {
 	where, args := "team = ?", []any{q.Team}
@@ -156,16 +158,11 @@ func (t *Tx) Tasks(ctx context.Context, q TaskQuery) (tasks []Task, err error) {
 
 func scanTask(rows *sql.Rows) (Task, error) {
 	var task Task
-	var created, updated, claimed, completed, brought int64
 	var needs, blocks string
-	err := rows.Scan(&task.Team, &task.N, &task.Title, &task.Description, &task.Priority, &task.Status, &task.Owner,
-		&created, &updated, &claimed, &completed, &task.Warning,
-		&task.Assignee, &task.How, &brought, &task.Quiet, &needs, &blocks)
-	if err != nil {
+	if err := rows.Scan(append(task.fields(), &needs, &blocks)...); err != nil {
 		return Task{}, err
 	}
-	task.Created, task.Updated, task.Claimed, task.Completed = when(created), when(updated), when(claimed), when(completed)
-	task.Brought = when(brought)
+	var err error
 	task.Needs, err = numbers(needs)
 	if err == nil {
 		task.Blocks, err = numbers(blocks)

@@ -66,7 +66,7 @@ func teamsOf(schema int) allOfTeams {
 	switch {
 	case schema < 3:
 		return allOfTeams{}
-	case schema < receiptSchema:
+	case schema < 6:
 		all.Tasks[0].Assignee, all.Tasks[0].Receipt = "", Receipt{}
 		all.Messages[0].Receipt = Receipt{How: BroughtRead, Brought: all.Messages[0].Read}
 		all.Messages[1].Receipt = Receipt{Quiet: true}

@@ -1,0 +1,62 @@
+package registry
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// A row of workers, agents, shutdowns and tasks has a column for each field that a
+// query needs, and one for a JSON document of all other fields. The method fields of
+// each struct lists pointers in the order of its columns; they serve as the arguments
+// of a statement and as the targets of a scan.
+
+// document is the document of a row, which is scanned into the struct that of points
+// to, and written from it.
+type document struct{ of any }
+
+// Scan fills in the fields that the document has.
+func (d document) Scan(v any) error {
+	text, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("expected a JSON text, got %T", v)
+	}
+	return json.Unmarshal([]byte(text), d.of)
+}
+
+// Value returns the document's text.
+func (d document) Value() (driver.Value, error) {
+	b, err := json.Marshal(d.of)
+	return string(b), err
+}
+
+// stamp is a time in a column: Unix nanoseconds, 0 for the zero time.
+type stamp time.Time
+
+// Scan reads a column.
+func (s *stamp) Scan(v any) error {
+	ns, ok := v.(int64)
+	if !ok {
+		return fmt.Errorf("expected Unix nanoseconds, got %T", v)
+	}
+	*s = stamp(when(ns))
+	return nil
+}
+
+// Value returns what the column holds.
+func (s *stamp) Value() (driver.Value, error) { return nanos(time.Time(*s)), nil }
+
+func when(ns int64) time.Time {
+	if ns == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, ns)
+}
+
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}

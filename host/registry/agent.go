@@ -83,7 +83,9 @@ const agentColumns = "id, team, name, document, status, worker_id, token_hash, c
 
 func (a *Agent) fields() []any {
 	return []any{
-		&a.ID, &a.Team, &a.Name, document{a}, &a.Status, &a.WorkerID, &a.TokenHash,
+		&a.ID, &a.Team, &a.Name,
+		document{a},
+		&a.Status, &a.WorkerID, &a.TokenHash,
 		(*stamp)(&a.Created), (*stamp)(&a.Heartbeat), (*stamp)(&a.Lost),
 	}
 }

@@ -125,16 +125,16 @@ func (t *Tx) Put(ctx context.Context, rec *Record) error {
 // record many ends.
 func (t *Tx) Finish(ctx context.Context, rec *Record) (finished bool, err error) {
 	if t.finish == nil {
-		t.finish, err = t.tx.PrepareContext(ctx, `UPDATE workers SET state = '`+string(Stopped)+`', ended_ns = ?, document = json_patch(
-				json_remove(document, '$.step', '$.pid', '$.started', '$.place', '$.exit', '$.reason'), ?)
+		t.finish, err = t.tx.PrepareContext(ctx, `UPDATE workers SET state = '`+string(Stopped)+`', ended_ns = ?, document = json_set(document,
+				'$.step', '', '$.pid', 0, '$.started', ?, '$.place', json(?), '$.exit', json(?), '$.reason', ?)
 			WHERE id = ? AND state = '`+string(Running)+`' AND document ->> '$.completion' IS NULL
 				AND coalesce(document ->> '$.restarts', 0) = ?`)
 		if err != nil {
 			return false, err
 		}
 	}
-	end := ending{Started: rec.Started, Place: rec.Place, Exit: rec.Exit, Reason: rec.Reason}
-	res, err := t.finish.ExecContext(ctx, rec.ended(), document{end}, rec.ID, rec.Restarts)
+	res, err := t.finish.ExecContext(ctx, rec.ended(), rec.Started.Format(time.RFC3339Nano), document{rec.Place}, document{rec.Exit}, rec.Reason,
+		rec.ID, rec.Restarts)
 	if err != nil {
 		return false, err
 	}

@@ -79,8 +79,8 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 			fill(t, v.Elem(), n)
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(t, v.Field(i), n)
+		for _, field := range v.Fields() {
+			fill(t, field, n)
 		}
 	default:
 		t.Fatalf("a field of type %v: teach this test to fill it", v.Type())

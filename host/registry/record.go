@@ -175,12 +175,3 @@ func (r *Record) ended() int64 {
 	}
 	return nanos(r.Exit.Time)
 }
-
-// ending is the part of a document that the end of a worker changes. What it leaves out
-// is removed, and so are the step and the pid.
-type ending struct {
-	Started time.Time    `json:"started,omitzero"`
-	Place   swarm.Where `json:"place,omitzero"`
-	Exit    *swarm.Exit  `json:"exit,omitempty"`
-	Reason  string       `json:"reason,omitempty"`
-}

@@ -61,7 +61,9 @@ const taskColumns = "team, n, document, status, owner, assignee, created_ns, bro
 
 func (t *Task) fields() []any {
 	return []any{
-		&t.Team, &t.N, document{t}, &t.Status, &t.Owner, &t.Assignee, (*stamp)(&t.Created),
+		&t.Team, &t.N,
+		document{t},
+		&t.Status, &t.Owner, &t.Assignee, (*stamp)(&t.Created),
 		&t.How, (*stamp)(&t.Brought), &t.Quiet,
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHostile: whatever a file holds, reading it costs little. What a document may
-// cost is told in allocated bytes, which no other load on the machine changes.
+// TestHostile: whatever a file holds, reading it costs little. The cost is measured in
+// allocated bytes, which do not depend on the load of the machine.
 func TestHostile(t *testing.T) {
 	const most = 256 << 20 // for documents of up to 1 MiB
 	repeat := func(s string, size int) string { return strings.Repeat(s, size/len(s)) }
@@ -41,7 +41,7 @@ func TestHostile(t *testing.T) {
 		"cycles":                  {lines("[workers.w#]\ncommand = ['x']\ndepends_on = ["+lines("'w#',", 300)+"]\n", 300), "a cycle: w0 -> w0"},
 		"cycle with itself":       {"[workers.w]\ncommand = ['x']\ndepends_on = [" + repeat("'w',", 900<<10) + "]", "a cycle: w -> w"},
 		"brackets that never end": {repeat("[}", 900<<10), ""},
-		"values that are none":    {repeat("a = [}\n", 900<<10), ""},
+		"invalid values":    {repeat("a = [}\n", 900<<10), ""},
 		"quotes":                  {repeat("\"\"\"", 900<<10), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// What a large project needs is not too much.
+// The limits leave room for a large project.
 func TestManyWorkers(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -207,8 +207,8 @@ func TestAgentCommand(t *testing.T) {
 	}
 }
 
-// What is right in a file with problems is still there: a command that must not
-// fail goes on with it.
+// The valid part of a file with problems is still returned: a command that must not fail
+// continues with it.
 func TestRightPartOfDamagedFile(t *testing.T) {
 	t.Parallel()
 	path := write(t, "config.toml", "[kill]\nfoo = 1\ntimeout = \"9s\"\n")

@@ -83,7 +83,7 @@ func TestFindProject(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := FindProject(deep); got != want {
-		t.Errorf("found %q, want %q: a directory of that name is none", got, want)
+		t.Errorf("found %q, want %q: a directory of that name is not a file", got, want)
 	}
 }
 

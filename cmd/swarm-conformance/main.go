@@ -1,7 +1,7 @@
 // Swarm-conformance checks a built plugin against the contract, with the cases of
-// [github.com/swarmhost/swarm/shared/plugin/plugintest]. `swarm plugin check` runs
-// it in its own place. It is no part of swarm itself because every call of swarm
-// would pay for what it links.
+// [github.com/swarmhost/swarm/shared/plugin/plugintest]. `swarm plugin check` replaces its
+// own process by it. It is a program of its own because the libraries that it links would
+// slow every call of swarm.
 //
 // The package turns a name or a path into a plugin, and what came of the cases into
 // a table or JSON.

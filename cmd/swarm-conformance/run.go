@@ -44,7 +44,7 @@ func run(args []string, out, errs io.Writer, env []string) int {
 	case err != nil:
 		return tell(errs, err, exitUsage)
 	}
-	// What is under way is ended and cleaned up.
+	// After a signal, the running cases are ended and cleaned up.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	ok, err := o.check(ctx, setup.Setup{Env: env, Program: o.swarm}, out, errs)

@@ -237,7 +237,7 @@ func TestClientReadsNothing(t *testing.T) {
 	w.leaves(server, in)
 }
 
-// TestClientReadsNoRefusals: neither does one that sends what is no message.
+// TestClientReadsNoRefusals is the same for a client that sends invalid messages.
 func TestClientReadsNoRefusals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

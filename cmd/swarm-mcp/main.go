@@ -1,6 +1,6 @@
-// Swarm-mcp is the MCP server of swarm; see [github.com/swarmhost/swarm/host/mcp].
-// `swarm mcp` runs it in its own place. It is no part of swarm itself because every
-// call of swarm would pay for what it links.
+// Swarm-mcp is the MCP server of swarm; see [github.com/swarmhost/swarm/host/mcp]. `swarm
+// mcp` replaces its own process by it. It is a program of its own because the libraries
+// that it links would slow every call of swarm.
 //
 // The package turns config files into what tools work with, and the end of the parent
 // into that of the server.

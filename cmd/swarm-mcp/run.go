@@ -74,7 +74,7 @@ func parse(args []string, errs io.Writer) (o options, err error) {
 }
 
 func serve(o options, in io.Reader, out, errs *os.File, env []string) error {
-	// What a library prints must not get between the messages.
+	// The output of a library must not get between the messages.
 	os.Stdout = errs
 	// A client that is gone is the end of the input too; writing to it must not end
 	// the process before it has cleaned up.

@@ -24,7 +24,7 @@ type source struct {
 // open opens a host for what works on workers that are there: nothing that is wrong
 // in a file may stand between an agent and them.
 func (s source) open(ctx context.Context) (*host.Host, error) {
-	// What is right in a damaged file is used.
+	// The valid part of a damaged file is used.
 	loaded, _ := s.setup.LoadUser()
 	return s.setup.Open(ctx, loaded.Config)
 }
@@ -34,7 +34,7 @@ func (s source) tools(name string) tool.Env {
 	env := tool.Env{Open: s.open, Dir: s.dir}
 	switch name {
 	case "spawn-team", "spawn-agent", "worker-spawn":
-		// What is started depends on the project, so a mistake there is an error.
+		// The project decides what is started, so a mistake in its file is an error.
 		loaded, err := s.setup.Load(anyBackend)
 		if loaded == nil {
 			loaded = &config.Loaded{Config: config.Default()}

@@ -170,7 +170,8 @@ func TestTasks(t *testing.T) {
 		t.Errorf("a subscription of a client that declares nothing: %v", failed)
 	}
 
-	// Who does not declare tasks gets none, and nobody sees those of another session.
+	// A client that does not declare tasks gets none, and no client sees the tasks of
+	// another session.
 	r, _ := x.ask(41, "tools/call", bashLine("sleep 1.5; echo waited"), false)
 	if at(r, "structuredContent.stdout") != "waited\n" {
 		t.Errorf("without tasks: %v", r)

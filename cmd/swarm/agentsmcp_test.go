@@ -119,7 +119,7 @@ func testAgentConnect(t *testing.T, l *lab) {
 	}
 	answer = l.call("w", "worker-status", map[string]any{"name": "nobody"})
 	if !strings.Contains(answer, "nobody") {
-		t.Errorf("the answer of worker-status is no error: %q", answer)
+		t.Errorf("worker-status answered %q, want an error", answer)
 	}
 	l.killed()
 }

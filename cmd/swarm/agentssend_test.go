@@ -220,7 +220,7 @@ func testAgentKilledSend(t *testing.T, l *lab) {
 		text := killedTexts[i%len(killedTexts)]
 		prompt := fmt.Sprintf("%d: %s", i, text.text)
 		l.killedSend(prompt, after*time.Millisecond)
-		// What it has submitted is on its way; what it has typed is at the prompt or will be.
+		// A submitted text is on its way; a typed one is at the prompt or will be.
 		l.until("idle")
 		again := ""
 		if l.count(prompt) == 0 {

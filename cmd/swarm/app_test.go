@@ -188,7 +188,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// wrapsNothing is as a plugin's error that is none of the contract's.
+// wrapsNothing is like an error of a plugin that the contract does not define.
 type wrapsNothing struct{}
 
 func (wrapsNothing) Error() string   { return "a plugin's own" }
@@ -246,7 +246,7 @@ func TestEveryVerbHasHelp(t *testing.T) {
 	}
 }
 
-// What workers are, and what becomes of them, is for programs too.
+// Every verb that prints workers or changes them can print JSON for programs.
 func TestEveryVerbHasJSON(t *testing.T) {
 	t.Parallel()
 	a, _, _ := apptest.New()

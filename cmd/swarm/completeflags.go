@@ -112,8 +112,8 @@ func (c *completer) flag(name string) cobra.CompletionFunc {
 	}
 }
 
-// offer completes with what values returns for the state directory. What can't be
-// read is not offered.
+// offer completes with the values that values returns for the state directory. It leaves
+// out everything that can't be read.
 func (c *completer) offer(values func(ctx context.Context, dir string) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		dir, err := c.StateDir()
@@ -124,8 +124,8 @@ func (c *completer) offer(values func(ctx context.Context, dir string) []string)
 	}
 }
 
-// backends are the plugins that can be found, but for the one that makes worktrees.
-// What the others are for only they could tell, and none is started.
+// backends returns the names of the installed plugins except the one that makes worktrees.
+// Only a running plugin could tell its kind, and completion starts none.
 func (c *completer) backends(context.Context, string) []string {
 	loaded, _ := c.Setup().Load(declared.BackendOfEach)
 	if loaded == nil {

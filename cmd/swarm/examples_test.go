@@ -45,7 +45,7 @@ func TestEveryExampleIsRun(t *testing.T) {
 			return true
 		}
 		for line := range ran {
-			// What needs a place of its own has something before or behind it.
+			// An example that needs a place of its own has something before or behind it.
 			if !strings.HasPrefix(line, "#") && strings.Contains(line, example+" > told &") ||
 				strings.HasSuffix(line, "-- sh -c '"+example+"'") {
 				return true

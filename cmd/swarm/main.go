@@ -44,8 +44,8 @@ func interruptible() (ctx context.Context, stop func(), caught func() int) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		// Who started swarm with nohup, or in the background of a script, wants it
-		// to be left alone.
+		// A signal that is ignored stays ignored: swarm was started with nohup, or in the
+		// background of a script.
 		if !signal.Ignored(s) {
 			signal.Notify(signals, s)
 		}

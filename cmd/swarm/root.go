@@ -150,7 +150,7 @@ when it ends one, no process of it remains.`,
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.CompletionOptions.DisableDefaultCmd = true
-	// What a shell is told may hold texts that others wrote.
+	// The completions for a shell may hold text that others wrote.
 	root.SetOut(safetext.Writer(a.Out))
 	root.SetErr(safetext.Writer(a.Err))
 	root.SetFlagErrorFunc(command.FlagError)

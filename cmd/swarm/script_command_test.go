@@ -52,7 +52,7 @@ const eventually = 60 * time.Second
 //	                             lines that match RE and for pids, times and the like
 //	needs FEATURE                skip the script, or fail it in CI, where the machine
 //	                             lacks a feature of shared/machinetest
-//	tolerant                     what is left at the end is on purpose
+//	tolerant                     leftovers at the end are on purpose
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"exits":     cmdExits,
 	"until":     cmdUntil,

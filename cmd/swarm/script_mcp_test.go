@@ -63,7 +63,7 @@ func cmdMCP(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// startMCP starts a server. What it says until it is ready is shown if that fails.
+// startMCP starts a server. If that fails, it shows the server's messages so far.
 func startMCP(ts *testscript.TestScript, errs io.Writer) *mcptest.Client {
 	server := exec.CommandContext(worldOf(ts).t.Context(), filepath.Join(bin, "swarm"), "mcp", "--tools", "shells,workers,teams")
 	server.Env, server.Dir = environ(ts), ts.MkAbs(".")
@@ -78,7 +78,7 @@ func startMCP(ts *testscript.TestScript, errs io.Writer) *mcptest.Client {
 	return client
 }
 
-// endMCP waits until a server has left. That it was killed is no error.
+// endMCP waits until a server has left. A server that was killed is not an error.
 func endMCP(ts *testscript.TestScript, client *mcptest.Client) {
 	err := client.Close()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {

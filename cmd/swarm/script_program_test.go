@@ -104,8 +104,8 @@ func cmdJSONEnv(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], lookup(ts, args[1], args[2]))
 }
 
-// lookup returns a value in JSON, a string without its quotes. What is not
-// there is "missing".
+// lookup returns a value in JSON, a string without its quotes. It returns "missing" for a
+// value that does not exist.
 func lookup(ts *testscript.TestScript, file, path string) string {
 	dec := json.NewDecoder(strings.NewReader(ts.ReadFile(file)))
 	dec.UseNumber()

@@ -52,8 +52,8 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	// A shell starts background jobs with SIGINT ignored, which the scripts' programs
-	// would inherit. What is caught is not.
+	// A shell starts background jobs with SIGINT ignored, which the scripts' programs would
+	// inherit. A caught signal is not inherited.
 	if signal.Ignored(os.Interrupt) {
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	}

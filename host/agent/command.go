@@ -14,8 +14,8 @@ const (
 	placePort   = "{port}"
 )
 
-// fill replaces placeholders in a command, each once: what takes the place of one
-// is not looked into again. A port of 0 is left as it is.
+// fill replaces placeholders in a command, each once: the replacement text is not searched
+// again. With a port of 0, the placeholder of the port stays.
 func fill(command []string, prompt, model, name string, port int) []string {
 	pairs := []string{placePrompt, prompt, placeModel, model, placeName, name}
 	if port != 0 {

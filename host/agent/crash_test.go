@@ -34,8 +34,8 @@ func (w *world) crash(c call, limit time.Duration) {
 	_ = cmd.Run() // however it ended
 }
 
-// TestKillerKilled kills those who kill by force: whatever the moment, the agent is
-// as it was or it is released, once the next one has looked.
+// TestKillerKilled kills the callers of forced kills: at whatever moment, the agent is
+// unchanged or released once the next call has looked.
 func TestKillerKilled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

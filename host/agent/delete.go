@@ -90,7 +90,7 @@ func (d *deleting) kill(ctx context.Context) error {
 	var live []registry.Agent
 	err := d.h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		live, err = tx.Members(ctx, d.name)
-		// Who has the right as an agent has it for as long as it is one.
+		// An agent has the right only while it is an agent, so the caller goes last.
 		live = slices.DeleteFunc(live, func(a registry.Agent) bool { return a.ID == d.caller.Agent })
 		return err
 	})
@@ -139,7 +139,7 @@ func (d *deleting) endCaller(ctx context.Context) {
 	}
 }
 
-// end ends one process. What prevents it is a warning.
+// end ends one process. A failure is a warning.
 func (d *deleting) end(ctx context.Context, workerID string) (warnings []string) {
 	err := endWorker(ctx, d.h, workerID)
 	if err != nil {

@@ -3,11 +3,10 @@
 //
 // # What it decides
 //
-// What is allowed and what a state turns into is host/team's; how a worker is
-// started and ended is host's. This package puts both in an order in which a
-// crash at any moment leaves either the state before or one that the next changing
-// call brings to its end: a process is ended before its agent is recorded as
-// terminated, a keeper is told of an end before the team is.
+// Package host/team decides about rights and states; package host starts and ends workers.
+// This package puts both into an order in which a crash at any moment leaves either the
+// previous state or one that the next changing call completes: a process is ended before
+// its agent is recorded as terminated, and a shim learns of an end before the team does.
 //
 // # Calls
 //

@@ -10,9 +10,9 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// force ends an agent: first its process, then, in the change that records that
-// end, the agent. Who is killed in between leaves an ended worker, whose agent the
-// next changing call terminates.
+// force ends an agent: first its process, then, in the change that records that end, the
+// agent. A caller that is killed in between leaves an ended worker, whose agent the next
+// changing call terminates.
 func (k *killing) force(ctx context.Context) error {
 	for {
 		a, err := k.target(ctx)

@@ -22,7 +22,7 @@ func AwaitMessage(ctx context.Context, h *host.Host, teamName string) error {
 		})
 		return n, err
 	}
-	// What can't be waited for is told without waiting for anything.
+	// Unread messages and errors end the call before it waits for changes.
 	if n, err := unread(ctx); n > 0 || err != nil {
 		return err
 	}

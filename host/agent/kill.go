@@ -40,9 +40,9 @@ type Killed struct {
 // time one wins, and the other gets a [team.TerminatedError]. An agent whose
 // process has gone can't answer, and is [team.Confirmed] at once.
 //
-// What is ended by force is ended whatever becomes of ctx. A process that can't be
-// is a warning, and the agent is terminated all the same. So is a database that can't
-// be written: the next call that can write to it terminates the agent.
+// A forced end is carried out even if ctx ends. A process that can't be ended is a warning,
+// and the agent is terminated all the same. A database that can't be written is a warning
+// too: the next call that can write to it terminates the agent.
 func Kill(ctx context.Context, h *host.Host, req KillRequest) (Killed, error) {
 	caller, warnings, err := begin(ctx, h, req.Team)
 	if err != nil && (!req.Force || !isUnwritable(err)) {
@@ -70,7 +70,7 @@ type killing struct {
 	won bool
 }
 
-// ask begins the negotiation, or ends what is left of an agent that is gone.
+// ask begins the negotiation, or completes the end of an agent whose process is gone.
 func (k *killing) ask(ctx context.Context) error {
 	err := k.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		now := time.Now()

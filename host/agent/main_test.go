@@ -19,8 +19,8 @@ import (
 // bin is where the programs are that a host needs.
 var bin string
 
-// What this program does in the place of running tests. Agents and those who are
-// killed while they call are processes of their own.
+// These make the test program act as another program. Agents, and callers that are killed
+// during a call, are processes of their own.
 const (
 	asCaller = "call"
 	asServer = "serve"

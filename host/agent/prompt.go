@@ -30,7 +30,7 @@ func (s *spawning) prompt(ctx context.Context, caller team.Caller, w host.Worker
 		return
 	}
 	warning := fmt.Sprintf("cannot give agent '%s' its prompt: %v; it is in its inbox", s.out.Name, err)
-	// Who gave up waiting still wants it to have the prompt.
+	// A caller that gave up waiting still wants the agent to have the prompt.
 	ctx = context.WithoutCancel(ctx)
 	err = s.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		_, err := team.Send(ctx, tx, caller, s.req.Team, s.out.ID, s.req.Prompt, time.Now())

@@ -47,7 +47,7 @@ func Respond(ctx context.Context, h *host.Host, req RespondRequest) (Responded, 
 		return Responded{}, err
 	}
 	if req.Approve && req.Ready {
-		// What it has said can't be taken back.
+		// The answer can't be taken back.
 		ctx = context.WithoutCancel(ctx)
 		if h.CallerID() == r.agent.WorkerID {
 			err = r.leave(ctx)

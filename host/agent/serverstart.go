@@ -12,9 +12,9 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// startServer starts the server of a team and returns when it listens. It is held
-// alone by the caller. What is there of it is ended before. It listens where it did
-// before, if it can: agents were told of that port.
+// startServer starts the server of a team and returns when it listens. The caller holds its
+// lock. An old process of the server is ended first. The server listens on its previous
+// port if it can, since agents know that port.
 func startServer(ctx context.Context, h *host.Host, teamName string, s registry.Server) (w host.Worker, port int, err error) {
 	before := s.Port
 	if before != 0 {
@@ -38,8 +38,7 @@ func startServer(ctx context.Context, h *host.Host, teamName string, s registry.
 	return w, s.Port, err
 }
 
-// startServerAt is startServer for a port. What was started is ended if it does not
-// listen.
+// startServerAt is startServer for a port. A server that does not listen is ended.
 func startServerAt(ctx context.Context, h *host.Host, teamName string, s *registry.Server) (w host.Worker, err error) {
 	name, former, err := serverWorker(ctx, h, teamName)
 	if err != nil {
@@ -140,7 +139,7 @@ func awaitPort(ctx context.Context, h *host.Host, w host.Worker, port int) error
 	defer tick.Stop()
 	for {
 		if answers(limited, port) {
-			// What answers may be somebody else's.
+			// The program that answers may be another one.
 			select {
 			case w := <-ended:
 				return endedEarly(ctx, h, w, port)

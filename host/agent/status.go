@@ -169,7 +169,7 @@ func (s *Summary) count(status team.Status) {
 		s.ShuttingDown++
 	case team.Terminated:
 		s.Terminated++
-	case team.Spawning: // it is none of these
+	case team.Spawning: // it counts in the total only
 	}
 }
 

@@ -97,7 +97,7 @@ func TestStatusChangesNothing(t *testing.T) {
 	if !bytes.Equal(before, w.database()) {
 		t.Error("the database has changed")
 	}
-	// Who changes something records it all.
+	// A call that changes something records all of it.
 	_, err = agent.Heartbeat(t.Context(), w.host(), agent.HeartbeatRequest{Team: crew, Agent: "cal"})
 	w.ok(err)
 	if bytes.Equal(before, w.database()) {

@@ -46,7 +46,7 @@ func (ps *Plugins) Groups(recs []registry.Record, pick func(registry.Record) boo
 		}
 		key := r.Backend
 		if r.Plugin != nil {
-			// What was read from JSON can be written as JSON.
+			// It came from JSON, so it can be encoded as JSON.
 			b, _ := json.Marshal(r.Plugin)
 			key += "\x00" + string(b)
 		}

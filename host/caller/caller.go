@@ -101,9 +101,9 @@ func climb(pid int, stop func(proc.Process) bool) string {
 	return ""
 }
 
-// provenRunDir returns the run directory of a process that is a shim of this user;
-// empty if it is none. Everything about it must be this user's or root's: whoever
-// owns the process, or can write the directory, can make them name each other.
+// provenRunDir returns the run directory of a process if it is a shim of this user, else
+// "". The process and the directory must be this user's or root's: whoever owns the
+// process, or can write the directory, can make them name each other.
 func provenRunDir(p proc.Process) string {
 	dir := keeperDir(p.PID)
 	if dir == "" {

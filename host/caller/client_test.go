@@ -58,8 +58,8 @@ func TestLineToMain(t *testing.T) {
 	}
 }
 
-// TestInForeground: a client that leads a session of its own below the first process of
-// the system is a daemon; a wrapper above the client that does so is none.
+// TestInForeground: a client that leads a session of its own below the first process of the
+// system is a daemon; a wrapper above the client that does so is not.
 func TestInForeground(t *testing.T) {
 	t.Parallel()
 	first, err := proc.Read(1)

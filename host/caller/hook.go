@@ -16,9 +16,8 @@ type Hook struct {
 	Above []proc.Identity
 }
 
-// Hook finds the agent whose hook the calling process is. What has to be proven is
-// the same as for an MCP server, see [Host.lineToMain]: a daemon may run hooks for
-// agents in other workers.
+// Hook finds the agent whose hook the calling process is. It requires the same proof as for
+// an MCP server, see [Host.lineToMain]: a daemon may run hooks for agents in other workers.
 func (f *Finder) Hook() (Hook, bool, error) {
 	self, err := proc.Self()
 	if err != nil {

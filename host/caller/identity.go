@@ -12,12 +12,12 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Caller returns who calls: the agent whose token is in the environment, else who
-// lives in the nearest worker above the calling process, as its shim proves it, else
-// a person, unless something says otherwise, see [Host.unproven]. A token that is no
-// agent's is [team.ErrUnknownToken]: who was told who it is must not be taken for
-// somebody else. What runs in a shell that a tool has begun is who began it, for as
-// long as that lives.
+// Caller returns the identity of the caller: the agent whose token is in the environment,
+// else the member in the nearest worker above the calling process, as its shim proves it,
+// else a person, unless something contradicts that, see [Host.unproven]. A token that
+// belongs to no agent is [team.ErrUnknownToken]: a caller that claims an identity must not
+// get another one. A process in a shell that a tool started has the identity of the member
+// that started it, for as long as that member lives.
 //
 // It returns a [team.UnprovenError] if this process runs below a program that serves
 // several sessions, or serves a client that does not provably act for one caller (see

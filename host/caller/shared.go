@@ -10,9 +10,9 @@ import (
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
-// sharedServers are programs that run the commands and tools of several sessions in
-// one process, with the environment of whoever started it first. What runs below one
-// of them can't be told to be anybody's.
+// sharedServers are programs that run the commands and tools of several sessions in one
+// process, with the environment of whoever started it first. A process below one of them
+// can't be attributed to a session.
 var sharedServers = []struct {
 	// program is the base name of the executable or script.
 	program string

@@ -116,7 +116,7 @@ func (e *LinkError) Error() string {
 
 // PlatformError says that a program is for another kind of machine.
 type PlatformError struct {
-	// What is the program, OS and Arch what it is for.
+	// What names the program; OS and Arch are those that it was built for.
 	What, OS, Arch string
 }
 

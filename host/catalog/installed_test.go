@@ -64,7 +64,7 @@ func TestWhichVersion(t *testing.T) {
 	if got := p.found(Config{Command: []string{mine}}); got != mine {
 		t.Errorf("found %s, want the command", got)
 	}
-	// What comes with swarm is found first, unless a version is asked for.
+	// The plugins that come with swarm are found first, unless a version is asked for.
 	shipped := p.add("bin/swarm-plugin-x")
 	if got := p.found(Config{}); got != shipped {
 		t.Errorf("found %s, want the one beside swarm", got)

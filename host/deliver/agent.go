@@ -51,8 +51,8 @@ type Agent struct {
 	// Idle says that an agent which works gets nothing: [ErrWorks]. Most agents take
 	// text while they work.
 	Idle bool
-	// Empty says that a prompt which holds a text gets nothing: [ErrDraft]. What the agent
-	// proposes there looks like one that a person has typed.
+	// Empty says that a prompt which holds a text gets nothing: [ErrDraft]. A proposal of
+	// the agent there looks like a text that a person has typed.
 	Empty bool
 }
 

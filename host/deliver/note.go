@@ -71,7 +71,7 @@ func (d *delivery) resume(ctx context.Context) (taken bool, err error) {
 	if err != nil || n == (Note{}) {
 		return false, err
 	}
-	// What was given before this is read before this.
+	// Earlier input is read before this one.
 	in, err := d.Terminal.Input(ctx, swarm.Input{})
 	switch {
 	case err != nil:
@@ -100,7 +100,7 @@ func (d *delivery) resume(ctx context.Context) (taken bool, err error) {
 }
 
 // whole reports whether the prompt holds the text and, as far as it shows, nothing else.
-// What stands for a long paste counts: the note says whose it is.
+// The placeholder of a long paste counts: the note says whose it is.
 func (d *delivery) whole(l profile.Look) bool {
 	draft := squeeze(l.Draft)
 	return draft == d.mine || d.Profile.Stands(l) || len(d.mine) > partial && draft != "" &&

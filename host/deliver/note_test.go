@@ -90,7 +90,7 @@ func TestTextThatIsSentAgain(t *testing.T) {
 	})
 }
 
-// What was cut off is not submitted with another text.
+// A text that was cut off is not submitted together with another one.
 func TestAnotherTextAfterOneThatWasCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, n := fake{late: time.Second}, notes{}

@@ -167,7 +167,7 @@ func TestTextThatIsThereAlready(t *testing.T) {
 	}
 }
 
-// What somebody else has begun to type is not submitted.
+// A text that a person has begun to type is not submitted.
 func TestTextAfterADraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fake{draft: "rm everything but "}

@@ -29,11 +29,12 @@ const (
 	Kept          Kind = "WORKTREE KEPT"
 	// Rescued: where the work from a workspace is, if nobody could be told.
 	Rescued Kind = "WORK SAVED"
-	// RespawnFailed: the worker stays as it was before, ended.
+	// RespawnFailed says that the worker could not be started again; it stays ended.
 	RespawnFailed Kind = "RESPAWN FAILED"
 	Cleaned       Kind = "CLEANED"
 
-	// What agents do, as their screens show it: Blocked has the question.
+	// These are the states of agents, as their screens show them; the text of Blocked is
+	// the question.
 	Blocked Kind = "BLOCKED"
 	Idle    Kind = "IDLE"
 	Working Kind = "WORKING"

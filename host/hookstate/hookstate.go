@@ -20,7 +20,7 @@ const (
 	// maxFile bounds the file, maxText the texts in it.
 	maxFile = 16 << 10
 	maxText = 500
-	// maxSession bounds a session id. Those of the known agents have less than 50 bytes.
+	// maxSession bounds a session id. The ids of the known agents have less than 50 bytes.
 	maxSession = 128
 )
 
@@ -111,7 +111,7 @@ func (c *Claim) clean() {
 	if !validSession(c.Session) {
 		c.Session = ""
 	}
-	// What lies ahead was not seen, and would hold for ever.
+	// A time in the future was not observed, and would hold for ever.
 	if now := time.Now(); c.At.After(now) || c.Since.After(c.At) {
 		c.At, c.Since = now, now
 	}

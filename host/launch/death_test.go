@@ -67,8 +67,8 @@ func TestPluginsLeaveWhenTheHostIsKilled(t *testing.T) {
 		eventually(t, fmt.Sprintf("plugin %d has left", pid), 10*time.Second, func() bool { return !alive(pid) })
 	}
 
-	// What the host could not clean up any more, the next one does, but only
-	// once it is old enough to be nobody's.
+	// The next host removes the files that a killed host left, but only once they are old
+	// enough to have no owner.
 	sockets, err := openSocketDir(o.Env, o.Dir)
 	if err != nil {
 		t.Fatal(err)

@@ -36,8 +36,7 @@ func binaryAndScript(t *testing.T) map[string][]byte {
 	return map[string][]byte{"binary": binary, "script": []byte("#! /bin/sh \nexec " + testPlugin + ` "$@"` + "\n")}
 }
 
-// What was hashed is what runs, though another program takes its place right after
-// the hashing.
+// The hashed program runs even if another program replaces it right after the hashing.
 func TestExchangedProgramDoesNotRun(t *testing.T) {
 	t.Parallel()
 	for kind, content := range binaryAndScript(t) {

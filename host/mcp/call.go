@@ -71,7 +71,7 @@ func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) 
 	}
 }
 
-// complete does what is left of a call when nobody waits for its answer any more.
+// complete does the rest of a call after its answer has been sent.
 func (s *server) complete(ctx context.Context, r tool.Result) {
 	if r.AfterAnswer == nil {
 		return

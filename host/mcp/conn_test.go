@@ -162,7 +162,7 @@ func TestConnEnds(t *testing.T) {
 	}
 }
 
-// TestConnRefuses: what is no message is answered, and the next one is read.
+// TestConnRefuses: an invalid message is answered with an error, and the next one is read.
 func TestConnRefuses(t *testing.T) {
 	t.Parallel()
 	c, client, out := testConn(t)

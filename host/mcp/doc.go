@@ -10,11 +10,11 @@
 //
 // # Calls
 //
-// A call opens a host of its own, so calls wait for each other only where a
-// transition of the same worker does. A cancelled call is not answered. What only
-// reads ends with it, and so does a command in the foreground; everything else that
-// began goes on to its end behind it: there is no half a kill. What would take longer than
-// a client waits is handed to the background before.
+// A call opens a host of its own, so calls wait for each other only where a transition of
+// the same worker does. A cancelled call is not answered. A call that only reads ends with
+// the cancellation, and so does a command in the foreground; all other work that has begun
+// continues to its end: no kill is left half done. Work that would take longer than a
+// client waits is moved to the background before that.
 //
 // # The end
 //
@@ -24,10 +24,10 @@
 //
 // # Resources
 //
-// swarm://workers/NAME is the output of a worker as plain text, its newest part.
-// The list follows the registry. Who subscribes to a worker is told when it wrote
+// swarm://workers/NAME is the output of a worker as plain text, its newest part. The list
+// follows the registry. A subscriber of a worker is notified when the worker wrote
 // something and when its status changes, at most once a second. swarm://inbox is the
-// caller's unread messages, which nobody marks by reading them there.
+// caller's unread messages; reading them there does not mark them as read.
 //
 // # Tasks
 //

@@ -53,7 +53,7 @@ func (s *server) tellUpdates(ctx context.Context, uri string, stirred <-chan str
 			return
 		case <-stirred:
 		}
-		// Who does not hear of it is gone.
+		// An error means that the client is gone.
 		_ = s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri})
 		pause(ctx, updateEvery)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-// What was let in before the wait has ended when that returns, and nothing is let in
+// When the wait returns, all calls that were let in before have ended, and none is let in
 // afterwards.
 func TestGroup(t *testing.T) {
 	t.Parallel()

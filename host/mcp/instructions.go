@@ -96,6 +96,6 @@ func (s *server) whoText() string {
 	case c.Worker != "":
 		return fmt.Sprintf("You run in worker %s, and are not an agent of a team.", safetext.Line(c.Worker))
 	default:
-		return "You run in a worker that is not known here, and are no agent of a team."
+		return "You run in a worker that this swarm does not know, and you are not an agent of a team."
 	}
 }

@@ -21,7 +21,7 @@ func readLine(r *bufio.Reader, most int) (line []byte, long bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		if room := most - len(line); len(part) > room {
-			// An end that does not fit is none of the message.
+			// A line ending that exceeds the limit does not count.
 			long = long || len(bytes.TrimRight(part, "\r\n")) > room
 			part = part[:room]
 		}

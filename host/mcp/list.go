@@ -20,8 +20,8 @@ type list struct {
 	listed map[string]string
 }
 
-// listNow brings the list up to date before the client gets it. What can't be read
-// does not change it.
+// listNow brings the list up to date before the client gets it. A worker that can't be read
+// does not change the list.
 func (s *server) listNow(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		if method == "resources/list" {

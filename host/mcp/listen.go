@@ -29,8 +29,8 @@ type listening struct {
 	TaskIDs []string        `json:"taskIds"`
 }
 
-// keepTasks puts the tasks of a subscription into its metadata. A request that is not as
-// the protocol has it stays as it is.
+// keepTasks puts the tasks of a subscription into its metadata. It does not change a
+// malformed request.
 func keepTasks(r *jsonrpc.Request) {
 	var params, wanted, meta map[string]json.RawMessage
 	var l listening

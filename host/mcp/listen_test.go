@@ -7,8 +7,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// What the SDK would drop is kept where it does not look, and comes back with its
-// acknowledgement; a request that is not as the protocol has it stays as it is.
+// A field that the SDK would drop is kept in a place that it ignores, and comes back with
+// its acknowledgement; a malformed request is not changed.
 func TestKeepTasks(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct{ params, want string }{
@@ -61,7 +61,7 @@ func TestAmend(t *testing.T) {
 	}
 }
 
-// normal is JSON with its fields in order; what is no JSON stays as it is.
+// normal returns JSON with its fields in order, and any other text unchanged.
 func normal(t *testing.T, text string) string {
 	t.Helper()
 	var v any

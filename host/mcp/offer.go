@@ -97,11 +97,11 @@ func (s *server) describe(t tool.Tool) *sdk.Tool {
 	}
 }
 
-// inputOf returns what a list says of a tool's input: the names and types of the fields,
-// what they mean where neither the name nor the tool's description says it, what they may
-// be, and which are required. Each byte of it is in every request that a client makes to
-// its model; what is left out here is checked all the same, and an error
-// says how to mend the input.
+// inputOf returns the input schema of a tool for the list: the names and types of the
+// fields, their meaning where neither the name nor the tool's description says it, their
+// allowed values, and which are required. Each byte of it is in every request that a client
+// makes to its model. Bounds that the list omits are checked all the same, and an error
+// says how to correct the input.
 func (s *server) inputOf(t tool.Tool) *jsonschema.Schema {
 	full := t.Input()
 	in := &jsonschema.Schema{Type: full.Type, Properties: map[string]*jsonschema.Schema{}, Required: full.Required}
@@ -123,7 +123,7 @@ func (s *server) inputOf(t tool.Tool) *jsonschema.Schema {
 		}
 	}
 	if team := s.caller.Team(); team != "" && t.Member {
-		// Who may have a second team one day has to be able to name it.
+		// A caller that may get a second team has to be able to name it.
 		if s.followsOnly() {
 			delete(in.Properties, teamField)
 		}

@@ -33,7 +33,7 @@ func cost(t *testing.T, c *sdk.ClientSession) (size int, names []string) {
 	return size, names
 }
 
-// What is offered unless somebody asks for more costs a model little.
+// The tools that are offered by default cost a model little.
 func TestDefaultTools(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -62,8 +62,8 @@ func TestDefaultTools(t *testing.T) {
 	}
 }
 
-// What a leader is offered costs no more. Each tool that it is not offered, and each field,
-// is there if somebody asks for the set.
+// The tools that are offered to a leader cost no more. Every other tool, and each omitted
+// field, is there if somebody asks for the set.
 func TestDefaultToolsOfLeaders(t *testing.T) {
 	t.Parallel()
 	for name, caller := range map[string]agent.Standing{

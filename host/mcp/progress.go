@@ -27,7 +27,7 @@ func progress(ctx context.Context, r *sdk.CallToolRequest) (tell func(text strin
 			return
 		}
 		last = done
-		// Who does not hear it gets the answer.
+		// A client that misses it still gets the answer.
 		_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
 			ProgressToken: token, Message: text, Progress: done, Total: total,
 		})

@@ -31,7 +31,7 @@ var template = &sdk.ResourceTemplate{
 	URITemplate: uriPrefix + "{name}",
 	Name:        "worker",
 	Title:       "Output of a worker",
-	Description: "What the worker of that name or id wrote, as plain text: the newest MiB of it. The metadata have its status.",
+	Description: "The newest MiB of the output of the worker with that name or id, as plain text. The metadata hold its status.",
 	MIMEType:    textType,
 }
 

@@ -76,9 +76,8 @@ type server struct {
 	inboxes, cancelled sync.Map
 }
 
-// Serve serves one client until the input ends or ctx does, and has ended the
-// session's shells when it returns, or told their keepers to. That the client left
-// is no error.
+// Serve serves one client until the input or ctx ends. When it returns, it has ended the
+// session's shells, or asked their shims to. The end of the client is not an error.
 func Serve(ctx context.Context, o Options) error {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
@@ -91,7 +90,7 @@ func Serve(ctx context.Context, o Options) error {
 
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	// A list that is there before the client is no change.
+	// The list that exists before the client connects is not a change.
 	listed := make(chan struct{})
 	s.behind.run(func() { s.watchList(running, func() { close(listed) }) })
 	<-listed
@@ -109,7 +108,7 @@ func Serve(ctx context.Context, o Options) error {
 	select {
 	case <-c.ended:
 	case <-ctx.Done():
-		// Who writes to a client that reads nothing is not woken up by that.
+		// That does not wake a writer to a client that reads nothing.
 		_ = c.Close()
 	}
 	stop()
@@ -127,7 +126,7 @@ func Serve(ctx context.Context, o Options) error {
 	s.await(leaving, s.behind.wait)
 	s.await(changing, s.changes.wait)
 	ending.Wait()
-	// What was under way may have started another one.
+	// A call that was still running may have started another shell.
 	s.endShells(context.WithoutCancel(ctx))
 	return nil
 }

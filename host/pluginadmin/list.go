@@ -84,8 +84,9 @@ type Detail struct {
 	WantVersion, WantSHA256 string
 }
 
-// Show starts a plugin and tells all that is known of it. What is wrong with it
-// is in the detail; a plugin that there is not is a [catalog.NotFoundError].
+// Show starts a plugin and returns everything that is known about it. A fault of the plugin
+// is part of the detail; for a plugin that does not exist, the error is a
+// [catalog.NotFoundError].
 func (a *Admin) Show(ctx context.Context, name string) (Detail, error) {
 	e, err := a.catalog.Find(name)
 	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {
@@ -98,7 +99,7 @@ func (a *Admin) Show(ctx context.Context, name string) (Detail, error) {
 	}, nil
 }
 
-// Verdict tells whether a version of a plugin is as it was installed.
+// Verdict says whether a version of a plugin is unchanged since its installation.
 type Verdict struct {
 	Name, Version string
 	// Problems are a line for each thing that is not; none if all is.

@@ -132,7 +132,7 @@ func (s *Set) add(path, name string) error {
 	if i := slices.IndexFunc(s.all, func(old source) bool { return old.name == added.name }); i >= 0 {
 		s.all[i] = added
 	} else {
-		// What a user adds is looked at first.
+		// Profiles of the user come first.
 		s.all = slices.Insert(s.all, 0, added)
 	}
 	return nil

@@ -124,8 +124,8 @@ func (a *agent) feed(ctx context.Context, c *console) {
 	}
 }
 
-// take gives input as it came: keys that were typed on a terminal, or text of a pipe,
-// where a newline at the end stands for Enter. What can't be given is dropped.
+// take gives input unchanged: keys that were typed on a terminal, or text of a pipe, where
+// a newline at the end stands for Enter. Input that can't be given is dropped.
 func (a *agent) take(ctx context.Context, input []byte, keys bool) {
 	if keys {
 		_, _ = a.terminal.Master.Write(input)

@@ -15,7 +15,7 @@ import (
 // to that of the agent, or pipes.
 type console struct {
 	in, out *os.File
-	// before are the settings of the terminal that in is, nil if it is none.
+	// before are the settings of in if it is a terminal, else nil.
 	before *unix.Termios
 	// typed is what comes in, closed at its end. The end of a pipe is an empty piece
 	// before that.

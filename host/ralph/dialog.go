@@ -9,8 +9,8 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 )
 
-// stop is a stop of the loop at a dialog of its agent, which stays as it is so that a
-// person can answer. Nothing is typed before the loop is resumed.
+// stop is a stop of the loop at a dialog of its agent, which stays open so that a person
+// can answer it. Nothing is typed before the loop is resumed.
 type stop struct {
 	// watch tells when the loop is resumed; nil: it has not stopped.
 	watch *watch

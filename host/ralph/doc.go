@@ -11,11 +11,10 @@
 //
 // # State
 //
-// What the loop is and how far it got is in ralph/<name>/state.json under the
-// state directory of swarm, see [Store]. The loop and commands such as `swarm
-// ralph pause` both change it, each time by reading it anew under a lock, so that
-// neither writes over what the other has done. iterations.log beside it tells
-// people what happened.
+// The file ralph/<name>/state.json under the state directory of swarm holds the settings
+// and the progress of the loop, see [Store]. The loop and commands such as `swarm ralph
+// pause` both change it, each time by reading it anew under a lock, so that neither
+// overwrites the changes of the other. iterations.log beside it is a log for people.
 //
 // An iteration is open from its start until its outcome is in the state. One that
 // was killed stays open, and is what the next run of the loop begins with.

@@ -104,7 +104,7 @@ func TestDoneOfRealAgents(t *testing.T) {
 	}
 }
 
-// What is kept is bounded, and a match is found wherever it is.
+// The kept output is bounded, and a match is found wherever it is.
 func TestDoneInMuchOutput(t *testing.T) {
 	t.Parallel()
 	re, err := CompilePattern("DONE")

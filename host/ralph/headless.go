@@ -117,8 +117,8 @@ func (s Store) writePrompt(name string, prompt []byte) error {
 	return errors.Join(f.Close(), os.Rename(f.Name(), filepath.Join(s.Dir(name), promptFile)))
 }
 
-// dropPrompt removes that file, if there is one. What can't be removed is replaced by the
-// next iteration.
+// dropPrompt removes that file, if there is one. The next iteration replaces a file that
+// can't be removed.
 func (s Store) dropPrompt(name string) { _ = os.Remove(filepath.Join(s.Dir(name), promptFile)) }
 
 // openPrompt returns a file to read that holds the prompt and has no name.

@@ -312,7 +312,7 @@ func (it *iteration) given(ctx context.Context, err error) {
 		it.turn.taken = true
 		it.turn.look.Reset(0)
 	case errors.Is(err, pty.ErrNoPaste):
-		// Nothing was given: it is no agent as the profile knows it.
+		// Nothing was given: the program is not the agent that the profile describes.
 		it.profile = nil
 		it.ready.waiting = true
 		it.give(ctx)
@@ -321,7 +321,8 @@ func (it *iteration) given(ctx context.Context, err error) {
 		it.ready.waiting = true
 		it.asks(ctx, profile.Look{State: profile.Blocked, Question: asks.Question, Choices: asks.Choices})
 	case errors.Is(err, deliver.ErrNotSubmitted) && it.presses < maxPresses && it.unsubmitted():
-		// One that still starts takes no Enter. What is at its prompt is not typed again.
+		// An agent that is still starting takes no Enter. The text at its prompt is not
+		// typed again.
 		it.presses++
 		it.ready.waiting = true
 		it.give(ctx)

@@ -69,7 +69,7 @@ func spanOf(text string) (d time.Duration) {
 }
 
 // clockOf returns the next moment that a match of limitAt names: a month, a day, a year,
-// an hour, minutes, am or pm, and a place. A bare number is no time.
+// an hour, minutes, am or pm, and a place. A bare number does not count as a time.
 func clockOf(m []string, now time.Time) (time.Time, bool) {
 	half := strings.ToLower(strings.ReplaceAll(m[6], ".", ""))
 	if half == "" && m[5] == "" {

@@ -281,7 +281,7 @@ func (l *loop) notify(n Note, text string) {
 	}
 }
 
-// log writes to the log of iterations. What can't be written there stops nothing.
+// log writes to the log of iterations. An error there does not stop the loop.
 func (l *loop) log(event, format string, args ...any) {
 	if err := l.store.append(l.name, event, fmt.Sprintf(format, args...), time.Now()); err != nil {
 		l.say("cannot write %s: %v", logFile, err)

@@ -361,7 +361,7 @@ func TestOneLoopOnly(t *testing.T) {
 	first.wait()
 }
 
-// What is typed goes to the agent, and what that has done to the terminal is undone.
+// Typed keys go to the agent, and the modes that it set on the terminal are reset.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -379,12 +379,12 @@ func TestTerminal(t *testing.T) {
 		t.Errorf("it read %q", got)
 	}
 	if !strings.Contains(p.raw(), "\x1b[?25h\x1b[?1049l\x1b[m") {
-		t.Errorf("the terminal is left as it was: %q", p.raw())
+		t.Errorf("the modes of the terminal were not reset: %q", p.raw())
 	}
 }
 
-// What comes by a pipe is given as text, its last newline as Enter; the end of the pipe
-// ends the agent's input.
+// Input from a pipe is given as text, its last newline as Enter; the end of the pipe ends
+// the agent's input.
 func TestPipe(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

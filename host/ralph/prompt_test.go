@@ -24,7 +24,7 @@ func TestReadPrompt(t *testing.T) {
 	}
 }
 
-// Whatever is called a prompt file, it is told at once that it is none.
+// A path that is not a prompt file is refused at once, whatever it is.
 func TestReadPromptOfWhatIsNone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -28,8 +28,8 @@ const (
 // patterns that it was spawned with.
 const maxState = 16 << 20
 
-// What the files of a loop's locks begin with, see [Store.Starting], [Store.Change] and
-// [Run].
+// These are the prefixes of the names of a loop's lock files, see [Store.Starting],
+// [Store.Change] and [Run].
 const (
 	startLock = "ralph-start-"
 	stateLock = "ralph-state-"

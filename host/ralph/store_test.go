@@ -50,7 +50,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// A name that is none leads nowhere.
+// An invalid name leads nowhere.
 func TestStoreNames(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -24,8 +24,8 @@ func members() ([]proc.Process, error) {
 	})
 }
 
-// terminate asks processes to end. Who was asked already is not asked again: many
-// programs take that for impatience.
+// terminate asks processes to end. It does not ask a process twice: many programs take a
+// second request for impatience.
 func terminate(ps []proc.Process, asked map[int]uint64) {
 	for _, p := range ps {
 		if asked[p.PID] == p.Start {

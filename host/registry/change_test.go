@@ -41,7 +41,7 @@ func TestSavepoint(t *testing.T) {
 	}
 }
 
-// What ends the whole change is no matter of its part.
+// A failure that ends the whole change is not handled by its savepoint.
 func TestSavepointOfAChangeThatIsOver(t *testing.T) {
 	t.Parallel()
 	r := openTest(t, t.TempDir())

@@ -12,9 +12,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// settling is when to look again after a change was seen. What a change wrote can
-// be seen by readers only a moment after the file system tells that it wrote, and
-// nothing tells of that moment.
+// settling is when to look again after a change was seen. Readers can see a change only a
+// moment after the file system reports the write, and no event reports that moment.
 var settling = []time.Duration{30 * time.Millisecond, time.Second}
 
 // Changes tells that the database of a state directory was changed, by whomever.

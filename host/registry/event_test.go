@@ -93,7 +93,7 @@ func TestOneEnd(t *testing.T) {
 	}
 }
 
-// What an end changes is written only into a record that is as it was.
+// The changes of an end are written only into a record that has not changed meanwhile.
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	r := openTest(t, t.TempDir())

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// What a call does however many workers there are reads no table from end to end.
+// The queries of calls whose cost must not depend on the number of workers never scan a
+// whole table.
 func TestQueriesSeek(t *testing.T) {
 	t.Parallel()
 	r := openTest(t, t.TempDir())

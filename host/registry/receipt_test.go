@@ -111,7 +111,7 @@ func TestAWaitingRequest(t *testing.T) {
 	w.want("an answered one", Waiting{Messages: 1}, "ann")
 }
 
-// What was brought waits no more; what came while a line was typed does.
+// A message that was brought waits no longer; one that came while a line was typed does.
 func TestBringing(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1700000000, 7)
@@ -150,7 +150,8 @@ func TestBringing(t *testing.T) {
 				}
 				return errors.Join(err, tx.MarkRead(ctx, "red", "ann", late, late, now))
 			})
-			// What was read stays so for a new process, what was only brought waits again.
+			// For a new process, read messages stay read, and messages that were only
+			// brought wait again.
 			w.do(func(ctx context.Context, tx *Tx) error { return tx.BringAgain(ctx, ann) })
 			w.want("with another process", Waiting{Messages: 1, Tasks: 1}, "ann")
 			w.do(func(ctx context.Context, tx *Tx) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a damaged database still tells of teams is in the one that is made anew.
+// The rebuilt database has the teams that can still be read from the damaged one.
 func TestSalvage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -92,7 +92,7 @@ func TestSalvageAroundADamagedPage(t *testing.T) {
 	}
 }
 
-// What is left of a team does not wait for what is lost.
+// The remaining parts of a team do not wait for lost ones.
 func TestSalvageMends(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -116,7 +116,7 @@ func TestSalvageMends(t *testing.T) {
 	}
 }
 
-// What there was of teams in a database of long ago is saved as a migration keeps it.
+// The teams of a database with an old schema are saved as a migration would keep them.
 func TestSalvageOfOlderSchema(t *testing.T) {
 	t.Parallel()
 	for schema := 1; schema <= Schema; schema++ {

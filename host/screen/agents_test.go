@@ -10,8 +10,8 @@ import (
 )
 
 // TestRealAgents reads what Claude Code 2.1.330 and Codex 0.169.0 wrote in two turns, the
-// second one of which ends with ALL DONE, to a terminal of 80 × 24. What they showed at
-// the end is from tmux.
+// second one of which ends with ALL DONE, to a terminal of 80 × 24. The expected screens at
+// the end are from tmux.
 func TestRealAgents(t *testing.T) {
 	t.Parallel()
 	for _, agent := range []string{"claude", "codex"} {

@@ -64,13 +64,13 @@ func FuzzScreen(f *testing.F) {
 		if got := r.size(); got > 4*maxRows*maxRaw {
 			t.Errorf("%q again and again keeps %d cells", in, got)
 		}
-		// Who looks at it in between misses nothing: the last picture is the same.
+		// A reader in between misses nothing: the last picture is the same.
 		r.Settle()
 		r.Write([]byte("x"), time.Time{})
 	})
 }
 
-// What programs do that mean it badly.
+// The output of programs that try to use up memory.
 func TestKeepsLittle(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{

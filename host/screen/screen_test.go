@@ -177,7 +177,7 @@ func TestFinished(t *testing.T) {
 	}
 }
 
-// What was shown goes on where it was, and is shown again if it has changed.
+// A line that was shown continues in its place, and is shown again if it has changed.
 func TestSettledLineGoesOn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

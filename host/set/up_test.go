@@ -197,7 +197,7 @@ func TestUpMeetsAnother(t *testing.T) {
 		t.Errorf("the other one gave up: %v (-want +got):\n%s", err, diff)
 	}
 
-	// What the other one has started again is not started once more.
+	// A worker that the other call has started again is not started once more.
 	for _, recreate := range []bool{false, true} {
 		old := running(declare("a").Spawn)
 		if old.Stdin = true; !recreate {

@@ -66,7 +66,7 @@ func TestTailEnds(t *testing.T) {
 	}
 }
 
-// What the log has lost is in no file.
+// No file holds the part that the log has lost.
 func TestTailLost(t *testing.T) {
 	t.Parallel()
 	lost := tail{dropped: 1000, lost: true}

@@ -14,7 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/shell"
 )
 
-// What makes the test program something else than a test.
+// These variables make the test program act as another program.
 const (
 	// roleVar says what, stateVar names the state directory, binVar where the
 	// programs are, markVar is the variable that all workers of a world have.

@@ -79,12 +79,12 @@ func TestNextFilters(t *testing.T) {
 		return err == nil && info.Size() == 31
 	})
 	if _, err := shell.Next(t.Context(), h, session, sh.ID, "("); !errors.As(err, new(*shell.FilterError)) {
-		t.Errorf("a filter that is none: %v", err)
+		t.Errorf("an invalid filter: %v", err)
 	}
 	if out := w.next(h, session, sh.ID, "^ERROR [0-9]$"); out.Text != "ERROR 2\r\nERROR 4\n" {
 		t.Errorf("%q", out.Text)
 	}
-	// What did not match was read too, but not half a line.
+	// Lines that did not match were read too, but not half a line.
 	if out := w.next(h, session, sh.ID, "."); out.Text != "" {
 		t.Errorf("%q", out.Text)
 	}

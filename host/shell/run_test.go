@@ -216,8 +216,8 @@ func TestRunHandsOver(t *testing.T) {
 	}
 }
 
-// TestRunInTime: what ends in time is no shell, and leaves nothing, and a shorter
-// time-out ends it as ever.
+// TestRunInTime: a command that ends in time is not a background shell and leaves nothing,
+// and a shorter time-out ends it as usual.
 func TestRunInTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -234,7 +234,7 @@ func TestRunInTime(t *testing.T) {
 	w.wantNoWorkers()
 }
 
-// TestRunForeground: what somebody waits for is no shell that could be killed.
+// TestRunForeground: a command in the foreground is not a shell that KillShell could end.
 func TestRunForeground(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

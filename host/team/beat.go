@@ -31,10 +31,10 @@ func Touch(ctx context.Context, tx *registry.Tx, caller Caller, now time.Time) e
 	return tx.Beat(ctx, a.ID, now)
 }
 
-// Beat is a heartbeat of an agent: its own, or that of another one if the caller
-// has the leader's right. Who is an id or a name; empty: the caller. Status is
-// [Active], [Idle] or empty, which changes nothing. It is
-// [ErrHeartbeatTerminated] or [ErrInactive] for an agent that can't live.
+// Beat is a heartbeat of an agent: its own, or that of another one if the caller has the
+// leader's right. The argument who is an id or a name; empty means the caller. The status
+// is [Active], [Idle] or empty, which changes nothing. For an agent that has ended, the
+// error is [ErrHeartbeatTerminated] or [ErrInactive].
 func Beat(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who string, status Status, now time.Time) (registry.Agent, error) {
 	member, err := Member(ctx, tx, caller, teamName)
 	if err != nil {

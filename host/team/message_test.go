@@ -174,7 +174,7 @@ func TestReadInPieces(t *testing.T) {
 						return err
 					}
 				}
-				// What is unread comes from the oldest on.
+				// Unread messages come in order, the oldest first.
 				for _, want := range []struct{ from, n, remaining int }{{0, test.first, test.n - test.first}, {test.first, test.n - test.first, 0}, {0, 0, 0}} {
 					in, err := Read(ctx, tx, as("a"), crewTeam, true, later)
 					if err != nil {

@@ -36,7 +36,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// What is waiting in a worker is what is for its agent and for the teams that it leads.
+// The messages that wait in a worker are those for its agent and for the teams that it
+// leads.
 func TestWaitingInAWorker(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "ann", "boss")

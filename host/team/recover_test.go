@@ -96,7 +96,7 @@ func TestRecover(t *testing.T) {
 		}
 		return err
 	})
-	// Who lives there is who it was.
+	// The identity in the worker is unchanged.
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
 		caller, err := ByWorker(ctx, tx, "w1")
 		if caller.Agent != "agent-1" || caller.Person {

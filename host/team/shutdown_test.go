@@ -198,7 +198,7 @@ func TestApprove(t *testing.T) {
 	}
 }
 
-// Who is ready at once tells the leader once.
+// An agent that is ready at once sends the leader one message.
 func TestApproveReady(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a", "boss")

@@ -151,7 +151,7 @@ func TestSweepOfSilence(t *testing.T) {
 	}
 }
 
-// What the facts say of one team does nothing to another.
+// The facts about one team do not change another.
 func TestSweepOfOneTeam(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a")
@@ -295,7 +295,7 @@ func TestLostAgain(t *testing.T) {
 	}
 }
 
-// What an agent left that approved is confirmed by its end, and the leader knows.
+// The end of an agent that has approved confirms the shutdown, and the leader is told.
 func TestEndAfterApproval(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a")

@@ -63,7 +63,7 @@ func TestTasksForOne(t *testing.T) {
 	if err := q.claims(as("boss"), id); err != nil {
 		t.Errorf("the leader: %v", err)
 	}
-	// Who makes one for itself knows of it.
+	// An agent that creates a task for itself is not told of it.
 	id, err = q.made(as("bob"), "bob")
 	if got := q.task(id); err != nil || got.How != registry.BroughtRead {
 		t.Errorf("one's own: brought by %q, %v", got.How, err)

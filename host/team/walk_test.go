@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// follows says which status can follow which. What ends is not in it.
+// follows says which status can follow which, without the ends.
 var follows = map[Status][]Status{
 	Spawning:     {Active, Idle, ShuttingDown, Inactive, Terminated},
 	Active:       {Idle, Inactive, ShuttingDown, Terminated, Spawning},

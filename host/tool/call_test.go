@@ -112,7 +112,7 @@ func TestErrors(t *testing.T) {
 		{"wait for no worker", "worker-wait", `{"names":["ghost"]}`, "", `{"success":false,"workers":[],"error":%q}`, "worker 'ghost' not found"},
 		{"wait for nobody", "worker-wait", `{"names":[]}`, "", `{"success":false,"workers":[],"error":%q}`, "invalid input: names: must not be empty"},
 		{"kill of no worker", "worker-kill", `{"name":"ghost"}`, "", taskless, "worker 'ghost' not found"},
-		{"environment that is none", "worker-spawn", `{"name":"w","command":["true"],"env":["x"]}`, "", taskless, "invalid input: env: must be entries of the form KEY=VALUE"},
+		{"invalid environment", "worker-spawn", `{"name":"w","command":["true"],"env":["x"]}`, "", taskless, "invalid input: env: must be entries of the form KEY=VALUE"},
 		{"branch of nothing", "worker-spawn", `{"name":"w","command":["true"],"branch":"x"}`, "", taskless, "invalid input: branch: needs worktree"},
 
 		{"claim of no task", "task-claim", `{"teamName":"t","taskId":"task-9"}`, "token", taskless, "Task task-9 not found in team t"},
@@ -150,8 +150,8 @@ func decoded(t *testing.T, data []byte) (v any) {
 	return v
 }
 
-// What is wrong with an input is said before anything is touched, and what a
-// caller may not do leaves no trace.
+// An invalid input is refused before anything is touched, and a forbidden call leaves no
+// trace.
 func TestRefusedTouchesNothing(t *testing.T) {
 	t.Parallel()
 	w := newCrew(t)
@@ -231,7 +231,7 @@ func TestMessageToNobody(t *testing.T) {
 	}
 }
 
-// The host stays open for what is left to do once the caller has the answer.
+// The host stays open for the work after the answer.
 func TestAfterAnswer(t *testing.T) {
 	t.Parallel()
 	var done []string
@@ -253,7 +253,8 @@ func TestAfterAnswer(t *testing.T) {
 	}
 }
 
-// Who waits for a kill is told so from its beginning on, and not after its end.
+// A caller that waits for a kill gets progress from its beginning on, and none after its
+// end.
 func TestKillProgress(t *testing.T) {
 	t.Parallel()
 	told := make(chan float64, 16)

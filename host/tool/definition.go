@@ -27,8 +27,8 @@ func (o outcome) succeeded() bool { return o.Success }
 
 // later is in the outputs of tools that may end the worker of whoever calls them.
 type later struct {
-	// AfterAnswer does that; nil: nothing is left to do. Who calls the tool as a Go
-	// function calls it once the caller has the answer.
+	// AfterAnswer does that; nil means that nothing remains to be done. Code that calls the
+	// tool as a Go function calls AfterAnswer once the caller has the answer.
 	AfterAnswer func(context.Context) error `json:"-"`
 }
 
@@ -49,8 +49,7 @@ type definition[I any, O output] struct {
 	tool Tool
 	// run does it. With an error the answer is that of failed.
 	run func(ctx context.Context, h *host.Host, env Env, in I) (O, error)
-	// failed is the answer to an input with which it went wrong. What is not right
-	// in an input is missing in in.
+	// failed returns the answer after an error. Invalid fields of the input are zero in in.
 	failed func(in I, text string) O
 
 	in, out schema

@@ -89,7 +89,7 @@ func (l *shownLines) open() []string {
 	return lines
 }
 
-// close gives what is left, at the end of what is read.
+// close returns the rest, at the end of the input.
 func (l *shownLines) close() {
 	for _, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
 		if s := l.screens[stream]; s != nil {

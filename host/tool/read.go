@@ -19,9 +19,9 @@ import (
 // maxWhole is the greatest whole number that JSON carries everywhere.
 const maxWhole = 1<<53 - 1
 
-// read puts a JSON object into v, with the defaults of its schema. What does not
-// fit the schema is an [InputError], which tells all of it; what does is in v all
-// the same.
+// read decodes a JSON object into v, with the defaults of its schema. If fields do not fit
+// the schema, the error is an [InputError] that names all of them; the other fields are in
+// v all the same.
 //
 // The schemas of inputs use a few keywords only, so they are checked here, in the
 // words of somebody who has to mend the input. A test holds the result against

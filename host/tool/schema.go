@@ -12,8 +12,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// derive returns the schema of a type of this package. What a Go type can't say is
-// in the schema tag of a field, separated by commas:
+// derive returns the schema of a type of this package. The schema tag of a field holds,
+// separated by commas, the rules that a Go type can't express:
 //
 //	default=V    what an omitted field is; it is not required then
 //	enum=A|B     the only values

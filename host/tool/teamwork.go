@@ -24,9 +24,9 @@ func look(ctx context.Context, h *host.Host, teamName string, view func(context.
 	return err
 }
 
-// change runs what a member of a team wants changed in one transaction. What has
-// happened to the team's agents meanwhile is taken note of before: whose process
-// is gone has no tasks. Who is not a member is refused before anything is written.
+// change runs a change by a member of a team in one transaction. It first records what has
+// happened to the team's agents: an agent whose process is gone has no tasks. A caller that
+// is not a member is refused before anything is written.
 func change(ctx context.Context, h *host.Host, teamName string, do func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) error) error {
 	var caller team.Caller
 	err := look(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx, c team.Caller) error {

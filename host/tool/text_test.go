@@ -39,13 +39,13 @@ func TestText(t *testing.T) {
 	}
 }
 
-// A command's own exit code is no failure of the tool.
+// A command's own exit code is not a failure of the tool.
 func TestOnlyCommand(t *testing.T) {
 	t.Parallel()
 	if !(BashOutput{ExitCode: 1}).onlyCommand() {
 		t.Error("exit code 1 is a failure of the tool")
 	}
 	if (BashOutput{ExitCode: 124, Error: "Command timed out"}).onlyCommand() {
-		t.Error("a command that was ended is none")
+		t.Error("onlyCommand is true for a command that timed out")
 	}
 }

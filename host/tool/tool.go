@@ -50,8 +50,8 @@ type Result struct {
 	// Err is why, if it is known as more than a text; an [InputError] for input
 	// that does not fit the schema.
 	Err error
-	// AfterAnswer is what is left to do once the caller has the answer; nil:
-	// nothing. It is called once.
+	// AfterAnswer does the rest of the work once the caller has the answer; nil means that
+	// there is none. It is called once.
 	AfterAnswer func(ctx context.Context) error
 }
 

@@ -23,7 +23,7 @@ type WorkerKillOutput struct {
 	ForceKilled bool     `json:"force_killed,omitempty" jsonschema:"SIGKILL was needed"`
 	Worker      *Worker  `json:"worker,omitempty" jsonschema:"The worker as it is now"`
 	Warnings    []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
-	Error       string   `json:"error,omitempty" jsonschema:"What is left of it, or why nothing was done"`
+	Error       string   `json:"error,omitempty" jsonschema:"The processes that remain, or why nothing was done"`
 	later
 }
 

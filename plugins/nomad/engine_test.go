@@ -405,7 +405,7 @@ func TestKillPending(t *testing.T) {
 	}
 }
 
-// TestLogIsRotated reads what is left of a log that was more than is kept.
+// TestLogIsRotated reads the rest of a log that exceeded the limit.
 func TestLogIsRotated(t *testing.T) {
 	t.Parallel()
 	b := open(t, settings(agent.Address))

@@ -48,7 +48,7 @@ func TestFeedAfterRestore(t *testing.T) {
 	expect(8, 8)
 }
 
-// What a feed saw before the last look of its user is no news.
+// A feed does not report changes from before its user's last look.
 func TestFeedKeepsWhatIsOlder(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

@@ -51,7 +51,7 @@ func FuzzEscape(f *testing.F) {
 		if got := fromHCL.Replace(escaped); got != arg {
 			t.Errorf("%q became %q, and then %q", arg, escaped, got)
 		}
-		// What is left of templates is ours.
+		// Templates that remain are ours.
 		rest := strings.NewReplacer(`${"$"}`, ".", `${"%"}{`, ".").Replace(escaped)
 		if strings.Contains(rest, "$") || strings.Contains(rest, "%{") {
 			t.Errorf("%q became %q", arg, escaped)
@@ -141,8 +141,8 @@ func at(t *testing.T, address string) *Backend {
 	return b
 }
 
-// TestSilent obeys the context with an agent that never answers, and with something
-// that is none.
+// TestSilent obeys the context with an agent that never answers, and with a program that is
+// not an agent.
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})

@@ -62,7 +62,7 @@ func TestAttach(t *testing.T) {
 	second := f.spawnIn("other session", "second", "sleep", "999")
 	third := f.spawn("third", "sleep", "999")
 
-	// What is left of a server that has ended is no other server.
+	// The socket of a server that has ended does not count as another server.
 	a := first.attach("A=1", "TMUX=/gone,4194305,0")
 	terminal.mustTmux("new-session", "-d", "-x", "80", "-y", "24", runs(a))
 	first.seen()

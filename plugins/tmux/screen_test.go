@@ -42,7 +42,7 @@ func (w *worker) wantScreen(lines int, want swarm.Screen) {
 	}
 }
 
-// painting writes colours, blanks, a line that is wrapped, and what is no ASCII.
+// painting writes colours, blanks, a line that is wrapped, and characters beyond ASCII.
 const painting = `printf '\033[31mred\033[0m   \n\n'; printf '%0200d\n' 7; printf 'h\303\251llo \344\270\226\n'`
 
 func painted(taken bool) swarm.Screen {
@@ -57,7 +57,7 @@ func TestScreen(t *testing.T) {
 	w.wantScreen(0, painted(false))
 	w.wantScreen(50, painted(false))
 	w.wantScreen(2, swarm.Screen{Lines: painted(false).Lines[2:]})
-	// What the user looks at is not what the worker shows.
+	// The user looks at something else than the worker's screen.
 	f.mustTmux("copy-mode", "-t", w.parts().Pane)
 	w.wantScreen(0, painted(false))
 	w.kill(gently)

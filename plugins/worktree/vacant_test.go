@@ -6,8 +6,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Who is about to end the processes in a worktree sees what keeps it besides them;
-// a removal waits for nobody's promise.
+// A caller that is about to end the processes in a worktree learns the other reasons to
+// keep it; a removal does not rely on such a promise.
 func TestVacant(t *testing.T) {
 	t.Parallel()
 	f := withWorktree(t)

@@ -35,7 +35,7 @@ func TestProgram(t *testing.T) {
 		if out, err := exec.Command(path).CombinedOutput(); err != nil || string(out) != want {
 			t.Errorf("%q, %v, want %q", out, err, want)
 		}
-		// What a test does to its program is not seen by the next one.
+		// The changes of a test to its program do not affect the next test.
 		write(path, "broken")
 	}
 	write("main.go", "package main\n\nfunc main() {\n")

@@ -120,7 +120,7 @@ func TestAttachTellsLocalBackendsOnly(t *testing.T) {
 	}
 	nothing := talker{attach: func(swarm.AttachOptions) (swarm.Attachment, error) { return swarm.Attachment{}, nil }}
 	if _, err := backendOf(t, nothing).Attach(t.Context(), swarm.Handle{}, env); err == nil {
-		t.Error("no command is no error")
+		t.Error("a missing command was accepted")
 	}
 }
 

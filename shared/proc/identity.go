@@ -36,7 +36,8 @@ func (id Identity) Alive() bool {
 	}
 	p, err := Read(id.PID)
 	if err != nil {
-		// Only what is proven gone is gone: a full table of files is no proof.
+		// A process counts as gone only if that is proven; too many open files, for
+		// example, prove nothing.
 		return !errors.Is(err, ErrGone)
 	}
 	return p.Start == id.Start && !p.Ended

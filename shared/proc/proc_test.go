@@ -195,7 +195,7 @@ func TestBelow(t *testing.T) {
 		}
 	}
 	if got := proc.ForkThreads(os.Getpid()); got != nil {
-		t.Errorf("who is no child was forked by the threads %v", got)
+		t.Errorf("a process that is not a child was forked by the threads %v", got)
 	}
 }
 

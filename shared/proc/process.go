@@ -39,11 +39,11 @@ func Find(match func(Process) bool) ([]Process, error) {
 	return found, nil
 }
 
-// Tree returns the living processes below root, each before its children. What
-// skip returns true for is left out, with all below it. Every one of them was
-// proven to descend from root: one that forks, ends or moves meanwhile may be
-// missing, so whoever needs them all looks until nothing new turns up. With an
-// error, such as of too many open files, others may be missing too.
+// Tree returns the living processes below root, each before its children. A process for
+// which skip returns true is left out, with everything below it. Each returned process was
+// proven to descend from root. A process that forks, ends or moves meanwhile may be
+// missing, so a caller that needs all of them repeats the call until it returns nothing
+// new. After an error, such as too many open files, others may be missing too.
 func Tree(root int, skip func(Process) (bool, error)) ([]Process, error) {
 	w := walk{root: root, skip: skip}
 	parent, err := Read(root)

@@ -44,9 +44,9 @@ func HasClearedEnv(pid int) bool {
 	return true
 }
 
-// HoldsClosed reports whether a process has the terminal of that device number open,
-// and the other side is closed. If that is open, the number may be another terminal's
-// by now. 0 is no terminal.
+// HoldsClosed reports whether a process has the terminal with this device number open while
+// the other side of it is closed. If the other side is open, the number may belong to
+// another terminal by now. It returns false for 0.
 func HoldsClosed(pid int, terminal uint64) bool {
 	return terminal != 0 && holds(pid, func(path string, st *unix.Stat_t) bool {
 		if st.Mode&unix.S_IFMT != unix.S_IFCHR || st.Rdev != terminal {
@@ -57,8 +57,8 @@ func HoldsClosed(pid int, terminal uint64) bool {
 	})
 }
 
-// HoldsPipe reports whether a process has one of these pipes open, by their inode
-// numbers. 0 is no pipe.
+// HoldsPipe reports whether a process has one of these pipes open, by their inode numbers.
+// An inode number of 0 matches nothing.
 func HoldsPipe(pid int, inodes ...uint64) bool {
 	return holds(pid, func(_ string, st *unix.Stat_t) bool {
 		return st.Mode&unix.S_IFMT == unix.S_IFIFO && st.Ino != 0 && slices.Contains(inodes, st.Ino)

@@ -263,7 +263,7 @@ func (t *Terminal) heldIn(m mode) int {
 	return int(t.held.Load())
 }
 
-// hold takes note of what is left of a line that was not finished.
+// hold records the rest of a line that was not finished.
 func (t *Terminal) hold(m mode, given []byte) {
 	switch {
 	case !m.line, given[len(given)-1] == '\n':

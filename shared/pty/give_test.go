@@ -114,7 +114,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// What was given of a line counts, or the next text would be cut.
+// The given part of a line counts, or the next text would be cut.
 func TestUnfinishedLineCounts(t *testing.T) {
 	t.Parallel()
 	p, file := reader(t, "sane -echo")
@@ -129,8 +129,8 @@ func TestUnfinishedLineCounts(t *testing.T) {
 	}
 }
 
-// A shell asks for bracketed paste: lines are inserted and not run one by one,
-// and a tabulator is no request for completion.
+// A shell asks for bracketed paste: lines are inserted and not run one by one, and a
+// tab does not ask for a completion.
 func TestBracketedPaste(t *testing.T) {
 	t.Parallel()
 	p := start(t, "bash", "--norc", "--noprofile", "-i")

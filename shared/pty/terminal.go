@@ -11,8 +11,8 @@ import (
 // at the same time, but for [Terminal.Give] and [Terminal.PressKeys], which are for one goroutine at a
 // time.
 type Terminal struct {
-	// Master is where the output of the program is read from; every piece of it
-	// goes to [Terminal.Saw] too. What a person types may be written to it.
+	// Master is read for the output of the program; each piece of it goes to [Terminal.Saw]
+	// too. Keys that a person typed may be written to it.
 	Master *os.File
 	// Inner is what the program gets as its standard streams. It stays open here as
 	// well: without it the settings can't be read, and with nobody on it Master

@@ -67,7 +67,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadDir: what is no directory is an error at once.
+// TestReadDir: anything but a directory is an error at once.
 func TestReadDir(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,8 +12,8 @@ import (
 // that Create makes.
 const attempts = 10
 
-// Create makes an empty regular file of mode 0600 and opens it for writing. What was
-// at path goes first and is never opened: it may be a FIFO that nobody reads, or a
+// Create makes an empty regular file of mode 0600 and opens it for writing. A file that
+// exists at path is removed first and never opened: it may be a FIFO without a reader, or a
 // link. A directory there is an error.
 func Create(path string) (*os.File, error) {
 	var last error
@@ -30,10 +30,9 @@ func Create(path string) (*os.File, error) {
 	return nil, last
 }
 
-// Replace makes data the content of the file at path, whole or not at all: a reader
-// sees the content before or after, and a crash of the machine leaves one of both.
-// The file has the mode mode. What was at path is never opened; a directory there is
-// an error.
+// Replace makes data the content of the file at path, whole or not at all: a reader sees
+// the content before or after, and a crash of the machine leaves one of both. The file has
+// the mode mode. A file that exists at path is never opened; a directory there is an error.
 func Replace(path string, data []byte, mode fs.FileMode) error {
 	return replace(path, data, mode, true)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// strange makes what is no regular file at path, by its name.
+// strange makes files at path that are not regular, by name.
 var strange = map[string]func(path string) error{
 	"FIFO":         func(p string) error { return syscall.Mkfifo(p, 0o600) },
 	"link":         func(p string) error { return os.Symlink("elsewhere", p) },

@@ -25,10 +25,10 @@ func IsHidden(r rune) bool {
 		unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// Line returns s on one line and harmless: each hidden character (see [IsHidden])
-// and each byte that is not UTF-8 is replaced by its escape in Go's notation, such
-// as \n, \x1b or \u202e. Text without any is returned unchanged. Escapes are not
-// meant to be read back: a backslash in s stays as it is.
+// Line returns s on one line and harmless: each hidden character (see [IsHidden]) and each
+// byte that is not UTF-8 is replaced by its escape in Go's notation, such as \n, \x1b or
+// \u202e. Text without any is returned unchanged. Escapes are not meant to be read back: a
+// backslash in s is not escaped.
 func Line(s string) string {
 	return escape(s, false)
 }

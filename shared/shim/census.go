@@ -44,8 +44,9 @@ func takeCensus() *census {
 //     be used again only when nobody is left in it;
 //   - who descends from one of these.
 //
-// What st says proves nothing: the worker can write it. Shims of other workers, and
-// what is below them, are not the worker's. st is zero if nothing but the id is known.
+// The contents of st prove nothing, since the worker can write them. Shims of other
+// workers, and the processes below them, are not the worker's. st is zero if only the id is
+// known.
 func (c *census) orphans(st rundir.Status, id string) []proc.Process {
 	var carriers, members []proc.Process
 	proven := false
@@ -85,8 +86,8 @@ func (c *census) orphans(st rundir.Status, id string) []proc.Process {
 	return found
 }
 
-// isStranger reports whether a process is a shim, which its run directory proves, or a
-// tmux server that is marked as one for all workers. What is below it is not the
+// isStranger reports whether a process is a shim, which its run directory proves, or a tmux
+// server that is marked as one for all workers. The processes below it are not the
 // worker's.
 func (c *census) isStranger(p proc.Process) bool { return c.marksOf(p).proven }
 
@@ -165,9 +166,9 @@ func (c *census) below(shim proc.Identity) []proc.Process {
 	return found
 }
 
-// marksOf reads an environment at most once. What it reads may already be that
-// of a later process with the same pid; that one has another start time than p,
-// and a signal to p reaches nobody.
+// marksOf reads an environment at most once. The environment may already be that of a later
+// process with the same pid; that process has another start time than p, so a signal to p
+// reaches nothing.
 func (c *census) marksOf(p proc.Process) marks {
 	m, ok := c.marks[p.PID]
 	if !ok {

@@ -43,7 +43,7 @@ func Complete(ctx context.Context, dir, id, summary string, o swarm.KillOptions)
 	case !errors.Is(err, errNoAnswer):
 		return err
 	}
-	// The shim left. What it wrote before is what counts.
+	// The shim has ended. Its last status decides.
 	s, statusErr := Status(dir, id)
 	switch {
 	case statusErr != nil:

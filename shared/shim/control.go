@@ -49,7 +49,7 @@ func openCall(ctx context.Context, dir string, r rundir.Request) (*call, error) 
 }
 
 // answer returns the next line of the answer, for the context that openCall was given.
-// What the shim says against the request is an error.
+// A refusal by the shim is returned as an error.
 func (c *call) answer(ctx context.Context) (rundir.Answer, error) {
 	if !c.lines.Scan() {
 		return rundir.Answer{}, noAnswer(ctx, c.lines.Err())
@@ -107,11 +107,11 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // such as that of a sandbox, its pid says nothing, but its socket answers.
 func shimAlive(dir string, st rundir.Status) bool { return keeps(dir, st) || listens(dir) }
 
-// keeps reports whether the process that a status names as the shim is alive and
-// carries the mark of the worker's shim. What the status says is not enough: the worker
-// could have written it, and named any process. What can't be read is no proof against
-// a shim, and the environment of another user's can't: it only has to be a process of
-// the user whose run directory it is.
+// keeps reports whether the process that a status names as the shim is alive and carries
+// the mark of the worker's shim. The status alone is not enough: the worker could have
+// written it and named any process. An environment that can't be read, such as that of
+// another user's process, does not disprove a shim: the process then only has to belong to
+// the user who owns the run directory.
 func keeps(dir string, st rundir.Status) bool {
 	if !st.Shim.Alive() {
 		return false

@@ -9,9 +9,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Input gives input to the worker, see [swarm.Inputter]. What it can't be given
-// just now is [swarm.ErrUnavailable]: it is between two starts, or has not read
-// an earlier input.
+// Input gives input to the worker, see [swarm.Inputter]. The error is
+// [swarm.ErrUnavailable] if the worker can't take input just now: it is between two starts,
+// or has not read an earlier input.
 func Input(ctx context.Context, dir, id string, in swarm.Input) (swarm.InputResult, error) {
 	r := rundir.Request{Verb: rundir.VerbInput, ID: id}
 	if err := in.Check(); err != nil {

@@ -234,7 +234,7 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// What the last release wrote is still read.
+// A status of the last release can still be read.
 func TestOldStatus(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -51,7 +51,7 @@ func (k *Killing) order(ctx context.Context, shim proc.Identity) (taken bool, er
 		if ctx.Err() == nil && time.Now().Before(limit) && sleep(ctx, pause) {
 			continue
 		}
-		// Who removes it has it.
+		// The process that removes the file owns the order.
 		taken := placed && errors.Is(os.Remove(path), fs.ErrNotExist)
 		return taken, ctx.Err()
 	}

@@ -21,9 +21,10 @@ const rounds = 100
 // takes its time with large ones, and those that hang in it never end.
 const forceLimit = 5 * time.Second
 
-// killOrphans ends what a lost worker left behind. Nobody owns these processes
-// any more, so each is looked up, proven and signalled by its identity. What may be
-// the worker's and can't be proven to be is named as a survivor, and left alone.
+// killOrphans ends the processes that a lost worker left behind. They have no parent any
+// more that could speak for them, so each is looked up, proven and signalled by its
+// identity. A process that may be the worker's, but can't be proven to be, is named as a
+// survivor and left alone.
 func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillOptions) (swarm.KillResult, error) {
 	sig := proc.SignalNumber(o.Signal)
 	if sig == 0 {
@@ -49,7 +50,7 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 		r.AlreadyEnded = true
 		return lost()
 	}
-	// What was proven once stays so: the proof may be a relative that ends first.
+	// A proven process stays proven: the proof may be a relative that ends first.
 	look := func() []proc.Process {
 		found = merge(found, takeCensus().orphans(st, id))
 		return found
@@ -79,8 +80,8 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 	return lost()
 }
 
-// force ends processes with SIGKILL, and those that they fork meanwhile, which look
-// finds. It returns what is left.
+// force ends processes with SIGKILL, and those that they fork meanwhile, which look finds.
+// It returns the survivors.
 func force(ctx context.Context, left []proc.Process, look func() []proc.Process) ([]proc.Process, error) {
 	for range rounds {
 		// Stopped first, so that none forks while its siblings are ended.
@@ -105,7 +106,7 @@ func force(ctx context.Context, left []proc.Process, look func() []proc.Process)
 // send signals a process if it is still the one that was proven. One that is
 // stopped sees a signal only once it goes on.
 func send(p proc.Process, sig syscall.Signal) {
-	// Who is gone needs none, and who may not be signalled is a survivor.
+	// A process that is gone needs no signal; one that may not be signalled is a survivor.
 	if p.Signal(sig) == nil && p.State == 'T' && sig != syscall.SIGSTOP && sig != syscall.SIGKILL {
 		_ = p.Signal(syscall.SIGCONT)
 	}

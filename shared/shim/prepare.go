@@ -176,8 +176,8 @@ func (s *Starting) killStarted(ctx context.Context, shim proc.Identity) {
 	}
 }
 
-// Close removes what Prepare made and no shim has taken. What it can't remove goes
-// with the run directory.
+// Close removes the files that Prepare made and no shim has taken. Files that it can't
+// remove go with the run directory.
 func (s *Starting) Close() {
 	_ = os.Remove(filepath.Join(s.dir, rundir.ReadyFIFO))
 	_ = os.Remove(filepath.Join(s.dir, rundir.LaunchFile))

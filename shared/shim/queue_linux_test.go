@@ -63,7 +63,7 @@ func (w *worker) listen(full bool) (socket int) {
 	return socket
 }
 
-// TestFullQueue has a shim whose queue of clients is full. That is no death.
+// TestFullQueue has a shim whose queue of clients is full. It must not count as dead.
 func TestFullQueue(t *testing.T) {
 	t.Parallel()
 	w := elsewhere(t)

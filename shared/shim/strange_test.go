@@ -91,7 +91,7 @@ func TestStrangeLastStatus(t *testing.T) {
 	}
 }
 
-// TestStrangeLog has a log that is none.
+// TestStrangeLog has a log with invalid contents.
 func TestStrangeLog(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"FIFO", "device", "directory"} {

@@ -32,7 +32,7 @@ func newWatch(dir string) (*watch, error) {
 // wait returns after a change since it last returned, or once wake was called.
 func (w *watch) wait() {
 	var buf [4096]byte
-	// What happened is seen by looking, and an error is that of wake.
+	// The caller looks for the changes itself; wake reports an error.
 	_, _ = w.events.Read(buf[:])
 }
 

@@ -38,11 +38,11 @@ type Backend interface {
 	// kill, and the worker stays recorded as running; only with KillOptions.Detach
 	// the status may say that the worker still runs.
 	//
-	// What is alive in spite of all is named in KillResult.Survivors, together
-	// with [ErrSurvivors]; the result is valid with that error. A process that
-	// is not provably the worker's is never signalled: [ErrStaleHandle].
-	// A second Kill of the same worker may arrive while the first one waits out
-	// its grace, and takes effect at once if it is the harsher one.
+	// Processes that are still alive are named in KillResult.Survivors, and the error is
+	// [ErrSurvivors]; the result is valid with that error. A process that is not provably
+	// the worker's is never signalled: [ErrStaleHandle]. A second Kill of the same worker
+	// may arrive while the first one waits out its grace, and takes effect at once if it is
+	// the harsher one.
 	Kill(ctx context.Context, h Handle, opts KillOptions) (KillResult, error)
 }
 
@@ -71,8 +71,8 @@ type Spec struct {
 	// understands, such as the session of a terminal multiplexer. An option
 	// that the backend does not know is [ErrInvalidSpec].
 	Options map[string]string
-	// Kill is how the worker is to be ended when nobody says otherwise, and
-	// what is left of it after its main process ended.
+	// Kill is the worker's default kill policy. It also applies to the processes that
+	// remain after the main process has ended.
 	Kill KillOptions
 	// OutputLimit is how many bytes of the worker's output to keep; older
 	// output is dropped first. 0: the backend's default.

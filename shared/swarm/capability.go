@@ -101,12 +101,11 @@ type StatusResult struct {
 // Sweeper drops what workers shared and nobody uses any more, such as an empty
 // session of a terminal multiplexer.
 type Sweeper interface {
-	// Sweep is called once after a batch of kills or removals. ended are the
-	// handles of workers that ended, running those of all workers of this
-	// backend that still run. Only what an ended worker used, no running worker
-	// uses, the backend itself made, and no one else has anything in is dropped.
-	// What is left for someone else's sake is reported, one line each, written
-	// for the user.
+	// Sweep is called once after a batch of kills or removals. ended are the handles of
+	// workers that ended, running those of all workers of this backend that still run. It
+	// removes only resources that an ended worker used, no running worker uses, the backend
+	// itself made, and no one else has anything in. Resources that it keeps for someone
+	// else's sake are reported, one line each, written for the user.
 	Sweep(ctx context.Context, ended, running []Handle) (warnings []string, err error)
 }
 
@@ -167,8 +166,7 @@ type Watcher interface {
 	Watch(ctx context.Context, h Handle, each func(Status) error) error
 }
 
-// Completer takes note that a worker is done. Who is first wins: the worker that
-// completes, the kill, or the exit.
+// Completer records that a worker is done. The first of completion, kill and exit wins.
 type Completer interface {
 	// Complete records, durably, that the worker is done: from then on its status
 	// has the completion, and its end the cause [CauseCompleted]. It is called by

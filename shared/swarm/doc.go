@@ -38,10 +38,10 @@
 // has to outlive a call belongs to the backend's engine, to the keeper, or to the
 // handle.
 //
-// A worker ends with its main process, unless its restart policy has that started
-// again: then it is still the same worker, with the same id and handle. What began
-// to end it first, be it an exit, a kill, a completion or the end of its owner, is
-// the cause of its end for good, see [Cause].
+// A worker ends with its main process, unless its restart policy has that started again:
+// then it is still the same worker, with the same id and handle. The first event that
+// begins to end it (an exit, a kill, a completion or the end of its owner) is the cause of
+// its end, which never changes, see [Cause].
 //
 // # Concurrency, contexts, errors
 //

@@ -27,8 +27,8 @@ const (
 	// key of a terminal does. A worker without a terminal gets SIGINT, with all
 	// processes of its main process's group.
 	InputInterrupt
-	// InputEOF ends the input, as the end-of-file key of a terminal does. That of
-	// a worker without a terminal is closed.
+	// InputEOF ends the input, as the end-of-file key of a terminal does. The standard
+	// input of a worker without a terminal is closed.
 	InputEOF
 	// InputKeys presses the keys of a terminal whose names Input.Data holds,
 	// separated by one space each. The names are those of tmux: "Escape", "Down",
@@ -104,11 +104,11 @@ type InputResult struct {
 
 // Inputter gives input to workers.
 type Inputter interface {
-	// Input gives in to the worker, whole and unchanged, and not mixed with other
-	// inputs. What can't arrive as it is (a line longer than what a terminal in
-	// line mode takes, which is 4,095 bytes; a worker without a standard input) is
-	// refused before anything was given: [ErrInvalidSpec], with the reason. A
-	// worker that has ended is [ErrNotFound].
+	// Input gives in to the worker, whole and unchanged, and not mixed with other inputs.
+	// Input that can't arrive unchanged (a line of more than 4,095 bytes, the limit of a
+	// terminal in line mode; a worker without a standard input) is refused before anything
+	// is given: [ErrInvalidSpec], with the reason. For a worker that has ended, the error
+	// is [ErrNotFound].
 	Input(ctx context.Context, h Handle, in Input) (InputResult, error)
 }
 

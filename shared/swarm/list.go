@@ -12,12 +12,11 @@ import (
 // It is for backends that are not local. A local one tells of nobody's workers
 // but its caller's, see [Local.StateDir], and those the caller knows.
 type Lister interface {
-	// List calls each for every worker that the engine knows, running or ended,
-	// once, in no order, and never twice at the same time. Where the plugin's
-	// settings choose a part of the engine, such as a namespace, it tells of that
-	// part. What is the engine's but no worker of this backend is left out, and so
-	// is a worker that can't be read; neither ever makes List fail. It changes
-	// nothing, and returns an error of each as it is.
+	// List calls each for every worker that the engine knows, running or ended, once, in no
+	// order, and never twice at the same time. If the plugin's settings choose a part of
+	// the engine, such as a namespace, List covers that part. It leaves out everything in
+	// the engine that is not a worker of this backend, and each worker that can't be read;
+	// neither makes List fail. It changes nothing, and returns an error of each unchanged.
 	//
 	// Errors: [ErrUnavailable] when the engine can't be asked.
 	List(ctx context.Context, each func(Listed) error) error

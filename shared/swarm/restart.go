@@ -16,7 +16,7 @@ const (
 	RestartAlways RestartWhen = "always"
 )
 
-// What holds where a [Restart] says nothing.
+// These are the defaults of the fields of a [Restart].
 const (
 	DefaultRestartMinDelay = time.Second
 	DefaultRestartMaxDelay = 30 * time.Second
@@ -24,9 +24,10 @@ const (
 	DefaultRestartWindow   = time.Minute
 )
 
-// Restart is a worker's restart policy; its zero value is none. Its keeper carries it out, whoever is
-// gone. A kill, a completion, a hangup and the end of the worker's owner are
-// never followed by a start. It is the same worker after it, with the same id.
+// Restart is a worker's restart policy; its zero value never restarts. The shim applies it,
+// even when no host is running. A kill, a completion, a hangup and the end of the worker's
+// owner are never followed by a start. A restarted worker is the same worker, with the same
+// id.
 type Restart struct {
 	// When says which ends are followed by a start.
 	When RestartWhen

@@ -71,9 +71,9 @@ type RemoveOptions struct {
 	// Vacant is for Inspect: look as if the processes that live in the workspace
 	// were gone, for those who are about to end them. Remove never does.
 	Vacant bool
-	// Undo is for Remove: it takes back a Create whose worker did not come to life.
-	// What that Create made beside the workspace, such as a branch or a directory
-	// above it, goes too if it is still as Create made it.
+	// Undo is for Remove: it undoes a Create whose worker did not start. Anything that this
+	// Create made beside the workspace, such as a branch or a directory above it, is
+	// removed too if it is unchanged.
 	Undo bool
 }
 

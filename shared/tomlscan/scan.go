@@ -12,8 +12,8 @@ import (
 // its brackets; it has no value.
 type Spot struct{ Key, Value int }
 
-// What a document may hold at most. The TOML library spends time and memory on each part
-// of a key for all parts before it, so the cost of a key grows with the square of its
+// These bound the contents of a document. The TOML library spends time and memory on each
+// part of a key for all parts before it, so the cost of a key grows with the square of its
 // depth.
 const (
 	maxDepth = 24

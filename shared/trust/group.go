@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noUser is no uid.
+// noUser is a value that no user has as uid.
 const noUser = ^uint32(0)
 
 // overflow returns the uid that root's files seem to have in a user namespace

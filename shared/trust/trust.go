@@ -37,8 +37,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.At + " " + e.Reason }
 
-// Mend returns the command that makes At obey the rule if its mode alone breaks
-// it. Who owned a file may have put anything in it, so there is none then.
+// Mend returns the command that makes At obey the rule if only its mode breaks it. It
+// returns "" for a wrong owner, who may have put anything into the file.
 func (e *Error) Mend() string {
 	switch e.Reason {
 	case writtenByAll:
@@ -124,7 +124,7 @@ func (w *walk) check(path string) error {
 		name := rest[0]
 		rest = rest[1:]
 		if name == ".." {
-			// What it leads back to was examined on the way here.
+			// The directory that it leads back to was examined on the way here.
 			at = filepath.Dir(at)
 			if sticky, err = w.step(at, false); err != nil {
 				return err

@@ -1,5 +1,5 @@
-// Package floor is the least that a go-plugin host and plugin over gRPC can be.
-// What swarm costs is measured against it.
+// Package floor is the smallest possible go-plugin host and plugin over gRPC. The
+// benchmarks compare the cost of swarm with it.
 package floor
 
 import (

@@ -3,6 +3,6 @@
 // what an agent's hooks say and take as an answer.
 //
 // It edits texts and never decodes a file to write it again: comments, order and
-// everything that is not swarm's stay as they are. It is imported by the commands of cmd
+// everything that is not swarm's are preserved. It is imported by the commands of cmd
 // alone.
 package integration

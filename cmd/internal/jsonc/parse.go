@@ -243,7 +243,7 @@ func (p *parser) string() (string, error) {
 		case '"':
 			var s string
 			if err := json.Unmarshal([]byte(p.text[p.at:i+1]), &s); err != nil {
-				return "", p.wrong("this is no string")
+				return "", p.wrong("expected a string")
 			}
 			p.at = i + 1
 			return s, nil

@@ -5,7 +5,6 @@
 // the Gemini API, streamed and whole. Every request is recorded, so a test knows which
 // prompt arrived, whole and once.
 //
-// A client's agent asks with tools. What it asks beside that, such as a title for the
-// session, comes without tools: such a request is answered at once and takes no turn of the
-// script.
+// A client's agent asks with tools. Its other requests, such as one for a title of the
+// session, come without tools: they are answered at once and take no turn of the script.
 package modelserver

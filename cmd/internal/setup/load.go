@@ -10,10 +10,10 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// LoadUser reads the user's file only, for calls on workers that are there:
-// their settings are in their records, and nothing that is wrong in a project's
-// file may stand between a user and them. What is right in a damaged file is
-// returned with the error, which is then a [config.Problems].
+// LoadUser reads the user's file only. Calls on existing workers use it: the settings of
+// these workers are in their records, and no mistake in a project's file may stand between
+// a user and a worker. The valid part of a damaged file is returned together with the
+// error, which is then a [config.Problems].
 func (s Setup) LoadUser() (*config.Loaded, error) {
 	return config.Load(config.Options{
 		User:   config.UserFile(s.Getenv),
@@ -22,9 +22,9 @@ func (s Setup) LoadUser() (*config.Loaded, error) {
 	})
 }
 
-// Load reads the user's and the project's file. What is right in them is
-// returned with an error too, which is then a [config.Problems]. A call that
-// names its backend itself says which; the default does not matter then.
+// Load reads the user's and the project's file. The valid part of damaged files is returned
+// together with the error, which is then a [config.Problems]. A call that names its backend
+// itself passes that name; the default does not matter then.
 func (s Setup) Load(backend string) (*config.Loaded, error) {
 	dir, err := s.StateDir()
 	if err != nil {

@@ -71,7 +71,7 @@ func (b *backend) nice(options map[string]string) (int, error) {
 	return nice, nil
 }
 
-// Status tells how the worker is. That it has ended is no error.
+// Status returns the status of the worker. A worker that has ended is not an error.
 func (b *backend) Status(_ context.Context, raw swarm.Handle) (swarm.Status, error) {
 	w, err := decode(raw)
 	if err != nil {

@@ -39,7 +39,7 @@ func (e *ArchiveError) Unwrap() error { return e.Err }
 // MismatchError says that a plugin is not what its file's name says.
 type MismatchError struct {
 	Path string
-	// What is what differs, such as "the name".
+	// What names the difference, such as "the name".
 	What string
 	// Want is what was to be found, Got what the plugin says.
 	Want, Got string

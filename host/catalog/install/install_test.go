@@ -248,7 +248,7 @@ func TestInstallAgain(t *testing.T) {
 	if got := readFile(t, i.Path(i.Files[0])); got != other {
 		t.Errorf("installed is %q", got)
 	}
-	// What was changed afterwards is not taken for the same.
+	// A plugin that was changed afterwards does not count as the same.
 	if err := os.WriteFile(i.Path(i.Files[0]), []byte("#!/bin/evil"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -375,7 +375,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// What the plugin itself can't do is told as it is, and nothing is installed.
+// An error of the plugin itself is returned unchanged, and nothing is installed.
 func TestPluginThatDoesNotStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -187,7 +187,7 @@ func TestAtOnce(t *testing.T) {
 	w.checkClean()
 }
 
-// What was left by one that was killed is removed by the next.
+// The next installation removes the leftovers of one that was killed.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

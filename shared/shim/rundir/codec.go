@@ -73,7 +73,7 @@ func valueField[T any](key string, value func(*T) string, set func(*T, string) b
 	return field[T]{key: key, values: func(r *T) []string { return []string{value(r)} }, set: set}
 }
 
-// optional leaves the field out if its value is none: an older shim, which does not
+// optional leaves the field out if its value equals none: an older shim, which does not
 // know the field, can then read the record.
 func optional[T any](none string, f field[T]) field[T] {
 	values := f.values

@@ -11,9 +11,10 @@
 //	journal       a symbolic link to the host's journal, made by the host, see below
 //	launch        what the shim needs to start the worker; written by the plugin,
 //	              read and removed by the shim, since it holds the environment.
-//	              Who removes it has it: taken back, it starts nothing. From before
-//	              it takes the file until the worker runs, or could not be
-//	              started, the shim holds an exclusive flock on the run directory
+//	              The process that removes it owns the start: nothing starts after
+//	              the plugin took the file back. From before it takes the file
+//	              until the worker runs, or could not be started, the shim holds
+//	              an exclusive flock on the run directory
 //	ready         a FIFO, made and removed by the plugin; the shim writes one line
 //	              into it, see below
 //	status.json   see [Status]; written by the shim alone, replaced atomically:
@@ -28,10 +29,10 @@
 //	              writes it then. It is there before status.json says ended
 //	ctl.sock      the shim's control socket, see below; it goes with the shim
 //	order         a kill that can't be sent over ctl.sock: its request, as below, with
-//	              the id and a newline at its end. Who wants it linked in whole, and
-//	              sends SIGCONT to the shim, which removes it and carries it out. Who
-//	              removes it has it: taken back, it is not carried out. One that is
-//	              older than [OrderLife] is not either
+//	              the id and a newline at its end. The sender links it in whole and
+//	              sends SIGCONT to the shim, which removes it and carries it out.
+//	              The process that removes it owns it: an order that the sender
+//	              took back, or that is older than [OrderLife], is not carried out
 //	output.log    the newest output; output.log.1 is older, and so on up to
 //	              [Segments]-1. Each line is in the CRI log format:
 //	              "<RFC 3339 time with nanoseconds> <stdout|stderr> <P|F> <text>";

@@ -46,7 +46,7 @@ func TestLaunchRoundTrip(t *testing.T) {
 	}
 }
 
-// A launch file is whole or refused: half an environment is no environment.
+// A launch file is whole or refused: half an environment is not usable.
 func TestDamagedLaunch(t *testing.T) {
 	t.Parallel()
 	b, err := rundir.EncodeLaunch(full)
@@ -80,7 +80,7 @@ func TestDamagedLaunch(t *testing.T) {
 	}
 }
 
-// What shims and hosts of before wrote stays as it was, to the byte.
+// The format that older shims and hosts wrote has not changed by a byte.
 func TestLaunchFixture(t *testing.T) {
 	t.Parallel()
 	const written = "swarm-launch=1\x00id=w1\x00dir=/a dir/with=odd\nname\x00arg=sh\x00arg=-c\x00arg=echo a\nb=c\x00arg=\x00arg=\xff\x00" +

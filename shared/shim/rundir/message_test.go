@@ -94,7 +94,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What a process calls itself can't break a line.
+// The name of a process can't break a line.
 func TestSurvivorsName(t *testing.T) {
 	t.Parallel()
 	a := rundir.Answer{Kind: "survivors", Survivors: []rundir.Survivor{{1, ""}, {2, "a b\nended:\xff(é)"}}}

@@ -26,9 +26,9 @@ var helpers = map[string][]string{
 	CourierMark: {"courier"},
 }
 
-// IsShim reports whether a run directory proves that a process is a shim: the process
-// works in it, and its status.json names the process. The mark in the environment of
-// a shim is no proof, since any process can set it.
+// IsShim reports whether a run directory proves that a process is a shim: the process works
+// in it, and its status.json names the process. The mark in the environment of a shim does
+// not prove it, since any process can set it.
 func IsShim(id proc.Identity) bool {
 	path := proc.File(id.PID, StatusFile)
 	if path == "" {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Who closes the terminal is given the time to look at it first: nothing is
-// signalled before that, or before he leaves or says that he can't, and no picture
-// is taken.
+// A client that closes the terminal gets the time to read it first: nothing is signalled
+// before it has done so, or before it leaves or says that it can't, and no picture is
+// taken.
 func TestClosing(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"closes", "leaves", "goes on"} {
@@ -59,7 +59,7 @@ func TestClosing(t *testing.T) {
 	}
 }
 
-// Who says that he closes the terminal and does not, for as long as he is there.
+// A client announces that it closes the terminal, stays connected and does not close it.
 func TestClosingForced(t *testing.T) {
 	t.Parallel()
 	w := openWindow(t, launch("trap '' HUP; echo ready; while :; do sleep 0.02; done"))

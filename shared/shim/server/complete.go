@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// completion is how what is left of a worker that is done will be ended.
+// completion says how the remaining processes of a completed worker are ended.
 type completion struct {
 	rundir.Request
 	signal unix.Signal

@@ -178,7 +178,7 @@ func answers(c net.Conn, request string) []string {
 	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
 }
 
-// What was answered is there, even if the shim dies in the same moment.
+// An answered completion is on disk, even if the shim dies at the same moment.
 func TestDeathAfterComplete(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch("echo ready; exec sleep 999"), options{
@@ -195,7 +195,7 @@ func TestDeathAfterComplete(t *testing.T) {
 	}
 }
 
-// What can't be written has not happened.
+// A completion that can't be written has not happened.
 func TestCompleteUnwritten(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch("echo ready; exec sleep 999"), options{})

@@ -193,7 +193,7 @@ func (c *client) request() (rundir.Request, error) {
 	return rundir.ParseRequest(line)
 }
 
-// line reads up to a newline. What it reads beyond that is ahead.
+// line reads up to a newline. It keeps the bytes beyond that in ahead.
 func (c *client) line() (string, error) {
 	// Most requests are this short.
 	buf := make([]byte, 0, 128)

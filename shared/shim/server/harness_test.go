@@ -340,8 +340,8 @@ func (s *shim) records() []record {
 	return all
 }
 
-// readLines reads a file of lines. What is read beside a write may end in the middle of a
-// line: then it is read again.
+// readLines reads a file of lines. A read during a write may end in the middle of a line:
+// it is then repeated.
 func readLines(name string) ([]byte, error) {
 	for tries := 0; ; tries++ {
 		b, err := os.ReadFile(name)

@@ -438,7 +438,7 @@ func TestHalfAnInput(t *testing.T) {
 	s.kill("SIGTERM", limit, true)
 }
 
-// What an input has taken goes with it: all of them together are 1.8 MB.
+// The memory of an input is freed with it: all of them together have 1.8 MB.
 func TestManyInputsInLittleMemory(t *testing.T) {
 	t.Parallel()
 	l := launch("echo ready; exec cat >/dev/null")

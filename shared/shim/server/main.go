@@ -56,8 +56,8 @@ func start() (_ *shim, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// It holds the environment, secrets and all. Who removes it has it: nothing
-	// is started from a launch file that somebody else took back.
+	// It holds the environment, with its secrets. The process that removes it owns the
+	// start: nothing is started from a launch file that another process took back.
 	if err := os.Remove(rundir.LaunchFile); err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (k *shim) takeOrder() {
 	case err != nil, !whole, r.Verb != rundir.VerbKill, r.ID != k.launch.ID, sig == 0:
 		return
 	case time.Since(info.ModTime()) > rundir.OrderLife:
-		// The writer is gone, and what it wanted is long over.
+		// The writer is gone, and its request is too old.
 		return
 	}
 	k.reap()

@@ -92,7 +92,7 @@ func TestOrderThatIsNone(t *testing.T) {
 		})
 	}
 	if a := s.kill("SIGTERM", limit, true); a.Kind != rundir.AnswerEnded || a.Already {
-		t.Errorf("an order that is none was carried out: %+v", a)
+		t.Errorf("an invalid order was carried out: %+v", a)
 	}
 	if st := s.end(); st.Signal != "SIGTERM" {
 		t.Errorf("status %+v", st)

@@ -20,7 +20,7 @@ func openReady() ready {
 	return ready(fd)
 }
 
-// say writes one line, in one piece. A reader that left is no concern of ours.
+// say writes one line, in one piece. It ignores the absence of a reader.
 func (r ready) say(text string) {
 	if r < 0 {
 		return

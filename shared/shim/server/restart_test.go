@@ -61,7 +61,7 @@ func TestRestartPolicy(t *testing.T) {
 	}
 }
 
-// What a start has taken goes with it.
+// The memory of a start is freed with it.
 func TestManyRestartsInLittleMemory(t *testing.T) {
 	t.Parallel()
 	l := restarting("always", `echo x >> n; [ $(wc -l < n) = 150 ] || exit 0; echo done; exec sleep 999`)
@@ -215,7 +215,7 @@ func TestRestartAfterKillThatGaveUp(t *testing.T) {
 	s.end()
 }
 
-// What a main process leaves behind is gone before the next one starts.
+// The processes that a main process leaves behind are gone before the next one starts.
 func TestLeftoverEndsBeforeRestart(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]string{

@@ -87,7 +87,7 @@ func (k *shim) nobody() rundir.Answer {
 
 func (k *shim) wait(c *client) {
 	c.late = k.over
-	// Those who left need no place any more.
+	// Clients that left wait no longer.
 	k.waiting = slices.DeleteFunc(k.waiting, func(c *client) bool { return c.left.Load() })
 	k.waiting = append(k.waiting, c)
 }

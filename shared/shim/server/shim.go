@@ -73,8 +73,8 @@ type shim struct {
 	closing *closing
 	// blind says that the last look at the tree did not see all of it.
 	blind bool
-	// apart says that some of the worker is below a tmux server, whose ends are no
-	// events of the shim's.
+	// apart says that some processes of the worker are below a tmux server; the shim gets
+	// no event when they end.
 	apart bool
 	// served counts requests.
 	served int
@@ -221,7 +221,7 @@ func (k *shim) look() {
 	k.endLeftover(members)
 }
 
-// finish lets what is left of the output come, and no more.
+// finish reads the rest of the output, and no more.
 func (k *shim) finish() {
 	if k.term != nil {
 		k.term.Inner.Close()

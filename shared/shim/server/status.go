@@ -69,9 +69,9 @@ func writeFile(name string, b []byte, durable bool) error {
 	return errors.Join(err, f.Close())
 }
 
-// end replaces the status for the last time. What the name points to is durable,
-// the name itself may be lost with the machine: that reads as a worker that the
-// machine took along, and costs no second wait for the disk.
+// end replaces the status for the last time. The content is durable, but a crash of the
+// machine may lose the new name: the worker then looks like one that ended with the
+// machine, and no second wait for the disk is needed.
 func (s *statusFile) end(st rundir.Status) error {
 	b := rundir.EncodeStatus(st)
 	if _, err := s.final.WriteAt(b, 0); err != nil {
@@ -153,8 +153,8 @@ func (k *shim) saveDrops() {
 	}
 }
 
-// save has the status written as it is when its turn comes. What can't be said now is
-// said later, or at the end.
+// save schedules a write of the status with the values that it has at that moment. A write
+// that fails is repeated later, or at the end.
 func (k *shim) save() {
 	if k.queued {
 		return

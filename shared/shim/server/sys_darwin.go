@@ -15,8 +15,8 @@ const (
 	// pipeSize is the most that a pipe holds here.
 	pipeSize  = 64 << 10
 	sendFlags = unix.MSG_DONTWAIT
-	// recheck is when to look at the tree without an event: orphans go to launchd,
-	// so their end is none here.
+	// recheck is when to look at the tree without an event: orphans go to launchd, so
+	// their end is not an event here.
 	recheck = 200 * time.Millisecond
 )
 

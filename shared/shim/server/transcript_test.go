@@ -33,8 +33,8 @@ func (t *transcript) content(tt *testing.T) string {
 	return string(b)
 }
 
-// What is dropped reads as zeros, what is kept is where it was written, and never
-// more than the limit.
+// Dropped bytes read as zeros, kept ones stay at their offset, and there are never more
+// than the limit.
 func TestTranscriptDropsTheOldest(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -77,7 +77,7 @@ func TestTranscriptWithoutHoles(t *testing.T) {
 	}
 }
 
-// What could not be written is counted, and told once something can be.
+// Bytes that could not be written are counted, and reported with the next successful write.
 func TestTranscriptThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	tr := newTestTranscript(t, 0)

@@ -62,7 +62,7 @@ func TestKillEndsTheTree(t *testing.T) {
 	}
 }
 
-// What outlives the main process is ended after it, gently first.
+// Processes that outlive the main process are ended after it, gently first.
 func TestLeaderGoneFirst(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -165,8 +165,8 @@ func TestNestedKeeperStays(t *testing.T) {
 				t.Errorf("answer %+v", a)
 			}
 			s.end()
-			// What has the mark and is left is the tmux server and the other shim,
-			// and what is below them.
+			// The remaining processes with the mark are the tmux server, the other shim,
+			// and the processes below them.
 			servers := 0
 			for _, p := range s.left() {
 				switch v, _ := proc.Getenv(p.PID, "SWARM_KEEPER"); v {
@@ -191,9 +191,9 @@ func TestNestedKeeperStays(t *testing.T) {
 	}
 }
 
-// The mark of a shim in an environment proves nothing. What has it is the worker's,
-// but for what a run directory or the name of a tmux server proves; and what carries
-// the worker's id is the worker's below a tmux server too.
+// The mark of a shim in an environment proves nothing. A process with it belongs to the
+// worker, unless a run directory or the name of a tmux server proves otherwise; a process
+// that carries the worker's id belongs to the worker below a tmux server too.
 func TestMarkIsNoProof(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -202,7 +202,7 @@ func KeyValue(entry string) (key, value string, err error) {
 	return key, value, nil
 }
 
-// KillMode returns the mode of that name; an empty name is no mode.
+// KillMode returns the mode of that name; ok is false for an empty or unknown name.
 func KillMode(name string) (mode swarm.KillMode, ok bool) {
 	for _, mode := range []swarm.KillMode{swarm.KillTree, swarm.KillMain} {
 		if name == mode.String() {

@@ -112,8 +112,8 @@ func runTrust(a *app.App, revoke bool) error {
 		a.Printf("not trusted any more: %s\n", path)
 		return nil
 	}
-	// What is shown, and then trusted, is what was read here: others may be able to
-	// change the file meanwhile.
+	// The file is read once, and exactly this content is shown and then trusted: others may
+	// be able to change the file meanwhile.
 	content, err := config.Read(path)
 	if err != nil {
 		return err

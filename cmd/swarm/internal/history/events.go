@@ -116,7 +116,7 @@ func (p eventPrinter) appendLine(line []byte, e history.Event) []byte {
 	if p.timestamps {
 		line = e.Time.Local().AppendFormat(line, output.TimestampFormat)
 	}
-	// What workers say of themselves is in it.
+	// The line holds text that workers wrote.
 	line = append(line, output.Visible(e.String())...)
 	return append(line, '\n')
 }

@@ -46,7 +46,7 @@ func runGC(ctx context.Context, a *app.App, asJSON bool) error {
 			}
 			return a.PrintJSON(collectedJSONOf(done))
 		}
-		// What was done before an error is told too.
+		// Everything that was done before an error is printed too.
 		for _, w := range done.Killed {
 			a.Printf("killed %s\n", w.Name)
 		}

@@ -29,8 +29,7 @@ func TestMessageText(t *testing.T) {
 	}
 }
 
-// What agents write can do nothing to a terminal, and its lines can't be taken for
-// others.
+// A message of an agent can't control the terminal or fake the lines of other messages.
 func TestPrintMessages(t *testing.T) {
 	t.Parallel()
 	a, stdout, stderr := apptest.New()

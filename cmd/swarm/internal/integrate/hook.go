@@ -25,8 +25,8 @@ import (
 const (
 	hookLimit = 2 * time.Second
 	hookGrace = 200 * time.Millisecond
-	// hookInputLimit is how long the input may take, hookInputSize how much of it is
-	// read. What a tool wrote is in it; the rest is thrown away.
+	// hookInputLimit is how long reading the input may take, hookInputSize how much of it
+	// is read. The input holds the output of a tool and can be long; the rest is discarded.
 	hookInputLimit = time.Second
 	hookInputSize  = 1 << 20
 )
@@ -83,7 +83,7 @@ func runHook(ctx context.Context, a *app.App, args []string, stdin *os.File) {
 	select {
 	case err = <-done:
 	case <-ctx.Done():
-		// What it has taken just now must be shown.
+		// The message that it has just taken must be shown.
 		grace := time.NewTimer(hookGrace)
 		defer grace.Stop()
 		select {

@@ -120,8 +120,8 @@ func Afterwards(ctx context.Context, after func(context.Context) error, err erro
 	return errors.Join(err, after(context.WithoutCancel(ctx)))
 }
 
-// Names returns what a team calls its members, for people, by their ids. What
-// it can't find out is called by its id.
+// Names returns a function that turns the id of a member into the name for people. A member
+// whose name can't be found keeps its id.
 func Names(ctx context.Context, env tool.Env, team string) func(id string) string {
 	names := map[string]string{}
 	out, _ := tool.GetAgentStatus(ctx, env, tool.GetAgentStatusInput{TeamName: team, IncludeTerminated: true})

@@ -105,7 +105,7 @@ func runFar(ctx context.Context, a *app.App, o *farOptions) error {
 	request := host.SpawnRequest{
 		Name: fmt.Sprintf("%s-%d", a.Getenv(swarm.EnvWorker), os.Getpid()), Backend: o.backend,
 		Command: o.command, Options: map[string]string{}, Stdin: true, Owner: &owner, DirGiven: o.cwd != "",
-		// What a crash leaves of it is not kept for good.
+		// A worker that a crash leaves behind goes after an hour.
 		Retain: time.Hour.String(),
 	}
 	if request.Dir, err = app.WorkingDir(o.cwd); err != nil {

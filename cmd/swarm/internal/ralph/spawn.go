@@ -116,7 +116,7 @@ func (o *spawnOptions) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.noRun, "no-run", false, "start the worker, but no iteration before 'swarm ralph resume'")
 	f.BoolVar(&o.foreground, "foreground", false, "show the loop here until it ends; an interrupt ends it")
 	f.BoolVar(&o.JSON, "json", false, "print the worker as JSON")
-	// What a loop has no flags for.
+	// A loop has no flags for these.
 	o.KillMode = &command.ChoiceFlag{}
 	o.Policy.Restart = &command.ChoiceFlag{Value: config.RestartNo}
 	o.Policy.Retain = config.RetainUntilClean

@@ -29,8 +29,8 @@ type taskRow struct {
 	Started             time.Time
 }
 
-// tasksTable shows background shells in a frame that is at most width wide; 0 is
-// no terminal. Without any it says so.
+// tasksTable shows background shells in a frame that is at most width wide; 0 means that
+// the output is not a terminal. It says so if there are no shells.
 func tasksTable(title string, tasks []taskRow, now time.Time, width int) string {
 	if len(tasks) == 0 {
 		return noTasks

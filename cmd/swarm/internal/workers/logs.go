@@ -247,7 +247,7 @@ func (p *LogPrinter) begin(stream swarm.Stream, at time.Time, fresh bool) {
 	p.open = stream
 }
 
-// end ends a line, or a piece of one. Those who follow see it at once.
+// end ends a line, or a piece of one. Followers see it at once.
 func (p *LogPrinter) end(ends bool) error {
 	if ends {
 		p.line = append(p.line, '\n')
@@ -347,7 +347,7 @@ func (p *LogPrinter) settle() {
 	}
 }
 
-// close prints what is left at the end of the output.
+// close prints the rest of the output.
 func (p *LogPrinter) close() error {
 	for _, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
 		if s := p.screens[stream]; s != nil {
@@ -366,7 +366,7 @@ func (p *LogPrinter) close() error {
 	return p.err
 }
 
-// logJSON is a piece of output, or a line of text. What is not UTF-8 in it is replaced.
+// logJSON is a piece of output, or a line of text. Bytes that are not UTF-8 are replaced.
 type logJSON struct {
 	Time    *string `json:"time"`
 	Stream  string  `json:"stream"`
@@ -399,8 +399,8 @@ func (p *LogPrinter) letters(o swarm.Output) []byte {
 	return whole
 }
 
-// safeColours makes harmless what is left of a worker's output beside its colours,
-// which are the only sequences in text.
+// safeColours makes all of a worker's output harmless except its colours, which are the
+// only sequences in text.
 func safeColours(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for len(text) > 0 {

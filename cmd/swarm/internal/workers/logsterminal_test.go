@@ -81,7 +81,7 @@ func TestLogsOnTerminal(t *testing.T) {
 		"two streams":         {[]swarm.Output{outPart("\x1b[31mr"), errLine, outLine("ed")}, "\x1b[32merr\x1b[0m\n\x1b[31mred\x1b[0m\n"},
 		"sequences of two":    {[]swarm.Output{outPart("a\x1b[3"), errPart, outPart("1mb"), errRest}, "end\na\x1b[31mb\x1b[0m"},
 		"colours in all ways": {[]swarm.Output{outLine("\x1b[38;5;12m1\x1b[48;2;1;12;13m2\x1b[4:3;58:2::1:2:3m3")}, "\x1b[38;5;12m1\x1b[48;2;1;12;13m2\x1b[4:3;58:2::1:2:3m3\x1b[0m\n"},
-		"a font is no colour": {[]swarm.Output{outLine("\x1b[1;11;31mx")}, "\x1b[1;31mx\x1b[0m\n"},
+		"a font, not a colour": {[]swarm.Output{outLine("\x1b[1;11;31mx")}, "\x1b[1;31mx\x1b[0m\n"},
 		"reset inside":        {[]swarm.Output{outLine("\x1b[1mx\x1b[0;31my\x1b[mz")}, "\x1b[1mx\x1b[0;31my\x1b[0mz\n"},
 		"other lines":         {[]swarm.Output{outLine("\x1b[31m10%\r20%\x1b[5Bx")}, "\x1b[31m20%\x1b[0m\n\n\n\n\n   \x1b[31mx\x1b[0m\n"},
 		"no letter split":     {[]swarm.Output{outPart("gr\xc3"), outPart("\xbc\xe2\x82"), outLine("\xac")}, "grü€\n"},
@@ -118,7 +118,7 @@ func FuzzLogsOnTerminal(f *testing.F) {
 		for _, part := range strings.Split(got, "\x1b")[1:] {
 			params, _, found := strings.Cut(part, "m")
 			if !found || !strings.HasPrefix(params, "[") || strings.Trim(params[1:], "0123456789:;") != "" {
-				t.Errorf("%q, %q is %q, where %q is no colour", first, second, got, part)
+				t.Errorf("%q, %q is %q, and %q is not a colour", first, second, got, part)
 			}
 		}
 		text := strings.NewReplacer("\x1b", "", "\n", "", "\t", "").Replace(got)

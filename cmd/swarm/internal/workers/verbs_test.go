@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-// What verbs say where no worker is.
+// The answers of verbs without any worker.
 func TestVerbsWithoutWorkers(t *testing.T) {
 	t.Parallel()
 	a, stdout, stderr := apptest.WithState(t)

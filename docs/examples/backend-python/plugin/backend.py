@@ -226,7 +226,7 @@ def kill_request(options):
 
 
 def status(worker):
-    """How a worker is. That it has ended is no error."""
+    """Return the status of a worker. A worker that has ended is not an error."""
     state, kept = worker.look()
     out = pb.WorkerStatus()
     state = state or {}

@@ -155,7 +155,7 @@ func TestBytesThatAreNotText(t *testing.T) {
 	if diff := cmp.Diff(spec, FromSpec(&m)); diff != "" {
 		t.Errorf("(-sent +got):\n%s", diff)
 	}
-	// What has to be text is mended, or the message could not be sent at all.
+	// Invalid UTF-8 is replaced in text, or the message could not be sent at all.
 	st := swarm.Status{Survivors: []swarm.Process{{PID: 1, Name: "a\xff"}}, Where: swarm.Where{Parts: map[string]string{"k": "\xff"}}}
 	if _, err := proto.Marshal(WorkerStatus(st)); err != nil {
 		t.Error(err)

@@ -22,8 +22,8 @@ import (
 // anyBackend is loaded for: which is the default does not matter.
 const anyBackend = "tmux"
 
-// find returns the plugin of a name, as the host would find it, or of a path, with
-// the settings that the config has for it.
+// find returns the plugin with a name, as the host would find it, or at a path, with its
+// configured settings.
 func find(ctx context.Context, s setup.Setup, target string, errs io.Writer) (catalog.Entry, error) {
 	loaded, err := s.Load(anyBackend)
 	if problems, ok := errors.AsType[config.Problems](err); ok {
@@ -59,8 +59,8 @@ func find(ctx context.Context, s setup.Setup, target string, errs io.Writer) (ca
 	return e, e.Check()
 }
 
-// unchanged refuses what the host would refuse to start because it is not what was
-// installed, or what the config says.
+// unchanged refuses a plugin that differs from the installed one or from the hash in the
+// config, as the host does.
 func unchanged(ctx context.Context, s setup.Setup, e catalog.Entry) error {
 	if e.SHA256 == "" && e.Installed == nil {
 		return nil
@@ -77,10 +77,10 @@ func unchanged(ctx context.Context, s setup.Setup, e catalog.Entry) error {
 	if pinned || changed {
 		return err
 	}
-	return nil // what else is wrong with it the cases tell
+	return nil // the cases report other faults
 }
 
-// binary tells the kit of the plugin.
+// binary describes the plugin to the kit.
 func (o *options) binary(s setup.Setup, e catalog.Entry) (plugintest.Binary, error) {
 	b := plugintest.Binary{
 		Path: e.Command[0], Args: e.Command[1:],
@@ -92,7 +92,7 @@ func (o *options) binary(s setup.Setup, e catalog.Entry) (plugintest.Binary, err
 	if err != nil {
 		return b, err
 	}
-	// A backend that needs no shim does not miss it, and another one says so.
+	// A backend that needs the shim reports that it is missing.
 	b.Shim, err = known.Beside("swarm-shim")
 	if _, unsafe := errors.AsType[*catalog.UnsafeError](err); unsafe {
 		return b, err

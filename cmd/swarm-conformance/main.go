@@ -3,8 +3,8 @@
 // own process by it. It is a program of its own because the libraries that it links would
 // slow every call of swarm.
 //
-// The package turns a name or a path into a plugin, and what came of the cases into
-// a table or JSON.
+// The package turns a name or a path into a plugin, and the results of the cases into a
+// table or JSON.
 package main
 
 import "os"

@@ -23,8 +23,8 @@ type printer struct {
 	verbose bool
 }
 
-// result prints the row of one case, and below it what was broken and how to see
-// that again.
+// result prints the row of one case, and below it the broken rule and the command that runs
+// the case again.
 func (p *printer) result(r plugintest.Result) {
 	switch r.Outcome {
 	case plugintest.Skipped:
@@ -59,7 +59,7 @@ func (p *printer) note(what, text string) {
 
 func took(r plugintest.Result) string { return r.Took.Round(10 * time.Millisecond).String() }
 
-// summary prints what there is to say about all cases.
+// summary prints the totals of all cases.
 func (p *printer) summary(e catalog.Entry, r plugintest.Report) error {
 	what := fmt.Sprintf("plugin '%s'", e.Name)
 	if info := r.Plugin; info.Kind != "" {

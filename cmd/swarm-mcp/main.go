@@ -2,8 +2,8 @@
 // mcp` replaces its own process by it. It is a program of its own because the libraries
 // that it links would slow every call of swarm.
 //
-// The package turns config files into what tools work with, and the end of the parent
-// into that of the server.
+// The package turns config files into the environment of tools, and ends the server with
+// its parent.
 package main
 
 import "os"

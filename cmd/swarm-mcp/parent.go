@@ -7,9 +7,8 @@ import (
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
-// awaitParent returns once the process that started this one has ended: the input
-// of a client that was killed may be held open by somebody else. It returns at the
-// end of the context too.
+// awaitParent returns once the process that started this one has ended: another process may
+// hold the input of a killed client open. It also returns when the context ends.
 func awaitParent(ctx context.Context) {
 	pid := os.Getppid()
 	parent, err := proc.Identify(pid)

@@ -36,15 +36,15 @@ func run(args []string, in io.Reader, out, errs *os.File, env []string) int {
 	return 0
 }
 
-// options are what the command line says.
+// options are the parsed command line.
 type options struct {
-	// program is the path of swarm, empty if nobody said it.
+	// program is the path of swarm, empty if it was not given.
 	program string
-	// person is the user's word that the client serves nobody but them.
+	// person says that the client serves nobody but the user.
 	person bool
 	// tools are the sets of tools to offer; nil: what fits the caller.
 	tools []tool.Set
-	// callLimit is how long the client waits for an answer; 0: nobody said it.
+	// callLimit is how long the client waits for an answer; 0 if it was not given.
 	callLimit time.Duration
 }
 
@@ -76,7 +76,7 @@ func parse(args []string, errs io.Writer) (o options, err error) {
 func serve(o options, in io.Reader, out, errs *os.File, env []string) error {
 	// The output of a library must not get between the messages.
 	os.Stdout = errs
-	// A client that is gone is the end of the input too; writing to it must not end
+	// The end of the client also ends the input; a write to the closed pipe must not end
 	// the process before it has cleaned up.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

@@ -21,15 +21,15 @@ type source struct {
 	dir   string
 }
 
-// open opens a host for what works on workers that are there: nothing that is wrong
-// in a file may stand between an agent and them.
+// open opens a host for tools that work on existing workers: no mistake in a file may stand
+// between an agent and a worker.
 func (s source) open(ctx context.Context) (*host.Host, error) {
 	// The valid part of a damaged file is used.
 	loaded, _ := s.setup.LoadUser()
 	return s.setup.Open(ctx, loaded.Config)
 }
 
-// tools returns what a call of a tool works with.
+// tools returns the environment of a call of a tool.
 func (s source) tools(name string) tool.Env {
 	env := tool.Env{Open: s.open, Dir: s.dir}
 	switch name {

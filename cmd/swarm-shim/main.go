@@ -1,5 +1,5 @@
-// Swarm-shim is the parent of one worker: it keeps the worker's output, its
-// process tree and its exit while nobody is asking. Plugins start it; see
+// Swarm-shim is the parent of one worker: it records the worker's output, process tree and
+// exit while no host is running. Plugins start it; see
 // [github.com/swarmhost/swarm/shared/shim/rundir] for how to talk to it.
 package main
 

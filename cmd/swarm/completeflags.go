@@ -24,8 +24,8 @@ func isCompletion(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// completer adds to a tree of commands what shells are told beyond what each verb
-// says itself.
+// completer adds completions to a tree of commands, beyond those that each verb defines
+// itself.
 type completer struct {
 	*app.App
 	// command is what was typed behind "--", without the word that is completed; nil:
@@ -149,7 +149,7 @@ func (c *completer) completeCommand(prefix string) ([]string, cobra.ShellCompDir
 		if !filepath.IsAbs(dir) {
 			continue // a repository's, maybe
 		}
-		entries, _ := safefile.ReadDir(dir) // one that can't be read has nothing to run
+		entries, _ := safefile.ReadDir(dir) // a directory that can't be read has no programs
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), prefix) && isProgram(filepath.Join(dir, e.Name())) {
 				names = append(names, e.Name())

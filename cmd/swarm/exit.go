@@ -11,8 +11,8 @@ import (
 	"github.com/swarmhost/swarm/shared/errtext"
 )
 
-// report tells what went wrong and returns the exit code: the one map from
-// errors to messages and codes.
+// report prints an error and returns the exit code. It is the only place that maps errors
+// to messages and codes.
 func report(a *app.App, cmd *cobra.Command, err error) int {
 	if err == nil {
 		err = a.HelpError

@@ -1,6 +1,5 @@
-// Command swarm starts workers, shows how they are, and ends them for good. It
-// is the host: for every call it starts the plugins that own the workers in
-// question, asks them, and leaves.
+// Command swarm starts workers, shows their status, and ends them for good. It is the host:
+// each call starts the plugins that own the selected workers, asks them, and ends.
 //
 // The package turns flags and config files into requests to the host, and
 // answers into text, JSON and exit codes; it decides nothing about workers.
@@ -37,9 +36,9 @@ func execute(a *app.App, args []string) int {
 	return report(a, cmd, err)
 }
 
-// interruptible returns a context that ends with the first SIGINT or SIGTERM;
-// the second one ends the process as usual. caught returns the exit code that
-// tells of the signal, 0 if there was none.
+// interruptible returns a context that ends with the first SIGINT or SIGTERM; the second
+// one ends the process as usual. caught returns the exit code for the signal, or 0 without
+// one.
 func interruptible() (ctx context.Context, stop func(), caught func() int) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -75,5 +74,5 @@ type signalError struct{ syscall.Signal }
 
 func (e signalError) Error() string { return e.String() }
 
-// Is makes it what the end of a context is, for those who return its cause.
+// Is makes it match [context.Canceled], for code that returns the cause of a context.
 func (e signalError) Is(target error) bool { return target == context.Canceled }

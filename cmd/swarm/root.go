@@ -39,7 +39,7 @@ const (
 	groupSystem  = "system"
 )
 
-// verbs are what swarm can be told to do, in the order of their use.
+// verbs are the commands of swarm, in the order of their use.
 func verbs() []verb {
 	return []verb{
 		{"spawn", groupWorkers, workers.NewSpawn},
@@ -93,7 +93,7 @@ type verb struct {
 	make        func(*app.App) *cobra.Command
 }
 
-// withTree makes a verb that tells of all the others.
+// withTree makes a verb that needs the tree of all commands.
 func withTree(make func(*app.App, func() *cobra.Command) *cobra.Command) func(*app.App) *cobra.Command {
 	return func(a *app.App) *cobra.Command {
 		return make(a, func() *cobra.Command { return newRoot(a) })

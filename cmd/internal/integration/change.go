@@ -28,14 +28,15 @@ type Setup struct {
 	Getenv func(string) string
 	// Environ are the names of all of them.
 	Environ []string
-	// Swarm is the absolute path of swarm, as the client's files are to have it.
+	// Swarm is the absolute path of swarm that the client's files get.
 	Swarm string
 	// Skill is the skill's text.
 	Skill string
 	// Pass are the variables that workers need: names, or the beginnings of names
 	// with a "*".
 	Pass []string
-	// ConfigFile is swarm's own config file of the user; empty: there is no place for it.
+	// ConfigFile is the path of the user's config file of swarm; empty if no directory for
+	// it is known.
 	ConfigFile string
 	// Remove says to undo the integration.
 	Remove bool
@@ -69,10 +70,10 @@ func (c *Client) Changes(s Setup) ([]Change, error) {
 	return slices.DeleteFunc(changes, func(c Change) bool { return c.Empty() }), err
 }
 
-// Notes are what was done to files, by their paths, to be undone to the byte.
+// Notes record the changes of files by path, so that they can be undone to the byte.
 type Notes map[string]Note
 
-// Note is what was done to one file.
+// Note records the change of one file.
 type Note struct {
 	// Sum is the hash of the file afterwards.
 	Sum string `json:"sha256"`
@@ -81,8 +82,8 @@ type Note struct {
 	Edits   []jsonc.Edit `json:"edits,omitempty"`
 }
 
-// ReadNotes reads notes from a file. One that is not there holds none, and neither does
-// one that is damaged: what it says is only needed to undo changes to the byte.
+// ReadNotes reads notes from a file. A file that is missing or damaged holds no notes: they
+// are only needed to undo changes to the byte.
 func ReadNotes(path string) (Notes, error) {
 	b, err := safefile.Read(path, maxFile)
 	notes := Notes{}
@@ -157,7 +158,7 @@ func (s Setup) Apply(ctx context.Context, c Change) error {
 		}
 	} else {
 		err = os.Remove(c.Path)
-		// Directories that it leaves empty go as well, but for the client's own.
+		// Directories that it leaves empty are removed as well, except the client's own.
 		for dir := filepath.Dir(c.Path); err == nil && slices.Contains([]string{"swarm", "skills", "plugins"}, filepath.Base(dir)); dir = filepath.Dir(dir) {
 			if os.Remove(dir) != nil {
 				break
@@ -220,8 +221,9 @@ func checkOwner(path string) error {
 	}
 }
 
-// edited returns the change of a text that add adds swarm to, and remove takes it out of.
-// The text is undone to the byte first, if nobody has changed it since.
+// edited returns the change of a text to which add adds swarm, and from which remove
+// removes it. A text that nobody has changed since the last integration is first restored
+// to the byte.
 func (s Setup) edited(path string, add, remove func(d *jsonc.Document) error) (Change, error) {
 	c, err := readChange(path)
 	if err != nil {

@@ -23,7 +23,7 @@ func (s Setup) home(variable, name string) (string, error) {
 	return filepath.Join(home, name), nil
 }
 
-// ProgramError says that a client's own program is needed and not found.
+// ProgramError says that a client's own program is needed but was not found.
 type ProgramError struct{ Program string }
 
 func (e *ProgramError) Error() string {
@@ -56,8 +56,7 @@ func claude(s Setup) ([]Change, error) {
 	return append(changes, settings, skill), err
 }
 
-// claudeServer returns the commands that add or remove the server. The file is only
-// looked at.
+// claudeServer returns the commands that add or remove the server. It only reads the file.
 func (s Setup) claudeServer(file string) (changes []Change, err error) {
 	is, err := readServer(file)
 	if err != nil || is == nil && s.Remove {

@@ -10,9 +10,11 @@ type Client struct {
 	timeout int
 	// again is the decision by which the answer to a stop makes the agent go on.
 	again string
-	// Hint is what the user has to do after an integration; empty: nothing.
+	// Hint tells the user what to do after an integration; it is empty if nothing is left
+	// to do.
 	Hint string
-	// alwaysAgain says that every stop is told as one after a hook made the agent go on.
+	// alwaysAgain says that the client marks every stop as one that follows a continuation
+	// by a hook.
 	alwaysAgain bool
 	// changes returns what has to be done to its files.
 	changes func(s Setup) ([]Change, error)

@@ -55,8 +55,8 @@ func (s Setup) variables() []string {
 	return names
 }
 
-// keyLike matches the variables that a pattern to pass is there for: what else begins so
-// may say of a session of another agent what it is.
+// keyLike matches the variables that a pattern is meant to pass. Other variables with the
+// same beginning may describe a session of another agent.
 var keyLike = lazy(`_(?:KEY|KEY_ID|TOKEN|BASE_URL|ENDPOINT|PROXY|PROFILE|REGION|CREDENTIALS)$`)
 
 // tomlServer is the MCP server in Codex's file.
@@ -75,7 +75,7 @@ func decodeTOML(text string, into any) error {
 	return err
 }
 
-// codexFile is what is looked at in Codex's file.
+// codexFile holds the parts of Codex's file that are read.
 type codexFile struct {
 	Servers map[string]tomlServer `toml:"mcp_servers"`
 }
@@ -115,7 +115,7 @@ func (s Setup) addTOMLServer(d *jsonc.Document) error {
 
 var errByHand = errors.New("the table mcp_servers.swarm is written in a way that can't be edited: change command and env_vars by hand, or remove it")
 
-// checkTOML makes sure that an edited text says what it should.
+// checkTOML makes sure that an edited text has the intended values.
 func (s Setup) checkTOML(d *jsonc.Document) error {
 	var file codexFile
 	if decodeTOML(d.Text, &file) != nil {
@@ -176,7 +176,7 @@ func removeTOMLServer(d *jsonc.Document) error {
 	if start == end {
 		return errByHand
 	}
-	// The blank line before it came with it.
+	// The blank line before it was added with it.
 	before := d.Text[:start]
 	for _, nl := range []string{"\r\n", "\n"} {
 		if before == nl || strings.HasSuffix(before, "\n"+nl) {
@@ -246,8 +246,7 @@ func tomlStrings(list []string) string {
 // passMark is behind the line that an integration adds to swarm's own file.
 const passMark = " # added by 'swarm integrate'"
 
-// addPass adds the variables of agents to swarm's own file of the user, if that names
-// none.
+// addPass adds the variables of agents to the user's config file of swarm if it names none.
 func (s Setup) addPass(d *jsonc.Document) error {
 	if d.Text == "" {
 		d.Replace(0, "", config.Example())

@@ -38,8 +38,8 @@ func lines(text string) []string {
 	return all
 }
 
-// step is one line of a diff: of before if it is kept or removed, of after if it is kept
-// or added; -1: of none.
+// step is one line of a diff: its index in before if it is kept or removed, and in after if
+// it is kept or added; else -1.
 type step struct{ before, after int }
 
 // hunk are steps that are shown together.
@@ -64,8 +64,8 @@ func hunks(before, after []string) (all []hunk) {
 	return all
 }
 
-// align returns the steps from one text to another: what they have in common at both
-// ends, and between these the longest common lines.
+// align returns the steps from one text to another: their common lines at both ends, and
+// between these the longest common subsequence of lines.
 func align(before, after []string) (steps []step) {
 	start := 0
 	for start < min(len(before), len(after)) && before[start] == after[start] {

@@ -12,7 +12,7 @@ import (
 
 // Hook is one call of a hook.
 type Hook struct {
-	// Event is what it says.
+	// Event is the event that the hook reports.
 	Event host.HookEvent
 
 	client *Client
@@ -24,7 +24,8 @@ var (
 	errInput = errors.New("expected a JSON object with a session_id")
 )
 
-// hookInput is what is used of a hook's input. The clients have the names in common.
+// hookInput holds the fields of a hook's input that swarm uses. All clients use the same
+// names.
 type hookInput struct {
 	Session    string          `json:"session_id"`
 	Tool       string          `json:"tool_name"`
@@ -62,8 +63,8 @@ func (c *Client) ReadHook(name string, input []byte) (Hook, error) {
 		e.State, e.Question = notice(in)
 		e.Repeats = true
 	case stops:
-		// One that goes on because of an answer here must be able to stop. As the same
-		// news is never brought twice, it can do so in any case.
+		// An agent that continues because of an answer here must be able to stop later. It
+		// can, since the same news is never brought twice.
 		e.State, e.Takes = hookstate.Idle, !in.StopsAgain || c.alwaysAgain
 	case interrupted:
 		e.State = hookstate.Idle
@@ -119,7 +120,8 @@ func notice(in hookInput) (state, text string) {
 	return "", ""
 }
 
-// question tells which tool an agent wants to use, and on what.
+// question returns the question of an agent that wants to use a tool, with the tool and its
+// argument.
 func question(tool string, input json.RawMessage) string {
 	text := "May I use " + tool + "?"
 	var in map[string]any
@@ -134,7 +136,7 @@ func question(tool string, input json.RawMessage) string {
 	return text
 }
 
-// Answer returns the answer that brings the agent a text.
+// Answer returns the hook's answer that gives the agent a text.
 func (h *Hook) Answer(text string) ([]byte, error) {
 	if h.event.kind == stops {
 		return json.Marshal(map[string]string{"decision": h.client.again, "reason": text})

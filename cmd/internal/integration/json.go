@@ -13,7 +13,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/jsonc"
 )
 
-// errForeign says that there is a server named swarm that is another program.
+// errForeign says that the server named swarm is another program.
 var errForeign = errors.New("an MCP server named 'swarm' is configured that is another program: rename or remove it first")
 
 // hookGroup is an entry of an event, in the files of all clients that have hooks.
@@ -28,7 +28,7 @@ type hookCommand struct {
 	Timeout int    `json:"timeout,omitempty"`
 }
 
-// hookLine is the command of a hook. Whatever becomes of swarm, the agent goes on.
+// hookLine is the command of a hook. The agent continues even if swarm fails.
 func (s Setup) hookLine(c *Client, event string) string {
 	return fmt.Sprintf("%s hook %s %s || true", quoted(s.Swarm), c.Name, event)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/jsonc"
 )
 
-// plugin calls the hooks: opencode has none but those of plugins.
+// plugin calls the hooks: opencode only has hooks of plugins.
 //
 //go:embed opencode.js
 var plugin string

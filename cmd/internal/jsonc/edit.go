@@ -231,7 +231,7 @@ func (d *Document) remove(path []string, match func(*Value) bool, elements bool)
 	}
 }
 
-// removeMember removes the member at a path and what is above it alone.
+// removeMember removes the member at a path and the objects that hold nothing else.
 func (d *Document) removeMember(root Value, path []string) {
 	for len(path) > 1 {
 		above := root.At(path[:len(path)-1]...)
@@ -303,7 +303,7 @@ func (d *Document) cut(from Value, index, start, end int) {
 		}
 		d.Replace(line, d.Text[line:end], "")
 	default:
-		// The last one: the comma before it goes, and what is between stays.
+		// It is the last one: the comma before it is removed, and the text between stays.
 		q := parser{text: d.Text, at: before}
 		_, _ = q.peek() // it is at the comma then
 		if line == start {

@@ -21,8 +21,8 @@ type Client struct {
 	Server *exec.Cmd
 }
 
-// Options say what a client is. The zero value is one of the newest protocol that is
-// not interested in notices.
+// Options are the options of a client. The zero value is a client of the newest protocol
+// that ignores notices.
 type Options struct {
 	// Version is that of the protocol that it speaks; empty: the newest.
 	Version string
@@ -62,7 +62,7 @@ func (c *Client) Tool(ctx context.Context, name string, input json.RawMessage) (
 	return c.ToolWith(ctx, &sdk.CallToolParams{Name: name, Arguments: input})
 }
 
-// ToolWith is Tool for those who say more than the input.
+// ToolWith is Tool with all parameters of the call.
 func (c *Client) ToolWith(ctx context.Context, params *sdk.CallToolParams) (answer json.RawMessage, failed bool, err error) {
 	result, err := c.CallTool(ctx, params)
 	if err != nil {

@@ -44,7 +44,7 @@ func (r Request) Prompted(text string) int {
 	return n
 }
 
-// question is what the dialects make of a request.
+// question is a request in a form that all dialects share.
 type question struct {
 	stream               bool
 	user, results, tools []string
@@ -52,7 +52,7 @@ type question struct {
 
 // dialect is the API of one vendor.
 type dialect interface {
-	// parse returns what the request asks.
+	// parse returns the question of a request.
 	parse(r *http.Request, body []byte) (question, error)
 	// whole answers in one piece.
 	whole(w http.ResponseWriter, turn Turn)

@@ -54,7 +54,7 @@ func (s *Server) Script(turns ...Turn) {
 	s.turns = turns
 }
 
-// Answer has a function answer the requests of agents, in the place of a script. It is
+// Answer makes a function answer the requests of agents instead of a script. It is
 // called for one request at a time and must not call the server.
 func (s *Server) Answer(answer func(Request) Turn) {
 	s.mu.Lock()

@@ -1,7 +1,7 @@
-// Package scaffold holds the plugins that authors begin with: small backends that
-// work and pass the conformance kit, with their tests.
+// Package scaffold writes the plugin that an author starts with: a small backend that works
+// and passes the conformance kit, with its tests.
 //
-// Only cmd/swarm imports it. docs/examples has what it writes, as CI runs it.
+// Only cmd/swarm imports it. docs/examples holds its output, which CI runs.
 package scaffold
 
 import (
@@ -98,7 +98,7 @@ func (p Plugin) requirement() string {
 		modPath(filepath.ToSlash(p.Checkout)) + "\n"
 }
 
-// modPath writes a path as go.mod has it.
+// modPath writes a path in the syntax of go.mod.
 func modPath(path string) string {
 	if !filepath.IsAbs(path) && !strings.HasPrefix(path, "./") && !strings.HasPrefix(path, "../") {
 		path = "./" + path
@@ -124,7 +124,7 @@ func protocol() ([]File, error) {
 	return files, err
 }
 
-// Write writes the plugin into a folder, which it makes. One that is there has to
+// Write writes the plugin into a directory, which it creates. An existing directory has to
 // be empty.
 func (p Plugin) Write(dir string) ([]File, error) {
 	files, err := p.Files()
@@ -150,7 +150,7 @@ func (p Plugin) Write(dir string) ([]File, error) {
 	return files, nil
 }
 
-// write makes one file, and never follows what is there.
+// write creates one file, and never follows an existing link.
 func write(path string, f File) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode)
 	if err != nil {

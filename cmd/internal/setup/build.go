@@ -8,7 +8,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Build is what the linker recorded about the running program.
+// Build holds the data that the linker recorded about the running program.
 type Build struct {
 	Version  string  `json:"version"`
 	Commit   *string `json:"commit"`
@@ -19,7 +19,7 @@ type Build struct {
 	Contract int     `json:"contract"`
 }
 
-// ReadBuild returns what is known of the running program.
+// ReadBuild returns the build data of the running program.
 func ReadBuild() Build {
 	b := Build{
 		Version: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Contract: swarm.ContractVersion,

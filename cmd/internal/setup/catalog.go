@@ -26,11 +26,11 @@ func (s Setup) Catalog(configured map[string]config.Plugin) (*catalog.Catalog, e
 	return catalog.New(catalog.Options{Dir: dir, Executable: program, Env: s.Env, Plugins: plugins}), nil
 }
 
-// MissingBackend says that there is no such backend; empty if there is one.
+// MissingBackend returns an error text if no such backend exists, else "".
 func MissingBackend(known *catalog.Catalog, name string) string {
 	var missing *catalog.NotFoundError
 	if _, err := known.Find(name); !errors.As(err, &missing) {
-		// A plugin that is there and does not work is not the config's mistake.
+		// A plugin that exists but does not work is not a mistake of the config.
 		return ""
 	}
 	text := missing.Error()

@@ -74,13 +74,13 @@ func (s Setup) backendProblem(loaded *config.Loaded) (*config.Problem, error) {
 	return nil, nil
 }
 
-// TrustStore knows the project files that may name programs to run.
+// TrustStore returns the store of the project files that may name programs to run.
 func TrustStore(stateDir string) config.Trust {
 	return config.Trust{Path: filepath.Join(stateDir, "trusted")}
 }
 
-// ProjectFile returns the path of the project's file, or "". In a directory that
-// was deleted there is none; who needs the directory itself will say so.
+// ProjectFile returns the path of the project's file, or "". It returns "" in a deleted
+// directory; a verb that needs the directory reports that itself.
 func ProjectFile() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -89,7 +89,7 @@ func ProjectFile() string {
 	return config.FindProject(dir)
 }
 
-// Checks are what the config package can't know.
+// Checks returns the checks that need more than package config knows.
 func Checks() config.Checks {
 	isSignal := func(s string) error {
 		if s == "" {
@@ -112,8 +112,8 @@ func Checks() config.Checks {
 	}
 }
 
-// WorktreeParent returns what tells the directory for the worktrees of the repository
-// around a directory, as the config says. An untrusted project can't lead it elsewhere.
+// WorktreeParent returns a function that returns the configured directory for the worktrees
+// of the repository around a directory. An untrusted project can't lead it elsewhere.
 func WorktreeParent(l *config.Loaded) func(dir string) (string, error) {
 	return func(dir string) (string, error) {
 		parent := l.Config.Defaults.WorktreeDir

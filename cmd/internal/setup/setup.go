@@ -20,7 +20,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Setup is what a call has from outside.
+// Setup holds the inputs of a call from outside.
 type Setup struct {
 	// Env is the environment of the call, KEY=VALUE.
 	Env []string
@@ -29,19 +29,19 @@ type Setup struct {
 	Program string
 	// Logger is for hosts; nil: nothing is logged.
 	Logger hclog.Logger
-	// Waiting is as in [host.Options].
+	// Waiting has the meaning that it has in [host.Options].
 	Waiting func(text string)
-	// Client and ClientIsPerson are as in [host.Options].
+	// Client and ClientIsPerson have the meaning that they have in [host.Options].
 	Client, ClientIsPerson bool
 }
 
-// Getenv returns the last value of a variable, as the environment has it.
+// Getenv returns the last value of a variable in the environment.
 func (s Setup) Getenv(key string) string { return environ.Get(s.Env, key) }
 
-// StateDir returns the state directory, absolute: $SWARM_DIR, else that of the
-// worker which the caller runs in, else ~/.swarm. Every program of ours asks here
-// before it reads or runs anything of it, so this is where a directory that another
-// user could have prepared is refused, as [statedir.Check] says.
+// StateDir returns the absolute path of the state directory: $SWARM_DIR, else that of the
+// worker in which the caller runs, else ~/.swarm. Every program of ours calls it before it
+// reads or runs anything in that directory. So it refuses a directory that another user
+// could have prepared, see [statedir.Check].
 func (s Setup) StateDir() (string, error) {
 	dir, err := s.findStateDir()
 	if err == nil {
@@ -116,8 +116,9 @@ func Executable() (string, error) {
 	return path, nil
 }
 
-// NewWorker returns what a config says of a worker in dir, on the backend of that name;
-// empty: the configured one. With worktree it says where the worktree is made.
+// NewWorker returns the configured settings of a worker in dir, on the named backend, or on
+// the configured one if the name is empty. With worktree they include the directory of the
+// worktree.
 func NewWorker(l *config.Loaded, backend string, worktree bool, dir string) (host.SpawnRequest, error) {
 	d := l.Config.Defaults
 	r := host.SpawnRequest{
@@ -148,7 +149,7 @@ func KillPolicy(k config.Kill) swarm.KillOptions {
 	if k.Mode == swarm.KillMain.String() {
 		o.Mode = swarm.KillMain
 	}
-	// The config may say "term"; a check has seen that it is a signal.
+	// The config may have "term"; it was checked that this is a signal.
 	if name, err := swarm.ParseSignal(k.Signal); err == nil {
 		o.Signal = name
 	}

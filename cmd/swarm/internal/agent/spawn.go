@@ -21,7 +21,7 @@ type spawnOptions struct {
 	member.Flags
 	in   tool.SpawnAgentInput
 	role *command.ChoiceFlag
-	// ready is the pattern that says when the prompt can be typed.
+	// ready is the pattern whose match says that the prompt can be typed.
 	ready command.PatternFlag
 }
 
@@ -99,8 +99,8 @@ func (o *spawnOptions) check() error {
 	return nil
 }
 
-// promptWait is how long an agent may take to be ready for its prompt: the real ones draw
-// for a minute where every processor is busy.
+// promptWait is how long an agent may take to be ready for its prompt: on a busy machine,
+// real agents draw for a minute.
 const promptWait = 3 * time.Minute
 
 func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {

@@ -18,7 +18,7 @@ import (
 type App struct {
 	output.Printer
 	Env []string
-	// HelpError is what was wrong with a request for help, which cobra can't return.
+	// HelpError is the error of a request for help, which cobra can't return.
 	HelpError error
 }
 
@@ -27,7 +27,7 @@ func New(stdout, stderr *os.File, env []string) *App {
 		return func() int {
 			width, _, err := term.GetSize(int(f.Fd()))
 			if err == nil && width == 0 {
-				return 80 // a terminal that does not tell, such as a serial line
+				return 80 // a terminal without a known size, such as a serial line
 			}
 			return width
 		}
@@ -38,7 +38,7 @@ func New(stdout, stderr *os.File, env []string) *App {
 	}, Env: env}
 }
 
-// Getenv returns the last value of a variable, as the environment has it.
+// Getenv returns the last value of a variable in the environment.
 func (a *App) Getenv(key string) string { return setup.Setup{Env: a.Env}.Getenv(key) }
 
 // Logger is nil unless SWARM_LOG asks for more than a user wants to read.

@@ -36,8 +36,8 @@ func (a *App) CompleteOneWorker(cmd *cobra.Command, args []string, prefix string
 	return a.CompleteWorkers(cmd, args, prefix)
 }
 
-// CompleteHistory offers the names of all workers that the history knows, and of
-// those that it does not know yet.
+// CompleteHistory offers the names of all workers in the history, and of those without an
+// event yet.
 func (a *App) CompleteHistory(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	dir, err := a.StateDir()
 	if err != nil {

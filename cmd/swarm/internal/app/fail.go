@@ -46,15 +46,15 @@ func (a *App) Fail(err error) {
 	}
 }
 
-// isJoin tells an error of [errors.Join], which has no text of its own, from one
-// that wraps several.
+// isJoin reports whether an error comes from [errors.Join], which has no text of its own,
+// and does not just wrap several errors.
 func isJoin(err error, parts []error) bool {
 	joined := errors.Join(parts...) // nil without parts, as of an error that wraps nothing
 	return joined != nil && err.Error() == joined.Error()
 }
 
-// suggestName returns the existing name that was probably meant by the one that err
-// could not find, or "". It starts no plugin.
+// suggestName returns the existing name that is most like the unknown name in err, or "".
+// It starts no plugin.
 func (a *App) suggestName(err error) string {
 	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {
 		return nearest.Name(missing.Name, missing.Known)

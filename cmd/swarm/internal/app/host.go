@@ -28,14 +28,13 @@ func (a *App) With(ctx context.Context, cfg config.Config, f func(*host.Host) er
 	return errors.Join(f(h), h.Leave())
 }
 
-// WithHost runs f with a host for a verb that works on workers which are there:
-// the project's file is not even looked at, and a damaged user's file is a
-// warning.
+// WithHost runs f with a host for a verb that works on existing workers: the project's file
+// is not read, and a damaged user's file is a warning.
 func (a *App) WithHost(ctx context.Context, f func(*host.Host) error) error {
 	return a.With(ctx, a.UserConfig(), f)
 }
 
-// UserConfig is what the user's file says.
+// UserConfig returns the user's file.
 func (a *App) UserConfig() config.Config {
 	loaded, err := a.Setup().LoadUser()
 	if problems, ok := errors.AsType[config.Problems](err); ok {
@@ -113,7 +112,7 @@ func (a *App) RunningNames(ctx context.Context, h *host.Host, sel host.Selection
 	return ids, nil
 }
 
-// RalphStore is where the loops are.
+// RalphStore returns the store of the loops.
 func (a *App) RalphStore() (ralph.Store, error) {
 	dir, err := a.StateDir()
 	return ralph.NewStore(dir), err

@@ -15,8 +15,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Companion returns the path of swarm and that of a program which is installed
-// with it.
+// Companion returns the path of swarm and that of a program that is installed with it.
 func (a *App) Companion(name string) (own, path string, err error) {
 	if own, err = setup.Executable(); err != nil {
 		return "", "", err
@@ -32,7 +31,7 @@ func (a *App) Companion(name string) (own, path string, err error) {
 	return own, path, err
 }
 
-// Become runs a program in the place of this one.
+// Become replaces this process by another program.
 func (a *App) Become(to swarm.Attachment) error {
 	path, err := exec.LookPath(to.Command[0])
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Interruptibly returns what read returns, or the context's cause as soon as the
-// context ends: a terminal, a FIFO or a pipe that stays open may never come to an end.
-// The goroutine that then still reads ends with the program.
+// Interruptibly returns the result of read, or the context's cause as soon as the context
+// ends: a terminal, a FIFO or a pipe may stay open for ever. A goroutine that still reads
+// then ends with the program.
 func Interruptibly(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	type result struct {
 		data []byte

@@ -20,8 +20,8 @@ func New() (a *app.App, stdout, stderr *bytes.Buffer) {
 
 func noTerminal() int { return 0 }
 
-// WithState returns an app like [New] whose state directory and home are new and empty,
-// so that verbs can open a host.
+// WithState returns an app like [New] with a new, empty state directory and home, so that
+// verbs can open a host.
 func WithState(t *testing.T) (a *app.App, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	a, stdout, stderr = New()
@@ -30,7 +30,7 @@ func WithState(t *testing.T) (a *app.App, stdout, stderr *bytes.Buffer) {
 	return a, stdout, stderr
 }
 
-// Run runs a command with args, without what the root of all commands adds to it.
+// Run runs a command with args, without the additions of the root command.
 func Run(t *testing.T, cmd *cobra.Command, args ...string) error {
 	t.Helper()
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true

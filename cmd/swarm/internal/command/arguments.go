@@ -28,8 +28,8 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return &output.UsageError{Text: err.Error(), Hint: CommandHint(cmd, cmd.Flags().Args())}
 }
 
-// CommandHint says where a command line goes, if it was probably given without "--"
-// in front of it; words are those before the flag that was not understood.
+// CommandHint returns a hint if the command of a worker was probably given without "--" in
+// front of it; words are those before the unknown flag.
 func CommandHint(cmd *cobra.Command, words []string) string {
 	if !strings.Contains(cmd.Use, "-- COMMAND") || len(words) == 0 || cmd.ArgsLenAtDash() >= 0 {
 		return ""

@@ -37,8 +37,8 @@ func (f *DurationFlag) String() string {
 
 var errWaitOver = errors.New("timed out")
 
-// Limit returns a context that ends when the time is over; without a limit it does
-// not.
+// Limit returns a context that ends when the time is over; it has no deadline without a
+// limit.
 func (f *DurationFlag) Limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if f.D == nil {
 		return ctx, func() {}
@@ -46,7 +46,7 @@ func (f *DurationFlag) Limit(ctx context.Context) (context.Context, context.Canc
 	return context.WithTimeoutCause(ctx, *f.D, errWaitOver)
 }
 
-// Over returns what to say if err is because the time was over, else nil.
+// Over returns the error for the user if err is due to the end of the time, else nil.
 func (f *DurationFlag) Over(waiting context.Context, err error) error {
 	if err == nil || !errors.Is(context.Cause(waiting), errWaitOver) {
 		return nil
@@ -152,7 +152,7 @@ func (s *Selection) AddTo(cmd *cobra.Command, a *app.App) {
 	cmd.ValidArgsFunction = a.CompleteWorkers
 }
 
-// Of returns what is selected; names are taken once each.
+// Of returns the selection, each name once.
 func (s *Selection) Of(cmd *cobra.Command, names []string) (host.Selection, error) {
 	byTag := cmd.Flags().Changed("tag")
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/swarmhost/swarm/shared/nearest"
 )
 
-// foreignVerbs are what users of docker, systemctl, pm2 and tmux type, each with the
-// command that does it here.
+// foreignVerbs are commands of docker, systemctl, pm2 and tmux, each with its counterpart
+// here.
 var foreignVerbs = map[string]string{
 	"a":              "attach",
 	"attach-session": "attach",
@@ -72,8 +72,8 @@ var foreignVerbs = map[string]string{
 	"top":            "ls",
 }
 
-// foreignSubverbs are the same for what is typed below a group of commands, which does
-// it by the first of these names that it has.
+// foreignSubverbs are the same for verbs below a group of commands. The first name that the
+// group has is suggested.
 var foreignSubverbs = map[string][]string{
 	"add":       {"create", "spawn", "install", "send"},
 	"complete":  {"update"},
@@ -101,8 +101,7 @@ var foreignSubverbs = map[string][]string{
 	"write":     {"send", "init"},
 }
 
-// suggestVerb returns the command that was probably meant by a word which names
-// none below cmd, or "".
+// suggestVerb returns the command below cmd that is most like an unknown word, or "".
 func suggestVerb(cmd *cobra.Command, word string) string {
 	var names []string
 	for _, sub := range cmd.Commands() {

@@ -98,8 +98,8 @@ func configFiles(a *app.App) ([]fileJSON, error) {
 	return files, nil
 }
 
-// obey looks whether the file obeys the owner rule; one that was accepted by its
-// content need not.
+// obey checks that the file obeys the owner rule; a file that was trusted by its content
+// need not.
 func (f *fileJSON) obey(exists, accepted bool) {
 	f.Used = exists
 	if broken, ok := trust.As(trust.Path(f.Path)); ok && !accepted {
@@ -136,7 +136,7 @@ Exit code: 0 if there are no mistakes, else 1.`,
 	return cmd
 }
 
-// problemJSON is one mistake; what is not known of its place is null.
+// problemJSON is one mistake; unknown parts of its position are null.
 type problemJSON struct {
 	File   string  `json:"file"`
 	Line   *int    `json:"line"`

@@ -126,7 +126,7 @@ func runTrust(a *app.App, revoke bool) error {
 		a.Printf("  %s = %s\n", v.Key, v.Value)
 	}
 	if a.Out.Err != nil {
-		return a.Out.Err // nobody has seen it
+		return a.Out.Err // no user has seen it
 	}
 	if err := store.Add(path, content); err != nil {
 		return err
@@ -135,8 +135,9 @@ func runTrust(a *app.App, revoke bool) error {
 	return nil
 }
 
-// whatTrustAdds returns the settings of a project's file that hold only if it is
-// trusted, which is all of them in a file that breaks the owner rule. One that can't be read as a whole can't be shown as a whole either.
+// whatTrustAdds returns the settings of a project's file that take effect only if it is
+// trusted. In a file that breaks the owner rule these are all settings. A file that can't
+// be read completely is an error, since it can't be shown completely.
 func whatTrustAdds(a *app.App, path string, content []byte) ([]config.Value, error) {
 	o := config.Options{Project: path, Content: content, Home: a.Getenv("HOME"), Checks: setup.Checks()}
 	before, err := config.Load(o)
@@ -150,7 +151,7 @@ func whatTrustAdds(a *app.App, path string, content []byte) ([]config.Value, err
 	}
 	return slices.DeleteFunc(after.Values(), func(v config.Value) bool {
 		if len(before.Refused) > 0 {
-			return v.Origin == nil // all that it says
+			return v.Origin == nil // all its settings
 		}
 		return v.Origin == nil || !slices.ContainsFunc(before.Ignored, func(i config.Ignored) bool {
 			return v.Key == i.Key || strings.HasPrefix(v.Key, i.Key+".")

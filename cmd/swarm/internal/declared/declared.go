@@ -23,13 +23,13 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// errNoProject says that there is no project's file.
+// errNoProject says that no project file was found.
 var errNoProject = &output.HintError{
 	Err:  fmt.Errorf("no %s here or in a directory above", config.ProjectFile),
 	Hint: "'swarm config init --project' writes one; workers are declared in tables [workers.NAME]",
 }
 
-// Workers is what a project's file declares.
+// Workers are the workers that a project's file declares.
 type Workers struct {
 	*config.Loaded
 	// names are those of all workers, in the order of the file.
@@ -64,7 +64,7 @@ func LoadDeclared(ctx context.Context, a *app.App) (*Workers, error) {
 	if len(d.names) == 0 {
 		return nil, fmt.Errorf("%s declares no workers: there is no table [workers.NAME]", project)
 	}
-	// A project is the same one by whatever links it is reached.
+	// A project is the same one whatever links lead to it.
 	if real, err := filepath.EvalSymlinks(project); err == nil {
 		project = real
 	}
@@ -86,7 +86,7 @@ func inFileOrder(l *config.Loaded) []string {
 	})
 }
 
-// declaredWorker is what the host has to know of a declaration.
+// declaredWorker returns the host's form of a declaration.
 func declaredWorker(name string, w config.Worker) (set.Worker, error) {
 	policy := setup.KillPolicy(w.Kill)
 	r := host.SpawnRequest{
@@ -121,9 +121,8 @@ func declaredWorker(name string, w config.Worker) (set.Worker, error) {
 	return declared, nil
 }
 
-// Prepare looks at what the named workers and those that they depend on need
-// beyond what the file says itself, and reads their variables. Whatever is missing
-// is found before anything is started.
+// Prepare checks the external needs of the named workers and their dependencies, and reads
+// their variables. So missing things are found before anything is started.
 func Prepare(ctx context.Context, a *app.App, d *Workers, names []string) error {
 	names, err := d.Set.Dependencies(names)
 	if err != nil {

@@ -1,2 +1,2 @@
-// Package declared holds the workers that swarm.toml declares, and what is wrong with them.
+// Package declared holds the workers that swarm.toml declares, and finds their mistakes.
 package declared

@@ -29,8 +29,8 @@ func WithProblems(err error, more config.Problems) error {
 	return problems
 }
 
-// WorkerProblems are those of all workers that prepare would find, as far as they
-// can be told here.
+// WorkerProblems returns the problems of all workers that Prepare would find, as far as
+// they can be found without starting anything.
 func WorkerProblems(ctx context.Context, a *app.App, l *config.Loaded) config.Problems {
 	names := inFileOrder(l)
 	problems, _ := backendProblems(a, l, names)
@@ -43,7 +43,7 @@ func WorkerProblems(ctx context.Context, a *app.App, l *config.Loaded) config.Pr
 	return l.Conceal(problems)
 }
 
-// backendProblems are those of workers that only the installed plugins tell.
+// backendProblems returns the problems of workers that depend on the installed plugins.
 func backendProblems(a *app.App, l *config.Loaded, names []string) (problems config.Problems, err error) {
 	known, err := a.Setup().Catalog(l.Config.Plugins)
 	if err != nil {
@@ -68,11 +68,11 @@ func backendProblems(a *app.App, l *config.Loaded, names []string) (problems con
 	return problems, nil
 }
 
-// KeyWorktreeDir is where a worktree's directory comes from that nobody named.
+// KeyWorktreeDir is the key of the default directory of worktrees.
 const KeyWorktreeDir = "defaults.worktree_dir"
 
-// trustProblems are what workers need that the project's file may say only if it is
-// trusted.
+// trustProblems returns the problems of workers whose settings take effect only if the
+// project's file is trusted.
 func trustProblems(l *config.Loaded, names []string) (problems config.Problems) {
 	dirs := config.Problems{}
 	for _, name := range names {
@@ -109,9 +109,9 @@ func dirProblems(ctx context.Context, a *app.App, l *config.Loaded, names []stri
 	return problems
 }
 
-// needsDir reports whether the working directory of a worker has to be there: a
-// worktree is made of it here, and most backends run it here. Only a plugin of
-// somebody else has to be asked.
+// needsDir reports whether the working directory of a worker has to exist: worktrees are
+// made from it on this machine, and most backends use it on this machine. Only third-party
+// plugins have to be asked.
 func needsDir(ctx context.Context, a *app.App, cfg config.Config, w config.Worker) bool {
 	if w.Worktree.Use || w.Backend == app.BackendProcess || w.Backend == app.BackendTmux {
 		return true
@@ -124,8 +124,8 @@ func needsDir(ctx context.Context, a *app.App, cfg config.Config, w config.Worke
 	return err == nil && here
 }
 
-// originOf returns the key that a worker's setting comes from, and its place: that
-// of the worker itself where nobody set it.
+// originOf returns the key that a worker's setting comes from, and its position; for a
+// default, the position of the worker.
 func originOf(l *config.Loaded, name, key, otherwise string) (string, config.Position) {
 	own := config.WorkerKey(name, key)
 	for _, k := range []string{own, otherwise} {

@@ -41,7 +41,7 @@ const (
 	messageAnswered = string(registry.MessageShutdownApproved)
 )
 
-// shutdownBody is what such a message says.
+// shutdownBody is the content of a shutdown message.
 type shutdownBody struct {
 	ID             string `json:"id"`
 	Reason         string `json:"reason"`
@@ -69,7 +69,8 @@ func printMessages(a *app.App, out tool.ReadMessagesOutput, nameOf func(id strin
 	}
 }
 
-// messageText is what a message says; those of a shutdown are for programs.
+// messageText returns the text of a message for people; the content of a shutdown message
+// is JSON.
 func messageText(m tool.Message) string {
 	var body shutdownBody
 	if m.Type != messageShutdown && m.Type != messageAnswered || json.Unmarshal([]byte(m.Message), &body) != nil {

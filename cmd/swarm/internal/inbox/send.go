@@ -26,7 +26,7 @@ types a line that something is waiting, once the agent is at its prompt.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch want := map[bool]int{true: 1, false: 2}[stdin]; {
 			case len(args) == 0:
-				return output.Usagef("missing argument: who to send to")
+				return output.Usagef("missing argument: the receiver")
 			case len(args) < want:
 				return output.Usagef("missing argument: the message, or --stdin")
 			case len(args) > want && stdin:

@@ -61,7 +61,7 @@ have been, and the screen does not show that the agent took it: it is not typed 
 	return cmd
 }
 
-// receiptText says how far a message came.
+// receiptText describes how far a message was delivered.
 func receiptText(m registry.Message) string {
 	switch {
 	case m.How == "":

@@ -60,7 +60,7 @@ is 0 and nothing is printed. SWARM_LOG=debug prints errors to standard error.`,
 	}
 }
 
-// runHook takes what a hook says, within [hookLimit], and gives up in silence.
+// runHook records the event of a hook within [hookLimit], and gives up without a message.
 func runHook(ctx context.Context, a *app.App, args []string, stdin *os.File) {
 	output.FinishWriting()
 	log := a.Logger()
@@ -71,7 +71,7 @@ func runHook(ctx context.Context, a *app.App, args []string, stdin *os.File) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		// The exit code of a panic tells an agent that it must not go on.
+		// An agent takes the exit code of a panic as an order to stop.
 		defer func() {
 			if p := recover(); p != nil {
 				done <- fmt.Errorf("panic: %v", p)
@@ -128,9 +128,8 @@ func takeHook(ctx context.Context, a *app.App, args []string, stdin *os.File) er
 	return errors.Join(err, h.Leave())
 }
 
-// readHook returns what comes, up to the limits. A client that does not close its end
-// is not waited for; one that writes more is read to its end, so that it sees no broken
-// pipe.
+// readHook returns the input, up to the limits. It does not wait for a client that does not
+// close its end, and reads longer input to its end, so that the client gets no broken pipe.
 func readHook(r io.Reader) []byte {
 	var mu sync.Mutex
 	var input []byte

@@ -23,7 +23,7 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// notesFile is the file in the state directory with what was done to clients' files.
+// notesFile is the file in the state directory that records the changes of clients' files.
 const notesFile = "integrations.json"
 
 // clientLimit is how long a client's own command may take.

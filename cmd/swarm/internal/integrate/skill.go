@@ -13,7 +13,8 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-// skillText is the skill, but for what the help and the table of tools say.
+// skillText is the template of the skill; the rest comes from the help and the table of
+// tools.
 //
 //go:embed skill.md
 var skillText string
@@ -36,7 +37,7 @@ use swarm, and lists all commands and tools of this version, one line each.`,
 	}
 }
 
-// skillData is what the skill is filled in with.
+// skillData are the values of the template.
 type skillData struct {
 	About, Example string
 	Groups         []skillGroup

@@ -1,3 +1,3 @@
-// Package member holds what the verbs of members of teams share: the flags that name a team, the
-// answers of tools, and how agents and tasks are shown.
+// Package member holds the shared code of the verbs for members of teams: the flags that
+// name a team, the answers of tools, and the text of agents and tasks.
 package member

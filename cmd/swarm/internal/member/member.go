@@ -92,8 +92,8 @@ func AsMember(ctx context.Context, a *app.App, f *Flags, call func(env tool.Env,
 	return call(env, team)
 }
 
-// Answer tells what came of a call of a tool, whose error is err: out as it is with
-// --json, else text, if it did not fail.
+// Answer prints the result of a call of a tool whose error is err: out with --json, else
+// text, if it did not fail.
 func Answer(a *app.App, asJSON bool, out any, warnings []string, err error, text func()) error {
 	for _, w := range warnings {
 		a.Warn(w, "")
@@ -110,9 +110,8 @@ func Answer(a *app.App, asJSON bool, out any, warnings []string, err error, text
 	return err
 }
 
-// Afterwards does what a call has left to do once it is answered, which may end the
-// caller itself. It does so whether or not anybody could read the answer, and returns
-// its error beside err.
+// Afterwards does the work of a call after its answer, which may end the caller itself. It
+// does so even if the answer could not be written, and returns its error joined with err.
 func Afterwards(ctx context.Context, after func(context.Context) error, err error) error {
 	if after == nil {
 		return err

@@ -53,7 +53,7 @@ func AgentLine(s tool.AgentStatus) string {
 	return output.Visible(fmt.Sprintf("%s: %s (%s, %s)", s.Name, s.Status, s.AgentID, s.Role))
 }
 
-// AgentFacts are what is known of an agent beside that, for PrintTable.
+// AgentFacts are further columns of an agent for PrintTable.
 func AgentFacts(s tool.AgentStatus, now time.Time) [][]string {
 	var facts [][]string
 	add := func(name, value string) {
@@ -81,7 +81,7 @@ func AgentFacts(s tool.AgentStatus, now time.Time) [][]string {
 	return facts
 }
 
-// heartbeatText is how long ago an agent was heard of.
+// heartbeatText returns the time since the last sign of life of an agent.
 func heartbeatText(s tool.AgentStatus) string {
 	text := output.FormatAge(time.Duration(s.HeartbeatAge*float64(time.Second))) + " ago"
 	if !s.HeartbeatHealthy && s.IsActive {
@@ -90,7 +90,7 @@ func heartbeatText(s tool.AgentStatus) string {
 	return text
 }
 
-// ServerLine tells how the server of a team is.
+// ServerLine describes the state of a team's server.
 func ServerLine(s tool.TeamServer, now time.Time) string {
 	at := fmt.Sprintf("%s:%d", s.Hostname, s.Port)
 	if !s.IsRunning {

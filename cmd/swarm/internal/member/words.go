@@ -10,7 +10,7 @@ import (
 // AgentRoles are the roles that an agent can have.
 var AgentRoles = []string{string(team.RoleWorker), string(team.RoleReviewer), string(team.RoleLeader)}
 
-// The phases of a shutdown, as kill-agent and respond-shutdown tell them.
+// The phases of a shutdown in the answers of kill-agent and respond-shutdown.
 const (
 	PhaseRequested   = string(team.Requested)
 	PhaseApproved    = string(team.Approved)
@@ -19,8 +19,8 @@ const (
 	PhaseForceKilled = string(team.ForceKilled)
 )
 
-// ReassignedText is " (reassigned: task-1, task-2)", after other facts; empty if there
-// is nothing to tell.
+// ReassignedText is " (reassigned: task-1, task-2)", after other facts; empty if no task
+// was reassigned.
 func ReassignedText(tasks []string, facts ...string) string {
 	if len(tasks) > 0 {
 		facts = append(facts, "reassigned: "+strings.Join(tasks, ", "))

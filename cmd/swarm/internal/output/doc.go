@@ -1,3 +1,3 @@
-// Package output holds what a call of swarm says: lines and tables made fit for a terminal,
-// JSON, the progress of a kill, and the errors that carry exit codes and hints.
+// Package output prints the results of a call of swarm: lines and tables made safe for a
+// terminal, JSON, the progress of a kill, and the errors that carry exit codes and hints.
 package output

@@ -20,7 +20,8 @@ func Usagef(format string, args ...any) error {
 	return &UsageError{Text: fmt.Sprintf(format, args...)}
 }
 
-// CodeError ends the call with a code of its own. Without err all has been said.
+// CodeError ends the call with a code of its own. Without Err, everything has been printed
+// already.
 type CodeError struct {
 	Code int
 	Err  error
@@ -35,7 +36,7 @@ func (e *CodeError) Error() string {
 
 func (e *CodeError) Unwrap() error { return e.Err }
 
-// Failed ends the call with 1 after everything has been said.
+// Failed ends the call with 1 after everything has been printed.
 var Failed = &CodeError{Code: ExitFailed}
 
 // HintError adds what to do about err.
@@ -48,7 +49,7 @@ func (e *HintError) Error() string { return e.Err.Error() }
 
 func (e *HintError) Unwrap() error { return e.Err }
 
-// WithHint adds what to do about err, unless it is a usage error that says so itself.
+// WithHint adds a hint to err. A usage error keeps the hint that it has.
 func WithHint(err error, hint string) error {
 	usage, ok := errors.AsType[*UsageError](err)
 	switch {

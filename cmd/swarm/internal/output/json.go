@@ -27,10 +27,11 @@ func TimeJSON(t time.Time) *string {
 // PrintJSON is all that a verb with --json writes to stdout.
 func (p *Printer) PrintJSON(v any) error { return p.writeJSON(v, "  ") }
 
-// PrintJSONLine is what a verb with --json writes for each of many, as they come.
+// PrintJSONLine writes one object of a stream that a verb prints with --json.
 func (p *Printer) PrintJSONLine(v any) error { return p.writeJSON(v, "") }
 
-// writeJSON writes v so that a terminal can show it, whoever wrote the texts in it.
+// writeJSON writes v with all control characters escaped, so that it is safe for a
+// terminal.
 func (p *Printer) writeJSON(v any, indent string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

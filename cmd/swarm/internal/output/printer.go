@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Printer writes what a call says: data to stdout, warnings and hints to stderr.
+// Printer writes the output of a call: data to stdout, warnings and hints to stderr.
 type Printer struct {
 	Out *Stream
 	Err io.Writer
@@ -18,8 +18,8 @@ type Printer struct {
 	OutWidth, ErrWidth func() int
 }
 
-// Stream is stdout. The first error is kept, so that a full disk becomes an exit
-// code although nobody looks at single writes.
+// Stream is stdout. It keeps the first error, so that a full disk leads to an exit code
+// although callers ignore errors of single writes.
 type Stream struct {
 	W   io.Writer
 	Err error
@@ -34,8 +34,8 @@ func (o *Stream) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Printf writes data for the user or the next program. Whoever wrote the texts among
-// args, they are made visible, each on one line, unless they are [Made] here.
+// Printf writes data for the user or the next program. Each text among args is made
+// visible, on one line, unless it is [Made].
 func (p *Printer) Printf(format string, args ...any) {
 	for i, arg := range args {
 		switch text := arg.(type) {
@@ -51,24 +51,24 @@ func (p *Printer) Printf(format string, args ...any) {
 	fmt.Fprintf(p.Out, format, args...)
 }
 
-// Made is text that is printed as it is: it has lines or colours of our own, and what
-// others wrote in it is visible already.
+// Made is text that is printed unchanged: it has lines or colours of our own, and text of
+// others in it was made visible before.
 type Made string
 
-// Warn tells what went wrong without making the call fail.
+// Warn prints a warning; the call does not fail.
 func (p *Printer) Warn(text, hint string) {
 	fmt.Fprintf(p.Err, "swarm: warning: %s\n", Visible(text))
 	p.Hint(hint)
 }
 
-// Hint tells what to do about the line before; empty: nothing.
+// Hint prints a hint about the line before, unless it is empty.
 func (p *Printer) Hint(text string) {
 	if text != "" {
 		fmt.Fprintf(p.Err, "swarm: %s\n", Visible(text))
 	}
 }
 
-// FinishWriting makes the verb go on when nobody reads its output any more: what
-// it does to workers must not depend on that. The signal is caught, not ignored,
-// because plugins and workers would inherit that.
+// FinishWriting makes the verb continue after its output was closed: its effect on workers
+// must not depend on a reader. The signal is caught, not ignored, because plugins and
+// workers would inherit that.
 func FinishWriting() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

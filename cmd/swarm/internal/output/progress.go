@@ -56,7 +56,7 @@ func (p *Progress) run() {
 	}
 }
 
-// Event is told of every kill that begins and that is over.
+// Event records the beginning or the end of a kill.
 func (p *Progress) Event(e host.KillEvent) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +75,7 @@ func (p *Progress) Aside(print func()) {
 	print()
 }
 
-// Stop takes the line away for good; it may be called again.
+// Stop removes the line and prints no other; it may be called again.
 func (p *Progress) Stop() {
 	p.mu.Lock()
 	if !p.stopped {
@@ -108,8 +108,8 @@ func (p *Progress) draw() {
 	}
 }
 
-// progressLine is as much as fits of "waiting for a (4s), b (4s)": those that may
-// take longest last.
+// progressLine returns as much as fits of "waiting for a (4s), b (4s)", with the longest
+// waits last.
 func progressLine(waiting []host.KillEvent, now time.Time, width int) string {
 	if len(waiting) == 0 {
 		return ""

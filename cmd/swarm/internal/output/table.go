@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// TimestampFormat is how lines begin that tell when.
+// TimestampFormat is the format of the time at the beginning of a line.
 const TimestampFormat = "2006-01-02T15:04:05.000Z07:00 "
 
 // PrintTable aligns the columns of rows below header, two spaces apart, without

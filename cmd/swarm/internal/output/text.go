@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// Columns is how many columns of a terminal a text takes that is visible.
+// Columns returns the number of terminal columns of a visible text.
 func Columns(text string) int {
 	n := 0
 	for _, r := range text {
@@ -54,7 +54,7 @@ func Padded(text string, to int) string {
 	return text + strings.Repeat(" ", max(to-Columns(text), 0))
 }
 
-// FormatAge is a duration in its largest unit, as people say it.
+// FormatAge formats a duration in its largest unit.
 func FormatAge(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < time.Minute:

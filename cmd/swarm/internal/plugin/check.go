@@ -14,8 +14,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// conformanceProgram checks plugins, a program of its own: every call of swarm would
-// pay for what it links.
+// conformanceProgram is the program that checks plugins. It is a program of its own because
+// the libraries that it links would slow every call of swarm.
 const conformanceProgram = "swarm-conformance"
 
 type pluginCheckOptions struct {

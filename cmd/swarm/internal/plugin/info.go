@@ -45,7 +45,7 @@ func completePlugins(a *app.App) cobra.CompletionFunc {
 	}
 }
 
-// quietConfig is what the user's file says, or what of it is right.
+// quietConfig returns the user's file, or the valid part of it, without warnings.
 func quietConfig(a *app.App) config.Config {
 	loaded, _ := a.Setup().LoadUser()
 	return loaded.Config
@@ -56,7 +56,7 @@ type pluginInfoJSON struct {
 	pluginJSON
 	Contract *int     `json:"contract"`
 	Command  []string `json:"command"`
-	// Configured is what the config says of how to find it.
+	// Configured is the configured location of the plugin.
 	Configured pluginConfiguredJSON `json:"configured"`
 	Installed  *installedJSON       `json:"installed"`
 }
@@ -67,7 +67,7 @@ type pluginConfiguredJSON struct {
 	SHA256  *string `json:"sha256"`
 }
 
-// installedJSON tells from what a plugin was installed.
+// installedJSON describes the source of an installed plugin.
 type installedJSON struct {
 	Version      string              `json:"version"`
 	Time         string              `json:"time"`

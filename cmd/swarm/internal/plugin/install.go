@@ -76,7 +76,7 @@ type pluginInstalledJSON struct {
 	SHA256  string `json:"sha256"`
 	// Action is "installed", "replaced" or "unchanged".
 	Action string `json:"action"`
-	// UsedInstead is what is used in its place: a version or a path.
+	// UsedInstead is the version or path that is used instead.
 	UsedInstead *string `json:"used_instead"`
 }
 

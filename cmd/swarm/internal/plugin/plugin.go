@@ -64,7 +64,7 @@ func withPlugins(ctx context.Context, a *app.App, f func(*host.Host) error) erro
 		return err
 	}
 	for _, p := range problems {
-		a.Warn(p.Error(), "") // what is shown may be what one needs to mend it
+		a.Warn(p.Error(), "") // the output may help to correct it
 	}
 	return a.With(ctx, loaded.Config, f)
 }

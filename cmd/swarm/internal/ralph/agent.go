@@ -16,10 +16,10 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// agentOfLoop notes what is known of the agent that a loop runs. here says that it runs on
+// agentOfLoop records the profile of the agent that a loop runs. here says that it runs on
 // this machine.
 func agentOfLoop(a *app.App, h *host.Host, o *spawnOptions, here bool, st *ralph.State, request *host.SpawnRequest) error {
-	profiles, _ := h.Profiles() // what is wrong in one is told by 'swarm agent profiles'
+	profiles, _ := h.Profiles() // 'swarm agent profiles' reports mistakes in a profile
 	if o.Profile != "" && o.Profile != profile.None && profiles.Named(o.Profile) == nil {
 		return &output.HintError{Err: fmt.Errorf("unknown profile '%s'", o.Profile), Hint: "'swarm agent profiles' lists them"}
 	}
@@ -49,7 +49,7 @@ func agentOfLoop(a *app.App, h *host.Host, o *spawnOptions, here bool, st *ralph
 	return nil
 }
 
-// tellLimit is how long the history may take.
+// tellLimit is how long a write into the history may take.
 const tellLimit = 10 * time.Second
 
 // tellOfLoop writes the news of this process's loop into the history.
@@ -61,7 +61,7 @@ func tellOfLoop(ctx context.Context, a *app.App) func(ralph.Note, string) {
 		if loaded == nil || err != nil {
 			return // other commands report what is wrong
 		}
-		// The log of the loop says it in any case.
+		// The log of the loop has it in any case.
 		_ = a.With(ctx, loaded.Config, func(h *host.Host) error {
 			return h.TellOfLoop(ctx, a.Getenv(swarm.EnvWorkerID), loopEvents[n], text)
 		})

@@ -24,7 +24,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// farOptions say where a loop's agent runs that can't run on this machine.
+// farOptions say where a loop's agent runs if it can't run on this machine.
 type farOptions struct {
 	backend, cwd  string
 	pass, options []string
@@ -135,7 +135,7 @@ func runFar(ctx context.Context, a *app.App, o *farOptions) error {
 func carry(ctx context.Context, a *app.App, h *host.Host, worker host.Worker) error {
 	later := context.WithoutCancel(ctx)
 	sel := host.Selection{Names: []string{worker.ID}}
-	// It reads for as long as this process is there.
+	// It reads until this process ends.
 	go giveLines(ctx, a, h, sel)
 	p := workers.LogPrinter{App: a}
 	err := h.Logs(ctx, worker.ID, swarm.OutputOptions{Follow: true}, p.Print)

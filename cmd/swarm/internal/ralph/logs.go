@@ -91,7 +91,7 @@ func ralphFollowLog(ctx context.Context, a *app.App, store ralph.Store, name str
 			case err == nil:
 				close(gone)
 			case waitCtx.Err() == nil:
-				// The loop's state tells its end, too, unless the loop is killed.
+				// The loop's state shows its end too, unless the loop was killed.
 				a.Warn(fmt.Sprintf("cannot wait for the end of worker '%s': %s", name, setup.Message(err)), "")
 			}
 		})

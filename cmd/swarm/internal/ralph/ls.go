@@ -97,10 +97,10 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 	return nil
 }
 
-// loopJSON is the state of a loop with what is known beside it.
+// loopJSON is the state of a loop with facts about its worker.
 type loopJSON struct {
 	ralph.State
-	// WorkerStatus is that of the worker, "removed" if there is none.
+	// WorkerStatus is the status of the worker, "removed" if its record is gone.
 	WorkerStatus string `json:"worker_status"`
 	// LastOutput is when the agent wrote last.
 	LastOutput *string `json:"last_screen_change"`
@@ -109,7 +109,7 @@ type loopJSON struct {
 
 const workerRemoved = "removed"
 
-// loopJSONOf takes a zero worker for none.
+// loopJSONOf returns the JSON of a loop; the worker is zero if its record is gone.
 func loopJSONOf(store ralph.Store, st ralph.State, w host.Worker) loopJSON {
 	l := loopJSON{
 		State: st, WorkerStatus: string(w.Status),

@@ -78,10 +78,10 @@ func ralphWorker(ctx context.Context, a *app.App, h *host.Host, name string) (ho
 	return workers[0], nil
 }
 
-// loopStatus is the status of a loop as its worker bears it out.
+// loopStatus returns the status of a loop, corrected by the status of its worker.
 func loopStatus(st ralph.State, running bool) (ralph.Status, ralph.Reason) {
 	if st.Status == ralph.Running && !running {
-		// It was killed before it could say so.
+		// It was killed before it could record its end.
 		return ralph.Stopped, ralph.ReasonKilled
 	}
 	if st.Status == ralph.Paused && !running {
@@ -93,7 +93,7 @@ func loopStatus(st ralph.State, running bool) (ralph.Status, ralph.Reason) {
 // runs reports whether a worker may be running its loop.
 func runs(w host.Worker) bool { return w.Name != "" && !w.Gone() }
 
-// noLoop makes of a missing state an error with what to do about it.
+// noLoop turns a missing state into an error with a hint.
 func noLoop(err error) error {
 	if errors.Is(err, ralph.ErrState) {
 		return &output.HintError{Err: err, Hint: "'swarm ralph clean NAME' removes it"}

@@ -70,7 +70,7 @@ func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) e
 			return err
 		}
 		defer release()
-		// Somebody may have started or ended it while this call waited.
+		// Another call may have started or ended it while this one waited.
 		if worker, err = ralphWorker(ctx, a, h, worker.Name); err != nil {
 			return resumeHint(a, err, name)
 		}
@@ -108,7 +108,7 @@ func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) e
 			if err != nil {
 				later := context.WithoutCancel(ctx)
 				if now, lookErr := ralphWorker(later, a, h, worker.Name); lookErr == nil && runs(now) {
-					return err // somebody else has started it
+					return err // another call has started it
 				}
 				return errors.Join(err, putBack(later, store, before, after))
 			}
@@ -140,8 +140,8 @@ func stillAsks(ctx context.Context, h *host.Host, store ralph.Store, worker host
 	return &output.HintError{Err: fmt.Errorf("'%s' still asks: %s", worker.Name, deliver.Dialog(s.Question, s.Choices)), Hint: hint}
 }
 
-// lastSession returns the conversation that the hooks of a loop's agent told in its last
-// iteration; empty: they told none.
+// lastSession returns the conversation that the hooks of a loop's agent reported in its
+// last iteration, or "".
 func lastSession(h *host.Host, st *ralph.State, worker host.Worker) string {
 	c, err := hookstate.Read(h.RunDir(worker.ID))
 	if err != nil || c.At.Before(st.IterationStarted) {
@@ -160,7 +160,7 @@ func (o *resumeOptions) resume(st *ralph.State, running bool) error {
 	case running && status == ralph.Running && !more && st.LimitUntil.IsZero():
 		return errAsItWas
 	case running && status != ralph.Running && status != ralph.Paused:
-		// It has just come to its end, and its worker will.
+		// The loop has just ended, and its worker is about to.
 		return &ralph.EndedError{Name: st.Name, Status: status}
 	case st.Complete():
 		return &output.HintError{
@@ -176,7 +176,7 @@ func (o *resumeOptions) resume(st *ralph.State, running bool) error {
 	return nil
 }
 
-// putBack undoes a change, unless somebody has changed more since.
+// putBack undoes a change, unless another change followed.
 func putBack(ctx context.Context, store ralph.Store, before, after ralph.State) error {
 	_, err := store.Change(ctx, before.Name, func(st *ralph.State) error {
 		if st.Status == after.Status {
@@ -188,7 +188,7 @@ func putBack(ctx context.Context, store ralph.Store, before, after ralph.State) 
 	return err
 }
 
-// resumeHint says what to do about a loop whose worker's record is gone.
+// resumeHint returns a hint for a loop whose worker's record is gone.
 func resumeHint(a *app.App, err error, name string) error {
 	store, dirErr := a.RalphStore()
 	if dirErr != nil || !errors.Is(err, host.ErrNotFound) {

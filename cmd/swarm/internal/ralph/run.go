@@ -54,12 +54,12 @@ func runLoop(ctx context.Context, a *app.App, name string) error {
 		return &output.CodeError{Code: 128 + int(ended.Signal)}
 	}
 	if errors.Is(err, ralph.ErrFailed) {
-		return output.Failed // which the loop has told
+		return output.Failed // which the loop has recorded
 	}
 	return err
 }
 
-// refuseRun says what to do in place of running a loop outside of its worker.
+// refuseRun refuses to run a loop outside of its worker, with the command to use instead.
 func refuseRun(ctx context.Context, a *app.App, name string) error {
 	store, err := a.RalphStore()
 	if err != nil {

@@ -249,7 +249,7 @@ func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 		request.Command = []string{program, "ralph", "run", o.Name}
 		request.Ralph = true
 		request.Placed = func(dir string) { a.Hint(fmt.Sprintf("the agent of '%s' works in %s", o.Name, dir)) }
-		// A worker without a terminal gets what is sent to it by a pipe.
+		// A worker without a terminal gets its input by a pipe.
 		request.Stdin = request.Backend != app.BackendTmux
 		worker, err := ralphStart(ctx, a, h, o, st, request)
 		if err != nil && o.ownTree && request.Workspace != nil {
@@ -300,7 +300,7 @@ const ralphMonitor = `Monitor:
   swarm ralph pause NAME      stop after this iteration
 `
 
-// checkCommand finds a command that is not there before anything is made. The loop
+// checkCommand refuses a command that does not exist before anything is made. The loop
 // looks for it again in each iteration.
 func (o *spawnOptions) checkCommand(dir string) error {
 	name := o.Command[0]

@@ -14,8 +14,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// ralphStart makes room for a loop as the flags say, writes its state and starts
-// its worker.
+// ralphStart removes an old loop if the flags say so, writes the state of the new one and
+// starts its worker.
 func ralphStart(ctx context.Context, a *app.App, h *host.Host, o *spawnOptions, st ralph.State, request host.SpawnRequest) (host.Worker, error) {
 	store, err := a.RalphStore()
 	if err != nil {
@@ -66,8 +66,8 @@ func mustNotExist(ctx context.Context, h *host.Host, name string) error {
 	}
 }
 
-// ralphReplace ends a worker and removes all that is left of it. Work in its
-// worktree that was not committed is saved before.
+// ralphReplace ends a worker and removes its worktree, record and loop. Uncommitted work in
+// the worktree is saved first.
 func ralphReplace(ctx context.Context, a *app.App, h *host.Host, store ralph.Store, o *spawnOptions) error {
 	name := o.Name
 	selected := host.Selection{Names: []string{name}}
@@ -112,8 +112,8 @@ func note(a *app.App, json bool, format string, args ...any) {
 	}
 }
 
-// ralphFollow shows what a loop writes until it ends, and returns its exit code. If
-// the call is interrupted the loop ends.
+// ralphFollow shows the output of a loop until it ends, and returns its exit code. An
+// interrupted call ends the loop.
 func ralphFollow(ctx context.Context, a *app.App, h *host.Host, name string) error {
 	p := workers.LogPrinter{App: a, Form: workers.FormOfLogs(a), Live: true}
 	err := p.Run(func(each func(swarm.Output) error) error {

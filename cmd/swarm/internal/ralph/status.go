@@ -19,7 +19,7 @@ import (
 const (
 	// stuckAfter is when an agent without output may be stuck.
 	stuckAfter = time.Minute
-	// stuckLines is how much of its last output is shown then.
+	// stuckLines is how many of its last lines are shown then.
 	stuckLines = 5
 )
 
@@ -77,7 +77,7 @@ func runStatus(ctx context.Context, a *app.App, name string, o *statusOptions) e
 	})
 }
 
-// loopReport is what status says of a loop.
+// loopReport is the answer of status.
 type loopReport struct {
 	loopJSON
 	now, last time.Time
@@ -125,7 +125,7 @@ func (r *loopReport) text() string {
 	return b.String()
 }
 
-// waiting tells what the loop waits for, and what a person can do.
+// waiting describes the event that the loop waits for, and what a person can do.
 func (r *loopReport) waiting() []string {
 	stopped := r.Status == ralph.Paused && r.ExitReason == ralph.ReasonDialog
 	switch {
@@ -153,7 +153,7 @@ func (r *loopReport) waiting() []string {
 	}
 }
 
-// pace is how long an iteration takes, and how long all that are left may.
+// pace returns the mean time of an iteration, and the expected time of all remaining ones.
 func (r *loopReport) pace() string {
 	average := r.Average()
 	if average == 0 {

@@ -88,7 +88,7 @@ func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error 
 	})
 }
 
-// upper tells of the outcomes of one up as they come.
+// upper prints the outcomes of one up as they come.
 type upper struct {
 	*app.App
 	*upOptions
@@ -152,8 +152,8 @@ func (u *upper) waited(out set.Outcome) {
 
 func (u *upper) warning(w host.Warning) { u.progress.Aside(func() { u.Warn(w.Text, w.Hint) }) }
 
-// problem tells why a worker is not up. That the call was ended is told once, by
-// its exit code.
+// problem describes why a worker is not up. An interruption of the call is reported once,
+// by its exit code.
 func (u *upper) problem(out set.Outcome) {
 	if out.Interrupted() {
 		if out.Worker.ID == "" {

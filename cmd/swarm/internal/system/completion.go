@@ -61,7 +61,7 @@ const (
 `
 )
 
-// bashCompletion prints cobra's script, which then says itself what it needs.
+// bashCompletion prints cobra's script with a check for the functions that it needs.
 func bashCompletion(a *app.App, root *cobra.Command) error {
 	var b bytes.Buffer
 	if err := root.GenBashCompletionV2(&b, true); err != nil {

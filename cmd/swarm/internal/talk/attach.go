@@ -50,7 +50,7 @@ func runAttach(ctx context.Context, a *app.App, name string, o *attachOptions) e
 	var to swarm.Attachment
 	err := a.WithHost(ctx, func(h *host.Host) (err error) {
 		to, err = h.Attach(ctx, name)
-		// The program that runs in the place of this one does not know its children.
+		// The program that replaces this process does not know its children.
 		return errors.Join(err, h.Close())
 	})
 	if err != nil {

@@ -55,7 +55,7 @@ func taskRows(tasks []tool.Task, nameOf func(id string) string) [][]string {
 	return rows
 }
 
-// ownerText is who has a task, or who it is for, in brackets.
+// ownerText returns the owner of a task, or its assignee in brackets.
 func ownerText(t tool.Task, nameOf func(id string) string) string {
 	if t.Owner == "" && t.Assignee != "" {
 		return "(" + nameOf(t.Assignee) + ")"

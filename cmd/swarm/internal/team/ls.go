@@ -35,8 +35,7 @@ func newLs(a *app.App) *cobra.Command {
 type teamJSON struct {
 	TeamName    string `json:"teamName"`
 	Description string `json:"description"`
-	// LeaderWorker is the name of the worker whose inhabitants lead it; null for a
-	// person.
+	// LeaderWorker is the name of the worker that leads the team; null for a person.
 	LeaderWorker *string  `json:"leaderWorker"`
 	Agents       []string `json:"agents"`
 	HasServer    bool     `json:"hasServer"`

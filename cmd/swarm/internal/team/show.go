@@ -38,7 +38,7 @@ its tasks. The status is checked now; nothing is changed. Any member may ask.`,
 	return cmd
 }
 
-// teamShowJSON is a team with what get-agent-status says of it.
+// teamShowJSON is a team with the answer of get-agent-status.
 type teamShowJSON struct {
 	teamJSON
 	Agents  []tool.AgentStatus `json:"agents"`

@@ -13,11 +13,11 @@ import (
 // The boxes in which background shells are shown to people.
 
 const (
-	// pipeWidth is how wide a table is that goes to no terminal.
+	// pipeWidth is the width of a table that does not go to a terminal.
 	pipeWidth = 100
 	// columnGap is between the columns of a table.
 	columnGap = 3
-	// boxWidth is how wide a box is inside, unless its lines need more.
+	// boxWidth is the inner width of a box, unless its lines need more.
 	boxWidth = 51
 )
 
@@ -76,7 +76,7 @@ func tasksTable(title string, tasks []taskRow, now time.Time, width int) string 
 	return b.String()
 }
 
-// startedText is how long ago something began, as "5 min ago".
+// startedText returns the time since a start, such as "5 min ago".
 func startedText(age time.Duration) string {
 	count := func(n int, unit string) string {
 		if n != 1 {
@@ -101,11 +101,11 @@ type killedShell struct {
 	ID, Command string
 	// Signal is the first that it got.
 	Signal string
-	// Timeout is how long it had to end then.
+	// Timeout is the time that it had to end.
 	Timeout time.Duration
 }
 
-// terminatedBox is about one that ended in time, in a box at most width wide.
+// terminatedBox describes a shell that ended in time, in a box at most width wide.
 func (k killedShell) terminatedBox(width int) string {
 	status := "Terminated gracefully"
 	if k.Signal == "SIGKILL" {
@@ -115,7 +115,7 @@ func (k killedShell) terminatedBox(width int) string {
 		"Shell ID: "+k.ID, "Command: "+k.Command, "Signal: "+k.Signal, "Status: "+status)
 }
 
-// forceKilledBox is about one that did not.
+// forceKilledBox describes a shell that did not end in time.
 func (k killedShell) forceKilledBox(width int) string {
 	return box("Process Force Killed", width,
 		"Shell ID: "+k.ID,
@@ -124,7 +124,7 @@ func (k killedShell) forceKilledBox(width int) string {
 		"Note: Process did not respond to "+k.Signal)
 }
 
-// shellNotFoundText is about one that does not exist.
+// shellNotFoundText describes a shell that does not exist.
 func shellNotFoundText(id string) string {
 	return "Error: Shell not found: " + output.Visible(id) + "\nUse /tasks to see available background shells.\n"
 }

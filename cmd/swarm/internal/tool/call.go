@@ -116,7 +116,7 @@ func readToolInput(ctx context.Context, value string) (json.RawMessage, error) {
 	})
 }
 
-// toolCallEnv reads the project's file only for the tool that starts what it names.
+// toolCallEnv reads the project's file only for a tool that starts programs that it names.
 func toolCallEnv(a *app.App, t tool.Tool, o *callOptions) (env tool.Env, err error) {
 	switch t.Name {
 	case "spawn-agent", "worker-spawn":
@@ -132,7 +132,7 @@ func toolCallEnv(a *app.App, t tool.Tool, o *callOptions) (env tool.Env, err err
 	default:
 		env = a.ToolEnv(a.UserConfig())
 	}
-	env.Dir, _ = os.Getwd() // a tool that needs none works in a deleted directory too
+	env.Dir, _ = os.Getwd() // a tool that needs no project works in a deleted directory too
 	err = o.session.parseInto(&env)
 	return env, err
 }

@@ -1,3 +1,3 @@
-// Package tool is "swarm tool": the tools of agents are listed, described and called; beside them
-// "swarm tasks" and "swarm mcp", which serve the same table.
+// Package tool is "swarm tool": it lists, describes and calls the tools of agents. It also
+// holds "swarm tasks" and "swarm mcp", which serve the same table.
 package tool

@@ -15,8 +15,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// mcpProgram is the server, a program of its own: every call of swarm would pay for
-// what it links.
+// mcpProgram is the server. It is a program of its own because the libraries that it links
+// would slow every call of swarm.
 const mcpProgram = "swarm-mcp"
 
 func NewMCP(a *app.App) *cobra.Command {

@@ -20,8 +20,8 @@ type tasksOptions struct {
 	session   sessionFlag
 }
 
-// sessionFlag is whose background shells are meant; empty: not given, which is not
-// what a script with an empty variable means.
+// sessionFlag is the session whose background shells are listed. It is empty only if it was
+// not given: an empty value, as from an unset variable in a script, is refused.
 type sessionFlag string
 
 func (f *sessionFlag) Set(s string) error {

@@ -6,10 +6,10 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-// waitUnknown is the exit code of wait for a worker whose own can't be known.
+// waitUnknown is the exit code of wait for a worker whose exit code is unknown.
 const waitUnknown = 125
 
-// ExitCode is the worker's as a shell would have it.
+// ExitCode returns the worker's exit code as a shell reports it.
 func ExitCode(w host.Worker) int {
 	if w.Status != host.StatusStopped || w.Exit == nil {
 		return waitUnknown

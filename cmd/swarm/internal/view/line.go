@@ -14,14 +14,14 @@ import (
 func processList(ps []swarm.Process) string {
 	names := make([]string, len(ps))
 	for i, p := range ps {
-		if names[i] = output.OrText(p.Name, "process"); p.PID != 0 { // which is not told of other machines
+		if names[i] = output.OrText(p.Name, "process"); p.PID != 0 { // which is unknown for other machines
 			names[i] = fmt.Sprintf("%s (pid %d)", names[i], p.PID)
 		}
 	}
 	return strings.Join(names, " ")
 }
 
-// SpawnedWhere tells where a new worker is: its window, or its process.
+// SpawnedWhere describes the location of a new worker: its window, or its process.
 func SpawnedWhere(w host.Worker) string {
 	switch {
 	case w.Where.Name != "":

@@ -8,7 +8,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Remarks prints what kill and clean say about a workspace.
+// Remarks prints the notes of kill and clean about a workspace.
 func Remarks(a *app.App, warnings []host.Warning, notices []string) {
 	for _, w := range warnings {
 		a.Warn(w.Text, w.Hint)

@@ -67,7 +67,7 @@ type processJSON struct {
 	Name *string `json:"name"`
 }
 
-// killPolicyJSON is how a worker ends when it is killed. Durations are in seconds.
+// killPolicyJSON is the kill policy of a worker. Durations are in seconds.
 type killPolicyJSON struct {
 	Signal *string `json:"signal"`
 	Grace  float64 `json:"grace"`
@@ -89,7 +89,7 @@ type completionJSON struct {
 	Time    *string `json:"time"`
 }
 
-// WorkerJSONIn adds what only the caller's state directory tells.
+// WorkerJSONIn adds the fields that come from the caller's state directory.
 func WorkerJSONIn(a *app.App, w host.Worker) WorkerJSON {
 	j := workerJSONOf(w)
 	if w.Ralph {

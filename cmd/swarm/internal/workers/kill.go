@@ -90,13 +90,13 @@ func RunKill(ctx context.Context, a *app.App, sel host.Selection, o *KillOptions
 	})
 }
 
-// Killer tells of the outcomes of one kill as they come.
+// Killer prints the outcomes of one kill as they come.
 type Killer struct {
 	*app.App
 	JSON     bool
 	Progress *output.Progress
 	failed   bool
-	// left are the workers whose end was not waited for.
+	// left are the workers whose end the call did not wait for.
 	left []string
 }
 
@@ -116,7 +116,7 @@ func (k *Killer) Done(o host.KillOutcome) {
 	})
 }
 
-// Answer is the last that is said: the caller may be one of those that end now.
+// Answer prints the last part: the caller may be among the workers that end now.
 func (k *Killer) Answer(outcomes []host.KillOutcome) {
 	k.Progress.Stop()
 	if !k.JSON {
@@ -133,7 +133,7 @@ func (k *Killer) Answer(outcomes []host.KillOutcome) {
 
 func (k *Killer) Warning(w host.Warning) { k.Progress.Aside(func() { k.Warn(w.Text, w.Hint) }) }
 
-// Result returns how the call ends, whose own error is err.
+// Result returns the error of the whole call, whose own error is err.
 func (k *Killer) Result(err error) error {
 	k.Progress.Stop()
 	switch {
@@ -148,7 +148,7 @@ func (k *Killer) Result(err error) error {
 	return nil
 }
 
-// interrupted tells what this call does not wait for any more.
+// interrupted names the workers that this call no longer waits for.
 func (k *Killer) interrupted() {
 	k.Hint("interrupted; may still be running: " + strings.Join(k.left, ", "))
 	k.Hint("a kill that has begun continues: see 'swarm status NAME'")

@@ -107,7 +107,7 @@ func runLogs(ctx context.Context, a *app.App, name string, o *logsOptions) error
 	})
 }
 
-// LogForm is how a worker's output is shown. Its zero value is byte for byte.
+// LogForm says how a worker's output is shown. Its zero value shows it byte for byte.
 type LogForm struct {
 	// plain leaves out terminal sequences.
 	plain bool
@@ -116,7 +116,7 @@ type LogForm struct {
 	terminal bool
 }
 
-// FormOfLogs returns what is fit for stdout.
+// FormOfLogs returns the form that suits stdout.
 func FormOfLogs(a *app.App) LogForm {
 	terminal := a.OutWidth() > 0
 	return LogForm{terminal: terminal, plain: terminal && !a.Colours()}
@@ -127,14 +127,15 @@ type LogPrinter struct {
 	*app.App
 	Form             LogForm
 	timestamps, json bool
-	// Live shows lines early, for those who follow the output.
+	// Live shows lines early, for followers of the output.
 	Live bool
 	// last is how many lines of text are wanted, for what is not followed; nil: all. The
 	// last lines of the output may be more of them, such as the picture of a full-screen
 	// program.
 	last *int
-	// grep is what lines have to match; nil: all are printed. skip is how many of those
-	// that do are left out at first, skipping that this goes for the line that came last.
+	// grep is the pattern that lines have to match; nil prints all. skip is how many
+	// matching lines are left out at first; skipping says that the last line was one of
+	// them.
 	grep     *regexp.Regexp
 	skip     int
 	skipping bool
@@ -143,11 +144,11 @@ type LogPrinter struct {
 	open swarm.Stream
 	// screens make text of the streams, unless they are shown byte for byte.
 	screens map[swarm.Stream]*screen.Screen
-	// half is the beginning of a letter whose rest comes with the next piece.
+	// half is the beginning of a character whose rest comes with the next piece.
 	half map[swarm.Stream][]byte
-	// dropped is how much output before what is printed next is no longer kept.
+	// dropped is how much output is missing before the next piece.
 	dropped int64
-	// line is what is written at once, err is what came of that.
+	// line is the buffer of one write, err the error of that write.
 	line []byte
 	err  error
 }
@@ -199,8 +200,8 @@ func (p *LogPrinter) screenOf(stream swarm.Stream) *screen.Screen {
 	return s
 }
 
-// joinedOf returns what passes on the matching lines of a stream, but for those that are
-// left out.
+// joinedOf returns the filter of a stream, which passes on its matching lines except
+// skipped ones.
 func (p *LogPrinter) joinedOf(stream swarm.Stream, line func(screen.Line)) *screen.Lines {
 	joined := &screen.Lines{Pattern: p.grep, Line: func(l screen.Line) {
 		if l.Begins {
@@ -267,9 +268,9 @@ func (p *LogPrinter) end(ends bool) error {
 }
 
 const (
-	// logBuffer is how much text is written at once.
+	// logBuffer is the largest size of one write.
 	logBuffer = 32 << 10
-	// lastBuffer is how much text comes together before all but the last lines go.
+	// lastBuffer is how much text is collected before all but the last lines are dropped.
 	lastBuffer = 4 << 20
 )
 
@@ -293,8 +294,8 @@ func (p *LogPrinter) flush() error {
 	return err
 }
 
-// settled is how long those who follow wait for more before they see what is not
-// finished, such as a prompt or the picture of a full-screen program.
+// settled is how long a follower waits for more output before it sees an unfinished line,
+// such as a prompt, or the picture of a full-screen program.
 const settled = 300 * time.Millisecond
 
 // Run prints all output that read gives to each.
@@ -337,7 +338,7 @@ func (p *LogPrinter) Run(read func(each func(swarm.Output) error) error) error {
 	return err
 }
 
-// settle prints what is on the screens. A failure is returned by print.
+// settle prints the contents of the screens. A failure is returned by print.
 func (p *LogPrinter) settle() {
 	for stream, s := range p.screens {
 		s.Settle()
@@ -381,8 +382,8 @@ func (p *LogPrinter) printJSON(stream swarm.Stream, at time.Time, text []byte, p
 	return p.PrintJSONLine(logJSON{Time: output.TimeJSON(at), Stream: string(stream), Text: string(text), Partial: partial, Dropped: dropped})
 }
 
-// letters returns the piece without a letter at its end of which more is to come,
-// and with the beginning of its first one that came before.
+// letters returns the piece without an incomplete character at its end, and with the
+// beginning of its first character that came before.
 func (p *LogPrinter) letters(o swarm.Output) []byte {
 	data := append(p.half[o.Stream], o.Data...)
 	delete(p.half, o.Stream)

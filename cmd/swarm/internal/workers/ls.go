@@ -106,8 +106,8 @@ func withStates(workers []host.Worker, header []string, rows [][]string) ([]stri
 	return append(slices.Clone(header), "STATE"), rows
 }
 
-// pidOrWindow is where a living worker is; of one that is gone the number may be
-// another process's by now.
+// pidOrWindow returns the location of a living worker; the pid of an ended one may belong
+// to another process by now.
 func pidOrWindow(w host.Worker) string {
 	switch {
 	case w.Gone():

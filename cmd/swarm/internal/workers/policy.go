@@ -119,8 +119,7 @@ func (f *delayFlag) Set(s string) error {
 func (f *delayFlag) Type() string   { return "min[:max]" }
 func (f *delayFlag) String() string { return "" }
 
-// budgetFlag is how many restarts there may be in a time, as in "5/60s". 0: not
-// given.
+// budgetFlag is the number of restarts allowed in a time, as in "5/60s". 0 means not given.
 type budgetFlag struct {
 	n      int
 	window time.Duration

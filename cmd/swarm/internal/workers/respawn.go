@@ -22,8 +22,8 @@ type respawnOptions struct {
 	resume     bool
 	session    string
 	json       bool
-	// helper says that this is the process that finishes the respawn of a worker
-	// from which it was asked for.
+	// helper says that this process finishes a respawn that was requested from inside the
+	// worker.
 	helper bool
 }
 
@@ -67,7 +67,7 @@ respawn without --resume runs its own command again.`,
 				return output.Usagef("--%s needs --%s", flagSession, flagResume)
 			}
 			if o.helper {
-				// Its end says that the caller has its answer.
+				// Its end signals that the caller has its answer.
 				_, err := app.Interruptibly(cmd.Context(), func() ([]byte, error) {
 					_, err := io.Copy(io.Discard, cmd.InOrStdin())
 					return nil, err

@@ -88,8 +88,8 @@ in all these cases.`,
 	return cmd
 }
 
-// AddPlace adds the flags that say who the worker is and where it runs; backend is
-// the default one.
+// AddPlace adds the flags for the name and the place of the worker; backend is the default
+// one.
 func (o *SpawnOptions) AddPlace(cmd *cobra.Command, backend string) {
 	f := cmd.Flags()
 	f.StringVar(&o.Name, "name", "", "`NAME` of the worker; required")
@@ -185,7 +185,7 @@ func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 // WarnOfFlags warns of flags that a known agent needs as a worker and does not have.
 // They are not added: what follows -- is the user's.
 func WarnOfFlags(a *app.App, h *host.Host, r host.SpawnRequest) {
-	profiles, _ := h.Profiles() // what is wrong in one is told by 'swarm agent profiles'
+	profiles, _ := h.Profiles() // 'swarm agent profiles' reports mistakes in a profile
 	p := profiles.Named(r.Profile)
 	if r.Profile == "" {
 		p = profiles.For(r.Command)
@@ -214,9 +214,9 @@ type spawnJSON struct {
 	Ready bool `json:"ready"`
 }
 
-// awaitReady waits until a new worker is ready. That it asks something, or is not ready
-// in time, is a warning unless strict was asked for: it was spawned, and what it shows
-// says why. An error that it shows is an error.
+// awaitReady waits until a new worker is ready. A question of the worker, or the end of the
+// time, is a warning unless strict is set: the worker was spawned, and its screen shows the
+// reason. An error on its screen is an error.
 func awaitReady(ctx context.Context, a *app.App, h *host.Host, w host.Worker, flags readyFlags) (bool, error) {
 	r := flags.request()
 	err := h.AwaitReady(ctx, w.ID, r)

@@ -77,10 +77,10 @@ func runStatus(ctx context.Context, a *app.App, name string, o *statusOptions) e
 	})
 }
 
-// crashLines is how many of the last lines of a worker in a crash loop are told.
+// crashLines is how many of the last lines of a worker in a crash loop are printed.
 const crashLines = 5
 
-// lastWords tells on stderr what a worker wrote before it was given up.
+// lastWords prints the last lines of a worker in a crash loop on stderr.
 func lastWords(ctx context.Context, a *app.App, h *host.Host, w host.Worker) {
 	if !view.InCrashLoop(w) {
 		return
@@ -88,7 +88,7 @@ func lastWords(ctx context.Context, a *app.App, h *host.Host, w host.Worker) {
 	last := crashLines
 	peek, err := h.Peek(ctx, w.ID, last)
 	if err != nil || len(peek.Lines) == 0 {
-		return // status has said what it was asked for
+		return // status has printed its answer
 	}
 	a.Hint("its last lines:")
 	for _, line := range peek.Lines[max(0, len(peek.Lines)-last):] {

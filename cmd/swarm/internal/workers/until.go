@@ -16,7 +16,7 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 )
 
-// untilEnded is what wait waits for if nobody says otherwise.
+// untilEnded is the default condition of wait.
 const untilEnded = "ended"
 
 // untilFlag are the states that wait waits for; nil: the end.

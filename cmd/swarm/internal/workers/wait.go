@@ -101,9 +101,9 @@ func runWait(ctx context.Context, a *app.App, sel host.Selection, o *waitOptions
 	})
 }
 
-// stillRunning looks at the workers of a wait whose time is over once more. It returns
-// those that have ended after all, and the error that names the others; it is nil if
-// every worker has ended.
+// stillRunning checks the workers of a wait once more after its time is over. It returns
+// those that have ended meanwhile, and an error that names the others; it is nil if all
+// have ended.
 func stillRunning(ctx context.Context, h *host.Host, sel host.Selection, ended []host.Worker, over error) ([]host.Worker, error) {
 	workers, _, err := h.Workers(ctx, sel)
 	if err != nil {

@@ -9,10 +9,9 @@ import (
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
-// secretive reports whether a project's file may hold what its author could not
-// write there: a link leads to any file of the user, and what others can write is not
-// the project's. Nothing of such a file is quoted where the problems of the file
-// are told, since those end in logs.
+// secretive reports whether a project's file may hold content of somebody else: a link can
+// lead to any file of the user, and a file that others can write is not only the project's.
+// The problems of such a file quote nothing of it, since they end in logs.
 func secretive(path string) bool {
 	if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink != 0 {
 		return true
@@ -22,9 +21,9 @@ func secretive(path string) bool {
 
 const notShown = " (what the file holds is not shown: it is a link, or others can write it)"
 
-// Conceal returns problems without what they quote of a project's file that is a
-// link, or that others can write: they tell the place and the setting. Everything
-// that is found wrong with a value of [Loaded] goes through it.
+// Conceal removes all quotations from the problems of a project's file that is a link, or
+// that others can write: only the position and the setting remain. Every problem with a
+// value of [Loaded] passes through it.
 func (l *Loaded) Conceal(problems Problems) Problems {
 	if l.concealed == "" {
 		return problems
@@ -50,8 +49,8 @@ func (l *Loaded) Conceal(problems Problems) Problems {
 	return problems
 }
 
-// settingOf returns the key of a setting with a star in place of what the file calls
-// a plugin or a worker; empty if key is not a setting.
+// settingOf returns the key of a setting with a star for the name of a plugin or worker;
+// empty if key is not a setting.
 func settingOf(key string) string {
 	if slices.Contains(sections, key) {
 		return key

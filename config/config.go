@@ -2,7 +2,7 @@ package config
 
 import "time"
 
-// Config is what all files together say, on top of [Default].
+// Config holds the settings of all files, on top of [Default].
 type Config struct {
 	Defaults Defaults
 	Kill     Kill
@@ -15,7 +15,7 @@ type Config struct {
 	Workers map[string]Worker
 }
 
-// Defaults are what spawn uses where no flag says otherwise.
+// Defaults are the settings of spawn without flags.
 type Defaults struct {
 	// Backend is the name of a backend plugin.
 	Backend string
@@ -51,7 +51,7 @@ type Kill struct {
 	Signal string
 	// Timeout is the grace.
 	Timeout time.Duration
-	// Force says to end with SIGKILL what is alive after the grace.
+	// Force says to end the remaining processes with SIGKILL after the grace.
 	Force bool
 	// Mode is "tree" or "main".
 	Mode string
@@ -63,13 +63,13 @@ type Log struct {
 	Limit int64
 }
 
-// Team is what agents of teams get where nobody says otherwise.
+// Team holds the default settings of agents of teams.
 type Team struct {
 	// AgentCommand starts an agent; nil: it has to be named for each.
 	AgentCommand []string
 }
 
-// Plugin is what a file says about one plugin.
+// Plugin holds the settings of one plugin.
 type Plugin struct {
 	// Command starts the plugin; nil: the plugin is found by its name.
 	Command []string
@@ -92,7 +92,7 @@ const (
 	RetainNone       = "none"
 )
 
-// Default returns the values that hold where no file says otherwise.
+// Default returns the values of settings that no file sets.
 func Default() Config {
 	return Config{
 		Defaults: Defaults{Backend: "process", Retain: RetainUntilClean},

@@ -38,7 +38,7 @@ func (d *decoder) declare(name string, w Worker) {
 	d.into.Workers[name] = w
 }
 
-// checkWorkers looks at what can only be told once all workers are known.
+// checkWorkers makes the checks that need all workers.
 func (d *decoder) checkWorkers() {
 	names := sortedKeys(d.into.Workers)
 	for _, name := range names {
@@ -77,12 +77,12 @@ func WorkerKey(name, key string) string {
 	return table + "." + key
 }
 
-// maxCycles is how many cycles are told. Their number, and the length of each, can
-// grow with the size of the file.
+// maxCycles is how many cycles are reported. Their number, and the length of each, can grow
+// with the size of the file.
 const maxCycles = 20
 
-// cycles returns cycles among dependencies, each with its first worker again at
-// the end; none is left if all of these are mended, unless there are maxCycles.
+// cycles returns cycles among dependencies, each with its first worker again at the end.
+// Removing them removes all cycles, unless there are maxCycles.
 func cycles(workers map[string]Worker) [][]string {
 	const (
 		unseen = iota

@@ -11,10 +11,9 @@ import (
 	"github.com/swarmhost/swarm/shared/tomlscan"
 )
 
-// Checks look at values that are of the right type: whether a signal or a name
-// is one. The key is that of the file, such as "kill.signal"; in
-// "workers.*.kill.signal" the star is the name of any worker. "workers.*" looks
-// at the name itself.
+// Checks check values that have the right type, such as the names of signals. The key is
+// that of the file, such as "kill.signal"; in "workers.*.kill.signal" the star is the name
+// of any worker. "workers.*" checks the name itself.
 type Checks map[string]func(value string) error
 
 func (c Checks) of(key, value string) error {
@@ -48,7 +47,7 @@ type section[T any] struct {
 	// prefix is what [Checks] have before them.
 	prefix string
 	fields []field[T]
-	// opened is what a table below says by being there.
+	// opened is the value that the presence of a table sets.
 	opened map[string]func(*T)
 }
 
@@ -168,7 +167,7 @@ func (d *decoder) keyOfPlugin(key toml.Key, at tomlscan.Spot) {
 	d.into.Plugins[key[1]] = p
 }
 
-// checkPlugins looks at what the keys of a plugin say together.
+// checkPlugins checks the combinations of a plugin's keys.
 func (d *decoder) checkPlugins() {
 	for _, name := range sortedKeys(d.into.Plugins) {
 		key := pluginKey(name, "version")
@@ -178,8 +177,8 @@ func (d *decoder) checkPlugins() {
 	}
 }
 
-// apply sets the field of a key, of which the first parts say what into is. It
-// reports whether into is another now.
+// apply sets the field of a key; the first parts of the key select into. It reports whether
+// into has changed.
 func apply[T any](d *decoder, s section[T], into *T, key toml.Key, skip int, at tomlscan.Spot) bool {
 	// A table without fields of its own is dealt with as a whole, even if it is
 	// written key by key: config.a = 1.
@@ -239,8 +238,8 @@ func (d *decoder) place(name string, otherwise tomlscan.Spot) int {
 	return otherwise.Value
 }
 
-// maxSuggestions is how many problems may come with what was probably meant. A
-// file with more of them is probably meant for another program.
+// maxSuggestions is how many problems may have a suggestion. A file with more of them is
+// probably meant for another program.
 const maxSuggestions = 100
 
 func didYouMean(known string) string {
@@ -258,7 +257,7 @@ func (d *decoder) unknown(key toml.Key, at tomlscan.Spot) {
 	d.reject(joined(key), at.Key, text)
 }
 
-// reject reports a key, and with it all that is below.
+// reject reports a key with everything below it.
 func (d *decoder) reject(name string, offset int, text string) {
 	d.problems = append(d.problems, Problem{At: d.source.position(offset), Key: name, Text: text})
 	d.done[name] = true

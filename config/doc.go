@@ -8,13 +8,11 @@
 // meant. The valid settings of a file with problems are still returned, so that
 // a command which must not fail because of a config, such as kill, can go on.
 //
-// All that is known of a key is in one field of field.go or workerfield.go: how it
-// is read and shown, and what [JSONSchema] says of it. The workers of a project are
-// declarations here and nothing more; [Loaded.Environ] reads the files of variables
-// that they name, and nothing does before it is asked.
+// One field of field.go or workerfield.go defines all of a key: how it is read and shown,
+// and its [JSONSchema]. The workers of a project are only declarations here;
+// [Loaded.Environ] reads the files of variables that they name, and nothing else does.
 //
-// Only cmd/swarm imports it and turns a [Config] into what the host wants;
-// it imports nothing of swarm itself. To look at one value needs no context and
-// no plugin: whether a signal or a backend exists is for the caller to say, see
-// [Checks].
+// Only cmd/swarm imports it and turns a [Config] into what the host wants; it imports
+// nothing of swarm itself. It checks each value by itself, without a plugin: the caller
+// knows which signals and backends exist, see [Checks].
 package config

@@ -9,8 +9,8 @@ import (
 // variable is one line of a file of variables.
 type variable struct{ name, value string }
 
-// dotenvError says what is wrong in a file of variables, and at which offset.
-// It never tells a value.
+// dotenvError describes a mistake in a file of variables, with its offset. It never holds a
+// value.
 type dotenvError struct {
 	at   int
 	text string

@@ -12,7 +12,7 @@ import (
 )
 
 // ReadEnv returns the variables of a file of variables as KEY=VALUE, in its order. The
-// error tells no values.
+// error holds no values.
 func ReadEnv(path string) ([]string, error) {
 	content, err := read(path)
 	if err != nil {
@@ -59,8 +59,8 @@ func (l *Loaded) readEnv() Problems {
 	return nil
 }
 
-// passes reports whether a variable is one of those to pass. Those by which swarm knows
-// a caller are not, whatever the pattern.
+// passes reports whether a variable is to be passed. The variables that identify a caller
+// to swarm never are, whatever the pattern.
 func (e *Env) passes(name string) bool {
 	return !strings.HasPrefix(name, "SWARM_") && name != "TMUX" && slices.ContainsFunc(e.Pass, func(pattern string) bool {
 		begin, all := strings.CutSuffix(pattern, "*")
@@ -68,8 +68,8 @@ func (e *Env) passes(name string) bool {
 	})
 }
 
-// Fill returns an environment, KEY=VALUE, with the values of those variables that it
-// lacks. One that is empty is there.
+// Fill returns an environment, KEY=VALUE, with the values of those variables that it lacks.
+// A variable with an empty value is not lacking.
 func (e *Env) Fill(env []string) []string {
 	there := make(map[string]bool, len(env))
 	for _, entry := range env {
@@ -85,9 +85,9 @@ func (e *Env) Fill(env []string) []string {
 	return full
 }
 
-// Environ returns the variables of a worker as KEY=VALUE: those of its files,
-// later ones over earlier ones, and over all of them those of its table. The
-// files are read now. Problems tell no values.
+// Environ returns the variables of a worker as KEY=VALUE: those of its files, where later
+// files win, overridden by those of its table. The files are read now. Problems hold no
+// values.
 func (l *Loaded) Environ(name string) ([]string, Problems) {
 	w := l.Config.Workers[name]
 	values := map[string]string{}

@@ -15,11 +15,11 @@ var example string
 // Example returns a commented file that shows every key and changes nothing.
 func Example() string { return example }
 
-// ErrExists says that there is a file already, and it is the user's.
+// ErrExists says that the file exists and is not overwritten.
 var ErrExists = errors.New("already exists")
 
-// WriteExample writes [Example] to path, together with the directories above it.
-// A file that is there is [ErrExists].
+// WriteExample writes [Example] to path, together with the directories above it. If the
+// file exists, the error is [ErrExists].
 func WriteExample(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// field is one key: what it is for, how to read it, to take it over and to show
-// it. All that this package knows of a key is here.
+// field is the definition of one key: its documentation, and how to read, apply and show
+// it. All knowledge about a key is here.
 type field[T any] struct {
 	// key is the whole key below the table that T is made of.
 	key    string
@@ -84,8 +84,7 @@ func runs[T any](f field[T]) field[T] {
 	return f
 }
 
-// within marks a field that holds paths; out reports which of them lead to where a
-// project has nothing to say.
+// within marks a field that holds paths; out returns those that lead out of the project.
 func within[T any](f field[T], paths func(*T) []string, out func(string) bool) field[T] {
 	f.paths = paths
 	f.needsTrust = func(v *T) bool { return slices.ContainsFunc(paths(v), out) }

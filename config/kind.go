@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// kind is a type of value: how to read it, how to write it in TOML, and what an
-// editor may know of it.
+// kind is a type of value: how to read it, how to write it in TOML, and its schema for
+// editors.
 type kind[V any] struct {
 	// read takes a value as the TOML library decoded it.
 	read func(v any) (V, error)
@@ -15,8 +15,8 @@ type kind[V any] struct {
 	schema Schema
 }
 
-// The kinds. Their schemas accept all that they read, and as little else as a
-// schema can tell.
+// The kinds. Their schemas accept all values that can be read, and as few others as a
+// schema can exclude.
 var (
 	textKind     = kind[string]{readText, showText, Schema{Type: "string"}}
 	boolKind     = kind[bool]{readBool, strconv.FormatBool, Schema{Type: "boolean"}}
@@ -42,7 +42,7 @@ var (
 	variablesKind = kind[map[string]string]{readPairs, showNames, Schema{Type: "object", AdditionalProperties: pairSchema}}
 	pairsKind     = kind[map[string]string]{readPairs, showPairs, Schema{Type: "object", AdditionalProperties: pairSchema}}
 
-	// Each of these says in one word what a table of the same name says in several.
+	// Each of these is the short form of a table with the same name.
 	worktreeKind = kind[Worktree]{readWorktree, func(w Worktree) string { return strconv.FormatBool(w.Use) }, Schema{Type: "boolean"}}
 	readyKind    = kind[Ready]{readReady, showReady, Schema{Type: either{"boolean", "string"}, MinLength: 1, Format: "regex"}}
 )

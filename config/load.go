@@ -14,13 +14,13 @@ import (
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
-// maxFile bounds what is read, whatever a project calls swarm.toml.
+// maxFile bounds the size of a file.
 const maxFile = 1 << 20
 
 // Options say what to load.
 type Options struct {
-	// User and Project are paths of files, absolute; empty: none. A file that
-	// does not exist is as an empty one.
+	// User and Project are paths of files, absolute; empty: none. A file that does not
+	// exist counts as an empty one.
 	User, Project string
 	// Content is what Project holds, if it was read already; nil: it is read.
 	Content []byte
@@ -29,17 +29,17 @@ type Options struct {
 	// Trusted reports whether the project's file, with this content, may name
 	// programs that swarm starts by itself; nil: it may not.
 	Trusted func(path string, content []byte) bool
-	// Checks look at values that are of the right type.
+	// Checks check values that have the right type.
 	Checks Checks
 }
 
-// Loaded is what the files say.
+// Loaded is the content of the files.
 type Loaded struct {
 	Config Config
 	// Origins tells where a key was set; a key that is not in it has its
 	// default.
 	Origins map[string]Position
-	// Ignored is what a project's file that is not trusted may not say.
+	// Ignored are the settings of an untrusted project's file that are not used.
 	Ignored []Ignored
 	// Refused are the files that are not used at all.
 	Refused []Refused
@@ -60,7 +60,7 @@ type Refused struct {
 	Reason string
 }
 
-// Advice returns what to do about it.
+// Advice returns a hint for the user.
 func (r Refused) Advice() string {
 	if r.User {
 		return "it may name programs to run, so only you or root may be able to write it, or a directory above it"
@@ -77,9 +77,8 @@ type Ignored struct {
 	Paths []string
 }
 
-// Load reads the files; the project's takes precedence, key by key. The error is
-// a [Problems] with all that is wrong in them; what is right is in Loaded, which
-// is never nil.
+// Load reads the files; the project's takes precedence, key by key. The error is a
+// [Problems] with all their mistakes; the valid settings are in Loaded, which is never nil.
 func Load(o Options) (*Loaded, error) {
 	l := &Loaded{Config: Default(), Origins: map[string]Position{}}
 	var problems Problems
@@ -92,7 +91,7 @@ func Load(o Options) (*Loaded, error) {
 			continue
 		}
 		trusted := path == o.User || err == nil && o.Trusted != nil && o.Trusted(path, content)
-		// One that others can put there must not even be in the way.
+		// A file that others can create there must not even cause an error.
 		if broken, ok := trust.As(trust.Path(path)); ok && (path == o.User || !trusted) {
 			l.Refused = append(l.Refused, Refused{Path: path, User: path == o.User, Reason: broken.Error()})
 			continue
@@ -124,7 +123,7 @@ func (o Options) read(path string) ([]byte, error) {
 // add reads one file on top of what is there.
 func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 	own := Config{}
-	// The parser skips a byte order mark, so the places would be off by it.
+	// The parser skips a byte order mark, which would shift the positions.
 	src = strings.TrimPrefix(src, "\ufeff")
 	d := decoder{source: newSource(path, src), user: path == o.User, into: &own, origins: map[string]Position{}, checks: o.Checks}
 	d.decode()
@@ -169,8 +168,8 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 	return d.problems
 }
 
-// ignore notes what a file that is not trusted may not say, and takes it out of what
-// the file says of plugins and workers.
+// ignore records the settings that an untrusted file may not make, and removes them from
+// its plugins and workers.
 func (l *Loaded) ignore(c *Config, origins map[string]Position, dir, home string) {
 	for _, f := range fields() {
 		if at, set := origins[f.key]; set && f.guarded(c) {

@@ -30,8 +30,8 @@ func nearestKey(key string, candidates []string) string {
 
 func lastPart(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
 
-// difference sums up the distances of the parts of two keys; ok says that they
-// are alike.
+// difference returns the sum of the distances between the parts of two keys; ok says that
+// the keys are similar.
 func difference(a, b string) (sum int, ok bool) {
 	as, bs := strings.Split(a, "."), strings.Split(b, ".")
 	if len(as) != len(bs) {

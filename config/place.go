@@ -41,7 +41,7 @@ func (l *Loaded) CheckParent(key, parent, dir string) error {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	// Which of the directories above dir holds the repository only git knows.
+	// Only git knows which of the directories above dir holds the repository.
 	for base := filepath.Clean(dir); ; base = filepath.Dir(base) {
 		path := base
 		for part := range strings.SplitSeq(filepath.Clean(parent), "/") {
@@ -56,11 +56,11 @@ func (l *Loaded) CheckParent(key, parent, dir string) error {
 	}
 }
 
-// adviceTrust is the way out of what a file that is not trusted may not say.
+// adviceTrust is the hint for a setting that an untrusted file may not make.
 const adviceTrust = "read the file, then run 'swarm config trust' to use it"
 
-// Problems returns what is wrong with the key if it is needed: that the file is not
-// trusted, and what will be wrong once it is.
+// Problems returns the problems of the key if it is needed: that the file is not trusted,
+// and mistakes that remain once it is.
 func (i Ignored) Problems() Problems {
 	problems := Problems{{At: i.At, Key: i.Key, Text: "a path that leads out of the project, of a file that is not trusted: " + adviceTrust}}
 	for _, path := range i.Paths {
@@ -78,8 +78,8 @@ func (i Ignored) Problems() Problems {
 	return problems
 }
 
-// DirProblems returns what is wrong with the working directory that the file names for
-// a worker, if that runs on this machine.
+// DirProblems returns the problems of the working directory that the file names for a
+// worker on this machine.
 func (l *Loaded) DirProblems(name string) Problems {
 	key := WorkerKey(name, "cwd")
 	at, set := l.Origins[key]

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// keyErrors are what is wrong below a key, by the names there.
+// keyErrors are the mistakes below a key, by name.
 type keyErrors map[string]error
 
 func (es keyErrors) Error() string {
@@ -73,7 +73,7 @@ func readCommand(v any) ([]string, error) {
 	return readArgv(v)
 }
 
-// suggested is what was probably meant by a command line.
+// suggested returns the array that was probably meant by a command line.
 func suggested(line string) []string {
 	if strings.ContainsAny(line, "\"'\\$`|&;<>(){}*?~#\n") {
 		return []string{"sh", "-c", line}
@@ -134,7 +134,7 @@ func readTable(v any) (map[string]any, error) {
 	return t, nil
 }
 
-// finite reports whether JSON can hold v, which is how it gets to the plugin.
+// finite reports whether JSON can hold v: the plugin gets it as JSON.
 func finite(v any) bool {
 	switch v := v.(type) {
 	case float64:

@@ -8,8 +8,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Schema is a part of a JSON Schema. It uses only what has meant the same since
-// draft 4, for the sake of editors that know no later one.
+// Schema is a part of a JSON Schema. It uses only keywords whose meaning has not changed
+// since draft 4, since some editors know no later draft.
 type Schema struct {
 	Schema               string            `json:"$schema,omitempty"`
 	Title                string            `json:"title,omitempty"`
@@ -39,7 +39,7 @@ const (
 	workerPattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 )
 
-// sectionDocs say what the tables at the top are for.
+// sectionDocs document the top-level tables.
 var sectionDocs = map[string]string{
 	"defaults": "Settings of new workers where neither a flag nor their own table says otherwise.",
 	"kill":     "How new workers are ended. It is fixed when a worker is spawned.",
@@ -135,7 +135,7 @@ func listOf(item Schema, minItems int) Schema {
 	return Schema{Type: "array", Items: &item, MinItems: minItems}
 }
 
-// data returns a value in TOML as encoding/json takes it, nil for none.
+// data decodes a value in TOML for encoding/json; it returns nil for "".
 func data(shown string) any {
 	if shown == "" {
 		return nil

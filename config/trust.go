@@ -17,7 +17,7 @@ import (
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
-// maxTrusted bounds what is read of the file that tells what is trusted.
+// maxTrusted bounds the size of the file that lists trusted files.
 const maxTrusted = 16 << 20
 
 // Trust remembers which projects' files may name programs, by path and hash: a
@@ -60,7 +60,7 @@ func digest(content []byte) string {
 
 func (t Trust) entries() (map[string]string, error) {
 	entries := map[string]string{}
-	// A file that others can write does not show what the user trusts.
+	// A file that others can write does not prove the user's trust.
 	err := trust.Path(t.Path)
 	var content []byte
 	if err == nil {
@@ -82,8 +82,8 @@ func (t Trust) entries() (map[string]string, error) {
 	return entries, lines.Err()
 }
 
-// change replaces the file as a whole, so that a reader never sees a part, and
-// while nobody else does, so that no change is lost.
+// change replaces the file as a whole under a lock: a reader never sees a part, and no
+// concurrent change is lost.
 func (t Trust) change(edit func(map[string]string)) error {
 	dir := filepath.Dir(t.Path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

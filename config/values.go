@@ -15,8 +15,8 @@ type Value struct {
 // Data returns the value as encoding/json takes it.
 func (v Value) Data() any { return data(v.Value) }
 
-// Values returns every key that has a value, those of plugins and workers last.
-// The values of a worker's variables are not told, only their names.
+// Values returns every key that has a value, those of plugins and workers last. Of a
+// worker's variables only the names are included, not the values.
 func (l *Loaded) Values() []Value {
 	var values []Value
 	add := func(key, shown string) {

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Worker is what a project's file declares about one worker. Once it is loaded,
-// what the file leaves open is filled in from [Defaults], [Kill] and [Log], and
-// paths are absolute.
+// Worker is the declaration of one worker in a project's file. After loading, missing
+// settings are filled in from [Defaults], [Kill] and [Log], and paths are absolute.
 type Worker struct {
 	// Command is the program and its arguments.
 	Command []string
@@ -22,7 +21,7 @@ type Worker struct {
 	EnvFiles []string
 	// Tags are those of Defaults and its own.
 	Tags []string
-	// Session and TmuxSocket are as in Defaults.
+	// Session and TmuxSocket have the meaning that they have in Defaults.
 	Session, TmuxSocket string
 	// Options are for the backend.
 	Options  map[string]string
@@ -32,7 +31,7 @@ type Worker struct {
 	// DependsOn are names of workers of the same file, without a cycle.
 	DependsOn []string
 	Kill      Kill
-	// Retain is as in Defaults.
+	// Retain has the meaning that it has in Defaults.
 	Retain string
 	// Stdin asks for a pipe to write to.
 	Stdin bool
@@ -65,7 +64,7 @@ type Restart struct {
 
 // Ready says when a worker is ready.
 type Ready struct {
-	// Wait says that running is not enough.
+	// Wait says that a running worker is not ready yet.
 	Wait bool
 	// Pattern is a regular expression; empty: the host's own.
 	Pattern string
@@ -73,7 +72,7 @@ type Ready struct {
 	Timeout time.Duration
 }
 
-// addWorkers takes over what the project's file, which is in dir, declares.
+// addWorkers adds the workers that the project's file in dir declares.
 func (l *Loaded) addWorkers(workers map[string]Worker, origins map[string]Position, dir, home string) {
 	if workers == nil {
 		return
@@ -94,8 +93,7 @@ func (l *Loaded) addWorkers(workers map[string]Worker, origins map[string]Positi
 	}
 }
 
-// fillIn gives workers what they leave open. They can't be before all files were
-// read.
+// fillIn sets the missing settings of workers, once all files are read.
 func (l *Loaded) fillIn() {
 	c := &l.Config
 	for name, w := range c.Workers {

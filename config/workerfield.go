@@ -70,7 +70,7 @@ func workerFields() []field[Worker] {
 	}
 }
 
-// opened are what a table says by being there, before its keys say more.
+// opened are the values that the presence of a table sets, before its keys.
 var opened = map[string]func(*Worker){
 	"worktree": func(w *Worker) { w.Worktree.Use = true },
 	"restart":  func(w *Worker) { w.Restart.When = RestartOnFailure },

@@ -38,11 +38,11 @@ var (
 	_ swarm.Announcer     = (*Backend)(nil)
 )
 
-// longPoll is how long Nomad keeps a question open that waits for a change.
+// longPoll is how long Nomad may take to answer a query that waits for a change.
 const longPoll = time.Minute
 
-// New returns the backend. It logs to log, which must not be nil, and talks to
-// nobody yet.
+// New returns the backend. It logs to log, which must not be nil, and does not contact
+// Nomad yet.
 func New(c Config, log hclog.Logger) (*Backend, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -93,8 +93,8 @@ func (b *Backend) info(ctx context.Context, at place, name string) (*api.Job, er
 	return j, nil
 }
 
-// refOf returns what the handle of a job's worker says. It reports false for jobs
-// that are not workers.
+// refOf returns the content of the handle of a job's worker, and false for a job that is
+// not a worker.
 func refOf(at place, name string, meta map[string]string) (ref, saved, bool) {
 	var kept saved
 	id, of := meta[metaID], meta[metaName]

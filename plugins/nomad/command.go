@@ -8,16 +8,16 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// wrapperFile is where a wrapper says why it can't run the command, or that it does,
-// in the directory that NOMAD_TASK_DIR names.
+// wrapperFile is the file in the directory NOMAD_TASK_DIR in which a wrapper reports that
+// it runs the command, or why it can't.
 const (
 	wrapperFile = "swarm-wrapper"
 	wrapperRuns = "ok"
 )
 
-// wrapped begins a command that does, in a shell, what the driver has no setting
-// for, and then becomes the command: it is started in the directory that is the
-// first argument, if that is not empty.
+// wrapped is the beginning of a wrapper: a shell command that does what the driver has no
+// setting for, and then execs the worker's command, in the directory given by the first
+// argument unless that is empty.
 const wrapped = `refuse() { echo "$1" >"$NOMAD_TASK_DIR/` + wrapperFile + `"; echo "swarm: $1" >&2; exit 127; }
 if [ -n "$1" ]; then cd -- "$1" 2>/dev/null || refuse "there is no directory '$1'"; fi
 shift
@@ -27,7 +27,7 @@ command -v -- "$1" >/dev/null 2>&1 || refuse "there is no command '$1'"
 // A wrapper is known by its $0.
 const wrapper = "swarm-worker"
 
-// becomes is how a wrapper ends.
+// becomes is the end of a wrapper.
 const (
 	runs             = `echo ` + wrapperRuns + ` >"$NOMAD_TASK_DIR/` + wrapperFile + "\"\n"
 	becomes          = runs + `exec "$@"`
@@ -46,7 +46,7 @@ func (c Config) driverConfig(spec swarm.Spec) (map[string]any, error) {
 			return nil, fmt.Errorf("%w: the driver docker needs an image: --option image=IMAGE, or the setting 'image'", swarm.ErrInvalidSpec)
 		}
 		config["image"] = toHCL.Replace(c.Image)
-		config["init"] = true // reaps what the command leaves behind
+		config["init"] = true // reaps the processes that the command leaves behind
 		config["entrypoint"] = []string{}
 		if dir != "" {
 			config["work_dir"], dir = toHCL.Replace(dir), ""
@@ -63,12 +63,12 @@ func (c Config) driverConfig(spec swarm.Spec) (map[string]any, error) {
 	return config, nil
 }
 
-// isWrapped reports that the command of a job is one that a wrapper becomes.
+// isWrapped reports whether the command of a job is run by a wrapper.
 func isWrapped(command string, args []string) bool {
 	return command == "sh" && len(args) > 4 && args[2] == wrapper
 }
 
-// commandOf returns the command that a job was made for, or nil if it can't be told.
+// commandOf returns the worker's command of a job, or nil if it is unknown.
 func commandOf(j *api.Job) []string {
 	if len(j.TaskGroups) != 1 || len(j.TaskGroups[0].Tasks) != 1 {
 		return nil

@@ -26,7 +26,7 @@ type Config struct {
 	TokenFile string `json:"token_file"`
 	TLS       TLS    `json:"tls"`
 
-	// Datacenters are those that workers may run in; none: all.
+	// Datacenters are the datacenters in which workers may run; empty means all.
 	Datacenters []string     `json:"datacenters"`
 	NodePool    string       `json:"node_pool"`
 	Constraints []Constraint `json:"constraints"`
@@ -35,7 +35,7 @@ type Config struct {
 	// Driver is raw_exec, exec or docker; the last one needs an Image.
 	Driver string `json:"driver"`
 	Image  string `json:"image"`
-	// User is whom the command runs as; empty: as the driver does.
+	// User is the user who runs the command; empty means the driver's default.
 	User string `json:"user"`
 	// CPU is in MHz, Memory and Disk in MiB.
 	CPU    int `json:"cpu"`
@@ -46,7 +46,7 @@ type Config struct {
 	StartTimeout int `json:"start_timeout"`
 }
 
-// TLS says how to talk to an agent that is reached by https.
+// TLS holds the settings for an agent that is reached by https.
 type TLS struct {
 	CACert     string `json:"ca_cert"`
 	ClientCert string `json:"client_cert"`
@@ -62,7 +62,7 @@ type Constraint struct {
 	Value     string `json:"value"`
 }
 
-// Defaults returns the settings that hold where none are given.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{
 		Driver: driverRawExec, CPU: 100, Memory: 300, Disk: 300, Priority: 50, StartTimeout: 30,
@@ -78,7 +78,7 @@ const (
 
 func drivers() []string { return []string{driverRawExec, driverExec, driverDocker} }
 
-// check returns what is wrong with the settings.
+// check returns the mistakes in the settings.
 func (c Config) check() error {
 	var errs []error
 	bad := func(wrong bool, format string, args ...any) {
@@ -89,8 +89,8 @@ func (c Config) check() error {
 	bad(c.Token != "" && c.TokenFile != "", "token and token_file exclude each other")
 	bad(!slices.Contains(drivers(), c.Driver), "driver: '%s' is not one of %s", c.Driver, strings.Join(drivers(), ", "))
 	bad(c.CPU < 1, "cpu: %d MHz", c.CPU)
-	bad(c.Memory < 10, "memory: %d MiB is less than the 10 that Nomad wants", c.Memory)
-	bad(c.Disk < 10, "disk: %d MiB is less than the 10 that Nomad wants", c.Disk)
+	bad(c.Memory < 10, "memory: %d MiB is less than 10, the least that Nomad allows", c.Memory)
+	bad(c.Disk < 10, "disk: %d MiB is less than 10, the least that Nomad allows", c.Disk)
 	bad(c.Priority < 1 || c.Priority > 100, "priority: %d is not between 1 and 100", c.Priority)
 	bad(c.StartTimeout < 1, "start_timeout: %d seconds", c.StartTimeout)
 	bad(c.Address != "" && !strings.HasPrefix(c.Address, "http://") && !strings.HasPrefix(c.Address, "https://"),

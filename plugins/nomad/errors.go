@@ -13,8 +13,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// tell returns an error of the API as one of the contract, in words for the user.
-// Nomad tells most of its errors apart by their text only.
+// tell turns an error of the API into one of the contract, in words for the user. Most
+// errors of Nomad differ only in their text.
 func (b *Backend) tell(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
@@ -63,8 +63,8 @@ func (b *Backend) tell(ctx context.Context, doing string, err error) error {
 	return fmt.Errorf("%s: Nomad says: %s", doing, text)
 }
 
-// unknownToken reports that Nomad knows no such token: it says of that what it says of
-// one without rights.
+// unknownToken reports whether Nomad does not know the token: its error for that equals the
+// one for a token without rights.
 func (b *Backend) unknownToken(ctx context.Context) bool {
 	if !b.hasToken {
 		return false
@@ -81,8 +81,8 @@ func rootOf(err error) string {
 	return firstLine(err.Error())
 }
 
-// firstLine makes a text one line of a sensible length. Nomad tells several errors
-// as a list under their number.
+// firstLine makes a text one line of a sensible length. Nomad reports several errors as a
+// list below their number.
 func firstLine(s string) string {
 	s = strings.TrimSpace(s)
 	if first, rest, ok := strings.Cut(s, "\n"); ok && strings.HasSuffix(first, "occurred:") {

@@ -10,12 +10,12 @@ var (
 	fromHCL = strings.NewReplacer(`${"$"}`, "$", `${"%"}{`, "%{")
 )
 
-// metaDollar is a key of the task's meta whose value is a dollar. It reaches the
-// environment before all that a user gave.
+// metaDollar is a key of the task's meta whose value is a dollar sign. It is in the
+// environment before the user's variables.
 const metaDollar = "swarm_dollar"
 
-// Nomad replaces "${name}" in the values of an environment where it knows the
-// name, once and without a way to escape it.
+// Nomad replaces each "${name}" with a known name in the values of an environment, once,
+// and has no escape for it.
 var toEnv = strings.NewReplacer("${", "${NOMAD_META_"+metaDollar+"}{")
 
 func escapeAll(args []string) []string {

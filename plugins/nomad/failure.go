@@ -65,7 +65,7 @@ func unplaceable(m *api.AllocationMetric) string {
 		why = append(why, "the quota is used up: "+q)
 	}
 	if len(why) == 0 {
-		why = append(why, "Nomad does not say why")
+		why = append(why, "Nomad gives no reason")
 	}
 	return fmt.Sprintf("of %d nodes %s: change driver, constraints, cpu or memory, or make room",
 		m.NodesEvaluated, strings.Join(why, ", "))

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// outage is how long an agent that does not answer is waited for.
+	// outage is how long to wait for an agent that does not answer.
 	outage = 30 * time.Second
-	// retryEvery is how long to wait before it is asked again.
+	// retryEvery is the pause before the next query after a failure.
 	retryEvery = 250 * time.Millisecond
 )
 
@@ -25,7 +25,7 @@ type feeds struct {
 	at map[place]*feed
 }
 
-// feed tells what was seen last of a place. It is there as long as it has users.
+// feed holds the latest sight of a place. It lives as long as it has users.
 type feed struct {
 	stop context.CancelFunc
 	over sync.WaitGroup
@@ -37,7 +37,7 @@ type feed struct {
 	changed chan struct{} // closed at the next sight or error
 }
 
-// join returns the feed of a place and what takes leave of it.
+// join returns the feed of a place and a function that leaves it.
 func (all *feeds) join(ctx context.Context, at place) (f *feed, leave func()) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -68,7 +68,7 @@ func (all *feeds) leave(at place, f *feed) {
 	}
 }
 
-// run looks until it is stopped.
+// run takes sights until it is stopped.
 func (f *feed) run(ctx context.Context, at place, look func(context.Context, place, string, uint64) (sight, error)) {
 	var index uint64
 	var failing time.Time
@@ -79,8 +79,9 @@ func (f *feed) run(ctx context.Context, at place, look func(context.Context, pla
 		case err == nil:
 			s.asked = asked
 			if s.index < index {
-				// After a restore from a backup the index goes back. The question may
-				// be older than that: those who wait need an answer to a newer one.
+				// After a restore from a backup the index goes back. The query may have
+				// begun before the restore, so waiting calls need the answer to a later
+				// one.
 				s.index = 0
 			}
 			index, failing = s.index, time.Time{}
@@ -129,9 +130,8 @@ func (f *feed) after(ctx context.Context, last sight) (sight, error) {
 	}
 }
 
-// newer reports whether a sight was taken after another one. A lower index alone does
-// not tell: it is that of an older sight, or of an engine that was restored from a
-// backup since.
+// newer reports whether a sight was taken after another one. A lower index alone does not
+// decide: the sight is older, or the engine was restored from a backup since.
 func (s sight) newer(last sight) bool {
 	return s.index > last.index || s.index != 0 && s.index < last.index && s.asked.After(last.asked)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Announce tells that workers can have a standard input.
+// Announce says that workers can have a standard input.
 func (b *Backend) Announce() []swarm.Capability { return []swarm.Capability{swarm.CapStdin} }
 
 // Input gives a worker input: a signal to interrupt it, and all else through a
@@ -37,7 +37,7 @@ func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (sw
 		what = strconv.Itoa(len(in.Data))
 	case swarm.InputEOF:
 		in.Data, what = nil, eof
-	case swarm.InputKeys: // see below: a worker that has ended is told first
+	case swarm.InputKeys: // see below: the end of a worker is reported first
 	default:
 		return swarm.InputResult{}, fmt.Errorf("%w: an input of an unknown kind", swarm.ErrInvalidSpec)
 	}

@@ -41,8 +41,8 @@ type group struct {
 	Disconnect disconnect
 }
 
-// disconnect says what becomes of a worker whose node is not heard of: nothing, it
-// is unknown until the node is back.
+// disconnect keeps a worker whose node is disconnected: it is unknown until the node is
+// back.
 type disconnect struct{ Replace bool }
 
 // newJob returns the job of a worker.

@@ -12,13 +12,12 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// endLimit is how long a node may take to tell that a task has ended that was
-// ended by force.
+// endLimit is how long a node may take to report the end of a task after a forced kill.
 const endLimit = 30 * time.Second
 
-// Kill ends the worker. Its job is stopped in any case, which makes the end one by
-// Kill for all who ask later. If the signal and the grace are those that Nomad has
-// for the job, that is all; else they are carried out here before it.
+// Kill ends the worker. Its job is stopped in any case, which marks the end as one by Kill
+// for later queries. If the signal and the grace equal those of the job, Nomad does the
+// rest; otherwise they are carried out here before the stop.
 func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
 	r, err := decode(h)
 	if err != nil {
@@ -35,7 +34,7 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	st := b.statusIn(ctx, s, r)
 	if isOver(st) {
 		if j := s.jobs[r.Job]; st.State == swarm.StateLost && j != nil && j.Meta[metaID] == r.ID && !j.Stop {
-			// A node that comes back must not go on with it, nor another one begin.
+			// A node that reconnects must not continue it, and no other node may start it.
 			err = b.deregister(ctx, r, false)
 		}
 		return swarm.KillResult{Status: st, AlreadyEnded: true}, err
@@ -47,7 +46,7 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	return k.run(ctx)
 }
 
-// killUnseen tells Nomad to end a worker whose node it does not hear of.
+// killUnseen makes Nomad end a worker whose node is disconnected.
 func (b *Backend) killUnseen(ctx context.Context, r ref, st swarm.Status, o swarm.KillOptions) (swarm.KillResult, error) {
 	if o.Force {
 		if err := b.deregister(ctx, r, false); err != nil {
@@ -105,7 +104,7 @@ func (k *kill) send(ctx context.Context, signal string, limit time.Duration) (sw
 	err := k.b.signal(ctx, k.r, k.alloc.ID, signal)
 	switch {
 	case errors.Is(err, swarm.ErrNotFound), err == nil && signal == "SIGKILL":
-		limit = endLimit // its node is about to tell
+		limit = endLimit // its node is about to report it
 	case err != nil:
 		return swarm.Status{}, err
 	}
@@ -166,8 +165,8 @@ func (b *Backend) deregister(ctx context.Context, r ref, purge bool) error {
 	return b.tell(ctx, "stop the job", err)
 }
 
-// signal signals the main process of a worker. One that has just ended, which Nomad
-// may not have told yet, is [swarm.ErrNotFound].
+// signal signals the main process of a worker. If the process has just ended, which Nomad
+// may not report yet, the error is [swarm.ErrNotFound].
 func (b *Backend) signal(ctx context.Context, r ref, alloc, signal string) error {
 	err := b.client.Allocations().Signal(&api.Allocation{ID: alloc}, b.query(ctx, r.place), taskName, signal)
 	if answer, ok := errors.AsType[api.UnexpectedResponseError](err); ok {
@@ -186,9 +185,9 @@ func (b *Backend) signal(ctx context.Context, r ref, alloc, signal string) error
 // worker's name may have dots, which a path may not.
 func intentPath(r ref) string { return "swarm/kill/" + r.ID }
 
-// intend notes that a worker is being killed, for those who see its end before its
-// job is stopped. It returns what takes the note back. A token that may not write
-// variables makes do without.
+// intend records that a worker is being killed, for calls that see its end before its job
+// is stopped. It returns a function that removes the record. Without the right to write
+// variables there is no record.
 func (b *Backend) intend(ctx context.Context, r ref) (done func()) {
 	v := &api.Variable{Namespace: r.Namespace, Path: intentPath(r), Items: api.VariableItems{metaName: r.Job}}
 	if _, _, err := b.client.Variables().Update(v, b.write(ctx, r.place)); err != nil {
@@ -204,8 +203,8 @@ func (b *Backend) intend(ctx context.Context, r ref) (done func()) {
 	}
 }
 
-// wasKilled reports that a worker whose task ended by itself, as it seems, was
-// ended by Kill: its job was stopped since, or is about to be.
+// wasKilled reports whether a worker whose task seems to have ended by itself was ended by
+// Kill: its job has been stopped since, or is about to be.
 func (b *Backend) wasKilled(ctx context.Context, a *api.AllocationListStub, j *api.JobListStub, r ref) bool {
 	if j == nil || j.Stop {
 		return j != nil

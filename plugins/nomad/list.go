@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// saved is what a job keeps of a worker's spec beside what Nomad needs of it, for
+// saved holds the parts of a worker's spec that Nomad does not need. The job keeps them for
 // hosts that adopt the worker.
 type saved struct {
 	// Command is empty if it is long: a job's meta is also in the environment of
@@ -63,7 +63,7 @@ func (s saved) spec(id, name string) swarm.Spec {
 	return spec
 }
 
-// List tells of all workers in the namespace.
+// List lists all workers in the namespace.
 func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error {
 	s, err := b.look(ctx, b.at, "", 0)
 	if err != nil {

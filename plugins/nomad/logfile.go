@@ -70,9 +70,9 @@ func (l logs) open(ctx context.Context, s swarm.Stream, number int, from, to int
 	return r, l.b.tell(ctx, "read the logs", err)
 }
 
-// follow calls wake whenever something is written to a stream, until the context
-// ends. Nomad's own following is of use as an alarm only: it does not end with the
-// task, and does not say for certain where in which file it is.
+// follow calls wake whenever something is written to a stream, until the context ends.
+// Nomad's own following only serves as an alarm: it does not end with the task, and does
+// not reliably report its file and offset.
 func (l logs) follow(ctx context.Context, s swarm.Stream, wake func()) {
 	for ctx.Err() == nil {
 		l.followOnce(ctx, s, wake)

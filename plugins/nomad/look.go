@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 )
 
-// sight is what Nomad knows of the workers of a place at one moment.
+// sight holds the workers of a place as Nomad knows them at one moment.
 type sight struct {
 	// allocs are by the name of their group, which is the worker's id.
 	allocs map[string]*api.AllocationListStub
@@ -22,9 +22,8 @@ type sight struct {
 	asked time.Time
 }
 
-// look looks at the workers of a place with one question each for jobs and
-// allocations, or only at that of one job. It waits for a change after the index;
-// 0: it does not wait.
+// look takes a sight of a place, or of one job, with one query each for jobs and
+// allocations. It waits for a change after the index, unless that is 0.
 func (b *Backend) look(ctx context.Context, at place, job string, index uint64) (sight, error) {
 	s := sight{allocs: make(map[string]*api.AllocationListStub), jobs: make(map[string]*api.JobListStub)}
 	allocs := fmt.Sprintf("JobID matches %q", "^"+jobPrefix)
@@ -45,7 +44,7 @@ func (b *Backend) look(ctx context.Context, at place, job string, index uint64) 
 	}
 	asking.Wait()
 	if err := cmp.Or(err, jobsErr); err != nil {
-		return sight{}, b.tell(ctx, "look at the workers", err)
+		return sight{}, b.tell(ctx, "list the workers", err)
 	}
 	s.index = meta.LastIndex
 	for _, a := range stubs {
@@ -69,8 +68,8 @@ func (b *Backend) lookAtJobs(ctx context.Context, at place, job string, into map
 	return err
 }
 
-// better reports that a tells more of a worker than b. There are two only where an
-// old Nomad replaced the allocation of a node that it had lost.
+// better reports whether allocation a describes a worker better than b. Two exist only if
+// an old Nomad replaced the allocation of a lost node.
 func better(a, b *api.AllocationListStub) bool {
 	if over := ended(b); ended(a) != over {
 		return over

@@ -15,16 +15,16 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Nomad writes the end of a log a moment after it tells the end of a task: its
-// logger flushes every 100 ms.
+// Nomad writes the end of a log a moment after it reports the end of a task: its logger
+// flushes every 100 ms.
 const (
 	flushEvery = 150 * time.Millisecond
 	flushLimit = 3 * time.Second
 )
 
-// Output reads the logs that Nomad keeps. They are a file for each stream and have
-// no times: a line has that of its file, or of its reading when it is followed, and
-// of several streams the one that was written last comes last.
+// Output reads the logs that Nomad keeps. There is a file for each stream, without times: a
+// line gets the time of its file, or of its reading while it is followed. Of several
+// streams the one that was written last comes last.
 func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
 	r, err := decode(h)
 	if err != nil {
@@ -73,7 +73,7 @@ func (b *Backend) awaitAlloc(ctx context.Context, r ref, wait bool) (*api.Alloca
 	}
 }
 
-// position is how far a stream was read.
+// position is the end of the part of a stream that was read.
 type position struct {
 	number int
 	offset int64
@@ -126,8 +126,8 @@ func (out *output) follow(ctx context.Context, r ref) error {
 	}
 }
 
-// rest reads what there is of a worker that has ended, and what comes after that if
-// it has ended just now.
+// rest reads the remaining output of a worker that has ended, and waits for late output if
+// the end was just now.
 func (out *output) rest(ctx context.Context, fresh bool) error {
 	for {
 		n, err := out.pass(ctx)
@@ -148,7 +148,7 @@ func (out *output) rest(ctx context.Context, fresh bool) error {
 	}
 }
 
-// pass reads what is new, and returns how many bytes it was.
+// pass reads the new output, and returns its size in bytes.
 func (out *output) pass(ctx context.Context) (n int64, err error) {
 	files, err := out.list(ctx)
 	switch {
@@ -184,7 +184,7 @@ func last(files []logFile) logFile {
 	return files[len(files)-1]
 }
 
-// read reads what is new in one file.
+// read reads the new output in one file.
 func (out *output) read(ctx context.Context, s swarm.Stream, f logFile, history bool) (int64, error) {
 	p := out.at[s]
 	if f.number < p.number {
@@ -229,7 +229,7 @@ func (out *output) read(ctx context.Context, s swarm.Stream, f logFile, history 
 	}
 }
 
-// tell tells of data line by line.
+// tell passes data on, line by line.
 func (out *output) tell(s swarm.Stream, written time.Time, data []byte) error {
 	for len(data) > 0 {
 		line, rest, whole := bytes.Cut(data, []byte("\n"))

@@ -29,7 +29,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	if err := ctx.Err(); err != nil {
 		return swarm.Handle{}, err
 	}
-	// A request that is cut off may have been heard: it is awaited, and undone.
+	// Nomad may have received a request that was cut off: its effect is awaited and undone.
 	eval, err := b.register(context.WithoutCancel(ctx), j, r)
 	defer func() {
 		if err != nil && !errors.Is(err, swarm.ErrExists) {
@@ -74,7 +74,7 @@ func (b *Backend) register(ctx context.Context, j job, r ref) (string, error) {
 	case *old.Status != "dead":
 		return "", b.taken(r)
 	}
-	// The job of a worker that has ended. Whoever is first gets its name.
+	// The job belongs to a worker that has ended. The first caller gets its name.
 	eval, err = b.enforce(ctx, j, r, *old.JobModifyIndex)
 	if err != nil && isConflict(err) {
 		return "", b.taken(r)
@@ -130,9 +130,9 @@ func (b *Backend) awaitPlace(ctx context.Context, r ref, eval string) error {
 	}
 }
 
-// awaitStart waits until the task runs or has run, for as long as the settings say.
-// Of several that register a job of one name in the same moments Nomad lets each
-// replace the one before: it is the last one's.
+// awaitStart waits until the task runs or has run, for as long as the settings say. If
+// several callers register a job of one name at the same moment, Nomad lets each replace
+// the one before: the last one wins.
 func (b *Backend) awaitStart(ctx context.Context, r ref, wrapped bool) error {
 	limited, cancel := context.WithTimeout(ctx, time.Duration(b.config.StartTimeout)*time.Second)
 	defer cancel()
@@ -176,7 +176,7 @@ func (b *Backend) started(ctx context.Context, r ref, a *api.AllocationListStub,
 	return fmt.Errorf("%w: node '%s' can't start '%s': %s", swarm.ErrInvalidSpec, a.NodeName, strings.TrimPrefix(r.Job, jobPrefix), why)
 }
 
-// wrapperLimit is how long a wrapper may take to say that it runs the command.
+// wrapperLimit is how long a wrapper may take to report that it runs the command.
 const wrapperLimit = 5 * time.Second
 
 // refused returns why a wrapper does not run the command, or "".
@@ -205,7 +205,7 @@ func (b *Backend) refused(ctx context.Context, r ref, a *api.AllocationListStub)
 	}
 }
 
-// undo leaves nothing of a job whose spawn failed.
+// undo removes a job whose spawn failed.
 func (b *Backend) undo(ctx context.Context, r ref) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), registerLimit)
 	defer cancel()

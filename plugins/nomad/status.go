@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Status tells how the worker is.
+// Status returns the status of the worker.
 func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
 	r, err := decode(h)
 	if err != nil {
@@ -29,7 +29,7 @@ func (b *Backend) status(ctx context.Context, r ref) (swarm.Status, error) {
 	return b.statusIn(ctx, s, r), nil
 }
 
-// StatusBatch looks once at each place that there are workers in.
+// StatusBatch takes one sight of each place that has workers.
 func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
 	type answer struct {
 		sight
@@ -55,7 +55,7 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 	return results, ctx.Err()
 }
 
-// statusIn tells how a worker is from what was seen.
+// statusIn returns the status of a worker in a sight.
 func (b *Backend) statusIn(ctx context.Context, s sight, r ref) swarm.Status {
 	a, j := s.allocs[r.ID], s.jobs[r.Job]
 	if j != nil && j.Meta[metaID] != r.ID {
@@ -86,7 +86,7 @@ func (b *Backend) statusIn(ctx context.Context, s sight, r ref) swarm.Status {
 			st.Exit.Cause = swarm.CauseKilled
 		}
 	default:
-		st.Reason = fmt.Sprintf("Nomad does not hear from the node '%s'", a.NodeName)
+		st.Reason = fmt.Sprintf("the node '%s' is disconnected from Nomad", a.NodeName)
 	}
 	return st
 }

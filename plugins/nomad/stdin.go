@@ -5,10 +5,10 @@ package nomad
 // feeder's bell once the file is complete. So inputs arrive whole and one after the
 // other, even if the host dies.
 
-// stdinDir is the directory of all that, in the one that NOMAD_TASK_DIR names.
+// stdinDir is the directory of these files, in the directory NOMAD_TASK_DIR.
 const stdinDir = "swarm-stdin"
 
-// withFeeder starts the feeder. It is nobody's child, so that the worker does not
+// withFeeder starts the feeder. It is not a child of the worker, which therefore does not
 // wait for it.
 const withFeeder = `d=$NOMAD_TASK_DIR/` + stdinDir + `
 feed() {
@@ -35,7 +35,7 @@ const (
 	exitClosed  = 91
 	exitCutOff  = 92
 	exitPending = 93
-	// exitKilled is what a shell says of SIGKILL.
+	// exitKilled is the exit code of a shell for SIGKILL.
 	exitKilled = 137
 )
 

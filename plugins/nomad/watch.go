@@ -17,8 +17,8 @@ func (b *Backend) Wait(ctx context.Context, h swarm.Handle) (swarm.Status, error
 	return last, err
 }
 
-// Watch tells of every change of the worker's state. An agent that is started again
-// meanwhile is waited for.
+// Watch reports every change of the worker's state. It waits for an agent that is being
+// restarted.
 func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Status) error) error {
 	r, err := decode(h)
 	if err != nil {
@@ -40,8 +40,8 @@ func isOver(st swarm.Status) bool {
 	return st.State == swarm.StateExited || st.State == swarm.StateLost
 }
 
-// follow calls each with the worker's status now and after every change in its
-// place, until it is told that this is enough.
+// follow calls each with the worker's status now and after every change in its place, until
+// each returns false.
 func (b *Backend) follow(ctx context.Context, r ref, each func(swarm.Status) (enough bool, err error)) error {
 	s, err := b.look(ctx, r.place, r.Job, 0)
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Status tells how the worker is.
+// Status returns the status of the worker.
 func (b *Backend) Status(_ context.Context, raw swarm.Handle) (swarm.Status, error) {
 	return status(new(shim.Look), raw)
 }
 
-// StatusBatch looks at the machine once for all.
+// StatusBatch reads the processes of the machine once for all workers.
 func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm.StatusResult, error) {
 	look := new(shim.Look)
 	results := make([]swarm.StatusResult, len(raws))

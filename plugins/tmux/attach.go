@@ -13,8 +13,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Attach returns how to show the worker's window in a terminal, also in one that
-// shows another window of the same server, until the window closes or the user leaves.
+// Attach returns a command that shows the worker's window in a terminal until the window
+// closes or the user leaves. It also works in a terminal that shows another window of the
+// same server.
 func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOptions) (swarm.Attachment, error) {
 	h, err := decode(raw)
 	if err != nil {
@@ -50,7 +51,7 @@ func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOp
 	return a, nil
 }
 
-// leftViews returns what removes the views that nobody looks at any more.
+// leftViews returns the commands that remove the views without a client.
 func (h handle) leftViews(ctx context.Context) (commands [][]string) {
 	ctx, cancel := limited(ctx, lookLimit)
 	defer cancel()
@@ -66,7 +67,7 @@ func (h handle) leftViews(ctx context.Context) (commands [][]string) {
 	return commands
 }
 
-// envTMUX is the variable by which tmux tells what it starts where it is.
+// envTMUX is the variable that gives programs inside tmux the socket of their server.
 const envTMUX = "TMUX"
 
 // place asks for the worker's pane, and for its window as it is now.
@@ -118,7 +119,7 @@ func splitTMUX(value string) (socket string, pid int) {
 		return "", 0
 	}
 	n := len(fields) - 2
-	pid, _ = strconv.Atoi(fields[n]) // 0 if it is not a number, which is no process
+	pid, _ = strconv.Atoi(fields[n]) // 0 if it is not a number; no process has that pid
 	return strings.Join(fields[:n], ","), pid
 }
 

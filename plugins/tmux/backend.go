@@ -42,8 +42,8 @@ func New(log hclog.Logger) *Backend {
 	return &Backend{Kept: shim.Kept{Read: workerOf}, log: log, sights: sights{log: log}}
 }
 
-// Find returns the worker of a run directory that a shim was started in. The
-// handle lacks facts that tmux no longer knows.
+// Find returns the worker of a run directory that a shim was started in. The handle lacks
+// the facts that tmux no longer has.
 func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
 	if l.Local == nil {
 		return swarm.Handle{}, fmt.Errorf("%w: tmux worker %s", swarm.ErrNotFound, l.ID)

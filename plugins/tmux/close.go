@@ -14,17 +14,17 @@ import (
 // closeLimit is how long tmux may take to close windows.
 const closeLimit = 5 * time.Second
 
-// leastLimit is how long it may take at least, however short a grace is.
+// leastLimit is the shortest limit, however short a grace is.
 const leastLimit = 200 * time.Millisecond
 
-// closing says what of a window to close.
+// closing says which part of a window to close.
 type closing int
 
 const (
-	// anyway closes the worker's window with all that is in it.
+	// anyway closes the worker's window with all its panes.
 	anyway closing = iota
-	// ifDead closes the worker's own pane if its process has ended: others in the
-	// window are the user's, who saw the worker end before.
+	// ifDead closes the worker's own pane if its process has ended: other panes in the
+	// window belong to the user, who saw the worker end before.
 	ifDead
 )
 
@@ -42,16 +42,16 @@ func (b *Backend) close(ctx context.Context, h handle, what closing) {
 		command = []string{"if-shell", "-F", "-t", h.Pane, dead, "kill-pane -t " + h.Pane}
 	}
 	if _, err := h.server().run(ctx, command); err != nil {
-		// A server that is gone, most often: its windows went with it.
+		// Usually the server is gone, and its windows with it.
 		b.log.Debug("window was not closed", "worker", h.ID, "error", err)
 	}
 }
 
 func (h handle) closeCommand() []string { return h.ifOurs([]string{"kill-window", "-t", h.Window}) }
 
-// closeWithScreen closes the worker's window and keeps what its pane showed, in
-// one go. It reports whether that is done within about the limit: what it takes is
-// taken from the worker's grace.
+// closeWithScreen closes the worker's window and keeps the content of its pane, in one
+// command. It reports whether that is done within about the limit, which counts towards the
+// worker's grace.
 func (b *Backend) closeWithScreen(ctx context.Context, h handle, limit time.Duration) bool {
 	if h.Window == "" {
 		return false
@@ -100,7 +100,7 @@ func (c *closer) close(ctx context.Context, h handle) (screen string, err error)
 	c.waiting[h.Socket] = append(c.waiting[h.Socket], w)
 	if !c.underWay[h.Socket] {
 		c.underWay[h.Socket] = true
-		go c.closeAll(ctx, h.Socket) // ends when nobody waits any more
+		go c.closeAll(ctx, h.Socket) // ends when no call waits any more
 	}
 	c.mu.Unlock()
 	select {
@@ -120,15 +120,14 @@ func (c *closer) note(socket string, err error) {
 	c.silent[socket] = errors.Is(err, errSilent)
 }
 
-// isSilent reports whether the server did not answer when it was last told to close
-// a window.
+// isSilent reports whether the server did not answer the last request to close a window.
 func (c *closer) isSilent(socket string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.silent[socket]
 }
 
-// closeAll closes windows until nobody waits.
+// closeAll closes windows until no call waits.
 func (c *closer) closeAll(ctx context.Context, socket string) {
 	for {
 		windows, commands := c.next(socket)
@@ -139,8 +138,8 @@ func (c *closer) closeAll(ctx context.Context, socket string) {
 	}
 }
 
-// next takes as many of those who wait as one command may be long, and returns how
-// to close their windows. With none, nothing is under way any more.
+// next takes as many waiting calls as fit into one command, and returns the commands that
+// close their windows. Without a waiting call, it records that nothing is under way.
 func (c *closer) next(socket string) (windows []*closed, commands [][]string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,7 +167,7 @@ func (c *closer) next(socket string) (windows []*closed, commands [][]string) {
 
 // closeWindows closes the windows of one server.
 func closeWindows(ctx context.Context, windows []*closed, commands [][]string) {
-	// Others wait for it, too.
+	// Other calls wait for it, too.
 	ctx, cancel := limited(context.WithoutCancel(ctx), closeLimit)
 	defer cancel()
 	out, err := windows[0].server().run(ctx, commands...)
@@ -177,13 +176,13 @@ func closeWindows(ctx context.Context, windows []*closed, commands [][]string) {
 		if ok {
 			w.screen, out = screen, rest
 		} else if w.err = err; err == nil {
-			w.err = fmt.Errorf("%w: tmux did not say that it closes the window", swarm.ErrUnavailable)
+			w.err = fmt.Errorf("%w: tmux did not confirm that it closes the window", swarm.ErrUnavailable)
 		}
 		close(w.done)
 	}
 }
 
-// commands closes the window after its screen, whatever comes of that.
+// commands captures the screen and then closes the window, even if the capture fails.
 func (w *closed) commands() [][]string {
 	return [][]string{
 		w.ifOurs(captureAll(w.ID, w.Pane)...),

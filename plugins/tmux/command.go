@@ -14,11 +14,12 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// drainLimit is how long a tmux that has ended may still hold its output open,
-// which happens if a server was started that did not let go of it.
+// drainLimit is how long the output of a tmux that has ended may stay open, which happens
+// if it started a server that did not close it.
 const drainLimit = 2 * time.Second
 
-// abandonedLimit is how long to wait for a tmux that was ended since it did not answer.
+// abandonedLimit is how long to wait for the end of a tmux that was killed because it did
+// not answer.
 const abandonedLimit = 200 * time.Millisecond
 
 // server is a tmux server, running or not: by the path of its socket or, before
@@ -30,7 +31,7 @@ type server struct {
 	env []string
 }
 
-// failure is what tmux said when it refused.
+// failure is an error message of tmux.
 type failure struct{ text string }
 
 func (f failure) Error() string { return "tmux: " + f.text }
@@ -81,12 +82,12 @@ func (s server) run(ctx context.Context, commands ...[]string) (string, error) {
 	return out.String(), refusal(ctx, err, said.String())
 }
 
-// ownPane stands for the pane that a program runs in. Left to itself tmux takes the
-// one that the session shows just then.
+// ownPane is the target for the pane in which a program runs. By default tmux takes the
+// pane that the session shows at that moment.
 const ownPane = "$TMUX_PANE"
 
-// asProgram returns commands as a program for somebody else to run inside of tmux.
-// There is none if tmux can't be found, which the next run says better. No argument
+// asProgram returns commands as a program that another process runs inside tmux. It returns
+// nil if tmux can't be found; the next run reports that with a better error. No argument
 // holds a quote.
 func asProgram(commands [][]string) []string {
 	path, err := exec.LookPath("tmux")

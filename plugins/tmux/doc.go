@@ -1,10 +1,9 @@
 // Package tmux is the backend for workers in tmux windows.
 //
-// The process of a window's pane is a swarm-shim, which gives the worker a
-// terminal of its own inside; see [github.com/swarmhost/swarm/shared/shim]. So
-// how a worker is, how it ended and what it wrote comes from its run directory,
-// whatever happens to tmux; tmux is only asked where the window is, and told to
-// close it.
+// The process of a window's pane is a swarm-shim, which gives the worker a terminal of its
+// own inside; see [github.com/swarmhost/swarm/shared/shim]. So the status, the exit and the
+// output of a worker come from its run directory, whatever happens to tmux; tmux is only
+// used to find the window and to close it.
 //
 // A window is known by its id and by the window option @swarm_id, which holds
 // the worker's id: names are for people, and ids begin anew with every server.

@@ -18,7 +18,7 @@ func (b *Backend) Wait(ctx context.Context, raw swarm.Handle) (swarm.Status, err
 	return s, err
 }
 
-// Watch tells of changes of the worker until it has ended.
+// Watch reports the changes of the worker until it has ended.
 func (b *Backend) Watch(ctx context.Context, raw swarm.Handle, each func(swarm.Status) error) error {
 	h, err := decode(raw)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 // handleVersion counts the formats of handles; all of them stay readable.
 const handleVersion = 1
 
-// handle is what is needed to find a worker again, with and without its window.
+// handle holds the facts that identify a worker, with or without its window.
 type handle struct {
 	shim.Worker
 	// Name is the worker's name, which its window was given.
@@ -38,7 +38,7 @@ func workerOf(raw swarm.Handle) (shim.Worker, error) {
 // server is the tmux server that the worker was started in.
 func (h handle) server() server { return server{label: h.Label, socket: h.Socket} }
 
-// where says where the window is, or was when it was last seen.
+// where returns the last known place of the window.
 func (h handle) where(session, window string) swarm.Where {
 	return swarm.Where{
 		Kind:  "tmux window",
@@ -47,7 +47,7 @@ func (h handle) where(session, window string) swarm.Where {
 	}
 }
 
-// noWindow is where a worker is whose window is gone.
+// noWindow is the place of a worker whose window is gone.
 func (h handle) noWindow() swarm.Where {
 	return swarm.Where{Kind: "tmux window", Parts: map[string]string{"session": h.Session, "socket": h.Label}}
 }
@@ -55,8 +55,8 @@ func (h handle) noWindow() swarm.Where {
 // ours is a format that is true in the worker's window.
 func (h handle) ours() string { return "#{==:#{" + optWorkerID + "}," + h.ID + "}" }
 
-// ifOurs is a command that carries out others if the window is the worker's. Ids
-// of windows begin anew with every server.
+// ifOurs returns a command that runs others only if the window is the worker's. Ids of
+// windows start again with every server.
 func (h handle) ifOurs(commands ...[]string) []string {
 	return []string{"if-shell", "-F", "-t", h.Window, h.ours(), line(commands)}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// hangup is the gentle way to end a worker: what a terminal sends when it closes.
+// hangup is the gentle way to end a worker: the signal of a closing terminal.
 const hangup = "SIGHUP"
 
 // Kill ends the worker: by closing its window, or first with the signal that was
@@ -47,9 +47,9 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 	return r, err
 }
 
-// ask begins a kill, and closes the window if that is to be done at once: then the
-// worker is signalled when its screen was kept. It reports whether there is nothing
-// more to be done about the window.
+// ask begins a kill, and closes the window if that is to be done at once: the worker is
+// then signalled after its screen was kept. It reports whether the window needs no more
+// work.
 func (b *Backend) ask(ctx context.Context, h handle, o swarm.KillOptions, atOnce bool) (_ *shim.Killing, closed bool, err error) {
 	killing, err := shim.Ask(ctx, h.Dir, h.ID, o, atOnce)
 	if err != nil || !atOnce || !killing.Accepted() {

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// lookLimit is how long tmux may take to say where windows are, which is only
-// for people to see.
+// lookLimit is how long tmux may take to list windows; only people need their places.
 const lookLimit = 2 * time.Second
 
 // pane is a pane of any window of a server.
@@ -19,7 +18,7 @@ type pane struct {
 	server, pid int
 	// worker is the window's worker's id, empty if it is not ours.
 	worker string
-	// dead says that its process has ended and that it is only still shown.
+	// dead says that its process has ended and only the pane is left.
 	dead bool
 	// made says that its session was made by this backend.
 	made bool
@@ -31,9 +30,9 @@ type pane struct {
 // the socket could, too, and is the same for all.
 const paneFormat = "#{pid}:#{pane_pid}:#{pane_id}:#{window_id}:#{pane_dead}:#{" + optMadeSession + "}:#{" + optView + "}:#{" + optWorkerID + "}:#{session_name}:#{window_name}"
 
-// panes lists all panes of a server. A window that is linked into two sessions is
-// listed in both; the panes of views come first, so that who takes the last one of a
-// window has it where it lives.
+// panes lists all panes of a server. A window that is linked into two sessions is listed in
+// both; the panes of views come first, so that the last entry of a window is in its own
+// session.
 func (s server) panes(ctx context.Context) ([]pane, error) {
 	out, err := s.run(ctx, []string{"list-panes", "-a", "-F", paneFormat}, []string{"display-message", "-p", "#{socket_path}"})
 	if err != nil {
@@ -51,7 +50,7 @@ func (s server) panes(ctx context.Context) ([]pane, error) {
 			id: f[2], window: f[3], dead: f[4] == "1", made: f[5] != "", view: f[6] != "", worker: f[7],
 			sessionName: f[8], windowName: f[9], socket: socket,
 		}
-		// A field that is not a number is 0, which is no process.
+		// A field that is not a number becomes 0; no process has that pid.
 		p.server, _ = strconv.Atoi(f[0])
 		p.pid, _ = strconv.Atoi(f[1])
 		panes = append(panes, p)

@@ -17,12 +17,11 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// history is how many of the lines above the visible screen are kept of a worker
-// that has ended.
+// history is how many lines above the visible screen are kept after the end of a worker.
 const history = 1000
 
-// A last screen is what is visible, this line, and all that is kept, what is
-// visible included.
+// A last screen is the visible part, this line, and all kept lines including the visible
+// ones.
 func divider(id string) string { return "swarm: all lines of " + id + ":" }
 
 // captureAll prints the last screen of a worker from its pane.
@@ -34,7 +33,7 @@ func captureAll(id, pane string) [][]string {
 	}
 }
 
-// Screen returns what the window shows, or showed last.
+// Screen returns the current content of the window, or the last one.
 func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOptions) (swarm.Screen, error) {
 	h, err := decode(raw)
 	if err != nil {
@@ -49,7 +48,7 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 		if _, refused := errors.AsType[failure](err); !refused {
 			return swarm.Screen{Lines: lines}, err
 		}
-		// It has ended since, or somebody closed the window.
+		// The worker has ended since, or the window was closed.
 	}
 	return h.takenOrGone(o.Lines)
 }
@@ -85,7 +84,7 @@ func (h handle) visible(ctx context.Context, n int) ([]string, error) {
 		if out == "" {
 			return nil, failure{text: "the window is another's"}
 		}
-		// More than that, for the first one may be the rest of one that was wrapped.
+		// One row more, since the first one may be the rest of a wrapped line.
 		if lines = trimmed(out); len(lines) > n {
 			break
 		}
@@ -106,8 +105,8 @@ func (h handle) taken(n int) (swarm.Screen, error) {
 	return swarm.Screen{Lines: lastOf(trimmed(all), n), Taken: true}, nil
 }
 
-// keep writes the last screen of a worker whose window was closed, unless its shim
-// has done so, which saw more of it.
+// keep writes the last screen of a worker whose window was closed, unless its shim has done
+// so; the shim saw more of it.
 func (h handle) keep(screen string) error {
 	if screen == "" {
 		return nil

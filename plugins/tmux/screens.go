@@ -11,8 +11,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// longestLook is how many bytes of commands a look at many screens has: a client
-// passes them on in one message of at most 16 KiB. Those for 100 windows fit.
+// longestLook is the size of the commands that capture many screens at once: a client
+// passes them on in one message of at most 16 KiB. The commands for 100 windows fit.
 const longestLook = 15 << 10
 
 // ScreenBatch captures the visible screens of all workers of a tmux server with one
@@ -51,14 +51,14 @@ func (b *Backend) ScreenBatch(ctx context.Context, raws []swarm.Handle, o swarm.
 	return results, nil
 }
 
-// look is a window that is being captured.
+// look is the capture of one window.
 type look struct {
 	handle
 	into *swarm.ScreenResult
 }
 
-// lookAt captures windows of one server. tmux carries out commands up to the first
-// whose window is gone, so the rest is asked for again without that one.
+// lookAt captures windows of one server. tmux stops at the first command whose window is
+// gone, so the rest is repeated without that window.
 func lookAt(ctx context.Context, windows []*look) {
 	for len(windows) > 0 {
 		// Nothing that a worker writes can be taken for the mark between two screens.

@@ -13,10 +13,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// sights are the queries of tmux servers that are under way. Calls that ask where
-// windows are while another one waits for the answer share it: a host
-// asks after a crowd in many calls at the same time, and each look is at all
-// windows of a server.
+// sights are the running queries of tmux servers. Calls that need the windows of a server
+// while another call waits for them share the answer: a host asks for many workers in
+// concurrent calls, and each query lists all windows of a server.
 type sights struct {
 	log hclog.Logger
 
@@ -24,18 +23,18 @@ type sights struct {
 	underWay map[string]*sight // by socket
 }
 
-// sight is where the windows of one server are. A server that can't be asked does
-// not know: that is for people to see, and not worth an error.
+// sight holds the windows of one server. It is empty if the server can't be asked; only
+// people need the windows, so that is not an error.
 type sight struct {
 	done chan struct{} // closed when the others are set
 	// panes are one of each worker's window, by worker.
 	panes map[string]pane
-	// whole says that there is no other window: the server told all, or is gone.
+	// whole says that the list is complete: the server answered, or is gone.
 	whole bool
 }
 
-// of returns the look at the server of a worker that is under way, or begins one.
-// It does not wait for it.
+// of returns the running query of a worker's server, or starts one. It does not wait for
+// the answer.
 func (s *sights) of(ctx context.Context, h handle) *sight {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,12 +46,12 @@ func (s *sights) of(ctx context.Context, h handle) *sight {
 		s.underWay = make(map[string]*sight)
 	}
 	s.underWay[h.Socket] = v
-	go s.look(ctx, h, v) // ends soon, and whoever needs it waits for it
+	go s.look(ctx, h, v) // ends soon, and calls that need it wait for it
 	return v
 }
 
 func (s *sights) look(ctx context.Context, h handle, v *sight) {
-	// Others wait for it, too.
+	// Other calls wait for it, too.
 	ctx, cancel := limited(context.WithoutCancel(ctx), lookLimit)
 	defer cancel()
 	panes, err := h.server().panes(ctx)
@@ -79,9 +78,9 @@ func isGone(ctx context.Context, socket string) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
 }
 
-// where says where the window of a worker that runs is now, and that there is none
-// if that is known; else where it was when the worker was started. Nobody may have
-// looked.
+// where returns the current place of a running worker's window, noWindow if the window is
+// known to be gone, and otherwise the place at the start of the worker. The sight may be
+// nil.
 func (v *sight) where(ctx context.Context, h handle) swarm.Where {
 	if h.Window == "" {
 		return h.noWindow()

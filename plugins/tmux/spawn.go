@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// attempts bounds how often a session may come and go between two looks.
+	// attempts bounds how often a session may appear and disappear between two queries.
 	attempts = 5
 	// abandonLimit bounds how long it may take to undo a start.
 	abandonLimit = 10 * time.Second
@@ -80,7 +80,7 @@ func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spe
 				var f failure
 				switch {
 				case err == nil:
-					return opened{}, fmt.Errorf("%w: tmux did not say where the window is", swarm.ErrUnavailable)
+					return opened{}, fmt.Errorf("%w: tmux did not report the new window", swarm.ErrUnavailable)
 				case !errors.As(err, &f):
 					return opened{}, err
 				}
@@ -113,7 +113,7 @@ func (b *Backend) mark(ctx context.Context, srv server, o opening, w opened) {
 	}
 }
 
-// abandon leaves nothing of a worker that did not come to be.
+// abandon removes everything of a worker whose start failed.
 func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starting, h handle, keeper proc.Identity) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonLimit)
 	defer cancel()
@@ -144,9 +144,9 @@ func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starti
 	}
 }
 
-// serverEnv is the environment for a server that has to be started: the caller's,
-// as if the user had started it, but nothing of the worker which the caller may
-// be. It is marked as a keeper, so that it is not part of that worker.
+// serverEnv is the environment for a server that has to be started: the caller's, as if
+// the user had started it, but nothing of the worker which the caller may be. It has
+// the mark of a shim, so that it is not part of that worker.
 func serverEnv(caller []string) []string {
 	env := environ.Without(caller, func(name string) bool { return strings.HasPrefix(name, "SWARM_") })
 	return append(env, swarm.EnvKeeper+"=tmux")

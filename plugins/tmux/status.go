@@ -8,7 +8,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Status tells how the worker is.
+// Status returns the status of the worker.
 func (b *Backend) Status(ctx context.Context, raw swarm.Handle) (swarm.Status, error) {
 	results, err := b.StatusBatch(ctx, []swarm.Handle{raw})
 	if err != nil {
@@ -17,7 +17,7 @@ func (b *Backend) Status(ctx context.Context, raw swarm.Handle) (swarm.Status, e
 	return results[0].Status, results[0].Err
 }
 
-// StatusBatch looks at the machine once for all, and at each tmux server once.
+// StatusBatch reads the processes of the machine once, and queries each tmux server once.
 func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm.StatusResult, error) {
 	look := new(shim.Look)
 	ctx, cancel := limited(ctx, lookLimit)
@@ -42,7 +42,8 @@ func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm
 		case results[i].Status.State == swarm.StateRunning:
 			where := seen[h.Socket].where(ctx, h)
 			if where.Name == "" {
-				// It may have ended, and its window with it, between the two looks.
+				// The worker may have ended, and its window with it, between the two
+				// queries.
 				if now, err := new(shim.Look).Status(h.Dir, h.ID); err == nil && now.State != swarm.StateRunning {
 					results[i].Status, where = now, h.where(h.Session, h.Name)
 				}
@@ -55,8 +56,8 @@ func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm
 	return results, nil
 }
 
-// socketOf returns the path of the socket of the server that a keeper was started
-// by, as tmux tells those that it starts; empty if the keeper is gone.
+// socketOf returns the path of the socket of the server that started a shim, from the
+// shim's environment; empty if the shim is gone.
 func socketOf(keeper proc.Identity) string {
 	value, _ := proc.Getenv(keeper.PID, "TMUX")
 	if !keeper.Alive() {

@@ -10,10 +10,10 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Sweep closes the sessions that ended workers used, no running worker uses and
-// this backend made, unless there is something of someone else's in them. A
-// session goes with its last window, so what is closed is what ended workers left
-// open; a worker that is started in the session meanwhile keeps it.
+// Sweep closes the sessions that ended workers used, no running worker uses and this
+// backend made, unless they hold windows of someone else. A session ends with its last
+// window, so Sweep closes the panes that ended workers left open; a worker that starts in
+// the session meanwhile keeps it.
 func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]string, error) {
 	type place struct{ socket, session string }
 	used := make(map[place]bool)
@@ -41,7 +41,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 	for _, p := range order {
 		panes, ok := listed[p.socket]
 		if !ok {
-			// A server that is gone took its sessions with it.
+			// The sessions of a server end with it.
 			panes = left[p][0].look(ctx)
 			listed[p.socket] = panes
 		}
@@ -55,9 +55,9 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 	return warnings, nil
 }
 
-// sweep closes the panes that ended workers left in a session, or says that it
-// has to be kept for someone else's. A worker that the host does not count as
-// running yet keeps it too, but that is nothing to warn of.
+// sweep closes the panes that ended workers left in a session, or reports that someone
+// else's windows keep it. A worker that the host does not count as running yet keeps it
+// too, without a warning.
 func (b *Backend) sweep(ctx context.Context, panes []pane, ended []handle) (kept bool) {
 	if len(panes) == 0 || !panes[0].made {
 		return false
@@ -84,15 +84,15 @@ func (b *Backend) sweep(ctx context.Context, panes []pane, ended []handle) (kept
 	return false
 }
 
-// knows reports whether a worker has its run directory beside this one's: then both
-// are of the same host.
+// knows reports whether a worker has its run directory beside this one's: both then belong
+// to the same state directory.
 func (h handle) knows(worker string) bool {
 	_, err := os.Stat(filepath.Join(filepath.Dir(h.Dir), worker))
 	return err == nil
 }
 
-// look lists the panes of the worker's server, none if that is gone or does not
-// answer.
+// look lists the panes of the worker's server; the list is empty if the server is gone or
+// does not answer.
 func (h handle) look(ctx context.Context) []pane {
 	ctx, cancel := limited(ctx, lookLimit)
 	defer cancel()

@@ -18,15 +18,15 @@ const (
 	optSocket  = "socket"
 )
 
-// target is where to start a worker.
+// target is the place for a new worker.
 type target struct {
 	// session is a session's name, and label that of the server's socket, empty
 	// for tmux's default.
 	session, label string
 }
 
-// targetOf reads the options of a worker. Two state directories have different
-// sessions unless their user says otherwise.
+// targetOf reads the options of a worker. By default two state directories use different
+// sessions.
 func targetOf(options map[string]string, stateDir string) (target, error) {
 	for _, key := range slices.Sorted(maps.Keys(options)) {
 		if key != optSession && key != optSocket {

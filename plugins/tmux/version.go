@@ -9,11 +9,10 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// oldest is the first major version of tmux whose windows can be set up as they
-// have to be.
+// oldest is the first major version of tmux that can set up windows in the required way.
 const oldest = 3
 
-// Check tells whether there is a tmux that is new enough.
+// Check reports whether a tmux that is new enough is installed.
 func (b *Backend) Check(ctx context.Context) error {
 	version, err := b.Report(ctx)
 	if err != nil {

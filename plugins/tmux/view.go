@@ -32,7 +32,7 @@ func newView(shown pane, home string) view {
 	return view{name: viewPrefix + strings.ToLower(rand.Text()[:8]), shown: shown, home: home}
 }
 
-// target names the view, and nothing whose name only begins as its name does.
+// target names the view exactly, not as a prefix.
 func (v view) target() string { return "=" + v.name + ":" }
 
 // attach returns the commands of a terminal outside of tmux. Its client ends with the
@@ -41,7 +41,7 @@ func (v view) attach() [][]string {
 	commands := [][]string{{"new-session", "-s", v.name, "-n", "swarm", "--", "true"}}
 	commands = append(commands, v.setUp("d")...)
 	return append(commands,
-		// In the place of the window that a session has to begin with.
+		// It replaces the first window, without which a session can't be created.
 		[]string{"link-window", "-k", "-s", v.shown.window, "-t", v.target() + "^"},
 		[]string{"select-pane", "-t", v.shown.id},
 	)
@@ -60,7 +60,7 @@ func (v view) enter() [][]string {
 	return append(commands,
 		[]string{"link-window", "-s", v.shown.window, "-t", v.target()},
 		[]string{"select-pane", "-t", v.shown.id},
-		// #{…} is the client as it is now, and ##{…} what is when the hook runs.
+		// #{…} is expanded now, and ##{…} when the hook runs.
 		[]string{
 			"set-option", "-F", "-t", v.target(), "session-window-changed[0]",
 			"if-shell -F -t '" + v.target() + "' '##{&&:##{" + optBack + "},##{&&:##{session_attached}," + beginning + "}}' " +
@@ -93,7 +93,7 @@ func (v view) setUp(key string) [][]string {
 		{"set-option", "-t", session, "detach-on-destroy", "on"},
 		{"set-option", "-t", session, "status", "on"},
 		{"set-option", "-t", session, "status-format[0]", " [#{window_name}] #{prefix} " + key + " leaves"},
-		// A window that is opened here belongs to the worker's session all the same.
+		// A window that the user opens here belongs to the worker's session.
 		{"set-environment", "-t", session, swarm.EnvView, v.home},
 		{"set-hook", "-t", session, "client-detached", v.endIf(unused)},
 	}
@@ -104,13 +104,14 @@ func (v view) setUp(key string) [][]string {
 const unused = "#{&&:#{" + optView + "},#{&&:#{==:#{session_attached},0}," +
 	"#{==:#{W:#{?#{||:#{" + optWorkerID + "},#{" + optBack + "}},,x}},}}}"
 
-// endIf is what ends the view if a format is true in it.
+// endIf returns the command that ends the view if a format is true in it.
 func (v view) endIf(format string) string {
 	return "if-shell -F -t '" + v.target() + "' '" + format + "' \"kill-session -t '" + v.target() + "'\""
 }
 
-// removeLeft returns what removes a view that its client left for another session. No
-// hook tells of that; the view ends with its worker, or when somebody else attaches.
+// removeLeft returns the command that removes a view whose client has switched to another
+// session. No hook reports that switch; the view ends with its worker, or at the next
+// attach.
 func removeLeft(name string) []string {
 	v := view{name: name}
 	return []string{"if-shell", "-F", "-t", v.target(), unused, "kill-session -t '" + v.target() + "'"}

@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// The user options by which this backend knows its windows and sessions.
+// The user options that mark the windows and sessions of this backend.
 const (
 	optWorkerID    = "@swarm_id"
 	optMadeSession = "@swarm_session"
@@ -44,8 +44,8 @@ func (o opening) commands(makeSession bool) [][]string {
 	return append(commands, o.setUp(window)...)
 }
 
-// keeper is the command of the pane. With more than one argument tmux runs it
-// without a shell. The marker is set by env, since what tmux is told to set for a
+// keeper is the command of the pane, which runs the shim. With more than one argument tmux
+// runs it without a shell. The marker is set by env, since what tmux is told to set for a
 // session stays in that session.
 func (o opening) keeper() []string {
 	return []string{"/usr/bin/env", swarm.EnvKeeper + "=" + o.spec.ID, o.spec.Local.Shim, o.spec.Local.RunDir}
@@ -77,12 +77,12 @@ func (o opening) setUpSession(session string) [][]string {
 // literal keeps tmux from expanding a text as a format.
 func literal(s string) string { return strings.ReplaceAll(s, "#", "##") }
 
-// opened is what tmux says of a window that it opened.
+// opened is the answer of tmux for a window that it opened.
 type opened struct {
 	version, id, pane, session, sessionID, socket string
 	// server and pid are the processes of the server and of the pane.
 	server, pid int
-	// made says that the session was made with it.
+	// made says that the session was created with it.
 	made bool
 }
 
@@ -109,11 +109,11 @@ func parseOpened(out string) (opened, bool) {
 	}, true
 }
 
-// keeper returns the identity of the pane's process.
+// keeper returns the identity of the pane's process, the shim.
 func (w opened) keeper() proc.Identity { return keeperOf(w.server, w.pid) }
 
-// keeperOf returns the identity of a process that a server said to have started:
-// of nobody, if it has ended since.
+// keeperOf returns the identity of the shim with the pid that a server reported, or the
+// zero value if it has ended since.
 func keeperOf(server, pid int) proc.Identity {
 	p, err := proc.Read(pid)
 	if err != nil || p.Parent != server {

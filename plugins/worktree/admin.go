@@ -12,12 +12,11 @@ import (
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
-// markerFile, in a worktree's administrative directory, holds the id of the
-// worker that the worktree was made for. It goes with the worktree, and moves
-// with it.
+// markerFile, in a worktree's administrative directory, holds the id of the worker that the
+// worktree was made for. It is removed with the worktree, and moves with it.
 const markerFile = "swarm-worker"
 
-// madeFile is beside it once Create was done.
+// madeFile exists beside it once Create is done.
 const madeFile = "swarm-made"
 
 // aboveFile holds how many directories above the worktree were made for worktrees.
@@ -30,9 +29,9 @@ type admin struct {
 	dir, worktree string
 	// id is the worker's; empty if swarm did not make this worktree.
 	id string
-	// made says that Create was done with it.
+	// made says that Create has completed it.
 	made bool
-	// above is how many directories above it were made for worktrees.
+	// above is how many directories above it were created for worktrees.
 	above int
 }
 
@@ -75,7 +74,7 @@ func (r *repo) admins() ([]admin, error) {
 	return all, nil
 }
 
-// mark writes the worker's id, and what there is to take back.
+// mark writes the worker's id, and the steps to undo.
 func (a admin) mark(id string) error {
 	if err := a.write(markerFile, id+"\n"); err != nil || a.above == 0 {
 		return err

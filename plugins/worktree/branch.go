@@ -49,23 +49,23 @@ func (r *repo) startOf(ctx context.Context, branch string) (string, error) {
 	return start, err
 }
 
-// makeBranch makes a branch that does not exist. It fails if somebody else was
-// faster, so that only what it made is undone.
+// makeBranch creates a branch that does not exist. It fails if another process was faster,
+// so that only its own branch is undone.
 func (r *repo) makeBranch(ctx context.Context, id, branch, start string, done *undo) error {
 	name := "refs/heads/" + branch
 	if err := whole(ctx, r.git, "update-ref", "--create-reflog", "-m", madeFor(id), name, start, zeros(start)); err != nil {
 		return refused(err, "cannot make branch '%s'", branch)
 	}
 	done.add(func(ctx context.Context) error {
-		// Somebody's own commits stay: git compares the hash.
+		// A branch with new commits stays: git compares the hash.
 		_, err := r.git.run(ctx, "update-ref", "-d", name, start)
 		return err
 	})
 	return ctx.Err()
 }
 
-// whole runs what takes milliseconds and is not cut short: git that is ended in
-// the middle of it leaves children behind which go on writing.
+// whole runs a short command that is never cut short: a git that is ended in the middle
+// leaves children behind that continue to write.
 func whole(ctx context.Context, g git, args ...string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
@@ -73,7 +73,7 @@ func whole(ctx context.Context, g git, args ...string) error {
 	return err
 }
 
-// refused makes of what git says no to an error of the user's.
+// refused turns a refusal by git into an error of the user's input.
 func refused(err error, format string, args ...any) error {
 	if _, ok := errors.AsType[*gitError](err); ok {
 		return invalid(format+": %w", append(args, err)...)

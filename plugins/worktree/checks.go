@@ -14,8 +14,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// ignoredLimit is how many bytes of ignored files outside of ignored directories
-// are rescued without being asked to.
+// ignoredLimit is how many bytes of ignored files outside of ignored directories are
+// rescued without Force.
 const ignoredLimit = 10 << 20
 
 // checks are what can keep a worktree, in the order in which they are reported:
@@ -55,9 +55,8 @@ func (w *Workspace) inspect(ctx context.Context, r *repo, ref swarm.WorkspaceRef
 	return t, kept, nil
 }
 
-// lastLook repeats, right before the removal, what is cheap to repeat, and
-// compares everything else with what the checks saw. Files come last: a process
-// may write and leave.
+// lastLook repeats the cheap checks right before the removal, and compares everything else
+// with the results of the first checks. Files come last: a process may write and end.
 func (t *tree) lastLook(ctx context.Context) (*swarm.Kept, error) {
 	kept, err := t.inhabitants(ctx)
 	if err == nil && kept == nil {
@@ -153,7 +152,7 @@ func (t *tree) changes(ctx context.Context) (*swarm.Kept, error) {
 	return forceable("worktree has %d uncommitted change(s)", s.lines), nil
 }
 
-// hiddenChanges reports changes of files that git was told not to look at.
+// hiddenChanges reports changes of files that git was told to ignore in its index.
 func (t *tree) hiddenChanges(ctx context.Context) (*swarm.Kept, error) {
 	if !slices.ContainsFunc(t.index, indexEntry.hidden) {
 		return nil, nil

@@ -58,8 +58,8 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 	return swarm.WorkspaceRef{ID: spec.ID, Name: spec.Name, Path: path, Branch: branch, Base: r.main, Dir: r.dir}, nil
 }
 
-// makeRoom returns the path of the new worktree, whose parent exists then, and how
-// many of the directories above it were made for worktrees.
+// makeRoom creates the parent of the new worktree. It returns the path of the worktree and
+// how many directories above it were created.
 func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceSpec, done *undo) (string, int, error) {
 	beside, name := r.name()
 	parent := filepath.Join(beside, name+"-worktrees")
@@ -77,7 +77,7 @@ func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceS
 		return "", 0, invalid("cannot make a directory for worktrees: %w", err)
 	}
 	if err := r.trusted(parent); err != nil {
-		return "", 0, invalid("cannot make worktrees in %s: %w; see to it that only you can write there, or use --worktree-dir", parent, err)
+		return "", 0, invalid("cannot make worktrees in %s: %w; make it writable for you alone, or use --worktree-dir", parent, err)
 	}
 	if parent, err = filepath.EvalSymlinks(parent); err != nil {
 		return "", 0, err
@@ -124,8 +124,8 @@ func free(path string) error {
 	return invalid("%s already exists", path)
 }
 
-// clearStale forgets a worktree of an earlier worker that was at path and whose
-// directory is gone: git refuses to use the path before.
+// clearStale makes git forget a worktree of an earlier worker at path whose directory is
+// gone: git refuses to reuse the path otherwise.
 func (w *Workspace) clearStale(ctx context.Context, r *repo, path string) error {
 	admins, err := r.admins()
 	if err != nil {
@@ -153,8 +153,7 @@ func (w *Workspace) clearStale(ctx context.Context, r *repo, path string) error 
 // checkOut makes the worktree.
 func (r *repo) checkOut(ctx context.Context, id, path, branch string, above int, done *undo) error {
 	done.add(func(ctx context.Context) error { return r.forget(ctx, path) })
-	// The mark comes before the files, so that a worktree whose making was cut
-	// short is found by its id.
+	// The mark comes before the files, so that an unfinished worktree is found by its id.
 	if err := whole(ctx, r.git, "worktree", "add", "--quiet", "--no-checkout", path, branch); err != nil {
 		return refused(err, "cannot make worktree %s", path)
 	}
@@ -175,7 +174,7 @@ func (r *repo) checkOut(ctx context.Context, id, path, branch string, above int,
 	return a.done()
 }
 
-// forget removes a worktree that was being made. Nobody but git has been in it.
+// forget removes an unfinished worktree. Only git has written into it.
 func (r *repo) forget(ctx context.Context, path string) error {
 	trees, err := r.worktrees(ctx)
 	if err != nil {

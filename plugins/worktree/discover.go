@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// place is a repository as it lies on the disk. It is examined before git reads it:
-// git believes what it finds, and waits for a FIFO.
+// place is the layout of a repository on the disk. It is examined before git reads it: git
+// trusts its files, and waits for a FIFO.
 type place struct {
 	// top is the directory that has .git, or the git directory if bare is set.
 	top string
-	// dir is what was asked about, relative to top; empty if it is top, or in .git.
+	// dir is the requested directory relative to top; empty if it is top, or in .git.
 	dir string
 	// gitDir is the git directory of top, common the one that all working trees
 	// share.
@@ -134,7 +134,7 @@ var readWhole = []string{"HEAD", "config", "config.worktree", "commondir", "gitd
 const readWholeLimit = 16 << 20
 
 // examine returns an error if git could wait for a file of a git directory, or could
-// not hold it. Objects are not looked at: they are too many, and git checks them.
+// not hold it. It skips objects: there are too many, and git checks them.
 func examine(gitDir string) error {
 	for _, sub := range []string{".", "info", "objects/info", "objects/pack"} {
 		if err := examineFiles(filepath.Join(gitDir, sub)); err != nil {

@@ -10,10 +10,10 @@
 // can't be inspected, and anything that changes while it is being inspected,
 // keeps the worktree. The checks are listed in one place, see checks.
 //
-// Ignored directories (dependencies, build output) are the one exception: what
-// is in them goes, unless it is a git repository. Ignored files elsewhere, such
-// as .env, are rescued. More than [ignoredLimit] of them keeps the worktree;
-// RemoveOptions.Force rescues them whatever their size.
+// Ignored directories (dependencies, build output) are the one exception: their contents
+// are removed, unless they hold a git repository. Ignored files elsewhere, such as .env,
+// are rescued. More than [ignoredLimit] of them keeps the worktree; RemoveOptions.Force
+// rescues them whatever their size.
 //
 // # How it is removed
 //
@@ -21,10 +21,10 @@
 // that the ref names, under a lock that all swarm processes share (swarm.lock in
 // the common git directory, which stays). No file is removed in any other way.
 //
-// No branch is deleted but one: if the spawn fails that a worktree was made for,
-// the branch goes that was made for the same worker, as long as the log of that
-// branch has no other entry and no worktree has it checked out. So does the
-// directory for worktrees if it was made with it and is empty.
+// No branch is deleted, with one exception: if a spawn fails, the branch that was created
+// for its worktree is deleted, as long as the log of that branch has no other entry and no
+// worktree has it checked out. The directory for worktrees is removed too if it was created
+// with it and is empty.
 //
 // A ref is believed only if the repository has a linked worktree at its path
 // whose administrative directory carries the worker's id, which Create wrote

@@ -36,8 +36,8 @@ func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec)
 		if a.made {
 			return ref, nil
 		}
-		// Create was killed in it. Nobody was told of this worktree, so that there
-		// is nothing in it; should there be, it is rescued as usual.
+		// Create was killed before its end. No caller got this worktree, so it should hold
+		// nothing of value; if it does, that is rescued as usual.
 		if res, err := w.removeLocked(ctx, r, ref, swarm.RemoveOptions{Force: true, Undo: true}); err != nil || res.Kept != nil {
 			return ref, err
 		}

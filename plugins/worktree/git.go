@@ -19,8 +19,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// git runs git, and is the only one that does. It is a value: at and with
-// return changed copies.
+// git runs git; nothing else in the package does. It is a value: at and with return changed
+// copies.
 type git struct {
 	bin string
 	dir string
@@ -70,7 +70,7 @@ var settings = []string{
 	// A clone can hold a directory that is laid out as a repository, with a
 	// configuration that names programs.
 	"safe.bareRepository=explicit",
-	// They run gpg.program, and read .mailmap, whatever that is.
+	// They run gpg.program, and read .mailmap, which may be any file.
 	"log.showSignature=false",
 	"log.mailmap=false",
 	// The contents of a rescue have to be on the disk before the worktree goes.
@@ -182,8 +182,8 @@ func awaitGroup(group int) {
 	}
 }
 
-// missing reports whether err says that there is no program bin. That there is no
-// directory to run it in looks the same.
+// missing reports whether err says that there is no program bin. A missing working
+// directory gives the same error.
 func missing(bin string, err error) bool {
 	if errors.Is(err, exec.ErrNotFound) {
 		return true

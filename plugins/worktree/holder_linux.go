@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// holder says which process has the lock of a file, as far as the kernel tells.
+// holder returns the process that holds the lock of a file, if the kernel reports it.
 func holder(f *os.File) string {
 	const unknown = "another process"
 	var st unix.Stat_t

@@ -4,5 +4,5 @@ package worktree
 
 import "os"
 
-// holder says which process has the lock of a file; only Linux tells.
+// holder would return the process that holds the lock of a file; only Linux reports it.
 func holder(*os.File) string { return "another process" }

@@ -21,8 +21,8 @@ type indexEntry struct {
 	path              string
 }
 
-// hidden reports whether git was told not to look at the file. ls-files writes
-// S for skip-worktree, and lower case for assume-unchanged.
+// hidden reports whether git was told to ignore changes of the file. ls-files writes S
+// for skip-worktree, and lower case for assume-unchanged.
 func (e indexEntry) hidden() bool { return e.skipped() || e.tag >= 'a' && e.tag <= 'z' }
 
 func (e indexEntry) skipped() bool { return e.tag == 'S' || e.tag == 's' }
@@ -101,8 +101,8 @@ type change struct {
 	deleted bool
 }
 
-// unhide makes git look at all files again, in a copy of the index, and returns
-// those that differ from it. A file outside of a sparse checkout is not missing.
+// unhide makes git check all files again, in a copy of the index, and returns those that
+// differ from it. A file outside of a sparse checkout is not missing.
 func (t *tree) unhide(ctx context.Context, g git) ([]change, error) {
 	var skipped []string
 	for _, e := range t.index {
@@ -119,8 +119,8 @@ func (t *tree) unhide(ctx context.Context, g git) ([]change, error) {
 	if _, err := g.feed(ctx, input(skipped), "update-index", "--no-skip-worktree", "-z", "--stdin"); err != nil {
 		return nil, err
 	}
-	// This looks at files that are assumed to be unchanged as well. Exit code 1:
-	// some files differ.
+	// This also checks files that are assumed to be unchanged. Exit code 1: some files
+	// differ.
 	if _, err := g.ask(ctx, "update-index", "-q", "--unmerged", "--really-refresh"); err != nil {
 		return nil, err
 	}

@@ -22,8 +22,8 @@ const lockFile = "swarm.lock"
 // large repositories, one after the other.
 const lockLimit = 2 * time.Minute
 
-// lock keeps all other swarm processes from making or removing worktrees of
-// this repository. The file is never removed: somebody may be waiting for it.
+// lock keeps all other swarm processes from making or removing worktrees of this
+// repository. The file is never removed: another process may be waiting for it.
 func (r *repo) lock(ctx context.Context, limit time.Duration) (unlock func(), err error) {
 	path := filepath.Join(r.common, lockFile)
 	f, err := openLock(path)
@@ -37,7 +37,7 @@ func (r *repo) lock(ctx context.Context, limit time.Duration) (unlock func(), er
 	}()
 	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
-	// No system tells of a lock that becomes free and of the end of a context at once.
+	// No system call waits for a free lock and for the end of a context at once.
 	const shortest, longest = 5 * time.Millisecond, 50 * time.Millisecond
 	for pause := shortest; ; pause = min(2*pause, longest) {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -59,8 +59,8 @@ func (r *repo) lock(ctx context.Context, limit time.Duration) (unlock func(), er
 	}
 }
 
-// openLock opens the lock's file, or makes it. Whoever can write the repository can
-// put anything in its place.
+// openLock opens the lock's file, or creates it. Everyone who can write the repository can
+// replace it by anything.
 func openLock(path string) (*os.File, error) {
 	dir, err := os.Stat(filepath.Dir(path))
 	if err != nil {
@@ -79,7 +79,7 @@ func openLock(path string) (*os.File, error) {
 		}
 		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|unix.O_CLOEXEC, mode)
 		if errors.Is(err, fs.ErrExist) {
-			continue // somebody was faster
+			continue // another process was faster
 		}
 		if err != nil {
 			return nil, err
@@ -89,9 +89,9 @@ func openLock(path string) (*os.File, error) {
 	}
 }
 
-// share gives a lock of this user's the mode that it should have: the umask may have
-// taken some of it, and earlier versions made it private. A lock that has a second
-// name may be something else, and so may one that is not empty.
+// share corrects the mode of this user's lock: the umask may have reduced it, and earlier
+// versions made it private. A file with a second name, or one that is not empty, may be
+// something else.
 func share(f *os.File, mode fs.FileMode) {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err == nil &&

@@ -10,9 +10,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// operations are the files in an administrative directory which say that
-// something is half done, see gitrepository-layout(5) and git-status's
-// wt-status.c.
+// operations are the files in an administrative directory that show an unfinished
+// operation, see gitrepository-layout(5) and git-status's wt-status.c.
 var operations = []struct{ file, name string }{
 	{"rebase-apply/applying", "git am"},
 	{"rebase-apply", "a rebase"},
@@ -27,7 +26,7 @@ var operations = []struct{ file, name string }{
 	{"HEAD.lock", "a git command"},
 }
 
-// operation reports what is half done.
+// operation reports the unfinished operation.
 func (t *tree) operation(context.Context) (*swarm.Kept, error) {
 	return operationIn(t.admin.dir, "%s is in progress")
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// livingIn returns the processes that have their working directory in dir, but
-// for this plugin and its host. The system tells it only through lsof.
+// livingIn returns the processes that have their working directory in dir, but for this
+// plugin and its host. Only lsof reports them here.
 func livingIn(ctx context.Context, dir string) ([]swarm.Process, error) {
 	cmd := exec.CommandContext(ctx, "/usr/sbin/lsof", "-w", "-n", "-P", "-d", "cwd", "-F", "pcn")
 	var stdout bytes.Buffer

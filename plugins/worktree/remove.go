@@ -11,8 +11,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// removalLimit bounds "git worktree remove", which is not cut short when the
-// caller gives up: half a worktree helps nobody.
+// removalLimit bounds "git worktree remove", which continues when the caller gives up: half
+// a worktree is of no use.
 const removalLimit = 10 * time.Minute
 
 // Inspect implements [swarm.Workspace].
@@ -113,7 +113,7 @@ func (t *tree) remove(ctx context.Context) error {
 	defer cancel()
 	args := []string{"worktree", "remove"}
 	if t.dirty || t.submodules {
-		// Without it git looks once more, by its own rules; but it refuses any
+		// Without --force git checks once more, by its own rules; but it refuses any
 		// worktree with submodules.
 		args = append(args, "--force")
 	}
@@ -149,7 +149,7 @@ func (t *tree) forget(ctx context.Context) (swarm.RemoveResult, error) {
 	return swarm.RemoveResult{Rescues: rescues.list}, t.remove(ctx)
 }
 
-// keep says why a worktree stays, whatever the user's flags.
+// keep returns the reason why a worktree is kept whatever the user's flags.
 func keep(format string, args ...any) *swarm.Kept {
 	return &swarm.Kept{Reason: oneLine(fmt.Sprintf(format, args...))}
 }

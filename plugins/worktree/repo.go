@@ -50,8 +50,8 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 		return nil, invalid("cannot use the git repository of %s: %w", dir, err)
 	}
 	if p.bare && (!base || p.top != dir) {
-		// Whoever clones a repository gets such directories with it, and their
-		// configuration too.
+		// A clone of a repository brings such directories with it, and their configuration
+		// too.
 		return nil, isBare(p.top)
 	}
 	if p.bare {

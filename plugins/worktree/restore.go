@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// restore returns the command that makes the worktree again as it was: the
-// files, and the index, so that what was staged is staged. HEAD is where it was;
-// if its branch did not move since then, it is checked out too.
+// restore returns the command that restores the worktree: its files, its index with the
+// staged changes, and HEAD. If the branch has not moved since then, it is checked out too.
 func (t *tree) restore(ref string, c commit) string {
 	base, path := word(t.ref.Base), word(t.ref.Path)
 	start := ref

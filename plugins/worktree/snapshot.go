@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// snapshot tells whether anything in a worktree changed between two looks.
+// snapshot is the state of the files of a worktree, for finding changes between two
+// moments.
 type snapshot struct {
 	sum [sha256.Size]byte
 	// repositories are the .git of all repositories in the worktree but its own,
@@ -26,8 +27,8 @@ type snapshot struct {
 // readByGit are files in a working tree that git opens, and would wait for.
 var readByGit = []string{".gitignore", ".gitattributes", ".gitmodules"}
 
-// take looks at every file of a worktree and of its administrative directory. It
-// reads no contents: the kernel changes the ctime of a file with every write.
+// take records every file of a worktree and of its administrative directory. It reads
+// no contents: the kernel changes the ctime of a file with every write.
 func take(t *tree) (snapshot, error) {
 	var s snapshot
 	sum := sha256.New()
@@ -54,7 +55,7 @@ func (s *snapshot) addTree(sum hash.Hash, dir string) error {
 	return s.add(sum, st.Dev, dir, "")
 }
 
-// add adds what is in the directory rel of root.
+// add adds the contents of the directory rel of root.
 func (s *snapshot) add(sum hash.Hash, dev any, root, rel string) error {
 	entries, err := os.ReadDir(filepath.Join(root, rel))
 	if err != nil {

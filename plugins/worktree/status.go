@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// status is what git status says.
+// status is the answer of git status.
 type status struct {
 	// lines is how many lines "git status --porcelain" has.
 	lines int

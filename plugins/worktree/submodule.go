@@ -26,8 +26,8 @@ func (t *tree) submoduleWork(ctx context.Context) (*swarm.Kept, error) {
 	return t.stored(ctx, modules)
 }
 
-// populated looks at the submodules that index names, in the working tree dir,
-// which is rel in the worktree.
+// populated examines the submodules in the index of the working tree dir, which is rel in
+// the worktree.
 func (t *tree) populated(ctx context.Context, index []indexEntry, dir, rel string) (*swarm.Kept, error) {
 	for _, e := range index {
 		if !e.submodule() {
@@ -35,7 +35,7 @@ func (t *tree) populated(ctx context.Context, index []indexEntry, dir, rel strin
 		}
 		t.submodules = true
 		if t.shared {
-			// Git would look at it with the programs that its configuration names.
+			// Git would examine it with the programs that its configuration names.
 			return keep("it has submodules, in a repository that others can write"), nil
 		}
 		name := filepath.Join(rel, e.path)
@@ -60,7 +60,7 @@ func (t *tree) populated(ctx context.Context, index []indexEntry, dir, rel strin
 	return nil, nil
 }
 
-// submodule looks at one populated submodule and at those below it.
+// submodule examines one populated submodule and those below it.
 func (t *tree) submodule(ctx context.Context, e indexEntry, dir, name string) (*swarm.Kept, error) {
 	g := t.repo.git.at(dir)
 	if top, err := g.line(ctx, "rev-parse", "--show-toplevel"); err != nil {
@@ -107,8 +107,8 @@ func (t *tree) submodule(ctx context.Context, e indexEntry, dir, name string) (*
 	return t.populated(ctx, index, dir, name)
 }
 
-// stored looks at the repositories of submodules, those too that are not checked
-// out any more.
+// stored examines the repositories of submodules, including those that are no longer
+// checked out.
 func (t *tree) stored(ctx context.Context, modules string) (kept *swarm.Kept, err error) {
 	err = filepath.WalkDir(modules, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {

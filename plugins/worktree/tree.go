@@ -22,9 +22,9 @@ type tree struct {
 	// missing says that the directory is gone. The admin is empty then if git
 	// does not know the worktree any more either.
 	missing bool
-	// shared is as of the repository.
+	// shared has the meaning that it has in repo.
 	shared bool
-	// vacant says to look as if no processes lived in it.
+	// vacant says to ignore the processes that live in it.
 	vacant bool
 	locked *string
 	// head is the commit that is checked out, empty before the first one; branch
@@ -40,7 +40,8 @@ type tree struct {
 	ignored    []string // files, outside of ignored directories
 }
 
-// find returns the worktree that ref names, or why it can't be that one.
+// find returns the worktree that ref names, or the reason why the directory is not that
+// worktree.
 func (r *repo) find(ctx context.Context, ref swarm.WorkspaceRef) (*tree, *swarm.Kept, error) {
 	t := &tree{repo: r, ref: ref}
 	admins, err := r.admins()
@@ -132,7 +133,7 @@ func (t *tree) pointsBack() (*swarm.Kept, error) {
 func (t *tree) open(ctx context.Context) error {
 	t.git = t.repo.git.with("GIT_DIR="+t.admin.dir, "GIT_WORK_TREE="+t.ref.Path)
 	if !t.missing {
-		// With GIT_DIR git does not ask whose the worktree is.
+		// With GIT_DIR git does not check the owner of the worktree.
 		found, err := t.repo.git.at(t.ref.Path).line(ctx, "rev-parse", "--absolute-git-dir")
 		if err != nil {
 			return err

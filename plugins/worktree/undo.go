@@ -14,7 +14,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// undo remembers how to take back what was done so far.
+// undo remembers how to undo the steps so far.
 type undo struct{ steps []func(context.Context) error }
 
 func (u *undo) add(step func(context.Context) error) { u.steps = append(u.steps, step) }
@@ -48,7 +48,7 @@ func (u *undo) mkdirAll(dir string, mode fs.FileMode) (made int, err error) {
 		}
 		made++
 		u.add(func(context.Context) error {
-			// Not empty: somebody else uses it by now.
+			// It is not empty: someone else uses it by now.
 			_ = os.Remove(at)
 			return nil
 		})
@@ -60,12 +60,12 @@ func (u *undo) mkdirAll(dir string, mode fs.FileMode) (made int, err error) {
 	return made, err
 }
 
-// takeBack removes what Create made beside a worktree that is gone, as far as it is
-// still as Create made it: its branch, and the directories above it.
+// takeBack removes the branch and the directories that Create made beside a worktree that
+// is gone, if they have not changed since.
 func (t *tree) takeBack(ctx context.Context) error {
 	for dir := filepath.Dir(t.ref.Path); t.admin.above > 0; t.admin.above-- {
 		if unix.Rmdir(dir) != nil {
-			break // something else is in it
+			break // it is not empty
 		}
 		dir = filepath.Dir(dir)
 	}
@@ -93,8 +93,8 @@ func (r *repo) dropBranch(ctx context.Context, ref swarm.WorkspaceRef) error {
 			return nil
 		}
 	}
-	// Git writes every change of a branch into its log once there is one. A single
-	// entry is the making of it.
+	// Git writes every change of a branch into its log once there is one. A single entry is
+	// its creation.
 	log, err := r.git.list(ctx, "log", "--walk-reflogs", "-z", "--format=%H %gs", name, "--")
 	if err != nil || len(log) != 1 {
 		return err
@@ -107,7 +107,7 @@ func (r *repo) dropBranch(ctx context.Context, ref swarm.WorkspaceRef) error {
 	return whole(ctx, r.git, "update-ref", "-d", name, start)
 }
 
-// madeFor is what the log of a branch says that was made for a worker.
+// madeFor is the log entry of a branch that was created for a worker.
 func madeFor(id string) string { return "branch: created by swarm for " + id }
 
 // zeros is what git calls a ref that does not exist, for the hash in use.

@@ -141,7 +141,7 @@ func TestWrongUsage(t *testing.T) {
 		{2, "missing argument: id of a task and its new status\nswarm: run 'swarm task update --help' for usage", []string{"task", "update", "task-1"}},
 		{2, "unknown status 'done' (expected one of pending, in_progress, completed)\nswarm: run 'swarm task update --help' for usage", []string{"task", "update", "task-1", "done"}},
 		{2, "invalid value 'done' for --status: expected one of pending, in_progress, completed\nswarm: run 'swarm task ls --help' for usage", []string{"task", "ls", "--status", "done"}},
-		{2, "missing argument: who to send to\nswarm: run 'swarm inbox send --help' for usage", []string{"inbox", "send"}},
+		{2, "missing argument: the receiver\nswarm: run 'swarm inbox send --help' for usage", []string{"inbox", "send"}},
 		{2, "missing argument: the message, or --stdin\nswarm: run 'swarm inbox send --help' for usage", []string{"inbox", "send", "a"}},
 		{2, "unexpected argument 'you'; a message of several words needs quotes\nswarm: run 'swarm inbox send --help' for usage", []string{"inbox", "send", "a", "hello", "you"}},
 		{2, "a message and --stdin exclude each other\nswarm: run 'swarm inbox send --help' for usage", []string{"inbox", "send", "a", "hello", "--stdin"}},

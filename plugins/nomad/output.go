@@ -87,8 +87,8 @@ type output struct {
 	streams []swarm.Stream
 	at      map[swarm.Stream]position
 	begun   bool
-	pending bool  // there may be no logs yet
-	dropped int64 // to be told with the first piece
+	pending bool  // the log files may not exist yet
+	dropped int64 // reported with the first piece
 }
 
 // follow reads until the worker has ended.

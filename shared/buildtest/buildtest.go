@@ -1,6 +1,6 @@
-// Package buildtest builds the programs that tests run. The tests of several packages
-// run the same programs, and linking them takes longer than many a test, so they are
-// kept in the user's cache: go build leaves a program alone that is up to date.
+// Package buildtest builds the programs that tests run. The tests of several packages run
+// the same programs, and linking them takes longer than many tests, so they are kept in the
+// user's cache: go build does not rebuild a program that is up to date.
 //
 // It is imported by tests alone.
 package buildtest
@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unused is how long the programs of a checkout are kept that nobody tests.
+// unused is how long the programs of an unused checkout are kept.
 const unused = 7 * 24 * time.Hour
 
 // Programs builds main packages and puts a copy of each program into dir, which it makes
@@ -35,14 +35,14 @@ func Program(path, pkg string) error {
 	return build([]string{pkg}, func(string) string { return path })
 }
 
-// build builds packages and copies each program to where place says.
+// build builds packages and copies each program to the path that place returns.
 func build(packages []string, place func(name string) string) error {
 	cache, err := cacheOf(packages)
 	if err != nil {
 		return err
 	}
-	// Not with gofrs/flock: whoever imports a package that is tested with this one would
-	// need its checksum.
+	// It does not use gofrs/flock: every module that imports a package tested with this one
+	// would need its checksum.
 	lock, err := os.OpenFile(cache+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -70,8 +70,8 @@ func build(packages []string, place func(name string) string) error {
 	return nil
 }
 
-// cacheOf returns the directory in which these programs are kept. Programs of another
-// checkout, and of another environment of the go command, have another one.
+// cacheOf returns the directory in which these programs are kept. Each checkout, and each
+// environment of the go command, has its own.
 func cacheOf(packages []string) (string, error) {
 	user, err := os.UserCacheDir()
 	if err != nil {

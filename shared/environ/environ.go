@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Get returns the value of a variable, the last one if it is there more than once;
-// empty if it is not there.
+// Get returns the last value of a variable, or "" if it is not set.
 func Get(env []string, name string) string {
 	for _, entry := range slices.Backward(env) {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -18,8 +17,8 @@ func Get(env []string, name string) string {
 	return ""
 }
 
-// Without returns the entries of env whose variables drop does not report, in
-// their order; nil for nil. env is unchanged.
+// Without returns the entries of env for whose variables drop returns false, in their
+// order; nil for nil. env is unchanged.
 func Without(env []string, drop func(name string) bool) []string {
 	if env == nil {
 		return nil

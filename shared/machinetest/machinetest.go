@@ -1,7 +1,7 @@
-// Package machinetest tells tests what the machine lacks. A container or a chroot
-// may have no user namespaces, and not everybody tests as root. A test that needs
-// one of these says so here: it is skipped with its reason where the machine
-// can't do it, and fails in CI, where nothing may be skipped in silence.
+// Package machinetest tells tests which features the machine lacks. A container or a chroot
+// may have no user namespaces, and most developers do not test as root. A test that needs
+// one of these declares it here: it is skipped with the reason on a machine without the
+// feature, and fails in CI, where nothing may be skipped silently.
 //
 // It is imported by tests alone.
 package machinetest
@@ -50,8 +50,8 @@ var lacksUserNamespaces = sync.OnceValue(func() error {
 	return nil
 })
 
-// Skipped records that a test is skipped because of what the machine lacks. In
-// CI it returns an error, with which the test must fail.
+// Skipped records that a test is skipped because the machine lacks a feature. In CI it
+// returns an error, with which the test must fail.
 func Skipped(test string, lacks error) error {
 	if os.Getenv("CI") != "" {
 		return fmt.Errorf("%s must run in CI: %w", test, lacks)

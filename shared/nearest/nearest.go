@@ -16,13 +16,12 @@ func Name(name string, names []string) string {
 	return best
 }
 
-// Most is the largest distance at which another name can be the one that was meant.
+// Most is the largest distance between a name and a suggestion for it.
 func Most(name string) int { return max(1, len(name)/3) }
 
-// Within returns the distance between two names: how many letters have to be
-// inserted, removed, replaced or swapped with their neighbours to make one of the
-// other. ok reports whether it is at most most; names whose lengths differ by more
-// are not compared.
+// Within returns the distance between two names: how many letters have to be inserted,
+// removed, replaced or swapped with their neighbours to turn one into the other. ok reports
+// whether it is at most most; names whose lengths differ by more are not compared.
 func Within(from, to string, most int) (distance int, ok bool) {
 	apart := utf8.RuneCountInString(from) - utf8.RuneCountInString(to)
 	if max(apart, -apart) > most {

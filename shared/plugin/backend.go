@@ -67,8 +67,8 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	return b.handle(resp.GetHandle())
 }
 
-// local returns a copy for a plugin that may have it: nobody's environment goes
-// to a machine that is not theirs.
+// local returns a copy of l for a local plugin, else nil: an environment never leaves its
+// machine.
 func (b *Backend) local(l *swarm.Local) *swarm.Local {
 	if l == nil || !b.client.info.Local {
 		return nil
@@ -76,7 +76,7 @@ func (b *Backend) local(l *swarm.Local) *swarm.Local {
 	return new(*l)
 }
 
-// handle refuses what the plugin's own SDK should have refused.
+// handle refuses handles that the plugin's own SDK should have refused.
 func (b *Backend) handle(p *pb.Handle) (swarm.Handle, error) {
 	h := wire.FromHandle(p)
 	if h.IsZero() || len(h.Data) > swarm.MaxHandle {
@@ -119,7 +119,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 		return nil, wire.FromStatus(ctx, err)
 	}
 	for part := range batches(ended) {
-		// An error of Send says only that there is one; CloseAndRecv says which.
+		// An error of Send only says that the call failed; CloseAndRecv returns the reason.
 		if stream.Send(&pb.SweepRequest{Ended: wire.Handles(part)}) != nil {
 			break
 		}

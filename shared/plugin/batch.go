@@ -40,7 +40,7 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 	var (
 		asking sync.WaitGroup
 		first  sync.Once
-		failed error // the first one is the reason; what it cuts off is not
+		failed error // the first one is the reason; the errors of calls that it cuts off are not
 		at     int
 	)
 	for part := range batches(hs) {
@@ -147,7 +147,7 @@ func (b *Backend) WaitBatch(ctx context.Context, hs []swarm.Handle, each func(i 
 		})
 }
 
-// batches splits what is too much for one message.
+// batches splits handles that exceed one message.
 func batches[T any](all []T) iter.Seq[[]T] { return slices.Chunk(all, swarm.MaxBatch) }
 
 // indexed is a message about one of the workers of its request.
@@ -200,8 +200,9 @@ func inBatches[T, M any, P indexed[M]](ctx context.Context, b *Backend, all []T,
 	return nil
 }
 
-// maxSurplus is how many messages about no worker, or about one that was answered
-// for, are ignored in one stream. A plugin that sends more floods its host.
+// maxSurplus is how many superfluous messages are ignored in one stream: those about
+// unknown workers, or about workers with a result. A plugin that sends more floods its
+// host.
 const maxSurplus = 100
 
 // follow reads a stream to its end and expects a last message for each of n
@@ -229,7 +230,7 @@ func follow[M any, P indexed[M]](ctx context.Context, b *Backend, n int,
 		}
 		i := P(m).GetIndex()
 		if i >= uint32(n) || seen[i] {
-			// No worker of ours, or one that was answered for.
+			// The worker is unknown, or has its result already.
 			if surplus++; surplus > maxSurplus {
 				return fmt.Errorf("%w: plugin '%s' sent answers to no request", swarm.ErrUnavailable, b.client.info.Name)
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Kind says what a plugin implements.
+// Kind is the interface that a plugin implements.
 type Kind string
 
 // The kinds of plugins. Readers keep kinds that they do not know.
@@ -21,19 +21,18 @@ const (
 	KindWorkspace Kind = "workspace" // [swarm.Workspace]
 )
 
-// Info says what a plugin is.
+// Info describes a plugin.
 type Info struct {
 	// Name and Version are those of its [Options].
 	Name, Version string
-	// Kind is what it implements; empty if this host does not know it.
+	// Kind is the interface that it implements; empty if this host does not know it.
 	Kind Kind
 	// Contract is the version of the contract that it was built with.
 	Contract int
 	// Local is that of its [Options].
 	Local bool
-	// Capabilities are the optional interfaces that it implements. None if it
-	// could not make itself ready, and before [Client.Configure] where that is
-	// called.
+	// Capabilities are the optional interfaces that it implements. They are empty if its
+	// initialization failed, and before [Client.Configure] if that is called.
 	Capabilities []swarm.Capability
 }
 
@@ -43,13 +42,12 @@ func (i Info) Has(c swarm.Capability) bool { return slices.Contains(i.Capabiliti
 // ConnectOption is an option of [Connect].
 type ConnectOption int
 
-// ConfigFollows tells that [Client.Configure] is called next. Without it the
-// plugin makes itself ready at once, without settings.
+// ConfigFollows announces that [Client.Configure] is called next. Without it the plugin
+// initializes itself at once, without settings.
 const ConfigFollows ConnectOption = 1
 
-// Client is a plugin seen from the host. Its methods may be called at the same
-// time, but for Configure. It owns nothing: ending the plugin is up to who
-// started it.
+// Client is the host's side of a plugin. Its methods may be called concurrently, except
+// Configure. It owns nothing: the code that started the plugin ends it.
 type Client struct {
 	conn   grpc.ClientConnInterface
 	plugin pb.PluginClient
@@ -60,10 +58,10 @@ type Client struct {
 // host calls it while a plugin starts, when it has nothing else to do.
 func Warm() { wire.Warm() }
 
-// Connect asks a plugin what it is. dispensed is what go-plugin dispensed for
-// [PluginName]. A plugin of another contract version is a [*ContractError]. A
-// plugin that can't work, such as one with settings that are wrong, can be
-// connected to all the same: its calls say why, first of all [Client.Check].
+// Connect asks a plugin for its description. dispensed is the value that go-plugin
+// dispensed for [PluginName]. For a plugin of another contract version, the error is a
+// [*ContractError]. A plugin that can't work, such as one with invalid settings, can be
+// connected to all the same: its calls return the reason, first of all [Client.Check].
 func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client, error) {
 	conn, ok := dispensed.(grpc.ClientConnInterface)
 	if !ok {
@@ -103,13 +101,12 @@ func kindOf(k pb.Kind) Kind {
 	}
 }
 
-// Info returns what the plugin is.
+// Info returns the description of the plugin.
 func (c *Client) Info() Info { return c.info }
 
-// Configure gives the plugin its settings, a JSON object. It is called at most
-// once, and only right after Connect with [ConfigFollows]; host and plugin save
-// a round trip where there are no settings. Settings that are wrong are
-// [swarm.ErrInvalidConfig].
+// Configure gives the plugin its settings, a JSON object. It is called at most once, and
+// only right after Connect with [ConfigFollows]; host and plugin save a round trip where
+// there are no settings. For invalid settings, the error is [swarm.ErrInvalidConfig].
 func (c *Client) Configure(ctx context.Context, json []byte) error {
 	resp, err := c.plugin.Configure(ctx, &pb.ConfigureRequest{Json: json}, smallAnswer)
 	if err != nil {
@@ -119,15 +116,15 @@ func (c *Client) Configure(ctx context.Context, json []byte) error {
 	return nil
 }
 
-// Check tells whether the plugin can work, see [swarm.Checker]. A plugin without
-// that capability can if it could make itself ready.
+// Check reports whether the plugin can work, see [swarm.Checker]. A plugin without that
+// capability can work if its initialization succeeded.
 func (c *Client) Check(ctx context.Context) error {
 	_, err := c.Report(ctx)
 	return err
 }
 
-// Report is Check, and returns what the plugin works with, see [swarm.Reporter];
-// empty if it does not tell.
+// Report is Check that also returns the plugin's report, see [swarm.Reporter]; empty
+// without one.
 func (c *Client) Report(ctx context.Context) (uses string, err error) {
 	resp, err := c.plugin.Check(ctx, &pb.CheckRequest{})
 	return resp.GetUses(), wire.FromStatus(ctx, err)

@@ -18,8 +18,8 @@
 // [github.com/swarmhost/swarm/shared/plugin/plugintest] tests it against the
 // contract.
 //
-// A host starts the binary with hashicorp/go-plugin, given [Handshake] and
-// [Plugins], and hands what it dispensed to [Connect].
+// A host starts the binary with hashicorp/go-plugin, given [Handshake] and [Plugins],
+// and hands the dispensed value to [Connect].
 //
 // The package is imported by the mains of plugins and by the host's launcher. It
 // imports nothing of swarm but the contract, and lets neither protobuf nor gRPC

@@ -6,10 +6,9 @@ import (
 	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
 )
 
-// ErrPluginGone means that the plugin's process ended in the call, or before it,
-// or was closed by this host. Whether the call had an effect is not known. The
-// client is of no use any more: connect to a new process, and repeat what is
-// idempotent.
+// ErrPluginGone means that the plugin's process ended during the call or before it, or was
+// closed by this host. It is unknown whether the call had an effect. The client can't be
+// used any more: connect to a new process, and repeat idempotent calls.
 var ErrPluginGone = wire.ErrGone
 
 // ContractError means that a plugin was built for another version of the

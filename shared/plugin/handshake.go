@@ -29,10 +29,10 @@ func Handshake() goplugin.HandshakeConfig {
 	}
 }
 
-// Plugins returns what a host gives to go-plugin's client.
+// Plugins returns the plugin set for go-plugin's client.
 func Plugins() goplugin.PluginSet { return goplugin.PluginSet{PluginName: wired{}} }
 
-// wired is go-plugin's view of both sides: what it dispenses is the connection.
+// wired is go-plugin's view of both sides: it dispenses the connection.
 type wired struct {
 	goplugin.NetRPCUnsupportedPlugin
 	server *rpc.Server // nil in the host

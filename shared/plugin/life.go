@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// drainLimit is how long calls under way may take to obey their context. A
-	// host gives a plugin 200 ms before it kills it.
+	// drainLimit is how long running calls may take to obey their context. A host gives
+	// a plugin 200 ms before it kills it.
 	drainLimit = 100 * time.Millisecond
-	// leaveLimit is when the process ends whatever the author's code does.
+	// leaveLimit is the time after which the process ends whatever the author's code does.
 	leaveLimit = 200 * time.Millisecond
 )
 
@@ -35,7 +35,7 @@ type life struct {
 
 func newLife(s *rpc.Server) *life { return &life{server: s} }
 
-// serves remembers what has to be stopped.
+// serves holds the parts that have to be stopped.
 func (l *life) serves(g *grpc.Server) *grpc.Server {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,7 +43,7 @@ func (l *life) serves(g *grpc.Server) *grpc.Server {
 	return g
 }
 
-// watch begins to look out for the end of the host.
+// watch starts to watch for the end of the host.
 func (l *life) watch() {
 	// SIGINT goes to the whole foreground group, and the host decides what it
 	// means. SIGPIPE would end the process when it logs to a host that is gone,
@@ -109,13 +109,13 @@ func (l *life) leave() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if l.grpc == nil {
-			exit(0) // there is no socket yet, and nobody to make one for
+			exit(0) // there is no socket yet, and no host that needs one
 		}
 		l.grpc.Stop()
 	})
 }
 
-// refuse tells a person why this process is of no use to them, and ends it.
+// refuse explains to a person why this program can't be used by hand, and ends it.
 func refuse(why string) {
 	fmt.Fprintln(os.Stderr, why)
 	exit(1)

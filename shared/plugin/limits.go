@@ -6,9 +6,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// MaxAnswer is the largest message, in bytes, that a host takes from a plugin. A
-// plugin is code that somebody else wrote: its answers must not use up the memory of
-// the host.
+// MaxAnswer is the largest message, in bytes, that a host takes from a plugin. A plugin is
+// third-party code: its answers must not use up the memory of the host.
 const MaxAnswer = 16 << 20
 
 const (
@@ -17,7 +16,7 @@ const (
 	maxDescription = 1 << 20
 	// maxList is the size of a whole list, in bytes: that of about 100,000 workers.
 	maxList = 64 << 20
-	// minListed is what a worker of a list counts at least.
+	// minListed is the smallest size that counts for a worker of a list.
 	minListed = 512
 )
 

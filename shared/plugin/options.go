@@ -8,16 +8,16 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Options say what a plugin is. Exactly one of Backend and Workspace is set.
+// Options describe a plugin. Exactly one of Backend and Workspace is set.
 type Options struct {
 	// Name is the plugin's name, as in swarm-plugin-<name>; valid by
 	// [swarm.ValidName].
 	Name string
 	// Version is the plugin's own version, for people. Empty: unknown.
 	Version string
-	// Local says that the backend runs its workers on the host's machine, as the
-	// host's user. Only then is it told [swarm.Local], which holds the caller's
-	// whole environment.
+	// Local says that the backend runs its workers on the host's machine, as the host's
+	// user. Only then does it get [swarm.Local], which holds the caller's whole
+	// environment.
 	Local bool
 	// Backend makes the backend. It is called at most once, before the first
 	// call that needs it and after the settings have come. Its error is the
@@ -29,7 +29,7 @@ type Options struct {
 	Workspace func(ctx context.Context, env Env) (swarm.Workspace, error)
 }
 
-// Env is what a plugin gets from its host.
+// Env holds the values that a plugin gets from its host.
 type Env struct {
 	// Logger writes to the host's log. Do not log handles, values of
 	// environments, or what users type. Never nil.

@@ -20,17 +20,15 @@ import (
 // Serve serves the plugin until its host is gone. It is called from main, as the
 // last thing that main does and before anything is written to stdout.
 //
-// Serve takes care of what an author can't see: it leaves within milliseconds
-// when the host was killed, removes its socket, turns a panic of a call into the
-// error of that call, answers for many workers at once, and keeps stdout and the
-// plugin's own environment variables out of the way. When the host leaves, the
-// contexts of the calls under way end; calls that have not returned shortly after are
-// cut off.
+// Serve does the work that an author can't see: it leaves within milliseconds when the
+// host was killed, removes its socket, turns a panic of a call into the error of that
+// call, answers for many workers at once, and keeps stdout and the plugin's own
+// environment variables out of the way. When the host leaves, the contexts of the calls
+// under way end; calls that have not returned shortly after are cut off.
 //
-// Once the plugin serves, output to os.Stdout and os.Stderr goes to the host's log.
-// SIGINT is the host's business and is ignored; SIGTERM ends the plugin. With options
-// that make no sense, or when a person runs the plugin by hand, it prints what is wrong
-// and exits with 1.
+// Once the plugin serves, output to os.Stdout and os.Stderr goes to the host's log. SIGINT
+// is the host's business and is ignored; SIGTERM ends the plugin. With invalid options, or
+// when a person runs the plugin by hand, it prints the problem and exits with 1.
 func Serve(o Options) {
 	// go-plugin replaces os.Stderr; the host reads the log from the real one, and
 	// leaves out what is below its own level.

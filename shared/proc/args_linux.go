@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxArgs is how much of a command line [Args] reads.
+// maxArgs is how many bytes of a command line [Args] reads.
 const maxArgs = 64 << 10
 
 // Args returns the arguments of a process, the program's name first: those that it was

@@ -1,6 +1,6 @@
 package proc
 
-// Getenv is [LookupEnv] for those who take what they can't read for not there.
+// Getenv is [LookupEnv] for callers that treat an unreadable environment as empty.
 func Getenv(pid int, name string) (string, bool) {
 	value, ok, err := LookupEnv(pid, name)
 	return value, ok && err == nil

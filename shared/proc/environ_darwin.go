@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LookupEnv returns a variable of the environment that a process was started
-// with, and whether it is there. It is not if the process is gone, or someone
-// else's; with an error, nobody knows.
+// LookupEnv returns a variable of the environment that a process was started with, and
+// whether it is there. It is not there if the process is gone or belongs to another user.
+// An error means that the answer is unknown.
 func LookupEnv(pid int, name string) (value string, ok bool, err error) {
 	// kern.procargs2: the number of arguments, the path of the program, padding,
 	// the arguments, the environment, all ended by NUL.

@@ -2,7 +2,7 @@ package proc
 
 import "errors"
 
-// familyOf looks at all processes once and lists children from that.
+// familyOf reads all processes once and lists children from that.
 func familyOf() (func(Process) ([]int, error), error) {
 	family := make(map[int][]int)
 	list := func(p Process) ([]int, error) { return family[p.PID], nil }

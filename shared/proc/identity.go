@@ -5,12 +5,12 @@ import (
 	"syscall"
 )
 
-// ErrGone means that a process is not there any more: it has ended, or its pid
-// is now someone else's.
+// ErrGone means that a process no longer exists: it has ended, or its pid now belongs to
+// another process.
 var ErrGone = errors.New("no such process")
 
-// Identity names one process for ever: its pid may be used again, but not with
-// the same start time since the same boot. The zero value names nobody.
+// Identity names one process for ever: its pid may be used again, but not with the same
+// start time since the same boot. The zero value names no process.
 type Identity struct {
 	PID int `json:"pid"`
 	// Start is when it started, in the kernel's own unit.
@@ -29,7 +29,7 @@ func Identify(pid int) (Identity, error) {
 	return p.Identity, nil
 }
 
-// Alive says whether this very process is there and has not ended.
+// Alive reports whether this very process exists and has not ended.
 func (id Identity) Alive() bool {
 	if !id.ofThisBoot() {
 		return false
@@ -43,9 +43,9 @@ func (id Identity) Alive() bool {
 	return p.Start == id.Start && !p.Ended
 }
 
-// Signal sends sig to this very process. The error is [ErrGone] if it has ended,
-// and syscall.EPERM if it belongs to someone else; nobody was signalled then.
-// Signal 0 only checks.
+// Signal sends sig to this very process. The error is [ErrGone] if it has ended, and
+// syscall.EPERM if it belongs to another user; no process was signalled then. Signal 0
+// only checks.
 func (id Identity) Signal(sig syscall.Signal) error {
 	if !id.ofThisBoot() || id.PID <= 0 {
 		return ErrGone
@@ -53,8 +53,8 @@ func (id Identity) Signal(sig syscall.Signal) error {
 	return signal(id, sig)
 }
 
-// ofThisBoot also lets an identity without a boot id pass, which a system that
-// can't tell its boot gives.
+// ofThisBoot also accepts an identity without a boot id, which comes from a system without
+// one.
 func (id Identity) ofThisBoot() bool {
 	boot, err := BootID()
 	return err != nil || id.Boot == "" || id.Boot == boot

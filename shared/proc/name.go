@@ -19,8 +19,8 @@ func SignalName(sig syscall.Signal) string {
 // SignalNumber returns the signal of that full name, 0 if this system has none.
 func SignalNumber(name string) syscall.Signal { return unix.SignalNum(name) }
 
-// ExitCode returns how a process ended as a shell tells it: its exit code, or 128 and
-// the number of the signal of that full name which ended it.
+// ExitCode returns the exit code of a process as a shell reports it: its own, or 128 plus
+// the number of the signal with that full name which ended it.
 func ExitCode(code int, signal string) int {
 	if signal == "" {
 		return code

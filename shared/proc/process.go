@@ -18,8 +18,7 @@ type Process struct {
 	State byte
 	// Threads is how many threads it had, 0 if that is not known.
 	Threads int
-	// Ended says that no thread of it runs any more, and that only its parent
-	// has not taken notice.
+	// Ended says that none of its threads runs any more; only its parent has not reaped it.
 	Ended bool
 }
 
@@ -55,8 +54,8 @@ func Tree(root int, skip func(Process) (bool, error)) ([]Process, error) {
 	return w.tree, w.err
 }
 
-// Below returns what [Tree] does for the calling process itself, with less work:
-// all its children must be those of the named threads of it, see [ForkThreads].
+// Below is [Tree] for the calling process itself, with less work: all its children must be
+// children of the named threads, see [ForkThreads].
 func Below(threads []int, skip func(Process) (bool, error)) ([]Process, error) {
 	self := os.Getpid()
 	w := walk{root: self, skip: skip}
@@ -67,7 +66,7 @@ func Below(threads []int, skip func(Process) (bool, error)) ([]Process, error) {
 	return w.tree, w.err
 }
 
-// walk is one look at a tree.
+// walk is one traversal of a tree.
 type walk struct {
 	root int
 	list func(Process) ([]int, error)
@@ -83,14 +82,15 @@ func (w *walk) below(parent Process) {
 	if len(children) == 0 {
 		return
 	}
-	// The list came from a pid. Only if that is still the same process are those
-	// who call it their parent proven to be its children.
+	// The list was read by pid. The processes in it are proven to be children only if the
+	// pid still belongs to the same process.
 	again, err := Read(parent.PID)
 	w.note(err)
 	w.add(children, err == nil && again.Start == parent.Start)
 }
 
-// read returns who is a child of parent or has become one of the root.
+// read returns the processes of a list that are children of parent or have become children
+// of the root.
 func (w *walk) read(pids []int, parent int) []Process {
 	var children []Process
 	for _, pid := range pids {
@@ -122,7 +122,7 @@ func (w *walk) add(children []Process, same bool) {
 	}
 }
 
-// note remembers what was not seen although it was there.
+// note records an error that hides processes.
 func (w *walk) note(err error) {
 	if err != nil && !errors.Is(err, ErrGone) {
 		w.err = err

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Verified says that a signal can't reach another process than the one meant.
-// Here the identity is checked right before, but there is nothing to hold it by.
+// Verified says that a signal can't reach another process than the intended one. Here the
+// identity is checked right before the signal, but nothing holds the process.
 const Verified = false
 
 // zombie is SZOMB of sys/proc.h.

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Verified says that a signal can't reach another process than the one meant.
+// Verified says that a signal can't reach another process than the intended one.
 const Verified = true
 
 // BootID returns the id of the current boot.
@@ -126,7 +126,8 @@ func gone(err error) error {
 }
 
 func signal(id Identity, sig syscall.Signal) error {
-	// Open first, check then: what the descriptor names can't change any more.
+	// It opens first and checks then: the process behind the descriptor can't change any
+	// more.
 	fd, err := unix.PidfdOpen(id.PID, 0)
 	switch {
 	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.EINVAL):

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dir is empty: the system tells the working directory of a process only through
-// libproc.
+// Dir is empty: only libproc reports the working directory of a process.
 func Dir(int) string { return "" }
 
 // File returns a path of a file in the directory that is the only argument of a
@@ -36,5 +35,5 @@ func HasClearedEnv(int) bool { return false }
 // HoldsPipe is false: see Dir.
 func HoldsPipe(int, ...uint64) bool { return false }
 
-// HoldsClosed is false: what another process has open can't be told cheaply.
+// HoldsClosed is false: there is no cheap way to list the open files of another process.
 func HoldsClosed(int, uint64) bool { return false }

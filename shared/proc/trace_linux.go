@@ -65,7 +65,7 @@ func HoldsPipe(pid int, inodes ...uint64) bool {
 	})
 }
 
-// holds reports whether one of the open files of a process is what match looks for.
+// holds reports whether match is true for one of the open files of a process.
 func holds(pid int, match func(path string, st *unix.Stat_t) bool) bool {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
 	d, err := os.Open(dir)

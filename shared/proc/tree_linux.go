@@ -16,8 +16,8 @@ var hasChildren = sync.OnceValue(func() bool {
 	return unix.Access(childrenOf(self, self), unix.F_OK) == nil
 })
 
-// lister returns a function that lists the children of a pid: from the kernel's
-// own list, or from one look at all processes where it keeps none.
+// lister returns a function that lists the children of a pid: from the kernel's own list,
+// or, without one, from a list of all processes.
 func lister() (func(Process) ([]int, error), error) {
 	if hasChildren() {
 		return children, nil
@@ -67,10 +67,10 @@ func threads(pid int) ([]int, error) {
 	return tids, nil
 }
 
-// ForkThreads returns the threads of the calling process that its children are
-// those of, if it forked only that one: who forked it, and the first thread, which
-// gets those that a subreaper takes over. It is nil if that is not known, and then
-// the lists of all threads must be read.
+// ForkThreads returns the threads of the calling process that have children, if pid is the
+// only child that it forked: the thread that forked it, and the first thread, which gets
+// the orphans of a subreaper. It is nil if that is unknown; then the lists of all threads
+// must be read.
 func ForkThreads(child int) []int {
 	self := os.Getpid()
 	if !hasChildren() {

@@ -1,14 +1,14 @@
-// Package pty is for those who run a program on a terminal of their own: it
-// opens pseudo-terminals and gives input to the program on one.
+// Package pty runs programs on pseudo-terminals: it opens a terminal and gives input to the
+// program on it.
 //
 // The shim and the ralph loop import it. It links neither net, encoding/json nor
 // fmt, because the shim stays in memory as long as its worker lives.
 //
 // # Input
 //
-// A program reads from a terminal what the terminal's line discipline makes of
-// what is typed. [Terminal.Give] knows that: it reads the settings that the
-// program made, and has text arrive as it is or refuses it.
+// The line discipline of a terminal changes typed text before the program reads it.
+// [Terminal.Give] knows that: it reads the settings of the terminal, and either makes the
+// text arrive unchanged or refuses it.
 //
 //   - In line mode (ICANON) the kernel holds a line until it is finished and cuts
 //     one of more than [MaxLine] bytes. Such a text is refused. Characters that the

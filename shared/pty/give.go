@@ -12,33 +12,32 @@ import (
 )
 
 const (
-	// Patience is how long Give waits for the program before it says that it is
-	// late.
+	// Patience is how long Give waits for the program before it calls Late.
 	Patience = 3 * time.Second
-	// pastePatience is how long Give waits for a program to take pastes: agents draw
+	// pastePatience is how long Give waits for a program to accept pastes: agents draw
 	// their prompt seconds before they read.
 	pastePatience = 10 * time.Second
 	// window is how much may be unread before more is written. The kernel takes
 	// 4,095 bytes; with room left, an interrupt gets through.
 	window = 2048
-	// EnterAfter is how long to leave at least between a text and Enter where nobody
-	// says how long: programs tell a paste from typing by how fast the next key comes,
-	// and take an Enter that comes within 120 ms for a line of the paste.
+	// EnterAfter is the default pause between a text and Enter: programs recognize a paste
+	// by the speed of its keys, and take an Enter within 120 ms for a line break in the
+	// paste.
 	EnterAfter = 150 * time.Millisecond
 )
 
-// ErrUnread is the error of a Give that was ended when all was handed over to the
-// kernel, and not all of it read.
+// ErrUnread is the error of a Give that ended after the kernel had all of the text, but
+// before the program had read it.
 var ErrUnread = errors.New("not read")
 
 // ErrNoPaste is the error of a Give with PasteOnly if the program does not ask for
 // bracketed paste. Nothing was given.
 var ErrNoPaste = errors.New("the worker's program does not take pasted text yet")
 
-// errNoRoom says that the kernel takes nothing more now.
+// errNoRoom says that the kernel accepts no more input now.
 var errNoRoom = errors.New("terminal is full")
 
-// Giving says how to give a text.
+// Giving holds the options of Give.
 type Giving struct {
 	// Enter says to press Enter after the text.
 	Enter bool
@@ -116,7 +115,7 @@ func (t *Terminal) awaitPaste(ctx context.Context) error {
 	return err
 }
 
-// give writes data piece by piece, as the mode of that moment has it.
+// give writes data piece by piece, according to the current mode.
 func (t *Terminal) give(ctx context.Context, w *waiter, m mode, data []byte) (mode, error) {
 	for len(data) > 0 {
 		now, err := t.mode()
@@ -147,8 +146,8 @@ func (t *Terminal) give(ctx context.Context, w *waiter, m mode, data []byte) (mo
 	return m, nil
 }
 
-// pressEnter sends what the Enter key sends. In line mode it only finishes the
-// line; else it has to come by itself.
+// pressEnter sends the code of the Enter key. In line mode it only finishes the line;
+// otherwise it has to come by itself.
 func (t *Terminal) pressEnter(ctx context.Context, w *waiter, m mode, g Giving, afterText bool) error {
 	if !m.line && afterText {
 		if err := w.wait(ctx, t.hasRead); err != nil {
@@ -192,7 +191,7 @@ func (t *Terminal) EOF() error {
 	return err
 }
 
-// write writes all of b, when there is room for it.
+// write writes all of b, as room becomes free.
 func (t *Terminal) write(ctx context.Context, w *waiter, b []byte) error {
 	return w.wait(ctx, func() (bool, error) {
 		n, err := t.put(b)
@@ -204,7 +203,7 @@ func (t *Terminal) write(ctx context.Context, w *waiter, b []byte) error {
 	})
 }
 
-// put writes what there is room for.
+// put writes as much as there is room for.
 func (t *Terminal) put(b []byte) (n int, err error) {
 	controlErr := control(t.Master, func(fd int) { n, err = unix.Write(fd, b) })
 	switch {
@@ -234,13 +233,13 @@ func (t *Terminal) hasRead() (bool, error) {
 	return n == 0, err
 }
 
-// Unread returns how much the program could read at once. Unfinished lines in
-// line mode do not count: nobody can read them.
+// Unread returns how much the program could read at once. Unfinished lines in line mode do
+// not count: they can't be read.
 func (t *Terminal) Unread() (n int, err error) {
 	ready := false
 	controlErr := control(t.Inner, func(fd int) {
-		// The order matters: what was written may still be on its way between the
-		// two ends, and poll sees it through before it answers.
+		// The order matters: written data may still be on its way between the two ends, and
+		// poll waits for it.
 		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		_, _ = unix.Poll(p, 0)
 		ready = p[0].Revents&unix.POLLIN != 0

@@ -14,11 +14,11 @@ import (
 const maxKeys = 64
 
 const (
-	// afterKey is how long to leave after a key: programs take keys that follow each
-	// other within a few milliseconds for a paste.
+	// afterKey is the pause after a key: programs take keys that follow each other within a
+	// few milliseconds for a paste.
 	afterKey = 30 * time.Millisecond
-	// afterEscape is how long to leave after Escape. Until then programs take what
-	// follows for the rest of a sequence: half a second in Node's readline.
+	// afterEscape is the pause after Escape. Until then programs take the next keys for the
+	// rest of a sequence: half a second in Node's readline.
 	afterEscape = 600 * time.Millisecond
 )
 
@@ -35,7 +35,7 @@ const (
 	numberedKey
 )
 
-// keyName is a key that has a name of more than one character, and what it sends.
+// keyName is a key with a name of more than one character, and its code.
 type keyName struct {
 	name string
 	kind int
@@ -89,7 +89,7 @@ func named(name string) (keyName, bool) {
 	return keyName{}, false
 }
 
-// enterKey stands for what Enter sends, which the terminal's settings say.
+// enterKey stands for the code of Enter, which depends on the terminal's settings.
 const enterKey = '\r'
 
 // The modifiers in xterm's sequences, where 1 is added to their sum.
@@ -169,8 +169,8 @@ func (t *Terminal) press(ctx context.Context, w *waiter, name string) error {
 	return nil
 }
 
-// sequence returns what a key sends, in application mode if the program has asked
-// for that, and whether there is such a key.
+// sequence returns the code of a key, in application mode if the program has asked for
+// that, and whether the key exists.
 func sequence(name string, application bool) (keys string, ok bool) {
 	if r, size := utf8.DecodeRuneInString(name); size == len(name) {
 		return name, r != utf8.RuneError && unicode.IsPrint(r) && r != ' '
@@ -213,8 +213,8 @@ func sequence(name string, application bool) (keys string, ok bool) {
 	}
 }
 
-// character returns what a key that sends one character does: the named key, or else
-// the character that name is.
+// character returns the code of a key that sends one character: the named key, or the
+// character itself.
 func character(name string, key keyName, modifier int) (keys string, ok bool) {
 	keys = name
 	if key.name != "" {
@@ -238,7 +238,7 @@ func character(name string, key keyName, modifier int) (keys string, ok bool) {
 	return keys, true
 }
 
-// controlled returns what a character sends together with Ctrl.
+// controlled returns the code of a character together with Ctrl.
 func controlled(key string) (c byte, ok bool) {
 	if len(key) != 1 {
 		return 0, false

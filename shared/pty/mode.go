@@ -7,18 +7,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MaxLine is the longest line, without its end, that a terminal in line mode
-// takes, see termios(3): the kernel drops what is more of it, in silence.
+// MaxLine is the longest line, without its end, that a terminal in line mode accepts, see
+// termios(3): the kernel silently drops the rest.
 const MaxLine = 4095
 
-// Refused is the error of a text that can't arrive as it is. It says why, in
+// Refused is the error for a text that can't arrive unchanged. It holds the reason, in
 // words for the user; nothing was given.
 type Refused string
 
 // Error returns the reason.
 func (r Refused) Error() string { return string(r) }
 
-// mode is what the settings of a terminal do to input.
+// mode is the effect of a terminal's settings on input.
 type mode struct {
 	// line is line mode, with literal as the "literal next" character, if there is
 	// one.
@@ -68,7 +68,7 @@ func modeOf(t *unix.Termios) mode {
 	return m
 }
 
-// key returns what a key is set to, or otherwise if it is switched off.
+// key returns the character of a special key, or otherwise if it is switched off.
 func key(t *unix.Termios, index int, otherwise byte) byte {
 	if c := t.Cc[index]; c != disabled {
 		return c
@@ -76,7 +76,7 @@ func key(t *unix.Termios, index int, otherwise byte) byte {
 	return otherwise
 }
 
-// check says why data can't arrive as it is, after held bytes of the same line.
+// check returns an error if data can't arrive unchanged after held bytes of the same line.
 func (m mode) check(data []byte, held int, bracketed bool) error {
 	for _, c := range data {
 		switch {
@@ -121,7 +121,7 @@ func (m mode) cut(data []byte) (piece []byte, used int) {
 	return piece, len(data)
 }
 
-// charName is how people write a character that does not print.
+// charName is the usual notation of a character that does not print.
 func charName(c byte) string {
 	switch {
 	case c == '\r':

@@ -11,10 +11,10 @@ const (
 	pasteEnd   = "\x1b[201~"
 )
 
-// modes follows the output of a program to know what it wants input to look like.
-// "ESC [ ? 2004 h" asks for bracketed paste, "ESC [ ? 1 h" for the other sequences
-// of the cursor keys; the same with "l" ends it, "ESC c" resets the terminal. See
-// xterm's ctlseqs, "Bracketed Paste Mode" and "DECCKM".
+// modes follows the output of a program to know the expected form of its input. "ESC [
+// ? 2004 h" asks for bracketed paste, "ESC [ ? 1 h" for the other sequences of the
+// cursor keys; the same with "l" ends it, "ESC c" resets the terminal. See xterm's
+// ctlseqs, "Bracketed Paste Mode" and "DECCKM".
 type modes struct {
 	paste, cursor atomic.Bool
 	// seq is the beginning of a sequence that the last output ended with.
@@ -48,7 +48,7 @@ func (m *modes) step(c byte) {
 	case c == esc:
 		m.n = 1
 	case m.n == len(m.seq):
-		// Too long for one that sets modes.
+		// The sequence is too long to set modes.
 		m.n = 0
 	case m.n == 1 && c == 'c':
 		m.n = 0

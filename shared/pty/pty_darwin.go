@@ -12,7 +12,7 @@ const (
 	setSettings = unix.TIOCSETA
 	// countInput is FIONREAD of <sys/filio.h>.
 	countInput = 0x4004667f
-	// disabled is what a key is set to that is switched off.
+	// disabled is the value of a key that is switched off.
 	disabled = 0xff
 	// flushRead is FREAD of <sys/fcntl.h>.
 	flushRead = 1

@@ -10,7 +10,7 @@ const (
 	getSettings = unix.TCGETS
 	setSettings = unix.TCSETS
 	countInput  = unix.TIOCINQ
-	// disabled is what a key is set to that is switched off.
+	// disabled is the value of a key that is switched off.
 	disabled = 0
 )
 

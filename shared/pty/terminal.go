@@ -14,10 +14,9 @@ type Terminal struct {
 	// Master is read for the output of the program; each piece of it goes to [Terminal.Saw]
 	// too. Keys that a person typed may be written to it.
 	Master *os.File
-	// Inner is what the program gets as its standard streams. It stays open here as
-	// well: without it the settings can't be read, and with nobody on it Master
-	// reads an error. Closed once the program has ended, it lets Master's reader
-	// come to an end.
+	// Inner is what the program gets as its standard streams. It stays open here as well:
+	// without it the settings can't be read, and reading Master fails if no process has it
+	// open. Closing it after the end of the program ends Master's reader.
 	Inner *os.File
 
 	modes modes
@@ -34,13 +33,12 @@ func Open() (*Terminal, error) {
 	return &Terminal{Master: master, Inner: inner}, nil
 }
 
-// Saw takes note of output of the program, of which every piece must come by in
-// order: it says whether the program wants bracketed paste, and which sequences it
-// expects from the cursor keys.
+// Saw records the output of the program, every piece in order: it shows whether the program
+// wants bracketed paste, and which sequences it expects from the cursor keys.
 func (t *Terminal) Saw(output []byte) { t.modes.saw(output) }
 
-// Restart makes the terminal ready for another program after the first one ended:
-// the settings are those given, what nobody has read is dropped.
+// Restart makes the terminal ready for another program after the first one ended: it
+// gets the given settings, and unread input is dropped.
 func (t *Terminal) Restart(settings *unix.Termios) error {
 	t.modes.reset()
 	t.held.Store(0)

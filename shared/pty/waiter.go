@@ -10,7 +10,7 @@ const (
 	maxPause  = 20 * time.Millisecond
 )
 
-// waiter waits for what no event tells of: that a program has read its input.
+// waiter waits until a program has read its input, for which there is no event.
 type waiter struct {
 	until time.Time
 	late  func()
@@ -22,7 +22,7 @@ func newWaiter(late func()) *waiter {
 	return &waiter{until: time.Now().Add(Patience), late: late, timer: time.NewTimer(0)}
 }
 
-// again starts the time anew after which it is late.
+// again restarts the time after which the program is late.
 func (w *waiter) again() { w.until = time.Now().Add(Patience) }
 
 func (w *waiter) stop() { w.timer.Stop() }
@@ -48,7 +48,7 @@ func (w *waiter) last(ctx context.Context, ok func() (bool, error)) error {
 	})
 }
 
-// tell says once that it is late.
+// tell calls late once.
 func (w *waiter) tell() {
 	if w.told || time.Now().Before(w.until) {
 		return

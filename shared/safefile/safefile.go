@@ -19,11 +19,11 @@ import (
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
-// ErrUnsafe is in every error about a file that is not what it must be: not
-// regular, too large, or of another user.
+// ErrUnsafe is part of every error about an unsafe file: one that is not regular, too
+// large, or owned by another user.
 var ErrUnsafe = errors.New("unsafe file")
 
-// Error says why a file was not read. It is an [ErrUnsafe].
+// Error holds the reason why a file was not read. It is an [ErrUnsafe].
 type Error struct {
 	Path   string
 	Reason string

@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// attempts bounds how often another process may put something in the place of a file
-// that Create makes.
+// attempts bounds how often another process may replace the file while Create makes it.
 const attempts = 10
 
 // Create makes an empty regular file of mode 0600 and opens it for writing. A file that
@@ -67,7 +66,7 @@ func replace(path string, data []byte, mode fs.FileMode, durable bool) error {
 const (
 	Exclusive = syscall.LOCK_EX
 	Shared    = syscall.LOCK_SH
-	// NoWait makes a lock that somebody holds an error, [syscall.EWOULDBLOCK].
+	// NoWait returns [syscall.EWOULDBLOCK] instead of waiting for a held lock.
 	NoWait = syscall.LOCK_NB
 )
 

@@ -1,8 +1,7 @@
 // Package safetext makes text that others wrote fit for a terminal: names, screens,
-// messages, errors of plugins and repositories, contents of files. Such text must
-// neither change the terminal nor hide or reorder what stands beside it. The
-// package imports the standard library only, so every layer may use it, plugins
-// and the shim included.
+// messages, errors of plugins and repositories, contents of files. Such text must neither
+// change the terminal nor hide or reorder the text beside it. The package imports the
+// standard library only, so every layer may use it, plugins and the shim included.
 package safetext
 
 import (
@@ -38,8 +37,8 @@ func Block(s string) string {
 	return escape(s, true)
 }
 
-// Writer returns a writer that passes on to w what is written to it as [Block] makes
-// it. Each call has whole letters, as those of a log and of fmt have.
+// Writer returns a writer that applies [Block] to all text and writes it to w. Each call
+// must hold whole characters, as the calls of loggers and of fmt do.
 func Writer(w io.Writer) io.Writer { return writer{w} }
 
 type writer struct{ to io.Writer }

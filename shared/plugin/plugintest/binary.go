@@ -7,13 +7,13 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Binary says how to test a built backend plugin. The fields that it shares with
+// Binary describes how to test a built backend plugin. The fields that it shares with
 // [Backend] mean the same.
 type Binary struct {
 	// Path is the plugin's executable, Args are its arguments.
 	Path string
 	Args []string
-	// Config is sent to the plugin, as JSON; nil: none.
+	// Config is sent to the plugin, as JSON; nil sends none.
 	Config []byte
 	// Env is the plugin's environment; nil: that of the test.
 	Env []string

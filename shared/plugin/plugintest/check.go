@@ -31,10 +31,10 @@ type Result struct {
 	Outcome    Outcome
 	// Why says why the case was skipped; empty otherwise.
 	Why string
-	// Problems are what was seen of the rule being broken, in the order in which it
-	// was; empty unless the case failed.
+	// Problems are the observed violations of the rule, in order; empty unless the case
+	// failed.
 	Problems []string
-	// Log is what the plugin logged meanwhile, at the level of a warning or above.
+	// Log holds the plugin's log lines during the case, at the level of a warning or above.
 	Log []string
 	// Took is how long the case took; 0 if it was skipped.
 	Took time.Duration
@@ -42,7 +42,7 @@ type Result struct {
 
 // Report is what came of a [Check].
 type Report struct {
-	// Plugin is what the plugin says of itself; the zero value if it could not be
+	// Plugin is the plugin's description of itself; the zero value if it could not be
 	// asked.
 	Plugin plugin.Info
 	// Results are those of all cases, in a fixed order. A plugin that can't be
@@ -61,23 +61,23 @@ func (r Report) Count(o Outcome) int {
 	return n
 }
 
-// CheckOptions say how to check. The zero value checks everything, one case after
+// CheckOptions are the options of a check. The zero value checks everything, one case after
 // the other.
 type CheckOptions struct {
-	// Only tells which cases to run, by name; nil: all. The others are left out.
+	// Only selects the cases to run by name; nil runs all. The others are left out.
 	Only func(name string) bool
 	// Parallel is how many cases run at the same time; 0: one.
 	Parallel int
 	// Base is that of a [Workspace], for plugins of that kind.
 	Base func(t T) string
-	// Each is called with every result as soon as it and those before it are
-	// there, never twice at the same time; nil: nobody is told.
+	// Each, if it is not nil, is called with every result as soon as it and those before it
+	// are complete, never concurrently.
 	Each func(Result)
 }
 
-// Check runs the cases of [RunBinary], or of [RunWorkspaceBinary] if the plugin is
-// of that kind, outside of a test. When ctx ends, what is under way fails, is
-// cleaned up, and Check returns.
+// Check runs the cases of [RunBinary], or of [RunWorkspaceBinary] if the plugin is of that
+// kind, outside of a test. When ctx ends, running cases fail and are cleaned up, and Check
+// returns.
 func Check(ctx context.Context, b Binary, o CheckOptions) Report {
 	var r Report
 	p := b.program()
@@ -100,12 +100,12 @@ func Check(ctx context.Context, b Binary, o CheckOptions) Report {
 	return r
 }
 
-// connectCase is the name of the case that finds out what a plugin is.
+// connectCase is the name of the case that reads a plugin's description.
 const connectCase = "connect"
 
 func (o CheckOptions) wants(name string) bool { return o.Only == nil || o.Only(name) }
 
-// probe asks the plugin what it is and returns the cases about that.
+// probe reads the plugin's description and returns the cases about it.
 func (b Binary) probe(t T, o CheckOptions) (plugin.Info, []item) {
 	p := b.program().start(t)
 	if p.Workspace() != nil {

@@ -97,7 +97,7 @@ func completeCases() []testCase {
 	}
 }
 
-// patient lets a worker that has completed go on for as long as a case takes.
+// patient lets a completed worker run for as long as a case takes.
 func patient() swarm.KillOptions { return swarm.KillOptions{Grace: longGrace, Force: true} }
 
 func (w *worker) complete(summary string, o swarm.KillOptions) error {

@@ -65,7 +65,7 @@ func crashCases() []testCase {
 	}
 }
 
-// crashInSpawn kills the plugin some time after it was told to spawn.
+// crashInSpawn kills the plugin some time after the beginning of a Spawn.
 func (k *kit) crashInSpawn(after time.Duration) {
 	k.Helper()
 	k.subject = k.open(k.T)
@@ -101,11 +101,11 @@ func (w *worker) findable(err error) {
 	w.kill(gentle())
 }
 
-// silent reports that the worker, which should not be, says nothing. A worker that is not
-// local can't be heard without a handle.
+// silent checks that a worker that should not exist writes nothing. The output of a worker
+// that is not local can't be read without a handle.
 func (w *worker) silent() bool { return w.overheard() == "" }
 
-// overheard returns the line that the worker says, if it does soon.
+// overheard returns the next line of the worker, if one comes soon.
 func (w *worker) overheard() string {
 	if w.said == nil {
 		return ""
@@ -153,7 +153,7 @@ func (w *worker) survives() {
 	}
 }
 
-// await lets time pass where nothing tells that a call has begun.
+// await lets time pass where no event shows that a call has begun.
 func (k *kit) await(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

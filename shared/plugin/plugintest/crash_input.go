@@ -138,7 +138,7 @@ func (k *kit) crashInComplete(after time.Duration) {
 	}
 	w.kill(swarm.KillOptions{Signal: "SIGUSR1", Grace: patience, Force: true})
 	st := w.status()
-	// One that was under way may have come to be until the kill.
+	// A spawn in progress may have completed before the kill.
 	cause := swarm.CauseKilled
 	if st.Completion != nil {
 		cause = swarm.CauseCompleted

@@ -76,8 +76,8 @@ func crashLookCases() []testCase {
 	}
 }
 
-// interrupted kills the plugin in a call that is over soon, and goes on with
-// another process of it.
+// interrupted kills the plugin during a short call, and continues with another process of
+// it.
 func (w *worker) interrupted(call func(context.Context) error) {
 	w.k.Helper()
 	w.reopen(w.k.crashIn(call, func() {}))

@@ -46,14 +46,13 @@ func deadlineCases() []testCase {
 	}
 }
 
-// deadlineInSpawn spawns with little time to do it. The plugin may be taking the
-// worker back, or may have it still, when the caller is gone. It reports whether
-// nothing was left.
+// deadlineInSpawn spawns with a short deadline. When the caller is gone, the plugin may be
+// undoing the spawn, or may still have the worker. It reports whether nothing remained.
 func (k *kit) deadlineInSpawn(limit time.Duration) bool {
 	k.Helper()
 	script := Sleep
 	if k.local {
-		script = Tree // says its processes, so that they can be looked at
+		script = Tree // names its processes, so that they can be checked
 	}
 	w := k.newSpec(script)
 	w.spec.Name = "deadline-" + w.spec.Name

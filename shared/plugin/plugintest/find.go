@@ -51,7 +51,7 @@ func findCases() []testCase {
 	}
 }
 
-// lookup is what the worker is looked for by.
+// lookup is the value by which Find looks for the worker.
 func (w *worker) lookup() swarm.Lookup {
 	l := swarm.Lookup{ID: w.spec.ID, Name: w.spec.Name, Options: w.spec.Options}
 	if w.spec.Local != nil {

@@ -26,8 +26,8 @@ func (b Backend) wired(t T) subject {
 	}))
 }
 
-// remote returns what a connected plugin can do. The SDK answers for many
-// workers at once, whatever the plugin can.
+// remote returns the capabilities of a connected plugin. The SDK adds the batch methods if
+// the plugin lacks them.
 func remote(t T, c *plugin.Client) subject {
 	t.Helper()
 	if c.Backend() == nil {

@@ -160,7 +160,7 @@ func inputCases() []testCase {
 	}
 }
 
-// echo starts a worker that says what it reads.
+// echo starts a worker that repeats its input.
 func (k *kit) echo() *worker {
 	k.Helper()
 	w := k.newSpec(Echo)
@@ -218,7 +218,7 @@ func (w *worker) wantWholeUpTo(last, lines int) {
 	}
 }
 
-// hearPart returns whose part the worker reads next, which must be whole.
+// hearPart returns the sender of the next part that the worker reads, which must be whole.
 func (w *worker) hearPart(lines int) int {
 	w.k.Helper()
 	var giver, line int
@@ -247,7 +247,7 @@ func (w *worker) give(in swarm.Input) {
 	}
 }
 
-// wantHeard checks what the worker says next.
+// wantHeard checks the next line of the worker.
 func (w *worker) wantHeard(want string) {
 	w.k.Helper()
 	if got := w.hear(); got != want {

@@ -7,17 +7,18 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// item is a case together with what it is run on.
+// item is a case together with its subject.
 type item struct {
 	name, rule string
-	// skip says why the rule says nothing here; empty: the case is run.
+	// skip is the reason why the rule does not apply here; empty if the case is run.
 	skip string
-	// alone says that the case takes so much that others would wait in vain.
+	// alone says that the case needs the machine for itself: others beside it would time
+	// out.
 	alone bool
 	run   func(t T)
 }
 
-// backendItems are the cases of a backend. probe says what it can do.
+// backendItems are the cases of a backend. probe holds its capabilities.
 func backendItems(s settings, open opener, probe subject) []item {
 	var items []item
 	for _, c := range backendCases() {
@@ -29,7 +30,7 @@ func backendItems(s settings, open opener, probe subject) []item {
 	return items
 }
 
-// skip says why the rule says nothing about the backend; empty: it does.
+// skip is the reason why the rule does not apply to the backend; empty if it does.
 func (c testCase) skip(s subject) string {
 	for _, need := range []swarm.Capability{c.needs, c.also} {
 		if !s.has(need) {

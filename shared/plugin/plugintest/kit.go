@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// patience is how long a case waits for what must happen soon.
+	// patience is how long a case waits for an event that must happen soon.
 	patience = 20 * time.Second
 	// cleanLimit is how long the end of a worker may take after its case.
 	cleanLimit = time.Minute
 	// shortGrace is a grace that a case waits out.
 	shortGrace = 200 * time.Millisecond
-	// longGrace is one that no case may wait out.
+	// longGrace is a grace that no case may wait for.
 	longGrace = 10 * time.Minute
-	// pollEvery is how often a condition that nobody announces is looked at.
+	// pollEvery is how often a condition without an event is checked.
 	pollEvery = 5 * time.Millisecond
 )
 
-// kit is what a case works with.
+// kit is the environment of a case.
 type kit struct {
 	T
 	subject
@@ -83,9 +83,9 @@ type worker struct {
 	k      *kit
 	spec   swarm.Spec
 	handle swarm.Handle
-	said   *os.File // the FIFO that a local worker says things through, or nil
+	said   *os.File // the FIFO to which a local worker writes its lines, or nil
 	reader *bufio.Reader
-	heard  int // how many lines it has said
+	heard  int // how many lines it has written
 }
 
 // newSpec returns the spec of a new worker.
@@ -153,8 +153,8 @@ func (w *worker) start() {
 	w.started(h)
 }
 
-// started takes note of the handle, and sees to the end of the worker through
-// the process of the plugin that is open now.
+// started records the handle, and ends the worker after the case through the plugin process
+// that is open then.
 func (w *worker) started(h swarm.Handle) {
 	k, s := w.k, w.k.subject
 	w.handle = h
@@ -179,7 +179,7 @@ func (k *kit) ready(s Script) *worker {
 	return w
 }
 
-// hear returns the next line that the worker says.
+// hear returns the next line of the worker.
 func (w *worker) hear() string {
 	w.k.Helper()
 	if w.said != nil {
@@ -216,7 +216,7 @@ func (w *worker) hear() string {
 	return line
 }
 
-// status returns the worker's status, which must be told.
+// status returns the worker's status; an error fails the case.
 func (w *worker) status() swarm.Status {
 	w.k.Helper()
 	return w.k.statusOf(w.k.subject, w.handle)

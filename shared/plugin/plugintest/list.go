@@ -82,7 +82,7 @@ func (k *kit) listed(s subject) []swarm.Listed {
 	return all
 }
 
-// among returns what was listed of the worker.
+// among returns the list's entry of the worker.
 func (w *worker) among(all []swarm.Listed) swarm.Listed {
 	w.k.Helper()
 	var own []swarm.Listed

@@ -42,7 +42,7 @@ func manyCases() []testCase {
 	}}
 }
 
-// allAre checks the state of workers with one look.
+// allAre checks the state of workers with one call.
 func (k *kit) allAre(workers []*worker, want swarm.State) {
 	k.Helper()
 	hs := make([]swarm.Handle, len(workers))

@@ -139,7 +139,7 @@ func (w *worker) output(o swarm.OutputOptions) []string {
 	return lines
 }
 
-// wantLines checks lines and tells of the first difference only.
+// wantLines checks lines and reports only the first difference.
 func (k *kit) wantLines(got, want []string) {
 	k.Helper()
 	for i := range max(len(got), len(want)) {

@@ -8,7 +8,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// T is what a case needs of a [*testing.T].
+// T holds the methods of a [*testing.T] that a case needs.
 type T interface {
 	Helper()
 	Name() string
@@ -20,10 +20,10 @@ type T interface {
 	Fatalf(format string, args ...any)
 }
 
-// Backend says how to test a backend.
+// Backend describes how to test a backend.
 type Backend struct {
-	// New returns the backend as a new process of the plugin would have it. It is
-	// called more than once for one engine: backends hold no state.
+	// New returns the backend that a new process of the plugin would have. It is called
+	// more than once for one engine: backends hold no state.
 	New func(t T) swarm.Backend
 	// Local says that the backend is local, see [swarm.Spec.Local].
 	Local bool
@@ -32,7 +32,7 @@ type Backend struct {
 	// Spec completes a spec before it is spawned, with options for instance. Nil:
 	// it is complete.
 	Spec func(t T, spec *swarm.Spec)
-	// Command returns the command that does what the script says. Nil: [Shell].
+	// Command returns the command that carries out the script; nil means [Shell].
 	Command func(s Script) []string
 	// Handles are some that the backend wrote once, of every version before the
 	// present one. Their workers need not exist any more.
@@ -47,7 +47,7 @@ func Run(t *testing.T, b Backend) {
 	t.Run("grpc", func(t *testing.T) { runTests(t, backendItems(b.settings(), b.wired, b.wired(t)), true) })
 }
 
-// settings are what the cases need to know, whatever the way to the backend.
+// settings are the parameters of the cases, independent of the way to the backend.
 type settings struct {
 	shim    string
 	spec    func(t T, spec *swarm.Spec)
@@ -60,7 +60,7 @@ func (b Backend) settings() settings {
 	return settings{shim: b.Shim, spec: b.Spec, command: b.Command, handles: b.Handles}
 }
 
-// subject is a backend and what it says that it can do.
+// subject is a backend with its announced capabilities.
 type subject struct {
 	swarm.Backend
 	caps   []swarm.Capability
@@ -83,7 +83,7 @@ type testCase struct {
 	name string
 	// rule is the sentence of the contract.
 	rule string
-	// needs and also are the capabilities without which the rule says nothing.
+	// needs and also are the capabilities without which the rule does not apply.
 	needs, also swarm.Capability
 	// local says that the rule is about processes of this machine.
 	local bool

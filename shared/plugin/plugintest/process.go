@@ -26,14 +26,14 @@ type process struct {
 	conn grpc.ClientConnInterface
 	// crash kills it.
 	crash func()
-	// leave does what the end of a host does, however it came.
+	// leave has the effect of the end of a host.
 	leave func()
 	// exited reports whether it has ended.
 	exited func() bool
 }
 
-// command returns the command that starts the program as a host does, but for
-// what go-plugin adds. The plugin's end of the death pipe is its descriptor 3.
+// command returns the command that starts the program as a host does, without the additions
+// of go-plugin. The plugin's end of the death pipe is its descriptor 3.
 func (p program) command(t T, death *os.File) *exec.Cmd {
 	t.Helper()
 	env := p.env

@@ -7,8 +7,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// readable replaces what a person could not read in a message: pointers, and
-// fields that say nothing.
+// readable replaces unreadable parts of a message: pointers, and fields without
+// information.
 func readable(args []any) []any {
 	out := make([]any, len(args))
 	for i, arg := range args {

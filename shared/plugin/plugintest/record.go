@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// recorder is a T outside of a test: it notes what a case reports.
+// recorder is a T outside of a test: it records the reports of a case.
 type recorder struct {
 	name string
 	ctx  context.Context //nolint:containedctx // of the case, ends with it
@@ -21,7 +21,7 @@ type recorder struct {
 	undo   []func()
 }
 
-// record runs f as a test would and returns what it reported and logged.
+// record runs f as a test would and returns its reports and log.
 func record(ctx context.Context, name string, f func(T)) (failed, log []string) {
 	within, cancel := context.WithCancel(ctx)
 	r := &recorder{name: name, ctx: within}
@@ -50,7 +50,7 @@ func (r *recorder) guard(f func()) {
 	<-done
 }
 
-// next takes the newest of what is to be undone; nil: all was.
+// next takes the newest cleanup; nil if all are done.
 func (r *recorder) next() func() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,7 +74,7 @@ func (r *recorder) TempDir() string {
 	}
 	r.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
-			r.Logf("remove what the case made: %v", err)
+			r.Logf("clean up after the case: %v", err)
 		}
 	})
 	return dir

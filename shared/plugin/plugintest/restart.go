@@ -109,7 +109,7 @@ func (k *kit) restarting(s Script, when swarm.RestartWhen) *worker {
 	return w
 }
 
-// wantRestarts checks what is told of a worker whose budget is used up.
+// wantRestarts checks the status of a worker whose budget is used up.
 func (w *worker) wantRestarts(st swarm.Status, code int) {
 	k := w.k
 	k.Helper()

@@ -145,7 +145,7 @@ func (w *worker) look(lines int) (swarm.Screen, error) {
 	return w.k.Backend.(swarm.Screener).Screen(ctx, w.handle, swarm.ScreenOptions{Lines: lines})
 }
 
-// screen is look that must work.
+// screen is look; an error fails the case.
 func (w *worker) screen(lines int) swarm.Screen {
 	w.k.Helper()
 	s, err := w.look(lines)

@@ -2,9 +2,9 @@ package plugintest
 
 import "fmt"
 
-// Script is what a worker of a case does. A worker says a word by writing it as
-// a line to the file that the variable PLUGINTEST_SAY names, or to its standard
-// output if that is empty.
+// Script is the program of a worker in a case. A worker says a word by writing it as a line
+// to the file that the variable PLUGINTEST_SAY names, or to its standard output if that is
+// empty.
 type Script string
 
 // The scripts.
@@ -57,7 +57,7 @@ const (
 	valueVar = "PLUGINTEST_VALUE"
 )
 
-// say is the beginning of a shell script that says things.
+// say is the beginning of a shell script: a function that writes a line.
 const say = `say() { if [ -n "$` + sayVar + `" ]; then echo "$*" >"$` + sayVar + `"; else echo "$*"; fi; }; `
 
 // forever runs until a signal comes: a shell handles its traps while it waits.
@@ -65,7 +65,7 @@ const forever = `while :; do sleep 60 & wait $!; done`
 
 var shell = map[Script]string{
 	Sleep: say + `say ready; exec sleep 3600`,
-	// A signal that is ignored stays so in what is executed.
+	// An ignored signal stays ignored across exec.
 	Stubborn: say + `trap '' TERM HUP INT QUIT USR1 USR2; say ready; exec sleep 3600`,
 	Deaf:     say + `trap 'say heard' TERM; say ready; ` + forever,
 	Trap:     say + `trap 'kill $!; exit 7' USR1; say ready; ` + forever,

@@ -69,7 +69,7 @@ func (w *worker) signal(name string, mode swarm.KillMode) error {
 	return w.k.Backend.(swarm.Signaller).Signal(ctx, w.handle, swarm.SignalOptions{Signal: name, Mode: mode})
 }
 
-// wantSaid checks what the worker says next, in any order.
+// wantSaid checks the next lines of the worker, in any order.
 func (w *worker) wantSaid(want ...string) {
 	w.k.Helper()
 	var got []string

@@ -40,8 +40,8 @@ func (p program) items(cases []programCase) []item {
 	return items
 }
 
-// startCases are about a plugin that nobody has connected to. The other cases are of
-// no use if one of them fails.
+// startCases are about a plugin without a connection. If one of them fails, the other cases
+// are not run.
 func startCases() []programCase {
 	return []programCase{
 		{
@@ -68,7 +68,7 @@ func startCases() []programCase {
 				if err == nil && !r.ended && r.line == "" {
 					return fmt.Errorf("it printed nothing and goes on%s", said(r.errs))
 				}
-				return nil // what else may be wrong is another rule
+				return nil // other mistakes are other rules
 			},
 		},
 		{
@@ -135,13 +135,13 @@ func lifeCases() []programCase {
 	}
 }
 
-// cookie is the variable that tells a plugin from a program that a person runs.
+// cookie is the variable that distinguishes a plugin from a program that a person runs.
 func cookie() string {
 	h := plugin.Handshake()
 	return h.MagicCookieKey + "=" + h.MagicCookieValue
 }
 
-// begun is what a program did until its first line, its end or the limit.
+// begun is the behaviour of a program until its first line, its end or the limit.
 type begun struct {
 	line  string
 	errs  string // its standard error
@@ -149,7 +149,7 @@ type begun struct {
 	code  int
 }
 
-// run starts the program with one more variable and looks at what it does first.
+// run starts the program with one more variable and returns its first behaviour.
 func (p program) run(t T, variable string) (begun, error) {
 	t.Helper()
 	read, write, err := os.Pipe() // the death pipe
@@ -163,7 +163,7 @@ func (p program) run(t T, variable string) (begun, error) {
 	}
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	cmd.WaitDelay = time.Second // for what has inherited its standard error
+	cmd.WaitDelay = time.Second // for processes that inherited its standard error
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -75,7 +75,7 @@ func (k *kit) transcribed(s Script, limit int64) *worker {
 	return w
 }
 
-// transcript returns what the transcript holds. A terminal may have put a carriage
+// transcript returns the content of the transcript. A terminal may have put a carriage
 // return at the ends of lines.
 func (w *worker) transcript() []byte {
 	w.k.Helper()

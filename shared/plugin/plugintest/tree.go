@@ -70,7 +70,7 @@ func (w *worker) pids() []int {
 	return pids
 }
 
-// parsePIDs returns what a [Tree] says.
+// parsePIDs parses the line of a [Tree].
 func (k *kit) parsePIDs(line string) []int {
 	k.Helper()
 	var pids []int
@@ -84,8 +84,8 @@ func (k *kit) parsePIDs(line string) []int {
 	return pids
 }
 
-// dead checks that no process is alive. A zombie is dead: whose child it is may
-// take its time.
+// dead checks that no process is alive. A zombie counts as dead: its parent may reap it
+// later.
 func (k *kit) dead(pids []int) {
 	k.Helper()
 	for _, pid := range pids {
@@ -103,7 +103,7 @@ func alive(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		_, noProc := os.Stat("/proc/self")
-		return noProc != nil // alive as far as can be told here
+		return noProc != nil // alive, as far as this system can tell
 	}
 	// The state follows the name, which is in parentheses and may hold any.
 	_, after, _ := strings.Cut(string(stat)[strings.LastIndexByte(string(stat), ')')+1:], " ")

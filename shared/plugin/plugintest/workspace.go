@@ -11,16 +11,16 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Workspace says how to test a workspace plugin.
+// Workspace describes how to test a workspace plugin.
 type Workspace struct {
-	// New returns the plugin as a new process would have it.
+	// New returns the plugin that a new process would have.
 	New func(t T) swarm.Workspace
 	// Base makes what workspaces are made of, such as a repository, and returns
 	// its directory, absolute.
 	Base func(t T) string
 }
 
-// WorkspaceBinary says how to test a built workspace plugin. The fields that it
+// WorkspaceBinary describes how to test a built workspace plugin. The fields that it
 // shares with [Binary] and [Workspace] mean the same.
 type WorkspaceBinary struct {
 	Path   string
@@ -60,7 +60,7 @@ func (b WorkspaceBinary) open(t T) workspaceSubject {
 	return workspaceSubject{c.Workspace(), c.Info().Capabilities}
 }
 
-// workspaceSubject is a workspace plugin and what it says that it can do.
+// workspaceSubject is a workspace plugin with its announced capabilities.
 type workspaceSubject struct {
 	swarm.Workspace
 	caps []swarm.Capability
@@ -90,7 +90,7 @@ type workspaceCase struct {
 	run        func(k *workspaceKit)
 }
 
-// workspaceItems are the cases of a workspace plugin. probe says what it can do.
+// workspaceItems are the cases of a workspace plugin. probe holds its capabilities.
 func workspaceItems(base func(T) string, open func(T) workspaceSubject, probe workspaceSubject) []item {
 	var items []item
 	for _, c := range workspaceCases() {
@@ -111,7 +111,7 @@ func (c workspaceCase) check(t T, base func(T) string, open func(T) workspaceSub
 	c.run(k)
 }
 
-// workspaceKit is what a case works with.
+// workspaceKit is the environment of a case.
 type workspaceKit struct {
 	T
 	workspaceSubject

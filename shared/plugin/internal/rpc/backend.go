@@ -15,7 +15,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// undoLimit is how long the worker of a failed Spawn may take to be ended.
+// undoLimit is how long the end of a worker may take after a failed Spawn.
 const undoLimit = 10 * time.Second
 
 // backendServer serves a [swarm.Backend]; its calls for many workers are in
@@ -43,7 +43,7 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 		if err != nil {
 			return nil, err
 		}
-		// Nobody will ever learn of a worker whose handle can't be returned.
+		// The host never learns of a worker whose handle can't be returned.
 		err = checkHandle(h)
 		if err == nil {
 			err = ctx.Err()
@@ -55,8 +55,8 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 	})
 }
 
-// carries refuses what the backend would leave out. The host then
-// watches the owner itself.
+// carries refuses fields of a spec that the backend would ignore. The host then watches the
+// owner itself.
 func (b backendServer) carries(backend swarm.Backend, spec swarm.Spec) error {
 	caps := swarm.CapabilitiesOf(backend)
 	lacks := func(c swarm.Capability) bool { return !slices.Contains(caps, c) }

@@ -12,9 +12,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// statusLimit is how many workers are asked for their status at the same time, in
-// all calls, where the backend can't do it with one look. Kills and waits have no
-// limit but that of a batch: each may take as long as a grace.
+// statusLimit is how many calls of Status run at the same time, over all RPCs, if the
+// backend has no StatusBatch. Kills and waits are limited only by the size of a batch: each
+// may take as long as a grace.
 const statusLimit = 32
 
 func (b backendServer) Status(ctx context.Context, req *pb.StatusRequest) (*pb.StatusResponse, error) {
@@ -100,7 +100,7 @@ func (b backendServer) Wait(req *pb.WaitRequest, stream grpc.ServerStreamingServ
 	})
 }
 
-// results is where the results of many calls are sent.
+// results sends the results of many calls.
 type results[M any] interface {
 	Context() context.Context
 	Send(*M) error

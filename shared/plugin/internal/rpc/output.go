@@ -11,11 +11,11 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// outputLimit is how much output may wait to be sent, in bytes, before the
-// backend has to wait.
+// outputLimit is how many bytes of output may wait to be sent before the backend has to
+// wait.
 const outputLimit = 256 << 10
 
-// pieceCost is what a piece counts beside its data.
+// pieceCost is the size of a piece besides its data.
 const pieceCost = 64
 
 func (b backendServer) Output(req *pb.OutputRequest, stream grpc.ServerStreamingServer[pb.OutputResponse]) error {
@@ -88,8 +88,7 @@ func (q *queue) put(p *pb.OutputPiece) bool {
 	return true
 }
 
-// take returns all that is there, once there is any, and nil when the queue is
-// closed and empty.
+// take waits for pieces and returns all of them, or nil when the queue is closed and empty.
 func (q *queue) take() []*pb.OutputPiece {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -102,7 +101,7 @@ func (q *queue) take() []*pb.OutputPiece {
 	return pieces
 }
 
-// close lets nothing more in.
+// close refuses further pieces.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -32,8 +32,8 @@ func (p pluginServer) Describe(ctx context.Context, req *pb.DescribeRequest) (*p
 	if req.GetConfigFollows() || req.GetContractVersion() != swarm.ContractVersion {
 		return resp, nil
 	}
-	// An error here is the answer to the calls that follow, not to this one: what
-	// the plugin is can be told all the same.
+	// An error here is returned by the following calls, not by this one: Describe works all
+	// the same.
 	if value, err := p.s.prepare(ctx, nil); err == nil {
 		resp.Capabilities = wire.Capabilities(swarm.CapabilitiesOf(value))
 	}

@@ -22,7 +22,7 @@ import (
 // one there is, a Spawn, holds two environments, of at most 6 MiB each on Linux.
 const MaxMessage = 64 << 20
 
-// Plugin is what is served.
+// Plugin is the plugin to serve.
 type Plugin struct {
 	Name, Version string
 	Kind          pb.Kind
@@ -72,8 +72,8 @@ func (s *Server) Register(r grpc.ServiceRegistrar) {
 	pb.RegisterBackendServer(r, backendServer{s: s})
 }
 
-// Shutdown ends the contexts of all calls, lets no other one in, and waits for
-// those under way, but no longer than limit.
+// Shutdown ends the contexts of all calls, refuses new ones, and waits for the running
+// ones, but no longer than limit.
 func (s *Server) Shutdown(limit time.Duration) {
 	s.mu.Lock()
 	s.leaving = true
@@ -90,11 +90,11 @@ func (s *Server) Shutdown(limit time.Duration) {
 	}
 }
 
-// errLeaving is what a host reads as: this process is gone, ask another one.
+// errLeaving tells a host that this process is gone, and to ask another one.
 var errLeaving = status.Error(codes.Unavailable, "the plugin is leaving")
 
-// wired converts the error of a call. A call that was cut off because the plugin
-// leaves was not cancelled by its caller, and must not look so.
+// wired converts the error of a call. A call that was cut off by the end of the plugin must
+// not look as if its caller had cancelled it.
 func (s *Server) wired(err error) error {
 	if s.ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return errLeaving
@@ -116,7 +116,7 @@ func (s *Server) enter(ctx context.Context) (context.Context, func(), error) {
 	return ctx, func() { stop(); cancel(); s.calls.Done() }, nil
 }
 
-// prepare makes the plugin if nobody did before, and waits for it.
+// prepare initializes the plugin at the first call, and waits for that.
 func (s *Server) prepare(ctx context.Context, config []byte) (any, error) {
 	s.start.Do(func() { go s.make(config) })
 	select {
@@ -164,7 +164,7 @@ func guard[R any](s *Server, name string, f func() (R, error)) (r R, err error) 
 	return f()
 }
 
-// checkBatch refuses what the contract does not allow.
+// checkBatch refuses a batch that the contract does not allow.
 func checkBatch(n int) error {
 	if n > swarm.MaxBatch {
 		return fmt.Errorf("%w: %d workers in one call, at most %d", swarm.ErrInvalidSpec, n, swarm.MaxBatch)

@@ -1,5 +1,5 @@
-// Package settings decodes the settings of a plugin strictly: what would be
-// ignored silently is an error that says what was meant.
+// Package settings decodes the settings of a plugin strictly: an unknown key is an error
+// that suggests the nearest known one.
 //
 // It is imported by [github.com/swarmhost/swarm/shared/plugin] alone.
 package settings
@@ -37,7 +37,7 @@ func Decode(data []byte, into any) error {
 	return nil
 }
 
-// explain says in the user's words what encoding/json did not like.
+// explain turns an error of encoding/json into one in the user's words.
 func explain(err error) string {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if wrong.Field == "" {
@@ -82,7 +82,7 @@ func unknown(data []byte, t reflect.Type, path string) []string {
 		return unknownFields(data, t, path)
 	case reflect.Map:
 		var table map[string]json.RawMessage
-		_ = json.Unmarshal(data, &table) // another type is for the decoder to tell
+		_ = json.Unmarshal(data, &table) // the decoder reports any other type
 		var problems []string
 		for _, key := range sortedKeys(table) {
 			problems = append(problems, unknown(table[key], t.Elem(), join(path, key))...)

@@ -16,12 +16,12 @@ import (
 // ErrGone is [github.com/swarmhost/swarm/shared/plugin.ErrPluginGone].
 var ErrGone = errors.New("the plugin is gone")
 
-// errTooLarge means that one side sent more than the other takes.
+// errTooLarge means that one side sent more than the other accepts.
 var errTooLarge = errors.New("a message between swarm and the plugin is larger than allowed")
 
-// table says how the errors that mean something cross the wire. The same table
-// is in shared/proto/swarm/plugin/v1/plugin.proto, for authors of plugins in
-// other languages. A status without detail is read as the first row of its code.
+// table maps the errors of the contract to their form on the wire. The same table is in
+// shared/proto/swarm/plugin/v1/plugin.proto, for authors of plugins in other languages.
+// A status without detail is read as the first row of its code.
 var table = []struct {
 	err    error
 	reason string
@@ -42,7 +42,7 @@ var table = []struct {
 	{context.DeadlineExceeded, "DEADLINE", codes.DeadlineExceeded},
 }
 
-// remoteError is an error of the other side: its text, and what it was.
+// remoteError is an error of the other side: its text and its sentinel.
 type remoteError struct {
 	text string
 	is   []error
@@ -141,10 +141,10 @@ func FromStatus(ctx context.Context, err error) error {
 		// gRPC's words on how it broke are of no use to anyone.
 		return ErrGone
 	case codes.ResourceExhausted:
-		// gRPC's own words count bytes. It is said by either side.
+		// The message of gRPC counts bytes. Either side may return it.
 		return errTooLarge
 	case codes.Unimplemented:
-		// gRPC's own words name a method that no user has heard of.
+		// The message of gRPC names a method that users do not know.
 		return swarm.ErrUnsupported
 	}
 	for _, row := range table {

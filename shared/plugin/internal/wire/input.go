@@ -7,7 +7,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// InputRequest converts what is given to a worker.
+// InputRequest converts an input.
 func InputRequest(h swarm.Handle, in swarm.Input) (*pb.InputRequest, error) {
 	if err := in.Check(); err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ func fromRestart(r *pb.Restart) swarm.Restart {
 	}
 }
 
-// fromWhen takes what it does not know for the cautious one.
+// fromWhen turns an unknown value into the cautious one.
 func fromWhen(s string) swarm.RestartWhen {
 	switch when := swarm.RestartWhen(s); when {
 	case swarm.RestartOnFailure, swarm.RestartAlways:
@@ -53,7 +53,7 @@ func fromOwner(o *pb.Owner) *swarm.Owner {
 	return &swarm.Owner{PID: int(o.GetPid()), Start: o.GetStart(), Boot: o.GetBoot()}
 }
 
-// newest returns as many restarts as a status may tell.
+// newest returns as many restarts as a status may hold.
 func newest[T any](restarts []T) []T {
 	return restarts[max(0, len(restarts)-swarm.MaxRestarts):]
 }
@@ -82,7 +82,8 @@ func fromCompletion(c *pb.Completion) *swarm.Completion {
 	if c == nil {
 		return nil
 	}
-	// One that is too long still shows, so that the conformance kit can tell.
+	// A text that is too long is only cut a little above the limit, so that the conformance
+	// kit notices it.
 	return &swarm.Completion{Summary: safetext.Cut(c.GetSummary(), 2*swarm.MaxSummary), Time: fromMoment(c.GetTime())}
 }
 

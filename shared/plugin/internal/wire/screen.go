@@ -5,7 +5,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Screen converts what a terminal shows.
+// Screen converts a screen.
 func Screen(s swarm.Screen) *pb.ScreenResponse {
 	return &pb.ScreenResponse{Lines: texts(s.Lines), Taken: s.Taken}
 }
@@ -15,7 +15,7 @@ func FromScreen(r *pb.ScreenResponse) swarm.Screen {
 	return swarm.Screen{Lines: texts(r.GetLines()), Taken: r.GetTaken()}
 }
 
-// AttachRequest converts what is known of the terminal to attach.
+// AttachRequest converts the facts about the terminal to attach.
 func AttachRequest(h swarm.Handle, o swarm.AttachOptions) *pb.AttachRequest {
 	return &pb.AttachRequest{Handle: Handle(h), Env: byteses(o.Env)}
 }

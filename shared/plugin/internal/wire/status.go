@@ -108,7 +108,7 @@ func fromWhere(w *pb.Where) swarm.Where {
 	return swarm.Where{Kind: Line(w.GetKind()), Name: Line(w.GetName()), Parts: fromParts(w.GetParts())}
 }
 
-// fromParts leaves out what is too much: a place has a few parts.
+// fromParts drops parts beyond the limit: a place has a few.
 func fromParts(parts map[string]string) map[string]string {
 	if len(parts) > maxNames {
 		return nil
@@ -136,7 +136,7 @@ func FromStatusResult(r *pb.StatusResult) swarm.StatusResult {
 	return swarm.StatusResult{Status: FromWorkerStatus(r.GetStatus())}
 }
 
-// KillResult converts what a kill did.
+// KillResult converts the result of a kill.
 func KillResult(r swarm.KillResult) *pb.KillResult {
 	return &pb.KillResult{
 		Status:       WorkerStatus(r.Status),

@@ -31,7 +31,7 @@ const (
 // it is too long for that.
 func Line(s string) string { return shorten(s, maxLine) }
 
-// shorten is cut with a mark of what is missing.
+// shorten is cut with a mark for the missing part.
 func shorten(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -10,9 +10,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Warm makes the tables by which the messages of the first calls of nearly every host
-// are encoded and decoded: Describe, and Status of a worker that runs. The first use of
-// a message makes them anyway, but that one a caller waits for. Later calls do nothing.
+// Warm builds the tables for encoding and decoding the messages of the usual first calls of
+// a host: Describe, and Status of a running worker. The first use of a message would build
+// them, but then a caller waits for it. Later calls do nothing.
 var Warm = sync.OnceFunc(func() {
 	running := swarm.StatusResult{Status: swarm.Status{State: swarm.StateRunning, Started: time.Unix(1, 0)}}
 	for _, m := range []proto.Message{

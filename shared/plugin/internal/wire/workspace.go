@@ -71,7 +71,7 @@ func FromWorkspaceState(s *pb.InspectResponse) swarm.WorkspaceState {
 	return swarm.WorkspaceState{Missing: s.GetMissing(), Kept: fromKept(s.GetKept())}
 }
 
-// RemoveResult converts what a removal did.
+// RemoveResult converts the result of a removal.
 func RemoveResult(r swarm.RemoveResult) *pb.RemoveResponse {
 	return &pb.RemoveResponse{Kept: kept(r.Kept), Rescues: convert(r.Rescues, rescue)}
 }

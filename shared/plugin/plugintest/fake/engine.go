@@ -12,8 +12,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Engine is where the workers live. It stays while backends come and go, as the
-// engine of a real backend does. Its methods may be called at the same time.
+// Engine holds the workers. Like the engine of a real backend, it outlives its backends.
+// Its methods may be called concurrently.
 type Engine struct {
 	mu      sync.Mutex
 	workers map[string]*worker
@@ -26,8 +26,8 @@ func NewEngine() *Engine { return &Engine{workers: map[string]*worker{}} }
 // Backend returns a backend on the engine.
 func (e *Engine) Backend() *Backend { return &Backend{engine: e} }
 
-// worker is one worker. Its fields are guarded by mu, but for those that are set
-// before it is known to anyone.
+// worker is one worker. Its fields are guarded by mu, except those that are set before the
+// worker is visible.
 type worker struct {
 	engine *Engine
 	spec   swarm.Spec
@@ -52,7 +52,7 @@ type worker struct {
 	changed    chan struct{} // closed and replaced when any of this changed
 }
 
-// announce wakes those who follow. The caller holds mu.
+// announce wakes the followers. The caller holds mu.
 func (w *worker) announce() {
 	close(w.changed)
 	w.changed = make(chan struct{})
@@ -63,7 +63,7 @@ func (w *worker) status() swarm.Status {
 	return st
 }
 
-// look returns the status and a channel that is closed when it may be another.
+// look returns the status and a channel that is closed when the status may have changed.
 func (w *worker) look() (swarm.Status, <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -77,7 +77,7 @@ func (w *worker) closeInput() error {
 	return nil
 }
 
-// hears has the worker say what it read, if it reads. The caller holds mu.
+// hears makes a worker that reads input write a line about it. The caller holds mu.
 func (w *worker) hears(line string) {
 	if w.spec.Command[0] == "echo" {
 		w.put(line, false)
@@ -112,7 +112,7 @@ func (b *Backend) Signal(_ context.Context, h swarm.Handle, o swarm.SignalOption
 	return nil
 }
 
-// height is how many lines a screen has.
+// height is the number of lines of a screen.
 const height = 24
 
 // Screen implements [swarm.Screener]: a screen shows the last of the output.

@@ -30,7 +30,7 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	w.underWay(1)
 	w.signal(o.Signal, swarm.CauseKilled)
 	if o.Detach {
-		// The engine goes on by itself: nobody's context matters any more.
+		// The engine continues by itself, independent of any context.
 		go func() {
 			defer w.underWay(-1)
 			_, _ = w.finish(context.WithoutCancel(ctx), o)
@@ -41,14 +41,14 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	return w.finish(ctx, o)
 }
 
-// underWay counts the kills, for who is too late.
+// underWay counts the kills, for completions that are too late.
 func (w *worker) underWay(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.kills += n
 }
 
-// finish waits out the grace and forces what is alive then.
+// finish waits for the grace and forces the end of processes that are still alive.
 func (w *worker) finish(ctx context.Context, o swarm.KillOptions) (swarm.KillResult, error) {
 	r := swarm.KillResult{Signal: o.Signal}
 	grace := time.NewTimer(o.Grace)

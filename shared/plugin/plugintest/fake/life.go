@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// ownerEvery is how often the process of an owner is looked at.
+// ownerEvery is how often the process of an owner is checked.
 const ownerEvery = 5 * time.Millisecond
 
 // end is the end of the main process. It reports whether that was the end of the
@@ -32,7 +32,7 @@ func (w *worker) end(e swarm.Exit) bool {
 	case len(w.restarts) < policy.Budget:
 		w.pid, w.last = 0, e
 		w.announce()
-		// Most of the delay, which is not what a fake is for, is left out.
+		// The fake leaves out most of the delay.
 		time.AfterFunc(policy.MinDelay, w.again)
 		return false
 	default:
@@ -131,7 +131,7 @@ func (w *worker) leave(o swarm.KillOptions) {
 	}
 }
 
-// endBy ends the worker, whoever is gone.
+// endBy ends the worker, even if its callers are gone.
 func (w *worker) endBy(o swarm.KillOptions) {
 	if o.Signal == "" {
 		o.Signal = defaultSignal

@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// awakeLimit is how long a shim that runs may take to answer before it is thought
-// to be stopped.
+// awakeLimit is how long a running shim may take to answer before it counts as stopped.
 const awakeLimit = 500 * time.Millisecond
 
-// keepAwake lets a shim go on that somebody has stopped, which would never answer,
-// until it is told to stop. Once is not enough: a shim may take a request on in
-// the very moment in which it is stopped.
+// keepAwake continues a stopped shim, which would never answer, again and again until its
+// context ends. Once is not enough: a shim may accept a request at the very moment at which
+// it is stopped.
 func keepAwake(dir, id string) (stop func()) {
 	done := make(chan struct{})
 	var owned sync.WaitGroup

@@ -9,24 +9,25 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// census is all processes of this machine at one moment. It answers whose they
-// are when the shim that would know is gone.
+// census is a list of all processes of this machine at one moment. It finds the processes
+// of a worker whose shim is gone.
 type census struct {
 	all      []proc.Process
 	children map[int][]proc.Process
 	marks    map[int]marks
 }
 
-// marks are what a process carries in its environment.
+// marks are the marks in the environment of a process.
 type marks struct {
 	worker string
-	// keeper is the mark of a shim or of a tmux server, and proven says that it is one.
+	// keeper is the mark of a shim or of a tmux server; proven says that the process really
+	// is one.
 	keeper string
 	proven bool
 }
 
 func takeCensus() *census {
-	// An error is that of a list cut short; what was read is still true.
+	// After an error the list is incomplete, but its entries are right.
 	all, _ := proc.Find(func(proc.Process) bool { return true })
 	c := &census{all: all, children: make(map[int][]proc.Process), marks: make(map[int]marks)}
 	for _, p := range all {

@@ -56,8 +56,8 @@ func Complete(ctx context.Context, dir, id, summary string, o swarm.KillOptions)
 	return fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
 }
 
-// oneLine makes one line of a text, without what a terminal would act on, and not
-// longer than a summary may be.
+// oneLine turns a text into one line without control characters, no longer than a summary
+// may be.
 func oneLine(s string) string {
 	words := strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)

@@ -32,8 +32,8 @@ type call struct {
 	stop  func() bool
 }
 
-// openCall connects to the shim of a run directory and sends it a request. The error
-// is errNoAnswer if there is none.
+// openCall connects to the shim of a run directory and sends it a request. The error is
+// errNoAnswer if no shim answers.
 func openCall(ctx context.Context, dir string, r rundir.Request) (*call, error) {
 	conn, err := connect(ctx, dir)
 	if err != nil {
@@ -73,12 +73,12 @@ func (c *call) answer(ctx context.Context) (rundir.Answer, error) {
 	return a, nil
 }
 
-// pause is how long to wait before a look at what no event tells of.
+// pause is the time between two checks of a condition without an event.
 const pause = 50 * time.Millisecond
 
-// connect connects to the socket of a run directory. A queue that is full of other
-// clients is not the end of a shim: connect tries again until the context ends. The
-// kernel does not report when there is room in it.
+// connect connects to the socket of a run directory. A full queue of clients does not mean
+// that the shim has ended: connect tries again until the context ends. The kernel does not
+// report free room in the queue.
 func connect(ctx context.Context, dir string) (conn, error) {
 	for {
 		conn, err := dial(ctx, dir)
@@ -103,8 +103,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// shimAlive reports whether the shim that wrote st is there. In another PID namespace,
-// such as that of a sandbox, its pid says nothing, but its socket answers.
+// shimAlive reports whether the shim that wrote st is alive. In another PID namespace, such
+// as that of a sandbox, its pid has no meaning, but its socket answers.
 func shimAlive(dir string, st rundir.Status) bool { return keeps(dir, st) || listens(dir) }
 
 // keeps reports whether the process that a status names as the shim is alive and carries
@@ -128,14 +128,13 @@ func keeps(dir string, st rundir.Status) bool {
 	return ok && int(owner.Uid) != os.Geteuid() && proc.RunsAs(st.Shim.PID, int(owner.Uid))
 }
 
-// IsKept reports whether the shim that wrote a status into the run directory dir may
-// still be there: it is alive, or it listens although its pid says nothing in the
-// caller's PID namespace. An error other than that there is no shim counts as its
-// presence.
+// IsKept reports whether the shim that wrote a status into the run directory dir may still
+// be alive: its process is alive, or it listens although its pid has no meaning in the
+// caller's PID namespace. Any error but a missing shim counts as its presence.
 func IsKept(dir string, st rundir.Status) bool { return shimAlive(dir, st) }
 
-// listens reports whether a shim listens on the socket of a run directory. Only a
-// refusal shows that there is none: a full queue, or a full table of files, does not.
+// listens reports whether a shim listens on the socket of a run directory. Only a refused
+// connection shows that there is none: a full queue, or too many open files, does not.
 func listens(dir string) bool {
 	conn, err := dial(context.Background(), dir)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 // maxSocketPath is the size of sun_path, less the zero byte at its end.
 const maxSocketPath = 107
 
-// dial connects through a descriptor of the directory where the path of the socket
-// is too long for the kernel. A unix socket connects at once or not at all. Package
-// net would ask for addresses that nobody needs, which adds up for a crowd.
+// dial connects through a descriptor of the directory where the path of the socket is too
+// long for the kernel. A unix socket connects at once or not at all. Package net would also
+// look up the addresses of the socket, which adds up for many workers.
 func dial(_ context.Context, dir string) (conn, error) {
 	path := filepath.Join(dir, rundir.Socket)
 	if len(path) > maxSocketPath {

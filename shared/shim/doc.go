@@ -1,12 +1,12 @@
-// Package shim is for those who have swarm-shim keep a worker: it starts a shim
-// and talks to it, through the run directory that the two share.
+// Package shim is the client of swarm-shim: it starts a shim for a worker and talks to it,
+// through the run directory that the two share.
 //
-// A backend gives a shim what [LaunchOf] makes of a spec, and has it started by
-// [Start], or by somebody else after [Prepare]. From then on it names the worker by
-// its run directory and its id, which are the [Worker] in its handle, and asks:
-// [Status] and [Find] look, [Wait] and [Watch] wait, [Output] reads the log, [Input],
-// [Signal] and [Complete] ask the shim for something, [Kill] has it end the worker. A
-// backend that embeds [Kept] has most of that as methods.
+// A backend turns a spec into a launch with [LaunchOf], and starts the shim with [Start],
+// or lets another program start it after [Prepare]. From then on it identifies the worker
+// by its run directory and its id, which are the [Worker] in its handle: [Status] and
+// [Find] return the state, [Wait] and [Watch] wait for changes, [Output] reads the log,
+// [Input], [Signal] and [Complete] send requests to the shim, and [Kill] makes it end the
+// worker. A backend that embeds [Kept] has most of that as methods.
 //
 // Plugins of local backends import it. The shim itself, package server, does
 // not, and neither does the host, which knows workers only through their
@@ -14,12 +14,11 @@
 //
 // # Facts
 //
-// Nothing here remembers anything. Every answer is derived from what is there at
-// that moment: the shim's record status.json, whether the process which that
-// record names is alive, and the shim's control socket. A shim that is alive
-// answers for its worker; one that left has written how the worker ended; one
-// that was killed has not, and then the worker is lost: what it left behind is
-// looked for among all processes and has to be proven the worker's.
+// This package holds no state. Every answer is derived from the facts of that moment: the
+// shim's record status.json, the process that this record names, and the shim's control
+// socket. A live shim answers for its worker. A shim that left has recorded the end of the
+// worker. A shim that was killed has not, and then the worker is lost: its remaining
+// processes are searched for among all processes and have to be proven the worker's.
 //
 // A directory that holds another id than the one given is [swarm.ErrStaleHandle].
 //

@@ -14,8 +14,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// errNoFacts means that there is no status.json: no shim got as far as starting
-// the worker, or the run directory is gone.
+// errNoFacts means that status.json does not exist: no shim has started the worker, or the
+// run directory is gone.
 var errNoFacts = errors.New("no status of the worker")
 
 // readFacts reads the shim's record of the worker with that id.
@@ -48,8 +48,8 @@ func readRecord(dir string) (rundir.Status, error) {
 	return st, nil
 }
 
-// runningOf and endedOf say what the record says; whether a worker that is
-// recorded as running really runs is not theirs to decide.
+// runningOf and endedOf return the recorded status; they do not check whether a worker that
+// is recorded as running really runs.
 func runningOf(st rundir.Status) swarm.Status {
 	s := swarm.Status{State: swarm.StateRunning, PID: st.Main.PID, Started: timeOf(st.StartedNS), Reason: st.Reason}
 	return withHistory(s, st)
@@ -70,8 +70,8 @@ func endedOf(st rundir.Status) swarm.Status {
 	}, st)
 }
 
-// Recorded returns what the shim has written down of the worker with that id: whether
-// a worker that is recorded as running still runs is another question, see [Status].
+// Recorded returns the shim's record of the worker with that id. It does not check whether
+// a worker that is recorded as running still runs, see [Status].
 func Recorded(dir, id string) (swarm.Status, error) {
 	st, err := readFacts(dir, id)
 	switch {
@@ -84,7 +84,7 @@ func Recorded(dir, id string) (swarm.Status, error) {
 	}
 }
 
-// withHistory adds what is true of a worker whatever its state.
+// withHistory adds the facts of a worker that do not depend on its state.
 func withHistory(s swarm.Status, st rundir.Status) swarm.Status {
 	s.Restarts = st.Restarts
 	for _, r := range st.LastRestarts {

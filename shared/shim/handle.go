@@ -19,8 +19,8 @@ type Worker struct {
 
 func (w Worker) named() bool { return w.ID != "" && filepath.IsAbs(w.Dir) }
 
-// EncodeHandle returns a handle of a version, with h as JSON. One that is too
-// large is [swarm.ErrInvalidSpec]: what is in it are paths.
+// EncodeHandle returns a handle of a version, with h as JSON. If it is too large, the error
+// is [swarm.ErrInvalidSpec], since its paths are too long.
 func EncodeHandle(version uint32, h any) (swarm.Handle, error) {
 	b, err := json.Marshal(h)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Kept is what shims do for any backend that has one for each of its workers. A
-// backend embeds it, and with it has the capabilities that are its methods.
+// Kept implements the capabilities that a backend gets from shims. A backend with one shim
+// for each worker embeds it.
 type Kept struct {
 	// Read returns the worker of a handle, of any version that the backend ever
 	// wrote.
@@ -24,14 +24,13 @@ var (
 	_ swarm.Announcer = Kept{}
 )
 
-// Announce says which fields of a spec are carried out beyond what every backend
-// has to. The input of a worker on a terminal is open whether or not a spec asks
-// for it.
+// Announce returns the optional fields of a spec that are supported. The input of a worker
+// on a terminal is open whether or not a spec asks for it.
 func (Kept) Announce() []swarm.Capability {
 	return []swarm.Capability{swarm.CapStdin, swarm.CapRestart, swarm.CapOwner, swarm.CapTranscript}
 }
 
-// Output reads what the worker wrote, see [Output].
+// Output reads the worker's output, see [Output].
 func (k Kept) Output(ctx context.Context, raw swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
 	w, err := k.Read(raw)
 	if err != nil {
@@ -67,7 +66,7 @@ func (k Kept) Signal(ctx context.Context, raw swarm.Handle, o swarm.SignalOption
 	return Signal(ctx, w.Dir, w.ID, o)
 }
 
-// Watch tells of changes of the worker until it has ended, see [Watch].
+// Watch reports the changes of the worker until it has ended, see [Watch].
 func (k Kept) Watch(ctx context.Context, raw swarm.Handle, each func(swarm.Status) error) error {
 	w, err := k.Read(raw)
 	if err != nil {

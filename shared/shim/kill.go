@@ -14,23 +14,23 @@ import (
 const DefaultSignal = "SIGTERM"
 
 const (
-	// acceptLimit is how long a shim may take to take a kill on over its socket, and
-	// orderLimit over its run directory. Both include that it is woken.
+	// acceptLimit is how long a shim may take to accept a kill over its socket, and
+	// orderLimit over its run directory. Both include the time to wake it.
 	acceptLimit = 5 * time.Second
 	orderLimit  = 3 * time.Second
-	// answerLimit is how long it may take beyond the grace to tell how a kill ended.
+	// answerLimit is how long it may take beyond the grace to report the result of a kill.
 	answerLimit = 10 * time.Second
-	// leaveLimit is how long it may take to leave when nothing of its worker is left.
+	// leaveLimit is how long it may take to leave after the end of its worker.
 	leaveLimit = 3 * time.Second
 )
 
 // Kill ends the worker and everything it started, see [swarm.Backend]. The shim
 // does it, and goes on if the context ends, which only ends the wait.
 //
-// A shim that does not take the kill on over its socket finds it in its run
-// directory. If it does not take it there either, or never tells how it ended, or if
-// the worker has lost its shim, the processes are ended from here: those that are
-// proven to be the worker's. So Kill returns at most 20 seconds after the grace.
+// A shim that does not accept the kill over its socket finds it in its run directory. If it
+// does not take it there either, or never reports the result, or if the worker has lost its
+// shim, this process ends the processes that are proven to be the worker's. So Kill returns
+// at most 20 seconds after the grace.
 func Kill(ctx context.Context, dir, id string, o swarm.KillOptions) (swarm.KillResult, error) {
 	k, err := Ask(ctx, dir, id, o, false)
 	if err != nil {
@@ -50,20 +50,19 @@ type Killing struct {
 	began   time.Time
 	// call is nil if the shim can't be asked over its socket.
 	call *call
-	// shim is what the shim wrote, if it is alive and can't be asked; ordered is when
-	// it took the kill on all the same, or zero.
+	// shim is the status of a shim that is alive and can't be asked; ordered is when it
+	// accepted the kill all the same, or zero.
 	shim    *rundir.Status
 	ordered time.Time
 }
 
-// Ask begins to kill the worker and returns once its shim will carry that
-// through, or at once if there is no shim. It is for a backend that has something
-// to do itself in the meantime. The caller asks for the Result or for Detach, and
-// calls Close in any case.
+// Ask begins to kill the worker and returns once its shim is sure to carry that out, or at
+// once if there is no shim. It is for a backend that has work of its own in the meantime.
+// The caller calls Result or Detach, and Close in any case.
 //
-// closing is for a backend that closes the worker's terminal next, and keeps what it
-// shows until then in [rundir.ScreenFile]: the first signal is sent when that has
-// happened. One that then can't close it calls [Killing.GoOn].
+// closing is for a backend that closes the worker's terminal next, and first saves its
+// screen in [rundir.ScreenFile]: the first signal is sent after that. A backend that can't
+// close the terminal calls [Killing.GoOn].
 func Ask(ctx context.Context, dir, id string, o swarm.KillOptions, closing bool) (*Killing, error) {
 	if o.Signal == "" {
 		o.Signal = DefaultSignal
@@ -120,7 +119,7 @@ func (k *Killing) unanswered(ctx context.Context) error {
 
 // accepted returns once the shim has taken the kill on.
 func (k *Killing) accepted(ctx context.Context, closing bool) (*call, error) {
-	// A shim that is stopped takes nobody out of its queue.
+	// A stopped shim accepts no clients from its queue.
 	defer keepAwake(k.dir, k.id)()
 	bounded, cancel := context.WithTimeout(ctx, acceptLimit)
 	defer cancel()
@@ -140,8 +139,8 @@ func (k *Killing) accepted(ctx context.Context, closing bool) (*call, error) {
 	return c, nil
 }
 
-// isImpostor reports whether somebody else listens on the socket than the shim, which
-// is there.
+// isImpostor reports whether another process listens on the socket although the shim is
+// alive.
 func (k *Killing) isImpostor(c *call) bool {
 	pid := peerPID(c.conn)
 	st, err := readFacts(k.dir, k.id)
@@ -164,8 +163,8 @@ func (k *Killing) request(closing bool) rundir.Request {
 	}
 }
 
-// GoOn says, after an [Ask] that is closing, that the terminal can't be closed: the shim sends
-// the first signal at once.
+// GoOn tells the shim, after an [Ask] with closing, that the terminal can't be closed: the
+// shim sends the first signal at once.
 func (k *Killing) GoOn() {
 	if k.call != nil {
 		// An older shim goes on by itself, a little later.
@@ -205,7 +204,7 @@ func (k *Killing) Result(ctx context.Context) (swarm.KillResult, error) {
 	return r, survived(r.Survivors)
 }
 
-// Detach returns what is known now; the kill goes on without the caller.
+// Detach returns the present status; the kill continues without the caller.
 func (k *Killing) Detach(ctx context.Context) (swarm.KillResult, error) {
 	if k.call == nil && k.ordered.IsZero() {
 		if k.shim != nil {
@@ -224,11 +223,11 @@ func (k *Killing) Close() {
 	}
 }
 
-// deadline is when the shim must have told how the kill ended.
+// deadline is when the shim must have reported the result of the kill.
 func (k *Killing) deadline() time.Time { return k.began.Add(max(k.opts.Grace, 0) + answerLimit) }
 
-// ended is the result for a worker whose end is recorded. It was this kill's doing
-// if that was under way by then.
+// ended is the result for a worker whose end is recorded. The end is due to this kill if
+// the kill was in progress by then.
 func (k *Killing) ended(st rundir.Status) swarm.KillResult {
 	r := swarm.KillResult{Status: endedOf(st)}
 	if k.call == nil && k.shim == nil || timeOf(st.EndedNS).Before(k.began) {
@@ -239,7 +238,8 @@ func (k *Killing) ended(st rundir.Status) swarm.KillResult {
 	return r
 }
 
-// withoutShim is for a worker whose shim has left: it ended, or it is lost.
+// withoutShim returns the result for a worker whose shim has left: the worker has ended, or
+// it is lost.
 func (k *Killing) withoutShim(ctx context.Context) (swarm.KillResult, error) {
 	st, err := readFacts(k.dir, k.id)
 	if err != nil && !errors.Is(err, errNoFacts) {
@@ -267,5 +267,5 @@ func survived(ps []swarm.Process) error {
 	return fmt.Errorf("%w: %s (pid %d)%s", swarm.ErrSurvivors, ps[0].Name, ps[0].PID, more)
 }
 
-// Accepted says that a shim has taken the kill on.
+// Accepted reports whether a shim has accepted the kill.
 func (k *Killing) Accepted() bool { return k.call != nil }

@@ -8,10 +8,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// LaunchOf returns what the shim has to know to start the worker of a spec. Its
-// environment is that of [swarm.Spec.Environ] without what a worker must not
-// have: the keeper's marker and its caller's token. One of its own is in
-// [swarm.Spec.Env].
+// LaunchOf returns the launch file for the worker of a spec. Its environment is that of
+// [swarm.Spec.Environ] without the variables that a worker must not have: the mark of a
+// shim and its caller's token. The worker's own token is in [swarm.Spec.Env].
 func LaunchOf(spec swarm.Spec) rundir.Launch {
 	if spec.Local != nil {
 		local := *spec.Local

@@ -20,8 +20,8 @@ type record struct {
 	text    []byte
 }
 
-// parseRecord reads a line without its newline. One that is no record, which only
-// a damaged file holds, is not ok.
+// parseRecord reads a line without its newline. ok is false for an invalid record, which
+// only a damaged file holds.
 func parseRecord(line []byte) (r record, ok bool) {
 	var stream, tag []byte
 	if r.time, line, ok = bytes.Cut(line, []byte(" ")); !ok {

@@ -15,8 +15,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// isShim reports whether the process that status.json names as the shim is there, and
-// may be signalled. A shim of another user is an error.
+// isShim reports whether the process that status.json names as the shim is alive and may be
+// signalled. A shim of another user is an error.
 func isShim(dir string, st rundir.Status) (bool, error) {
 	if !keeps(dir, st) {
 		return false, nil
@@ -57,7 +57,7 @@ func (k *Killing) order(ctx context.Context, shim proc.Identity) (taken bool, er
 	}
 }
 
-// writeOrder writes the request of the kill into a file beside the order's.
+// writeOrder writes the request of the kill into a file beside the order file.
 func (k *Killing) writeOrder() (name string, err error) {
 	f, err := os.CreateTemp(k.dir, rundir.OrderFile+".*")
 	if err == nil {
@@ -73,13 +73,13 @@ func (k *Killing) writeOrder() (name string, err error) {
 	return f.Name(), err
 }
 
-// carriedOut waits for the outcome of a kill that the shim took from the run
-// directory, which it tells only by its end.
+// carriedOut waits for the outcome of a kill that the shim took from the run directory; its
+// only answer is its end.
 func (k *Killing) carriedOut(ctx context.Context) (swarm.KillResult, error) {
 	defer keepAwake(k.dir, k.id)()
 	limit := k.deadline()
 	if !k.opts.Force {
-		// The worker may stay, and then nobody tells.
+		// The worker may survive, and then there is no answer.
 		limit = k.ordered.Add(max(k.opts.Grace, 0) + time.Second)
 	}
 	bounded, cancel := context.WithDeadline(ctx, limit)
@@ -90,8 +90,8 @@ func (k *Killing) carriedOut(ctx context.Context) (swarm.KillResult, error) {
 	return k.silent(ctx)
 }
 
-// silent deals with a shim that has taken the kill on and does not tell how it ended.
-// Most often it has left.
+// silent handles a shim that has accepted the kill and does not report its result. Usually
+// it has left.
 func (k *Killing) silent(ctx context.Context) (swarm.KillResult, error) {
 	if ctx.Err() != nil {
 		return swarm.KillResult{}, ctx.Err()
@@ -110,9 +110,9 @@ func (k *Killing) silent(ctx context.Context) (swarm.KillResult, error) {
 	return k.byHand(ctx, st, false)
 }
 
-// byHand ends the processes of a worker whose shim is alive and does nothing. signal
-// says that they did not get their first signal yet. The shim itself is not ended: it
-// records the end, should it ever go on.
+// byHand ends the processes of a worker whose shim is alive and does nothing. signal says
+// that they have not got their first signal yet. The shim itself is not ended: if it ever
+// continues, it records the end.
 func (k *Killing) byHand(ctx context.Context, st rundir.Status, signal bool) (swarm.KillResult, error) {
 	sig := proc.SignalNumber(k.opts.Signal)
 	if sig == 0 {
@@ -140,7 +140,7 @@ func (k *Killing) byHand(ctx context.Context, st rundir.Status, signal bool) (sw
 	}
 	if len(left) > 0 && k.opts.Force {
 		r.Forced = true
-		// One that goes on after all must not start the worker again.
+		// A shim that continues after all must not start the worker again.
 		_ = st.Shim.Signal(syscall.SIGTERM)
 		var err error
 		if left, err = force(ctx, left, look); err != nil {

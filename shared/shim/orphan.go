@@ -14,11 +14,11 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// rounds bounds the looks for processes that fork faster than they are ended.
+// rounds bounds the searches for processes that fork faster than they are ended.
 const rounds = 100
 
-// forceLimit is how long to wait for processes that were sent SIGKILL: the kernel
-// takes its time with large ones, and those that hang in it never end.
+// forceLimit is how long to wait for processes after a SIGKILL: the kernel needs time for
+// large ones, and those that hang in it never end.
 const forceLimit = 5 * time.Second
 
 // killOrphans ends the processes that a lost worker left behind. They have no parent any
@@ -84,7 +84,7 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 // It returns the survivors.
 func force(ctx context.Context, left []proc.Process, look func() []proc.Process) ([]proc.Process, error) {
 	for range rounds {
-		// Stopped first, so that none forks while its siblings are ended.
+		// They are stopped first, so that none forks while its siblings are ended.
 		for _, p := range left {
 			send(p, syscall.SIGSTOP)
 		}
@@ -103,8 +103,8 @@ func force(ctx context.Context, left []proc.Process, look func() []proc.Process)
 	return left, nil
 }
 
-// send signals a process if it is still the one that was proven. One that is
-// stopped sees a signal only once it goes on.
+// send signals a process if it is still the proven one. A stopped process sees a signal
+// only once it continues.
 func send(p proc.Process, sig syscall.Signal) {
 	// A process that is gone needs no signal; one that may not be signalled is a survivor.
 	if p.Signal(sig) == nil && p.State == 'T' && sig != syscall.SIGSTOP && sig != syscall.SIGKILL {
@@ -112,8 +112,8 @@ func send(p proc.Process, sig syscall.Signal) {
 	}
 }
 
-// awaitAll returns when all have ended or the time is over, and with an error
-// only if the context ended.
+// awaitAll returns when all processes have ended or the time is over. It returns an error
+// only if the context has ended.
 func awaitAll(ctx context.Context, ps []proc.Process, limit time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, max(limit, 0))
 	defer cancel()

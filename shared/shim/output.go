@@ -32,8 +32,7 @@ func Output(ctx context.Context, dir string, o swarm.OutputOptions, each func(sw
 
 // follow reads until the worker has ended and its last output was read.
 func (r *reader) follow(ctx context.Context) error {
-	// The watch comes before the first look, so that nothing happens unseen
-	// between the two.
+	// The watch begins before the first read, so that no change is missed between the two.
 	w, err := newWatch(r.dir)
 	if err != nil {
 		return err
@@ -58,9 +57,8 @@ func (r *reader) follow(ctx context.Context) error {
 		return err
 	}
 	for {
-		// The order matters: what the worker wrote was written before its end. Whether
-		// the shim is there is not asked for each piece of output: that may cost it a
-		// connection.
+		// The order matters: all output was written before the end was recorded. The shim
+		// is not checked for each piece of output, since that may need a connection.
 		over := gone.Load() || r.ended()
 		if err := r.extend(); err != nil {
 			return err

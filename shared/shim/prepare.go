@@ -26,20 +26,20 @@ const undoLimit = 8 * time.Second
 // errLeft is why waiting for a shim ends that left without a word.
 var errLeft = fmt.Errorf("%w: swarm-shim ended before it started the worker", swarm.ErrUnavailable)
 
-// atOnce ends a worker that nobody has seen yet.
+// atOnce ends a worker that no caller knows yet.
 var atOnce = swarm.KillOptions{Signal: "SIGKILL", Force: true}
 
-// Starting is a shim that is being started by somebody else, such as the server
-// of a terminal multiplexer. It is made by [Prepare].
+// Starting is a shim that another program starts, such as the server of a terminal
+// multiplexer. It is made by [Prepare].
 type Starting struct {
 	dir, id string
 	ready   *os.File
 }
 
-// Prepare writes what a shim needs into the run directory. Whoever starts the
-// shim then gives it the directory as its only argument and [swarm.EnvKeeper],
-// with the worker's id, in its environment. A directory that a shim was started
-// in before is [swarm.ErrExists].
+// Prepare writes the files that a shim needs into the run directory. The program that
+// starts the shim passes the directory as its only argument, and [swarm.EnvKeeper], with
+// the worker's id, in its environment. For a directory in which a shim was started before,
+// the error is [swarm.ErrExists].
 //
 // The caller waits for the outcome with Watch, and calls Close in any case.
 func Prepare(dir string, l rundir.Launch) (*Starting, error) {
@@ -65,15 +65,15 @@ func Prepare(dir string, l rundir.Launch) (*Starting, error) {
 	return s, nil
 }
 
-// open opens the FIFO for writing too: opening for reading alone would block, or
-// read end of file, for as long as there is no writer.
+// open opens the FIFO for writing too: opening it only for reading would block, or read end
+// of file, until there is a writer.
 func (s *Starting) open(name string) (err error) {
 	s.ready, err = os.OpenFile(name, os.O_RDWR|unix.O_NOFOLLOW, 0)
 	return err
 }
 
-// writeLaunch writes the one file with secrets in it: whoever could read a
-// process's environment may read it, and nobody else.
+// writeLaunch writes the only file with secrets in it. Its mode allows reading to the same
+// users who can read a process's environment.
 func writeLaunch(dir string, l rundir.Launch) error {
 	b, err := rundir.EncodeLaunch(l)
 	if err != nil {
@@ -87,9 +87,9 @@ func writeLaunch(dir string, l rundir.Launch) error {
 	return errors.Join(err, f.Close())
 }
 
-// Watch returns nil once the worker runs. With an error nothing of shim and worker
-// is left: what the shim says against the launch is [swarm.ErrInvalidSpec], a shim
-// that left without a word is [swarm.ErrUnavailable], or else it is the context's.
+// Watch returns nil once the worker runs. After an error neither shim nor worker remains.
+// The error is [swarm.ErrInvalidSpec] if the shim refused the launch,
+// [swarm.ErrUnavailable] if it left without an answer, or that of the context.
 func (s *Starting) Watch(ctx context.Context, shim proc.Identity) error {
 	waiting, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -105,10 +105,10 @@ func (s *Starting) Watch(ctx context.Context, shim proc.Identity) error {
 	return err
 }
 
-// wait reads what the shim says.
+// wait reads the answer of the shim.
 func (s *Starting) wait(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
-		// An empty line wakes the reader up, behind what the shim wrote before.
+		// An empty line wakes the reader, after the lines that the shim wrote before.
 		_, _ = s.ready.WriteString("\n")
 	})
 	defer stop()
@@ -129,16 +129,16 @@ func (s *Starting) wait(ctx context.Context) error {
 	return fmt.Errorf("%w: swarm-shim said %q", swarm.ErrUnavailable, line)
 }
 
-// Abandon ends a shim that was not seen to start its worker, and a worker that it
-// may have started all the same, and returns when both are gone. It goes on if the
-// context ends, but not for ever.
+// Abandon ends a shim that has not reported the start of its worker, and a worker that it
+// may have started all the same, and returns when both are gone. It continues for a limited
+// time if the context ends.
 func (s *Starting) Abandon(ctx context.Context, shim proc.Identity) {
 	ctx = context.WithoutCancel(ctx)
 	bounded, cancel := context.WithTimeout(ctx, undoLimit)
 	defer cancel()
 	// A shim that has not come so far finds nothing to start.
 	_ = os.Remove(filepath.Join(s.dir, rundir.LaunchFile))
-	// The order to leave is for one that does not listen yet.
+	// The signal is for a shim that does not listen yet.
 	_ = shim.Signal(syscall.SIGTERM)
 	s.killStarted(bounded, shim)
 	if proc.AwaitEnd(bounded, shim) == nil {

@@ -12,33 +12,33 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// reader reads a log forwards, across rotations: it holds the files open that it
-// has not read, so it does not lose what the shim drops meanwhile.
+// reader reads a log forwards, across rotations: it holds the unread files open, so it does
+// not lose files that the shim drops meanwhile.
 type reader struct {
 	dir  string
 	opts swarm.OutputOptions
 	each func(swarm.Output) error
 	// files are oldest first; the first one is being read.
 	files []*os.File
-	// rest is the unfinished line at the end of what was read.
+	// rest is the unfinished line at the end of the read bytes.
 	rest []byte
-	// long says that the line which is being read is longer than a record can be.
+	// long says that the current line is longer than a record can be.
 	long bool
-	// skipped says that the next piece is not the first one of what is kept, or
-	// not the first one that is given to each.
+	// skipped says that the next piece is not the first kept one, or not the first one that
+	// is passed to each.
 	skipped bool
-	// dropped is how much was dropped before the first piece of what is kept.
+	// dropped is how much was dropped before the first kept piece.
 	dropped int64
 }
 
-// begin opens the log where the options say.
+// begin opens the log at the position that the options select.
 func (r *reader) begin(ctx context.Context) error {
 	files, err := openSegments(r.dir)
 	if err != nil {
 		return err
 	}
 	r.files = files
-	// A log without a record of what was dropped dropped nothing.
+	// A log without a record of dropped output has dropped nothing.
 	if st, err := readRecord(r.dir); err == nil {
 		r.dropped = st.DroppedBytes
 	}
@@ -91,7 +91,7 @@ func (r *reader) drain(ctx context.Context, over bool) error {
 	return nil
 }
 
-// extend opens what the shim began since.
+// extend opens the files that the shim has begun since.
 func (r *reader) extend() error {
 	var files []*os.File
 	var err error
@@ -104,7 +104,7 @@ func (r *reader) extend() error {
 	return err
 }
 
-// take splits what was read into lines.
+// take splits the read bytes into lines.
 func (r *reader) take(b []byte) error {
 	for {
 		line, after, found := bytes.Cut(b, []byte{'\n'})
@@ -142,7 +142,7 @@ func (r *reader) cut() error {
 	return r.give(line, true)
 }
 
-// give gives a record to each, if the options want it.
+// give passes a record to each, if the options select it.
 func (r *reader) give(line []byte, cut bool) error {
 	rec, ok := parseRecord(line)
 	if !ok || r.opts.Stream != "" && rec.stream != r.opts.Stream {
@@ -161,8 +161,8 @@ func (r *reader) give(line []byte, cut bool) error {
 	return r.each(out)
 }
 
-// skipHole passes over a hole that begins with the zeros that were read: a file of any
-// size costs nothing to make. A shim leaves none, so all of it is one damaged line.
+// skipHole skips a hole that begins with the zeros that were read: a sparse file of any
+// size is easy to create. A shim makes no holes, so all of it counts as one damaged line.
 func (r *reader) skipHole(zeros []byte) {
 	r.rest, r.long = nil, r.long || len(r.rest)+len(zeros) > 0
 	f := r.files[0]

@@ -14,10 +14,10 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Recover returns the shim of a worker whose start was interrupted on this side:
-// whoever called [Start] or [Prepare] is gone. [swarm.ErrNotFound] is final: no
-// shim will start that worker any more. A start that is still under way is waited
-// for.
+// Recover returns the shim of a worker whose start was interrupted on this side: the
+// process that called [Start] or [Prepare] is gone. The error [swarm.ErrNotFound] is final:
+// no shim will start that worker any more. Recover waits for a start that is still in
+// progress.
 func Recover(ctx context.Context, dir, id string) (proc.Identity, error) {
 	if shim, ok := Find(dir, id); ok {
 		return shim, nil
@@ -30,8 +30,8 @@ func Recover(ctx context.Context, dir, id string) (proc.Identity, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return proc.Identity{}, err
 	}
-	// There was no launch file yet, or a shim took it. That shim holds the lock
-	// until its status is written, or it is gone.
+	// There was no launch file yet, or a shim took it. That shim holds the lock until it
+	// has written its status or has ended.
 	err := awaitUnlocked(ctx, dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return proc.Identity{}, err
@@ -42,13 +42,13 @@ func Recover(ctx context.Context, dir, id string) (proc.Identity, error) {
 	return proc.Identity{}, notFound
 }
 
-// awaitUnlocked returns when nobody holds the lock on the run directory.
+// awaitUnlocked returns when no process holds the lock on the run directory.
 func awaitUnlocked(ctx context.Context, dir string) error {
 	got := make(chan error, 1)
 	go func() {
 		d, err := safefile.LockDir(dir, safefile.Shared)
 		if err == nil {
-			// This gives the lock back, even if nothing waits for it any more.
+			// This releases the lock, even if nothing waits for it any more.
 			err = d.Close()
 		}
 		got <- err

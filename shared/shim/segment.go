@@ -12,10 +12,10 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-// openSegments opens the files of a log, oldest first. The shim may rename them
-// meanwhile, each only to an older place. So they are opened newest first: then a
-// rotation shows one of them twice, and hides none. After more than one, the
-// newest is another one, and the look is taken again.
+// openSegments opens the files of a log, oldest first. The shim may rename them meanwhile,
+// each only to an older number. So they are opened newest first: a rotation then shows one
+// of them twice, and hides none. After more than one rotation the newest file is a
+// different one, and everything is opened again.
 func openSegments(dir string) ([]*os.File, error) {
 	for {
 		files, err := openOnce(dir)
@@ -48,8 +48,8 @@ func openOnce(dir string) ([]*os.File, error) {
 	return files, nil
 }
 
-// openAfter opens the files that are newer than the given one: all, if that is
-// not kept any more.
+// openAfter opens the files that are newer than the given one: all, if the given one is no
+// longer kept.
 func openAfter(dir string, f *os.File) ([]*os.File, error) {
 	files, err := openSegments(dir)
 	if err != nil {
@@ -64,8 +64,8 @@ func openAfter(dir string, f *os.File) ([]*os.File, error) {
 	return files, nil
 }
 
-// isNewest says whether f is the newest file of a log. That is the one which the
-// shim writes to, but for a moment in each rotation.
+// isNewest says whether f is the newest file of a log. The shim writes to it, except for a
+// moment in each rotation.
 func isNewest(dir string, f *os.File) bool {
 	for i := range rundir.Segments {
 		newest, err := os.Lstat(segment(dir, i))
@@ -75,7 +75,7 @@ func isNewest(dir string, f *os.File) bool {
 		info, statErr := f.Stat()
 		return err == nil && statErr == nil && os.SameFile(info, newest)
 	}
-	// All are gone, so none is newer.
+	// All files are gone, so none is newer.
 	return true
 }
 

@@ -9,9 +9,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Signal sends a signal that is not meant to end the worker, see
-// [swarm.Signaller]. Between two starts there is nobody to get it:
-// [swarm.ErrUnavailable].
+// Signal sends a signal that is not meant to end the worker, see [swarm.Signaller]. Between
+// two starts there is no process that could get it: [swarm.ErrUnavailable].
 func Signal(ctx context.Context, dir, id string, o swarm.SignalOptions) error {
 	signal, err := swarm.ParseSignal(o.Signal)
 	if err != nil {
@@ -46,19 +45,19 @@ func request(ctx context.Context, dir string, r rundir.Request, data []byte) (ru
 }
 
 func exchange(ctx context.Context, dir string, r rundir.Request, data []byte) (rundir.Answer, error) {
-	// A shim that is stopped takes nobody out of its queue.
+	// A stopped shim accepts no clients from its queue.
 	defer keepAwake(dir, r.ID)()
 	c, err := openCall(ctx, dir, r)
 	if err != nil {
 		return rundir.Answer{}, err
 	}
 	defer c.close()
-	// One that does not take all of it has an answer to say why.
+	// A shim that does not accept all of it answers with the reason.
 	_, _ = c.conn.Write(data)
 	return c.answer(ctx)
 }
 
-// hasEnded says whether nothing can be asked of the worker any more.
+// hasEnded reports whether the worker can't take requests any more.
 func hasEnded(dir, id string) bool {
 	s, err := Status(dir, id)
 	return err == nil && s.State != swarm.StateRunning

@@ -17,10 +17,9 @@ import (
 // fails, as with a full table of files.
 var identify = proc.Identify
 
-// Start starts a shim of its own session, which shares no descriptor and no
-// environment with the caller, and returns once the worker runs. With an error
-// neither is left; what the shim says against the launch is
-// [swarm.ErrInvalidSpec].
+// Start starts a shim of its own session, which shares no descriptor and no environment
+// with the caller, and returns once the worker runs. After an error neither remains; if the
+// shim refused the launch, the error is [swarm.ErrInvalidSpec].
 func Start(ctx context.Context, shimPath, dir string, l rundir.Launch) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -45,8 +44,8 @@ func Start(ctx context.Context, shimPath, dir string, l rundir.Launch) error {
 	pid := cmd.Process.Pid
 	id, err := identify(pid)
 	if err != nil {
-		// Not reaped yet, the pid is still the shim's: no other process can be meant.
-		// One that nobody can name would stay without anybody who knows of it.
+		// The shim is not reaped yet, so the pid is still its own. A shim without a known
+		// identity would run on unnoticed.
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		return fmt.Errorf("%w: swarm-shim (pid %d): %w", swarm.ErrUnavailable, pid, errors.Join(err, ended(ctx, dir, l.ID)))

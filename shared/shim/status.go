@@ -8,15 +8,15 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Status tells how the worker is, see [swarm.Backend]. It changes nothing. A
-// worker that is lost has its reason, and the processes that outlived its shim.
+// Status returns the status of the worker, see [swarm.Backend]. It changes nothing. The
+// status of a lost worker holds the reason, and the processes that outlived its shim.
 func Status(dir, id string) (swarm.Status, error) { return new(Look).Status(dir, id) }
 
-// Look is one look at this machine, for asking after many workers: what all of
-// them need is read once, when the first one needs it. The zero value is ready.
-// It is for one goroutine, and to be dropped soon, for it does not change.
+// Look is a view of this machine at one moment, for the status of many workers: shared
+// facts are read once, when the first worker needs them. The zero value is ready for use.
+// It is for one goroutine and a short time, since it is never refreshed.
 type Look struct {
-	// Most looks need no census: only lost workers do.
+	// Only lost workers need a census.
 	census *census
 }
 
@@ -35,7 +35,7 @@ func (l *Look) Status(dir, id string) (swarm.Status, error) {
 	if shimAlive(dir, st) {
 		return runningOf(st), nil
 	}
-	// A shim that left between the two looks wrote how its worker ended before.
+	// A shim that left between the two checks has recorded the end of its worker before.
 	if again, err := readFacts(dir, id); err == nil {
 		st = again
 	}
@@ -45,8 +45,8 @@ func (l *Look) Status(dir, id string) (swarm.Status, error) {
 	return l.lost(st, id), nil
 }
 
-// lost is the status of a worker whose shim is gone and left no end behind. st is
-// zero if it left nothing at all.
+// lost returns the status of a worker whose shim is gone without a recorded end. st is zero
+// if the shim left no status at all.
 func (l *Look) lost(st rundir.Status, id string) swarm.Status {
 	s := withHistory(swarm.Status{State: swarm.StateLost, Started: timeOf(st.StartedNS)}, st)
 	switch {

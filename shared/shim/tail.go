@@ -14,8 +14,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// place is a position in a log: a file of those that are open, oldest first, and
-// an offset in it.
+// place is a position in a log: the index of an open file, oldest first, and an offset in
+// it.
 type place struct {
 	file   int
 	offset int64
@@ -63,8 +63,8 @@ func backwards(ctx context.Context, f *os.File, each func(begin, end int64, line
 	if err != nil {
 		return false, err
 	}
-	// data is what of the file from pos on was not given to each; it ends with a
-	// newline, but for the unfinished line at the very end, which is left out.
+	// data is the part of the file from pos on that was not passed to each. It ends with a
+	// newline: the unfinished line at the very end is left out.
 	var data []byte
 	whole := false
 	var extents []extent
@@ -110,14 +110,14 @@ func backwards(ctx context.Context, f *os.File, each func(begin, end int64, line
 	return false, nil
 }
 
-// extent is a part of a file that is no hole.
+// extent is a part of a file that is not a hole.
 type extent struct{ begin, end int64 }
 
 // maxExtents bounds the memory for them; beyond that, holes are read as zeros.
 const maxExtents = 1 << 16
 
-// extentsOf returns the parts of a file that are no holes, in order. A file system
-// that knows no holes has one.
+// extentsOf returns the parts of a file that are not holes, in order. On a file system
+// without holes there is one.
 func extentsOf(f *os.File) []extent {
 	// Reading goes on where the file began.
 	defer func() { _, _ = f.Seek(0, io.SeekStart) }()

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// watch looks now and then: kqueue tells of changes in a directory, and not of
-// writes to the files in it.
+// watch polls: kqueue reports changes in a directory, but not writes to the files in it.
 type watch struct {
 	ticker *time.Ticker
 	woken  chan struct{}

@@ -1,6 +1,6 @@
-// Package tomlscan finds the keys of a TOML document without parsing it: their places,
-// which the TOML library does not tell, and whether there are too many of them for the
-// library, or too deep ones.
+// Package tomlscan finds the keys of a TOML document without parsing it: their positions,
+// which the TOML library does not report, and whether they are too many or too deep for the
+// library.
 package tomlscan
 
 import (
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Spot is where a key and its value are, as offsets. The key of a table is in
-// its brackets; it has no value.
+// Spot holds the offsets of a key and its value. The key of a table is in its brackets;
+// it has no value.
 type Spot struct{ Key, Value int }
 
 // These bound the contents of a document. The TOML library spends time and memory on each
@@ -21,19 +21,17 @@ const (
 	maxParts = 50_000
 )
 
-// TooLarge says at which offset a document becomes more than the TOML library may be
-// given, and why.
+// TooLarge holds the offset at which a document exceeds the limits, and the reason.
 type TooLarge struct {
 	At  int
 	Why string
 }
 
-// Keys returns the spot of every key of a document, in order, those of inline
-// tables included: the order of the Keys of the TOML library's MetaData, which knows
-// the keys but not their places. It is meant to be called before the document is
-// parsed, so src may be anything; if it is not valid, the spots before the mistake are
-// right, and so is what is said of its size. A document that is [TooLarge] must not be
-// parsed.
+// Keys returns the spot of every key of a document, in order, those of inline tables
+// included: the order of the Keys of the TOML library's MetaData, which knows the keys but
+// not their places. It is meant to be called before the document is parsed, so src may be
+// anything; if it is not valid, the spots before the mistake are right, and so is the check
+// of its size. A document that is [TooLarge] must not be parsed.
 func Keys(src string) ([]Spot, *TooLarge) {
 	s := scanner{src: src}
 	for s.blanks(); s.at < len(src); s.blanks() {

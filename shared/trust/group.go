@@ -66,7 +66,7 @@ func privateGroup(path string, info fs.FileInfo) bool {
 	return onlyMember(st.Gid, accounts())
 }
 
-// database is the part of the user database that tells who is in which group.
+// database is the part of the user database that holds the members of groups.
 type database struct{ passwd, group string }
 
 // accounts reads the local user database once.

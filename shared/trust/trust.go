@@ -1,6 +1,6 @@
-// Package trust holds the owner rule, which decides what swarm believes and
-// runs: a file or directory is trusted only if it and every directory above it
-// are owned by the effective user or root and can't be written by others.
+// Package trust holds the owner rule, which decides which files swarm believes and runs: a
+// file or directory is trusted only if it and every directory above it are owned by the
+// effective user or root and can't be written by others.
 //
 // Two things that look like exceptions follow from the rule's purpose. A sticky
 // directory that everybody can write, such as /tmp, may contain what the user
@@ -66,8 +66,8 @@ func Path(path string) error {
 	return w.check(path)
 }
 
-// Dir is [Path] for a directory in which everything is believed, whoever made it: so
-// others may not create files there either, not even in a sticky directory.
+// Dir is [Path] for a directory whose files are believed whoever created them: so others
+// may not create files there either, not even in a sticky directory.
 func Dir(path string) error {
 	if err := Path(path); err != nil {
 		return err

@@ -20,7 +20,7 @@ const (
 	AnswerLate = "late"
 	// AnswerPending is for an input that was not read yet.
 	AnswerPending = "pending"
-	// AnswerBusy says that it can't be done now; Text says why.
+	// AnswerBusy says that the request can't be carried out now; Text holds the reason.
 	AnswerBusy = "busy"
 )
 
@@ -34,7 +34,7 @@ type Answer struct {
 	Already bool
 	// Signal is the first signal that was sent, empty if none was.
 	Signal string
-	// Survivors are who is still alive; for survivors.
+	// Survivors are the processes that are still alive; for survivors.
 	Survivors []Survivor
 	// Text is for the user; for error and busy.
 	Text string
@@ -79,8 +79,8 @@ func (a Answer) String() string {
 	}
 }
 
-// ParseAnswer reads a line that was written by [Answer.String]. Fields that it
-// does not know it leaves out: a newer shim may say more.
+// ParseAnswer reads a line that was written by [Answer.String]. It ignores unknown fields:
+// a newer shim may send more.
 func ParseAnswer(line string) (Answer, error) {
 	kind, rest, _ := strings.Cut(line, " ")
 	a := Answer{Kind: kind}

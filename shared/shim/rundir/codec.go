@@ -9,8 +9,7 @@ import (
 // the order of its table of fields.
 type field[T any] struct {
 	key string
-	// values returns what is written: one entry for each, none if the field is left
-	// out.
+	// values returns the written entries, none if the field is left out.
 	values func(*T) []string
 	// set takes one value that was read and reports whether it is valid.
 	set func(r *T, value string) bool

@@ -6,12 +6,12 @@ import (
 )
 
 // JournalLink is the symbolic link in a run directory to the host's journal, a
-// directory in which the shim leaves an entry when the host has something to record.
-// A host without a journal makes no link, and is not told.
+// directory in which the shim leaves an entry when the host has something to record. A
+// host without a journal makes no link, and gets no entries.
 const JournalLink = "journal"
 
 // JournalEntry returns the name of the shim's nth entry for the worker with that id,
-// counted from 1; 0 is the last one, which tells of the worker's end.
+// counted from 1; 0 is the last one, for the worker's end.
 func JournalEntry(id string, n int) string {
 	if n == 0 {
 		return id

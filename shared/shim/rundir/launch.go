@@ -23,15 +23,15 @@ type Launch struct {
 	// that the worker gets a terminal of its own, copied to it. TERM, TMUX and
 	// TMUX_PANE are then taken from the shim's environment.
 	Terminal bool
-	// Stdin says that the worker's standard input is a pipe that the shim keeps
-	// open, for input; of no meaning with Terminal.
+	// Stdin says that the worker's standard input is a pipe that the shim keeps open for
+	// input; it has no meaning with Terminal.
 	Stdin bool
 	// Transcript says to write the output to [swarm.TranscriptFile] too. Standard output
 	// and error are then one pipe.
 	Transcript bool
-	// GraceMS, Force and MainOnly are the policy for what outlives the main
-	// process and for an end that nobody asked the shim for. Signal is the first
-	// one at the end of the owner; empty is SIGTERM.
+	// GraceMS, Force and MainOnly are the kill policy for processes that outlive the main
+	// process, and for an end without a request. Signal is the first signal after the end
+	// of the owner; empty means SIGTERM.
 	GraceMS  int64
 	Force    bool
 	MainOnly bool
@@ -39,13 +39,12 @@ type Launch struct {
 	// OutputLimit is the cap on the log and on the transcript, each, in bytes; 0 is
 	// DefaultOutputLimit.
 	OutputLimit int64
-	// Restart is when to start the worker again; the zero value is never.
+	// Restart is the restart policy of the worker; the zero value never restarts.
 	Restart swarm.Restart
-	// Owner is the process at whose end the worker is ended; the zero value is
-	// nobody.
+	// Owner is the process at whose end the worker is ended; the zero value means none.
 	Owner Identity
-	// Capture is a program and its arguments that prints what the shim's terminal
-	// shows; empty: there is none. See [ScreenFile].
+	// Capture is the command line of a program that prints the screen of the shim's
+	// terminal; empty if there is none. See [ScreenFile].
 	Capture []string
 }
 
@@ -89,8 +88,8 @@ func EncodeLaunch(l Launch) ([]byte, error) {
 	return append(b, "end=\x00"...), nil
 }
 
-// DecodeLaunch reads what [EncodeLaunch] wrote. An unknown key is an error: what
-// it asks for would be left out in silence.
+// DecodeLaunch reads what [EncodeLaunch] wrote. An unknown key is an error: otherwise its
+// request would be ignored silently.
 func DecodeLaunch(b []byte) (Launch, error) {
 	var l Launch
 	rest, ok := bytes.CutPrefix(b, []byte(launchVersion+"\x00"))

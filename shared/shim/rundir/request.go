@@ -17,7 +17,7 @@ const (
 	VerbKill   = "kill"
 	VerbSignal = "signal"
 	VerbWait   = "wait"
-	// VerbWatch tells of every change until the end.
+	// VerbWatch reports every change until the end.
 	VerbWatch    = "watch"
 	VerbComplete = "complete"
 	// VerbInput is followed by Size bytes.
@@ -36,18 +36,18 @@ const (
 // the terminal: the signal is then sent at once.
 const GoOn = "go on"
 
-// UnknownRequest is the text of the error for a verb that a shim does not know: it
-// is older than who asks.
+// UnknownRequest is the text of the error for an unknown verb: the shim is older than its
+// client.
 const UnknownRequest = "unknown request"
 
-// maxGraceMS is a year: more of it would overflow somewhere, and nobody means it.
+// maxGraceMS is a year; it prevents overflows.
 const maxGraceMS = 365 * 24 * 3600 * 1000
 
 // Request is one request on the control socket.
 type Request struct {
 	// Verb is one of the verbs.
 	Verb string
-	// ID is the id of the worker that is meant; empty: whoever's the shim is.
+	// ID is the id of the intended worker; empty matches any.
 	ID string
 	// Signal is the full name of a signal; for kill, complete and signal.
 	Signal string
@@ -56,8 +56,8 @@ type Request struct {
 	Force   bool
 	// MainOnly is mode=main, else the signal goes to the tree.
 	MainOnly bool
-	// Closing is for kill: who asks closes the worker's terminal next, and keeps
-	// its last screen.
+	// Closing is for kill: the client closes the worker's terminal next, and saves its last
+	// screen.
 	Closing bool
 	// Summary is for complete: any bytes, at most
 	// [swarm.MaxSummary] of them.

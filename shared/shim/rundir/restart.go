@@ -8,8 +8,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// restartText returns a restart policy as the launch file has it, its times in
-// milliseconds; empty if there is none. Nothing in it has a default here.
+// restartText returns a restart policy in the format of the launch file, with times in
+// milliseconds; empty if there is none. It applies no defaults.
 func restartText(r swarm.Restart) string {
 	if r.When == swarm.RestartNo {
 		return ""

@@ -27,7 +27,7 @@ const (
 	MaxLaunch = 64 << 20
 )
 
-// OrderLife is how long an order in the OrderFile holds.
+// OrderLife is how long an order in the OrderFile is valid.
 const OrderLife = 30 * time.Second
 
 // MaxScreen is the largest ScreenFile, in bytes.
@@ -54,15 +54,15 @@ type Status struct {
 	Version int    `json:"version"`
 	ID      string `json:"id"`
 	State   string `json:"state"`
-	// Shim is the shim itself, Main the worker's main process, which between two
-	// starts is nobody.
+	// Shim is the shim itself, Main the worker's main process, which is zero between two
+	// starts.
 	Shim Identity `json:"shim"`
 	Main Identity `json:"main"`
 	// Session is the id of the session that the main process leads.
 	Session int `json:"session"`
-	// Dir is the main process's working directory, and Pipes are its output, or
-	// Terminal is the device number of its terminal. They help to name what a worker
-	// may have left behind that lost its shim.
+	// Dir is the main process's working directory, and Pipes are its output, or Terminal is
+	// the device number of its terminal. They help to find the remaining processes of a
+	// worker that has lost its shim.
 	Dir      string `json:"dir"`
 	Pipes    Pipes  `json:"pipes"`
 	Terminal uint64 `json:"terminal"`
@@ -80,19 +80,19 @@ type Status struct {
 	Reason string `json:"reason"`
 	// Forced says that SIGKILL was needed.
 	Forced bool `json:"forced"`
-	// DroppedBytes and DroppedLines count output that is no longer kept.
+	// DroppedBytes and DroppedLines count the dropped output.
 	DroppedBytes int64 `json:"dropped_bytes"`
 	DroppedLines int64 `json:"dropped_lines"`
 	// Restarts counts the starts after the first one. LastRestarts are the newest
 	// of them, the oldest first.
 	Restarts     int         `json:"restarts"`
 	LastRestarts []Restarted `json:"last_restarts"`
-	// Completion is nil until the worker said that it is done.
+	// Completion is nil until the worker has reported its completion.
 	Completion *Completion `json:"completion"`
 }
 
 // Pipes are the inode numbers of the pipes that are a worker's standard output and
-// error; 0 for one that is no pipe.
+// error; 0 for a stream that is not a pipe.
 type Pipes struct {
 	Out uint64 `json:"out"`
 	Err uint64 `json:"err"`
@@ -107,7 +107,7 @@ type Restarted struct {
 	Signal string `json:"signal"`
 }
 
-// Completion is what the worker said when it was done.
+// Completion is the worker's report that it is done.
 type Completion struct {
 	Summary string `json:"summary"`
 	TimeNS  int64  `json:"time_ns"`

@@ -13,8 +13,8 @@ const (
 	// RespawnMark is the mark in the environment of the process that finishes the
 	// respawn of the worker which it was started in.
 	RespawnMark = "respawn"
-	// CourierMark is that of the process that waits until an agent can be told what is
-	// waiting for it, whichever worker it was started in.
+	// CourierMark is the mark of a courier, the process that waits until an agent can be
+	// told of its messages. It is the same in whichever worker the courier was started.
 	CourierMark = "courier"
 	// program is the name of swarm itself.
 	program = "swarm"

@@ -2,9 +2,9 @@ package rundir
 
 import "strconv"
 
-// EncodeStatus returns the content of status.json: one object, and a newline.
-// It is what encoding/json would write of s, except that what is not UTF-8 in a
-// text becomes the replacement character.
+// EncodeStatus returns the content of status.json: one object, and a newline. It equals the
+// output of encoding/json for s, except that invalid UTF-8 in a text becomes the
+// replacement character.
 func EncodeStatus(s Status) []byte {
 	o := object{b: make([]byte, 0, 512)}
 	o.open()

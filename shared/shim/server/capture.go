@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// captureLimit is how long all of a capture may take.
+	// captureLimit is how long a whole capture may take.
 	captureLimit = time.Second
 	// showLimit is how long the outer terminal may take to show the last output.
 	showLimit = 300 * time.Millisecond
@@ -23,8 +23,8 @@ const (
 	hasShown = "\x1b[0n"
 )
 
-// capture writes what the terminal shows last to a file, by the program of the
-// launch file. Nothing depends on it: without the file there is no last screen.
+// capture writes the last screen of the terminal to a file, with the program of the launch
+// file. Nothing depends on it: without the file there is no last screen.
 func (k *shim) capture() {
 	if len(k.launch.Capture) == 0 || k.term == nil || k.term.gone {
 		return
@@ -50,8 +50,8 @@ func (t *terminal) awaitShown() {
 	}
 }
 
-// runCapture runs the program in the shim's own environment, which marks it as
-// none of the worker's.
+// runCapture runs the program in the shim's own environment, whose mark says that it is not
+// part of the worker.
 func (k *shim) runCapture(deadline time.Time) bool {
 	screen, err := safefile.Create(rundir.ScreenFile)
 	if err != nil {
@@ -101,7 +101,7 @@ func startCapture(command []string) (pid int, out *os.File, err error) {
 	return pid, out, err
 }
 
-// awaitChild reaps a child of the shim's own and says whether it succeeded.
+// awaitChild reaps a child of the shim's own and reports whether it succeeded.
 func (k *shim) awaitChild(pid int, deadline time.Time) bool {
 	timer := time.NewTimer(time.Until(deadline))
 	defer timer.Stop()

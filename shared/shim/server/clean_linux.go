@@ -14,7 +14,7 @@ import (
 // without the marker, by which an outer shim would take it for a worker's process.
 func startClean() error {
 	var none, now unix.Sigset_t
-	// All threads have what the first one was started with.
+	// All threads have the settings with which the first one was started.
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, nil, &now); err != nil {
 		return os.NewSyscallError("sigprocmask", err)
 	}

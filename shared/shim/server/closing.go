@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// closeLimit is how long who closes the outer terminal may take to do so: a
-	// crowd is closed one after the other.
+	// closeLimit is how long a client may take to close the outer terminal: many terminals
+	// are closed one after the other.
 	closeLimit = 10 * time.Second
-	// closeEvery is how often to look whether that one is still there, which no
-	// event tells of.
+	// closeEvery is how often to check that the client is still connected, for which there
+	// is no event.
 	closeEvery = 50 * time.Millisecond
 )
 
-// closing is a kill by someone who closes the outer terminal next, and keeps what
-// it shows. Its first signal is sent when that has happened: many programs tidy up
-// the screen at their end, or write to it why they end.
+// closing is a kill by a client that closes the outer terminal next, and saves its screen.
+// The first signal is sent after that: many programs clear the screen at their end, or
+// write a last message to it.
 type closing struct {
 	*kill
 	sig      unix.Signal
@@ -27,7 +27,7 @@ type closing struct {
 	done bool
 }
 
-// beginClosing begins a kill whose first signal is put off. Its deadline is not: a
+// beginClosing begins a kill whose first signal is delayed. Its deadline is not delayed: a
 // grace includes the time that the terminal takes to close.
 func (k *shim) beginClosing(c *closing) {
 	c.limit = time.Now().Add(closeLimit)
@@ -35,7 +35,7 @@ func (k *shim) beginClosing(c *closing) {
 	k.closing = c
 }
 
-// hopeless says that who asked will not close the terminal.
+// hopeless reports that the client will not close the terminal.
 func (c *closing) hopeless() bool {
 	return c.client.left.Load() || c.client.goesOn.Load() || time.Now().After(c.limit)
 }
@@ -49,8 +49,8 @@ func (k *shim) closed() {
 	k.first(k.closing.sig, k.closing.mainOnly)
 }
 
-// awaitClosed waits, at the end, until the outer terminal is closed by who said
-// so. It reports whether that happened.
+// awaitClosed waits, at the end, until the client has closed the outer terminal. It reports
+// whether that happened.
 func (k *shim) awaitClosed() bool {
 	tick := time.NewTicker(closeEvery)
 	defer tick.Stop()

@@ -21,8 +21,8 @@ type completion struct {
 	deadline time.Time
 }
 
-// complete records that the worker is done, and answers once that is durable. From
-// then on it is: a kill that comes later ends it, but is not why.
+// complete records that the worker is done, and answers once that is durable. A later kill
+// ends the worker, but is not the cause of its end.
 func (k *shim) complete(r request, sig unix.Signal) {
 	if k.over || k.status.Completion != nil || k.completing || len(k.kills) > 0 || k.isFinal() {
 		r.from.last(rundir.Answer{Kind: rundir.AnswerLate})
@@ -39,7 +39,7 @@ func (k *shim) complete(r request, sig unix.Signal) {
 				if err := k.file.write(e); err != nil {
 					return err
 				}
-				_ = k.journal.changed() // else the host finds out when it looks
+				_ = k.journal.changed() // otherwise the host notices the change at its next check
 				failpoint("completed")
 				return nil
 			}
@@ -94,8 +94,8 @@ func (k *shim) graceOver(now time.Time) {
 
 func grace(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
-// cause is why the worker ends, if it does now: it said that it is done, or else
-// the earliest of the kills that are under way, or else nobody's doing.
+// cause is the cause of an end at this moment: a completion, else the earliest running
+// kill, else an exit of its own.
 func (k *shim) cause() (cause swarm.Cause, reason string) {
 	switch {
 	case k.status.Completion != nil:

@@ -15,26 +15,27 @@ import (
 )
 
 const (
-	// maxClients is how many clients may wait for something at once, and maxKills
-	// how many more may wait for a kill: waiting keeps nobody from ending the worker.
+	// maxClients is how many clients may wait at once, and maxKills how many more may wait
+	// for a kill: waiting clients can't prevent a kill.
 	maxClients = 1000
 	maxKills   = 64
 	// maxEntering is how many clients may be connected that have not sent their
 	// request yet.
 	maxEntering = 64
-	// maxSurvivors is how many an answer names, so that it fits a socket's buffer.
+	// maxSurvivors is how many survivors an answer names, so that it fits a socket's
+	// buffer.
 	maxSurvivors = 200
 	// patience is how long a client may take to send its request.
 	patience = 10 * time.Second
-	// breather is how long to wait for what no event tells of: room for files.
+	// breather is how long to wait for a free file descriptor, for which there is no event.
 	breather = 100 * time.Millisecond
 )
 
 // control is the socket that clients connect to.
 type control struct {
 	socket *os.File
-	// entering holds a token for each client whose request is not known yet, clients
-	// and kills one for each that is served.
+	// entering holds a token for each client whose request has not arrived yet; clients and
+	// kills hold one for each served client.
 	entering, clients, kills chan struct{}
 }
 
@@ -55,8 +56,8 @@ func (r request) refuse(a rundir.Answer) {
 	}
 }
 
-// listen takes over the run directory's control socket and sends what is asked
-// there to requests.
+// listen takes over the run directory's control socket and sends its requests to the
+// channel requests.
 func listen(requests chan<- request) (*control, error) {
 	fd, err := socket()
 	if err != nil {
@@ -150,7 +151,7 @@ func (c *control) attend(cl *client, requests chan<- request) {
 	<-slot
 }
 
-// admit returns where a request has its place, or nil if there is none.
+// admit returns the tokens from which a request takes one, or nil if there is no room.
 func (c *control) admit(verb string) chan struct{} {
 	select {
 	case c.clients <- struct{}{}:
@@ -171,15 +172,15 @@ func (c *control) admit(verb string) chan struct{} {
 // client is one connection.
 type client struct {
 	file *os.File
-	// left says that the other side has gone.
+	// left says that the client has disconnected.
 	left atomic.Bool
-	// goesOn says that it does not close the terminal, see [rundir.GoOn].
+	// goesOn says that the client does not close the terminal, see [rundir.GoOn].
 	goesOn atomic.Bool
-	// late says that it asked when the worker had ended already.
+	// late says that the request came after the end of the worker.
 	late bool
-	// watches says that it is told of changes.
+	// watches says that the client gets changes.
 	watches bool
-	// ahead is what was read beyond the request.
+	// ahead holds the bytes that were read beyond the request.
 	ahead []byte
 }
 
@@ -212,9 +213,9 @@ func (c *client) line() (string, error) {
 	return "", errors.New("request too long")
 }
 
-// watch returns when the other side has closed, or last was called. A client that
-// only shut down its sending side still reads. All that one may say after its
-// request is [rundir.GoOn].
+// watch returns when the other side has closed, or last was called. A client that only shut
+// down its sending side still reads. The only line that may follow a request is
+// [rundir.GoOn].
 func (c *client) watch() {
 	var buf [64]byte
 	for {
@@ -247,8 +248,8 @@ func (c *client) hungUp() bool {
 	return gone
 }
 
-// say sends one line. It never waits: lines are few and short, and a client that
-// does not read them must not stop the shim.
+// say sends one line. It never blocks: lines are few and short, and a client that does not
+// read them must not stop the shim.
 func (c *client) say(a rundir.Answer) {
 	raw, err := c.file.SyscallConn()
 	if err != nil {

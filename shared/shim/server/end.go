@@ -6,8 +6,8 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-// end makes the end durable and tells it, in the one order in which nobody can be
-// told of an end that a crash takes back, or read a status before its output.
+// end makes the end durable and reports it, in the only order in which no client learns of
+// an end that a crash undoes, or reads a status before its output.
 func (k *shim) end() int {
 	failpoint("drained")
 	k.log.close()
@@ -21,7 +21,7 @@ func (k *shim) end() int {
 	err := k.file.end(k.status)
 	failpoint("ended")
 	if err == nil {
-		_ = k.journal.ended() // else the host finds out when it looks
+		_ = k.journal.ended() // otherwise the host notices the end at its next check
 	}
 	failpoint("noted")
 	if k.term != nil {
@@ -40,7 +40,7 @@ func (k *shim) end() int {
 	return exitDone
 }
 
-// makeWay puts off the end of a shim that was asked to kill its worker, if other
+// makeWay delays the end of a shim that was asked to kill its worker, if other
 // processes wait for a processor. Everything is recorded and answered by now, and
 // clearing up a process is work for the kernel: when hundreds of workers are killed at
 // once, a fifth of all the work. The kills that go on come first.
@@ -51,7 +51,7 @@ func (k *shim) makeWay() {
 	}
 }
 
-// tell answers all who wait, and those who asked while the end was written.
+// tell answers all waiting clients, and those that asked while the end was written.
 func (k *shim) tell() {
 	for _, kl := range k.kills {
 		if kl.client != nil && !kl.spent {
@@ -76,8 +76,7 @@ func (k *shim) tell() {
 	}
 }
 
-// awaitInput lets the last input be answered: who gave it may have ended the
-// worker with it.
+// awaitInput waits until the last input is answered: it may have ended the worker.
 func (k *shim) awaitInput() {
 	select {
 	case k.turn <- struct{}{}:

@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// closeInherited closes what the program that started the shim let slip through:
-// all that is open across an exec has no close-on-exec flag, and all that the Go
-// runtime opened has.
+// closeInherited closes descriptors that the program that started the shim left open:
+// inherited ones lack the close-on-exec flag, and those of the Go runtime have it.
 func closeInherited() error {
 	// Both Linux and darwin list this process's descriptors here.
 	d, err := os.Open("/dev/fd")

@@ -29,15 +29,15 @@ var (
 // intake takes input for one start of the worker. Goroutines of clients use it:
 // a worker that does not read must not stop the shim.
 type intake struct {
-	// One of these is where it goes, or none.
+	// At most one of these takes the input.
 	term *pty.Terminal
 	pipe *os.File
-	// turn is held by who gives input: two must not mix.
+	// turn is held while an input is given: two inputs must not mix.
 	turn chan struct{}
 	// gone is closed when the main process has ended.
 	gone chan struct{}
 	once sync.Once
-	// left is how much nobody has read; set before gone is closed.
+	// left is how much was not read; it is set before gone is closed.
 	left int
 }
 
@@ -56,7 +56,7 @@ func (in *intake) close() {
 	}
 }
 
-// input asks for the worker's intake and gives it what the client sends.
+// input asks for the worker's intake and passes the client's input to it.
 func (c *client) input(r rundir.Request, requests chan<- request) {
 	asked := make(chan *intake, 1)
 	requests <- request{Request: r, from: c, intake: asked}
@@ -65,7 +65,7 @@ func (c *client) input(r rundir.Request, requests chan<- request) {
 	case in == nil:
 		return
 	case r.Kind == rundir.InputInterrupt && in.term != nil:
-		// A key of its own: it waits for nobody.
+		// It is a key of its own, which does not wait for other input.
 		c.last(in.result(in.term.Interrupt()))
 		return
 	case in.term == nil && in.pipe == nil:
@@ -93,7 +93,7 @@ func (in *intake) result(err error) rundir.Answer {
 			// It has read it, and ended at once.
 			err = nil
 		case err != nil:
-			// Whatever it looked like from here.
+			// The main process has ended, whatever the error.
 			err = errGone
 		}
 	default:
@@ -200,7 +200,7 @@ func (in *intake) write(ctx context.Context, data []byte, enter bool, late func(
 	default:
 		return err
 	}
-	// Nothing tells that a pipe was read.
+	// There is no event for a read of a pipe.
 	for pause := time.Millisecond; in.unread() > 0; pause = min(2*pause, breather) {
 		select {
 		case <-time.After(pause):
@@ -213,7 +213,7 @@ func (in *intake) write(ctx context.Context, data []byte, enter bool, late func(
 	return nil
 }
 
-// unread is how much the worker could read.
+// unread is how much the worker has not read yet.
 func (in *intake) unread() (n int) {
 	if in.term != nil {
 		n, _ = in.term.Unread()
@@ -229,8 +229,8 @@ func (in *intake) unread() (n int) {
 	return n
 }
 
-// mapped is from what size on an input gets memory of its own, which goes back
-// to the system at once and not when the runtime finds time for it.
+// mapped is the size from which an input gets a memory mapping of its own, which is
+// returned to the system at once and not at a later garbage collection.
 const mapped = 4 << 10
 
 func buffer(size int) (b []byte, free func(), err error) {

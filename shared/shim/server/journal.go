@@ -20,13 +20,13 @@ type journal struct {
 	n     int
 }
 
-// changed tells of a change, which status.json holds already.
+// changed reports a change, which status.json holds already.
 func (j *journal) changed() error {
 	j.n++
 	return j.enter(rundir.JournalEntry(j.id, j.n))
 }
 
-// ended tells of the end, which status.json holds durably.
+// ended reports the end, which status.json holds durably.
 func (j *journal) ended() error { return j.enter(rundir.JournalEntry(j.id, 0)) }
 
 // enter makes an entry of that name, out of the one before if that is still there: a
@@ -46,8 +46,8 @@ func (j *journal) enter(name string) error {
 	if os.Link(rundir.StatusFile, path) == nil {
 		return nil
 	}
-	// The worker may have put something else there; or the host has no journal, or was
-	// told.
+	// The worker may have replaced the link; or the host has no journal, or has the entry
+	// already.
 	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err == nil {
 		err = unix.Close(fd)

@@ -22,11 +22,11 @@ type kill struct {
 	signal   string
 	deadline time.Time
 	force    bool
-	// client is who asked and is waiting for the answer; nil if nobody is.
+	// client is waiting for the answer; nil if none is.
 	client *client
 	// forced says that the deadline is that of the last look.
 	forced bool
-	// spent says that nothing more happens at a deadline.
+	// spent says that the deadline has passed.
 	spent bool
 }
 
@@ -60,7 +60,7 @@ func (k *shim) first(sig unix.Signal, mainOnly bool) {
 	}
 	k.signalAll(targets, sig)
 	if sig != unix.SIGSTOP && sig != unix.SIGTSTP {
-		// One that is stopped sees its signal only when it goes on.
+		// A stopped process sees its signal only when it continues.
 		k.signalAll(targets, unix.SIGCONT)
 	}
 }
@@ -68,7 +68,7 @@ func (k *shim) first(sig unix.Signal, mainOnly bool) {
 func (k *shim) signalAll(targets []proc.Process, sig unix.Signal) {
 	self := os.Getpid()
 	for _, p := range targets {
-		// One that is gone, or someone else's, shows at the deadline.
+		// A process that can't be signalled is noticed at the deadline.
 		if p.Parent == self {
 			// Only the shim reaps its children, so this is still the same one.
 			_ = unix.Kill(p.PID, sig)
@@ -79,9 +79,9 @@ func (k *shim) signalAll(targets []proc.Process, sig unix.Signal) {
 	}
 }
 
-// endLeftover ends what outlived the main process, unless a kill that is under
-// way says how long it may take. Whoever got a signal already gets no second one:
-// many programs take that for impatience.
+// endLeftover ends the processes that outlived the main process, unless a running kill sets
+// the time for that. A process that got a signal already gets no second one: many programs
+// take that for impatience.
 func (k *shim) endLeftover(members []proc.Process) {
 	var fresh []proc.Process
 	for _, p := range members {
@@ -101,7 +101,7 @@ func (k *shim) endLeftover(members []proc.Process) {
 	}
 }
 
-// underWay says whether a kill still waits for its deadline.
+// underWay reports whether a kill still waits for its deadline.
 func (k *shim) underWay() bool {
 	for _, kl := range k.kills {
 		if !kl.spent {
@@ -111,7 +111,7 @@ func (k *shim) underWay() bool {
 	return false
 }
 
-// untilNext is how long it is to the next deadline.
+// untilNext is the time until the next deadline.
 func (k *shim) untilNext() time.Duration {
 	next := time.Hour
 	if k.mainEnded || k.forcing {
@@ -152,7 +152,7 @@ func (k *shim) deadlines(yield func(*kill) bool) {
 // expire acts on all deadlines that have passed.
 func (k *shim) expire() {
 	if members, err := k.members(); err == nil && len(members) == 0 {
-		// The end is there, only its signal is not.
+		// The process has ended, but its signal has not been reported yet.
 		k.reap()
 		return
 	}
@@ -175,12 +175,12 @@ func (k *shim) expire() {
 	}
 }
 
-// giveUp names who is still alive. Without force the worker goes on as if nothing
-// had been, so a later exit is its own.
+// giveUp names the surviving processes. Without force the worker continues, so a later exit
+// is its own.
 func (k *shim) giveUp(kl *kill) {
 	members, err := k.members()
 	if err == nil && len(members) == 0 {
-		// The last one ended just now: that is no failure.
+		// The last one has just ended, so the kill succeeded.
 		return
 	}
 	kl.spent = true
@@ -208,8 +208,8 @@ func (k *shim) giveUp(kl *kill) {
 	}
 }
 
-// sweep kills all there is. Stopped first, none of them can fork away from under
-// the look at the tree.
+// sweep kills all processes of the worker. It stops them first, so that none can fork while
+// the tree is read.
 func (k *shim) sweep(members []proc.Process) {
 	until := time.Now().Add(lastLook)
 	for time.Now().Before(until) {

@@ -23,11 +23,11 @@ const (
 const (
 	// maxText is the longest text of one record: a longer line becomes several.
 	maxText = 16 << 10
-	// batch is how much is written at once.
+	// batch is the largest size of one write.
 	batch = 32 << 10
-	// timeLayout is RFC 3339 with always nine digits, as the CRI log format has it.
+	// timeLayout is RFC 3339 with exactly nine digits, as in the CRI log format.
 	timeLayout = "2006-01-02T15:04:05.000000000Z07:00"
-	// header is how long what comes before the text of a record may be.
+	// header is the largest size of the part before the text of a record.
 	header = len(timeLayout) + len(" stdout F ")
 	// minSegment holds a record of some use.
 	minSegment = 256
@@ -39,7 +39,7 @@ const (
 type log struct {
 	// dropped has a value when something was dropped since it was last read.
 	dropped chan struct{}
-	// lost counts what is in no file any more. Nobody who asks for it waits for the
+	// lost counts output that is no longer in any file. Reading it never waits for the
 	// disk.
 	lost struct{ bytes, lines atomic.Int64 }
 
@@ -50,11 +50,11 @@ type log struct {
 	// kept counts what is in each file, [0] in the newest.
 	kept [rundir.Segments]volume
 	buf  []byte
-	// pending is what is in buf.
+	// pending is the part of the log that is in buf.
 	pending volume
 }
 
-// volume counts output, without what the log adds to it.
+// volume counts the output itself, without the headers of records.
 type volume struct{ bytes, lines int64 }
 
 func (v *volume) add(w volume) {
@@ -77,8 +77,8 @@ func createLog() (*os.File, error) {
 	return safefile.Create(rundir.LogFile)
 }
 
-// append writes what was read at once. Text without a newline becomes a partial
-// record, so that nothing is held back.
+// append writes the bytes of one read. Text without a newline becomes a partial record, so
+// that nothing is held back.
 func (l *log) append(s stream, b []byte, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,7 +179,7 @@ func logName(i int) string {
 	return rundir.LogFile + "." + strconv.Itoa(i)
 }
 
-// drops returns how much is no longer kept.
+// drops returns how much output was dropped.
 func (l *log) drops() volume {
 	return volume{bytes: l.lost.bytes.Load(), lines: l.lost.lines.Load()}
 }

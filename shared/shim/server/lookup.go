@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// defaultPath is where a worker without a PATH finds its command, as execvp(3)
-// does.
+// defaultPath is the search path of a worker without a PATH, as in execvp(3).
 const defaultPath = "/usr/local/bin:/usr/bin:/bin"
 
 func checkDir(dir string) error {

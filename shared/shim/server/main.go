@@ -16,8 +16,8 @@ const (
 	exitUsage = 2
 )
 
-// Main keeps the worker whose run directory is the only argument, until nothing
-// of it is left, and returns the shim's own exit code.
+// Main runs the shim of the worker whose run directory is the only argument until the
+// worker has ended completely, and returns the shim's own exit code.
 func Main(args []string) int {
 	if len(args) != 1 {
 		os.Stderr.WriteString("usage: swarm-shim RUN-DIRECTORY\nswarm starts this program; it is not for people.\n")
@@ -33,7 +33,8 @@ func Main(args []string) int {
 		os.Stderr.WriteString("swarm-shim: " + err.Error() + "\n")
 		return exitError
 	}
-	// Held from now on: if the shim dies early, whoever waits reads end of file.
+	// It stays open from now on: if the shim dies early, the waiting process reads end of
+	// file.
 	ready := openReady()
 	k, err := start()
 	if err != nil {
@@ -44,9 +45,9 @@ func Main(args []string) int {
 	return k.run()
 }
 
-// start brings everything up to the running worker, or undoes it.
+// start does all steps up to the running worker, or undoes them.
 func start() (_ *shim, err error) {
-	// Whoever finds the launch file taken and no status waits for this lock.
+	// A process that finds neither launch file nor status waits for this lock.
 	starting, err := lockDirectory()
 	if err != nil {
 		return nil, err
@@ -97,7 +98,7 @@ func start() (_ *shim, err error) {
 		return nil, err
 	}
 	if err := k.file.write(encode(k.status)); err != nil {
-		// Nobody could ever learn of this worker.
+		// No host could ever learn of this worker.
 		k.abort()
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/shared/pty"
 )
 
-// readSize is how much of a stream is read, and gets one time, at once.
+// readSize is how much of a stream is read at once; all of it gets the same time.
 const readSize = 32 << 10
 
 // output carries one stream of the worker into the log.
@@ -55,18 +55,18 @@ func (o *output) put(b []byte) {
 	}
 }
 
-// finish makes copy read what is there and then stop: with nothing left of the
-// worker, whoever still holds the other end is not of it.
+// finish makes copy read the present output and then stop: once the worker has ended, a
+// process that still holds the other end does not belong to it.
 func (o *output) finish() {
 	_ = o.from.SetReadDeadline(time.Now())
 	if o.view != nil {
-		// A terminal that nobody reads must not keep the shim.
+		// A terminal without a reader must not block the shim.
 		o.view.finish(time.Second)
 	}
 }
 
-// drain reads what is in the pipe, and not more than a pipe holds, in case that a
-// stranger goes on writing.
+// drain reads the contents of the pipe, but not more than a pipe holds, in case another
+// process continues to write.
 func (o *output) drain(buf []byte) {
 	_ = o.from.SetReadDeadline(time.Time{})
 	raw, err := o.from.SyscallConn()

@@ -12,8 +12,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// watchOwner closes gone when the owner has ended. One that has ended already is
-// an error, as is one that can't be watched.
+// watchOwner closes gone when the owner has ended. It returns an error for an owner that
+// has ended already, or that can't be watched.
 func watchOwner(owner rundir.Identity, gone chan<- struct{}) error {
 	if owner == (rundir.Identity{}) {
 		return nil

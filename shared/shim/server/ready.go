@@ -8,7 +8,7 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-// ready is the FIFO on which somebody may wait for the start, -1 if nobody does.
+// ready is the FIFO on which a process may wait for the start, -1 if none does.
 type ready int
 
 func openReady() ready {

@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// restarts is how often a worker was started again, and when it will be.
+// restarts records the restarts of a worker, and when the next one is due.
 type restarts struct {
 	swarm.Restart
 	// recent are the starts, or attempts, within the window.
@@ -21,7 +21,7 @@ type restarts struct {
 	began time.Time
 	// at is when the next start is due; zero if none is.
 	at time.Time
-	// untidy says that the memory of the start before is still taken.
+	// untidy says that the memory of the previous start is not freed yet.
 	untidy bool
 	// failed is why the last attempt failed, nil if it did not.
 	failed error
@@ -30,7 +30,7 @@ type restarts struct {
 // pausing says that the worker is between two starts: nothing of it is there.
 func (r *restarts) pausing() bool { return !r.at.IsZero() }
 
-// wants says whether the policy wants a start after an end of that kind.
+// wants reports whether the policy demands a start after an end of that kind.
 func (r *restarts) wants(code int) bool {
 	switch r.When {
 	case swarm.RestartAlways:
@@ -42,7 +42,7 @@ func (r *restarts) wants(code int) bool {
 	}
 }
 
-// spent says whether there were as many starts as the budget has.
+// spent reports whether the budget of starts is used up.
 func (r *restarts) spent(now time.Time) bool {
 	for len(r.recent) > 0 && now.Sub(r.recent[0]) >= r.Window {
 		r.recent = r.recent[1:]
@@ -62,7 +62,7 @@ func (r *restarts) delay() time.Duration {
 	return min(d*4/5+rand.N(d*2/5+1), max(most, 1))
 }
 
-// failure is why the last attempt failed; what is in it may be of any length.
+// failure is the error of the last attempt; it may hold a text of any length.
 func (r *restarts) failure() string {
 	const most = 200
 	s := r.failed.Error()
@@ -106,16 +106,16 @@ func (k *shim) comesAgain() bool {
 	return true
 }
 
-// startDue says whether the policy wants a start after the end of the main process.
+// startDue reports whether the policy demands a start after the end of the main process.
 func (k *shim) startDue() bool {
 	return k.status.Cause == swarm.CauseExited && k.restarts.wants(k.status.Code)
 }
 
-// isFinal says whether the main process has ended and was the last one.
+// isFinal reports whether the main process has ended and was the last one.
 func (k *shim) isFinal() bool { return k.mainEnded && !k.startDue() }
 
-// pause tells when the worker comes again. Its last output may still come; on a
-// terminal that goes on.
+// pause schedules the next start. The last output may still arrive; on a terminal it
+// continues.
 func (k *shim) pause() {
 	r := &k.restarts
 	if time.Since(r.began) > r.Window {
@@ -165,8 +165,8 @@ func (k *shim) resume() {
 	k.restarted()
 }
 
-// drainedForStart says whether the output of the last start is complete: what the
-// next one writes must come after it.
+// drainedForStart reports whether the output of the last start is complete: that of the
+// next one must come after it.
 func (k *shim) drainedForStart() bool { return k.term != nil || len(k.outputs) == 0 }
 
 // restarted records the start that was made.
@@ -184,7 +184,8 @@ func (k *shim) restarted() {
 	k.news()
 }
 
-// tidy gives back what the start before took, whose buffers go now: there may be many.
+// tidy frees the memory of the previous start, whose buffers are unused now: there may be
+// many starts.
 func (r *restarts) tidy() {
 	if r.untidy {
 		r.untidy = false
@@ -193,7 +194,7 @@ func (r *restarts) tidy() {
 	}
 }
 
-// describe says how the main process ended.
+// describe returns the end of the main process as a text.
 func describe(s rundir.Status) string {
 	if s.Signal != "" {
 		return "signal " + s.Signal

@@ -13,11 +13,11 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// tidyEvery is after how many requests their garbage goes. Left to itself the
-// runtime first lets a heap grow to 4 MiB, several times what the shim needs.
+// tidyEvery is the number of requests between two garbage collections. By default the
+// runtime lets a heap grow to 4 MiB first, several times what the shim needs.
 const tidyEvery = 64
 
-// serve does what a client asks for, or lets it wait for the end.
+// serve carries out the request of a client, or lets it wait for the end.
 func (k *shim) serve(r request) {
 	if k.served++; k.served%tidyEvery == 0 {
 		runtime.GC()
@@ -63,7 +63,7 @@ func (k *shim) serve(r request) {
 	}
 }
 
-// serveInput hands the client what takes its input, or says why there is none.
+// serveInput passes the intake for its input to the client, or an answer if there is none.
 func (k *shim) serveInput(r request) {
 	if r.Kind == rundir.InputInterrupt && k.term == nil {
 		// Like the key of a terminal: those in the main process's group.
@@ -77,7 +77,7 @@ func (k *shim) serveInput(r request) {
 	r.intake <- k.intake
 }
 
-// nobody answers what only a main process can be asked for when there is none.
+// nobody answers a request that needs a main process when there is none.
 func (k *shim) nobody() rundir.Answer {
 	if k.over || k.isFinal() {
 		return rundir.Answer{Kind: rundir.AnswerEnded, Already: true}
@@ -144,7 +144,7 @@ func (k *shim) hangup() {
 	k.beginOnce(swarm.CauseHangup, "the terminal was closed", unix.SIGHUP)
 }
 
-// beginOnce begins a kill that nobody asked for, by the worker's policy.
+// beginOnce begins a kill without a request, by the worker's policy.
 func (k *shim) beginOnce(cause swarm.Cause, reason string, sig unix.Signal) {
 	same := func(kl *kill) bool { return kl.cause == cause && !kl.spent }
 	if k.over || slices.ContainsFunc(k.kills, same) {

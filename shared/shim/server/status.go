@@ -13,7 +13,7 @@ import (
 const (
 	updateFile = rundir.StatusFile + ".tmp"
 	finalFile  = rundir.StatusFile + ".end"
-	// finalSize is more than a status is long, whatever the summary.
+	// finalSize is more than the size of any status, whatever the summary.
 	finalSize = 16 << 10
 )
 
@@ -37,8 +37,8 @@ func newStatusFile() (*statusFile, error) {
 // encoded is a status as it is written: while that goes on the status may change.
 type encoded struct {
 	text []byte
-	// durable says that it must outlast a crash of the machine, as what a completed
-	// worker said. A running worker would not either.
+	// durable says that the status must outlast a crash of the machine, like a completion.
+	// A running worker does not outlast it either.
 	durable bool
 }
 
@@ -86,7 +86,7 @@ func (s *statusFile) end(st rundir.Status) error {
 	s.final.Close()
 	failpoint("synced")
 	if !ours {
-		// The worker took the name away. Then there is no room for sure.
+		// The worker removed the file. Then no room is guaranteed.
 		makeWay(finalFile)
 		if err := writeFile(finalFile, b, true); err != nil {
 			return err
@@ -99,8 +99,8 @@ func (s *statusFile) end(st rundir.Status) error {
 	return nil
 }
 
-// cut ends the last status at size. Most often it ends there: what was reserved lies
-// behind the end where the system can do that.
+// cut truncates the last status to size. Usually it has that size: the reserved room lies
+// behind the end where the system supports that.
 func (s *statusFile) cut(size int64) error {
 	if info, err := s.final.Stat(); err == nil && info.Size() == size {
 		return nil
@@ -125,9 +125,8 @@ func replaceStatus(name string) error {
 	return os.Rename(name, rundir.StatusFile)
 }
 
-// makeWay moves a directory aside that lies where a file is to be made. A file is
-// replaced, but a directory can't be, and to delete what the worker put there would
-// take any time.
+// makeWay moves a directory aside that lies in the place of a new file. A file is replaced,
+// but a directory can't be, and deleting the worker's files in it could take any time.
 func makeWay(name string) {
 	if info, err := os.Lstat(name); err == nil && info.IsDir() {
 		_ = os.Rename(name, name+"."+strconv.FormatInt(time.Now().UnixNano(), 10))
@@ -141,10 +140,10 @@ func (s *statusFile) remove() {
 	_ = os.Remove(rundir.StatusFile)
 }
 
-// saveEvery is how often a worker that writes without end may cost a new status.
+// saveEvery is how often the status of a worker that writes without end is written.
 const saveEvery = time.Second
 
-// saveDrops tells in the status what was dropped since it was written last.
+// saveDrops writes the status if output was dropped since the last write.
 func (k *shim) saveDrops() {
 	if k.unsaved && !k.writes.underWay() && time.Since(k.saved) >= saveEvery {
 		k.save()
@@ -172,7 +171,7 @@ func (k *shim) save() {
 			return func() error {
 				err := k.file.write(e)
 				if err == nil && untold {
-					_ = k.journal.changed() // else the host finds out when it looks
+					_ = k.journal.changed() // otherwise the host notices the change at its next check
 				}
 				return err
 			}
@@ -189,7 +188,7 @@ func (k *shim) save() {
 	})
 }
 
-// news has the status written, and tells those who watch then.
+// news schedules a write of the status, and then notifies the watchers.
 func (k *shim) news() {
 	k.unannounced = true
 	k.save()

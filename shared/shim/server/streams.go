@@ -104,7 +104,7 @@ func (s *streams) device() uint64 {
 	return uint64(st.Rdev) //nolint:unconvert // another type on darwin
 }
 
-// given closes what the worker has its own of.
+// given closes the descriptors that the worker has inherited.
 func (s *streams) given() {
 	if s.shared {
 		return
@@ -114,7 +114,7 @@ func (s *streams) given() {
 	}
 }
 
-// drop closes the rest, when there is no worker.
+// drop closes the rest if there is no worker.
 func (s *streams) drop() {
 	s.intake.close()
 	if s.shared {

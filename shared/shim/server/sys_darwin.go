@@ -20,14 +20,14 @@ const (
 	recheck = 200 * time.Millisecond
 )
 
-// settle makes the shim what it must be before it may start anything.
+// settle prepares the process of the shim before it starts anything.
 func settle() error {
 	_, _ = unix.Setsid()
 	return closeInherited()
 }
 
-// tree is what is below the shim, and who left it but not the main process's
-// session or group.
+// tree returns the processes below the shim, and those that left it but not the main
+// process's session or group.
 func tree(_ []int, main rundir.Identity, skip func(proc.Process) (bool, error)) ([]proc.Process, error) {
 	below, err := proc.Tree(os.Getpid(), skip)
 	known := make(map[int]bool)
@@ -81,8 +81,8 @@ func sameUser(fd int) bool {
 	return err == nil && int(peer.Uid) == os.Geteuid()
 }
 
-// reserve takes room on the disk, so that a later write can't fail for want of it. The
-// file may become as long as that.
+// reserve reserves room on the disk, so that a later write can't fail because the disk is
+// full. The file may become that long.
 func reserve(f *os.File, size int64) error {
 	_, err := f.WriteAt(make([]byte, size), 0)
 	return err

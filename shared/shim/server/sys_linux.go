@@ -24,13 +24,13 @@ const (
 	recheck = time.Hour
 )
 
-// settle makes the shim what it must be before it may start anything.
+// settle prepares the process of the shim before it starts anything.
 func settle() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return os.NewSyscallError("prctl", err)
 	}
-	// Whoever starts a shim gives it a session of its own. If not, it is one of
-	// these two: a group's leader already, or this call mends it.
+	// A shim is usually started in a session of its own. If not, it is a group's leader
+	// already, or this call makes it one.
 	_, _ = unix.Setsid()
 	if err := closeInherited(); err != nil {
 		return err
@@ -39,9 +39,8 @@ func settle() error {
 	return startClean()
 }
 
-// unignore gives their defaults back to the signals that C libraries use among
-// themselves: the Go runtime leaves these alone, so that a worker would inherit
-// who ignored them.
+// unignore resets the signals that C libraries use internally: the Go runtime leaves these
+// alone, so a worker would inherit ignored ones.
 func unignore() {
 	// The kernel's struct sigaction; its zero value is SIG_DFL.
 	var def [4]uint64
@@ -54,8 +53,8 @@ func tree(threads []int, _ rundir.Identity, skip func(proc.Process) (bool, error
 	return proc.Below(threads, skip)
 }
 
-// pipe returns a pipe whose reading end the runtime can wait for and whose
-// writing end is as a worker expects it.
+// pipe returns a pipe whose reading end the runtime can poll and whose writing end is
+// blocking, as a worker expects.
 func pipe() (r, w *os.File, err error) {
 	var p [2]int
 	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
@@ -81,8 +80,8 @@ func sameUser(fd int) bool {
 	return err == nil && int(peer.Uid) == os.Geteuid()
 }
 
-// reserve takes room on the disk, so that a later write can't fail for want of it. The
-// file may become as long as that.
+// reserve reserves room on the disk, so that a later write can't fail because the disk is
+// full. The file may become that long.
 func reserve(f *os.File, size int64) error {
 	err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, size)
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {

@@ -16,22 +16,22 @@ import (
 // terminal is the worker's own terminal inside the one that the shim runs in.
 type terminal struct {
 	*pty.Terminal
-	// outer is where the shim runs, opened anew so that nobody else's descriptor
-	// is made non-blocking.
+	// outer is the terminal in which the shim runs, opened again so that no other process's
+	// descriptor becomes non-blocking.
 	outer  *os.File
 	view   *view
 	hungup chan struct{}
-	// gone says that the outer one is no more.
+	// gone says that the outer terminal is closed.
 	gone   bool
 	before *unix.Termios
-	// asked says that the outer one was asked to answer once it has shown
-	// everything, and shown is where feed says that it did.
+	// asked says that the outer terminal was asked for a reply after everything that it has
+	// to show; feed reports the reply on shown.
 	asked atomic.Bool
 	shown chan struct{}
 }
 
-// openTerminal makes the inner terminal like the outer one and turns the outer
-// one into a mere line to it.
+// openTerminal gives the inner terminal the settings of the outer one and makes the outer
+// one pass everything through.
 func openTerminal() (_ *terminal, err error) {
 	t := &terminal{hungup: make(chan struct{}), shown: make(chan struct{}, 1)}
 	defer func() {
@@ -59,8 +59,8 @@ func openTerminal() (_ *terminal, err error) {
 	return t, pty.SetSettings(0, &raw)
 }
 
-// closed is the channel that tells of the outer terminal's end; without a
-// terminal there is none.
+// closed returns the channel that is closed at the outer terminal's end; without a terminal
+// it is nil.
 func (t *terminal) closed() <-chan struct{} {
 	if t == nil {
 		return nil
@@ -68,8 +68,8 @@ func (t *terminal) closed() <-chan struct{} {
 	return t.hungup
 }
 
-// feed carries what is typed to the worker, and closes hungup when nothing can be
-// typed any more.
+// feed copies typed input to the worker, and closes hungup when the outer terminal is
+// closed.
 func (t *terminal) feed(hungup chan<- struct{}) {
 	buf := make([]byte, 4096)
 	for {
@@ -94,12 +94,12 @@ func (t *terminal) feed(hungup chan<- struct{}) {
 	}
 }
 
-// calm undoes what a program that crashed left switched on: bracketed paste, the
+// calm resets the modes that a crashed program left switched on: bracketed paste, the
 // mouse, keypad and cursor modes, colours, a hidden cursor.
 const calm = "\x1b[?2004;1000;1002;1003;1006;1l\x1b>\x1b[?25h\x1b[m"
 
-// again makes the terminal ready for another start of the worker. An outer one
-// that nobody reads is not waited for.
+// again makes the terminal ready for another start of the worker. It does not wait for an
+// outer terminal without a reader.
 func (t *terminal) again() error {
 	t.view.offer([]byte(calm))
 	return t.Restart(t.before)
@@ -126,8 +126,8 @@ func (t *terminal) restore() {
 	}
 }
 
-// terminalEnv replaces what describes the terminal: whoever asked for the worker
-// sat at another one.
+// terminalEnv replaces the variables that describe the terminal: the caller of the spawn
+// used another one.
 func terminalEnv(env []string) []string {
 	names := []string{"TERM", "TMUX", "TMUX_PANE"}
 	out := environ.Without(env, func(name string) bool { return slices.Contains(names, name) })

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// block is what the size and the place of a hole are multiples of: those of most
-	// file systems, which else only write zeros.
+	// block is the unit of the size and the offset of a hole: that of most file systems,
+	// which otherwise only write zeros.
 	block = 4 << 10
-	// holes is how many holes the room of a transcript is dropped in.
+	// holes is into how many holes the room of a transcript is divided.
 	holes = 16
 )
 
-// transcript is the output as it comes. The newest part of it is kept, within a
-// cap, at offsets that never change; what was before is one hole.
+// transcript is the raw output. Its newest part is kept, within a cap, at offsets that
+// never change; older output becomes one hole.
 type transcript struct {
 	mu    sync.Mutex
 	file  *os.File
@@ -31,7 +31,7 @@ type transcript struct {
 	open bool
 	// full says that no more is written, since nothing can be dropped.
 	full bool
-	// missed is how much could not be written since the last that was.
+	// missed is how much could not be written since the last successful write.
 	missed int64
 	// punch makes the hole, where that can be done.
 	punch func(f *os.File, from, size int64) error
@@ -52,7 +52,7 @@ func newTranscript(f *os.File, limit int64) *transcript {
 	return &transcript{file: f, limit: limit, step: max(limit/holes/block, 1) * block, punch: punch}
 }
 
-// append writes what was read at once. A nil transcript takes everything.
+// append writes the bytes of one read. A nil transcript discards them.
 func (t *transcript) append(b []byte) {
 	if t == nil {
 		return

@@ -18,9 +18,8 @@ const (
 	tmuxName = "tmux: server"
 )
 
-// members returns all living processes of the worker: what is below the shim
-// except for other shims and what is below those. With an error there may be
-// more.
+// members returns all living processes of the worker: those below the shim except other
+// shims and the processes below those. After an error there may be more.
 func (k *shim) members() ([]proc.Process, error) {
 	var servers []proc.Process
 	members, err := tree(k.threads, k.status.Main, func(p proc.Process) (bool, error) {
@@ -47,7 +46,7 @@ func (k *shim) members() ([]proc.Process, error) {
 // is marked as one for all workers, or the swarm that starts this worker again or
 // waits for an agent.
 func (k *shim) isStranger(p proc.Process) (bool, error) {
-	// Whatever the main process was told to be, it is what we keep.
+	// The main process belongs to the worker whatever its marks are.
 	if p.Identity == k.status.Main || k.strangers[p.PID] == p.Start {
 		return p.Identity != k.status.Main, nil
 	}

@@ -1,4 +1,4 @@
 package server
 
-// trim does nothing: here the kernel maps only what is touched.
+// trim does nothing: this kernel maps only pages that are used.
 func trim() {}

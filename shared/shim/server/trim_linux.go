@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// trim gives back the pages of the program itself that only its start needed. The
-// kernel maps the neighbours of every page that is touched, so that a start maps
-// nearly the whole program; what is needed again comes back without a read.
+// trim releases the pages of the program itself that only its start needed. The kernel maps
+// the neighbours of every used page, so a start maps nearly the whole program; pages that
+// are needed again come back without a read.
 func trim() {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {

@@ -13,27 +13,26 @@ import (
 )
 
 const (
-	// slowest is how long the outer terminal may take nothing before the worker's
-	// output no longer waits for it. One that takes something slows the worker down,
-	// as any terminal does.
+	// slowest is how long the outer terminal may accept nothing before the worker's output
+	// no longer waits for it. A slow terminal slows the worker down, as any terminal does.
 	slowest = time.Second
-	// behindMost is how much is kept for a terminal that takes nothing.
+	// behindMost is how much output is kept for a terminal that accepts nothing.
 	behindMost = 64 << 10
 	// cancelled ends an escape sequence of which the rest may be missing.
 	cancelled = "\x18"
 )
 
-// view shows the worker's output on the outer terminal. That may be frozen, as with a
-// multiplexer that is stopped: the log and the worker go on, and what can't be shown
-// yet is shown later, the newest of it.
+// view shows the worker's output on the outer terminal. That terminal may be frozen, for
+// example with a stopped multiplexer: the log and the worker continue, and the newest
+// output is shown later.
 type view struct {
 	to *os.File
 
 	mu sync.Mutex
-	// late says that a goroutine shows what is behind.
+	// late says that a goroutine shows delayed output.
 	late   bool
 	behind []byte
-	// missed counts what is not shown at all.
+	// missed counts output that is not shown at all.
 	missed int64
 	// until is when showing ends; zero while the worker runs.
 	until time.Time
@@ -72,7 +71,7 @@ func (v *view) offer(b []byte) {
 	}
 }
 
-// finish bounds what is still shown.
+// finish bounds the output that is still shown.
 func (v *view) finish(limit time.Duration) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -107,8 +106,8 @@ func (v *view) catchUp() {
 	}
 }
 
-// write returns what the terminal did not take, of which nothing for as long as
-// patience; 0: however long that is.
+// write returns the rest that the terminal did not accept. It gives up after patience
+// without progress; 0 means never.
 func (v *view) write(b []byte, patience time.Duration) []byte {
 	for len(b) > 0 {
 		n, err := v.writeSome(b, patience)

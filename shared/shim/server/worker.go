@@ -12,8 +12,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// maxDir is the longest working directory that is written down, so that the last
-// status fits the room that is reserved for it.
+// maxDir is the longest working directory that is recorded, so that the last status fits
+// the room that is reserved for it.
 const maxDir = 1024
 
 // startWorker starts the main process, in a session of its own, with nothing of
@@ -75,13 +75,13 @@ func cleanEnv(env []string) []string {
 	return environ.Without(env, func(name string) bool { return name == swarm.EnvKeeper })
 }
 
-// startError says what a user can do something about.
+// startError turns an error of a start into a text that helps the user.
 func startError(command string, err error) error {
 	switch {
 	case errors.Is(err, unix.E2BIG):
 		return errors.New("argument list too long")
 	case errors.Is(err, unix.ENOENT):
-		// The file is there: what is missing is the interpreter in its first line.
+		// The file exists: the interpreter in its first line is missing.
 		return errors.New("the interpreter that the first line of " + command + " names does not exist")
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 		return errors.New("permission denied: " + command)
@@ -92,14 +92,14 @@ func startError(command string, err error) error {
 	}
 }
 
-// abort ends a worker that just started and that nobody will know of.
+// abort ends a worker that has just started and that no host will know of.
 func (k *shim) abort() {
 	k.forcing = true
 	members, _ := k.members()
 	k.sweep(members)
 }
 
-// undo removes what a start left in the run directory.
+// undo removes the files of a start from the run directory.
 func (k *shim) undo() {
 	if k.control != nil {
 		k.control.close()

@@ -1,11 +1,11 @@
 package server
 
-// writes are the writes of the status that are under way, one after the other, beside
-// the shim's own goroutine: a disk that hangs must not keep a kill waiting.
+// writes are the pending writes of the status. They run one after the other, beside the
+// shim's own goroutine: a hanging disk must not delay a kill.
 type writes struct {
 	// ended gets the error of the first one, once.
 	ended chan error
-	// queue holds the one that is under way first.
+	// queue holds the running write first.
 	queue []write
 }
 

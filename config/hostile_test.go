@@ -41,7 +41,7 @@ func TestHostile(t *testing.T) {
 		"cycles":                  {lines("[workers.w#]\ncommand = ['x']\ndepends_on = ["+lines("'w#',", 300)+"]\n", 300), "a cycle: w0 -> w0"},
 		"cycle with itself":       {"[workers.w]\ncommand = ['x']\ndepends_on = [" + repeat("'w',", 900<<10) + "]", "a cycle: w -> w"},
 		"brackets that never end": {repeat("[}", 900<<10), ""},
-		"invalid values":    {repeat("a = [}\n", 900<<10), ""},
+		"invalid values":          {repeat("a = [}\n", 900<<10), ""},
 		"quotes":                  {repeat("\"\"\"", 900<<10), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,7 +48,7 @@ func TestLines(t *testing.T) {
 		"one of three":              {pattern: "^b", output: "a\nbc\nd\n", want: []string{"bc"}},
 		"without an end":            {pattern: "b", output: "a\nb", want: []string{"b…"}},
 		"through a colour":          {pattern: "^error: no$", output: "\x1b[31mer\x1b[1mror\x1b[0m: no\n", colours: true, want: []string{"\x1b[31mer\x1b[1mror\x1b[0m: no"}},
-		"a colour, not text":       {pattern: "31", output: "\x1b[31mred\x1b[0m\n", colours: true},
+		"a colour, not text":        {pattern: "31", output: "\x1b[31mred\x1b[0m\n", colours: true},
 		"the last state of a line":  {pattern: "^100%$", output: "1%\r50%\r100%\n", want: []string{"100%"}},
 		"what was overwritten":      {pattern: "^50", output: "1%\r50%\r100%\n"},
 		"across the pieces":         {pattern: "^x+y$", output: long + "y\n", want: []string{long + "y"}},

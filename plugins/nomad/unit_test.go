@@ -182,7 +182,7 @@ func TestUnplaceable(t *testing.T) {
 		"of 3 nodes 2 have no room: memory": {NodesEvaluated: 3, DimensionExhausted: map[string]int{"memory": 2}},
 		"1 do not meet the constraint 'x'":  {NodesEvaluated: 1, ConstraintFiltered: map[string]int{"x": 1}},
 		"quota is used up: cpu":             {NodesEvaluated: 1, QuotaExhausted: []string{"cpu"}},
-		"Nomad gives no reason":            {NodesEvaluated: 1},
+		"Nomad gives no reason":             {NodesEvaluated: 1},
 	} {
 		if got := unplaceable(&m); !strings.Contains(got, want) || strings.Contains(got, "\n") {
 			t.Errorf("want %q in %q", want, got)

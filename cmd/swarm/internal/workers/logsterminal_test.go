@@ -77,19 +77,19 @@ func TestLogsOnTerminal(t *testing.T) {
 		in   []swarm.Output
 		want string
 	}{
-		"colours left on":     {[]swarm.Output{outLine("\x1b[31mred"), outLine("next")}, "\x1b[31mred\x1b[0m\n\x1b[31mnext\x1b[0m\n"},
-		"two streams":         {[]swarm.Output{outPart("\x1b[31mr"), errLine, outLine("ed")}, "\x1b[32merr\x1b[0m\n\x1b[31mred\x1b[0m\n"},
-		"sequences of two":    {[]swarm.Output{outPart("a\x1b[3"), errPart, outPart("1mb"), errRest}, "end\na\x1b[31mb\x1b[0m"},
-		"colours in all ways": {[]swarm.Output{outLine("\x1b[38;5;12m1\x1b[48;2;1;12;13m2\x1b[4:3;58:2::1:2:3m3")}, "\x1b[38;5;12m1\x1b[48;2;1;12;13m2\x1b[4:3;58:2::1:2:3m3\x1b[0m\n"},
+		"colours left on":      {[]swarm.Output{outLine("\x1b[31mred"), outLine("next")}, "\x1b[31mred\x1b[0m\n\x1b[31mnext\x1b[0m\n"},
+		"two streams":          {[]swarm.Output{outPart("\x1b[31mr"), errLine, outLine("ed")}, "\x1b[32merr\x1b[0m\n\x1b[31mred\x1b[0m\n"},
+		"sequences of two":     {[]swarm.Output{outPart("a\x1b[3"), errPart, outPart("1mb"), errRest}, "end\na\x1b[31mb\x1b[0m"},
+		"colours in all ways":  {[]swarm.Output{outLine("\x1b[38;5;12m1\x1b[48;2;1;12;13m2\x1b[4:3;58:2::1:2:3m3")}, "\x1b[38;5;12m1\x1b[48;2;1;12;13m2\x1b[4:3;58:2::1:2:3m3\x1b[0m\n"},
 		"a font, not a colour": {[]swarm.Output{outLine("\x1b[1;11;31mx")}, "\x1b[1;31mx\x1b[0m\n"},
-		"reset inside":        {[]swarm.Output{outLine("\x1b[1mx\x1b[0;31my\x1b[mz")}, "\x1b[1mx\x1b[0;31my\x1b[0mz\n"},
-		"other lines":         {[]swarm.Output{outLine("\x1b[31m10%\r20%\x1b[5Bx")}, "\x1b[31m20%\x1b[0m\n\n\n\n\n   \x1b[31mx\x1b[0m\n"},
-		"no letter split":     {[]swarm.Output{outPart("gr\xc3"), outPart("\xbc\xe2\x82"), outLine("\xac")}, "grü€\n"},
-		"hidden characters":   {[]swarm.Output{outLine("a\u202eb\u200b\u2028\x1b[31m\u2067")}, `a\u202eb\u200b\u2028` + "\x1b[31m" + `\u2067` + "\x1b[0m\n"},
-		"hidden, in pieces":   {[]swarm.Output{outPart("a\xe2"), outPart("\x80"), outLine("\xae")}, `a\u202e` + "\n"},
-		"hidden, joined":      {[]swarm.Output{outLine("a\xe2\x1b[K\x80\xae")}, `a\u202e` + "\n"},
-		"hidden, C1 joined":   {[]swarm.Output{outLine("a\xc2\x1b[31m\x9b2Jb")}, `a\xc2` + "\x1b[31m2Jb\x1b[0m\n"},
-		"not UTF-8":           {[]swarm.Output{outLine("a\x9b2J\xff")}, `a\x9b2J\xff` + "\n"},
+		"reset inside":         {[]swarm.Output{outLine("\x1b[1mx\x1b[0;31my\x1b[mz")}, "\x1b[1mx\x1b[0;31my\x1b[0mz\n"},
+		"other lines":          {[]swarm.Output{outLine("\x1b[31m10%\r20%\x1b[5Bx")}, "\x1b[31m20%\x1b[0m\n\n\n\n\n   \x1b[31mx\x1b[0m\n"},
+		"no letter split":      {[]swarm.Output{outPart("gr\xc3"), outPart("\xbc\xe2\x82"), outLine("\xac")}, "grü€\n"},
+		"hidden characters":    {[]swarm.Output{outLine("a\u202eb\u200b\u2028\x1b[31m\u2067")}, `a\u202eb\u200b\u2028` + "\x1b[31m" + `\u2067` + "\x1b[0m\n"},
+		"hidden, in pieces":    {[]swarm.Output{outPart("a\xe2"), outPart("\x80"), outLine("\xae")}, `a\u202e` + "\n"},
+		"hidden, joined":       {[]swarm.Output{outLine("a\xe2\x1b[K\x80\xae")}, `a\u202e` + "\n"},
+		"hidden, C1 joined":    {[]swarm.Output{outLine("a\xc2\x1b[31m\x9b2Jb")}, `a\xc2` + "\x1b[31m2Jb\x1b[0m\n"},
+		"not UTF-8":            {[]swarm.Output{outLine("a\x9b2J\xff")}, `a\x9b2J\xff` + "\n"},
 	} {
 		if diff := cmp.Diff(c.want, onTerminal(t, nil, LogForm{}, c.in...)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

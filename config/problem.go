@@ -2,7 +2,11 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/swarmhost/swarm/shared/nearest"
 )
 
 // Position is a place in a file. Lines and columns count from 1, columns in
@@ -48,4 +52,72 @@ func (ps Problems) Error() string {
 		lines[i] = p.Error()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// nearestKey returns the candidate that key was probably meant to be, or "": one
+// with as many parts, and in each only a few letters different, or else one
+// with such a last part, written in the wrong table.
+func nearestKey(key string, candidates []string) string {
+	best, least := "", len(key)
+	for _, c := range candidates {
+		if d, ok := difference(key, c); ok && d < least {
+			best, least = c, d
+		}
+	}
+	if best != "" {
+		return best
+	}
+	least = len(key)
+	for _, c := range candidates {
+		if d, ok := difference(lastPart(key), lastPart(c)); ok && d < least {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+func lastPart(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
+
+// difference returns the sum of the distances between the parts of two keys; ok says that
+// the keys are similar.
+func difference(a, b string) (sum int, ok bool) {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	if len(as) != len(bs) {
+		return 0, false
+	}
+	for i := range as {
+		d, ok := nearest.Within(as[i], bs[i], nearest.Most(as[i]))
+		if !ok {
+			return 0, false
+		}
+		sum += d
+	}
+	return sum, true
+}
+
+// source is the text of a file.
+type source struct {
+	file, text string
+	// lines are the offsets at which the lines begin.
+	lines []int
+}
+
+func newSource(file, text string) source {
+	s := source{file: file, text: text, lines: []int{0}}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			s.lines = append(s.lines, i+1)
+		}
+	}
+	return s
+}
+
+// position turns an offset into line and column.
+func (s source) position(at int) Position {
+	at = min(max(at, 0), len(s.text))
+	line, begins := slices.BinarySearch(s.lines, at)
+	if begins {
+		line++
+	}
+	return Position{File: s.file, Line: line, Column: utf8.RuneCountInString(s.text[s.lines[line-1]:at]) + 1}
 }

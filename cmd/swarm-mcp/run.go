@@ -17,6 +17,7 @@ import (
 	"github.com/swarmhost/swarm/host/mcp"
 	"github.com/swarmhost/swarm/host/shell"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -124,4 +125,22 @@ func serve(o options, in io.Reader, out, errs *os.File, env []string) error {
 	leave()
 	<-orphaned
 	return err
+}
+
+// awaitParent returns once the process that started this one has ended: another process may
+// hold the input of a killed client open. It also returns when the context ends.
+func awaitParent(ctx context.Context) {
+	pid := os.Getppid()
+	parent, err := proc.Identify(pid)
+	switch {
+	case err != nil && os.Getppid() == pid:
+		// It can't be watched; the end of the input is left.
+		<-ctx.Done()
+	case err != nil || os.Getppid() != pid:
+		// It ended in between.
+	default:
+		if proc.AwaitEnd(ctx, parent) != nil {
+			<-ctx.Done()
+		}
+	}
 }

@@ -211,3 +211,15 @@ func KillMode(name string) (mode swarm.KillMode, ok bool) {
 	}
 	return swarm.KillTree, false
 }
+
+// CompleteFlag offers what f returns for a flag.
+func CompleteFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic(err) // the flag does not exist: a mistake in this program
+	}
+}
+
+// CompleteWith offers fixed words for a flag.
+func CompleteWith(cmd *cobra.Command, flag string, words ...string) {
+	CompleteFlag(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
@@ -132,4 +133,22 @@ func findingsJSON(findings []host.Finding) []findingJSON {
 		list[i] = findingJSON{Severity: string(f.Severity), Subject: f.Subject, What: f.What, Mend: output.OrNull(f.Mend)}
 	}
 	return list
+}
+
+func NewVersion(a *app.App) *cobra.Command {
+	var json bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  command.Arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			if json {
+				return a.PrintJSON(setup.ReadBuild())
+			}
+			a.Printf("%s\n", setup.ReadBuild())
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&json, "json", false, "print it as JSON")
+	return cmd
 }

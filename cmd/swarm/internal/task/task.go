@@ -1,10 +1,15 @@
 package task
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host/tool"
 )
 
 func New(a *app.App) *cobra.Command {
@@ -22,4 +27,55 @@ task at the same time, one gets it.`,
   swarm task update task-1 completed
   swarm task ls --team web --status pending`,
 	}, newCreate(a), newClaim(a), newUpdate(a), newLs(a))
+}
+
+func newLs(a *app.App) *cobra.Command {
+	f := &member.Flags{}
+	var in tool.TaskListInput
+	cmd := &cobra.Command{
+		Use:     "ls [flags]",
+		Aliases: []string{"list"},
+		Short:   "List the tasks of a team",
+		Long: `List the tasks of a team, the oldest first. NEEDS are the tasks that must be completed
+before the task can be claimed; an OWNER in brackets is the member that it is meant for.
+Any member may ask; nothing is changed.`,
+		Example: `  swarm task ls --team web
+  swarm task ls --team web --status in_progress --owner alice
+  swarm task ls --json | jq -r '.tasks[] | select(.status == "pending") | .id'`,
+		Args: command.Arguments(0, 0, ""),
+	}
+	f.AddTo(cmd, a)
+	status := command.Choice(cmd, "status", "only tasks with this status", "", member.TaskStatuses...)
+	cmd.Flags().StringVar(&in.Owner, "owner", "", "only tasks of this `MEMBER`, by id or name")
+	command.CompleteFlag(cmd, "owner", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return member.CompleteAgent(a, f, "leader")(cmd, nil, prefix)
+	})
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
+			in.TeamName, in.Status = team, status.Value
+			out, err := tool.TaskList(cmd.Context(), env, in)
+			return member.Answer(a, f.JSON, out, nil, err, func() {
+				a.PrintTable(taskLsHeader, taskRows(out.Tasks, member.Names(cmd.Context(), env, team)))
+			})
+		})
+	}
+	return cmd
+}
+
+var taskLsHeader = []string{"ID", "STATUS", "PRIORITY", "OWNER", "NEEDS", "TITLE"}
+
+func taskRows(tasks []tool.Task, nameOf func(id string) string) [][]string {
+	rows := make([][]string, len(tasks))
+	for i, t := range tasks {
+		rows[i] = []string{t.ID, t.Status, t.Priority, ownerText(t, nameOf), output.OrDash(strings.Join(t.Dependencies, ",")), t.Title}
+	}
+	return rows
+}
+
+// ownerText returns the owner of a task, or its assignee in brackets.
+func ownerText(t tool.Task, nameOf func(id string) string) string {
+	if t.Owner == "" && t.Assignee != "" {
+		return "(" + nameOf(t.Assignee) + ")"
+	}
+	return output.OrDash(nameOf(t.Owner))
 }

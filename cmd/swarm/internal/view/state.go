@@ -3,6 +3,8 @@ package view
 import (
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
@@ -57,4 +59,24 @@ func StateText(s *host.AgentState, now time.Time) string {
 // AsksText is "asks: Proceed? (1 Yes, 2 No)".
 func AsksText(question string, choices []profile.Choice) string {
 	return "asks: " + deliver.Dialog(question, choices)
+}
+
+// waitUnknown is the exit code of wait for a worker whose exit code is unknown.
+const waitUnknown = 125
+
+// ExitCode returns the worker's exit code as a shell reports it.
+func ExitCode(w host.Worker) int {
+	if w.Status != host.StatusStopped || w.Exit == nil {
+		return waitUnknown
+	}
+	if w.Exit.Signal != "" {
+		if n := unix.SignalNum(w.Exit.Signal); n != 0 {
+			return 128 + int(n)
+		}
+		return waitUnknown
+	}
+	if w.Exit.Code < 0 {
+		return waitUnknown
+	}
+	return w.Exit.Code
 }

@@ -2,6 +2,9 @@ package caller
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -9,6 +12,8 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/environ"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -122,4 +127,33 @@ func (f *Finder) acting(pid int, nearest func(pid int) string) (run string, from
 		}
 		pid = file.Owner.PID
 	}
+}
+
+// Variables of an agent, which is who a team knows a caller by.
+const (
+	EnvTeam    = "SWARM_TEAM"
+	EnvAgentID = "SWARM_AGENT_ID"
+)
+
+// lookupEnv returns the value of a variable in the caller's environment.
+func (f *Finder) lookupEnv(name string) string { return environ.Get(f.opts.Env, name) }
+
+// TokenBytes is how much chance is in a token.
+const TokenBytes = 32
+
+// NewToken returns the token of an agent that is about to be started.
+func NewToken() string {
+	b := make([]byte, TokenBytes)
+	_, _ = rand.Read(b) // it never fails
+	return hex.EncodeToString(b)
+}
+
+// HashToken is what is stored of a token: enough to know it again.
+func HashToken(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+func OwnerLives(o swarm.Owner) bool {
+	return proc.Identity{PID: o.PID, Start: o.Start, Boot: o.Boot}.Alive()
 }

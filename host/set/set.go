@@ -1,11 +1,15 @@
 package set
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/errtext"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Worker is the declaration of one worker.
@@ -141,4 +145,49 @@ func (s *Set) dependants() map[string][]string {
 		}
 	}
 	return after
+}
+
+// ErrForeign says that a worker of a declared name is not of the project.
+var ErrForeign = errors.New("not of this project")
+
+// UndeclaredError names a worker that is not in the set.
+type UndeclaredError struct{ Name, Project string }
+
+func (e *UndeclaredError) Error() string {
+	return fmt.Sprintf("worker '%s' is not declared in %s", e.Name, e.Project)
+}
+
+// startError names a worker that could not be started.
+type startError struct {
+	name string
+	err  error
+}
+
+func (e *startError) Error() string {
+	// The sentinel says no more than what is said here.
+	return fmt.Sprintf("cannot start '%s': %s", e.name, errtext.Without(e.err, swarm.ErrInvalidSpec))
+}
+func (e *startError) Unwrap() error { return e.err }
+
+// inOrder calls do with every name, once it has returned for all names that this
+// one waits for; those that do not wait for each other at the same time. Names
+// that are waited for and not among names are not waited for. There is no cycle.
+func inOrder(names []string, after map[string][]string, do func(name string)) {
+	done := make(map[string]chan struct{}, len(names))
+	for _, name := range names {
+		done[name] = make(chan struct{})
+	}
+	var wg sync.WaitGroup
+	for _, name := range names {
+		wg.Go(func() {
+			defer close(done[name])
+			for _, other := range after[name] {
+				if c := done[other]; c != nil {
+					<-c
+				}
+			}
+			do(name)
+		})
+	}
+	wg.Wait()
 }

@@ -1,6 +1,9 @@
 package statedir
 
 import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -122,3 +126,89 @@ func (d Dir) DropOutput(id string) error {
 	}
 	return err
 }
+
+// digits are those of base 32 in the order of their bytes, so that ids sort as
+// the numbers that they stand for; without the letters that look like digits.
+const digits = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// The digits of an id: milliseconds, enough until the year 3084, then chance.
+const (
+	idTime   = 9
+	idRandom = 7
+)
+
+// NewID returns an id that was never used before, and sorts after those that
+// were made an instant before.
+func NewID(now time.Time) string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return base32(uint64(now.UnixMilli()), idTime) + base32(binary.BigEndian.Uint64(b[:]), idRandom)
+}
+
+// base32 returns the lowest n digits of v.
+func base32(v uint64, n int) string {
+	out := make([]byte, n)
+	for i := n - 1; i >= 0; i-- {
+		out[i] = digits[v&31]
+		v >>= 5
+	}
+	return string(out)
+}
+
+// IsID reports whether a text from elsewhere can be the id of a worker, and so the
+// name of its run directory.
+func IsID(s string) bool {
+	return s != "" && len(s) <= 64 && strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyz-") == ""
+}
+
+// JournalDir is the directory in the state directory in which shims tell what there is
+// to record, see package rundir.
+const JournalDir = "journal"
+
+// JournalPath returns the path of an entry; of the directory with an empty name.
+func (d Dir) JournalPath(name string) string { return filepath.Join(string(d), JournalDir, name) }
+
+// linkJournal lets the shim of a new worker find the journal.
+func (d Dir) linkJournal(id string) error {
+	if err := os.MkdirAll(d.JournalPath(""), 0o700); err != nil {
+		return err
+	}
+	return os.Symlink(d.JournalPath(""), filepath.Join(d.RunDir(id), rundir.JournalLink))
+}
+
+// DropEntry removes the last entry of a worker, whose end is recorded.
+func (d Dir) DropEntry(id string) error {
+	err := os.Remove(d.JournalPath(rundir.JournalEntry(id, 0)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// LocksDir is the directory of the locks.
+const LocksDir = "locks"
+
+// LockPath returns the path of a lock.
+func (d Dir) LockPath(id string) string { return filepath.Join(string(d), LocksDir, id) }
+
+// Lock takes the lock of a worker, waiting for it as long as ctx lasts.
+func (d Dir) Lock(ctx context.Context, id string) (unlock func(), err error) {
+	unlock, err = lockfile.Lock(ctx, d.LockPath(id))
+	return unlock, lockError(id, err)
+}
+
+// TryLock is as lock, but returns nil if the lock is held.
+func (d Dir) TryLock(id string) (unlock func(), err error) {
+	unlock, err = lockfile.Try(d.LockPath(id))
+	return unlock, lockError(id, err)
+}
+
+func lockError(id string, err error) error {
+	if err != nil {
+		return fmt.Errorf("lock worker %s: %w", id, err)
+	}
+	return nil
+}
+
+// Locked reports whether somebody holds the lock of a worker. It writes nothing.
+func (d Dir) Locked(id string) bool { return lockfile.IsHeld(d.LockPath(id)) }

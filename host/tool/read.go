@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/swarmhost/swarm/shared/nearest"
 )
 
 // maxWhole is the greatest whole number that JSON carries everywhere.
@@ -210,4 +212,63 @@ func short(name string) string {
 		return name
 	}
 	return string([]rune(name)[:most]) + "…"
+}
+
+// errNoCommand: nothing says what an agent is.
+var errNoCommand = errors.New("no command for the agent: neither command nor [team] agent_command of the config is set")
+
+// InputError says all that is wrong with an input. Nothing was touched.
+type InputError struct{ Problems []Problem }
+
+// Problem is one thing that is wrong with an input.
+type Problem struct {
+	// Path is the field, such as "signal" or "command[0]"; empty for the whole.
+	Path string
+	// Text says what it must be.
+	Text string
+}
+
+func (p Problem) String() string {
+	if p.Path == "" {
+		return p.Text
+	}
+	return p.Path + ": " + p.Text
+}
+
+func (e *InputError) Error() string {
+	texts := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		texts[i] = p.String()
+	}
+	return "invalid input: " + strings.Join(texts, "; ")
+}
+
+// invalid returns an [InputError] with one problem.
+func invalid(path, text string) error {
+	return &InputError{Problems: []Problem{{Path: path, Text: text}}}
+}
+
+// nearestField returns the field that name was probably meant to be, or "". Capitals,
+// hyphens and underscores don't count: what is shell_id here is shellId elsewhere.
+func nearestField(name string, fields []string) string {
+	folded := make([]string, len(fields))
+	for i, field := range fields {
+		folded[i] = fold(field)
+	}
+	name = fold(name)
+	near := nearest.Name(name, folded)
+	if near == "" && name != "" {
+		begins := func(field string) bool { return strings.HasPrefix(field, name) }
+		if i := slices.IndexFunc(folded, begins); i >= 0 {
+			return fields[i] // team for teamName
+		}
+	}
+	if i := slices.Index(folded, near); i >= 0 {
+		return fields[i]
+	}
+	return ""
+}
+
+func fold(name string) string {
+	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
 }

@@ -41,3 +41,14 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 	}
 	return shim.Kill(ctx, h.Dir, h.ID, o)
 }
+
+// handleVersion counts the formats of handles; all of them stay readable.
+const handleVersion = 1
+
+func encode(id, dir string) (swarm.Handle, error) {
+	return shim.EncodeHandle(handleVersion, shim.Worker{ID: id, Dir: dir})
+}
+
+func decode(raw swarm.Handle) (shim.Worker, error) {
+	return shim.DecodeHandle[shim.Worker](raw, handleVersion)
+}

@@ -2,8 +2,14 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
+
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // status is the answer of git status.
@@ -61,4 +67,38 @@ func eachStatus(entries []string, each func(kind byte, path string)) error {
 		each(kind[0], path)
 	}
 	return nil
+}
+
+// operations are the files in an administrative directory that show an unfinished
+// operation, see gitrepository-layout(5) and git-status's wt-status.c.
+var operations = []struct{ file, name string }{
+	{"rebase-apply/applying", "git am"},
+	{"rebase-apply", "a rebase"},
+	{"rebase-merge", "a rebase"},
+	{"MERGE_HEAD", "a merge"},
+	{"CHERRY_PICK_HEAD", "a cherry-pick"},
+	{"REVERT_HEAD", "a revert"},
+	{"sequencer", "a cherry-pick or revert"},
+	{"BISECT_LOG", "a bisect"},
+	{"NOTES_MERGE_PARTIAL", "a merge of notes"},
+	{"index.lock", "a git command"},
+	{"HEAD.lock", "a git command"},
+}
+
+// operation reports the unfinished operation.
+func (t *tree) operation(context.Context) (*swarm.Kept, error) {
+	return operationIn(t.admin.dir, "%s is in progress")
+}
+
+func operationIn(gitDir, format string) (*swarm.Kept, error) {
+	for _, o := range operations {
+		_, err := os.Lstat(filepath.Join(gitDir, o.file))
+		if err == nil {
+			return keep(format, o.name), nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return nil, nil
 }

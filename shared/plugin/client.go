@@ -146,3 +146,61 @@ func (c *Client) Workspace() *Workspace {
 	}
 	return &Workspace{client: c, rpc: pb.NewWorkspaceClient(c.conn)}
 }
+
+// ErrPluginGone means that the plugin's process ended during the call or before it, or was
+// closed by this host. It is unknown whether the call had an effect. The client can't be
+// used any more: connect to a new process, and repeat idempotent calls.
+var ErrPluginGone = wire.ErrGone
+
+// ContractError means that a plugin was built for another version of the
+// contract than this host.
+type ContractError struct {
+	// Plugin is the plugin's name.
+	Plugin string
+	// Host and Theirs are the versions of this host and of the plugin.
+	Host, Theirs int
+}
+
+// Error names both versions and which side to update.
+func (e *ContractError) Error() string {
+	update := "the plugin"
+	if e.Theirs > e.Host {
+		update = "swarm"
+	}
+	return fmt.Sprintf("plugin '%s' speaks version %d of the plugin contract, this swarm speaks version %d: update %s",
+		e.Plugin, e.Theirs, e.Host, update)
+}
+
+// MaxAnswer is the largest message, in bytes, that a host takes from a plugin. A plugin is
+// third-party code: its answers must not use up the memory of the host.
+const MaxAnswer = 16 << 20
+
+const (
+	// maxDescription is the largest answer to Describe and Configure, and the largest
+	// description of one worker in a list.
+	maxDescription = 1 << 20
+	// maxList is the size of a whole list, in bytes: that of about 100,000 workers.
+	maxList = 64 << 20
+	// minListed is the smallest size that counts for a worker of a list.
+	minListed = 512
+)
+
+// smallAnswer is for calls whose answers are small.
+var smallAnswer = grpc.MaxCallRecvMsgSize(maxDescription)
+
+// bounded is a connection on which no message is larger than [MaxAnswer], whatever
+// the connection itself takes.
+type bounded struct{ conn grpc.ClientConnInterface }
+
+func (b bounded) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	return b.conn.Invoke(ctx, method, args, reply, b.options(opts)...)
+}
+
+func (b bounded) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	return b.conn.NewStream(ctx, desc, method, b.options(opts)...)
+}
+
+// options puts the bound before the options of a call, of which the last counts.
+func (b bounded) options(opts []grpc.CallOption) []grpc.CallOption {
+	return append([]grpc.CallOption{grpc.MaxCallRecvMsgSize(MaxAnswer)}, opts...)
+}

@@ -128,3 +128,85 @@ func (w *walk) note(err error) {
 		w.err = err
 	}
 }
+
+// Children returns the living children of a process. One that forks or ends
+// meanwhile may be missing.
+func Children(pid int) ([]Process, error) {
+	parent, err := Read(pid)
+	if err != nil {
+		return nil, err
+	}
+	list, err := lister()
+	if err != nil {
+		return nil, err
+	}
+	pids, err := list(parent)
+	if err != nil {
+		return nil, err
+	}
+	var children []Process
+	for _, child := range pids {
+		if p, err := Read(child); err == nil && p.Parent == pid && !p.Ended {
+			children = append(children, p)
+		}
+	}
+	return children, nil
+}
+
+// familyOf reads all processes once and lists children from that.
+func familyOf() (func(Process) ([]int, error), error) {
+	family := make(map[int][]int)
+	list := func(p Process) ([]int, error) { return family[p.PID], nil }
+	pids, err := all()
+	if err != nil {
+		return list, err
+	}
+	for _, pid := range pids {
+		p, readErr := Read(pid)
+		switch {
+		case readErr == nil:
+			family[p.Parent] = append(family[p.Parent], pid)
+		case !errors.Is(readErr, ErrGone):
+			err = readErr
+		}
+	}
+	return list, err
+}
+
+// Getenv is [LookupEnv] for callers that treat an unreadable environment as empty.
+func Getenv(pid int, name string) (string, bool) {
+	value, ok, err := LookupEnv(pid, name)
+	return value, ok && err == nil
+}
+
+// lookup finds a variable in a stream of NUL-terminated entries without holding
+// more of it than the value: environments can be megabytes long.
+type lookup struct {
+	name  string
+	at    int // bytes of "name=" seen in this entry, -1: another variable
+	value []byte
+	found bool
+}
+
+// feed returns true once the value is complete.
+func (l *lookup) feed(chunk []byte) bool {
+	for _, b := range chunk {
+		switch {
+		case l.found:
+			if b == 0 {
+				return true
+			}
+			l.value = append(l.value, b)
+		case b == 0:
+			l.at = 0
+		case l.at < 0:
+		case l.at < len(l.name) && b == l.name[l.at]:
+			l.at++
+		case l.at == len(l.name) && b == '=':
+			l.found = true
+		default:
+			l.at = -1
+		}
+	}
+	return false
+}

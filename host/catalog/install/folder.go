@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,4 +105,37 @@ func syncDir(path string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
+}
+
+// Remove removes versions of a plugin from a state directory, whatever state they
+// are in. Each goes by one rename. Errors: [catalog.VersionError],
+// [catalog.LinkError].
+func Remove(ctx context.Context, state, name string, versions []string) (err error) {
+	there := catalog.New(catalog.Options{Dir: state}).Versions(name)
+	for _, v := range versions {
+		if !slices.Contains(there, v) {
+			return &catalog.VersionError{Name: name, Version: v, Installed: there}
+		}
+	}
+	f, err := open(ctx, state)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.close()) }()
+	if err := f.checkNoLink(name); err != nil {
+		return err
+	}
+	staging, remove, err := f.staging()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	for _, v := range versions {
+		if err := os.Rename(f.dir(name, v), filepath.Join(staging, v)); err != nil {
+			return err
+		}
+	}
+	// It stays if there is another version, or anything else, in it.
+	_ = os.Remove(filepath.Join(f.path, name))
+	return nil
 }

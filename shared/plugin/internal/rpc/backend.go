@@ -133,3 +133,18 @@ func (b backendServer) Sweep(stream grpc.ClientStreamingServer[pb.SweepRequest, 
 	}
 	return stream.SendAndClose(resp)
 }
+
+func (b backendServer) List(_ *pb.ListRequest, stream grpc.ServerStreamingServer[pb.ListResponse]) error {
+	_, err := call(stream.Context(), b.s, "List", func(ctx context.Context, lister swarm.Lister) (none struct{}, err error) {
+		return none, lister.List(ctx, func(l swarm.Listed) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := checkHandle(l.Handle); err != nil {
+				return err
+			}
+			return stream.Send(wire.Listed(l))
+		})
+	})
+	return err
+}

@@ -1,6 +1,11 @@
 package wire
 
 import (
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -29,3 +34,19 @@ func SweepResponse(warnings []string) *pb.SweepResponse {
 func FromSweepResponse(r *pb.SweepResponse) []string {
 	return convert(some(r.GetWarnings(), maxItems), Line)
 }
+
+// Warm builds the tables for encoding and decoding the messages of the usual first calls of
+// a host: Describe, and Status of a running worker. The first use of a message would build
+// them, but then a caller waits for it. Later calls do nothing.
+var Warm = sync.OnceFunc(func() {
+	running := swarm.StatusResult{Status: swarm.Status{State: swarm.StateRunning, Started: time.Unix(1, 0)}}
+	for _, m := range []proto.Message{
+		&pb.DescribeRequest{ContractVersion: swarm.ContractVersion},
+		&pb.DescribeResponse{Name: "warm", Capabilities: Capabilities([]swarm.Capability{swarm.CapWait})},
+		&pb.StatusRequest{Handles: Handles([]swarm.Handle{{Version: 1, Data: []byte("warm")}})},
+		&pb.StatusResponse{Results: []*pb.StatusResult{StatusResult(running)}},
+	} {
+		encoded, _ := proto.Marshal(m)
+		_ = proto.Unmarshal(encoded, m) // nothing comes of either
+	}
+})

@@ -3,6 +3,8 @@ package fake
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -156,4 +158,23 @@ func (b *Backend) Wait(ctx context.Context, h swarm.Handle) (swarm.Status, error
 	case <-ctx.Done():
 		return swarm.Status{}, ctx.Err()
 	}
+}
+
+// List implements [swarm.Lister].
+func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error {
+	b.engine.mu.Lock()
+	workers := slices.Collect(maps.Values(b.engine.workers))
+	b.engine.mu.Unlock()
+	for _, w := range workers {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		spec := w.spec
+		spec.Env, spec.Owner, spec.Local = nil, nil, nil
+		st := w.status()
+		if err := each(swarm.Listed{Spec: spec, Handle: handle(spec.ID), Created: w.created, Status: st}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -16,7 +16,7 @@ var ranElsewhere = map[string]string{
 	"swarm attach agent":                                             "attach: it needs a terminal",
 	"swarm adopt --backend nomad --all":                              "nomad/adopt: it needs a cluster",
 	"swarm adopt --backend nomad build && swarm logs build --follow": "nomad/adopt: it needs a cluster",
-	"swarm ralph run agent":                                          "ralph_loop_process: it is what the worker of a loop runs",
+	"swarm ralph run agent":                                          "backends/ralph_loop: it is what the worker of a loop runs",
 	// A whole check takes a minute.
 	"swarm plugin check ./swarm-plugin-queue":                                                                   "plugin_check_keeps_all",
 	"swarm plugin check tmux --option socket=check":                                                             "plugin_check_settings",

@@ -28,7 +28,7 @@ import (
 //	running RE          a process of the script has such a command line
 //	norunning RE        none has
 //	count N RE          N processes have
-//	quiet               no process of swarm is there, no keeper, no worker
+//	quiet               no process of swarm runs: no shim, no worker
 type query struct {
 	ts  *testscript.TestScript
 	env []string

@@ -4,6 +4,11 @@
 //
 //	go test ./cmd/swarm -run TestScript/^kill_single_process_worker$
 //
+// Those in testdata/backends are run once with each local backend, which BACKEND names
+// and the condition [backend:NAME] asks for. Run one with
+//
+//	go test ./cmd/swarm -run TestBackends/^tmux$/^logs$
+//
 // Beside testscript's own commands they use those of script_command_test.go.
 // After each script everything that it started is ended, and a script that
 // passed fails if swarm left a process or a socket behind.
@@ -18,6 +23,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,17 +113,49 @@ func moreParallel() error {
 
 func TestScript(t *testing.T) {
 	t.Parallel()
-	for _, tool := range []string{"tmux", "git", "less", "vim", "jq", "bash"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Fatalf("%s is needed: install it with your package manager, such as apt-get install %s", tool, tool)
-		}
-	}
+	needTools(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                "testdata/script",
 		Setup:              setup,
 		Cmds:               commands,
 		RequireUniqueNames: true,
 	})
+}
+
+func TestBackends(t *testing.T) {
+	t.Parallel()
+	needTools(t)
+	for _, backend := range []string{"process", "tmux"} {
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			testscript.Run(t, testscript.Params{
+				Dir: "testdata/backends",
+				Setup: func(env *testscript.Env) error {
+					env.Setenv("BACKEND", backend)
+					return setup(env)
+				},
+				Condition: func(cond string) (bool, error) {
+					name, ok := strings.CutPrefix(cond, "backend:")
+					if !ok {
+						return false, fmt.Errorf("unknown condition %q", cond)
+					}
+					return name == backend, nil
+				},
+				Cmds:               commands,
+				RequireUniqueNames: true,
+			})
+		})
+	}
+}
+
+// needTools fails the test if a program that the scripts run is missing.
+func needTools(t *testing.T) {
+	t.Helper()
+	for _, tool := range []string{"tmux", "git", "less", "vim", "jq", "bash"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Fatalf("%s is needed: install it with your package manager, such as apt-get install %s", tool, tool)
+		}
+	}
 }
 
 // setup gives a script a world of its own. ROOT holds all of it and is short,

@@ -129,7 +129,9 @@ func (w *worker) start() error {
 			w.t.Errorf("clean up: %v", err)
 		}
 	})
-	return nil
+	// As a host does. What it says of the window is what tmux said when it opened it.
+	_, err = w.backend.Status(w.t.Context(), h)
+	return err
 }
 
 func (f *fixture) spawn(name string, command ...string) *worker {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"net"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -21,6 +23,33 @@ type sights struct {
 
 	mu       sync.Mutex
 	underWay map[string]*sight // by socket
+	// opened is when the windows of new workers were opened, by worker.
+	opened map[string]time.Time
+}
+
+// justNow is how long what tmux said of a window when it opened it is not asked again.
+const justNow = 500 * time.Millisecond
+
+// justOpened notes that tmux has opened the window of a worker where the handle says. A
+// host asks for the status of a new worker at once, which so takes no second call of tmux.
+func (s *sights) justOpened(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opened == nil {
+		s.opened = make(map[string]time.Time)
+	}
+	maps.DeleteFunc(s.opened, func(_ string, at time.Time) bool { return time.Since(at) > justNow })
+	s.opened[id] = time.Now()
+}
+
+// wasJustOpened reports, once for each worker, whether its handle says where its window
+// is now.
+func (s *sights) wasJustOpened(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.opened[id]
+	delete(s.opened, id)
+	return ok && time.Since(at) <= justNow
 }
 
 // sight holds the windows of one server. It is empty if the server can't be asked; only

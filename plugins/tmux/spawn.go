@@ -62,6 +62,9 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	if err != nil {
 		return swarm.Handle{}, err
 	}
+	if !w.moved {
+		b.sights.justOpened(spec.ID)
+	}
 	b.log.Debug("worker started", "worker", spec.ID, "pid", w.pid)
 	return h.encode()
 }
@@ -90,6 +93,7 @@ func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spe
 			if err != nil {
 				// A hook of the user's renamed or moved something in between.
 				b.mark(ctx, srv, o, w)
+				w.moved = true
 			}
 			return w, nil
 		}

@@ -32,7 +32,10 @@ func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm
 		}
 		h := handles[i]
 		r.Status, r.Err = look.Status(h.Dir, h.ID)
-		if r.Status.State == swarm.StateRunning && h.Window != "" && seen[h.Socket] == nil {
+		if r.Status.State != swarm.StateRunning || h.Window == "" || b.sights.wasJustOpened(h.ID) {
+			continue
+		}
+		if seen[h.Socket] == nil {
 			seen[h.Socket] = b.sights.of(ctx, h)
 		}
 	}

@@ -82,8 +82,9 @@ type opened struct {
 	version, id, pane, session, sessionID, socket string
 	// server and pid are the processes of the server and of the pane.
 	server, pid int
-	// made says that the session was created with it.
-	made bool
+	// made says that the session was created with it; moved, that it may have another
+	// name or session than asked for.
+	made, moved bool
 }
 
 // openedFormat has no field before the last one that could hold a colon.

@@ -36,19 +36,7 @@ func (k *shim) end() int {
 	k.awaitInput()
 	failpoint("told")
 	k.control.close()
-	k.makeWay()
 	return exitDone
-}
-
-// makeWay delays the end of a shim that was asked to kill its worker, if other
-// processes wait for a processor. Everything is recorded and answered by now, and
-// clearing up a process is work for the kernel: when hundreds of workers are killed at
-// once, a fifth of all the work. The kills that go on come first.
-func (k *shim) makeWay() {
-	const while = 250 * time.Millisecond
-	if len(k.kills) > 0 && k.term == nil && processorsTaken() {
-		time.Sleep(while)
-	}
 }
 
 // tell answers all waiting clients, and those that asked while the end was written.

@@ -3,9 +3,6 @@ package server
 import (
 	"errors"
 	"os"
-	"runtime"
-	"strconv"
-	"strings"
 	"time"
 	"unsafe"
 
@@ -102,25 +99,4 @@ func reopen() (*os.File, error) {
 		return nil, os.NewSyscallError("open terminal", err)
 	}
 	return os.NewFile(uintptr(fd), "terminal"), nil
-}
-
-// processorsTaken reports whether more threads want to run than there are processors.
-func processorsTaken() bool {
-	b, err := os.ReadFile("/proc/loadavg")
-	return err == nil && runnable(string(b)) > runtime.NumCPU()
-}
-
-// runnable returns how many threads of the machine run or want to, by the text of
-// /proc/loadavg: "0.20 0.18 0.12 1/80 11206". It is 0 if the text says something else.
-func runnable(loadavg string) int {
-	fields := strings.Fields(loadavg)
-	if len(fields) != 5 {
-		return 0
-	}
-	running, _, _ := strings.Cut(fields[3], "/")
-	n, err := strconv.Atoi(running)
-	if err != nil {
-		return 0
-	}
-	return n
 }

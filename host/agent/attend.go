@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	// DefaultNudge is what Nudge types when nobody says what and nothing waits for the
+	// DefaultNudge is the text that Nudge types by default when nothing waits for the
 	// agent.
 	DefaultNudge = "Read your messages (read-messages) and look for a task (task-list)."
-	// MaxNudge is how many characters a nudge has at most: what is longer is a message.
+	// MaxNudge is the largest number of characters of a nudge: a longer text should be a
+	// message.
 	MaxNudge = 500
 	// nudgeLimit is how long an agent may take to show its prompt.
 	nudgeLimit = 20 * time.Second
@@ -33,14 +34,14 @@ type Peeked struct {
 	// Lines are its screen, or the end of its output where it has no screen.
 	Lines  []string
 	Screen bool
-	// Rule is the rule of its profile that matched, Draft what is at its prompt and was
-	// not submitted; empty: none.
+	// Rule is the rule of its profile that matched, Draft the text at its prompt that was
+	// not submitted; either may be empty.
 	Rule, Draft string
 }
 
-// Peek returns what an agent shows, and how its profile reads that. Only the leader of
-// the team may look. lines is how many of an output without a screen; 0:
-// [host.PeekLines].
+// Peek returns the screen of an agent, and the state that its profile reads there. Only the
+// leader of the team may call it. lines is how many lines of an output without a screen it
+// returns; 0 means [host.PeekLines].
 func Peek(ctx context.Context, h *host.Host, teamName, who string, lines int) (Peeked, error) {
 	a, err := attend(ctx, h, teamName, who, "peek at agents")
 	if err != nil {
@@ -64,7 +65,7 @@ func Peek(ctx context.Context, h *host.Host, teamName, who string, lines int) (P
 	return p, nil
 }
 
-// Nudged is how a nudge went.
+// Nudged is the result of a nudge.
 type Nudged struct {
 	// Agent is its id.
 	Agent string
@@ -104,7 +105,7 @@ func Nudge(ctx context.Context, h *host.Host, teamName, who, text string) (Nudge
 	return Nudged{Agent: a.ID, Confirmed: outs[0].Confirmed}, nil
 }
 
-// newsLine says what waits for the agent in a worker.
+// newsLine returns a line about the messages and tasks that wait for the agent in a worker.
 func newsLine(ctx context.Context, h *host.Host, workerID string) (string, error) {
 	var news []team.News
 	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {

@@ -10,8 +10,8 @@ import (
 )
 
 // AwaitAnswer waits until the shutdown of an agent, by its id or name, is over:
-// [team.Confirmed], [team.Rejected] or [team.ForceKilled]. A rejection that it
-// returns is not told again by the next kill. Members may wait.
+// [team.Confirmed], [team.Rejected] or [team.ForceKilled]. The next kill does not return a
+// rejection again that this call has returned. Members may wait.
 func AwaitAnswer(ctx context.Context, h *host.Host, teamName, who string) (Killed, error) {
 	caller, err := h.Caller(ctx)
 	if err != nil {
@@ -32,11 +32,11 @@ func AwaitAnswer(ctx context.Context, h *host.Host, teamName, who string) (Kille
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	defer cancel()
-	// An agent that ends without a word has answered too, once somebody looks.
+	// The end of an agent without an answer counts as an answer too, once it is noticed.
 	beside.Go(func() {
 		err := h.Wait(ctx, host.Selection{Names: []string{a.WorkerID}}, func(host.Worker) {})
 		if err == nil {
-			_, _ = h.SweepTeam(ctx, teamName) // else it is up to whoever comes next
+			_, _ = h.SweepTeam(ctx, teamName) // otherwise the next call does it
 		}
 	})
 	var s registry.Shutdown

@@ -10,8 +10,8 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// begin finds out who calls, and what has happened to the agents of a team that
-// nobody has recorded yet. Without the team it makes nothing and returns
+// begin identifies the caller, and records what has happened to the agents of the team
+// since the last call. If the team does not exist, it changes nothing and returns
 // [team.NoTeamError].
 func begin(ctx context.Context, h *host.Host, teamName string) (team.Caller, []string, error) {
 	caller, err := h.Caller(ctx)
@@ -29,8 +29,8 @@ func begin(ctx context.Context, h *host.Host, teamName string) (team.Caller, []s
 	return caller, warnings, err
 }
 
-// view is [host.Host.View] for what is about one team, which is not there where
-// there never was a registry.
+// view is [host.Host.View] for queries about one team. Without a registry the team does not
+// exist.
 func view(ctx context.Context, h *host.Host, teamName string, f func(context.Context, *registry.Tx) error) error {
 	err := h.View(ctx, f)
 	if errors.Is(err, fs.ErrNotExist) {

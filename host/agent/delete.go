@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// Deleted says what went with a team.
+// Deleted lists the things that were removed with a team.
 type Deleted struct {
 	// Killed are the ids of the agents that were alive.
 	Killed   []string
@@ -35,13 +35,14 @@ func DeleteTeam(ctx context.Context, h *host.Host, name string, force bool) (Del
 	if err := d.check(ctx, force); err != nil {
 		return Deleted{}, err
 	}
-	// Agents come with the server held, so none comes while it is ended.
+	// Agents join while they hold the server's lock, so none joins while the server is
+	// ended.
 	release, err := h.HoldServer(ctx, name, true)
 	if err != nil {
 		return Deleted{}, err
 	}
 	defer release()
-	// Somebody may have come while this waited.
+	// An agent may have joined while this call waited.
 	if err := d.check(ctx, force); err != nil {
 		return Deleted{}, err
 	}
@@ -63,7 +64,7 @@ func DeleteTeam(ctx context.Context, h *host.Host, name string, force bool) (Del
 		if _, live := errors.AsType[*team.LiveAgentsError](err); !force || !live {
 			return Deleted{}, err
 		}
-		// Somebody has come meanwhile.
+		// An agent has joined meanwhile.
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package agent runs teams: it makes and dissolves them, starts agents as workers
-// of a team, negotiates their end or forces it, and tells how they are.
+// Package agent runs teams: it creates and deletes them, starts agents as workers of a
+// team, negotiates or forces their end, and reports their status.
 //
 // # What it decides
 //
@@ -10,12 +10,12 @@
 //
 // # Calls
 //
-// Each function takes the host, whose caller it acts as, and stands for one tool.
-// Those that change something first look at what has happened to the agents of
-// the team since anybody looked. [Status] changes nothing at all.
+// Each function takes the host, acts as its caller, and implements one tool. Functions that
+// change something first record what has happened to the agents of the team since the last
+// call. [Status] changes nothing at all.
 //
-// An answer may hold a function to be called once it has been written: the caller
-// of these functions may itself run in the worker that ends.
+// An answer may hold a function that is to be called after the answer was written: the
+// caller may itself run in the worker that ends.
 //
 // The package is imported by host/tool, and through that by cmd/swarm and
 // host/mcp. It imports host, host/registry, host/team and shared/swarm.

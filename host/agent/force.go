@@ -30,8 +30,8 @@ func (k *killing) force(ctx context.Context) error {
 	}
 }
 
-// target returns the agent. Nothing is written for a person, who can kill where
-// nothing can be.
+// target returns the agent. It writes nothing for a person, who can kill even if the
+// database can't be written.
 func (k *killing) target(ctx context.Context) (a registry.Agent, err error) {
 	err = k.h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		a, err = team.Target(ctx, tx, k.caller, k.req.Team, k.req.Agent)
@@ -54,7 +54,7 @@ func (k *killing) end(ctx context.Context, a *registry.Agent) error {
 			err := k.release(ctx, tx, a, team.ForceKilled, time.Now())
 			if isSettled(err) {
 				settled = err
-				return nil // the end of the worker is to be recorded all the same
+				return nil // the end of the worker is recorded all the same
 			}
 			return err
 		},
@@ -72,7 +72,7 @@ func (k *killing) end(ctx context.Context, a *registry.Agent) error {
 			k.out.Warnings = append(k.out.Warnings, out.Err.Error())
 		}
 		for _, w := range out.Warnings {
-			// It may be that the end could not be recorded, nor what it means.
+			// Neither the end nor its effect on the agent may be recorded.
 			recorded = false
 			k.out.Warnings = append(k.out.Warnings, w.Text)
 		}
@@ -107,8 +107,8 @@ func (k *killing) finish(ctx context.Context, a *registry.Agent) error {
 	return err
 }
 
-// forceOwn terminates the agent whose worker the caller itself runs in: of that
-// nothing can be told any more once it is being ended.
+// forceOwn terminates the agent whose worker the caller itself runs in: no answer is
+// possible once that worker is being ended.
 func (k *killing) forceOwn(ctx context.Context, a *registry.Agent) error {
 	err := k.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		return k.release(ctx, tx, a, team.ForceKilled, time.Now())
@@ -120,11 +120,11 @@ func (k *killing) forceOwn(ctx context.Context, a *registry.Agent) error {
 	return nil
 }
 
-// hearing is how long a worker has to hear the answer that it ends.
+// hearing is how long a worker has to read the answer before it ends.
 const hearing = time.Second
 
-// endOwn stops the server of a team if nobody uses it any more, and then ends the
-// worker that the caller runs in, which may end by itself before. It may not return.
+// endOwn stops the server of a team if nobody uses it any more, and then ends the worker in
+// which the caller runs, unless that ends by itself before. It may not return.
 func endOwn(ctx context.Context, h *host.Host, teamName, workerID string) error {
 	err := h.StopIdleServers(ctx, teamName)
 	limited, cancel := context.WithTimeout(ctx, hearing)
@@ -133,7 +133,7 @@ func endOwn(ctx context.Context, h *host.Host, teamName, workerID string) error 
 	return errors.Join(err, endWorker(ctx, h, workerID))
 }
 
-// endWorker ends one worker, if it is there.
+// endWorker ends one worker, if it exists.
 func endWorker(ctx context.Context, h *host.Host, id string) error {
 	outs, err := h.Kill(ctx, host.Selection{Names: []string{id}}, host.KillRequest{Allowed: true, Force: new(true)})
 	if errors.Is(err, host.ErrNotFound) {

@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// HeartbeatRequest says that an agent lives.
+// HeartbeatRequest is the request of [Heartbeat].
 type HeartbeatRequest struct {
 	// Agent is its id or name; empty: the caller.
 	Team, Agent string
@@ -25,8 +25,8 @@ type Beat struct {
 	Status   team.Status
 }
 
-// Heartbeat takes note that an agent lives. An agent speaks for itself; the leader
-// may do so for any.
+// Heartbeat records a sign of life of an agent. An agent sends its own; the leader may send
+// one for any agent.
 func Heartbeat(ctx context.Context, h *host.Host, req HeartbeatRequest) (Beat, error) {
 	caller, _, err := begin(ctx, h, req.Team)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// AwaitMessage returns once the caller's inbox in a team has a message that nobody
-// has read, which it may have from the start. It marks nothing as read.
+// AwaitMessage returns once the caller's inbox in a team has an unread message, which may
+// be at once. It marks nothing as read.
 func AwaitMessage(ctx context.Context, h *host.Host, teamName string) error {
 	caller, err := h.Caller(ctx)
 	if err != nil {

@@ -10,24 +10,25 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// KillRequest says which agent is to end.
+// KillRequest is the request of [Kill].
 type KillRequest struct {
 	// Agent is its id or name.
 	Team, Agent string
-	// Force ends it at once, whatever it is doing.
+	// Force ends it at once, whatever its status.
 	Force bool
-	// Reason is told to the agent; empty: none.
+	// Reason is the reason that the agent gets; it may be empty.
 	Reason string
-	// Progress is told when a process begins to end and when it has; nil: nobody.
+	// Progress, if it is not nil, is called when the end of a process begins and when it is
+	// complete.
 	Progress func(host.KillEvent)
 }
 
-// Killed says how far the end of an agent is.
+// Killed is the state of the end of an agent.
 type Killed struct {
 	// Agent is its id.
 	Agent string
 	Phase team.Phase
-	// Reason is what the agent answered, or empty.
+	// Reason is the agent's answer, or empty.
 	Reason     string
 	Reassigned []string
 	Warnings   []string
@@ -36,9 +37,9 @@ type Killed struct {
 	AfterAnswer func(context.Context) error
 }
 
-// Kill asks an agent to end, or with Force ends it. Of two that force at the same
-// time one wins, and the other gets a [team.TerminatedError]. An agent whose
-// process has gone can't answer, and is [team.Confirmed] at once.
+// Kill asks an agent to end, or with Force ends it. If two callers force the end at the
+// same time, one wins, and the other gets a [team.TerminatedError]. An agent whose process
+// is gone can't answer; its phase is [team.Confirmed] at once.
 //
 // A forced end is carried out even if ctx ends. A process that can't be ended is a warning,
 // and the agent is terminated all the same. A database that can't be written is a warning
@@ -110,8 +111,8 @@ func isGone(ctx context.Context, tx *registry.Tx, a *registry.Agent) (bool, erro
 	return rec.State == registry.Stopped, err
 }
 
-// release terminates an agent for the caller. Somebody else may have been quicker:
-// that is a [team.TerminatedError] which names the agent as the caller did.
+// release terminates an agent for the caller. If another call was faster, the error is a
+// [team.TerminatedError] that names the agent as the caller did.
 func (k *killing) release(ctx context.Context, tx *registry.Tx, a *registry.Agent, phase team.Phase, now time.Time) error {
 	requester, err := team.Member(ctx, tx, k.caller, k.req.Team)
 	if err != nil {

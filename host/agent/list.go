@@ -10,12 +10,12 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// Team is what is known of a team at one moment.
+// Team is the state of a team at one moment.
 type Team struct {
 	Name, Description string
 	Created           time.Time
-	// Leader is the name of the worker whose inhabitants lead it; empty: people do,
-	// or that worker is gone.
+	// Leader is the name of the worker that leads it; empty if people do, or if that worker
+	// is gone.
 	Leader string
 	// Agents are the names of the agents that have not ended, in the order in which
 	// they came.

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// DefaultPromptWait is how long an agent may take to be ready for its prompt when
-	// nobody says how long.
+	// DefaultPromptWait is how long an agent may take by default to be ready for its
+	// prompt.
 	DefaultPromptWait = 30 * time.Second
-	// silentLimit is after how long a program is taken for one that shows nothing
-	// before it is told something.
+	// silentLimit is the time after which a silent program is given its prompt: some show
+	// nothing before their first input.
 	silentLimit = 5 * time.Second
 )
 
@@ -42,13 +42,13 @@ func (s *spawning) prompt(ctx context.Context, caller team.Caller, w host.Worker
 	s.out.Warnings = append(s.out.Warnings, warning)
 }
 
-// errUnread says that what was typed may be lost: programs that take over their
-// terminal drop what came before.
+// errUnread says that the typed text may be lost: programs that take over their terminal
+// drop earlier input.
 var errUnread = errors.New("it does not read its terminal")
 
 func (s *spawning) typeIn(ctx context.Context, w host.Worker) error {
 	until := time.Now().Add(s.req.PromptWait)
-	// A pipe keeps what nobody reads yet.
+	// A pipe keeps unread input.
 	if !s.piped() || s.req.ReadyPattern != nil {
 		if err := s.awaitReady(ctx, w); err != nil {
 			return err
@@ -80,7 +80,7 @@ func (s *spawning) piped() bool {
 	return s.req.Backend == pipes && s.req.Prompt != "" && !takesPrompt(s.req.Command)
 }
 
-// pipes is the backend whose workers are on no terminal.
+// pipes is the backend whose workers have no terminal.
 const pipes = "process"
 
 func (s *spawning) awaitReady(ctx context.Context, w host.Worker) error {

@@ -9,12 +9,12 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// errMoved says that an agent has another process than the one that was ended: it
-// was started again meanwhile.
+// errMoved says that the agent was started again meanwhile, and now has another process
+// than the ended one.
 var errMoved = errors.New("the agent was started again meanwhile")
 
-// release terminates an agent whose process, that of a, was ended: [errMoved] if it
-// has another one now.
+// release terminates an agent after the end of its process, which a names. The error is
+// [errMoved] if the agent has another process now.
 func release(ctx context.Context, tx *registry.Tx, a *registry.Agent, l team.Leaving, now time.Time) (team.Released, error) {
 	current, err := tx.Agent(ctx, a.ID)
 	if errors.Is(err, registry.ErrNotFound) {
@@ -29,20 +29,20 @@ func release(ctx context.Context, tx *registry.Tx, a *registry.Agent, l team.Lea
 	return team.Release(ctx, tx, a.ID, l, now)
 }
 
-// isOver reports whether an error says that an agent has been terminated before.
+// isOver reports whether an error says that the agent was already terminated.
 func isOver(err error) bool {
 	_, over := errors.AsType[*team.TerminatedError](err)
 	return over
 }
 
-// isSettled reports whether an error of [release] says that there is nothing left to
-// release with the end of a process.
+// isSettled reports whether an error of [release] means that nothing is left to be
+// released.
 func isSettled(err error) bool {
 	_, dissolved := errors.AsType[*team.NoTeamError](err)
 	return dissolved || isOver(err) || errors.Is(err, errMoved)
 }
 
-// isUnwritable reports whether an error says that nothing can be recorded.
+// isUnwritable reports whether an error says that the database can't be written.
 func isUnwritable(err error) bool {
 	return errors.Is(err, registry.ErrReadOnly) || errors.Is(err, registry.ErrFull)
 }

@@ -15,28 +15,28 @@ import (
 type RespondRequest struct {
 	Team    string
 	Approve bool
-	// Ready says that it may end now, else it says so later. It means nothing
-	// without Approve.
+	// Ready says that the agent may end now; otherwise it reports that later. It has no
+	// meaning without Approve.
 	Ready bool
-	// Reason is told to the leader; empty: none.
+	// Reason is the reason that the leader gets; it may be empty.
 	Reason string
 }
 
-// Responded says what came of an answer.
+// Responded is the result of an answer.
 type Responded struct {
 	Phase      team.Phase
 	Reassigned []string
 	Warnings   []string
-	// AfterAnswer does what must not delay the answer; nil: there is nothing more
-	// to do. The worker of the agent has at least a second to hear the answer.
+	// AfterAnswer does the work that must not delay the answer; nil means that there is
+	// none. The worker of the agent has at least a second to read the answer.
 	AfterAnswer func(context.Context) error
 }
 
-// Respond answers for the agent that calls; nobody else can.
+// Respond answers for the calling agent; no other caller can.
 //
-// An agent that is ready has its worker ended, and is [team.Confirmed]. If it calls
-// from inside that worker, the keeper is told that the worker is done, for good,
-// before the team is: so there is no agent that is terminated and lives on.
+// The worker of an agent that is ready is ended, and the phase is [team.Confirmed]. If the
+// agent calls from inside that worker, the completion is recorded by the shim before the
+// team learns of it: so no terminated agent continues to live.
 func Respond(ctx context.Context, h *host.Host, req RespondRequest) (Responded, error) {
 	caller, warnings, err := begin(ctx, h, req.Team)
 	if err != nil {
@@ -70,7 +70,7 @@ type responding struct {
 	out    Responded
 }
 
-// answer records what the agent says.
+// answer records the agent's answer.
 func (r *responding) answer(ctx context.Context) error {
 	return r.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		var s registry.Shutdown
@@ -85,8 +85,8 @@ func (r *responding) answer(ctx context.Context) error {
 	})
 }
 
-// leave ends the worker of the agent, in which the caller runs. That its keeper has
-// it is the end of the agent, as any end of a worker is.
+// leave completes the worker of the agent, in which the caller runs. Once the shim has
+// recorded that, the agent has ended, as with any end of a worker.
 func (r *responding) leave(ctx context.Context) error {
 	summary := "shutdown approved"
 	if r.req.Reason != "" {
@@ -139,7 +139,7 @@ func (r *responding) release(ctx context.Context) error {
 	return r.h.Change(ctx, r.released)
 }
 
-// released terminates the agent, if that was not done, and reads what came of it.
+// released terminates the agent, if that was not done, and reads the result.
 func (r *responding) released(ctx context.Context, tx *registry.Tx) error {
 	out, err := release(ctx, tx, &r.agent, team.Leaving{Phase: team.Confirmed}, time.Now())
 	if errors.Is(err, errMoved) {

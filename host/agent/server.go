@@ -20,7 +20,7 @@ const ServerHost = "127.0.0.1"
 type Server struct {
 	// Worker is the name of its worker.
 	Worker string
-	// Port is where it listens, or did. PID is 0 if it does not run.
+	// Port is its present or last port. PID is 0 if it does not run.
 	Port, PID int
 	// Running says that its process lives and its port answers.
 	Running bool
@@ -30,15 +30,15 @@ type Server struct {
 	Started  time.Time
 }
 
-// serverStarts is how often the server is started for one agent: somebody may be
-// ending it.
+// serverStarts is how often the server is started for one agent: another call may be ending
+// it.
 const serverStarts = 3
 
 // dialLimit is how long a port may take to answer.
 const dialLimit = 2 * time.Second
 
-// serve has the server of a team run and keeps it from being stopped until release
-// is called. The port is 0 if the team has none.
+// serve starts the server of a team if needed, and prevents its stop until release is
+// called. The port is 0 if the team has no server.
 func serve(ctx context.Context, h *host.Host, teamName string) (port int, release func(), err error) {
 	for range serverStarts {
 		s, err := serverOf(ctx, h, teamName)
@@ -95,8 +95,8 @@ func useServer(ctx context.Context, h *host.Host, teamName string) (int, error) 
 	return s.Port, err
 }
 
-// serverRuns looks at a server: its worker, and whether its process lives and its
-// port answers.
+// serverRuns returns the worker of a server, and whether its process lives and its port
+// answers.
 func serverRuns(ctx context.Context, h *host.Host, s *registry.Server) (host.Worker, bool, error) {
 	if s.WorkerID == "" {
 		return host.Worker{}, false, nil
@@ -111,7 +111,7 @@ func serverRuns(ctx context.Context, h *host.Host, s *registry.Server) (host.Wor
 	return ws[0], ws[0].Status == host.StatusRunning && answers(ctx, s.Port), nil
 }
 
-// address is where a server listens.
+// address is the address of a server.
 func address(port int) string { return net.JoinHostPort(ServerHost, strconv.Itoa(port)) }
 
 func answers(ctx context.Context, port int) bool {
@@ -124,7 +124,7 @@ func answers(ctx context.Context, port int) bool {
 	return true
 }
 
-// restartServer starts the server of a team, if nobody else did meanwhile.
+// restartServer starts the server of a team, unless another call did so meanwhile.
 func restartServer(ctx context.Context, h *host.Host, teamName string) error {
 	release, err := h.HoldServer(ctx, teamName, true)
 	if err != nil {

@@ -76,12 +76,12 @@ const (
 	serverNames = 9
 	// serverLimit is how long a server may take until it listens.
 	serverLimit = 15 * time.Second
-	// dialEvery is how often a port is tried: nothing tells that one is open.
+	// dialEvery is how often a port is tried: there is no event for an open port.
 	dialEvery = 50 * time.Millisecond
 )
 
-// serverWorker returns the name for the worker of a team's server, and whether there
-// is such a worker already: the server of before.
+// serverWorker returns the name for the worker of a team's server, and whether that worker,
+// the previous server, exists already.
 func serverWorker(ctx context.Context, h *host.Host, teamName string) (name string, former bool, err error) {
 	names := make([]string, serverNames)
 	for i := range names {
@@ -107,10 +107,10 @@ func serverWorker(ctx context.Context, h *host.Host, teamName string) (name stri
 			return name, false, nil
 		}
 	}
-	return "", false, fmt.Errorf("workers '%s' to '%s' are there already", names[0], names[len(names)-1])
+	return "", false, fmt.Errorf("workers '%s' to '%s' exist already", names[0], names[len(names)-1])
 }
 
-// freePort returns a port that nobody listens on now: the wanted one, if it is free.
+// freePort returns a port without a listener: the wanted one, if it is free.
 func freePort(ctx context.Context, wanted int) (int, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address(wanted))
@@ -160,7 +160,7 @@ func awaitPort(ctx context.Context, h *host.Host, w host.Worker, port int) error
 	}
 }
 
-// endedEarly says how a server ended that never listened.
+// endedEarly describes the end of a server that never listened.
 func endedEarly(ctx context.Context, h *host.Host, w host.Worker, port int) error {
 	text := fmt.Sprintf("it ended before it listened on %s:%d", ServerHost, port)
 	if w.Exit != nil {

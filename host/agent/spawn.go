@@ -22,13 +22,13 @@ import (
 // DefaultBackend owns the workers of agents that are spawned without a backend.
 const DefaultBackend = "tmux"
 
-// envServer tells an agent where the server of its team listens.
+// envServer is the variable with the address of the team's server.
 const envServer = "SWARM_TEAM_SERVER"
 
-// maxNumber is how often another name is tried for the worker of an agent.
+// maxNumber is how many names are tried for the worker of an agent.
 const maxNumber = 99
 
-// SpawnRequest says what agent to start.
+// SpawnRequest is the request of [Spawn].
 type SpawnRequest struct {
 	Team string
 	// Name is its name in the team; empty: its id.
@@ -43,21 +43,22 @@ type SpawnRequest struct {
 	Dir string
 	// Backend is empty for [DefaultBackend].
 	Backend string
-	// Command is the program and its arguments. {prompt}, {model}, {name} and
-	// {port}, the port of the team's server, are replaced in it. Flags that its profile
-	// says it needs are added.
+	// Command is the program and its arguments. {prompt}, {model}, {name} and {port}, the
+	// port of the team's server, are replaced in it. Flags that its profile demands are
+	// added.
 	Command []string
-	// DirGiven, Env, Tags, Workspace and Profile are as in [host.SpawnRequest].
+	// DirGiven, Env, Tags, Workspace and Profile have the meaning that they have in
+	// [host.SpawnRequest].
 	DirGiven  bool
 	Env, Tags []string
 	Workspace *host.WorkspaceRequest
 	Profile   string
-	// ReadyPattern matches a line of its screen or output once it can be told its
-	// prompt; nil: what agents and shells show.
+	// ReadyPattern matches a line of its screen or output once it is ready for its prompt;
+	// nil means the known prompts of agents and shells.
 	ReadyPattern *regexp.Regexp
 	// PromptWait is how long it may take to be ready for its prompt, more than a few
-	// seconds; 0: [DefaultPromptWait], which is also the limit for one that shows nothing.
-	// A dialog and an error on its screen end the wait.
+	// seconds; 0 means [DefaultPromptWait], which is also the limit for an agent that shows
+	// nothing. A dialog and an error on its screen end the wait.
 	PromptWait time.Duration
 }
 
@@ -66,7 +67,7 @@ type Spawned struct {
 	ID, Name, Color string
 	// Session is the id of its worker, Worker the worker's name.
 	Session, Worker string
-	// Pane is where its screen is, empty if it has none.
+	// Pane is the id of its tmux pane, empty if it has none.
 	Pane     string
 	Warnings []string
 }
@@ -99,8 +100,7 @@ func Spawn(ctx context.Context, h *host.Host, req SpawnRequest) (Spawned, error)
 	return s.out, nil
 }
 
-// mayJoin refuses what is wrong before anything is started, and fills in what the
-// request leaves open.
+// mayJoin refuses an invalid request before anything is started, and fills in its defaults.
 func mayJoin(ctx context.Context, h *host.Host, caller team.Caller, req *SpawnRequest) error {
 	err := h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if err := team.Lead(ctx, tx, caller, req.Team, "spawn agents"); err != nil {
@@ -127,14 +127,14 @@ func mayJoin(ctx context.Context, h *host.Host, caller team.Caller, req *SpawnRe
 		req.PromptWait = DefaultPromptWait
 	}
 	if req.ReadyPattern != nil && (req.Prompt == "" || takesPrompt(req.Command)) {
-		return fmt.Errorf("%w: a ready pattern is for agents whose prompt is typed in", team.ErrInvalid)
+		return fmt.Errorf("%w: a ready pattern needs a prompt that is typed in", team.ErrInvalid)
 	}
 	return nil
 }
 
 // complete adds the flags that the agent's profile asks for.
 func (s *spawning) complete() {
-	profiles, _ := s.h.Profiles() // what is wrong in one is told by 'swarm agent profiles'
+	profiles, _ := s.h.Profiles() // 'swarm agent profiles' reports mistakes in a profile
 	p := profiles.Named(s.req.Profile)
 	if s.req.Profile == "" {
 		p = profiles.For(s.req.Command)
@@ -199,7 +199,7 @@ func (s *spawning) options() map[string]string {
 	return map[string]string{"session": "swarm-" + hex.EncodeToString(sum[:4]) + "-" + s.req.Team}
 }
 
-// read tells what became of the agent.
+// read reads the present state of the agent.
 func (s *spawning) read(ctx context.Context, id string, w host.Worker) error {
 	s.out.ID, s.out.Worker = id, w.Name
 	return s.h.View(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
@@ -218,8 +218,8 @@ func numbered(name string, n int) string {
 	return name[:min(len(name), swarm.MaxName-len(suffix))] + suffix
 }
 
-// idAlphabet is what the ids of agents are made of. Its length divides no power of
-// two; how little the first characters are preferred does not matter here.
+// idAlphabet are the characters of agent ids. Its length divides no power of two; the
+// slight preference for the first characters does not matter here.
 const idAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 // newID returns the id of a new agent.

@@ -10,11 +10,11 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// Standing is who calls, and what it is in teams.
+// Standing is the identity of the caller, with its place in teams.
 type Standing struct {
 	team.Caller
-	// Worker is the name of the worker that the caller lives in; empty if there is
-	// none, or none that the registry knows.
+	// Worker is the name of the worker in which the caller runs; empty if there is none, or
+	// if the registry does not know it.
 	Worker string
 	// Leads are the teams that the caller leads from inside that worker.
 	Leads []string

@@ -10,29 +10,28 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// StatusRequest says of whom to tell.
+// StatusRequest is the request of [Status].
 type StatusRequest struct {
 	Team string
 	// Agent is an id or name; empty: all.
 	Agent string
 	// Server asks for the team's server, too.
 	Server bool
-	// Terminated includes agents that have ended. One that is named is told of
-	// in any case.
+	// Terminated includes agents that have ended. A named agent is included in any case.
 	Terminated bool
 }
 
-// StatusAnswer tells how agents are.
+// StatusAnswer is the answer of [Status].
 type StatusAnswer struct {
 	Agents []Agent
-	// Server is nil if it was not asked for or there is none.
+	// Server is nil if it was not requested or does not exist.
 	Server  *Server
 	Summary Summary
 	// Warnings name what could not be read.
 	Warnings []string
 }
 
-// Agent is what is known of an agent at one moment.
+// Agent is the state of an agent at one moment.
 type Agent struct {
 	ID, Name string
 	Role     team.Role
@@ -47,7 +46,7 @@ type Agent struct {
 	Healthy   bool
 	// Session is the id of its worker, Worker the worker's name.
 	Session, Worker string
-	// Pane is where its screen is, empty if it has none.
+	// Pane is the id of its tmux pane, empty if it has none.
 	Pane   string
 	Dir    string
 	Misses int
@@ -62,12 +61,12 @@ type Agent struct {
 	State *host.AgentState
 }
 
-// Summary counts the agents that were looked at.
+// Summary counts the agents of the answer.
 type Summary struct {
 	Total, Active, Idle, Inactive, ShuttingDown, Terminated int
 }
 
-// Status tells how the agents of a team are. Any member may ask. It derives
+// Status returns the status of the agents of a team. Any member may call it. It derives
 // everything from facts and changes nothing.
 func Status(ctx context.Context, h *host.Host, req StatusRequest) (StatusAnswer, error) {
 	caller, err := h.Caller(ctx)
@@ -138,7 +137,7 @@ func (req *StatusRequest) agents(ctx context.Context, tx *registry.Tx) (rows []r
 		return nil, nil, &team.NoAgentError{Agent: req.Agent, InTeam: req.Team}
 	}
 	if err != nil {
-		// One that can't be read is left out, as it is in a list.
+		// An agent that can't be read is left out, as in a list.
 		warnings = append(warnings, err.Error())
 	} else {
 		rows = append(rows, a)
@@ -173,7 +172,7 @@ func (s *Summary) count(status team.Status) {
 	}
 }
 
-// serverStatus looks at a server; nil if it was never started.
+// serverStatus returns the status of a server, or nil if it was never started.
 func serverStatus(ctx context.Context, h *host.Host, s *registry.Server, sessions int) (*Server, error) {
 	w, running, err := serverRuns(ctx, h, s)
 	if err != nil || w.ID == "" {

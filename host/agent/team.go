@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// CreateRequest says what team to make.
+// CreateRequest is the request of [CreateTeam].
 type CreateRequest struct {
 	Name, Description string
 	// Server is the command of a server that its agents share; empty: none.
@@ -31,9 +31,9 @@ type Created struct {
 	Warnings []string
 }
 
-// CreateTeam makes a team. Its leader is whoever calls: the inhabitants of the
-// worker that the caller runs in, or a person. A server that does not listen in
-// time is an error, and nothing is left of the team then.
+// CreateTeam creates a team. Its leader is the caller: the worker in which the caller runs,
+// or a person. If the server does not listen in time, that is an error, and the team is
+// removed.
 func CreateTeam(ctx context.Context, h *host.Host, req CreateRequest) (Created, error) {
 	caller, err := h.Caller(ctx)
 	if err != nil {

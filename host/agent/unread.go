@@ -8,8 +8,8 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// UnreadMessages returns the messages of the caller's inbox in a team that nobody has read. It
-// marks none as read.
+// UnreadMessages returns the unread messages of the caller's inbox in a team. It marks none
+// as read.
 func UnreadMessages(ctx context.Context, h *host.Host, teamName string) (team.Inbox, error) {
 	caller, err := h.Caller(ctx)
 	if err != nil {

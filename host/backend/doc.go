@@ -1,7 +1,7 @@
-// Package backend talks to the plugins that own workers and make workspaces. It finds
-// out which plugin a record means, starts it when it is first asked, asks once more if its
-// process ends in a call that may be repeated, and groups workers by the plugin that owns
-// them. It knows no plugin by name and nothing of what its answers mean for a worker.
+// Package backend talks to the plugins that own workers and make workspaces. It finds the
+// plugin of a record, starts it at the first call, repeats an idempotent call if the
+// plugin's process ends in it, and groups workers by the plugin that owns them. It knows no
+// plugin by name, and does not interpret the answers.
 package backend
 
 import (
@@ -11,14 +11,15 @@ import (
 	"github.com/swarmhost/swarm/host/statedir"
 )
 
-// Options say what [Plugins] need.
+// Options are the dependencies of [Plugins].
 type Options struct {
 	Dir     statedir.Dir
 	Catalog *catalog.Catalog
 	Logger  hclog.Logger
 	// Starter starts the plugins.
 	Starter Starter
-	// Waiting is told what a call waits for that takes longer than usual; nil: nobody.
+	// Waiting, if it is not nil, is called with a description when a call takes longer than
+	// usual.
 	Waiting func(text string)
 }
 
@@ -31,7 +32,7 @@ type Plugins struct {
 	waiting func(string)
 }
 
-// New returns plugins of which none is started yet.
+// New returns plugins without starting any.
 func New(o Options) *Plugins {
 	return &Plugins{Starter: o.Starter, dir: o.Dir, catalog: o.Catalog, log: o.Logger, waiting: o.Waiting}
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// StatusLimit is how long a backend may take to tell how its workers are.
+// StatusLimit is how long a backend may take to return the status of its workers.
 const StatusLimit = 10 * time.Second
 
 // Group is the workers of one call that one plugin owns.
 type Group struct {
 	Name  string
 	Entry catalog.Entry
-	// Err is why there is no entry.
+	// Err is the reason why Entry is missing.
 	Err error
 	// At are the places of the workers in the list that was grouped.
 	At   []int

@@ -14,15 +14,14 @@ import (
 
 // Starter starts plugins. It is a [launch.Set] but in tests.
 type Starter interface {
-	// Start starts the plugins, for a Get of each that is likely to follow: that one tells
-	// what came of it. It returns when their processes run.
+	// Start starts the plugins ahead of a likely Get, which returns the result of the
+	// start. It returns when their processes run.
 	Start(entries ...catalog.Entry)
 	// Get returns the plugin, which it starts at the first call for that entry.
 	Get(ctx context.Context, e catalog.Entry) (*Peer, error)
-	// Restart returns another process of the plugin in the place of gone, which
-	// ended.
+	// Restart returns a new process of the plugin in place of gone, which has ended.
 	Restart(ctx context.Context, e catalog.Entry, gone *Peer) (*Peer, error)
-	// Died says how the plugin ended; nil if it did not.
+	// Died returns an error about the end of the plugin, or nil if it has not ended.
 	Died(ctx context.Context, p *Peer) error
 	// Close ends all plugins, within a bounded time.
 	Close()
@@ -32,7 +31,7 @@ type Starter interface {
 	Reap()
 }
 
-// Backend is what the host asks of backends, a [plugin.Backend].
+// Backend is the part of [plugin.Backend] that the host uses.
 type backend interface {
 	swarm.Backend
 	swarm.BatchStatuser
@@ -51,7 +50,7 @@ type backend interface {
 	WatchBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error
 }
 
-// Workspace is what the host asks of workspace plugins, a [plugin.Workspace].
+// Workspace is the part of [plugin.Workspace] that the host uses.
 type workspace interface {
 	swarm.Workspace
 	swarm.WorkspaceFinder
@@ -64,12 +63,12 @@ type Peer struct {
 	Backend   backend
 	Workspace workspace
 	Report    func(context.Context) (uses string, err error)
-	// client is what it was made of; nil in tests.
+	// client is the connection behind it; nil in tests.
 	client *plugin.Client
 }
 
-// Entry returns how to start a plugin of a worker: as its record says, or as
-// the catalog does where the record says nothing or its plugin was moved.
+// Entry returns the catalog entry for the plugin of a worker: from its record, or from the
+// catalog if the record holds none or its plugin was moved.
 func (ps *Plugins) Entry(name string, recorded *registry.Plugin) (catalog.Entry, error) {
 	if recorded == nil {
 		return ps.catalog.Find(name)
@@ -100,7 +99,7 @@ func (ps *Plugins) findRecorded(name string, recorded *registry.Plugin) (catalog
 	return ps.catalog.Find(name)
 }
 
-// RecordedPlugin returns what a record has to keep of a plugin's settings.
+// RecordedPlugin returns the settings of a plugin that a record keeps.
 func RecordedPlugin(e catalog.Entry) *registry.Plugin {
 	if !e.Configured && len(e.Config) == 0 && e.SHA256 == "" && !e.MTLS && e.Version == "" {
 		return nil
@@ -112,8 +111,8 @@ func RecordedPlugin(e catalog.Entry) *registry.Plugin {
 	return p
 }
 
-// Ask starts the plugin and calls f with it. With again, f is called a second
-// time, with a new process, if the first one ended in it; f must bear that.
+// Ask starts the plugin and calls f with it. With again, f is called a second time, with a
+// new process, if the first process ended during the call; f must be idempotent then.
 func (ps *Plugins) Ask(ctx context.Context, e catalog.Entry, again bool, f func(*Peer) error) error {
 	p, err := ps.Get(ctx, e)
 	if err != nil {
@@ -131,7 +130,7 @@ func (ps *Plugins) Ask(ctx context.Context, e catalog.Entry, again bool, f func(
 	return ps.crash(ctx, p, f(p))
 }
 
-// crash returns how a plugin ended in the place of the news that it did.
+// crash replaces the error that a plugin has ended by one that says how it ended.
 func (ps *Plugins) crash(ctx context.Context, p *Peer, err error) error {
 	if !errors.Is(err, plugin.ErrPluginGone) {
 		return err
@@ -142,7 +141,7 @@ func (ps *Plugins) crash(ctx context.Context, p *Peer, err error) error {
 	return err
 }
 
-// AskBackend is as ask, for a plugin that has to be a backend.
+// AskBackend is like Ask, for a plugin that has to be a backend.
 func (ps *Plugins) AskBackend(ctx context.Context, e catalog.Entry, again bool, f func(*Peer) error) error {
 	return ps.Ask(ctx, e, again, func(p *Peer) error {
 		if p.Backend == nil {
@@ -152,7 +151,7 @@ func (ps *Plugins) AskBackend(ctx context.Context, e catalog.Entry, again bool, 
 	})
 }
 
-// AskWorkspace is as ask, for a plugin that has to make workspaces.
+// AskWorkspace is like Ask, for a plugin that has to make workspaces.
 func (ps *Plugins) AskWorkspace(ctx context.Context, e catalog.Entry, again bool, f func(*Peer) error) error {
 	return ps.Ask(ctx, e, again, func(p *Peer) error {
 		if p.Workspace == nil {
@@ -166,7 +165,7 @@ func (ps *Plugins) AskWorkspace(ctx context.Context, e catalog.Entry, again bool
 // ShimName is the program that keeps local workers.
 const ShimName = "swarm-shim"
 
-// Local returns what a local backend is told of a worker; nil for others.
+// Local returns the local facts of a worker for a local backend, nil for any other.
 func (ps *Plugins) Local(p *Peer, id string) (*swarm.Local, error) {
 	if !p.Local {
 		return nil, nil
@@ -178,16 +177,16 @@ func (ps *Plugins) Local(p *Peer, id string) (*swarm.Local, error) {
 	return &swarm.Local{RunDir: ps.dir.RunDir(id), StateDir: string(ps.dir), Shim: shim}, nil
 }
 
-// notKind says that a plugin is not what it was named for.
+// notKind returns the error for a plugin of the wrong kind.
 func notKind(name string, kind plugin.Kind) error {
 	return fmt.Errorf("%w: plugin '%s' is not a %s plugin", swarm.ErrInvalidSpec, name, kind)
 }
 
-// patience is how long the user waits for a plugin before being told for which.
+// patience is how long the user waits for a plugin before Waiting is called.
 const patience = 5 * time.Second
 
-// TellWait tells the user what a call waits for, unless stop is called soon. A
-// repository may be locked by another process, or be large.
+// TellWait calls Waiting with a description, unless stop is called soon. A repository may
+// be locked by another process, or be large.
 func (ps *Plugins) TellWait(format string, args ...any) (stop func()) {
 	if ps.waiting == nil {
 		return func() {}

@@ -11,8 +11,8 @@ import (
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
-// Dir returns the state directory of the worker that the calling process
-// runs in, as its shim proves it; empty if it runs in none.
+// Dir returns the state directory of the worker in which the calling process runs, as its
+// shim proves it; empty if it runs in none.
 func Dir() string {
 	run := RunDirAbove(ParentPID())
 	if run == "" || filepath.Base(filepath.Dir(run)) != statedir.WorkersDir {
@@ -21,16 +21,16 @@ func Dir() string {
 	return filepath.Dir(filepath.Dir(run))
 }
 
-// ID returns the id of the worker of this state directory that the calling
-// process runs in; empty if it runs in none. For a shell that acts as its owner,
-// with which it ends, that is the worker of the owner.
+// ID returns the id of the worker of this state directory in which the calling process
+// runs; empty if it runs in none. For a shell that acts as its owner, that is the worker of
+// the owner.
 func (f *Finder) ID() string { return f.IDOf(f.actingDir(ParentPID(), RunDirAbove)) }
 
 // IDOf returns the id of the worker with that run directory, see callerRunDir.
 func (f *Finder) IDOf(run string) string {
 	if run == "" {
-		// A worker whose keeper died has nobody else to prove it; taking one too
-		// many for the caller's own only makes it the last.
+		// A worker whose shim died can't be proven otherwise; a wrong match only makes it
+		// the last one to be ended.
 		return f.lookupEnv(swarm.EnvWorkerID)
 	}
 	id := filepath.Base(run)
@@ -40,9 +40,8 @@ func (f *Finder) IDOf(run string) string {
 	return id
 }
 
-// RunDir returns the run directory of the worker that the calling process runs in;
-// from a shell that acts as its owner, that of the owner's, if that runs in one; empty if
-// it runs in none.
+// RunDir returns the run directory of the worker in which the calling process runs, or, for
+// a shell that acts as its owner, that of the owner's worker; empty if it runs in none.
 func (f *Finder) RunDir() string {
 	if run := f.actingDir(ParentPID(), RunDirAbove); run != "" {
 		return run
@@ -54,8 +53,8 @@ func (f *Finder) RunDir() string {
 // was started.
 func (f *Finder) IsKeeper() bool { return f.lookupEnv(swarm.EnvKeeper) != "" }
 
-// ParentPID returns the pid of the process that started this one, as /proc has it.
-// In a PID namespace without a /proc of its own that is not what getppid says.
+// ParentPID returns the pid of the process that started this one, as /proc has it. In a
+// PID namespace without a /proc of its own, getppid returns another number.
 func ParentPID() int {
 	if self, err := proc.Self(); err == nil {
 		return self.Parent
@@ -63,11 +62,10 @@ func ParentPID() int {
 	return os.Getppid()
 }
 
-// RunDirAbove returns the run directory of the nearest shim above the process
-// pid, itself included; empty if there is none. A worker that contains another
-// keeper does not contain what is below that. Anybody can mark a process as a
-// keeper, so this says which worker the caller would end, but not who it is: see
-// [shimAbove].
+// RunDirAbove returns the run directory of the nearest shim above the process pid, itself
+// included; empty if there is none. A worker that contains another shim does not contain
+// the processes below that. Anyone can mark a process as a shim, so the result says which
+// worker the caller would end, but does not identify the caller: see [shimAbove].
 func RunDirAbove(pid int) string {
 	return climb(pid, func(p proc.Process) bool {
 		marker, ok := proc.Getenv(p.PID, swarm.EnvKeeper)
@@ -75,15 +73,14 @@ func RunDirAbove(pid int) string {
 	})
 }
 
-// shimAbove returns the run directory of the nearest shim above the process pid,
-// itself included, whatever is between them; empty if there is none.
+// shimAbove returns the run directory of the nearest shim above the process pid, itself
+// included, ignoring marks in between; empty if there is none.
 func shimAbove(pid int) string {
 	return climb(pid, func(proc.Process) bool { return false })
 }
 
-// climb goes up from the process pid to the nearest shim, whose run directory it
-// returns, or until stop says so. Shims of other users prove nothing and are passed
-// over.
+// climb goes up from the process pid to the nearest shim, whose run directory it returns,
+// or until stop returns true. Shims of other users prove nothing and are skipped.
 func climb(pid int, stop func(proc.Process) bool) string {
 	for pid > 1 {
 		p, err := proc.Read(pid)

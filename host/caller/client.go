@@ -15,7 +15,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// withoutDaemon says how the user gets a client that serves one session alone.
+// withoutDaemon is a hint how to get a client that serves only one session.
 const withoutDaemon = "start the client without its daemon ('codex --no-daemon')"
 
 // checkClient returns a [team.UnprovenError] unless the client of this process, which
@@ -65,12 +65,12 @@ func lineUp(pid int) (line []proc.Process, run string) {
 	return line, run
 }
 
-// lineToMain checks that a line of processes below a shim ends at the main process of
-// its worker, and that no process of it has left the session of that one without
-// taking a terminal, as daemons do: a daemon that an agent started stays below the
-// agent's main process as long as that lives, and then becomes a child of the shim. The
-// process at the start of the line is not looked at: some clients start their servers
-// in sessions of their own.
+// lineToMain checks that a line of processes below a shim ends at the main process of its
+// worker, and that no process of it has left the session of that one without taking a
+// terminal, as daemons do: a daemon that an agent started stays below the agent's main
+// process as long as that lives, and then becomes a child of the shim. The process at the
+// start of the line is not checked: some clients start their servers in sessions of their
+// own.
 func (f *Finder) lineToMain(line []proc.Process, run string) error {
 	status, err := statedir.ReadStatus(run)
 	if err != nil || len(line) == 0 || line[len(line)-1].Identity != status.Main {
@@ -100,8 +100,8 @@ func (f *Finder) isLoop(run string) bool {
 	return err == nil && file.Ralph
 }
 
-// sameWorker checks that the caller, who may be known by a token, lives where this
-// process does.
+// sameWorker checks that the caller, which may be known by a token, belongs to the worker
+// in which this process runs.
 func (f *Finder) sameWorker(ctx context.Context, caller team.Caller) error {
 	if f.lookupEnv(swarm.EnvToken) == "" {
 		return nil
@@ -130,8 +130,8 @@ func inForeground(line []proc.Process) error {
 			return nil //nolint:nilerr // it is outside of this PID namespace
 		}
 		begins := p.Session != parent.Session
-		// A wrapper between the two hides no daemon of a terminal. One below init is let
-		// be: so is everything in a service, a container or a CI job.
+		// A wrapper between the two can't hide a daemon of a terminal. A client directly
+		// below init is accepted: that is normal in a service, a container or a CI job.
 		left := parent.Terminal || i == 0 && isInit(parent)
 		if begins && left && (i == 0 || p.Session == p.PID) {
 			return &team.UnprovenError{
@@ -162,10 +162,10 @@ func (f *Finder) hasShim(id string) bool {
 	return err == nil
 }
 
-// name is how an error names a process.
+// name is the name of a process in an error.
 func name(p proc.Process) string { return fmt.Sprintf("'%s' (pid %d)", safetext.Line(p.Name), p.PID) }
 
-// Hook is where the hook runs that calls.
+// Hook identifies the worker of the calling hook.
 type Hook struct {
 	// Run is the run directory of the worker.
 	Run string
@@ -189,7 +189,7 @@ func (f *Finder) Hook() (Hook, bool, error) {
 	if err := checkShared(); err != nil {
 		return Hook{}, false, err
 	}
-	// Clients run hooks in a shell, which goes with the hook.
+	// Clients run hooks in a shell, which ends with the hook.
 	at := 1
 	for at < len(line)-1 && slices.Contains(shells, line[at].Name) {
 		at++

@@ -1,8 +1,8 @@
-// Package caller finds out who calls: a person, an agent of a team, or a program that
-// can't be told to be anybody's. It climbs from the calling process to the nearest shim,
-// believes tokens and run directories that only this user could have written, and reads
-// the environment where nothing better exists. It says who calls, and not what the
-// caller may do: that is host/team's.
+// Package caller identifies the caller: a person, an agent of a team, or a program that
+// can't be attributed to anyone. It climbs from the calling process to the nearest shim,
+// believes tokens and run directories that only this user could have written, and reads the
+// environment where nothing better exists. It does not decide about rights: package
+// host/team does.
 package caller
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host/statedir"
 )
 
-// Options say what a [Finder] needs.
+// Options are the dependencies of a [Finder].
 type Options struct {
 	// Dir is the state directory.
 	Dir statedir.Dir
@@ -27,7 +27,7 @@ type Options struct {
 	View func(context.Context, func(context.Context, *registry.Tx) error) error
 }
 
-// Finder finds out who calls. It holds no state, and may be used by several goroutines.
+// Finder identifies the caller. It holds no state, and may be used by several goroutines.
 type Finder struct {
 	dir  statedir.Dir
 	opts Options

@@ -43,7 +43,7 @@ func (f *Finder) Caller(ctx context.Context) (team.Caller, error) {
 	return caller, nil
 }
 
-// caller returns who calls by the token, else by the processes above.
+// caller identifies the caller by the token, else by the processes above it.
 func (f *Finder) caller(ctx context.Context) (caller team.Caller, err error) {
 	token := f.lookupEnv(swarm.EnvToken)
 	if token == "" {
@@ -68,13 +68,13 @@ func (f *Finder) standing(ctx context.Context, pid int, env func(string) string)
 		return f.resident(ctx, run)
 	}
 	if from != pid {
-		env = nil // that of the shell says only that it is a shell
+		env = nil // the shell's own run directory only says that it is a shell
 	}
 	return f.unproven(ctx, from, env)
 }
 
-// resident returns who lives in the worker with that run directory. A worker of
-// another state directory is nobody here, whatever it is called.
+// resident returns the identity of processes in the worker with that run directory. A
+// worker of another state directory has no identity here, whatever its name.
 func (f *Finder) resident(ctx context.Context, run string) (team.Caller, error) {
 	id := filepath.Base(run)
 	if !statedir.SameFile(run, f.dir.RunDir(id)) {
@@ -83,7 +83,7 @@ func (f *Finder) resident(ctx context.Context, run string) (team.Caller, error) 
 	return f.inhabitant(ctx, id)
 }
 
-// inhabitant returns who lives in a worker.
+// inhabitant returns the identity of processes in a worker.
 func (f *Finder) inhabitant(ctx context.Context, id string) (caller team.Caller, err error) {
 	err = f.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		caller, err = team.ByWorker(ctx, tx, id)
@@ -95,8 +95,8 @@ func (f *Finder) inhabitant(ctx context.Context, id string) (caller team.Caller,
 	return caller, err
 }
 
-// ActsFor reports whether the caller is who lives where a process does, so that a
-// shell which that owns gives nobody another one's rights.
+// ActsFor reports whether the caller has the identity of the processes around a given one,
+// so that a shell owned by that process gives no caller the rights of another.
 func (f *Finder) ActsFor(ctx context.Context, o swarm.Owner) bool {
 	caller, err := f.Caller(ctx)
 	if err != nil {
@@ -113,8 +113,8 @@ func (f *Finder) actingDir(pid int, nearest func(pid int) string) string {
 	return run
 }
 
-// acting is [Host.actingDir], and also returns the process at which the last search
-// began. Owners are older than their shells, so this comes to an end.
+// acting is [Host.actingDir] that also returns the process at which the last search began.
+// Owners are older than their shells, so the search ends.
 func (f *Finder) acting(pid int, nearest func(pid int) string) (run string, from int) {
 	for {
 		run = nearest(pid)
@@ -129,7 +129,7 @@ func (f *Finder) acting(pid int, nearest func(pid int) string) (run string, from
 	}
 }
 
-// Variables of an agent, which is who a team knows a caller by.
+// The variables that identify an agent to its team.
 const (
 	EnvTeam    = "SWARM_TEAM"
 	EnvAgentID = "SWARM_AGENT_ID"
@@ -138,7 +138,7 @@ const (
 // lookupEnv returns the value of a variable in the caller's environment.
 func (f *Finder) lookupEnv(name string) string { return environ.Get(f.opts.Env, name) }
 
-// TokenBytes is how much chance is in a token.
+// TokenBytes is the number of random bytes of a token.
 const TokenBytes = 32
 
 // NewToken returns the token of an agent that is about to be started.
@@ -148,7 +148,7 @@ func NewToken() string {
 	return hex.EncodeToString(b)
 }
 
-// HashToken is what is stored of a token: enough to know it again.
+// HashToken returns the hash of a token, which is stored in its place.
 func HashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

@@ -16,10 +16,10 @@ import (
 var sharedServers = []struct {
 	// program is the base name of the executable or script.
 	program string
-	// mode returns what a program that was started with these arguments serves as;
-	// empty if it has no more than one client.
+	// mode returns the mode of a program with these arguments that serves several clients;
+	// empty if it has at most one client.
 	mode func(args []string) string
-	// advice says how to do without it.
+	// advice is a hint how to avoid it.
 	advice string
 }{
 	{"codex", codexServer, "start codex with --no-daemon"},

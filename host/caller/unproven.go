@@ -48,9 +48,9 @@ func (f *Finder) unproven(ctx context.Context, pid int, env func(string) string)
 	return f.among(ctx, runs)
 }
 
-// claimed returns the caller that a process is if its environment alone says in which
-// worker it lives. Workers without a shim have no other proof. For a worker with a shim
-// the environment makes the caller a member of its team, but never a leader.
+// claimed returns the identity of a process whose worker is known only from its
+// environment. Workers without a shim have no other proof. For a worker with a shim, the
+// environment makes the caller a member of its team, but never a leader.
 func (f *Finder) claimed(ctx context.Context, id string) (team.Caller, error) {
 	unproven := &team.UnprovenError{Why: swarm.EnvWorkerID + " is in the environment, but the worker that it names is not above this process"}
 	if filepath.Base(id) != id {
@@ -70,8 +70,8 @@ func (f *Finder) claimed(ctx context.Context, id string) (team.Caller, error) {
 	return caller, nil
 }
 
-// among returns the caller that a process is which was started beside the workers with
-// those run directories: the inhabitant of the only worker, or the only agent.
+// among returns the identity of a process that was started beside the workers with those
+// run directories: that of the only worker, or of the only agent.
 func (f *Finder) among(ctx context.Context, runs []string) (team.Caller, error) {
 	var names []string
 	var agents []team.Caller
@@ -140,7 +140,7 @@ func sessionMates(chain []link) (runs []string) {
 		}
 		if p.parent > 1 {
 			if server != p.parent {
-				session = "" // what the server said is not known
+				session = "" // the answer of the server is unknown
 			}
 			runs = append(runs, mates(p.parent, session)...)
 		}

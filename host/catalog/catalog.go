@@ -9,15 +9,15 @@ import (
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
-// Prefix is what the file name of every plugin begins with.
+// Prefix is the beginning of the file name of every plugin.
 const Prefix = "swarm-plugin-"
 
-// Options say where to look.
+// Options are the places to search.
 type Options struct {
 	// Dir is the state directory.
 	Dir string
-	// Executable is the path of swarm itself; empty: nothing is looked for beside
-	// it.
+	// Executable is the path of swarm itself; if it is empty, its directory is not
+	// searched.
 	Executable string
 	// Env is the caller's environment, for its PATH.
 	Env []string
@@ -27,8 +27,8 @@ type Options struct {
 
 // Config are the settings of one plugin.
 type Config struct {
-	// Command starts the plugin; empty: it is looked for by its name. A program
-	// without a slash is looked for in PATH.
+	// Command starts the plugin; if it is empty, the plugin is searched for by name. A
+	// program without a slash is searched for in PATH.
 	Command []string
 	// Version is the installed version to use; empty: the newest.
 	Version string
@@ -47,15 +47,15 @@ type Entry struct {
 	Name string
 	// Command is its argv. Command[0] is an absolute path.
 	Command []string
-	// SHA256, MTLS and Config are as in its [Config].
+	// SHA256, MTLS and Config come from its [Config].
 	SHA256 string
 	MTLS   bool
 	Config map[string]any
 	// Configured says that Command comes from a config entry.
 	Configured bool
-	// Version is the installed version that was asked for; empty: none was.
+	// Version is the requested installed version, or empty.
 	Version string
-	// Installed is what is known of a plugin that was installed; nil: it was not.
+	// Installed describes an installed plugin; nil for any other.
 	Installed *Installed
 }
 
@@ -72,7 +72,7 @@ type Catalog struct {
 	opts Options
 }
 
-// New returns a catalog. It looks at no file.
+// New returns a catalog. It reads no file.
 func New(o Options) *Catalog { return &Catalog{opts: o} }
 
 // ValidName reports whether name can be a plugin's: lower-case letters, digits
@@ -96,8 +96,7 @@ func (c *Catalog) Find(name string) (Entry, error) {
 	return c.findWith(name, c.opts.Plugins[name])
 }
 
-// FindVersion is as Find, for a version that is installed, whatever the config
-// says of its place.
+// FindVersion is like Find, for an installed version, whatever place the config names.
 func (c *Catalog) FindVersion(name, version string) (Entry, error) {
 	conf := c.opts.Plugins[name]
 	conf.Command, conf.Version = nil, version
@@ -159,7 +158,7 @@ func (c *Catalog) Names() []string {
 	return slices.Compact(names)
 }
 
-// find looks for a plugin; without a command it is nowhere.
+// find searches for a plugin; an entry without a command was not found.
 func (c *Catalog) find(name string, conf Config) (Entry, error) {
 	e := Entry{Name: name, SHA256: conf.SHA256, MTLS: conf.MTLS, Config: conf.Config}
 	if len(conf.Command) > 0 {
@@ -214,7 +213,7 @@ func (c *Catalog) Beside(program string) (string, error) {
 
 func (c *Catalog) dirs() []string { return unique(append(c.own(), c.path()...)) }
 
-// places are the directories as a person is told them.
+// places are the directories in the form for people.
 func (c *Catalog) places() []string { return append(c.own(), "PATH") }
 
 // own are the directories that are swarm's.
@@ -259,8 +258,8 @@ func (c *Catalog) path() []string {
 	return dirs
 }
 
-// lookup returns the first executable of that name, and if there is none the
-// first file, so that its owner is told what it lacks.
+// lookup returns the first executable of that name, or else the first file, so that an
+// error can say what it lacks.
 func lookup(dirs []string, name string) (path string, ok bool) {
 	for _, dir := range dirs {
 		candidate := filepath.Join(dir, name)

@@ -65,8 +65,8 @@ func isExecutable(path string) bool {
 type UnsafeError struct {
 	// Path is the program.
 	Path string
-	// Rule says what breaks the owner rule: the program, or a directory that its
-	// path leads through.
+	// Rule names the file that breaks the owner rule: the program, or a directory on its
+	// path.
 	Rule *trust.Error
 }
 

@@ -13,8 +13,7 @@ type NotFoundError struct {
 	Name string
 	// Known are the names that there are.
 	Known []string
-	// Looked are the places that were looked in, such as "PATH"; none if the name
-	// itself is impossible.
+	// Looked are the searched places, such as "PATH"; empty if the name itself is invalid.
 	Looked []string
 }
 
@@ -41,7 +40,7 @@ type MissingError struct {
 	Path string
 	// Configured says that Path comes from a config entry.
 	Configured bool
-	// Looked are the directories that were looked in; nil if Path is absolute.
+	// Looked are the searched directories; nil if Path is absolute.
 	Looked []string
 
 	relative bool
@@ -91,7 +90,7 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("plugin '%s': version %s is not installed; installed: %s", e.Name, e.Version, strings.Join(e.Installed, ", "))
 }
 
-// DamagedError says that an installed plugin is not as it was installed.
+// DamagedError says that an installed plugin has changed since its installation.
 type DamagedError struct {
 	Name, Version string
 	Err           error
@@ -101,20 +100,20 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("plugin '%s' %s is damaged: %v; install it again with --force, or remove it", e.Name, e.Version, e.Err)
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the cause.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// LinkError refuses a symbolic link among what was installed.
+// LinkError refuses a symbolic link among installed files.
 type LinkError struct {
 	// Path is the plugin, Link the link.
 	Path, Link string
 }
 
 func (e *LinkError) Error() string {
-	return fmt.Sprintf("refusing to run %s: %s is a symbolic link, which is not what was installed", e.Path, e.Link)
+	return fmt.Sprintf("refusing to run %s: %s is a symbolic link, and an installation has none", e.Path, e.Link)
 }
 
-// PlatformError says that a program is for another kind of machine.
+// PlatformError says that a program was built for another kind of machine.
 type PlatformError struct {
 	// What names the program; OS and Arch are those that it was built for.
 	What, OS, Arch string

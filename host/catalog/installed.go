@@ -19,14 +19,14 @@ import (
 // NAME/VERSION, with a [ManifestFile] beside its files.
 const Folder = "plugins"
 
-// ManifestFile is what tells, in the folder of a version, what was installed.
+// ManifestFile describes, in the folder of a version, the installed files.
 const ManifestFile = "swarm-manifest.json"
 
 // maxManifest bounds the size of a manifest. One of the 10,000 files that an
 // archive may have takes about 2 MiB.
 const maxManifest = 64 << 20
 
-// Manifest is what was known of a plugin when it was installed.
+// Manifest describes a plugin at the time of its installation.
 type Manifest struct {
 	// Format counts changes of this file that older readers can't bear; it is 1.
 	Format  int    `json:"format"`
@@ -36,13 +36,14 @@ type Manifest struct {
 	// was built with.
 	Kind     string `json:"kind"`
 	Contract int    `json:"contract"`
-	// OS and Arch are as Go names them, or [Anywhere] for a file that is not a
-	// program of a machine, such as a script.
+	// OS and Arch are Go's names for them, or [Anywhere] for a file that does not depend on
+	// the machine, such as a script.
 	OS   string `json:"os"`
 	Arch string `json:"arch"`
 	// Files are all files, the plugin itself first.
 	Files []File `json:"files"`
-	// Installed is when, Source from where, SourceSHA256 with which hash.
+	// Installed is the time of the installation, Source the path of its source, and
+	// SourceSHA256 the hash of the source.
 	Installed    time.Time `json:"installed"`
 	Source       string    `json:"source"`
 	SourceSHA256 string    `json:"source_sha256"`
@@ -52,7 +53,7 @@ type Manifest struct {
 // on all of them.
 const Anywhere = "all"
 
-// RunsHere reports whether what is for os and arch is for this machine.
+// RunsHere reports whether programs for os and arch run on this machine.
 func RunsHere(os, arch string) bool {
 	return (os == runtime.GOOS || os == Anywhere) && (arch == runtime.GOARCH || arch == Anywhere)
 }
@@ -84,7 +85,7 @@ func (c *Catalog) Versions(name string) []string {
 	if c.opts.Dir == "" || !ValidName(name) {
 		return nil
 	}
-	// Where nothing was installed there is no such folder.
+	// The folder does not exist before the first installation.
 	dir := filepath.Join(c.opts.Dir, Folder, name)
 	entries, _ := safefile.ReadDir(dir)
 	var versions []string
@@ -123,9 +124,9 @@ func (c *Catalog) InstalledNames() []string {
 	return names
 }
 
-// Installed returns a version of a plugin that is installed. It has looked at who
-// may write where, and not at what the files hold. Errors: [VersionError],
-// [DamagedError], [UnsafeError], [PlatformError].
+// Installed returns an installed version of a plugin. It checks owners and permissions, but
+// not the contents of the files. Errors: [VersionError], [DamagedError], [UnsafeError],
+// [PlatformError].
 func (c *Catalog) Installed(name, version string) (*Installed, error) {
 	version = CleanVersion(version)
 	versions := c.Versions(name)
@@ -179,7 +180,7 @@ func (i *Installed) paths() []string {
 	return paths
 }
 
-// check tells what is wrong with a manifest, whoever wrote it.
+// check returns an error if a manifest is invalid.
 func (m *Manifest) check(name, version string) error {
 	switch {
 	case m.Format != 1:
@@ -207,8 +208,8 @@ func CheckFolder(state string) error {
 	return private(folder, folder)
 }
 
-// private refuses what breaks the owner rule by itself, and a link in its place:
-// what is installed is all in one folder. A missing file is reported by its reader.
+// private refuses a file that breaks the owner rule itself, and a link in its place: all
+// installed files are in one folder. A missing file is reported by its reader.
 func private(program, path string) error {
 	info, err := os.Lstat(path)
 	switch {

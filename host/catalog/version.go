@@ -50,8 +50,8 @@ func CompareVersions(a, b string) int {
 	return cmp.Or(compareParts(preA, preB), compareParts(buildA, buildB), strings.Compare(a, b))
 }
 
-// compareParts compares what is between dots: numbers by value and before words,
-// words as text, a longer list after one that it begins with.
+// compareParts compares the parts between dots: numbers by value and before words, words as
+// text, a list before each longer one that begins with it.
 func compareParts(a, b string) int {
 	for a != "" || b != "" {
 		var pa, pb string

@@ -19,9 +19,9 @@ import (
 // maxEntries bounds the number of files of an archive.
 const maxEntries = 10000
 
-// unpack unpacks an archive into dir, which is empty, and returns the directory in
-// it that has the plugin: dir, or the only one in it. Nothing but files and
-// directories is taken, and none of them leads out of dir.
+// unpack unpacks an archive into dir, which is empty, and returns the directory in it that
+// has the plugin: dir, or the only one in it. It accepts only files and directories, none
+// of them outside of dir.
 func unpack(ctx context.Context, archive, dir, name string) (top string, err error) {
 	f, err := os.Open(archive)
 	if err != nil {
@@ -117,7 +117,7 @@ func unpackFile(content io.Reader, name string, mode fs.FileMode, root *os.Root)
 	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	// Nobody else's business, whatever the archive says.
+	// The files are private, whatever their mode in the archive.
 	perm := fs.FileMode(0o600)
 	if mode&0o111 != 0 {
 		perm = 0o700

@@ -9,12 +9,12 @@ import (
 // ErrExists says that another plugin of that name and version is installed.
 var ErrExists = errors.New("is already installed with different contents")
 
-// HashError says that a file is not the one that was meant.
+// HashError says that a file has another hash than required.
 type HashError struct {
 	Path string
 	// Want and Got are SHA-256 hashes in hex. Without Want, Where has no hash.
 	Want, Got string
-	// Where tells who wants it: "--sha256", or the path of a list.
+	// Where names the source of Want: "--sha256", or the path of a list.
 	Where string
 }
 
@@ -25,7 +25,7 @@ func (e *HashError) Error() string {
 	return fmt.Sprintf("the sha256 of %s is %s, expected %s (%s)", e.Path, e.Got, e.Want, e.Where)
 }
 
-// ArchiveError says that an archive is not unpacked.
+// ArchiveError says why an archive can't be unpacked.
 type ArchiveError struct {
 	Path string
 	Err  error
@@ -36,12 +36,12 @@ func (e *ArchiveError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.E
 // Unwrap returns why.
 func (e *ArchiveError) Unwrap() error { return e.Err }
 
-// MismatchError says that a plugin is not what its file's name says.
+// MismatchError says that a plugin's description differs from the name of its file.
 type MismatchError struct {
 	Path string
 	// What names the difference, such as "the name".
 	What string
-	// Want is what was to be found, Got what the plugin says.
+	// Want is the expected value, Got that of the plugin.
 	Want, Got string
 }
 

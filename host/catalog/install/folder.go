@@ -19,10 +19,10 @@ import (
 // taken apart. No plugin has such a name.
 const stagingPrefix = ".staging-"
 
-// lockRetry is how often a lock that is held is tried again, see package host.
+// lockRetry is the pause between two attempts to take a held lock, see package host.
 const lockRetry = 20 * time.Millisecond
 
-// folder is the folder of installed plugins while nobody else changes it.
+// folder is the locked folder of installed plugins.
 type folder struct {
 	path string
 	lock *flock.Flock
@@ -62,11 +62,10 @@ func (f *folder) staging() (dir string, remove func() error, err error) {
 	return dir, func() error { return os.RemoveAll(dir) }, err
 }
 
-// dir is where a version of a plugin is, whether it is there or not.
+// dir returns the directory of a version of a plugin, which need not exist.
 func (f *folder) dir(name, version string) string { return filepath.Join(f.path, name, version) }
 
-// checkNoLink refuses to work through a link that somebody made of the folder of a
-// plugin.
+// checkNoLink refuses a plugin's folder that was replaced by a link.
 func (f *folder) checkNoLink(name string) error {
 	path := filepath.Join(f.path, name)
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
@@ -76,8 +75,8 @@ func (f *folder) checkNoLink(name string) error {
 }
 
 // put renames a directory to that of a version. The previous directory moves to old, or
-// takes the place of from. Where two directories can be exchanged in one step, there
-// is a version at every moment: one that is killed in between loses none.
+// takes the place of from. Where two directories can be exchanged in one step, a version
+// exists at every moment: a crash in between loses none.
 func (f *folder) put(from, name, version, old string) error {
 	if err := f.checkNoLink(name); err != nil {
 		return err
@@ -107,9 +106,8 @@ func syncDir(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Remove removes versions of a plugin from a state directory, whatever state they
-// are in. Each goes by one rename. Errors: [catalog.VersionError],
-// [catalog.LinkError].
+// Remove removes versions of a plugin from a state directory, whatever state they are in,
+// each by one rename. Errors: [catalog.VersionError], [catalog.LinkError].
 func Remove(ctx context.Context, state, name string, versions []string) (err error) {
 	there := catalog.New(catalog.Options{Dir: state}).Versions(name)
 	for _, v := range versions {
@@ -135,7 +133,7 @@ func Remove(ctx context.Context, state, name string, versions []string) (err err
 			return err
 		}
 	}
-	// It stays if there is another version, or anything else, in it.
+	// It stays if it is not empty, for example because of another version.
 	_ = os.Remove(filepath.Join(f.path, name))
 	return nil
 }

@@ -17,23 +17,23 @@ import (
 	"github.com/swarmhost/swarm/host/catalog"
 )
 
-// Request says what to install.
+// Request is the request of [Install].
 type Request struct {
 	// Dir is the state directory.
 	Dir string
 	// Path is an executable swarm-plugin-NAME or an archive
 	// swarm-plugin-NAME_VERSION_OS_ARCH.tar.gz.
 	Path string
-	// SHA256 is the hash that it must have, in hex; empty: that of a [SumsFile]
-	// beside it, if there is one.
+	// SHA256 is the required hash, in hex; if it is empty, that of a [SumsFile] beside it,
+	// if there is one.
 	SHA256 string
-	// Force says to take the place of what is installed of that version.
+	// Force says to replace an installed plugin of that version.
 	Force bool
-	// Ask starts a plugin and returns what it says of itself.
+	// Ask starts a plugin and returns its description of itself.
 	Ask func(ctx context.Context, e catalog.Entry) (About, error)
 }
 
-// About is what a plugin says of itself.
+// About is a plugin's description of itself.
 type About struct {
 	Name, Version string
 	// Kind is empty if this swarm does not know it.
@@ -41,12 +41,12 @@ type About struct {
 	Contract int
 }
 
-// Result is what was installed.
+// Result describes the installed plugin.
 type Result struct {
 	*catalog.Installed
-	// Already says that it was there before, and that nothing was changed.
+	// Already says that it was installed before, and that nothing was changed.
 	Already bool
-	// Replaced says that something else of that version was there before.
+	// Replaced says that it replaced a different plugin of that version.
 	Replaced bool
 }
 
@@ -96,8 +96,7 @@ func Install(ctx context.Context, r Request) (_ *Result, err error) {
 	return result, f.put(tree, m.Name, m.Version, filepath.Join(staging, "old"))
 }
 
-// prepare makes in staging the directory that is to become the plugin's, and looks
-// at all that is in it.
+// prepare creates the plugin's new directory in staging, and checks all of its files.
 func prepare(ctx context.Context, r Request, src source, staging string) (*catalog.Manifest, string, error) {
 	m := &catalog.Manifest{Format: 1, Name: src.name, Source: src.path, Installed: time.Now().UTC().Truncate(time.Second)}
 	tree := filepath.Join(staging, "tree")
@@ -183,12 +182,12 @@ func writeManifest(dir string, m *catalog.Manifest) error {
 	return errors.Join(err, f.Sync(), f.Close(), syncDir(dir))
 }
 
-// take notes what a plugin says of itself, if that is what its file says.
+// take records a plugin's description of itself, if it agrees with the name of its file.
 func take(m *catalog.Manifest, src source, about About) error {
 	version := catalog.CleanVersion(about.Version)
 	switch {
 	case about.Kind == "":
-		return &MismatchError{Path: src.path, What: "the kind", Want: "backend or workspace", Got: "one that this swarm does not know"}
+		return &MismatchError{Path: src.path, What: "the kind", Want: "backend or workspace", Got: "a kind that this swarm does not know"}
 	case about.Name != src.name:
 		return &MismatchError{Path: src.path, What: "the name", Want: fmt.Sprintf("%q", src.name), Got: about.Name}
 	case src.archive && version != src.version:

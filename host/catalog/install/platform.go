@@ -11,8 +11,8 @@ import (
 	"github.com/swarmhost/swarm/host/catalog"
 )
 
-// platform tells from the first bytes of a program what it runs on. The packages
-// of the standard library that know such files read, and link, much more.
+// platform reads the system and the processor of a program from its first bytes. The
+// packages of the standard library for such files read, and link, much more.
 func platform(path string) (system, arch string, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -24,13 +24,13 @@ const SumsFile = "SHA256SUMS"
 // maxSums is the largest SumsFile, in bytes.
 const maxSums = 1 << 20
 
-// maxSize bounds the size of what is read and unpacked.
+// maxSize bounds the size of the source and of the unpacked files.
 const maxSize = 2 << 30
 
-// archiveSuffix is how the names of archives end.
+// archiveSuffix is the end of the names of archives.
 const archiveSuffix = ".tar.gz"
 
-// source is what a file's name says of the plugin in it.
+// source holds the facts about a plugin in the name of its file.
 type source struct {
 	path string
 	// name is the plugin's.
@@ -80,8 +80,8 @@ func bareArch(arch string) string {
 	return arch
 }
 
-// fetch copies the source to a private file and returns its hash, which is what
-// somebody wants if anybody wants one.
+// fetch copies the source to a private file, checks its hash if one is required, and
+// returns the hash.
 func (s source) fetch(ctx context.Context, to, want string) (sum string, err error) {
 	if err := catalog.CheckFile(s.path); err != nil {
 		return "", err

@@ -11,8 +11,8 @@ import (
 	"github.com/swarmhost/swarm/shared/errtext"
 )
 
-// Verify reads all files of an installed plugin and returns what is not as it was
-// installed, a line for each; none if all is.
+// Verify reads all files of an installed plugin and returns a line for each difference from
+// the installation.
 func Verify(i *catalog.Installed) []string {
 	var wrong []string
 	for _, f := range i.Files {
@@ -36,8 +36,8 @@ func Verify(i *catalog.Installed) []string {
 	return wrong
 }
 
-// extra returns the files that were not installed. Python puts what it compiled
-// beside its sources.
+// extra returns the files that were not installed. Python puts compiled files beside its
+// sources.
 func extra(i *catalog.Installed) ([]string, error) {
 	var paths []string
 	err := filepath.WalkDir(i.Dir, func(path string, d fs.DirEntry, err error) error {

@@ -207,7 +207,7 @@ func (h *Host) adoptedRecord(e catalog.Entry, l swarm.Listed) registry.Record {
 	if rec.Created.IsZero() {
 		rec.Created = time.Now()
 	}
-	recordFound(&rec, l.Status)
+	history.RecordFound(&rec, l.Status)
 	return rec
 }
 
@@ -253,7 +253,7 @@ func (h *Host) vacate(ctx context.Context, reg *registry.Registry, recs []regist
 			return err
 		}
 		if i := store.Find(there, rec.Name); i >= 0 && there[i].ID != rec.ID {
-			h.vacated(ctx, reg, there[i])
+			h.history.Vacated(ctx, reg, there[i])
 		}
 	}
 	return nil

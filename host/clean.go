@@ -52,7 +52,7 @@ func (h *Host) Clean(ctx context.Context, sel Selection, req CleanRequest) ([]Cl
 	if err := h.mayEnd(ctx, recs...); err != nil {
 		return nil, err
 	}
-	if recs, err = h.withoutEnded(ctx, sel, recs); err != nil {
+	if recs, err = h.history.WithoutEnded(ctx, recs, len(sel.Names) > 0); err != nil {
 		return nil, err
 	}
 	selected := slices.Clone(recs)
@@ -60,7 +60,7 @@ func (h *Host) Clean(ctx context.Context, sel Selection, req CleanRequest) ([]Cl
 	defer beside.Wait()
 	beside.Go(func() {
 		if reg, err := h.store.Writing(ctx); err == nil { // else it is said of each worker
-			h.reconcile(ctx, reg, func(id string) bool { return registry.IndexOf(selected, id) >= 0 })
+			h.history.Reconcile(ctx, reg, func(id string) bool { return registry.IndexOf(selected, id) >= 0 })
 		}
 	})
 	outcomes := make([]CleanOutcome, len(recs))
@@ -171,9 +171,9 @@ func (h *Host) recordCleaned(ctx context.Context, rec registry.Record, w Worker)
 			State: swarm.StateLost, Started: w.Started, Where: w.Where, Exit: w.Exit, Reason: w.Reason,
 			Restarts: w.Restarts, Completion: w.Completion,
 		}
-		n := h.newsOf(ctx, rec, end)
-		n.dropsWorkspace = true // what becomes of it is told with the cleaning
-		_, err = h.publish(ctx, reg, []news{n})
+		n := h.history.Report(ctx, rec, end)
+		n.DropsWorkspace = true // what becomes of it is told with the cleaning
+		_, err = h.history.Write(ctx, reg, []history.Report{n})
 	}
 	return reg, now, err
 }

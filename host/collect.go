@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/swarmhost/swarm/host/history"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,19 +73,19 @@ func (c *Collected) ended(ctx context.Context, h *Host, reg *registry.Registry) 
 
 // remove removes the records and run directories whose time is over.
 func (c *Collected) remove(ctx context.Context, h *Host, reg *registry.Registry) {
-	gone, _, err := h.expire(ctx, reg, time.Now())
+	gone, _, err := h.history.Expire(ctx, reg, time.Now())
 	for _, r := range gone {
 		c.Removed = append(c.Removed, worker(r))
 	}
 	c.warnIf(err, "cannot remove expired workers")
-	n, err := h.dropRunDirs(ctx, reg)
+	n, err := h.history.DropRunDirs(ctx, reg)
 	c.RunDirs += n
 	c.warnIf(err, "cannot remove run directories")
-	n, err = h.dropStrays(ctx, reg)
+	n, err = h.history.DropStrays(ctx, reg)
 	c.RunDirs += n
 	c.warnIf(err, "cannot remove run directories")
 	// All that it tells is recorded by now, or will be soon by whoever is at it.
-	c.warnIf(h.drain(ctx, reg, func(string) bool { return false }), "cannot read what shims have told")
+	c.warnIf(h.history.Drain(ctx, reg, func(string) bool { return false }), "cannot read what shims have told")
 }
 
 func (c *Collected) warnIf(err error, what string) {
@@ -120,7 +121,7 @@ func (c *Collected) settle(ctx context.Context, h *Host, reg *registry.Registry)
 // can't be recorded.
 func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, recs []registry.Record) error {
 	type found struct {
-		told     []told
+		told     []history.Written
 		warnings []Warning
 		err      error
 	}
@@ -132,30 +133,30 @@ func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, r
 	}
 	backend.Each(gs, func(g *backend.Group) {
 		f := &all[index[g]]
-		var fresh []news
+		var fresh []history.Report
 		for i, r := range h.plugins.Statuses(ctx, g) {
 			switch {
 			case r.Err != nil:
 				f.warnings = append(f.warnings, Warning{Text: fmt.Sprintf("cannot get the status of '%s': %s", g.Recs[i].Name, wording(r.Err))})
-			case isNews(&g.Recs[i], r.Status):
-				fresh = append(fresh, h.newsOf(ctx, g.Recs[i], r.Status))
+			case history.IsNew(&g.Recs[i], r.Status):
+				fresh = append(fresh, h.history.Report(ctx, g.Recs[i], r.Status))
 			}
 		}
 		if len(fresh) == 0 {
 			return
 		}
-		f.told, f.err = h.publish(ctx, reg, fresh)
+		f.told, f.err = h.history.Write(ctx, reg, fresh)
 	})
 	var err error
 	for _, f := range all {
 		err = errors.Join(err, f.err)
 		c.Warnings = append(c.Warnings, f.warnings...)
 		for _, t := range f.told {
-			if t.ended {
-				c.Ended = append(c.Ended, worker(t.rec))
+			if t.Ended {
+				c.Ended = append(c.Ended, worker(t.Record))
 			}
-			if t.removed {
-				c.Removed = append(c.Removed, worker(t.rec))
+			if t.Removed {
+				c.Removed = append(c.Removed, worker(t.Record))
 			}
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
@@ -61,7 +60,7 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	if err != nil {
 		return worker(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
 	}
-	summary := shorten(history.OneLine(req.Summary), swarm.MaxSummary)
+	summary := history.Shorten(history.OneLine(req.Summary), swarm.MaxSummary)
 	opts := rec.Kill
 	opts.Grace = max(opts.Grace, minCompleteGrace)
 	// Nobody finds it any more to kill it, or looks for it.
@@ -165,17 +164,9 @@ func (h *Host) recordCompletion(ctx context.Context, rec registry.Record, s swar
 	if err != nil {
 		return w, nil, err
 	}
-	all, err := h.publish(ctx, reg, []news{h.newsOf(ctx, rec, s)})
+	all, err := h.history.Write(ctx, reg, []history.Report{h.history.Report(ctx, rec, s)})
 	for _, t := range all {
-		warnings = append(warnings, t.warnings...)
+		warnings = append(warnings, t.Warnings...)
 	}
 	return w, warnings, err
-}
-
-// shorten cuts a text to at most limit bytes, between two characters.
-func shorten(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "")
 }

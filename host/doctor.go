@@ -252,7 +252,7 @@ func (d *doctor) leftovers(ctx context.Context) map[string]bool {
 
 func (d *doctor) goneOnPurpose(ctx context.Context, id string) bool {
 	reg, err := d.h.store.Reading(ctx)
-	return err == nil && reg != nil && d.h.goneOnPurpose(ctx, reg, id)
+	return err == nil && reg != nil && d.h.history.GoneOnPurpose(ctx, reg, id)
 }
 
 // workers looks at what each worker should have.

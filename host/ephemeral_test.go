@@ -47,7 +47,7 @@ func TestKillWhileDatabaseIsLocked(t *testing.T) {
 	if took := time.Since(began); took > 8*time.Second || len(out[0].Warnings) > 0 {
 		t.Errorf("it took %s, with %v", took, out[0].Warnings)
 	}
-	if got := r.history(t, "w"); got[len(got)-1] != "[w] KILLED: by orchestrator" {
+	if got := r.linesOf(t, "w"); got[len(got)-1] != "[w] KILLED: by orchestrator" {
 		t.Errorf("history %q", got)
 	}
 	r.gone(t, "w")

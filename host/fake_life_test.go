@@ -65,9 +65,9 @@ func (b *fakeBackend) WatchBatch(ctx context.Context, hs []swarm.Handle, each fu
 	return nil
 }
 
-// history returns what the events tell, in one line each; with worker, of that
+// linesOf returns what the events tell, in one line each; with worker, of that
 // one only.
-func (r *rig) history(t *testing.T, worker string) []string {
+func (r *rig) linesOf(t *testing.T, worker string) []string {
 	t.Helper()
 	reg, err := registry.OpenReadOnly(t.Context(), r.opts.Dir)
 	if err != nil {

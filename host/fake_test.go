@@ -426,6 +426,4 @@ func (f *fakePlugins) Leave()                                    {}
 func (f *fakePlugins) Reap()                                     {}
 
 // usePlugins has the host start the plugins of a test.
-func (h *Host) usePlugins(s backend.Starter) {
-	h.plugins = backend.New(backend.Options{Dir: h.dir, Catalog: h.catalog, Logger: h.log, Waiting: h.opts.Waiting, Starter: s})
-}
+func (h *Host) usePlugins(s backend.Starter) { h.plugins.Starter = s }

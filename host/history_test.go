@@ -55,7 +55,7 @@ func (r *rig) told(t *testing.T, worker string, want ...string) {
 	for i := range want {
 		want[i] = "[" + worker + "] " + want[i]
 	}
-	if diff := cmp.Diff(want, r.history(t, worker)); diff != "" {
+	if diff := cmp.Diff(want, r.linesOf(t, worker)); diff != "" {
 		t.Errorf("history of %s (-want +got):\n%s", worker, diff)
 	}
 }
@@ -105,7 +105,7 @@ func TestEphemeralFlows(t *testing.T) {
 			r.told(t, "w", want...)
 			r.gone(t, "w")
 			// Its history is told by its id too, and by that of no other.
-			if events, err := r.Events(t.Context(), EventQuery{Worker: w.ID}); err != nil || len(events) != len(want) || !events[len(events)-1].Final {
+			if events, err := r.Events(t.Context(), history.Query{Worker: w.ID}); err != nil || len(events) != len(want) || !events[len(events)-1].Final {
 				t.Errorf("by id: %v, %v", events, err)
 			}
 			// The name is free again, with a history of its own beside the old one.
@@ -113,7 +113,7 @@ func TestEphemeralFlows(t *testing.T) {
 			if _, err := os.Stat(r.dir.RunDir(w.ID)); err == nil {
 				t.Error("its run directory is still there")
 			}
-			if got := r.history(t, "w"); len(got) != len(want)+1 {
+			if got := r.linesOf(t, "w"); len(got) != len(want)+1 {
 				t.Errorf("history %q", got)
 			}
 		})
@@ -215,7 +215,7 @@ func TestCompleteWhileKilled(t *testing.T) {
 
 func (r *rig) events(t *testing.T, worker string) []history.Event {
 	t.Helper()
-	events, err := r.Events(t.Context(), EventQuery{Worker: worker})
+	events, err := r.Events(t.Context(), history.Query{Worker: worker})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,18 +313,18 @@ func TestRetention(t *testing.T) {
 func TestEventQueries(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	if events, err := r.Events(t.Context(), EventQuery{}); err != nil || len(events) != 0 {
+	if events, err := r.Events(t.Context(), history.Query{}); err != nil || len(events) != 0 {
 		t.Errorf("nothing yet: %v, %v", events, err)
 	}
-	if _, err := r.Events(t.Context(), EventQuery{Worker: "ghost"}); !errors.Is(err, ErrNotFound) {
+	if _, err := r.Events(t.Context(), history.Query{Worker: "ghost"}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a ghost of nothing: %v", err)
 	}
 	r.spawn(t, "w", "one")
-	if _, err := r.Events(t.Context(), EventQuery{Worker: "ghost"}); !errors.Is(err, ErrNotFound) {
+	if _, err := r.Events(t.Context(), history.Query{Worker: "ghost"}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a ghost: %v", err)
 	}
 	none := 0
-	if events, err := r.Events(t.Context(), EventQuery{Worker: "w", Lines: &none}); err != nil || len(events) != 0 {
+	if events, err := r.Events(t.Context(), history.Query{Worker: "w", Lines: &none}); err != nil || len(events) != 0 {
 		t.Errorf("no lines: %v, %v", events, err)
 	}
 	if names, err := store.HistoryNames(t.Context(), r.opts.Dir); err != nil || !slices.Equal(names, []string{"w"}) {
@@ -355,9 +355,9 @@ func TestWaitForEphemeral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = other.publish(t.Context(), reg, []news{{
-		rec:    r.recordOf(t, w.ID),
-		status: swarm.Status{State: swarm.StateExited, Exit: &swarm.Exit{Code: 3, Time: time.Unix(1700000000, 0)}},
+	_, err = other.history.Write(t.Context(), reg, []history.Report{{
+		Record: r.recordOf(t, w.ID),
+		Status: swarm.Status{State: swarm.StateExited, Exit: &swarm.Exit{Code: 3, Time: time.Unix(1700000000, 0)}},
 	}})
 	if err != nil {
 		t.Fatal(err)

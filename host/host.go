@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/launch"
 	"github.com/swarmhost/swarm/host/pluginadmin"
 	"github.com/swarmhost/swarm/host/profile"
@@ -26,6 +27,7 @@ type Host struct {
 	store   *store.Store
 	catalog *catalog.Catalog
 	plugins *backend.Plugins
+	history *history.History
 	// profiles reads the profiles of agents when they are first needed.
 	profiles func() (*profile.Set, error)
 }
@@ -50,6 +52,9 @@ func Open(_ context.Context, o Options) (*Host, error) {
 	h.plugins = backend.New(backend.Options{
 		Dir: h.dir, Catalog: h.catalog, Logger: o.Logger, Waiting: o.Waiting,
 		Starter: backend.Launcher(launch.New(launch.Options{Dir: o.Dir, Env: o.Env, Logger: o.Logger})),
+	})
+	h.history = history.New(history.Options{
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger, Output: h.lastOutput, Stranded: h.sweepStranded,
 	})
 	return h, nil
 }
@@ -99,4 +104,25 @@ func (h *Host) View(ctx context.Context, view func(context.Context, *registry.Tx
 // [store.Store.AwaitChange].
 func (h *Host) AwaitChange(ctx context.Context, check func(context.Context) (done bool, err error)) error {
 	return h.store.AwaitChange(ctx, check)
+}
+
+// Events returns what happened, the oldest first, see [history.Read].
+func (h *Host) Events(ctx context.Context, q history.Query) ([]history.Event, error) {
+	reg, err := h.store.Reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return history.Read(ctx, reg, q)
+}
+
+// FollowEvents calls each with the events that the query selects, and then with those
+// that follow as they are written, until ctx ends or each returns an error.
+func (h *Host) FollowEvents(ctx context.Context, q history.Query, each func(history.Event) error) error {
+	return history.Follow(ctx, h.opts.Dir, q, each)
+}
+
+func (h *Host) warnIf(err error, message string, pairs ...any) {
+	if err != nil {
+		h.log.Warn(message, append(pairs, "error", err)...)
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/swarmhost/swarm/host/history"
+
 	"github.com/swarmhost/swarm/host/registry"
 )
 
@@ -59,7 +61,7 @@ func TestReadsBesideChanges(t *testing.T) {
 				if _, _, err := r.Workers(t.Context(), Selection{}); err != nil {
 					t.Error(err)
 				}
-				if _, err := r.Events(t.Context(), EventQuery{Worker: "w"}); err != nil {
+				if _, err := r.Events(t.Context(), history.Query{Worker: "w"}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -188,7 +188,7 @@ func TestOnlyTheLeaderHarms(t *testing.T) {
 	mate := r.spawn(t, "mate", "one", asAgent, tagged)
 	me := r.spawn(t, "me", "one", asAgent, tagged)
 	r.spawn(t, "server", "one", tagged, func(q *SpawnRequest) { q.Team = "crew" })
-	history := r.history(t, "")
+	history := r.linesOf(t, "")
 	for who, env := range map[string][]string{
 		"a team-mate":               {swarm.EnvToken + "=" + r.token(t, "me")},
 		"one without a token":       {swarm.EnvWorkerID + "=" + me.ID},
@@ -209,7 +209,7 @@ func TestOnlyTheLeaderHarms(t *testing.T) {
 	if len(r.one.kills) > 0 || len(r.one.inputs) > 0 || len(r.one.signals) > 0 {
 		t.Errorf("the backend was told %v, %v, %v", r.one.kills, r.one.inputs, r.one.signals)
 	}
-	if diff := cmp.Diff(history, r.history(t, "")); diff != "" {
+	if diff := cmp.Diff(history, r.linesOf(t, "")); diff != "" {
 		t.Errorf("history (-before +after):\n%s", diff)
 	}
 

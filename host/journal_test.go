@@ -124,7 +124,7 @@ func TestJournalEntries(t *testing.T) {
 	nobody := func(string) bool { return false }
 	drain := func(want ...string) {
 		t.Helper()
-		if err := r.drain(t.Context(), reg, nobody); err != nil {
+		if err := r.history.Drain(t.Context(), reg, nobody); err != nil {
 			t.Error(err)
 		}
 		slices.Sort(want)
@@ -147,7 +147,7 @@ func TestJournalEntries(t *testing.T) {
 	r.one.end(t, "w", swarm.Exit{Code: 3})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := r.drain(ctx, reg, nobody); err == nil {
+	if err := r.history.Drain(ctx, reg, nobody); err == nil {
 		t.Error("drained without a registry")
 	}
 	r.told(t, "w", "SPAWNED")
@@ -155,7 +155,7 @@ func TestJournalEntries(t *testing.T) {
 		t.Errorf("the journal holds %q", got)
 	}
 	// So does one that the call itself is about.
-	if err := r.drain(t.Context(), reg, func(id string) bool { return id == w.ID }); err != nil {
+	if err := r.history.Drain(t.Context(), reg, func(id string) bool { return id == w.ID }); err != nil {
 		t.Error(err)
 	}
 	r.told(t, "w", "SPAWNED")
@@ -189,7 +189,7 @@ func TestEndsWithoutEntries(t *testing.T) {
 	r.spawn(t, "other", "one")
 	r.told(t, "a", "SPAWNED")
 	r.kill(t, Selection{Names: []string{"b"}}, KillRequest{})
-	if history := r.history(t, "b"); history[len(history)-1] != "[b] FAILED: exit status 3" {
+	if history := r.linesOf(t, "b"); history[len(history)-1] != "[b] FAILED: exit status 3" {
 		t.Errorf("the history is %q", history)
 	}
 	if _, err := r.Collect(t.Context()); err != nil {
@@ -202,7 +202,7 @@ func TestEndsWithoutEntries(t *testing.T) {
 func TestJournalOfACrowd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	const crowd = journalBatch + 10
+	const crowd = 500 + 10 // more than one batch
 	first := r.spawn(t, "w", "one")
 	r.one.end(t, "w", swarm.Exit{Code: 3})
 	rec := r.record(t, "w")

@@ -104,7 +104,7 @@ func (h *Host) Kill(ctx context.Context, sel Selection, req KillRequest) ([]Kill
 			return nil, err
 		}
 	}
-	if recs, err = h.withoutEnded(ctx, sel, recs); err != nil {
+	if recs, err = h.history.WithoutEnded(ctx, recs, len(sel.Names) > 0); err != nil {
 		return nil, err
 	}
 	k := newKilling(h, req, recs)
@@ -232,7 +232,7 @@ func (k *killing) reconcile(ctx context.Context) {
 	if err != nil {
 		return // it was said already
 	}
-	k.h.reconcile(ctx, reg, func(id string) bool { return k.place(id) >= 0 })
+	k.h.history.Reconcile(ctx, reg, func(id string) bool { return k.place(id) >= 0 })
 }
 
 // batches returns what is in a channel, always all that is there at once.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host/history"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -198,11 +200,11 @@ func TestKillLost(t *testing.T) {
 	r := newRig(t)
 	r.spawn(t, "w1", "one")
 	r.one.change(t, "w1", func(w *fakeWorker) { w.State, w.Survivors = swarm.StateLost, []swarm.Process{{PID: 5, Name: "x"}} })
-	if w := r.get(t, "w1"); w.Status != StatusLost || w.Gone() || w.Reason != reasonLost {
+	if w := r.get(t, "w1"); w.Status != StatusLost || w.Gone() || w.Reason != history.ReasonLost {
 		t.Errorf("before: %+v", w)
 	}
 	out := r.kill(t, Selection{All: true}, KillRequest{})
-	if w := r.get(t, "w1"); errorOf(out) != nil || w.Status != StatusStopped || w.Exit != nil || w.Reason != reasonLost {
+	if w := r.get(t, "w1"); errorOf(out) != nil || w.Status != StatusStopped || w.Exit != nil || w.Reason != history.ReasonLost {
 		t.Errorf("after: %+v, %v", w, errorOf(out))
 	}
 }

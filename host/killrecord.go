@@ -58,17 +58,17 @@ func (k *killing) report() {
 
 // commit records the ends of a batch.
 func (k *killing) commit(ctx context.Context, batch []killed) error {
-	var ended []news
+	var ended []history.Report
 	for _, b := range batch {
 		switch {
 		case b.err != nil:
 		case !b.before:
-			n := k.h.newsOf(ctx, b.rec, b.res.Status)
-			n.dropsWorkspace = k.req.RemoveWorkspace || k.req.respawn
-			n.killed, n.respawns, n.recorded = true, k.req.respawn, k.req.Recorded
+			n := k.h.history.Report(ctx, b.rec, b.res.Status)
+			n.DropsWorkspace = k.req.RemoveWorkspace || k.req.respawn
+			n.Killed, n.Respawns, n.Recorded = true, k.req.respawn, k.req.Recorded
 			ended = append(ended, n)
 		case k.req.Recorded != nil:
-			ended = append(ended, news{rec: b.rec, before: true, recorded: k.req.Recorded})
+			ended = append(ended, history.Report{Record: b.rec, Before: true, Recorded: k.req.Recorded})
 		}
 	}
 	if len(ended) == 0 {
@@ -78,7 +78,7 @@ func (k *killing) commit(ctx context.Context, batch []killed) error {
 	if err != nil {
 		return err
 	}
-	_, err = k.h.publish(ctx, reg, ended)
+	_, err = k.h.history.Write(ctx, reg, ended)
 	return err
 }
 
@@ -115,7 +115,7 @@ func outcome(b killed) KillOutcome {
 	case b.before:
 	case b.err == nil:
 		rec := b.rec
-		recordEnd(&rec, b.res.Status)
+		history.RecordEnd(&rec, b.res.Status)
 		out.Worker = worker(rec)
 	default:
 		apply(&out.Worker, swarm.StatusResult{Status: b.res.Status})
@@ -143,7 +143,7 @@ func (k *killing) drop(ctx context.Context) {
 	}
 	reg, err := k.h.store.Writing(ctx)
 	if err == nil {
-		_, err = k.h.dropRunDirs(ctx, reg)
+		_, err = k.h.history.DropRunDirs(ctx, reg)
 	}
 	k.h.warnIf(err, "run directories can't be removed")
 }

@@ -93,7 +93,7 @@ func TestDropRunDirsLocks(t *testing.T) {
 	}
 	drop := func(want int) {
 		t.Helper()
-		if n, err := r.dropRunDirs(t.Context(), reg); n != want || err != nil {
+		if n, err := r.history.DropRunDirs(t.Context(), reg); n != want || err != nil {
 			t.Errorf("%d dropped, %v; want %d", n, err, want)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 const (
 	defaultRetain = registry.RetainUntilClean
 
-	reasonLost        = "shim died, exit unknown"
 	reasonInterrupted = "spawn was interrupted"
 	// reasonNotRespawned is said of an agent.
 	reasonNotRespawned = "it could not be respawned"
@@ -117,7 +116,7 @@ func apply(w *Worker, r swarm.StatusResult) {
 	case swarm.StateLost:
 		w.Status, w.PID, w.Survivors = StatusLost, 0, s.Survivors
 		if w.Reason == "" {
-			w.Reason = reasonLost
+			w.Reason = history.ReasonLost
 		}
 	case swarm.StateUnknown:
 		w.Status = StatusUnknown
@@ -131,23 +130,4 @@ func apply(w *Worker, r swarm.StatusResult) {
 // unavailable is said by the status.
 func whyUnknown(err error) string {
 	return history.OneLine(errtext.Without(err, swarm.ErrUnavailable))
-}
-
-// recordEnd writes into a record what a backend said of the worker's end. What
-// is recorded already stays: it was first hand.
-func recordEnd(r *registry.Record, s swarm.Status) {
-	r.Step = ""
-	if !s.Started.IsZero() {
-		r.Started = s.Started
-	}
-	if s.Where.Kind != "" {
-		r.Place = s.Where
-	}
-	if r.State == registry.Stopped && (r.Exit != nil || s.Exit == nil) {
-		return
-	}
-	r.State, r.PID, r.Exit, r.Reason = registry.Stopped, 0, s.Exit, s.Reason
-	if s.Exit == nil && r.Reason == "" {
-		r.Reason = reasonLost
-	}
 }

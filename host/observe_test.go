@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host/history"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -42,7 +44,7 @@ func TestWorkers(t *testing.T) {
 	for _, w := range ws {
 		got = append(got, w.Name+" "+string(w.Status)+" "+w.Reason)
 	}
-	want := []string{"runs running ", "far unknown no such cluster", "ended stopped ", "lost lost " + reasonLost}
+	want := []string{"runs running ", "far unknown no such cluster", "ended stopped ", "lost lost " + history.ReasonLost}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}

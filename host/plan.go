@@ -241,7 +241,7 @@ func (h *Host) startPlugins(ctx context.Context, reg *registry.Registry, p *plan
 	if err != nil {
 		return err
 	}
-	if len(taken) > 0 && taken[0].ID != p.place && !h.vacated(ctx, reg, taken[0]) {
+	if len(taken) > 0 && taken[0].ID != p.place && !h.history.Vacated(ctx, reg, taken[0]) {
 		return &existsError{name: p.rec.Name}
 	}
 	if p.owner.Local || p.rec.Ask != nil {

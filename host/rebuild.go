@@ -235,7 +235,7 @@ func (h *Host) identify(ctx context.Context, g *backend.Group, rec *registry.Rec
 			rec.State, rec.Step = registry.Running, ""
 			results, err := p.Backend.StatusBatch(ctx, []swarm.Handle{rec.Handle})
 			if err == nil && len(results) == 1 && results[0].Err == nil {
-				recordFound(rec, results[0].Status)
+				history.RecordFound(rec, results[0].Status)
 			}
 			return err
 		})
@@ -245,15 +245,5 @@ func (h *Host) identify(ctx context.Context, g *backend.Group, rec *registry.Rec
 		rec.State, rec.Step, rec.Reason = registry.Stopped, "", reasonNotStarted
 	case err != nil:
 		h.log.Warn("the backend of a worker can't be asked", "worker", rec.Name, "backend", rec.Backend, "error", err)
-	}
-}
-
-// recordFound writes into a record what a backend said of a worker that it
-// found.
-func recordFound(rec *registry.Record, s swarm.Status) {
-	rec.PID, rec.Started, rec.Place = s.PID, s.Started, s.Where
-	rec.Completion, rec.Restarts = s.Completion, s.Restarts
-	if s.State == swarm.StateExited {
-		recordEnd(rec, s)
 	}
 }

@@ -42,7 +42,7 @@ func TestRebuildHistory(t *testing.T) {
 			// It ends while nobody looks, and another one has its name by now.
 			r.one.end(t, "brief", swarm.Exit{Time: time.Unix(1700000000, 0)})
 			r.spawn(t, "brief", "one")
-			before := r.history(t, "")
+			before := r.linesOf(t, "")
 			if err := r.store.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func TestRebuildHistory(t *testing.T) {
 			if diff := cmp.Diff(want, r.summary(t)); diff != "" {
 				t.Errorf("workers (-want +got):\n%s", diff)
 			}
-			after := r.history(t, "")
+			after := r.linesOf(t, "")
 			if !c.kept {
 				before = []string{
 					"[ended] KILLED: by orchestrator", // the fake's kills are long ago
@@ -72,7 +72,7 @@ func TestRebuildHistory(t *testing.T) {
 			}
 			// The history goes on behind what was saved.
 			r.kill(t, Selection{Names: []string{"runs"}}, KillRequest{})
-			if got := r.history(t, ""); !slices.Equal(got[len(after):], []string{"[runs] KILL REQUESTED", "[runs] KILLED: by orchestrator"}) {
+			if got := r.linesOf(t, ""); !slices.Equal(got[len(after):], []string{"[runs] KILL REQUESTED", "[runs] KILLED: by orchestrator"}) {
 				t.Errorf("and then %q", got)
 			}
 			if _, err := os.Stat(r.dir.RunDir(done.ID)); err == nil && c.kept {

@@ -94,7 +94,7 @@ func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *backend.Pe
 			return err
 		}
 		if r.IsEphemeral() && !found {
-			return leave(ctx, tx, &r, event)
+			return history.Leave(ctx, tx, &r, event)
 		}
 		if err := tx.Put(ctx, &r); err != nil {
 			return err

@@ -69,13 +69,13 @@ func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Wo
 			return Worker{}, err
 		}
 	}
-	if h.vacated(ctx, reg, rec) {
+	if h.history.Vacated(ctx, reg, rec) {
 		return Worker{}, &NotFoundError{Name: name}
 	}
 	if rec, err = h.current(ctx, reg, rec); err != nil {
 		return Worker{}, err
 	}
-	h.reconcile(ctx, reg, func(id string) bool { return id == rec.ID })
+	h.history.Reconcile(ctx, reg, func(id string) bool { return id == rec.ID })
 	r := &respawning{h: h, req: req, reg: reg, old: rec}
 	if err := r.prepare(ctx); err != nil {
 		return Worker{}, r.unanswered(ctx, err)
@@ -100,9 +100,9 @@ func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Wo
 // current returns a record in which the worker's end is recorded, if it has ended by
 // itself.
 func (h *Host) current(ctx context.Context, reg *registry.Registry, rec registry.Record) (registry.Record, error) {
-	gs := h.plugins.Groups([]registry.Record{rec}, func(r registry.Record) bool { return r.IsRunning() && h.stirred(&r) })
+	gs := h.plugins.Groups([]registry.Record{rec}, func(r registry.Record) bool { return r.IsRunning() && h.history.Stale(&r) })
 	for _, g := range gs {
-		_, err := h.catchUp(ctx, reg, g)
+		_, err := h.history.CatchUp(ctx, reg, g)
 		h.warnIf(err, "the end of a worker can't be recorded", "worker", rec.Name)
 	}
 	return reread(ctx, reg, rec)
@@ -211,7 +211,7 @@ func (r *respawning) run(ctx context.Context) (_ Worker, err error) {
 		return Worker{}, err
 	}
 	r.tellLeft(ctx)
-	_, err = r.h.dropRunDirs(ctx, r.reg, r.old.ID, r.plan.rec.ID)
+	_, err = r.h.history.DropRunDirs(ctx, r.reg, r.old.ID, r.plan.rec.ID)
 	r.h.warnIf(err, "run directories can't be removed")
 	w := worker(r.plan.rec)
 	apply(&w, r.plan.status)

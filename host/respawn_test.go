@@ -81,7 +81,7 @@ func TestRespawn(t *testing.T) {
 		if ended {
 			history = []string{"[w] SPAWNED", "[w] FAILED: exit status 3", "[w] SPAWNED"}
 		}
-		if diff := cmp.Diff(history, r.history(t, "w")); diff != "" {
+		if diff := cmp.Diff(history, r.linesOf(t, "w")); diff != "" {
 			t.Errorf("ended %v: the history is (-want +got):\n%s", ended, diff)
 		}
 		for _, id := range []string{old.ID, w.ID} {
@@ -208,8 +208,8 @@ func TestRespawnThatFails(t *testing.T) {
 		if entries, err := os.ReadDir(r.dir.RunDir("")); err != nil || len(entries) != 1 {
 			t.Errorf("%s: %d run directories, %v", what, len(entries), err)
 		}
-		if told := slices.Contains(r.history(t, "w"), "[w] RESPAWN FAILED: no room"); told != c.running {
-			t.Errorf("%s: the history tells %v: %q", what, told, r.history(t, "w"))
+		if told := slices.Contains(r.linesOf(t, "w"), "[w] RESPAWN FAILED: no room"); told != c.running {
+			t.Errorf("%s: the history tells %v: %q", what, told, r.linesOf(t, "w"))
 		}
 		r.one.beforeSpawn = nil
 		if w := r.respawn(t, "w"); w.Status != StatusRunning || gone(w.Dir) {
@@ -271,7 +271,7 @@ func TestRespawnEphemeral(t *testing.T) {
 		t.Errorf("respawned %+v", w)
 	}
 	want := []string{"[w] SPAWNED", "[w] KILL REQUESTED", "[w] KILLED: by orchestrator", "[w] SPAWNED"}
-	if diff := cmp.Diff(want, r.history(t, "w")); diff != "" {
+	if diff := cmp.Diff(want, r.linesOf(t, "w")); diff != "" {
 		t.Errorf("the history (-want +got):\n%s", diff)
 	}
 	r.one.beforeSpawn = func(context.Context, swarm.Spec) error { return errors.New("no room") }
@@ -312,7 +312,7 @@ func TestRespawnAtOnce(t *testing.T) {
 		t.Errorf("alive: %q", alive)
 	}
 	spawned, ended := 0, 0
-	for _, line := range r.history(t, "w") {
+	for _, line := range r.linesOf(t, "w") {
 		switch {
 		case line == "[w] SPAWNED":
 			spawned++
@@ -424,7 +424,7 @@ func TestCrashInRespawn(t *testing.T) {
 					}
 				}
 				spawned, ended := 0, 0
-				for _, line := range r.history(t, "w1") {
+				for _, line := range r.linesOf(t, "w1") {
 					if line == "[w1] SPAWNED" {
 						spawned++
 					}
@@ -433,7 +433,7 @@ func TestCrashInRespawn(t *testing.T) {
 					}
 				}
 				if alive := len(slices.DeleteFunc(r.one.alive(t), func(n string) bool { return n != "w1" })); spawned-ended != alive {
-					t.Errorf("%d starts, %d ends, %d alive: %q", spawned, ended, alive, r.history(t, "w1"))
+					t.Errorf("%d starts, %d ends, %d alive: %q", spawned, ended, alive, r.linesOf(t, "w1"))
 				}
 			})
 		}

@@ -38,7 +38,7 @@ func (h *Host) restore(ctx context.Context, reg *registry.Registry, rec *registr
 	if err != nil {
 		return err
 	}
-	_, err = h.dropRunDirs(ctx, reg, rec.ID)
+	_, err = h.history.DropRunDirs(ctx, reg, rec.ID)
 	h.warnIf(err, "run directories can't be removed")
 	return nil
 }

@@ -59,7 +59,7 @@ func TestRespawnFromInside(t *testing.T) {
 	if _, err := r.Respawn(t.Context(), "me", RespawnRequest{}); !errors.Is(err, swarm.ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
-	if history := r.history(t, "me"); history[len(history)-1] != "[me] RESPAWN FAILED: unavailable" {
+	if history := r.linesOf(t, "me"); history[len(history)-1] != "[me] RESPAWN FAILED: unavailable" {
 		t.Errorf("the history: %q", history)
 	}
 }

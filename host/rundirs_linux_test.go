@@ -44,13 +44,13 @@ func TestDropRunDirsOfAnotherNamespace(t *testing.T) {
 	r.change(t, func(ctx context.Context, tx *registry.Tx) error {
 		return errors.Join(tx.Leave(ctx, rec.ID), tx.Delete(ctx, rec.ID))
 	})
-	if n, err := r.dropRunDirs(t.Context(), reg); n != 0 || err != nil {
+	if n, err := r.history.DropRunDirs(t.Context(), reg); n != 0 || err != nil {
 		t.Errorf("%d dropped of a shim that listens, %v", n, err)
 	}
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := r.dropRunDirs(t.Context(), reg); n != 1 || err != nil {
+	if n, err := r.history.DropRunDirs(t.Context(), reg); n != 1 || err != nil {
 		t.Errorf("%d dropped of a shim that is gone, %v", n, err)
 	}
 }

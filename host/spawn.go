@@ -124,7 +124,7 @@ func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (_ Worker, err error
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	beside.Go(func() {
-		h.reconcile(ctx, reg, func(id string) bool { return id == p.rec.ID })
+		h.history.Reconcile(ctx, reg, func(id string) bool { return id == p.rec.ID })
 	})
 	var done undo
 	defer func() { err = done.onError(ctx, h.log, err) }()

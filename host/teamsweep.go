@@ -74,7 +74,7 @@ func (h *Host) Signs(ctx context.Context, teamName string) (map[string]team.Sign
 	signs := h.signs(c)
 	var ask []registry.Record
 	for _, r := range c.recs {
-		if r.State == registry.Running && h.stirred(&r) {
+		if r.State == registry.Running && h.history.Stale(&r) {
 			ask = append(ask, r)
 		}
 	}
@@ -161,14 +161,14 @@ func (h *Host) catchUpAgents(ctx context.Context, c crew) (warnings []string) {
 			warn(r.Name, err)
 		}
 	}
-	gs := h.plugins.Groups(c.recs, func(r registry.Record) bool { return r.IsRunning() && h.stirred(&r) })
+	gs := h.plugins.Groups(c.recs, func(r registry.Record) bool { return r.IsRunning() && h.history.Stale(&r) })
 	if len(gs) == 0 {
 		return warnings
 	}
 	reg, err := h.store.Writing(ctx)
 	for _, g := range gs {
 		if err == nil {
-			_, err = h.catchUp(ctx, reg, g)
+			_, err = h.history.CatchUp(ctx, reg, g)
 		}
 		warn(g.Recs[0].Name, err)
 	}
@@ -193,4 +193,11 @@ func (h *Host) sweepAgents(ctx context.Context, teamName string, pick func(id st
 		return err
 	})
 	return warnings, err
+}
+
+// sweepStranded records the ends of agents whose workers are gone, but for those of the
+// workers that the call is about.
+func (h *Host) sweepStranded(ctx context.Context, busy func(id string) bool) error {
+	_, err := h.sweepAgents(ctx, "", func(id string, s team.Signs) bool { return s.Gone && !busy(id) })
+	return err
 }

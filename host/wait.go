@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -171,4 +172,52 @@ func (h *Host) waitBatch(ctx context.Context, p *backend.Peer, g *backend.Group,
 		answer(g.At[i], r.Status, r.Err)
 	}
 	return err
+}
+
+// awaited returns the records of those to wait for. Whether one whose record goes
+// with its end is still there depends on who else looks; its exit must not.
+func (h *Host) awaited(ctx context.Context, sel Selection) ([]registry.Record, error) {
+	recs, _, err := h.choose(ctx, sel)
+	if !errors.Is(err, ErrNotFound) {
+		return recs, err
+	}
+	recs = nil
+	for _, name := range sel.Names {
+		one, _, err := h.choose(ctx, Selection{Names: []string{name}})
+		if errors.Is(err, ErrNotFound) {
+			one, err = h.departed(ctx, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if registry.IndexOf(recs, one[0].ID) < 0 {
+			recs = append(recs, one[0])
+		}
+	}
+	return recs, nil
+}
+
+// departed returns the record of an ephemeral worker that has gone with its end.
+func (h *Host) departed(ctx context.Context, name string) ([]registry.Record, error) {
+	reg, err := h.store.Reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := history.Departed(ctx, reg, name)
+	return []registry.Record{rec}, err
+}
+
+// remember fills in the exit of a worker from the history: whoever recorded it may
+// have removed all else since.
+func (h *Host) remember(ctx context.Context, w *Worker) {
+	if w.Status == StatusStopped && w.Exit != nil {
+		return
+	}
+	reg, err := h.store.Reading(ctx)
+	if err != nil || reg == nil {
+		return
+	}
+	if e, err := reg.End(ctx, w.ID); err == nil && e.Exit != nil {
+		w.Status, w.PID, w.Reason, w.Exit, w.Ended, w.Survivors = StatusStopped, 0, "", e.Exit, e.Exit.Time, nil
+	}
 }

@@ -47,12 +47,12 @@ func (h *Host) Watch(ctx context.Context, req WatchRequest) error {
 	if err != nil {
 		return err
 	}
-	f, err := h.follow()
+	f, err := history.NewFollower(h.opts.Dir)
 	if err != nil {
 		return err
 	}
-	defer f.close()
-	if err := f.begin(ctx); err != nil {
+	defer f.Close()
+	if err := f.Begin(ctx); err != nil {
 		return err
 	}
 	w := newWatching(h, reg, req)
@@ -131,7 +131,7 @@ func (w *watching) close() {
 	w.listening.Wait()
 }
 
-func (w *watching) run(ctx context.Context, f *follower) error {
+func (w *watching) run(ctx context.Context, f *history.Follower) error {
 	ctx, w.cancel = context.WithCancel(ctx)
 	var done Collected
 	if _, err := done.ended(ctx, w.h, w.reg); err != nil {
@@ -156,11 +156,11 @@ func (w *watching) run(ctx context.Context, f *follower) error {
 			return ctx.Err()
 		case first := <-w.heard:
 			w.record(ctx, w.batch(first))
-		case err, ok := <-f.changes.Failed:
+		case err, ok := <-f.Changes.Failed:
 			if ok {
 				return err
 			}
-		case <-f.changes.C:
+		case <-f.Changes.C:
 			if err := w.tell(ctx, f); err != nil {
 				return err
 			}
@@ -187,8 +187,8 @@ func (w *watching) batch(first heard) []heard {
 }
 
 // tell tells what was written, and watches the workers that were spawned.
-func (w *watching) tell(ctx context.Context, f *follower) error {
-	events, err := f.next(ctx, "")
+func (w *watching) tell(ctx context.Context, f *history.Follower) error {
+	events, err := f.Next(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -300,11 +300,11 @@ func (h *Host) watchBatch(ctx context.Context, p *backend.Peer, hs []swarm.Handl
 
 // record writes down what was heard.
 func (w *watching) record(ctx context.Context, batch []heard) {
-	var all []news
+	var all []history.Report
 	for _, b := range batch {
 		switch {
-		case b.err == nil && isNews(&b.rec, b.status):
-			all = append(all, w.h.newsOf(ctx, b.rec, b.status))
+		case b.err == nil && history.IsNew(&b.rec, b.status):
+			all = append(all, w.h.history.Report(ctx, b.rec, b.status))
 		case b.err != nil && ctx.Err() == nil:
 			w.warn(Warning{Text: fmt.Sprintf("cannot watch '%s': %s", b.rec.Name, wording(b.err))})
 		}
@@ -320,7 +320,7 @@ func (w *watching) record(ctx context.Context, batch []heard) {
 		return
 	}
 	w.renew(ctx)
-	published, err := w.h.publish(ctx, w.reg, all)
+	published, err := w.h.history.Write(ctx, w.reg, all)
 	if err != nil {
 		if ctx.Err() == nil {
 			w.warn(Warning{Text: fmt.Sprintf("cannot record what happened: %v", err)})
@@ -329,7 +329,7 @@ func (w *watching) record(ctx context.Context, batch []heard) {
 		return
 	}
 	// What an ephemeral worker leaves goes with its keeper.
-	if slices.ContainsFunc(published, func(t told) bool { return t.rec.IsEphemeral() }) {
+	if slices.ContainsFunc(published, func(t history.Written) bool { return t.Record.IsEphemeral() }) {
 		w.drop(ctx)
 	}
 }
@@ -337,7 +337,7 @@ func (w *watching) record(ctx context.Context, batch []heard) {
 // drop removes the run directories of workers that are gone, and erases their
 // records for good.
 func (w *watching) drop(ctx context.Context) {
-	_, err := w.h.dropRunDirs(ctx, w.reg)
+	_, err := w.h.history.DropRunDirs(ctx, w.reg)
 	w.h.warnIf(err, "run directories can't be removed")
 	w.h.warnIf(w.reg.Scrub(ctx), "deleted records can't be erased")
 }
@@ -347,7 +347,7 @@ func (w *watching) due(ctx context.Context) time.Duration {
 	now := time.Now()
 	next := now.Add(time.Hour)
 	again := w.renew(ctx)
-	gone, at, err := w.h.expire(ctx, w.reg, now)
+	gone, at, err := w.h.history.Expire(ctx, w.reg, now)
 	w.h.warnIf(err, "expired workers can't be removed")
 	if len(gone) > 0 {
 		w.drop(ctx)

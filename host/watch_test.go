@@ -390,7 +390,7 @@ func TestKilledWatchers(t *testing.T) {
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	follow := func(q EventQuery) (*watcher, func() error) {
+	follow := func(q history.Query) (*watcher, func() error) {
 		other := rigIn(t, r.root)
 		ctx, cancel := context.WithCancel(t.Context())
 		w := &watcher{told: make(chan string, 1000)}
@@ -408,14 +408,14 @@ func TestFollow(t *testing.T) {
 		}
 	}
 	// There is not even a state directory yet.
-	all, stopAll := follow(EventQuery{})
+	all, stopAll := follow(history.Query{})
 	r.spawn(t, "a", "one")
 	all.expect(t, "[a] SPAWNED")
 	r.spawn(t, "b", "one")
 	one := 1
-	last, _ := follow(EventQuery{Lines: &one})
+	last, _ := follow(history.Query{Lines: &one})
 	last.expect(t, "[b] SPAWNED")
-	onlyA, _ := follow(EventQuery{Worker: "a"})
+	onlyA, _ := follow(history.Query{Worker: "a"})
 	onlyA.expect(t, "[a] SPAWNED")
 	r.kill(t, Selection{Names: []string{"b", "a"}}, KillRequest{})
 	onlyA.expect(t, "[a] KILL REQUESTED", "[a] KILLED: by orchestrator")
@@ -430,11 +430,11 @@ func TestFollow(t *testing.T) {
 	if err := stopAll(); !errors.Is(err, context.Canceled) {
 		t.Errorf("follow: %v", err)
 	}
-	if err := r.FollowEvents(t.Context(), EventQuery{Worker: "ghost"}, nil); !errors.Is(err, ErrNotFound) {
+	if err := r.FollowEvents(t.Context(), history.Query{Worker: "ghost"}, nil); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a ghost: %v", err)
 	}
 	enough := errors.New("enough")
-	if err := r.FollowEvents(t.Context(), EventQuery{}, func(history.Event) error { return enough }); !errors.Is(err, enough) {
+	if err := r.FollowEvents(t.Context(), history.Query{}, func(history.Event) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("each: %v", err)
 	}
 }

@@ -1,5 +1,43 @@
-// Package history says in which words the history tells what happens to workers: the
-// kinds of events, and the one event that is the end of a worker. It derives an event from
-// what a backend said, so whoever writes it first writes the same. It writes nothing
-// itself, and asks nobody.
+// Package history writes down what happens to workers, and tells it. It derives events and
+// the changes of records from what backends and shims report, so whichever process writes
+// first writes the same, and it removes the records and run directories whose time is over.
+// By itself it finds only what shims have left in the journal: package watch and the verbs
+// ask the backends.
 package history
+
+import (
+	"context"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/store"
+)
+
+// Options say what a [History] needs.
+type Options struct {
+	Dir     statedir.Dir
+	Store   *store.Store
+	Plugins *backend.Plugins
+	Logger  hclog.Logger
+	// Output returns the last lines that a worker wrote, at least tail of them.
+	Output func(ctx context.Context, rec registry.Record, tail int) ([]string, error)
+	// Stranded records the ends of agents whose workers are gone, but for the workers
+	// that the call is about.
+	Stranded func(ctx context.Context, busy func(id string) bool) error
+}
+
+// History writes the history of one state directory. Methods may be called at the same
+// time.
+type History struct{ opts Options }
+
+// New returns a history.
+func New(o Options) *History { return &History{opts: o} }
+
+func (h *History) warnIf(err error, message string, pairs ...any) {
+	if err != nil {
+		h.opts.Logger.Warn(message, append(pairs, "error", err)...)
+	}
+}

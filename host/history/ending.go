@@ -164,3 +164,11 @@ func OneLine(s string) string {
 		return r
 	}, strings.Join(words, " "))
 }
+
+// Shorten cuts a text to at most limit bytes, between two characters.
+func Shorten(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "")
+}

@@ -1,4 +1,4 @@
-package host
+package history
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-// dropRunDirs removes the run directories whose records went, but for those that
-// a keeper still writes into, and returns how many it removed. Each is locked, since
+// DropRunDirs removes the run directories whose records went, but for those that
+// a shim still writes into, and returns how many it removed. Each is locked, since
 // one may be about to be adopted again; held are those whose locks the caller holds.
-func (h *Host) dropRunDirs(ctx context.Context, reg *registry.Registry, held ...string) (int, error) {
+func (h *History) DropRunDirs(ctx context.Context, reg *registry.Registry, held ...string) (int, error) {
 	ids, err := reg.Leftovers(ctx)
 	if err != nil {
 		return 0, err
@@ -24,16 +24,16 @@ func (h *Host) dropRunDirs(ctx context.Context, reg *registry.Registry, held ...
 		unlock := func() {}
 		if !slices.Contains(held, id) {
 			var lerr error
-			if unlock, lerr = h.dir.TryLock(id); lerr != nil || unlock == nil {
+			if unlock, lerr = h.opts.Dir.TryLock(id); lerr != nil || unlock == nil {
 				err = errors.Join(err, lerr)
 				continue
 			}
 		}
 		defer unlock()
-		if _, gerr := reg.Get(ctx, id); !errors.Is(gerr, registry.ErrNotFound) || h.dir.Kept(id) {
+		if _, gerr := reg.Get(ctx, id); !errors.Is(gerr, registry.ErrNotFound) || h.opts.Dir.Kept(id) {
 			continue // it is there again, or still needed
 		}
-		if rerr := os.RemoveAll(h.dir.RunDir(id)); rerr != nil {
+		if rerr := os.RemoveAll(h.opts.Dir.RunDir(id)); rerr != nil {
 			err = errors.Join(err, rerr)
 			continue
 		}
@@ -52,11 +52,11 @@ func (h *Host) dropRunDirs(ctx context.Context, reg *registry.Registry, held ...
 	}))
 }
 
-// dropStrays removes the run directories of workers that are not in the registry
+// DropStrays removes the run directories of workers that are not in the registry
 // and whose end the history tells, or which were not to be remembered. Others may
 // be all that is left of a registry that was lost.
-func (h *Host) dropStrays(ctx context.Context, reg *registry.Registry) (int, error) {
-	ids, err := h.dir.RunDirs()
+func (h *History) DropStrays(ctx context.Context, reg *registry.Registry) (int, error) {
+	ids, err := h.opts.Dir.RunDirs()
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
@@ -79,16 +79,16 @@ func (h *Host) dropStrays(ctx context.Context, reg *registry.Registry) (int, err
 		if known[id] || !statedir.IsID(id) {
 			continue
 		}
-		unlock, lerr := h.dir.TryLock(id)
+		unlock, lerr := h.opts.Dir.TryLock(id)
 		if lerr != nil || unlock == nil {
 			err = errors.Join(err, lerr)
 			continue
 		}
 		defer unlock()
-		if h.dir.Kept(id) || !h.goneOnPurpose(ctx, reg, id) {
+		if h.opts.Dir.Kept(id) || !h.GoneOnPurpose(ctx, reg, id) {
 			continue
 		}
-		if rerr := os.RemoveAll(h.dir.RunDir(id)); rerr != nil {
+		if rerr := os.RemoveAll(h.opts.Dir.RunDir(id)); rerr != nil {
 			err = errors.Join(err, rerr)
 			continue
 		}
@@ -97,19 +97,19 @@ func (h *Host) dropStrays(ctx context.Context, reg *registry.Registry) (int, err
 	return n, err
 }
 
-// goneOnPurpose reports whether a run directory is of a worker whose record went
+// GoneOnPurpose reports whether a run directory is of a worker whose record went
 // with its end.
-func (h *Host) goneOnPurpose(ctx context.Context, reg *registry.Registry, id string) bool {
+func (h *History) GoneOnPurpose(ctx context.Context, reg *registry.Registry, id string) bool {
 	if _, err := reg.Get(ctx, id); !errors.Is(err, registry.ErrNotFound) {
 		return false // it has come since
 	}
 	if _, err := reg.End(ctx, id); err == nil {
 		return true
 	}
-	f, err := h.dir.ReadWorkerFile(id)
+	f, err := h.opts.Dir.ReadWorkerFile(id)
 	if err != nil || f.Retain != registry.RetainNone {
 		return false
 	}
-	s, err := statedir.ReadStatus(h.dir.RunDir(id))
+	s, err := statedir.ReadStatus(h.opts.Dir.RunDir(id))
 	return err == nil && (s.State == rundir.StateEnded || s.Completion != nil)
 }

@@ -1,0 +1,161 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+const (
+	// journalBatch is how many entries are recorded in one change.
+	journalBatch = 500
+	// reconcileLimit is how long a call may spend on what others left behind.
+	reconcileLimit = 10 * time.Second
+)
+
+// Reconcile records what shims have told since the last call that changed something, and
+// tidies up. What it costs does not depend on how many workers there are. It is done
+// beside the main work, which it neither delays nor makes fail. busy says which workers
+// the call itself is about.
+//
+// A shim that was killed tells nothing, and neither does a worker without a shim: their
+// ends are found by package watch and by calls that are about them.
+func (h *History) Reconcile(ctx context.Context, reg *registry.Registry, busy func(id string) bool) {
+	ctx, cancel := context.WithTimeout(ctx, reconcileLimit)
+	defer cancel()
+	h.warnIf(h.Drain(ctx, reg, busy), "the events of workers can't be recorded")
+	h.tidy(ctx, reg, busy)
+}
+
+// Drain records what the entries of the journal tell, and removes them.
+func (h *History) Drain(ctx context.Context, reg *registry.Registry, busy func(id string) bool) error {
+	dir, err := safefile.OpenDir(h.opts.Dir.JournalPath(""))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	for {
+		names, err := dir.Readdirnames(journalBatch)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = h.drainBatch(ctx, reg, names, busy)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// drainBatch drains some entries. One stays until what it tells is recorded.
+func (h *History) drainBatch(ctx context.Context, reg *registry.Registry, names []string, busy func(id string) bool) error {
+	entries := make(map[string][]string)
+	var ids []string
+	for _, name := range names {
+		id := rundir.JournalID(name)
+		if !statedir.IsID(id) || busy(id) {
+			continue
+		}
+		if entries[id] == nil {
+			ids = append(ids, id)
+		}
+		entries[id] = append(entries[id], name)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	recs, unreadable, err := reg.Read(ctx, registry.Query{Names: ids})
+	if err != nil {
+		return err
+	}
+	var fresh []Report
+	for _, id := range ids {
+		at := registry.IndexOf(recs, id)
+		if at < 0 {
+			if len(unreadable) > 0 {
+				delete(entries, id) // it may be one that can't be read
+			}
+			continue // its record is gone, and nobody waits for more
+		}
+		rec := recs[at]
+		if rec.State == registry.Stopped {
+			continue // somebody else has recorded it
+		}
+		status, err := shim.Recorded(h.opts.Dir.RunDir(id), id)
+		switch {
+		case rec.State == registry.Starting:
+			delete(entries, id) // first it has to be recorded that it runs
+		case err != nil:
+			h.opts.Logger.Warn("what a shim told of can't be read", "worker", rec.Name, "error", err)
+			delete(entries, id)
+		case IsNew(&rec, status):
+			fresh = append(fresh, h.Report(ctx, rec, status))
+		}
+	}
+	if len(fresh) > 0 {
+		if _, err := h.Write(ctx, reg, fresh); err != nil {
+			return err
+		}
+	}
+	// An entry that came meanwhile has another name.
+	for _, names := range entries {
+		for _, name := range names {
+			if rerr := os.Remove(h.opts.Dir.JournalPath(name)); !errors.Is(rerr, fs.ErrNotExist) {
+				err = errors.Join(err, rerr)
+			}
+		}
+	}
+	return err
+}
+
+// tidy removes what is kept for a time only, and directories that could not go
+// with their records, and sees to agents whose workers a crash has cost. busy is as
+// in reconcile.
+func (h *History) tidy(ctx context.Context, reg *registry.Registry, busy func(id string) bool) {
+	_, _, err := h.Expire(ctx, reg, time.Now())
+	h.warnIf(err, "expired workers can't be removed")
+	_, err = h.DropRunDirs(ctx, reg)
+	h.warnIf(err, "run directories can't be removed")
+	stranded, err := reg.AnyStranded(ctx)
+	if stranded {
+		err = h.opts.Stranded(ctx, busy)
+	}
+	h.warnIf(err, "the ends of agents can't be recorded")
+}
+
+// CatchUp asks a backend for workers of its and records what is new.
+func (h *History) CatchUp(ctx context.Context, reg *registry.Registry, g *backend.Group) ([]Written, error) {
+	var all []Report
+	for i, r := range h.opts.Plugins.Statuses(ctx, g) {
+		if r.Err == nil && IsNew(&g.Recs[i], r.Status) {
+			all = append(all, h.Report(ctx, g.Recs[i], r.Status))
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return h.Write(ctx, reg, all)
+}
+
+// Stale looks into the run directory of a worker that is recorded as running and reports
+// whether the record may be out of date, so that its backend has to be asked. Most workers
+// plainly run.
+func (h *History) Stale(rec *registry.Record) bool {
+	s, err := statedir.ReadStatus(h.opts.Dir.RunDir(rec.ID))
+	return err != nil || s.State != rundir.StateRunning || s.Restarts > rec.Restarts ||
+		s.Completion != nil && rec.Completion == nil || !shim.IsKept(h.opts.Dir.RunDir(rec.ID), s)
+}

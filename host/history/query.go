@@ -1,0 +1,242 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
+)
+
+// Query says which events to read. Its zero value means all.
+type Query struct {
+	// Worker is the name or the id of the only worker to read.
+	Worker string
+	// Since leaves out what happened before.
+	Since time.Time
+	// Lines is how many to return at most, the newest ones; nil: all.
+	Lines *int
+	// After leaves out the events up to that place in the history.
+	After int64
+}
+
+// Read returns the events that the query selects, the oldest first. It writes nothing:
+// an end that nobody recorded yet is not among them. A worker's history may outlive the
+// worker; one that the history and the registry do not know is a [store.NotFoundError].
+// reg is nil if no registry was ever made.
+func Read(ctx context.Context, reg *registry.Registry, q Query) ([]Event, error) {
+	if reg == nil {
+		return nil, q.unknown()
+	}
+	return q.read(ctx, reg)
+}
+
+// unknown is the error of a query for a worker that nobody knows.
+func (q Query) unknown() error {
+	if q.Worker == "" {
+		return nil
+	}
+	return &store.NotFoundError{Name: q.Worker}
+}
+
+func (q Query) read(ctx context.Context, reg *registry.Registry) ([]Event, error) {
+	stored, err := reg.Events(ctx, registry.EventQuery{Worker: q.Worker, Since: q.Since, Last: q.Lines, After: q.After})
+	if err != nil {
+		return nil, err
+	}
+	if len(stored) == 0 && q.Worker != "" {
+		// Nothing of it was asked for, or there is nothing of it.
+		known, err := reg.Known(ctx, q.Worker)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			return nil, q.unknown()
+		}
+	}
+	events := make([]Event, len(stored))
+	for i, e := range stored {
+		events[i] = FromRow(e)
+	}
+	return events, nil
+}
+
+// Departed makes the record of an ephemeral worker that has gone with its end, as
+// far as the history knows it. It is a [store.NotFoundError] if a user has removed the
+// worker since, or if its exit is not known. Of several workers of that name it is the
+// last one. reg is nil if no registry was ever made.
+func Departed(ctx context.Context, reg *registry.Registry, name string) (registry.Record, error) {
+	var none registry.Record
+	gone := &store.NotFoundError{Name: name}
+	if reg == nil {
+		return none, gone
+	}
+	one := 1
+	events, err := reg.Events(ctx, registry.EventQuery{Worker: name, Last: &one})
+	if err != nil {
+		return none, err
+	}
+	if len(events) == 0 || Kind(events[0].Kind) == Cleaned {
+		return none, gone
+	}
+	end, err := reg.End(ctx, events[0].ID)
+	switch {
+	case errors.Is(err, registry.ErrNotFound):
+		return none, gone
+	case err != nil:
+		return none, err
+	case end.Exit == nil:
+		return none, gone
+	}
+	rec := registry.Record{State: registry.Stopped, Exit: end.Exit}
+	rec.ID, rec.Name, rec.Retain = end.ID, end.Worker, registry.RetainNone
+	return rec, nil
+}
+
+// Follow calls each with the events in a state directory that the query selects, and
+// then with those that follow as they are written, until ctx ends or each returns an error.
+func Follow(ctx context.Context, dir string, q Query, each func(Event) error) error {
+	f, err := NewFollower(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	events, err := f.first(ctx, q)
+	for {
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if err := each(e); err != nil {
+				return err
+			}
+		}
+		if err := f.wait(ctx); err != nil {
+			return err
+		}
+		events, err = f.Next(ctx, q.Worker)
+	}
+}
+
+// Follower reads a history as it grows.
+type Follower struct {
+	dir string
+	// Changes tells when there may be more.
+	Changes *registry.Changes
+	// reg is nil as long as there is no registry.
+	reg *registry.Registry
+	// last is the place of the last event that was read.
+	last int64
+}
+
+// NewFollower returns a follower of the history in a state directory. The caller
+// closes it.
+func NewFollower(dir string) (*Follower, error) {
+	c, err := registry.Watch(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Follower{dir: dir, Changes: c}, nil
+}
+
+// Close ends the follower.
+func (f *Follower) Close() {
+	f.Changes.Close()
+	if f.reg != nil {
+		_ = f.reg.Close()
+	}
+}
+
+// first reads what a query selects, and begins behind it.
+func (f *Follower) first(ctx context.Context, q Query) ([]Event, error) {
+	if err := f.open(ctx); err != nil || f.reg == nil {
+		return nil, errors.Join(err, q.unknown())
+	}
+	last, err := f.reg.LastEvent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	events, err := q.read(ctx, f.reg)
+	f.advance(events)
+	f.last = max(f.last, last, q.After)
+	return events, err
+}
+
+// Begin begins behind what is there.
+func (f *Follower) Begin(ctx context.Context) error {
+	none := 0
+	_, err := f.first(ctx, Query{Lines: &none})
+	return err
+}
+
+// Next reads what was added since.
+func (f *Follower) Next(ctx context.Context, worker string) ([]Event, error) {
+	if f.Changes.Replaced() && f.reg != nil {
+		err := f.reg.Close()
+		f.reg = nil
+		if err != nil {
+			return nil, err
+		}
+	}
+	err := f.open(ctx)
+	if errors.Is(err, registry.ErrMissing) {
+		return nil, nil // a rebuild is about to put another one there
+	}
+	if err != nil || f.reg == nil {
+		return nil, err
+	}
+	last, err := f.reg.LastEvent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := f.reg.Events(ctx, registry.EventQuery{Worker: worker, After: f.last})
+	if err != nil {
+		return nil, err
+	}
+	events := make([]Event, len(stored))
+	for i, e := range stored {
+		events[i] = FromRow(e)
+	}
+	f.advance(events)
+	// Those of others need not be looked at again; a history that was made anew
+	// may be shorter.
+	if f.last < last || len(events) == 0 {
+		f.last = last
+	}
+	return events, nil
+}
+
+func (f *Follower) advance(events []Event) {
+	if n := len(events); n > 0 {
+		f.last = max(f.last, events[n-1].Seq)
+	}
+}
+
+func (f *Follower) open(ctx context.Context) error {
+	if f.reg != nil {
+		return nil
+	}
+	reg, err := registry.OpenReadOnly(ctx, f.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	f.reg = reg
+	return err
+}
+
+// wait returns when there may be more.
+func (f *Follower) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err, ok := <-f.Changes.Failed:
+		if ok {
+			return err
+		}
+		return nil
+	case <-f.Changes.C:
+		return nil
+	}
+}

@@ -14,9 +14,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// pollEvery is how often a backend that can't tell of an end is asked.
-const pollEvery = 500 * time.Millisecond
-
 // Wait calls each with every selected worker as it ends, those that have ended
 // first, and returns when the last one did. A worker that is lost, or whose
 // backend can't be asked, is told as such and not waited for. An ephemeral one that
@@ -165,7 +162,7 @@ func (h *Host) waitBatch(ctx context.Context, p *backend.Peer, g *backend.Group,
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(pollEvery):
+	case <-time.After(backend.PollEvery):
 	}
 	results, err := p.Backend.StatusBatch(ctx, g.Handles())
 	for i, r := range results {

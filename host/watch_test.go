@@ -17,6 +17,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -37,13 +38,13 @@ func (r *rig) watch(t *testing.T) *watcher {
 	w := &watcher{told: make(chan string, 10000), warned: make(chan string, 100)}
 	ready, done := make(chan struct{}), make(chan error, 1)
 	go func() {
-		done <- other.Watch(ctx, WatchRequest{
+		done <- other.Watch(ctx, watch.Request{
 			Ready: func() { close(ready) },
 			Event: func(e history.Event) error {
 				w.told <- e.String()
 				return nil
 			},
-			Warn: func(warning Warning) { w.warned <- warning.Text },
+			Warn: func(text string) { w.warned <- text },
 		})
 	}()
 	w.stop = sync.OnceValue(func() error {
@@ -306,7 +307,7 @@ func TestHelperWatch(t *testing.T) {
 	}
 	r := rigIn(t, root)
 	r.can("one", swarm.CapWatch)
-	err := r.Watch(t.Context(), WatchRequest{Event: func(e history.Event) error {
+	err := r.Watch(t.Context(), watch.Request{Event: func(e history.Event) error {
 		fmt.Println(e)
 		return nil
 	}})

@@ -10,13 +10,9 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-const (
-	// lookEvery is how often the screens of agents are looked at, where there are any.
-	lookEvery = 3 * time.Second
-	// quietFor is how long an agent must have written nothing to be told as idle: it
-	// draws its prompt between two steps, too.
-	quietFor = time.Second
-)
+// quietFor is how long an agent must have written nothing to be told as idle: it
+// draws its prompt between two steps, too.
+const quietFor = time.Second
 
 // stateKinds are the events that tell what an agent does.
 var stateKinds = []string{string(history.Blocked), string(history.Idle), string(history.Working)}
@@ -24,33 +20,6 @@ var stateKinds = []string{string(history.Blocked), string(history.Idle), string(
 // profiled returns the records of workers that have a profile.
 func (h *Host) profiled(recs []registry.Record) []registry.Record {
 	return slices.DeleteFunc(slices.Clone(recs), func(r registry.Record) bool { return h.profileOf(&r) == nil })
-}
-
-// looks records what agents do, beside the loop: it asks backends.
-func (w *watching) looks(ctx context.Context) {
-	if w.looking {
-		return
-	}
-	w.looking = true
-	reg := w.reg
-	w.aside(ctx, func() func() {
-		recs, _, err := reg.Read(ctx, registry.Query{State: registry.Running})
-		if err == nil {
-			recs = w.h.profiled(recs)
-			if len(recs) > 0 {
-				err = w.h.tellStates(ctx, reg, recs)
-			}
-		}
-		return func() {
-			w.looking, w.look = false, time.Time{}
-			if ctx.Err() == nil {
-				w.h.warnIf(err, "the states of agents can't be told")
-			}
-			if len(recs) > 0 {
-				w.look = time.Now().Add(lookEvery)
-			}
-		}
-	})
 }
 
 // tellStates writes an event for each worker that does something else than the last

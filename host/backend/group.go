@@ -16,6 +16,9 @@ import (
 // StatusLimit is how long a backend may take to return the status of its workers.
 const StatusLimit = 10 * time.Second
 
+// PollEvery is how often a backend that can't tell of an end is asked.
+const PollEvery = 500 * time.Millisecond
+
 // Group is the workers of one call that one plugin owns.
 type Group struct {
 	Name  string

@@ -12,8 +12,9 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -139,8 +140,8 @@ func TestEventSchemaNamesTheKinds(t *testing.T) {
 func TestCollectedJSON(t *testing.T) {
 	t.Parallel()
 	const want = `{"ended":[{"name":"w.1","id":"k3x9"}],"removed":[],"killed":[],"run_directories":2,"warnings":["a"]}`
-	got := jsontest.Compact(t, collectedJSONOf(host.Collected{
-		Ended: []host.Worker{jsontest.Full()}, RunDirs: 2, Warnings: []host.Warning{{Text: "a", Hint: "b"}},
+	got := jsontest.Compact(t, collectedJSONOf(watch.Collected{
+		Ended: []registry.Record{{Spec: registry.Spec{ID: "k3x9", Name: "w.1"}}}, RunDirs: 2, Warnings: []string{"a"},
 	}))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what gc did (-want +got):\n%s", diff)

@@ -8,8 +8,9 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
-	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/watch"
 )
 
 func NewGC(a *app.App) *cobra.Command {
@@ -37,8 +38,8 @@ func runGC(ctx context.Context, a *app.App, asJSON bool) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		done, err := h.Collect(ctx)
-		for _, w := range done.Warnings {
-			a.Warn(w.Text, w.Hint)
+		for _, text := range done.Warnings {
+			a.Warn(text, "")
 		}
 		if asJSON {
 			if err != nil {
@@ -81,20 +82,20 @@ type workerNameJSON struct {
 	ID   string `json:"id"`
 }
 
-func collectedJSONOf(c host.Collected) collectedJSON {
+func collectedJSONOf(c watch.Collected) collectedJSON {
 	return collectedJSON{
 		Ended:          workerNamesJSON(c.Ended),
 		Removed:        workerNamesJSON(c.Removed),
 		Killed:         workerNamesJSON(c.Killed),
 		RunDirectories: c.RunDirs,
-		Warnings:       view.WarningTexts(c.Warnings),
+		Warnings:       append([]string{}, c.Warnings...),
 	}
 }
 
-func workerNamesJSON(ws []host.Worker) []workerNameJSON {
-	list := make([]workerNameJSON, len(ws))
-	for i, w := range ws {
-		list[i] = workerNameJSON{Name: w.Name, ID: w.ID}
+func workerNamesJSON(recs []registry.Record) []workerNameJSON {
+	list := make([]workerNameJSON, len(recs))
+	for i, r := range recs {
+		list[i] = workerNameJSON{Name: r.Name, ID: r.ID}
 	}
 	return list
 }

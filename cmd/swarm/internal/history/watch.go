@@ -8,6 +8,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/watch"
 )
 
 type watchOptions struct{ timestamps, json bool }
@@ -40,14 +41,14 @@ Exit code: 130 after Ctrl-C, as for every command that is interrupted.`,
 
 func runWatch(ctx context.Context, a *app.App, o *watchOptions) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
-		return h.Watch(ctx, host.WatchRequest{
+		return h.Watch(ctx, watch.Request{
 			Ready: func() {
 				if a.ErrWidth() > 0 {
 					a.Hint("watching for events (Ctrl-C to stop)")
 				}
 			},
 			Event: eventPrinter{App: a, timestamps: o.timestamps, json: o.json}.print,
-			Warn:  func(w host.Warning) { a.Warn(w.Text, w.Hint) },
+			Warn:  func(text string) { a.Warn(text, "") },
 		})
 	})
 }

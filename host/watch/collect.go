@@ -1,10 +1,9 @@
-package host
+package watch
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/swarmhost/swarm/host/history"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,30 +13,32 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/caller"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Collected is what a collection found and did.
 type Collected struct {
 	// Ended are the workers whose end was recorded, Removed those whose record
-	// went, Killed those whose owner is gone.
-	Ended, Removed, Killed []Worker
+	// went, Killed those that were killed because their owner is gone.
+	Ended, Removed, Killed []registry.Record
 	// RunDirs is how many run directories of no worker were removed.
 	RunDirs  int
-	Warnings []Warning
+	Warnings []string
 }
 
-// Collect does once what [Host.Watch] does as it goes, over all backends. What
+// Collect does once what [Watcher.Watch] does as it goes, over all backends. What
 // one of them keeps it from doing is in the warnings.
-func (h *Host) Collect(ctx context.Context) (Collected, error) {
-	if _, err := os.Lstat(filepath.Join(h.opts.Dir, registry.File)); err != nil {
-		reg, err := h.store.Reading(ctx)
+func (h *Watcher) Collect(ctx context.Context) (Collected, error) {
+	if _, err := os.Lstat(filepath.Join(string(h.opts.Dir), registry.File)); err != nil {
+		reg, err := h.opts.Store.Reading(ctx)
 		if err != nil || reg == nil {
 			return Collected{}, err
 		}
 	}
-	reg, err := h.store.Writing(ctx)
+	reg, err := h.opts.Store.Writing(ctx)
 	if err != nil {
 		return Collected{}, err
 	}
@@ -47,17 +48,15 @@ func (h *Host) Collect(ctx context.Context) (Collected, error) {
 		return c, err
 	}
 	c.owners(ctx, h, recs)
-	swept, err := h.SweepTeam(ctx, "")
-	for _, text := range swept {
-		c.Warnings = append(c.Warnings, Warning{Text: text})
-	}
+	swept, err := h.opts.SweepTeams(ctx)
+	c.Warnings = append(c.Warnings, swept...)
 	c.warnIf(err, "cannot look after agents")
 	c.remove(ctx, h, reg)
 	return c, ctx.Err()
 }
 
 // ended records what has ended. It returns the records of those that ran.
-func (c *Collected) ended(ctx context.Context, h *Host, reg *registry.Registry) ([]registry.Record, error) {
+func (c *Collected) ended(ctx context.Context, h *Watcher, reg *registry.Registry) ([]registry.Record, error) {
 	if err := c.settle(ctx, h, reg); err != nil {
 		return nil, err
 	}
@@ -65,53 +64,49 @@ func (c *Collected) ended(ctx context.Context, h *Host, reg *registry.Registry) 
 	if err != nil {
 		return nil, err
 	}
-	for _, text := range warnings {
-		c.Warnings = append(c.Warnings, Warning{Text: text})
-	}
+	c.Warnings = append(c.Warnings, warnings...)
 	return recs, c.ends(ctx, h, reg, recs)
 }
 
 // remove removes the records and run directories whose time is over.
-func (c *Collected) remove(ctx context.Context, h *Host, reg *registry.Registry) {
-	gone, _, err := h.history.Expire(ctx, reg, time.Now())
-	for _, r := range gone {
-		c.Removed = append(c.Removed, worker(r))
-	}
+func (c *Collected) remove(ctx context.Context, h *Watcher, reg *registry.Registry) {
+	gone, _, err := h.opts.History.Expire(ctx, reg, time.Now())
+	c.Removed = append(c.Removed, gone...)
 	c.warnIf(err, "cannot remove expired workers")
-	n, err := h.history.DropRunDirs(ctx, reg)
+	n, err := h.opts.History.DropRunDirs(ctx, reg)
 	c.RunDirs += n
 	c.warnIf(err, "cannot remove run directories")
-	n, err = h.history.DropStrays(ctx, reg)
+	n, err = h.opts.History.DropStrays(ctx, reg)
 	c.RunDirs += n
 	c.warnIf(err, "cannot remove run directories")
 	// All that it tells is recorded by now, or will be soon by whoever is at it.
-	c.warnIf(h.history.Drain(ctx, reg, func(string) bool { return false }), "cannot read what shims have told")
+	c.warnIf(h.opts.History.Drain(ctx, reg, func(string) bool { return false }), "cannot read what shims have told")
 }
 
 func (c *Collected) warnIf(err error, what string) {
 	if err != nil {
-		c.Warnings = append(c.Warnings, Warning{Text: fmt.Sprintf("%s: %v", what, err)})
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %v", what, err))
 	}
 }
 
 // settle settles the spawns that were interrupted.
-func (c *Collected) settle(ctx context.Context, h *Host, reg *registry.Registry) error {
+func (c *Collected) settle(ctx context.Context, h *Watcher, reg *registry.Registry) error {
 	recs, _, err := reg.Read(ctx, registry.Query{State: registry.Starting})
 	if err != nil {
 		return err
 	}
 	for _, r := range recs {
-		if h.dir.Locked(r.ID) {
+		if h.opts.Dir.Locked(r.ID) {
 			continue
 		}
-		now, err := h.settled(ctx, r)
+		now, err := h.opts.Settle(ctx, r)
 		switch {
-		case errors.Is(err, ErrNotFound):
-			c.Removed = append(c.Removed, worker(r))
+		case errors.Is(err, store.ErrNotFound):
+			c.Removed = append(c.Removed, r)
 		case err != nil:
 			c.warnIf(err, fmt.Sprintf("cannot settle '%s'", r.Name))
 		case now.State == registry.Stopped:
-			c.Ended = append(c.Ended, worker(now))
+			c.Ended = append(c.Ended, now)
 		}
 	}
 	return nil
@@ -119,13 +114,13 @@ func (c *Collected) settle(ctx context.Context, h *Host, reg *registry.Registry)
 
 // ends records the ends of those of recs that have ended. It is an error if that
 // can't be recorded.
-func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, recs []registry.Record) error {
+func (c *Collected) ends(ctx context.Context, h *Watcher, reg *registry.Registry, recs []registry.Record) error {
 	type found struct {
 		told     []history.Written
-		warnings []Warning
+		warnings []string
 		err      error
 	}
-	gs := h.plugins.Groups(recs, registry.Record.IsRunning)
+	gs := h.opts.Plugins.Groups(recs, registry.Record.IsRunning)
 	all := make([]found, len(gs))
 	index := make(map[*backend.Group]int, len(gs))
 	for i, g := range gs {
@@ -134,18 +129,18 @@ func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, r
 	backend.Each(gs, func(g *backend.Group) {
 		f := &all[index[g]]
 		var fresh []history.Report
-		for i, r := range h.plugins.Statuses(ctx, g) {
+		for i, r := range h.opts.Plugins.Statuses(ctx, g) {
 			switch {
 			case r.Err != nil:
-				f.warnings = append(f.warnings, Warning{Text: fmt.Sprintf("cannot get the status of '%s': %s", g.Recs[i].Name, wording(r.Err))})
+				f.warnings = append(f.warnings, fmt.Sprintf("cannot get the status of '%s': %s", g.Recs[i].Name, wording(r.Err)))
 			case history.IsNew(&g.Recs[i], r.Status):
-				fresh = append(fresh, h.history.Report(ctx, g.Recs[i], r.Status))
+				fresh = append(fresh, h.opts.History.Report(ctx, g.Recs[i], r.Status))
 			}
 		}
 		if len(fresh) == 0 {
 			return
 		}
-		f.told, f.err = h.history.Write(ctx, reg, fresh)
+		f.told, f.err = h.opts.History.Write(ctx, reg, fresh)
 	})
 	var err error
 	for _, f := range all {
@@ -153,10 +148,10 @@ func (c *Collected) ends(ctx context.Context, h *Host, reg *registry.Registry, r
 		c.Warnings = append(c.Warnings, f.warnings...)
 		for _, t := range f.told {
 			if t.Ended {
-				c.Ended = append(c.Ended, worker(t.Record))
+				c.Ended = append(c.Ended, t.Record)
 			}
 			if t.Removed {
-				c.Removed = append(c.Removed, worker(t.Record))
+				c.Removed = append(c.Removed, t.Record)
 			}
 		}
 	}
@@ -168,7 +163,7 @@ const atOnce = 16
 
 // owners kills the workers whose owner has ended and whose backend does not see to
 // that, all at the same time.
-func (c *Collected) owners(ctx context.Context, h *Host, recs []registry.Record) {
+func (c *Collected) owners(ctx context.Context, h *Watcher, recs []registry.Record) {
 	left, err := h.disowned(ctx, recs)
 	h.warnIf(err, "the backend of workers whose owner has ended can't be asked")
 	var mu sync.Mutex
@@ -178,44 +173,32 @@ func (c *Collected) owners(ctx context.Context, h *Host, recs []registry.Record)
 		killing.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			killed, err := h.killDisowned(ctx, r)
+			killed, err := h.opts.Kill(ctx, r)
 			mu.Lock()
 			defer mu.Unlock()
-			c.Killed = append(c.Killed, killed...)
+			if killed {
+				c.Killed = append(c.Killed, r)
+			}
 			c.warnIf(err, ownerEnded(r))
 		})
 	}
 	killing.Wait()
-	slices.SortFunc(c.Killed, func(a, b Worker) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(c.Killed, func(a, b registry.Record) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // ownerEnded says which worker could not be killed, and why it should be.
 func ownerEnded(r registry.Record) string { return fmt.Sprintf("the owner of '%s' has ended", r.Name) }
 
-// killDisowned kills a worker whose owner has ended. One that is gone is no error.
-func (h *Host) killDisowned(ctx context.Context, r registry.Record) (killed []Worker, err error) {
-	outs, err := h.Kill(ctx, Selection{Names: []string{r.ID}}, KillRequest{Allowed: true})
-	for _, out := range outs {
-		if err = out.Err; err == nil && !out.Result.AlreadyEnded {
-			killed = append(killed, out.Worker)
-		}
-	}
-	if errors.Is(err, ErrNotFound) {
-		err = nil
-	}
-	return killed, err
-}
-
 // disowned returns those of recs whose owner has ended and whose backend does not
 // see to that. An error is about the backends that can't be asked.
-func (h *Host) disowned(ctx context.Context, recs []registry.Record) (left []registry.Record, err error) {
+func (h *Watcher) disowned(ctx context.Context, recs []registry.Record) (left []registry.Record, err error) {
 	orphaned := func(r registry.Record) bool {
 		return r.State == registry.Running && r.Owner != nil && !caller.OwnerLives(*r.Owner)
 	}
-	for _, g := range h.plugins.Groups(recs, orphaned) {
+	for _, g := range h.opts.Plugins.Groups(recs, orphaned) {
 		gerr := g.Err
 		if gerr == nil {
-			gerr = h.plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) error {
+			gerr = h.opts.Plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) error {
 				if !p.Has(swarm.CapOwner) {
 					left = append(left, g.Recs...)
 				}

@@ -1,4 +1,4 @@
-package host
+package watch
 
 import (
 	"context"
@@ -96,7 +96,7 @@ func (w *watching) ownerEnded(ctx context.Context, o *owner) {
 			recs = append(recs, r)
 		}
 	}
-	for _, g := range w.h.plugins.Groups(recs, func(registry.Record) bool { return true }) {
+	for _, g := range w.opts.Plugins.Groups(recs, func(registry.Record) bool { return true }) {
 		w.aside(ctx, func() func() {
 			left := w.askDisowned(ctx, g.Recs)
 			return func() {
@@ -108,15 +108,15 @@ func (w *watching) ownerEnded(ctx context.Context, o *owner) {
 	}
 }
 
-// askDisowned is [Host.disowned] for workers of one backend, asked again and again
+// askDisowned is like [Watcher.disowned] for workers of one backend, asked again and again
 // while that can't answer.
 func (w *watching) askDisowned(ctx context.Context, recs []registry.Record) []registry.Record {
 	for delay := watchAgain; ; delay = min(2*delay, watchAgainMax) {
-		left, err := w.h.disowned(ctx, recs)
+		left, err := w.disowned(ctx, recs)
 		if err == nil || ctx.Err() != nil {
 			return left
 		}
-		w.h.warnIf(err, "the backend of workers whose owner has ended can't be asked")
+		w.warnIf(err, "the backend of workers whose owner has ended can't be asked")
 		again := time.NewTimer(delay)
 		select {
 		case <-ctx.Done():
@@ -130,11 +130,11 @@ func (w *watching) askDisowned(ctx context.Context, recs []registry.Record) []re
 // fails, it is tried again when the workers are looked at next.
 func (w *watching) killDisowned(ctx context.Context, o *owner, r registry.Record) {
 	w.aside(ctx, func() func() {
-		_, err := w.h.killDisowned(ctx, r)
+		_, err := w.opts.Kill(ctx, r)
 		return func() {
 			if err != nil && ctx.Err() == nil {
 				delete(o.tried, r.ID)
-				w.warn(Warning{Text: fmt.Sprintf("%s: %v", ownerEnded(r), err)})
+				w.warn(fmt.Sprintf("%s: %v", ownerEnded(r), err))
 			}
 		}
 	})
@@ -148,15 +148,15 @@ func (w *watching) agents(ctx context.Context) {
 	}
 	w.sweeping = true
 	w.aside(ctx, func() func() {
-		warnings, err := w.h.SweepTeam(ctx, "")
-		w.h.Wake(ctx, "") // couriers wait for some time only
+		warnings, err := w.opts.SweepTeams(ctx)
+		w.opts.Wake(ctx) // couriers wait for some time only
 		return func() {
 			w.sweeping, w.sweep = false, time.Time{}
 			if err != nil && ctx.Err() == nil {
 				warnings = append(warnings, fmt.Sprintf("cannot look after agents: %v", err))
 			}
 			for _, text := range warnings {
-				w.warn(Warning{Text: text})
+				w.warn(text)
 			}
 			w.expectAgents(ctx)
 		}
@@ -166,23 +166,50 @@ func (w *watching) agents(ctx context.Context) {
 // expectAgents sets when to look after agents next, if there are any: silence is
 // what counts, and nothing tells of it.
 func (w *watching) expectAgents(ctx context.Context) {
-	some, err := w.h.teamsLive(ctx)
+	some, err := w.opts.TeamsLive(ctx)
 	if some || err != nil {
 		w.sweep = time.Now().Add(sweepEvery)
 	}
 }
 
+// looks records what agents do, beside the loop: it asks backends.
+func (w *watching) looks(ctx context.Context) {
+	if w.looking {
+		return
+	}
+	w.looking = true
+	reg := w.reg
+	w.aside(ctx, func() func() {
+		recs, _, err := reg.Read(ctx, registry.Query{State: registry.Running})
+		if err == nil {
+			recs = w.opts.Profiled(recs)
+			if len(recs) > 0 {
+				err = w.opts.TellStates(ctx, reg, recs)
+			}
+		}
+		return func() {
+			w.looking, w.look = false, time.Time{}
+			if ctx.Err() == nil {
+				w.warnIf(err, "the states of agents can't be told")
+			}
+			if len(recs) > 0 {
+				w.look = time.Now().Add(lookEvery)
+			}
+		}
+	})
+}
+
 // renew takes the database that is in place, if a rebuild has put another one there, and
 // reports whether it did. Until there is one it keeps what it has.
 func (w *watching) renew(ctx context.Context) bool {
-	file, err := os.Stat(filepath.Join(w.h.opts.Dir, registry.File))
+	file, err := os.Stat(filepath.Join(string(w.opts.Dir), registry.File))
 	if err != nil || os.SameFile(file, w.file) {
 		return false
 	}
-	w.h.store.Reopen()
-	reg, err := w.h.store.Writing(ctx)
+	w.opts.Store.Reopen()
+	reg, err := w.opts.Store.Writing(ctx)
 	if err != nil {
-		w.h.warnIf(err, "the new registry can't be opened")
+		w.warnIf(err, "the new registry can't be opened")
 		return false
 	}
 	w.reg, w.file = reg, file

@@ -1,0 +1,56 @@
+// Package watch finds the ends that no other call has recorded, has them recorded, and acts
+// on what is due: the end of an owner, of a retention time, of an agent's patience. It does so
+// once ([Watcher.Collect]) or until it is told to stop ([Watcher.Watch]), which any number of
+// processes may do at the same time. What the history says of an end is the business of
+// package history.
+package watch
+
+import (
+	"context"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/store"
+)
+
+// Options say what a [Watcher] needs.
+type Options struct {
+	Dir     statedir.Dir
+	Store   *store.Store
+	Plugins *backend.Plugins
+	History *history.History
+	Logger  hclog.Logger
+
+	// Settle returns the record of a worker once its spawn is over, and settles a spawn
+	// that was interrupted. It is a [store.NotFoundError] if nothing came of the spawn.
+	Settle func(ctx context.Context, rec registry.Record) (registry.Record, error)
+	// Kill kills a worker whose owner has ended, and reports whether it had not ended
+	// before.
+	Kill func(ctx context.Context, rec registry.Record) (killed bool, err error)
+	// SweepTeams records what became of the agents of all teams; TeamsLive reports
+	// whether there is anything to sweep.
+	SweepTeams func(ctx context.Context) (warnings []string, err error)
+	TeamsLive  func(ctx context.Context) (bool, error)
+	// Wake wakes the agents for which something waits.
+	Wake func(ctx context.Context)
+	// Profiled returns the records of the workers whose state can be told; TellStates
+	// records their states.
+	Profiled   func(recs []registry.Record) []registry.Record
+	TellStates func(ctx context.Context, reg *registry.Registry, recs []registry.Record) error
+}
+
+// Watcher looks after the workers of one state directory.
+type Watcher struct{ opts Options }
+
+// New returns a watcher.
+func New(o Options) *Watcher { return &Watcher{opts: o} }
+
+func (h *Watcher) warnIf(err error, message string, pairs ...any) {
+	if err != nil {
+		h.opts.Logger.Warn(message, append(pairs, "error", err)...)
+	}
+}

@@ -1,0 +1,404 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/errtext"
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Request says whom to tell what. Functions that are nil are not called.
+type Request struct {
+	// Ready is called once, when nothing that happens from then on is missed.
+	Ready func()
+	// Event is called with every event that is written from then on, by whomever.
+	Event func(history.Event) error
+	// Warn is called with what can't be watched or recorded.
+	Warn func(text string)
+}
+
+// Watch records the ends of workers as they happen, removes what a retention time
+// has ended and kills workers whose owner is gone and whose backend does not do
+// it, until ctx ends or Event returns an error.
+//
+// Any number of watchers may run at the same time. One that is killed loses
+// nothing: what it did not write the next one writes.
+func (h *Watcher) Watch(ctx context.Context, req Request) error {
+	if _, err := h.opts.Store.Writing(ctx); err != nil { // it makes the first database
+		return err
+	}
+	file, err := os.Stat(filepath.Join(string(h.opts.Dir), registry.File))
+	if err != nil {
+		return err
+	}
+	h.opts.Store.Reopen() // so that what is open is not older than file
+	reg, err := h.opts.Store.Writing(ctx)
+	if err != nil {
+		return err
+	}
+	f, err := history.NewFollower(string(h.opts.Dir))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Begin(ctx); err != nil {
+		return err
+	}
+	w := newWatching(h, reg, req)
+	w.file = file
+	defer w.close()
+	return w.run(ctx, f)
+}
+
+const (
+	// watchAgain is when to try again what could not be watched, at first and at
+	// most.
+	watchAgain    = time.Second
+	watchAgainMax = 30 * time.Second
+	// sweepEvery is how often agents are looked at, where there are any: what counts
+	// is silence, of which nothing tells.
+	sweepEvery = 15 * time.Second
+	// lookEvery is how often the screens of agents are looked at, where there are any.
+	lookEvery = 3 * time.Second
+)
+
+// watching is one call of [Watcher.Watch]. One goroutine, that of the call, records and
+// tells; others listen to the backends and send it what they hear.
+type watching struct {
+	*Watcher
+	reg *registry.Registry
+	// file is what the database was when reg was opened, or an older one.
+	file fs.FileInfo
+	req  Request
+
+	// watched are the workers that somebody listens for, by their ids; later are
+	// those that can't be watched now, and when to try again.
+	watched map[string]bool
+	later   map[string]retry
+	heard   chan heard
+	// owners are those of the running workers, who are waited for.
+	owners map[proc.Identity]*owner
+	// beside gets what came of something that ran beside the loop, to be called by
+	// the loop.
+	beside chan func()
+	// sweeping says that agents are being looked after; sweep is when to do that
+	// next, zero if there are none.
+	sweeping bool
+	sweep    time.Time
+	// looking says that the screens of agents are being looked at; look is when to do
+	// that next, zero if no worker has a profile.
+	looking bool
+	look    time.Time
+	// warned keeps the same warning from being said twice.
+	warned map[string]bool
+
+	cancel    context.CancelFunc
+	listening sync.WaitGroup
+}
+
+type retry struct {
+	at    time.Time
+	delay time.Duration
+}
+
+// heard is what was said of one worker. over says that there will be no more.
+type heard struct {
+	rec    registry.Record
+	status swarm.Status
+	err    error
+	over   bool
+}
+
+func newWatching(h *Watcher, reg *registry.Registry, req Request) *watching {
+	return &watching{
+		Watcher: h, reg: reg, req: req,
+		watched: map[string]bool{}, later: map[string]retry{}, warned: map[string]bool{},
+		heard: make(chan heard), owners: map[proc.Identity]*owner{}, beside: make(chan func()), cancel: func() {},
+	}
+}
+
+func (w *watching) close() {
+	w.cancel()
+	w.listening.Wait()
+}
+
+func (w *watching) run(ctx context.Context, f *history.Follower) error {
+	ctx, w.cancel = context.WithCancel(ctx)
+	var done Collected
+	if _, err := done.ended(ctx, w.Watcher, w.reg); err != nil {
+		return err
+	}
+	done.remove(ctx, w.Watcher, w.reg)
+	for _, warning := range done.Warnings {
+		w.warn(warning)
+	}
+	if err := w.refresh(ctx); err != nil {
+		return err
+	}
+	w.agents(ctx)
+	if w.req.Ready != nil {
+		w.req.Ready()
+	}
+	next := time.NewTimer(0)
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case first := <-w.heard:
+			w.record(ctx, w.batch(first))
+		case err, ok := <-f.Changes.Failed:
+			if ok {
+				return err
+			}
+		case <-f.Changes.C:
+			if err := w.tell(ctx, f); err != nil {
+				return err
+			}
+		case result := <-w.beside:
+			result()
+		case <-next.C:
+		}
+		next.Reset(w.due(ctx))
+	}
+}
+
+// batch returns what was said together with first: the end of a crowd is one
+// change.
+func (w *watching) batch(first heard) []heard {
+	batch := []heard{first}
+	for {
+		select {
+		case more := <-w.heard:
+			batch = append(batch, more)
+		default:
+			return batch
+		}
+	}
+}
+
+// tell tells what was written, and watches the workers that were spawned.
+func (w *watching) tell(ctx context.Context, f *history.Follower) error {
+	events, err := f.Next(ctx, "")
+	if err != nil {
+		return err
+	}
+	spawned := false
+	for _, e := range events {
+		spawned = spawned || e.Kind == history.Spawned || e.Kind == history.Adopted
+		if w.req.Event != nil {
+			if err := w.req.Event(e); err != nil {
+				return err
+			}
+		}
+	}
+	if w.sweep.IsZero() && !w.sweeping {
+		w.expectAgents(ctx)
+	}
+	if w.renew(ctx) || spawned {
+		return w.refresh(ctx)
+	}
+	return nil
+}
+
+// refresh listens for all workers that run and that nobody listens for yet.
+func (w *watching) refresh(ctx context.Context) error {
+	recs, warnings, err := w.reg.Read(ctx, registry.Query{State: registry.Running})
+	if err != nil {
+		return err
+	}
+	for _, text := range warnings {
+		w.warn(text)
+	}
+	w.awaitOwners(ctx, recs)
+	if w.look.IsZero() && !w.looking && len(w.opts.Profiled(recs)) > 0 {
+		w.look = time.Now()
+	}
+	now := time.Now()
+	fresh := func(r registry.Record) bool { return !w.watched[r.ID] && !now.Before(w.later[r.ID].at) }
+	for _, g := range w.opts.Plugins.Groups(recs, fresh) {
+		for _, r := range g.Recs {
+			w.watched[r.ID] = true
+		}
+		w.listening.Go(func() { w.listen(ctx, g) })
+	}
+	maps.DeleteFunc(w.later, func(id string, _ retry) bool { return registry.IndexOf(recs, id) < 0 })
+	return nil
+}
+
+// listen sends what a backend says of its workers until all have ended.
+func (w *watching) listen(ctx context.Context, g *backend.Group) {
+	over := make([]bool, len(g.Recs))
+	send := func(i int, s swarm.Status, err error) {
+		if over[i] {
+			return
+		}
+		over[i] = err != nil || s.State != swarm.StateRunning && s.State != swarm.StateUnknown
+		select {
+		case w.heard <- heard{rec: g.Recs[i], status: s, err: err, over: over[i]}:
+		case <-ctx.Done():
+		}
+	}
+	err := g.Err
+	if err == nil {
+		err = w.opts.Plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) error { return watchBatch(ctx, p, g.Handles(), send) })
+	}
+	if err == nil {
+		err = fmt.Errorf("%w: backend '%s' gave no answer", swarm.ErrUnavailable, g.Name)
+	}
+	for i := range g.Recs {
+		send(i, swarm.Status{}, err)
+	}
+}
+
+// watchBatch watches workers, by asking now and then where the backend does not
+// tell by itself.
+func watchBatch(ctx context.Context, p *backend.Peer, hs []swarm.Handle, each func(int, swarm.Status, error)) error {
+	if p.Has(swarm.CapWatch) {
+		return p.Backend.WatchBatch(ctx, hs, each)
+	}
+	at := make([]int, len(hs))
+	for i := range hs {
+		at[i] = i
+	}
+	tick := time.NewTicker(backend.PollEvery)
+	defer tick.Stop()
+	for len(at) > 0 {
+		open := make([]swarm.Handle, len(at))
+		for i, place := range at {
+			open[i] = hs[place]
+		}
+		results, err := p.Backend.StatusBatch(ctx, open)
+		if err != nil {
+			return err
+		}
+		var still []int
+		for i, r := range results {
+			each(at[i], r.Status, r.Err)
+			if r.Err == nil && (r.Status.State == swarm.StateRunning || r.Status.State == swarm.StateUnknown) {
+				still = append(still, at[i])
+			}
+		}
+		at = still
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// record writes down what was heard.
+func (w *watching) record(ctx context.Context, batch []heard) {
+	var all []history.Report
+	for _, b := range batch {
+		switch {
+		case b.err == nil && history.IsNew(&b.rec, b.status):
+			all = append(all, w.opts.History.Report(ctx, b.rec, b.status))
+		case b.err != nil && ctx.Err() == nil:
+			w.warn(fmt.Sprintf("cannot watch '%s': %s", b.rec.Name, wording(b.err)))
+		}
+		if b.over {
+			delete(w.watched, b.rec.ID)
+			delay := min(max(2*w.later[b.rec.ID].delay, watchAgain), watchAgainMax)
+			w.later[b.rec.ID] = retry{at: time.Now().Add(delay), delay: delay}
+		} else {
+			delete(w.later, b.rec.ID)
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	w.renew(ctx)
+	published, err := w.opts.History.Write(ctx, w.reg, all)
+	if err != nil {
+		if ctx.Err() == nil {
+			w.warn(fmt.Sprintf("cannot record what happened: %v", err))
+		}
+		// They are asked for again, and then it is news again.
+		return
+	}
+	// What an ephemeral worker leaves goes with its shim.
+	if slices.ContainsFunc(published, func(t history.Written) bool { return t.Record.IsEphemeral() }) {
+		w.drop(ctx)
+	}
+}
+
+// drop removes the run directories of workers that are gone, and erases their
+// records for good.
+func (w *watching) drop(ctx context.Context) {
+	_, err := w.opts.History.DropRunDirs(ctx, w.reg)
+	w.warnIf(err, "run directories can't be removed")
+	w.warnIf(w.reg.Scrub(ctx), "deleted records can't be erased")
+}
+
+// due does what is due, and returns when there will be more to do.
+func (w *watching) due(ctx context.Context) time.Duration {
+	now := time.Now()
+	next := now.Add(time.Hour)
+	again := w.renew(ctx)
+	gone, at, err := w.opts.History.Expire(ctx, w.reg, now)
+	w.warnIf(err, "expired workers can't be removed")
+	if len(gone) > 0 {
+		w.drop(ctx)
+	}
+	if !at.IsZero() && at.Before(next) {
+		next = at
+	}
+	if !w.sweep.IsZero() && !w.sweeping {
+		if !now.Before(w.sweep) {
+			w.agents(ctx)
+		} else if w.sweep.Before(next) {
+			next = w.sweep
+		}
+	}
+	if !w.look.IsZero() && !w.looking {
+		if !now.Before(w.look) {
+			w.looks(ctx)
+		} else if w.look.Before(next) {
+			next = w.look
+		}
+	}
+	for id, r := range w.later {
+		switch {
+		case w.watched[id]:
+		case !now.Before(r.at):
+			again = true
+		case r.at.Before(next):
+			next = r.at
+		}
+	}
+	if again {
+		if err := w.refresh(ctx); err != nil && ctx.Err() == nil {
+			w.warn(fmt.Sprintf("cannot read the registry: %v", err))
+			next = now.Add(watchAgain)
+		}
+	}
+	return max(time.Until(next), 0)
+}
+
+func (w *watching) warn(text string) {
+	if w.req.Warn != nil && !w.warned[text] {
+		w.warned[text] = true
+		w.req.Warn(text)
+	}
+}
+
+// wording is the text of an error without the sentinels that say no more than the
+// text after them.
+func wording(err error) string {
+	return errtext.Without(err, swarm.ErrInvalidSpec, swarm.ErrUnavailable)
+}

@@ -12,11 +12,13 @@ import (
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/launch"
+	"github.com/swarmhost/swarm/host/liveness"
 	"github.com/swarmhost/swarm/host/pluginadmin"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/team"
 )
 
 // Host answers for the workers of one state directory.
@@ -54,7 +56,8 @@ func Open(_ context.Context, o Options) (*Host, error) {
 		Starter: backend.Launcher(launch.New(launch.Options{Dir: o.Dir, Env: o.Env, Logger: o.Logger})),
 	})
 	h.history = history.New(history.Options{
-		Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger, Output: h.lastOutput, Stranded: h.sweepStranded,
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger, Output: h.lastOutput,
+		Stranded: func(ctx context.Context, busy func(string) bool) error { return h.liveness().SweepGone(ctx, busy) },
 	})
 	return h, nil
 }
@@ -67,6 +70,25 @@ func (h *Host) callers() *caller.Finder {
 // Plugins returns the administration of plugins.
 func (h *Host) Plugins() *pluginadmin.Admin {
 	return pluginadmin.New(pluginadmin.Options{Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Logger: h.log, Reading: h.store.Reading})
+}
+
+// liveness returns what looks after the agents of teams.
+func (h *Host) liveness() *liveness.Checker {
+	return liveness.New(liveness.Options{
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history,
+		Settle: h.settled, Shows: h.shows, StopIdle: h.StopIdleServers,
+	})
+}
+
+// SweepTeam records what has become of the agents of a team, see [liveness.Checker.Sweep].
+func (h *Host) SweepTeam(ctx context.Context, teamName string, living ...string) (warnings []string, err error) {
+	return h.liveness().Sweep(ctx, teamName, living...)
+}
+
+// Signs returns what is known of the workers of a team's agents, see
+// [liveness.Checker.Signs].
+func (h *Host) Signs(ctx context.Context, teamName string) (map[string]team.Signs, error) {
+	return h.liveness().Signs(ctx, teamName)
 }
 
 // Dir returns the state directory.

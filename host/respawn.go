@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -225,16 +226,12 @@ func (r *respawning) hold() (release func(), err error) {
 	if r.old.Agent == "" {
 		return func() {}, nil
 	}
-	release, err = r.h.dir.TryLock(respawnLock(r.old.ID))
+	release, err = r.h.dir.TryLock(statedir.RespawnLock(r.old.ID))
 	if release == nil {
 		release = func() {}
 	}
 	return release, err
 }
-
-// respawnLock is the name of the lock that is held while the worker of an agent is
-// ended and started again. No worker's id is like it.
-func respawnLock(id string) string { return "respawn-" + id }
 
 // end kills the worker, by its policy, and records its end.
 func (r *respawning) end(ctx context.Context) error {

@@ -163,25 +163,13 @@ func (s *AgentState) Shows() team.Status {
 	}
 }
 
-// lookAtSilent adds to signs what the screens of agents show that are about to be taken
-// for inactive.
-func (h *Host) lookAtSilent(ctx context.Context, c crew, signs map[string]team.Signs) {
-	var recs []registry.Record
-	for _, a := range c.agents {
-		s, known := signs[a.WorkerID]
-		at := registry.IndexOf(c.recs, a.WorkerID)
-		if known && !s.Gone && at >= 0 && c.recs[at].IsRunning() && team.Judge(&a, s, time.Now()).Status == team.Inactive {
-			recs = append(recs, c.recs[at])
-		}
-	}
-	if recs == nil {
-		return
-	}
+// shows returns what the screens of workers that run mean for their agents.
+func (h *Host) shows(ctx context.Context, recs []registry.Record) map[string]team.Status {
+	shown := make(map[string]team.Status)
 	for id, state := range h.statesOf(ctx, recs) {
-		s := signs[id]
-		s.Shows = state.Shows()
-		signs[id] = s
+		shown[id] = state.Shows()
 	}
+	return shown
 }
 
 // alive reports whether the main process of a worker runs: no state outlives it.

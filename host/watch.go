@@ -22,7 +22,7 @@ func (h *Host) watcher() *watch.Watcher {
 		Settle:     h.settled,
 		Kill:       h.killDisowned,
 		SweepTeams: func(ctx context.Context) ([]string, error) { return h.SweepTeam(ctx, "") },
-		TeamsLive:  h.teamsLive,
+		TeamsLive:  h.liveness().Any,
 		Wake:       func(ctx context.Context) { h.Wake(ctx, "") },
 		Profiled:   h.profiled,
 		TellStates: h.tellStates,

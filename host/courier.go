@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/doctor"
 	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
@@ -220,15 +221,15 @@ func (c *courier) look(ctx context.Context, p *backend.Peer, rec registry.Record
 	return look, nil
 }
 
-// couriers looks at the couriers, if there are any.
-func (d *doctor) couriers(recs []registry.Record) {
+// examineCouriers says what the doctor finds about couriers, if there are any.
+func (h *Host) examineCouriers(recs []registry.Record) (found []doctor.Finding) {
 	const subject = "couriers"
 	for _, r := range recs {
-		if !d.h.hasCourier(r.ID) {
+		if !h.hasCourier(r.ID) {
 			continue
 		}
 		var sign courierSign
-		b, err := safefile.Read(d.h.courierPath(r.ID), 4096)
+		b, err := safefile.Read(h.courierPath(r.ID), 4096)
 		if err == nil {
 			err = json.Unmarshal(b, &sign)
 		}
@@ -236,9 +237,16 @@ func (d *doctor) couriers(recs []registry.Record) {
 		case err != nil || !sign.Process.Alive():
 			// It has only just begun, or is over by now.
 		case time.Since(sign.Since) > courierLimit+time.Minute:
-			d.find(SeverityWarning, subject, fmt.Sprintf("kill %d", pid), "the courier for '%s' (pid %d) should have ended by now", r.Name, pid)
+			found = append(found, doctor.Finding{
+				Severity: doctor.SeverityWarning, Subject: subject, Mend: fmt.Sprintf("kill %d", pid),
+				What: fmt.Sprintf("the courier for '%s' (pid %d) should have ended by now", r.Name, pid),
+			})
 		default:
-			d.find(SeverityOK, subject, "", "one waits for '%s' to be at its prompt (pid %d, for %s)", r.Name, pid, time.Since(sign.Since).Round(time.Second))
+			found = append(found, doctor.Finding{
+				Severity: doctor.SeverityOK, Subject: subject,
+				What: fmt.Sprintf("one waits for '%s' to be at its prompt (pid %d, for %s)", r.Name, pid, time.Since(sign.Since).Round(time.Second)),
+			})
 		}
 	}
+	return found
 }

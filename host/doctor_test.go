@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/doctor"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -25,7 +26,7 @@ func problems(t *testing.T, r *rig, rebuild bool) []string {
 	}
 	var out []string
 	for _, f := range findings {
-		if f.Severity == SeverityOK || f.Severity == SeverityNote {
+		if f.Severity == doctor.SeverityOK || f.Severity == doctor.SeverityNote {
 			continue
 		}
 		out = append(out, strings.ReplaceAll(f.Subject+": "+f.What, r.root, ""))
@@ -187,7 +188,7 @@ func TestDoctorOnDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range findings {
-			if f.Severity != SeverityOK {
+			if f.Severity != doctor.SeverityOK {
 				return f.Mend
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -133,27 +134,12 @@ func (e *survivorsError) Error() string {
 	fmt.Fprintf(&b, "cannot kill '%s': still alive", e.name)
 	if len(e.survivors) > 0 {
 		b.WriteString(": ")
-		b.WriteString(processes(e.survivors))
+		b.WriteString(history.Processes(e.survivors))
 	}
 	b.WriteString(e.hint)
 	return b.String()
 }
 func (e *survivorsError) Is(target error) bool { return target == swarm.ErrSurvivors }
-
-// processes lists ps for a person: "sleep (pid 12), npm (pid 13)".
-func processes(ps []swarm.Process) string {
-	parts := make([]string, len(ps))
-	for i, p := range ps {
-		name := p.Name
-		if name == "" {
-			name = "process"
-		}
-		if parts[i] = name; p.PID != 0 { // which is not told of other machines
-			parts[i] = fmt.Sprintf("%s (pid %d)", name, p.PID)
-		}
-	}
-	return strings.Join(parts, ", ")
-}
 
 // specError is a [swarm.ErrInvalidSpec] whose text is all of it.
 type specError struct{ text string }

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/doctor"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/launch"
 	"github.com/swarmhost/swarm/host/liveness"
@@ -89,6 +90,22 @@ func (h *Host) SweepTeam(ctx context.Context, teamName string, living ...string)
 // [liveness.Checker.Signs].
 func (h *Host) Signs(ctx context.Context, teamName string) (map[string]team.Signs, error) {
 	return h.liveness().Signs(ctx, teamName)
+}
+
+// Doctor looks at everything and says what is damaged or left over, see
+// [doctor.Examine]. wanted are the names of plugins that the caller's configuration asks
+// for.
+func (h *Host) Doctor(ctx context.Context, rebuild bool, wanted ...string) ([]doctor.Finding, error) {
+	return doctor.Examine(ctx, doctor.Options{
+		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, Admin: h.Plugins(), History: h.history, Logger: h.log,
+		Wanted: wanted,
+		Configured: func(name string) bool {
+			_, configured := h.opts.Plugins[name]
+			return configured
+		},
+		DefaultWorkspace: defaultWorkspace,
+		Couriers:         h.examineCouriers,
+	}, rebuild)
 }
 
 // Dir returns the state directory.

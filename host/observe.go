@@ -7,14 +7,12 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 const (
 	defaultRetain = registry.RetainUntilClean
 
-	reasonInterrupted = "spawn was interrupted"
 	// reasonNotRespawned is said of an agent.
 	reasonNotRespawned = "it could not be respawned"
 )
@@ -51,7 +49,7 @@ func (h *Host) observe(ctx context.Context, recs []registry.Record) []Worker {
 		if r.State == registry.Starting {
 			ws[i].Status = StatusStarting
 			if !h.dir.Locked(r.ID) {
-				ws[i].Reason = reasonInterrupted
+				ws[i].Reason = history.ReasonInterrupted
 			}
 		}
 	}
@@ -86,7 +84,8 @@ func worker(r registry.Record) Worker {
 // apply fills in what a backend says of a worker.
 func apply(w *Worker, r swarm.StatusResult) {
 	if r.Err != nil {
-		w.Status, w.Reason = StatusUnknown, whyUnknown(r.Err)
+		w.Status = StatusUnknown
+		w.Reason, _ = history.WhyUnknown(r)
 		return
 	}
 	s := r.Status
@@ -120,14 +119,6 @@ func apply(w *Worker, r swarm.StatusResult) {
 		}
 	case swarm.StateUnknown:
 		w.Status = StatusUnknown
-		if w.Reason == "" {
-			w.Reason = "the backend cannot tell"
-		}
+		w.Reason, _ = history.WhyUnknown(r)
 	}
-}
-
-// whyUnknown is one line about a backend that can't be asked. That it is
-// unavailable is said by the status.
-func whyUnknown(err error) string {
-	return history.OneLine(errtext.Without(err, swarm.ErrUnavailable))
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swarmhost/swarm/host/history"
+
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/ready"
 	"github.com/swarmhost/swarm/host/registry"
@@ -94,7 +96,7 @@ func (h *Host) begun(ctx context.Context, name string) (registry.Record, error) 
 	case registry.Stopped:
 		return rec, &endedError{name: rec.Name}
 	default:
-		return rec, fmt.Errorf("cannot wait for '%s': its %s", rec.Name, reasonInterrupted)
+		return rec, fmt.Errorf("cannot wait for '%s': its %s", rec.Name, history.ReasonInterrupted)
 	}
 }
 

@@ -85,10 +85,10 @@ func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *backend.Pe
 			r.State, r.Handle = registry.Running, handle
 			err = adopted(ctx, tx, &r)
 		} else {
-			r.State, r.Reason = registry.Stopped, reasonInterrupted
-			event = history.NewEvent(&r, history.Failed, reasonInterrupted, time.Now())
+			r.State, r.Reason = registry.Stopped, history.ReasonInterrupted
+			event = history.NewEvent(&r, history.Failed, history.ReasonInterrupted, time.Now())
 			event.Final = true
-			_, err = team.Ended(ctx, tx, r.ID, team.End{Reason: reasonInterrupted}, event.Time)
+			_, err = team.Ended(ctx, tx, r.ID, team.End{Reason: history.ReasonInterrupted}, event.Time)
 		}
 		if err != nil {
 			return err
@@ -113,7 +113,7 @@ func (h *Host) findStarted(ctx context.Context, p *backend.Peer, rec *registry.R
 	if !p.Has(swarm.CapFind) {
 		return swarm.Handle{}, fmt.Errorf("backend '%s' cannot tell whether the worker was started: %w", rec.Backend, swarm.ErrUnsupported)
 	}
-	handle, err := h.findWorker(ctx, p, rec)
+	handle, err := h.plugins.Find(ctx, p, rec)
 	if !errors.Is(err, swarm.ErrNotFound) {
 		return handle, err
 	}

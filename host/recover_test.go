@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host/history"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -117,8 +119,8 @@ func TestCrashInSpawn(t *testing.T) {
 		reason string
 		alive  []string
 	}{
-		"workspace": {StatusStopped, reasonInterrupted, []string{"other"}},
-		"before":    {StatusStopped, reasonInterrupted, []string{"other"}},
+		"workspace": {StatusStopped, history.ReasonInterrupted, []string{"other"}},
+		"before":    {StatusStopped, history.ReasonInterrupted, []string{"other"}},
 		"after":     {StatusRunning, "", []string{"other", "w1"}},
 	} {
 		t.Run(step, func(t *testing.T) {
@@ -126,8 +128,8 @@ func TestCrashInSpawn(t *testing.T) {
 			root := t.TempDir()
 			crashAt(t, root, step)
 			r := rigIn(t, root)
-			if w := r.get(t, "w1"); w.Status != StatusStarting || w.Reason != reasonInterrupted {
-				t.Errorf("after the crash: %s (%s), want %s (%s)", w.Status, w.Reason, StatusStarting, reasonInterrupted)
+			if w := r.get(t, "w1"); w.Status != StatusStarting || w.Reason != history.ReasonInterrupted {
+				t.Errorf("after the crash: %s (%s), want %s (%s)", w.Status, w.Reason, StatusStarting, history.ReasonInterrupted)
 			}
 			// Another backend does not settle it, its own does.
 			r.spawn(t, "far", "two")

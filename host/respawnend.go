@@ -20,7 +20,7 @@ import (
 // that has none.
 func (h *Host) restore(ctx context.Context, reg *registry.Registry, rec *registry.Record, made *swarm.WorkspaceRef) error {
 	old := rec.Replaces
-	events := []registry.Event{history.NewEvent(old, history.RespawnFailed, reasonInterrupted, time.Now())}
+	events := []registry.Event{history.NewEvent(old, history.RespawnFailed, history.ReasonInterrupted, time.Now())}
 	switch {
 	case made == nil:
 	case old.Workspace == nil || gone(old.Workspace.Path):

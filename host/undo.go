@@ -59,7 +59,7 @@ func (h *Host) endUnrecorded(ctx context.Context, p *plan) error {
 		if !owner.Has(swarm.CapFind) {
 			return nil
 		}
-		handle, err := h.findWorker(ctx, owner, &p.rec)
+		handle, err := h.plugins.Find(ctx, owner, &p.rec)
 		if err != nil {
 			return err
 		}
@@ -69,15 +69,6 @@ func (h *Host) endUnrecorded(ctx context.Context, p *plan) error {
 		return nil
 	}
 	return err
-}
-
-// findWorker asks a backend for the worker of a record that holds no handle.
-func (h *Host) findWorker(ctx context.Context, p *backend.Peer, rec *registry.Record) (swarm.Handle, error) {
-	local, err := h.plugins.Local(p, rec.ID)
-	if err != nil {
-		return swarm.Handle{}, err
-	}
-	return p.Backend.Find(ctx, swarm.Lookup{ID: rec.ID, Name: rec.Name, Options: rec.Options, Local: local})
 }
 
 func workspaceSpec(rec *registry.Record) swarm.WorkspaceSpec {

@@ -101,7 +101,7 @@ func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(
 		tell(w)
 	case rec.State == registry.Starting:
 		// It was interrupted; settling it would be a change.
-		w.Status, w.Reason = StatusUnknown, reasonInterrupted
+		w.Status, w.Reason = StatusUnknown, history.ReasonInterrupted
 		tell(w)
 	default:
 		h.waitAll(ctx, []registry.Record{rec}, tell)

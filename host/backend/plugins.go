@@ -177,6 +177,15 @@ func (ps *Plugins) Local(p *Peer, id string) (*swarm.Local, error) {
 	return &swarm.Local{RunDir: ps.dir.RunDir(id), StateDir: string(ps.dir), Shim: shim}, nil
 }
 
+// Find asks a backend for the worker of a record that holds no handle.
+func (ps *Plugins) Find(ctx context.Context, p *Peer, rec *registry.Record) (swarm.Handle, error) {
+	local, err := ps.Local(p, rec.ID)
+	if err != nil {
+		return swarm.Handle{}, err
+	}
+	return p.Backend.Find(ctx, swarm.Lookup{ID: rec.ID, Name: rec.Name, Options: rec.Options, Local: local})
+}
+
 // notKind returns the error for a plugin of the wrong kind.
 func notKind(name string, kind plugin.Kind) error {
 	return fmt.Errorf("%w: plugin '%s' is not a %s plugin", swarm.ErrInvalidSpec, name, kind)

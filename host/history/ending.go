@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -171,4 +172,34 @@ func Shorten(s string, limit int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:limit], "")
+}
+
+// WhyUnknown reports whether a backend could not tell how a worker is, and why, in one
+// line. That the backend is unavailable is said by the status.
+func WhyUnknown(r swarm.StatusResult) (reason string, unknown bool) {
+	switch {
+	case r.Err != nil:
+		return OneLine(errtext.Without(r.Err, swarm.ErrUnavailable)), true
+	case r.Status.State != swarm.StateUnknown:
+		return "", false
+	case r.Status.Reason != "":
+		return r.Status.Reason, true
+	default:
+		return "the backend cannot tell", true
+	}
+}
+
+// Processes lists ps for a person: "sleep (pid 12), npm (pid 13)".
+func Processes(ps []swarm.Process) string {
+	parts := make([]string, len(ps))
+	for i, p := range ps {
+		name := p.Name
+		if name == "" {
+			name = "process"
+		}
+		if parts[i] = name; p.PID != 0 { // which is not told of other machines
+			parts[i] = fmt.Sprintf("%s (pid %d)", name, p.PID)
+		}
+	}
+	return strings.Join(parts, ", ")
 }

@@ -192,8 +192,12 @@ func (h *History) Report(ctx context.Context, rec registry.Record, s swarm.Statu
 	return n
 }
 
-// ReasonLost is the reason of a worker whose exit nobody knows.
-const ReasonLost = "shim died, exit unknown"
+const (
+	// ReasonLost is the reason of a worker whose exit nobody knows.
+	ReasonLost = "shim died, exit unknown"
+	// ReasonInterrupted is that of a worker whose spawn was interrupted.
+	ReasonInterrupted = "spawn was interrupted"
+)
 
 // RecordEnd writes into a record what a backend said of the worker's end. What
 // is recorded already stays: it was first hand.

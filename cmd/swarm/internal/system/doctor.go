@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/doctor"
 )
 
 type doctorOptions struct{ rebuild, json bool }
@@ -60,7 +61,9 @@ func runDoctor(ctx context.Context, a *app.App, o *doctorOptions) error {
 		} else {
 			printFindings(a, findings)
 		}
-		if slices.ContainsFunc(findings, func(f host.Finding) bool { return f.Severity != host.SeverityOK && f.Severity != host.SeverityNote }) {
+		if slices.ContainsFunc(findings, func(f doctor.Finding) bool {
+			return f.Severity != doctor.SeverityOK && f.Severity != doctor.SeverityNote
+		}) {
 			return output.Failed
 		}
 		return nil
@@ -81,36 +84,36 @@ func wantedPlugins(cfg config.Config) []string {
 
 // configFindings are the doctor's about the config files; a damaged one does not
 // keep it from looking at the rest.
-func configFindings(a *app.App) (*config.Loaded, []host.Finding, error) {
+func configFindings(a *app.App) (*config.Loaded, []doctor.Finding, error) {
 	loaded, err := a.LoadAll()
 	var problems config.Problems
 	if err != nil && !errors.As(err, &problems) {
 		return nil, nil, err
 	}
-	var findings []host.Finding
+	var findings []doctor.Finding
 	for _, p := range problems {
-		findings = append(findings, host.Finding{
-			Severity: host.SeverityError, Subject: "config", What: p.Error(), Mend: "edit the file",
+		findings = append(findings, doctor.Finding{
+			Severity: doctor.SeverityError, Subject: "config", What: p.Error(), Mend: "edit the file",
 		})
 	}
 	for _, r := range loaded.Refused {
-		findings = append(findings, host.Finding{
-			Severity: host.SeverityWarning, Subject: "config", What: fmt.Sprintf("%s is not used: %s", r.Path, r.Reason), Mend: r.Advice(),
+		findings = append(findings, doctor.Finding{
+			Severity: doctor.SeverityWarning, Subject: "config", What: fmt.Sprintf("%s is not used: %s", r.Path, r.Reason), Mend: r.Advice(),
 		})
 	}
 	for _, i := range loaded.Ignored {
-		findings = append(findings, host.Finding{
-			Severity: host.SeverityWarning, Subject: "config", What: fmt.Sprintf("%s: %s is not used: the file is not trusted", i.At, i.Key),
+		findings = append(findings, doctor.Finding{
+			Severity: doctor.SeverityWarning, Subject: "config", What: fmt.Sprintf("%s: %s is not used: the file is not trusted", i.At, i.Key),
 			Mend: "read it, then run 'swarm config trust'",
 		})
 	}
 	if len(findings) == 0 {
-		findings = append(findings, host.Finding{Severity: host.SeverityOK, Subject: "config", What: "no problems"})
+		findings = append(findings, doctor.Finding{Severity: doctor.SeverityOK, Subject: "config", What: "no problems"})
 	}
 	return loaded, findings, nil
 }
 
-func printFindings(a *app.App, findings []host.Finding) {
+func printFindings(a *app.App, findings []doctor.Finding) {
 	for _, f := range findings {
 		a.Printf("%-8s %s: %s\n", f.Severity, f.Subject, f.What)
 		if f.Mend != "" {
@@ -127,7 +130,7 @@ type findingJSON struct {
 	Mend     *string `json:"mend"`
 }
 
-func findingsJSON(findings []host.Finding) []findingJSON {
+func findingsJSON(findings []doctor.Finding) []findingJSON {
 	list := make([]findingJSON, len(findings))
 	for i, f := range findings {
 		list[i] = findingJSON{Severity: string(f.Severity), Subject: f.Subject, What: f.What, Mend: output.OrNull(f.Mend)}

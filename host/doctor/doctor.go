@@ -1,4 +1,4 @@
-package host
+package doctor
 
 import (
 	"context"
@@ -12,10 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Severity says how bad a finding is.
@@ -44,17 +46,13 @@ type Finding struct {
 	Mend string
 }
 
-// Doctor looks at everything and says what is damaged or left over. It changes
+// Examine looks at everything and says what is damaged or left over. It changes
 // nothing but for a file that it writes and removes again, unless rebuild is set:
 // then a database that is damaged or missing is made again from the run
 // directories, and the damaged one is kept beside it; a good one is completed with
 // the workers that it does not know.
-//
-// wanted are the names of plugins that the caller's configuration asks for; one that
-// lacks a program, such as git or tmux, is an error only if it is wanted or a worker
-// was made with it.
-func (h *Host) Doctor(ctx context.Context, rebuild bool, wanted ...string) ([]Finding, error) {
-	d := &doctor{h: h, wanted: wanted}
+func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
+	d := &examiner{opts: o}
 	if rebuild {
 		if err := d.rebuild(ctx); err != nil {
 			return d.findings, err
@@ -65,31 +63,29 @@ func (h *Host) Doctor(ctx context.Context, rebuild bool, wanted ...string) ([]Fi
 	d.runDirs(ctx, recs, ok)
 	if ok {
 		d.workers(ctx, recs)
-		d.couriers(recs)
+		d.findings = append(d.findings, o.Couriers(recs)...)
 	}
 	d.shim()
 	d.plugins(ctx, recs)
 	return d.findings, nil
 }
 
-// doctor collects findings.
-type doctor struct {
-	h        *Host
+// examiner collects findings.
+type examiner struct {
+	opts     Options
 	findings []Finding
-	// wanted are plugins that somebody asked for.
-	wanted []string
 	// gone are the ephemeral workers that a rebuild found to have ended.
 	gone []string
 }
 
-func (d *doctor) find(s Severity, subject, mend, format string, args ...any) {
+func (d *examiner) find(s Severity, subject, mend, format string, args ...any) {
 	d.findings = append(d.findings, Finding{Severity: s, Subject: subject, What: fmt.Sprintf(format, args...), Mend: mend})
 }
 
 // directory looks at the state directory and its permissions.
-func (d *doctor) directory() {
+func (d *examiner) directory() {
 	const subject = "state directory"
-	dir := d.h.opts.Dir
+	dir := string(d.opts.Dir)
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -136,7 +132,7 @@ func (d *doctor) directory() {
 
 // private finds out what others may do with a file. That of a symbolic link is
 // what it leads to.
-func (d *doctor) private(path string, want fs.FileMode) {
+func (d *examiner) private(path string, want fs.FileMode) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
@@ -152,11 +148,11 @@ func (d *doctor) private(path string, want fs.FileMode) {
 
 // database looks at the registry and returns its records, and whether they could
 // be read.
-func (d *doctor) database(ctx context.Context) ([]registry.Record, bool) {
+func (d *examiner) database(ctx context.Context) ([]registry.Record, bool) {
 	const subject = "database"
-	path := filepath.Join(d.h.opts.Dir, registry.File)
+	path := filepath.Join(string(d.opts.Dir), registry.File)
 	var damaged *registry.DamagedError
-	reg, err := d.h.store.Reading(ctx)
+	reg, err := d.opts.Store.Reading(ctx)
 	if err == nil && reg == nil {
 		d.find(SeverityOK, subject, "", "there is none yet")
 		return nil, true
@@ -195,10 +191,10 @@ func (d *doctor) database(ctx context.Context) ([]registry.Record, bool) {
 }
 
 // runDirs compares run directories and records.
-func (d *doctor) runDirs(ctx context.Context, recs []registry.Record, known bool) {
+func (d *examiner) runDirs(ctx context.Context, recs []registry.Record, known bool) {
 	const subject = "run directories"
 	before := len(d.findings)
-	ids, err := d.h.dir.RunDirs()
+	ids, err := d.opts.Dir.RunDirs()
 	if err != nil {
 		d.find(SeverityError, subject, "make it readable", "%v", err)
 		return
@@ -211,23 +207,23 @@ func (d *doctor) runDirs(ctx context.Context, recs []registry.Record, known bool
 	}
 	left := d.leftovers(ctx)
 	for _, id := range ids {
-		dir := d.h.dir.RunDir(id)
-		_, err := d.h.dir.ReadWorkerFile(id)
+		dir := d.opts.Dir.RunDir(id)
+		_, err := d.opts.Dir.ReadWorkerFile(id)
 		switch {
 		case previous[id]:
 			// It goes with the worker that took its place.
-		case known && registry.IndexOf(recs, id) < 0 && !d.h.dir.Locked(id) && (left[id] || d.goneOnPurpose(ctx, id)):
-			if d.h.dir.Kept(id) {
-				continue // it goes with its keeper
+		case known && registry.IndexOf(recs, id) < 0 && !d.opts.Dir.Locked(id) && (left[id] || d.goneOnPurpose(ctx, id)):
+			if d.opts.Dir.Kept(id) {
+				continue // it goes with its shim
 			}
 			d.find(SeverityWarning, subject, "run 'swarm gc'", "%s belongs to a removed worker", dir)
-		case known && registry.IndexOf(recs, id) < 0 && d.h.dir.Locked(id):
+		case known && registry.IndexOf(recs, id) < 0 && d.opts.Dir.Locked(id):
 			// It is being made or removed.
 		case known && registry.IndexOf(recs, id) < 0 && err != nil:
 			d.find(SeverityWarning, subject, "rm -r "+quote(dir), "%s is a leftover: it belongs to no worker (%v)", dir, err)
 		case known && registry.IndexOf(recs, id) < 0:
 			d.find(SeverityWarning, subject, "run 'swarm doctor --rebuild' to bring its worker back, then 'swarm clean' it", "%s belongs to a worker that is not in the registry", dir)
-		case errors.Is(err, fs.ErrNotExist) && d.h.dir.Locked(id):
+		case errors.Is(err, fs.ErrNotExist) && d.opts.Dir.Locked(id):
 		case err != nil:
 			d.find(SeverityWarning, subject, "nothing to do unless the database is lost too", "%s: %v", dir, err)
 		}
@@ -238,11 +234,13 @@ func (d *doctor) runDirs(ctx context.Context, recs []registry.Record, known bool
 }
 
 // leftovers are the run directories whose records went on purpose.
-func (d *doctor) leftovers(ctx context.Context) map[string]bool {
+func (d *examiner) leftovers(ctx context.Context) map[string]bool {
 	left := map[string]bool{}
-	if reg, err := d.h.store.Reading(ctx); err == nil && reg != nil {
+	if reg, err := d.opts.Store.Reading(ctx); err == nil && reg != nil {
 		ids, err := reg.Leftovers(ctx)
-		d.h.warnIf(err, "the leftovers can't be read")
+		if err != nil {
+			d.opts.Logger.Warn("the leftovers can't be read", "error", err)
+		}
 		for _, id := range ids {
 			left[id] = true
 		}
@@ -250,69 +248,86 @@ func (d *doctor) leftovers(ctx context.Context) map[string]bool {
 	return left
 }
 
-func (d *doctor) goneOnPurpose(ctx context.Context, id string) bool {
-	reg, err := d.h.store.Reading(ctx)
-	return err == nil && reg != nil && d.h.history.GoneOnPurpose(ctx, reg, id)
+func (d *examiner) goneOnPurpose(ctx context.Context, id string) bool {
+	reg, err := d.opts.Store.Reading(ctx)
+	return err == nil && reg != nil && d.opts.History.GoneOnPurpose(ctx, reg, id)
 }
 
 // workers looks at what each worker should have.
-func (d *doctor) workers(ctx context.Context, recs []registry.Record) {
+func (d *examiner) workers(ctx context.Context, recs []registry.Record) {
 	before := len(d.findings)
-	for i, w := range d.h.observe(ctx, recs) {
-		subject := "worker " + w.Name
-		switch {
-		case w.Status == StatusStarting && w.Reason != "":
-			d.find(SeverityWarning, subject, fmt.Sprintf("run 'swarm kill %s' and 'swarm clean %s'", w.Name, w.Name), "its %s", w.Reason)
-		case w.Status == StatusLost && len(w.Survivors) > 0:
-			d.find(SeverityWarning, subject, "run 'swarm kill "+w.Name+"'", "its shim died; still alive: %s", processes(w.Survivors))
-		case w.Status == StatusUnknown:
-			d.find(SeverityError, subject, d.mendUnknown(w), "%s", w.Reason)
+	statuses := make([]swarm.StatusResult, len(recs))
+	backend.Each(d.opts.Plugins.Groups(recs, registry.Record.IsRunning), func(g *backend.Group) {
+		for i, s := range d.opts.Plugins.Statuses(ctx, g) {
+			statuses[g.At[i]] = s
 		}
-		if recs[i].Workspace != nil {
-			if _, err := os.Stat(recs[i].Workspace.Path); errors.Is(err, fs.ErrNotExist) {
-				d.find(SeverityWarning, subject, "run 'swarm clean "+w.Name+"' when it is not needed any more", "its worktree %s is gone", recs[i].Workspace.Path)
-			}
-		}
-		if _, err := os.Stat(d.h.dir.RunDir(w.ID)); errors.Is(err, fs.ErrNotExist) && w.Status == StatusRunning {
-			d.find(SeverityWarning, subject, "run 'swarm kill "+w.Name+"'", "its run directory %s is gone; its output and its exit are lost", d.h.dir.RunDir(w.ID))
-		}
-		d.socket(w)
+	})
+	for i, r := range recs {
+		d.worker(r, statuses[i])
+		d.socket(r, statuses[i])
 	}
 	if len(d.findings) == before {
 		d.find(SeverityOK, "workers", "", "%d", len(recs))
 	}
 }
 
+// worker looks at one worker, on whose status its backend has told s if it is recorded
+// as running.
+func (d *examiner) worker(r registry.Record, s swarm.StatusResult) {
+	subject := "worker " + r.Name
+	reason, unknown := history.WhyUnknown(s)
+	switch {
+	case r.State == registry.Starting && !d.opts.Dir.Locked(r.ID):
+		d.find(SeverityWarning, subject, fmt.Sprintf("run 'swarm kill %s' and 'swarm clean %s'", r.Name, r.Name), "its %s", history.ReasonInterrupted)
+	case !r.IsRunning():
+	case unknown:
+		d.find(SeverityError, subject, d.mendUnknown(r), "%s", reason)
+	case s.Status.State == swarm.StateLost && len(s.Status.Survivors) > 0:
+		d.find(SeverityWarning, subject, "run 'swarm kill "+r.Name+"'", "its shim died; still alive: %s", history.Processes(s.Status.Survivors))
+	}
+	if r.Workspace != nil {
+		if _, err := os.Stat(r.Workspace.Path); errors.Is(err, fs.ErrNotExist) {
+			d.find(SeverityWarning, subject, "run 'swarm clean "+r.Name+"' when it is not needed any more", "its worktree %s is gone", r.Workspace.Path)
+		}
+	}
+	if dir := d.opts.Dir.RunDir(r.ID); r.IsRunning() && !unknown && s.Status.State == swarm.StateRunning {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			d.find(SeverityWarning, subject, "run 'swarm kill "+r.Name+"'", "its run directory %s is gone; its output and its exit are lost", dir)
+		}
+	}
+}
+
 // mendUnknown says how to mend that a backend can't tell how a worker is.
-func (d *doctor) mendUnknown(w Worker) string {
-	dir := d.h.dir.RunDir(w.ID)
+func (d *examiner) mendUnknown(r registry.Record) string {
+	dir := d.opts.Dir.RunDir(r.ID)
 	_, err := statedir.ReadStatus(dir)
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
-		return fmt.Sprintf("see to its backend '%s'; 'swarm plugin list' shows the plugins", w.Backend)
+		return fmt.Sprintf("see to its backend '%s'; 'swarm plugin list' shows the plugins", r.Backend)
 	case errors.Is(err, fs.ErrPermission):
 		return "see to it that " + filepath.Join(dir, rundir.StatusFile) + " can be read"
 	default:
-		// Its keeper writes another one when it ends, and kill needs none.
+		// Its shim writes another one when it ends, and kill needs none.
 		remove, path := "rm", filepath.Join(dir, rundir.StatusFile)
 		if info, err := os.Lstat(path); err == nil && info.IsDir() {
 			remove = "rm -r"
 		}
-		return fmt.Sprintf("%s %s, then 'swarm kill %s'", remove, quote(path), w.Name)
+		return fmt.Sprintf("%s %s, then 'swarm kill %s'", remove, quote(path), r.Name)
 	}
 }
 
-// socket finds the socket that a keeper left which was killed.
-func (d *doctor) socket(w Worker) {
-	path := filepath.Join(d.h.dir.RunDir(w.ID), rundir.Socket)
-	if _, err := os.Lstat(path); err == nil && w.Gone() {
-		d.find(SeverityWarning, "worker "+w.Name, "run 'swarm clean "+w.Name+"'", "its shim was killed and left %s", path)
+// socket finds the socket that a shim left which was killed.
+func (d *examiner) socket(r registry.Record, s swarm.StatusResult) {
+	path := filepath.Join(d.opts.Dir.RunDir(r.ID), rundir.Socket)
+	gone := r.State == registry.Stopped || r.IsRunning() && s.Err == nil && history.Over(s.Status)
+	if _, err := os.Lstat(path); err == nil && gone {
+		d.find(SeverityWarning, "worker "+r.Name, "run 'swarm clean "+r.Name+"'", "its shim was killed and left %s", path)
 	}
 }
 
-// shim looks for the keeper of local workers.
-func (d *doctor) shim() {
-	path, err := d.h.catalog.Beside(backend.ShimName)
+// shim looks for the shim of local workers.
+func (d *examiner) shim() {
+	path, err := d.opts.Catalog.Beside(backend.ShimName)
 	if err != nil {
 		d.find(SeverityError, "shim", "install swarm-shim beside swarm ('make install')", "%v", err)
 		return
@@ -324,7 +339,7 @@ func (d *doctor) shim() {
 func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
 
 // beforehand looks at the place where the state directory will be.
-func (d *doctor) beforehand(dir string) {
+func (d *examiner) beforehand(dir string) {
 	const subject = "state directory"
 	at := filepath.Dir(dir)
 	for at != filepath.Dir(at) {
@@ -362,12 +377,12 @@ func tryMake(dir string) error {
 }
 
 // teams looks at what the database says of teams, if there are any.
-func (d *doctor) teams(ctx context.Context) {
+func (d *examiner) teams(ctx context.Context) {
 	const subject = "teams"
 	var teams []registry.Team
 	var agents []registry.Agent
 	var warnings []string
-	err := d.h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err := d.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		var more []string
 		if teams, warnings, err = tx.Teams(ctx); err == nil {
 			agents, more, err = tx.Agents(ctx, registry.AgentQuery{})

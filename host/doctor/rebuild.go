@@ -1,4 +1,4 @@
-package host
+package doctor
 
 import (
 	"context"
@@ -20,8 +20,8 @@ const (
 )
 
 // rebuild makes the registry again, or completes it.
-func (d *doctor) rebuild(ctx context.Context) error {
-	reg, err := d.h.store.Changing(ctx)
+func (d *examiner) rebuild(ctx context.Context) error {
+	reg, err := d.opts.Store.Changing(ctx)
 	if err == nil && reg != nil {
 		err = reg.Check(ctx)
 	}
@@ -34,11 +34,11 @@ func (d *doctor) rebuild(ctx context.Context) error {
 	case !errors.Is(err, registry.ErrDamaged) && !errors.Is(err, registry.ErrMissing):
 		return err
 	}
-	if err := d.h.store.Close(); err != nil {
-		d.h.log.Warn("the damaged registry can't be closed", "error", err)
+	if err := d.opts.Store.Close(); err != nil {
+		d.opts.Logger.Warn("the damaged registry can't be closed", "error", err)
 	}
 	recs := d.found(ctx, nil, nil)
-	aside, err := registry.SetAside(d.h.opts.Dir, time.Now())
+	aside, err := registry.SetAside(string(d.opts.Dir), time.Now())
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (d *doctor) rebuild(ctx context.Context) error {
 	}
 	saved := len(salvaged.Events)
 	salvaged.Events = retold(salvaged.Events, recs)
-	if err := registry.Build(ctx, d.h.opts.Dir, recs, salvaged); err != nil {
+	if err := registry.Build(ctx, string(d.opts.Dir), recs, salvaged); err != nil {
 		return fmt.Errorf("rebuild the registry: %w", err)
 	}
 	if err := d.leave(ctx); err != nil {
@@ -63,7 +63,7 @@ func (d *doctor) rebuild(ctx context.Context) error {
 }
 
 // complete adds the workers that only their run directories know.
-func (d *doctor) complete(ctx context.Context, reg *registry.Registry) error {
+func (d *examiner) complete(ctx context.Context, reg *registry.Registry) error {
 	known, _, err := reg.Read(ctx, registry.Query{})
 	if err != nil {
 		return err
@@ -101,9 +101,9 @@ func (d *doctor) complete(ctx context.Context, reg *registry.Registry) error {
 	return nil
 }
 
-func (d *doctor) taken(rec registry.Record) {
+func (d *examiner) taken(rec registry.Record) {
 	d.find(SeverityWarning, subjectRebuild, "clean the other worker and rebuild again, or remove the directory",
-		"%s is of an older worker '%s', whose name is taken", d.h.dir.RunDir(rec.ID), rec.Name)
+		"%s is of an older worker '%s', whose name is taken", d.opts.Dir.RunDir(rec.ID), rec.Name)
 }
 
 // retold adds to a history what the records themselves tell: that their workers
@@ -130,8 +130,8 @@ func retold(before []registry.Event, recs []registry.Record) []registry.Event {
 
 // found returns records of the workers that have a run directory, in the order of
 // their creation: not those of known, nor of those that are gone on purpose.
-func (d *doctor) found(ctx context.Context, known []registry.Record, gone []string) []registry.Record {
-	ids, err := d.h.dir.RunDirs()
+func (d *examiner) found(ctx context.Context, known []registry.Record, gone []string) []registry.Record {
+	ids, err := d.opts.Dir.RunDirs()
 	if err != nil {
 		d.find(SeverityError, subjectRebuild, "make it readable", "%v", err)
 	}
@@ -140,21 +140,21 @@ func (d *doctor) found(ctx context.Context, known []registry.Record, gone []stri
 		gone = append(gone, r.Previous...)
 	}
 	for _, id := range ids {
-		if registry.IndexOf(known, id) >= 0 || slices.Contains(gone, id) || d.h.dir.Locked(id) {
+		if registry.IndexOf(known, id) >= 0 || slices.Contains(gone, id) || d.opts.Dir.Locked(id) {
 			continue
 		}
-		f, err := d.h.dir.ReadWorkerFile(id)
+		f, err := d.opts.Dir.ReadWorkerFile(id)
 		if err != nil {
-			d.find(SeverityWarning, subjectRebuild, "", "%s is left out: %v", d.h.dir.RunDir(id), err)
+			d.find(SeverityWarning, subjectRebuild, "", "%s is left out: %v", d.opts.Dir.RunDir(id), err)
 			continue
 		}
 		recs = append(recs, registry.Record{Spec: f.Spec, Workspace: f.Workspace, State: registry.Starting, Step: registry.StepBackend})
 	}
 	slices.SortFunc(recs, func(a, b registry.Record) int { return a.Created.Compare(b.Created) })
 	recs = withoutPrevious(recs)
-	backend.Each(d.h.plugins.Groups(recs, func(registry.Record) bool { return true }), func(g *backend.Group) {
+	backend.Each(d.opts.Plugins.Groups(recs, func(registry.Record) bool { return true }), func(g *backend.Group) {
 		for i := range g.Recs {
-			d.h.identify(ctx, g, &recs[g.At[i]])
+			d.identify(ctx, g, &recs[g.At[i]])
 		}
 	})
 	return d.newest(d.remembered(recs))
@@ -169,7 +169,7 @@ func withoutPrevious(recs []registry.Record) []registry.Record {
 
 // remembered leaves out the ephemeral workers that have ended or said that they
 // are done: their records were gone.
-func (d *doctor) remembered(recs []registry.Record) []registry.Record {
+func (d *examiner) remembered(recs []registry.Record) []registry.Record {
 	return slices.DeleteFunc(recs, func(r registry.Record) bool {
 		gone := r.IsEphemeral() && (r.State == registry.Stopped || r.Completion != nil)
 		if gone {
@@ -180,8 +180,8 @@ func (d *doctor) remembered(recs []registry.Record) []registry.Record {
 }
 
 // leave sees to it that the run directories of those that were gone go too.
-func (d *doctor) leave(ctx context.Context) error {
-	reg, err := d.h.store.Writing(ctx)
+func (d *examiner) leave(ctx context.Context) error {
+	reg, err := d.opts.Store.Writing(ctx)
 	if err != nil {
 		return err
 	}
@@ -196,8 +196,8 @@ func (d *doctor) leave(ctx context.Context) error {
 }
 
 // regroup enters the teams and agents that only their workers tell of.
-func (d *doctor) regroup(ctx context.Context, recs []registry.Record) error {
-	return d.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+func (d *examiner) regroup(ctx context.Context, recs []registry.Record) error {
+	return d.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		n, err := team.Recover(ctx, tx, recs, time.Now())
 		if n > 0 {
 			d.find(SeverityOK, subjectRebuild, "", "%d agent(s) were found again by their workers alone, without their tokens", n)
@@ -207,7 +207,7 @@ func (d *doctor) regroup(ctx context.Context, recs []registry.Record) error {
 }
 
 // newest leaves out all but the newest of workers of the same name.
-func (d *doctor) newest(recs []registry.Record) []registry.Record {
+func (d *examiner) newest(recs []registry.Record) []registry.Record {
 	var out []registry.Record
 	for i, r := range recs {
 		if slices.ContainsFunc(recs[i+1:], func(o registry.Record) bool { return o.Name == r.Name }) {
@@ -222,14 +222,14 @@ func (d *doctor) newest(recs []registry.Record) []registry.Record {
 // identify fills in what the backend of a worker knows of it. If it can't be
 // asked, the record stays that of an interrupted spawn, which is settled when it
 // can.
-func (h *Host) identify(ctx context.Context, g *backend.Group, rec *registry.Record) {
+func (d *examiner) identify(ctx context.Context, g *backend.Group, rec *registry.Record) {
 	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
 	err := g.Err
 	if err == nil {
-		err = h.plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) error {
+		err = d.opts.Plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) error {
 			var err error
-			if rec.Handle, err = h.findWorker(ctx, p, rec); err != nil {
+			if rec.Handle, err = d.opts.Plugins.Find(ctx, p, rec); err != nil {
 				return err
 			}
 			rec.State, rec.Step = registry.Running, ""
@@ -244,6 +244,6 @@ func (h *Host) identify(ctx context.Context, g *backend.Group, rec *registry.Rec
 	case errors.Is(err, swarm.ErrNotFound):
 		rec.State, rec.Step, rec.Reason = registry.Stopped, "", reasonNotStarted
 	case err != nil:
-		h.log.Warn("the backend of a worker can't be asked", "worker", rec.Name, "backend", rec.Backend, "error", err)
+		d.opts.Logger.Warn("the backend of a worker can't be asked", "worker", rec.Name, "backend", rec.Backend, "error", err)
 	}
 }

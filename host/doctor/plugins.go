@@ -1,4 +1,4 @@
-package host
+package doctor
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 // plugins asks every plugin whether it can work. One rule holds for all of them: what
 // a plugin needs and does not find, be it git, tmux or a cluster, matters only if
 // the plugin is used.
-func (d *doctor) plugins(ctx context.Context, recs []registry.Record) {
+func (d *examiner) plugins(ctx context.Context, recs []registry.Record) {
 	backends := 0
-	for _, p := range d.h.Plugins().List(ctx) {
+	for _, p := range d.opts.Admin.List(ctx) {
 		subject := "plugin " + p.Name
 		if p.Err != nil && lacks(p) && !d.uses(recs, p.Name) {
 			d.find(SeverityNote, subject, "", "not in use: %v", p.Err)
@@ -46,20 +46,20 @@ func lacks(p pluginadmin.Status) bool {
 }
 
 // uses reports whether a plugin was asked for, or a worker was made with it.
-func (d *doctor) uses(recs []registry.Record, name string) bool {
-	_, configured := d.h.opts.Plugins[name]
-	return configured || slices.Contains(d.wanted, name) || slices.ContainsFunc(recs, func(r registry.Record) bool {
+func (d *examiner) uses(recs []registry.Record, name string) bool {
+	configured := d.opts.Configured(name)
+	return configured || slices.Contains(d.opts.Wanted, name) || slices.ContainsFunc(recs, func(r registry.Record) bool {
 		switch {
 		case r.Backend == name, r.Ask != nil && r.Ask.Plugin == name:
 			return true
 		default:
-			return r.Ask == nil && r.Workspace != nil && name == defaultWorkspace
+			return r.Ask == nil && r.Workspace != nil && name == d.opts.DefaultWorkspace
 		}
 	})
 }
 
-func (d *doctor) mendPlugin(p pluginadmin.Status) string {
-	_, configured := d.h.opts.Plugins[p.Name]
+func (d *examiner) mendPlugin(p pluginadmin.Status) string {
+	configured := d.opts.Configured(p.Name)
 	switch {
 	case p.Kind != "":
 		return "see to what it needs; the other plugins work without it"

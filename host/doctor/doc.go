@@ -1,0 +1,37 @@
+// Package doctor finds what is damaged or left over in a state directory, and says how to
+// mend it. With a rebuild it makes the registry again from the run directories and from what
+// can be read of the damaged one. It changes nothing else, and ends no worker.
+package doctor
+
+import (
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/pluginadmin"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/store"
+)
+
+// Options say what [Examine] looks at.
+type Options struct {
+	Dir     statedir.Dir
+	Store   *store.Store
+	Catalog *catalog.Catalog
+	Plugins *backend.Plugins
+	Admin   *pluginadmin.Admin
+	History *history.History
+	Logger  hclog.Logger
+	// Wanted are the names of plugins that the caller's configuration asks for, and
+	// Configured reports whether it has settings for one. A plugin that lacks a program,
+	// such as git or tmux, is an error only if it is wanted or configured, or if a worker
+	// was made with it.
+	Wanted     []string
+	Configured func(name string) bool
+	// DefaultWorkspace is the plugin of workspaces whose records name none.
+	DefaultWorkspace string
+	// Couriers returns what is found about the couriers of workers.
+	Couriers func(recs []registry.Record) []Finding
+}

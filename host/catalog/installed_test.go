@@ -112,7 +112,7 @@ func TestInstalledIsRefused(t *testing.T) {
 		"versions for all":  {then: func(p place, dir string) { p.chmod(filepath.Dir(dir), 0o777) }, want: "can be written by everybody (chmod o-w "},
 		"version for all":   {then: func(p place, dir string) { p.chmod(dir, 0o777) }, want: "can be written by everybody (chmod o-w "},
 		"program for all":   {then: func(p place, dir string) { p.chmod(filepath.Join(dir, Program("x")), 0o777) }, want: "can be written by everybody (chmod o-w "},
-		"program elsewhere": {then: func(p place, dir string) { p.move(filepath.Join(dir, Program("x"))) }, want: "swarm-plugin-x is a symbolic link, which is not what was installed"},
+		"program elsewhere": {then: func(p place, dir string) { p.move(filepath.Join(dir, Program("x"))) }, want: "swarm-plugin-x is a symbolic link, and an installation has none"},
 		"version elsewhere": {then: func(p place, dir string) { p.move(dir) }, want: "x/1 is a symbolic link"},
 		"plugin elsewhere":  {then: func(p place, dir string) { p.move(filepath.Dir(dir)) }, want: "plugins/x is a symbolic link"},
 		"all elsewhere":     {then: func(p place, dir string) { p.move(filepath.Dir(filepath.Dir(dir))) }, want: "state/plugins is a symbolic link"},

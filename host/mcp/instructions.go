@@ -13,10 +13,10 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// maxInstructions is how much of the instructions clients give to a model.
+// maxInstructions is how much of the instructions a client passes to its model.
 const maxInstructions = 2 << 10
 
-// identify finds out who calls, which the client is told once.
+// identify identifies the caller once for the whole session.
 func (s *server) identify(ctx context.Context) {
 	h, err := s.Open(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *server) instructions() string {
 	if slices.Contains(sets, tool.Shells) {
 		b.WriteString(`
 Shells: Bash runs a command and waits for it; with run_in_background it returns a task_id
-at once. BashOutput returns what that shell wrote since the last call, tasks lists your
+at once. BashOutput returns its output since the last call, tasks lists your
 shells, KillShell ends one and everything it started. Shells end with this session.
 `)
 	}
@@ -46,14 +46,14 @@ shells, KillShell ends one and everything it started. Shells end with this sessi
 	case s.leads() && slices.Contains(sets, tool.Workers):
 		b.WriteString(`
 Workers outlive this session; each agent is one. worker-wait waits until it ends, is idle,
-or writes something, worker-output reads what it wrote since a cursor. Other workers are
+or writes something, worker-output reads its output since a cursor. Other workers are
 started and ended by the command swarm (swarm spawn, swarm kill). The resource
 swarm://workers/NAME is a worker's output.
 `)
 	case slices.Contains(sets, tool.Workers):
 		b.WriteString(`
 Workers outlive this session. worker-spawn starts one, worker-wait waits until it ends or
-writes something, worker-output reads what it wrote since a cursor, worker-send types
+writes something, worker-output reads its output since a cursor, worker-send types
 into it, worker-kill ends it and everything it started. The resource
 swarm://workers/NAME is its output.
 `)
@@ -76,13 +76,13 @@ it says so.
 	return b.String()
 }
 
-// whoText says who the caller is, in one line.
+// whoText describes the caller in one line.
 func (s *server) whoText() string {
 	c := s.caller
 	unproven, isUnproven := errors.AsType[*team.UnprovenError](s.callerUnknown)
 	switch {
 	case isUnproven:
-		return "This session has shells of its own, but no place in any team, and nobody's rights: " + safetext.Line(unproven.Why) + "."
+		return "This session has shells of its own, but it is not a member of a team and has no rights in one: " + safetext.Line(unproven.Why) + "."
 	case s.callerUnknown != nil:
 		return safetext.Line(fmt.Sprintf("swarm can't tell who you are (%v), so tools of teams will refuse you.", s.callerUnknown))
 	case c.Agent != "":

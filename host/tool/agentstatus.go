@@ -7,7 +7,7 @@ import (
 	"github.com/swarmhost/swarm/host/agent"
 )
 
-// GetAgentStatusInput says of which agents to tell.
+// GetAgentStatusInput is the input of [GetAgentStatus].
 type GetAgentStatusInput struct {
 	TeamName          string `json:"teamName" jsonschema:"Name of the team to query" schema:"min=1"`
 	AgentID           string `json:"agentId,omitempty" jsonschema:"Specific agent ID to query. If omitted, returns all agents in team."`
@@ -15,7 +15,7 @@ type GetAgentStatusInput struct {
 	IncludeTerminated bool   `json:"includeTerminated,omitempty" jsonschema:"Include terminated agents in results" schema:"default=false"`
 }
 
-// GetAgentStatusOutput is how the agents of a team are.
+// GetAgentStatusOutput is the output of [GetAgentStatus].
 type GetAgentStatusOutput struct {
 	outcome
 	Agents   []AgentStatus `json:"agents" jsonschema:"The agents, the oldest first"`
@@ -25,11 +25,11 @@ type GetAgentStatusOutput struct {
 	Error    string        `json:"error,omitempty" jsonschema:"Why there is no answer"`
 }
 
-// AgentStatus is how one agent is.
+// AgentStatus is the status of one agent.
 type AgentStatus struct {
 	AgentID  string `json:"agentId" jsonschema:"ID of the agent"`
 	Name     string `json:"name" jsonschema:"Its name"`
-	Role     string `json:"role" jsonschema:"What it is in the team" schema:"enum=leader|worker|reviewer"`
+	Role     string `json:"role" jsonschema:"Role in the team" schema:"enum=leader|worker|reviewer"`
 	Model    string `json:"model" jsonschema:"Model that it uses"`
 	Status   string `json:"status" jsonschema:"Where it is in its life" schema:"enum=spawning|active|idle|inactive|shutting_down|terminated"`
 	IsActive bool   `json:"isActive" jsonschema:"It is active or idle"`
@@ -37,10 +37,10 @@ type AgentStatus struct {
 
 	HeartbeatTS      Timestamp `json:"heartbeatTs" jsonschema:"Its last sign of life"`
 	HeartbeatAge     float64   `json:"heartbeatAge" jsonschema:"Seconds since last heartbeat"`
-	HeartbeatHealthy bool      `json:"heartbeatHealthy" jsonschema:"True if it was heard within the last 60 seconds"`
+	HeartbeatHealthy bool      `json:"heartbeatHealthy" jsonschema:"True if its last sign of life is less than 60 seconds old"`
 
-	State    string   `json:"state,omitempty" jsonschema:"What it does, as its screen shows: working, idle, blocked, unknown"`
-	Question string   `json:"question,omitempty" jsonschema:"What a blocked agent asks; a person or the leader has to answer"`
+	State    string   `json:"state,omitempty" jsonschema:"State that its screen shows: working, idle, blocked, unknown"`
+	Question string   `json:"question,omitempty" jsonschema:"Question of a blocked agent; a person or the leader has to answer"`
 	Choices  []string `json:"choices,omitempty" jsonschema:"The answers that it offers"`
 
 	SessionID string `json:"sessionId" jsonschema:"ID of the worker that it runs in"`
@@ -77,7 +77,7 @@ type AgentSummary struct {
 	Terminated   int `json:"terminated" jsonschema:"Status terminated (only if includeTerminated)" schema:"number"`
 }
 
-// GetAgentStatus tells how the agents of a team are.
+// GetAgentStatus returns the status of the agents of a team.
 func GetAgentStatus(ctx context.Context, env Env, in GetAgentStatusInput) (GetAgentStatusOutput, error) {
 	return getAgentStatus.do(ctx, env, in)
 }

@@ -14,7 +14,7 @@ import (
 // BashInput is a command line to run.
 type BashInput struct {
 	Command         string `json:"command" jsonschema:"Command line" schema:"min=1"`
-	Timeout         int    `json:"timeout,omitempty" jsonschema:"Ms until all of it is ended, in the foreground" schema:"default=120000,over=0"`
+	Timeout         int    `json:"timeout,omitempty" jsonschema:"Ms after which a foreground command is ended" schema:"default=120000,over=0"`
 	RunInBackground bool   `json:"run_in_background,omitempty" jsonschema:"Answer at once; no timeout" schema:"default=false"`
 	Description     string `json:"description,omitempty" jsonschema:"What the command does, in a few words"`
 }
@@ -22,17 +22,17 @@ type BashInput struct {
 // BashOutput is what came of a command, or where it goes on.
 type BashOutput struct {
 	outcome
-	Stdout     string `json:"stdout" jsonschema:"What it wrote to standard output; empty in the background"`
-	Stderr     string `json:"stderr" jsonschema:"What it wrote to standard error; empty in the background"`
+	Stdout     string `json:"stdout" jsonschema:"Its standard output; empty in the background"`
+	Stderr     string `json:"stderr" jsonschema:"Its standard error; empty in the background"`
 	ExitCode   int    `json:"exit_code" jsonschema:"Exit code, 128+n after signal n; -1 in the background" schema:"number"`
 	TaskID     string `json:"task_id,omitempty" jsonschema:"ID of the background shell, for BashOutput and KillShell"`
-	OutputFile string `json:"output_file,omitempty" jsonschema:"File that the background shell writes to, standard output and error merged; in the foreground only if the output was too long: it has all of it"`
+	OutputFile string `json:"output_file,omitempty" jsonschema:"File that the background shell writes to, standard output and error merged; in the foreground only if the output was too long; the file holds all of it"`
 	Note       string `json:"note,omitempty" jsonschema:"What became of a command that did not end in the time that a call has"`
-	Error      string `json:"error,omitempty" jsonschema:"Why there is no exit code of the command's own"`
+	Error      string `json:"error,omitempty" jsonschema:"Why the command has no exit code of its own"`
 	later
 }
 
-// onlyCommand reports whether the command has an exit code of its own, whatever it is.
+// onlyCommand reports whether the command has an exit code of its own, whatever its value.
 func (out BashOutput) onlyCommand() bool { return out.Error == "" }
 
 // handedOver returns the shell as which a command goes on that was waited for.
@@ -54,8 +54,8 @@ var bash = &definition[BashInput, BashOutput]{
 		Title: "Run a command",
 		Set:   Shells,
 		Description: `Run a command line with bash and return its output and exit code. With run_in_background
-return a task_id at once, for BashOutput and KillShell. A command that takes long goes
-on in the background by itself. All of them end with this session.`,
+it returns a task_id at once, for BashOutput and KillShell. A long command moves to the
+background by itself. All of them end with this session.`,
 		Destructive: true,
 	},
 	run: runBash,
@@ -112,10 +112,10 @@ func milliseconds(n int) time.Duration {
 	return time.Duration(n) * time.Millisecond
 }
 
-// text is what the command wrote, as a terminal would show it.
+// text is the output of the command, as a terminal would show it.
 func (out BashOutput) text() string {
 	if out.TaskID != "" {
-		text := fmt.Sprintf("Runs in the background as %s. BashOutput returns what it writes, KillShell ends it.\nOutput file: %s", out.TaskID, out.OutputFile)
+		text := fmt.Sprintf("Runs in the background as %s. BashOutput returns its output, KillShell ends it.\nOutput file: %s", out.TaskID, out.OutputFile)
 		if out.Note != "" {
 			text = out.Note + "\n" + text
 		}

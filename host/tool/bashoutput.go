@@ -16,12 +16,12 @@ type ReadShellInput struct {
 	Filter  string `json:"filter,omitempty" jsonschema:"Regular expression: only lines that match; others count as read"`
 }
 
-// ReadShellOutput is what a background shell wrote since it was asked last.
+// ReadShellOutput is the output of a background shell since the last call.
 type ReadShellOutput struct {
 	outcome
 	ShellID  string       `json:"shell_id" jsonschema:"The shell that was asked for"`
 	Status   shell.Status `json:"status" jsonschema:"How the shell is: completed is exit code 0, killed is by KillShell or with its session, error is everything else" schema:"enum=running|completed|killed|error"`
-	Output   string       `json:"output" jsonschema:"What it wrote since the last call, standard output and error merged"`
+	Output   string       `json:"output" jsonschema:"Its output since the last call, standard output and error merged"`
 	ExitCode *int         `json:"exit_code,omitempty" jsonschema:"Exit code once it has ended, 128+n after signal n" schema:"number"`
 	More     bool         `json:"more,omitempty" jsonschema:"There is more output already: call again"`
 	Error    string       `json:"error,omitempty" jsonschema:"Why there is no output"`
@@ -37,7 +37,7 @@ var bashOutput = &definition[ReadShellInput, ReadShellOutput]{
 		Name:  "BashOutput",
 		Title: "Read a background shell",
 		Set:   Shells,
-		Description: `Return what a background shell wrote since the last call, and its status. No output is
+		Description: `Return the output of a background shell since the last call, and its status. No output is
 returned twice.`,
 	},
 	run: func(ctx context.Context, h *host.Host, env Env, in ReadShellInput) (ReadShellOutput, error) {
@@ -62,7 +62,7 @@ returned twice.`,
 	},
 }
 
-// text is what the shell wrote, and in the last line how it is.
+// text is the output of the shell, with its status in the last line.
 func (out ReadShellOutput) text() string {
 	if !out.Success {
 		return ""

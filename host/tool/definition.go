@@ -25,7 +25,7 @@ type outcome struct {
 
 func (o outcome) succeeded() bool { return o.Success }
 
-// later is in the outputs of tools that may end the worker of whoever calls them.
+// later is in the outputs of tools that may end the caller's own worker.
 type later struct {
 	// AfterAnswer does that; nil means that nothing remains to be done. Code that calls the
 	// tool as a Go function calls AfterAnswer once the caller has the answer.
@@ -96,7 +96,7 @@ func (d *definition[I, O]) answer(ctx context.Context, env Env, raw json.RawMess
 	return r
 }
 
-// do is [Tool.Call] for those who have the input as a Go value.
+// do is [Tool.Call] for an input that is a Go value.
 func (d *definition[I, O]) do(ctx context.Context, env Env, in I) (O, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
@@ -125,7 +125,7 @@ func (d *definition[I, O]) call(ctx context.Context, env Env, raw json.RawMessag
 	case err != nil:
 		out = d.failed(in, message(err))
 	case d.tool.Member && !d.tool.ReadOnly:
-		// Whoever gave up waiting still wants them to know.
+		// A client that gave up waiting still wants the members to be woken.
 		waking := h.Wake(context.WithoutCancel(ctx), teamOf(in))
 		if o, ok := any(&out).(interface{ wakes(members []string) }); ok {
 			o.wakes(waking)
@@ -146,6 +146,6 @@ func teamOf(in any) string {
 	return name.String()
 }
 
-// message is the text of an error in an answer: one line, without the sentinels
-// that say no more than the text after them.
+// message is the text of an error in an answer: one line, without sentinels that add
+// nothing to the text after them.
 func message(err error) string { return errtext.Line(err, swarm.ErrInvalidSpec, swarm.ErrUnavailable) }

@@ -13,47 +13,48 @@ import (
 	"github.com/swarmhost/swarm/host/shell"
 )
 
-// Env is what a call of a tool works with.
+// Env is the environment of a call of a tool.
 type Env struct {
 	// Open opens a host for one call, which closes it.
 	Open func(ctx context.Context) (*host.Host, error)
-	// Dir is the working directory of commands that name none, absolute; empty: it
-	// can't be told, as of a directory that was deleted.
+	// Dir is the default working directory of commands, absolute; empty if it is unknown,
+	// for example because it was deleted.
 	Dir string
-	// Session is whose the shells are; zero: the caller's.
+	// Session is the owner of the shells; the zero value means the caller's session.
 	Session shell.Session
-	// Patience is how long whoever calls waits for an answer: what Bash runs goes on in
-	// the background before that; 0: as long as it takes.
+	// Patience is how long the client waits for an answer: Bash moves a command into the
+	// background before that; 0 means no limit.
 	Patience time.Duration
-	// PromptWait is how long spawn-agent waits until an agent can be told its prompt; 0:
-	// [agent.DefaultPromptWait].
+	// PromptWait is how long spawn-agent waits until an agent is ready for its prompt; 0
+	// means [agent.DefaultPromptWait].
 	PromptWait time.Duration
 	// TaskAfter is how long Bash waits for a command that may take longer than Patience, if
-	// whoever calls waits for its end by itself; 0: it does not.
+	// the client itself waits for the end; 0 if it does not.
 	TaskAfter time.Duration
-	// Gone is closed when nobody waits for the answer any more: what was only waited for is
-	// left alone then; nil: somebody does until the end.
+	// Gone is closed when the client no longer waits for the answer: calls that only wait
+	// end then. Nil means that the client waits until the end.
 	Gone <-chan struct{}
 	// AgentCommand is what spawn-agent starts if its input has no command.
 	AgentCommand []string
-	// NoAgentCommand says why that of a config is not used; empty: there is none.
+	// NoAgentCommand says why the command of a config is not used; empty if the config has
+	// none.
 	NoAgentCommand string
-	// WorktreeParent returns the directory to make worktrees of the repository around
-	// dir in; empty, or nil: beside the repository.
+	// WorktreeParent returns the directory for worktrees of the repository around dir. If
+	// it is nil or returns "", they are made beside the repository.
 	WorktreeParent func(dir string) (string, error)
 	// ReadEnv returns the variables in a file, KEY=VALUE; nil: they can't be read.
 	ReadEnv func(path string) ([]string, error)
-	// NewWorker returns what a config says of a worker in dir that worker-spawn starts:
-	// its backend, policies and tags, and with worktree where that is made. An empty
-	// backend is the configured one. Nil: there is no config.
+	// NewWorker returns the configured settings of a worker in dir for worker-spawn: its
+	// backend, policies and tags, and with worktree the directory for that. An empty
+	// backend means the configured one. Nil means that there is no config.
 	NewWorker func(backend string, worktree bool, dir string) (host.SpawnRequest, error)
-	// Progress is told how a call that takes long goes on; total is 0 where it is
-	// not known. Nil: nobody.
+	// Progress, if it is not nil, is called with the progress of a long call; total is 0 if
+	// it is unknown.
 	Progress func(text string, done, total float64)
 }
 
 // waiting returns a context for a wait of so many milliseconds, at most what a call may
-// take. It ends when nobody waits for the answer any more.
+// take. It ends when the client no longer waits for the answer.
 func (env Env) waiting(ctx context.Context, ms int) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, min(milliseconds(ms), maxWait))
 	stop := make(chan struct{})
@@ -67,7 +68,7 @@ func (env Env) waiting(ctx context.Context, ms int) (context.Context, context.Ca
 	return ctx, sync.OnceFunc(func() { close(stop); cancel() })
 }
 
-// gone returns an error if nobody waits for the answer any more.
+// gone returns an error if the client no longer waits for the answer.
 func (env Env) gone() error {
 	select {
 	case <-env.Gone:
@@ -79,7 +80,7 @@ func (env Env) gone() error {
 
 var errNoDir = errors.New("cannot find the working directory")
 
-// noCommand says that there is no command for an agent.
+// noCommand returns the error for an agent without a command.
 func (env Env) noCommand() error {
 	if env.NoAgentCommand != "" {
 		return fmt.Errorf("no command for the agent: %s", env.NoAgentCommand)
@@ -99,7 +100,7 @@ func (env Env) dir(named string) (string, error) {
 	}
 }
 
-// newWorker is NewWorker, also where there is no config.
+// newWorker is NewWorker that also works without a config.
 func (env Env) newWorker(backend string, worktree bool, dir string) (host.SpawnRequest, error) {
 	if env.NewWorker != nil {
 		return env.NewWorker(backend, worktree, dir)

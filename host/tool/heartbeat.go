@@ -8,23 +8,23 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// HeartbeatInput says who is alive.
+// HeartbeatInput is the input of [Heartbeat].
 type HeartbeatInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	AgentID  string `json:"agentId,omitempty" jsonschema:"You if omitted"`
 	Status   string `json:"status,omitempty" jsonschema:"Unchanged if omitted" schema:"enum=active|idle"`
 }
 
-// HeartbeatOutput is what is known of the agent now.
+// HeartbeatOutput is the output of [Heartbeat].
 type HeartbeatOutput struct {
 	outcome
-	HeartbeatTS  Timestamp `json:"heartbeatTs,omitzero" jsonschema:"When it was heard; absent if it was not"`
+	HeartbeatTS  Timestamp `json:"heartbeatTs,omitzero" jsonschema:"When it was recorded; absent if it was not"`
 	NextDeadline Timestamp `json:"nextDeadline,omitzero" jsonschema:"Until when the next sign of life is expected"`
 	AgentStatus  string    `json:"agentStatus,omitempty" jsonschema:"Status of the agent" schema:"enum=spawning|active|idle|inactive|shutting_down|terminated"`
-	Error        string    `json:"error,omitempty" jsonschema:"Why it was not heard"`
+	Error        string    `json:"error,omitempty" jsonschema:"Why it was not recorded"`
 }
 
-// Heartbeat tells that an agent is alive.
+// Heartbeat records that an agent is alive.
 func Heartbeat(ctx context.Context, env Env, in HeartbeatInput) (HeartbeatOutput, error) {
 	return heartbeat.do(ctx, env, in)
 }

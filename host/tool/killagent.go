@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// KillAgentInput says which agent to end, and how.
+// KillAgentInput is the input of [KillAgent].
 type KillAgentInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team the agent belongs to" schema:"min=1"`
 	AgentID  string `json:"agentId" jsonschema:"ID of the agent to terminate" schema:"min=1"`
@@ -18,7 +18,7 @@ type KillAgentInput struct {
 	Wait     int    `json:"wait,omitempty" jsonschema:"Ms to wait for its answer, at most 50000" schema:"over=0"`
 }
 
-// KillAgentOutput is how far the end of the agent has come.
+// KillAgentOutput is the output of [KillAgent].
 type KillAgentOutput struct {
 	outcome
 	Method          string   `json:"method" jsonschema:"How it ends" schema:"enum=graceful|force"`
@@ -70,8 +70,8 @@ Only the team leader can kill agents.`,
 		}, nil
 	},
 	failed: func(in KillAgentInput, text string) KillAgentOutput {
-		// The contract has no phase for a refusal. Requested is the only one of which
-		// nobody concludes that the agent has ended.
+		// The contract has no phase for a refusal. Requested is the only phase that does
+		// not suggest that the agent has ended.
 		return KillAgentOutput{Method: method(in), Phase: string(team.Requested), ReassignedTasks: []string{}, Error: text}
 	},
 }
@@ -84,7 +84,7 @@ func method(in KillAgentInput) string {
 }
 
 // awaitAnswer waits for the answer of an agent that was asked to end; the phase is
-// [team.Requested] if there was none in time.
+// [team.Requested] if none came in time.
 func awaitAnswer(ctx context.Context, h *host.Host, env Env, in KillAgentInput) (agent.Killed, error) {
 	limited, cancel := env.waiting(ctx, in.Wait)
 	defer cancel()
@@ -95,7 +95,7 @@ func awaitAnswer(ctx context.Context, h *host.Host, env Env, in KillAgentInput) 
 	return killed, err
 }
 
-// listed is a list as it is in JSON, where there is no nil.
+// listed returns a list that is never null in JSON.
 func listed[T any](list []T) []T {
 	if list == nil {
 		return []T{}

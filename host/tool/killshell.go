@@ -8,7 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/shell"
 )
 
-// KillShellInput says which background shell to end, and how.
+// KillShellInput is the input of [KillShell].
 type KillShellInput struct {
 	ShellID string `json:"shell_id" jsonschema:"ID of the background shell to kill"`
 	Signal  string `json:"signal,omitempty" jsonschema:"Signal to send" schema:"default=SIGTERM,enum=SIGTERM|SIGKILL|SIGINT"`
@@ -25,8 +25,8 @@ type KillShellOutput struct {
 	ExitCode    *int   `json:"exit_code,omitempty" jsonschema:"Exit code, 128+n after signal n" schema:"number"`
 	Error       string `json:"error,omitempty" jsonschema:"What went wrong, or why nothing was sent"`
 
-	// Command is the command line of the shell, if there is one, and Timeout how
-	// long it had: what people are told beside the answer.
+	// Command is the command line of the shell, if it exists, and Timeout the time that it
+	// had. Both are for people, and not part of the answer.
 	Command string        `json:"-"`
 	Timeout time.Duration `json:"-"`
 	later

@@ -28,7 +28,7 @@ type SendMessageOutput struct {
 	Error    string    `json:"error,omitempty" jsonschema:"Why it was not sent"`
 }
 
-// wakes says for whom a courier is on its way.
+// wakes are the members for whom a courier is running.
 func (o *SendMessageOutput) wakes(members []string) {
 	for i := range o.Receipts {
 		o.Receipts[i].Courier = slices.Contains(members, o.Receipts[i].To)
@@ -56,7 +56,7 @@ func receipt(m registry.Message) Receipt {
 // ReadMessagesInput says which messages to read.
 type ReadMessagesInput struct {
 	TeamName   string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
-	UnreadOnly bool   `json:"unreadOnly" jsonschema:"Leave out what was read before" schema:"default=true"`
+	UnreadOnly bool   `json:"unreadOnly" jsonschema:"Leave out messages that were read before" schema:"default=true"`
 	Wait       int    `json:"wait,omitempty" jsonschema:"Ms to wait for a new one, at most 50000" schema:"over=0"`
 }
 
@@ -113,7 +113,7 @@ var sendMessage = &definition[SendMessageInput, SendMessageOutput]{
 			return SendMessageOutput{}, err
 		}
 		out := SendMessageOutput{outcome: outcome{true}}
-		for _, m := range sent { // all can be nobody
+		for _, m := range sent { // the team may have no other member
 			out.Receipts = append(out.Receipts, receipt(m))
 			out.ID = out.Receipts[0].ID
 		}
@@ -166,9 +166,9 @@ func messages(ms []registry.Message) []Message {
 	return list
 }
 
-// awaitMessage waits for a message that nobody has read, if the input says so, for as
-// long as it says, and reports whether there was none in time. If nobody waits for the
-// answer any more that is an error: messages that nobody sees must stay unread.
+// awaitMessage waits for an unread message, if and as long as the input says, and reports
+// whether none came in time. If the client no longer waits for the answer, that is an
+// error: the messages must stay unread then.
 func awaitMessage(ctx context.Context, h *host.Host, env Env, in ReadMessagesInput) (pending bool, err error) {
 	if in.Wait == 0 {
 		return false, nil

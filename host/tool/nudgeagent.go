@@ -27,7 +27,7 @@ type NudgeAgentOutput struct {
 
 // asked is what an agent asks that was to be given a text.
 type asked struct {
-	Question string   `json:"question,omitempty" jsonschema:"What it asks, so that the text was not submitted"`
+	Question string   `json:"question,omitempty" jsonschema:"Its question, because of which the text was not submitted"`
 	Choices  []string `json:"choices,omitempty" jsonschema:"The answers that it offers"`
 }
 
@@ -52,8 +52,8 @@ var nudgeAgent = &definition[NudgeAgentInput, NudgeAgentOutput]{
 		Set:    Teams,
 		Member: true,
 		Leader: true,
-		Description: `Type one line at the prompt of an idle agent and submit it. If it asks something, nothing is
-typed and question says what: answer with 'swarm answer WORKER CHOICE'.`,
+		Description: `Type one line at the prompt of an idle agent and submit it. If it shows a question, nothing
+is typed and the answer has the question: reply with 'swarm answer WORKER CHOICE'.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in NudgeAgentInput) (NudgeAgentOutput, error) {
 		n, err := agent.Nudge(ctx, h, in.TeamName, in.AgentID, in.Text)

@@ -37,10 +37,10 @@ func textOf(data []byte) string {
 	return strings.TrimSuffix(strings.ToValidUTF8(string(screen.Text(data)), string(utf8.RuneError)), "\n")
 }
 
-// shownLines makes lines of what an output shows: what was overwritten or erased is not
-// among them. Its zero value is ready.
+// shownLines turns an output into the lines that it shows, without overwritten or erased
+// text. Its zero value is ready for use.
 type shownLines struct {
-	// live gives lines early, as those who follow an output want them.
+	// live returns lines early, for followers of the output.
 	live bool
 	// line is called with each line that is finished, with its newline.
 	line    func(text string)

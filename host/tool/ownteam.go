@@ -16,15 +16,14 @@ import (
 // teamField is the field that names the team in the inputs of all tools of teams.
 const teamField = "teamName"
 
-// lacksOnlyTeam reports whether an input is right but for the team, which it does not
-// name.
+// lacksOnlyTeam reports whether an input is valid except for the missing team.
 func lacksOnlyTeam(err error) bool {
 	wrong, ok := errors.AsType[*InputError](err)
 	return ok && len(wrong.Problems) == 1 && wrong.Problems[0] == Problem{Path: teamField, Text: isRequired}
 }
 
-// ownTeam returns the team of the caller, empty if it can't be told: the input is
-// wrong then.
+// ownTeam returns the team of the caller, empty if it has none or several: the input is
+// invalid then.
 func ownTeam(ctx context.Context, env Env) string {
 	h, err := env.Open(ctx)
 	if err != nil {

@@ -9,26 +9,26 @@ import (
 	"github.com/swarmhost/swarm/host/agent"
 )
 
-// PeekAgentInput says which agent to look at.
+// PeekAgentInput is the input of [PeekAgent].
 type PeekAgentInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team the agent belongs to" schema:"min=1"`
 	AgentID  string `json:"agentId" jsonschema:"ID or name of the agent" schema:"min=1"`
 	Lines    int    `json:"lines,omitempty" jsonschema:"How many lines of an agent without a screen" schema:"default=30,over=0"`
 }
 
-// PeekAgentOutput is what the agent shows.
+// PeekAgentOutput is the output of [PeekAgent].
 type PeekAgentOutput struct {
 	outcome
 	AgentID  string   `json:"agentId" jsonschema:"ID of the agent"`
 	Worker   string   `json:"worker,omitempty" jsonschema:"Name of the worker that it runs in"`
 	Status   string   `json:"status,omitempty" jsonschema:"Status of that worker" schema:"enum=starting|running|stopped|lost|unknown"`
-	State    string   `json:"state,omitempty" jsonschema:"What it does, as its screen shows: working, idle, blocked, unknown"`
-	Question string   `json:"question,omitempty" jsonschema:"What it asks if it is blocked"`
+	State    string   `json:"state,omitempty" jsonschema:"State that its screen shows: working, idle, blocked, unknown"`
+	Question string   `json:"question,omitempty" jsonschema:"Its question if it is blocked"`
 	Choices  []string `json:"choices,omitempty" jsonschema:"The answers that it offers"`
 	Rule     string   `json:"rule,omitempty" jsonschema:"Rule of its profile by which the state is known"`
 	Draft    string   `json:"draft,omitempty" jsonschema:"What stands at its prompt, typed and not submitted"`
 	Screen   bool     `json:"screen" jsonschema:"The text is its screen, else the end of its output"`
-	Text     string   `json:"text" jsonschema:"What it shows, as plain text"`
+	Text     string   `json:"text" jsonschema:"The screen or the output, as plain text"`
 	Error    string   `json:"error,omitempty" jsonschema:"Why there is nothing to see"`
 }
 
@@ -44,8 +44,8 @@ var peekAgent = &definition[PeekAgentInput, PeekAgentOutput]{
 		Set:    Teams,
 		Member: true,
 		Leader: true,
-		Description: `Return what an agent's terminal shows now, and its state: working, idle, or blocked with the
-question that it asks.`,
+		Description: `Return the present screen of an agent, and its state: working, idle, or blocked with its
+question.`,
 		ReadOnly:   true,
 		Idempotent: true,
 	},
@@ -76,7 +76,7 @@ func screenText(lines []string) string {
 	return text
 }
 
-// text is the screen, below a line that says how the agent is.
+// text is the screen, below a line with the state of the agent.
 func (out PeekAgentOutput) text() string {
 	if !out.Success {
 		return ""

@@ -7,11 +7,11 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-// progressEvery is how often somebody who waits is told so.
+// progressEvery is the time between two reports of progress.
 const progressEvery = time.Second
 
-// killProgress tells env.Progress how long the kill of one worker has been waited
-// for. stop returns when nothing more will be told.
+// killProgress reports to env.Progress how long the kill of one worker has taken. No report
+// follows after stop has returned.
 func killProgress(env Env, name string) (event func(host.KillEvent), stop func()) {
 	if env.Progress == nil {
 		return nil, func() {}

@@ -25,9 +25,9 @@ const maxWhole = 1<<53 - 1
 // the schema, the error is an [InputError] that names all of them; the other fields are in
 // v all the same.
 //
-// The schemas of inputs use a few keywords only, so they are checked here, in the
-// words of somebody who has to mend the input. A test holds the result against
-// a validator of JSON Schema.
+// The schemas of inputs use only a few keywords, so they are checked here, with messages
+// that help to correct the input. A test compares the result with a validator of JSON
+// Schema.
 func read(s *jsonschema.Schema, raw json.RawMessage, v any) error {
 	value, err := parse(raw)
 	if err != nil {
@@ -66,10 +66,10 @@ func parse(raw json.RawMessage) (any, error) {
 	return value, nil
 }
 
-// isRequired is said of a field that is missing.
+// isRequired is the message about a missing field.
 const isRequired = "is required"
 
-// reading collects what is wrong with an input.
+// reading collects the mistakes of an input.
 type reading struct{ problems []Problem }
 
 func (r *reading) problem(path, format string, args ...any) {
@@ -161,7 +161,7 @@ func (r *reading) text(s *jsonschema.Schema, path string, value any) (any, bool)
 	case s.Enum != nil && !slices.Contains(s.Enum, value):
 		r.problem(path, "must be one of %s", list(s.Enum))
 	case s.MinLength != nil && len(text) < *s.MinLength:
-		// All least lengths are 1, so it does not matter what is counted.
+		// All minimum lengths are 1, so the unit does not matter.
 		r.problem(path, "must not be empty")
 	default:
 		return text, true
@@ -205,7 +205,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// short is a name that somebody made up, at a length fit for a message.
+// short shortens an unknown name for a message.
 func short(name string) string {
 	const most = 40
 	if utf8.RuneCountInString(name) <= most {
@@ -214,10 +214,10 @@ func short(name string) string {
 	return string([]rune(name)[:most]) + "…"
 }
 
-// errNoCommand: nothing says what an agent is.
+// errNoCommand says that no command for the agent is known.
 var errNoCommand = errors.New("no command for the agent: neither command nor [team] agent_command of the config is set")
 
-// InputError says all that is wrong with an input. Nothing was touched.
+// InputError holds all mistakes of an input. Nothing was touched.
 type InputError struct{ Problems []Problem }
 
 // Problem is one thing that is wrong with an input.
@@ -248,8 +248,8 @@ func invalid(path, text string) error {
 	return &InputError{Problems: []Problem{{Path: path, Text: text}}}
 }
 
-// nearestField returns the field that name was probably meant to be, or "". Capitals,
-// hyphens and underscores don't count: what is shell_id here is shellId elsewhere.
+// nearestField returns the field that is most like name, or "". Capitals, hyphens and
+// underscores don't count: shell_id here is shellId elsewhere.
 func nearestField(name string, fields []string) string {
 	folded := make([]string, len(fields))
 	for i, field := range fields {

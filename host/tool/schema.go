@@ -35,8 +35,8 @@ func derive(t reflect.Type) *jsonschema.Schema {
 	return s
 }
 
-// refine adds to s what the tags of t say. Nothing in an answer is null: what a
-// pointer or a slice lacks is left out or empty.
+// refine adds the tags of t to s. Nothing in an answer is null: a nil pointer is left out,
+// and a nil slice is empty.
 func refine(s *jsonschema.Schema, t reflect.Type) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -36,8 +36,8 @@ var respondShutdown = &definition[RespondShutdownInput, RespondShutdownOutput]{
 		Title:  "Answer a shutdown request",
 		Set:    Teams,
 		Member: true,
-		Description: `Answer a shutdown request. Approved: your tasks go back, and your process ends after the answer;
-with ready false you go on, and call again when ready. Else the leader is told the reason.`,
+		Description: `Answer a shutdown request. If you approve, your process ends after the answer; with ready
+false you continue, and call again when ready. Else the leader gets the reason.`,
 		Destructive: true,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in RespondShutdownInput) (RespondShutdownOutput, error) {

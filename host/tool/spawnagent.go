@@ -12,13 +12,13 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// SpawnAgentInput says which agent to start.
+// SpawnAgentInput is the input of [SpawnAgent].
 type SpawnAgentInput struct {
 	TeamName string   `json:"teamName" jsonschema:"Name of the team that the agent joins" schema:"min=1"`
 	Name     string   `json:"name,omitempty" jsonschema:"Name of the agent, unique in the team; made up if omitted"`
-	Role     string   `json:"role,omitempty" jsonschema:"What it is in the team; a leader has the leader's rights" schema:"default=worker,enum=leader|worker|reviewer"`
+	Role     string   `json:"role,omitempty" jsonschema:"Role in the team; a leader has the leader's rights" schema:"default=worker,enum=leader|worker|reviewer"`
 	Model    string   `json:"model,omitempty" jsonschema:"Model that it uses; replaces {model} in the command"`
-	Prompt   string   `json:"prompt,omitempty" jsonschema:"What it is told first; replaces {prompt} in the command, else it is typed in"`
+	Prompt   string   `json:"prompt,omitempty" jsonschema:"Its first prompt; replaces {prompt} in the command, else it is typed in"`
 	Cwd      string   `json:"cwd,omitempty" jsonschema:"Working directory; the caller's if omitted"`
 	Backend  string   `json:"backend,omitempty" jsonschema:"Backend that runs it" schema:"default=tmux"`
 	Command  []string `json:"command,omitempty" jsonschema:"Command and arguments; the configured agent_command if omitted" schema:"min=1"`
@@ -58,7 +58,7 @@ var spawnAgent = &definition[SpawnAgentInput, SpawnAgentOutput]{
 		Set:    Teams,
 		Member: true,
 		Leader: true,
-		Description: `Start an agent as a member of a team, in a tmux window unless told otherwise. It is active
+		Description: `Start an agent as a member of a team, in a tmux window by default. It is active
 when the answer comes.
 
 Only the team leader can spawn agents.`,
@@ -106,7 +106,7 @@ Only the team leader can spawn agents.`,
 // worktrees is the plugin that makes git worktrees.
 const worktrees = "worktree"
 
-// complete fills in what has to be read or looked up.
+// complete fills in the fields that have to be read or looked up.
 func (in *SpawnAgentInput) complete(env Env, r *agent.SpawnRequest) (err error) {
 	if in.Branch != "" && !in.Worktree {
 		return invalid("branch", "needs worktree")

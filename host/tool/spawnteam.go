@@ -7,7 +7,7 @@ import (
 	"github.com/swarmhost/swarm/host/agent"
 )
 
-// SpawnTeamInput says which team to make.
+// SpawnTeamInput is the input of [SpawnTeam].
 type SpawnTeamInput struct {
 	TeamName    string   `json:"teamName" jsonschema:"Name of the team: letters, digits, hyphens and underscores" schema:"min=1"`
 	Description string   `json:"description,omitempty" jsonschema:"What the team is for"`
@@ -23,7 +23,7 @@ type SpawnTeamOutput struct {
 	Error    string   `json:"error,omitempty" jsonschema:"Why there is no new team"`
 }
 
-// SpawnTeam makes a team whose leader is the caller.
+// SpawnTeam creates a team whose leader is the caller.
 func SpawnTeam(ctx context.Context, env Env, in SpawnTeamInput) (SpawnTeamOutput, error) {
 	return spawnTeam.do(ctx, env, in)
 }
@@ -34,7 +34,7 @@ var spawnTeam = &definition[SpawnTeamInput, SpawnTeamOutput]{
 		Title:       "Make a team",
 		Set:         Teams,
 		Leader:      true,
-		Description: `Make a team of agents, with the caller as its leader. Only the leader can spawn and kill its agents.`,
+		Description: `Create a team of agents, with the caller as its leader. Only the leader can spawn and kill its agents.`,
 	},
 	run: func(ctx context.Context, h *host.Host, env Env, in SpawnTeamInput) (SpawnTeamOutput, error) {
 		dir, err := env.dir("")

@@ -13,7 +13,7 @@ import (
 type Task struct {
 	ID           string    `json:"id" jsonschema:"ID of the task"`
 	Title        string    `json:"title" jsonschema:"What is to be done"`
-	Description  string    `json:"description,omitempty" jsonschema:"More about it"`
+	Description  string    `json:"description,omitempty" jsonschema:"Details"`
 	Priority     string    `json:"priority" jsonschema:"How soon" schema:"enum=high|normal|low"`
 	Status       string    `json:"status" jsonschema:"How far it is" schema:"enum=pending|in_progress|completed"`
 	Owner        string    `json:"owner,omitempty" jsonschema:"ID of the member that claimed it"`
@@ -26,7 +26,7 @@ type Task struct {
 	CompletedAt  Timestamp `json:"completedAt,omitzero" jsonschema:"When it was completed"`
 	Dependencies []string  `json:"dependencies" jsonschema:"IDs of tasks that must be completed first"`
 	Blocks       []string  `json:"blocks" jsonschema:"IDs of tasks that wait for it"`
-	Warning      string    `json:"warning,omitempty" jsonschema:"What to know about it"`
+	Warning      string    `json:"warning,omitempty" jsonschema:"Unusual facts about it"`
 }
 
 // TaskOutput is a task after a change.
@@ -43,7 +43,7 @@ type TaskCreateInput struct {
 	Description  string   `json:"description,omitempty" jsonschema:"Details"`
 	Priority     string   `json:"priority,omitempty" jsonschema:"How soon" schema:"default=normal,enum=high|normal|low"`
 	Dependencies []string `json:"dependencies,omitempty" jsonschema:"IDs of tasks to do first"`
-	Assignee     string   `json:"assignee,omitempty" jsonschema:"Who it is for"`
+	Assignee     string   `json:"assignee,omitempty" jsonschema:"Member that it is for"`
 }
 
 // TaskClaimInput names a task that the caller takes.
@@ -137,7 +137,7 @@ var taskUpdate = &definition[TaskUpdateInput, TaskOutput]{
 		Title:       "Move a task on",
 		Set:         Teams,
 		Member:      true,
-		Description: `Move a task on: pending, in_progress, completed. Its owner or the leader completes it.`,
+		Description: `Move a task forward: pending, in_progress, completed. Only its owner or the leader completes it.`,
 		Idempotent:  true,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in TaskUpdateInput) (TaskOutput, error) {

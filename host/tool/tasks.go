@@ -24,7 +24,7 @@ type BackgroundShell struct {
 	ID          string       `json:"id" jsonschema:"ID for BashOutput and KillShell"`
 	PID         int          `json:"pid,omitempty" jsonschema:"Main process while it runs" schema:"number"`
 	Command     string       `json:"command" jsonschema:"Command line"`
-	Description string       `json:"description,omitempty" jsonschema:"What Bash was told about it"`
+	Description string       `json:"description,omitempty" jsonschema:"Description that Bash was given"`
 	StartedAt   Timestamp    `json:"started_at" jsonschema:"When it was started"`
 	EndedAt     Timestamp    `json:"ended_at,omitzero" jsonschema:"When it ended"`
 	Status      shell.Status `json:"status" jsonschema:"How it is" schema:"enum=running|completed|killed|error"`
@@ -43,7 +43,7 @@ var tasks = &definition[TasksInput, TasksOutput]{
 		Name:        "tasks",
 		Title:       "List background shells",
 		Set:         Shells,
-		Description: `List the background shells that run.`,
+		Description: `List the running background shells, with their ids.`,
 		ReadOnly:    true,
 		Idempotent:  true,
 	},

@@ -20,8 +20,8 @@ type Tool struct {
 	// Member says that it acts in a team that exists. The caller may leave out
 	// teamName if it is an agent of a team, or leads exactly one from its worker.
 	Member bool
-	// Leader says that only the leader of a team gets anything but a refusal, or who
-	// makes one.
+	// Leader says that the tool refuses everyone except the leader of a team, or the
+	// creator of a new one.
 	Leader bool
 	// ReadOnly: it changes nothing. Destructive: it may end something. Idempotent:
 	// the same call again changes nothing more.
@@ -44,11 +44,11 @@ type Result struct {
 	Output any
 	// Failed says that the output's success is false.
 	Failed bool
-	// OnlyCommand says that the tool did its work although Failed is set: what failed
-	// is the command that it ran, by its own exit code.
+	// OnlyCommand says that the tool did its work although Failed is set: the command that
+	// it ran has failed, by its own exit code.
 	OnlyCommand bool
-	// Task is the id of the background shell as which a command goes on that the call has
-	// waited for; empty: there is none. See [BashOutcome].
+	// Task is the id of the background shell in which a command of the call continues;
+	// empty if there is none. See [BashOutcome].
 	Task string
 	// Err is why, if it is known as more than a text; an [InputError] for input
 	// that does not fit the schema.
@@ -102,9 +102,9 @@ type Set string
 const (
 	// Shells run commands, in the foreground and in the background of a session.
 	Shells Set = "shells"
-	// Workers look after workers that outlive the session.
+	// Workers manage workers that outlive the session.
 	Workers Set = "workers"
-	// Teams are for agents that work together, and for who leads them.
+	// Teams are for agents that work together, and for their leaders.
 	Teams Set = "teams"
 )
 

@@ -13,14 +13,14 @@ import (
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
-// Worker is a worker as the tools of workers tell of it.
+// Worker is a worker in the answers of tools.
 type Worker struct {
 	ID        string    `json:"id" jsonschema:"ID of the worker, and of its task in the protocol"`
 	Name      string    `json:"name" jsonschema:"Name of the worker"`
 	Status    string    `json:"status" jsonschema:"Its status; lost: its exit will never be known; unknown: its backend can't be asked" schema:"enum=starting|running|stopped|lost|unknown"`
 	Reason    string    `json:"reason,omitempty" jsonschema:"More about the status"`
 	State     string    `json:"state,omitempty" jsonschema:"What an agent does, as its screen shows: working, idle, blocked, unknown"`
-	Question  string    `json:"question,omitempty" jsonschema:"What a blocked agent asks; a person or the leader has to answer"`
+	Question  string    `json:"question,omitempty" jsonschema:"Question of a blocked agent; a person or the leader has to answer"`
 	Choices   []string  `json:"choices,omitempty" jsonschema:"The answers that it offers"`
 	ExitCode  *int      `json:"exit_code,omitempty" jsonschema:"Exit code of the main process, 128+n after signal n" schema:"number"`
 	Signal    string    `json:"signal,omitempty" jsonschema:"Signal that ended the main process"`
@@ -97,7 +97,7 @@ func findWorker(ctx context.Context, h *host.Host, name string) (host.Worker, er
 	return ws[0], nil
 }
 
-// WorkerListInput says which workers to list.
+// WorkerListInput is the input of [WorkerList].
 type WorkerListInput struct {
 	All bool   `json:"all,omitempty" jsonschema:"Also those that have ended" schema:"default=false"`
 	Tag string `json:"tag,omitempty" jsonschema:"Only those with this tag"`
@@ -125,7 +125,7 @@ var workerList = &definition[WorkerListInput, WorkerListOutput]{
 	tool: Tool{
 		Name:        "worker-list",
 		Title:       "List workers",
-		Description: `List the running workers of all sessions. Background shells are listed by tasks.`,
+		Description: `List the running workers of all sessions. For background shells use tasks.`,
 		Set:         Workers,
 		ReadOnly:    true,
 		Idempotent:  true,
@@ -156,14 +156,14 @@ type WorkerStatusInput struct {
 	Name string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
 }
 
-// WorkerStatusOutput is how a worker is.
+// WorkerStatusOutput is the output of [WorkerStatus].
 type WorkerStatusOutput struct {
 	outcome
 	Worker *Worker `json:"worker,omitempty" jsonschema:"The worker"`
 	Error  string  `json:"error,omitempty" jsonschema:"Why there is no answer"`
 }
 
-// WorkerStatus tells how a worker is.
+// WorkerStatus returns the status of a worker.
 func WorkerStatus(ctx context.Context, env Env, in WorkerStatusInput) (WorkerStatusOutput, error) {
 	return workerStatus.do(ctx, env, in)
 }
@@ -172,7 +172,7 @@ var workerStatus = &definition[WorkerStatusInput, WorkerStatusOutput]{
 	tool: Tool{
 		Name:        "worker-status",
 		Title:       "How a worker is",
-		Description: `Return how a worker is, running or ended: exit code, command, times; of an agent what it asks.`,
+		Description: `Return the status of a worker, running or ended: exit code, command, times; an agent's question.`,
 		Set:         Workers,
 		ReadOnly:    true,
 		Idempotent:  true,

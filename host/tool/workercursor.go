@@ -9,13 +9,13 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// cursor is a place in the output of one worker, behind what somebody has read. It is
+// cursor is a position in the output of one worker, after the part that was read. It is
 // opaque to callers. Its zero value is the beginning.
 type cursor struct {
-	// id is that of the worker: one that is respawned begins anew.
+	// id is the id of the worker: a respawned worker starts again.
 	id string
-	// at is when the last piece that was read was written, same how many pieces of that
-	// very time were read.
+	// at is the time of the last piece that was read, same the number of pieces with that
+	// time that were read.
 	at   time.Time
 	same int
 	// bytes is how much output there was up to here, with what was dropped.
@@ -32,7 +32,7 @@ func (c cursor) String() string {
 }
 
 // parseCursors reads cursors that are separated by commas, by the ids of their workers.
-// problem says what is wrong with the text.
+// problem describes a mistake in the text.
 func parseCursors(text string) (cursors map[string]cursor, problem string) {
 	cursors = map[string]cursor{}
 	if text == "" {
@@ -67,7 +67,7 @@ type follower struct {
 	passed int
 	from   cursor
 	begun  bool
-	// lost is how much was dropped before it could be read.
+	// lost is how much was dropped unread.
 	lost int64
 }
 

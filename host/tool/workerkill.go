@@ -8,11 +8,11 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// WorkerKillInput says which worker to end, and how.
+// WorkerKillInput is the input of [WorkerKill].
 type WorkerKillInput struct {
 	Name string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
-	// Force and Timeout take the place of what the policy says.
-	Force   bool `json:"force" jsonschema:"End with SIGKILL what is alive after timeout" schema:"default=true"`
+	// Force and Timeout override the worker's policy.
+	Force   bool `json:"force" jsonschema:"Send SIGKILL to processes still alive after timeout" schema:"default=true"`
 	Timeout int  `json:"timeout,omitempty" jsonschema:"Ms to wait before that" schema:"over=0"`
 }
 
@@ -36,7 +36,7 @@ var workerKill = &definition[WorkerKillInput, WorkerKillOutput]{
 	tool: Tool{
 		Name:  "worker-kill",
 		Title: "Kill a worker",
-		Description: `End a worker and every process it started: gently, then by SIGKILL. Returns when none is left.
+		Description: `End a worker and every process it started: gently first, then with SIGKILL. Returns when all have ended.
 Its worktree stays.`,
 		Set:         Workers,
 		Destructive: true,
@@ -63,7 +63,8 @@ func runWorkerKill(ctx context.Context, h *host.Host, env Env, in WorkerKillInpu
 		return h.Kill(ctx, host.Selection{Names: []string{w.ID}}, req)
 	}
 	if caller, err := h.Caller(ctx); err == nil && caller.WorkerID == w.ID {
-		// Its end would take the answer with it; whether it may is known before.
+		// The worker's end would also end the caller before the answer; the rights are
+		// checked first.
 		if err := mayEnd(ctx, h, caller, w.Team); err != nil {
 			return WorkerKillOutput{}, err
 		}

@@ -18,7 +18,7 @@ import (
 // model without cutting it themselves.
 const maxCharacters = 30000
 
-// WorkerOutputInput says which output to read.
+// WorkerOutputInput is the input of [WorkerOutput].
 type WorkerOutputInput struct {
 	Name   string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
 	Cursor string `json:"cursor,omitempty" jsonschema:"cursor of the last answer, to read on"`
@@ -26,10 +26,10 @@ type WorkerOutputInput struct {
 	Grep   string `json:"grep,omitempty" jsonschema:"Regular expression: only lines that match"`
 }
 
-// WorkerOutputOutput is a part of what a worker wrote.
+// WorkerOutputOutput is the output of [WorkerOutput].
 type WorkerOutputOutput struct {
 	outcome
-	Output   string `json:"output" jsonschema:"What it wrote, standard output and error merged, without terminal sequences"`
+	Output   string `json:"output" jsonschema:"Its output, standard output and error merged, without terminal sequences"`
 	Cursor   string `json:"cursor" jsonschema:"For the next call: where this output ends"`
 	More     bool   `json:"more,omitempty" jsonschema:"There is more output already: call again with cursor"`
 	Dropped  int64  `json:"dropped,omitempty" jsonschema:"Bytes before this output that are not in any answer: no longer kept, or older than what fits" schema:"number"`
@@ -62,7 +62,7 @@ func (out WorkerOutputOutput) text() string {
 	return b.String()
 }
 
-// WorkerOutput reads what a worker wrote.
+// WorkerOutput reads the output of a worker.
 func WorkerOutput(ctx context.Context, env Env, in WorkerOutputInput) (WorkerOutputOutput, error) {
 	return workerOutput.do(ctx, env, in)
 }
@@ -71,8 +71,8 @@ var workerOutput = &definition[WorkerOutputInput, WorkerOutputOutput]{
 	tool: Tool{
 		Name:  "worker-output",
 		Title: "Read a worker's output",
-		Description: `Return what a worker wrote: the newest part, or with cursor what came after it. Wait for more
-with worker-wait.`,
+		Description: `Return the output of a worker: the newest part, or with cursor the part after it. To wait
+for more use worker-wait.`,
 		Set:        Workers,
 		ReadOnly:   true,
 		Idempotent: true,
@@ -90,7 +90,7 @@ func runWorkerOutput(ctx context.Context, h *host.Host, _ Env, in WorkerOutputIn
 	if err != nil {
 		return WorkerOutputOutput{}, err
 	}
-	// Looked at before it is read: nothing is written after an end.
+	// The status is read before the output: nothing is written after an end.
 	w, err := findWorker(ctx, h, in.Name)
 	if err != nil {
 		return WorkerOutputOutput{}, err
@@ -139,20 +139,20 @@ type outputReader struct {
 	limit int
 	// newest says to keep the newest part, not the oldest.
 	newest bool
-	// over says that nothing will be written any more.
+	// over says that the output is complete.
 	over bool
 
-	// shown is for the newest part, open for what a cursor reads on.
+	// shown is for the newest part, open for the part after a cursor.
 	shown shownLines
 	open  openLines
 	// lines are whole lines, size how many characters they have.
 	lines []string
 	size  int
-	// mixed says that a line was taken while one of the other stream was open.
+	// mixed says that a line was taken while a line of the other stream was open.
 	mixed bool
 	// end is behind the last line that was taken.
 	end cursor
-	// cut is how many bytes of lines were taken away again.
+	// cut is how many bytes of lines were removed again.
 	cut  int64
 	more bool
 }
@@ -214,14 +214,14 @@ func (r *outputReader) take(text string) bool {
 	return true
 }
 
-// wants reports whether a line is asked for.
+// wants reports whether a line is selected.
 func (r *outputReader) wants(line string) bool {
 	return r.grep == nil || screen.Matches(r.grep, []byte(line))
 }
 
-// finish adds lines that have no end, if there is nothing else to tell, such as the
-// question of a program, or if they will have none. Those that the cursor is behind
-// are added in any case.
+// finish adds unfinished lines, such as the question of a program, if there is nothing else
+// to return, or if they will never be finished. Lines before the cursor are added in any
+// case.
 func (r *outputReader) finish() {
 	if r.newest {
 		r.shown.close()
@@ -241,7 +241,7 @@ func (r *outputReader) finish() {
 	}
 }
 
-// text is what was kept, the newest part of it if one line is too long.
+// text returns the kept lines, or the newest part if one line is too long.
 func (r *outputReader) text() string {
 	text := strings.Join(r.lines, "")
 	if over := utf8.RuneCountInString(text) - r.limit; over > 0 && r.newest {

@@ -14,7 +14,7 @@ type WorkerSendInput struct {
 	Enter bool   `json:"enter" jsonschema:"Press Enter after it" schema:"default=true"`
 }
 
-// WorkerSendOutput says whether the worker has the text.
+// WorkerSendOutput is the output of [WorkerSend].
 type WorkerSendOutput struct {
 	outcome
 	Pending   bool `json:"pending,omitempty" jsonschema:"The worker has it, and has not read all of it yet"`
@@ -36,8 +36,8 @@ var workerSend = &definition[WorkerSendInput, WorkerSendOutput]{
 	tool: Tool{
 		Name:  "worker-send",
 		Title: "Type into a worker",
-		Description: `Type text into a worker and press Enter. It needs a terminal (backend tmux) or stdin; not at an
-agent's dialog. Read the answer with worker-output.`,
+		Description: `Type text into a worker and press Enter. The worker needs a terminal (backend tmux) or stdin.
+Nothing is typed at an agent's dialog. Read the answer with worker-output.`,
 		Set: Workers,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in WorkerSendInput) (WorkerSendOutput, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-// WorkerSpawnInput says what worker to start.
+// WorkerSpawnInput is the input of [WorkerSpawn].
 type WorkerSpawnInput struct {
 	Name     string   `json:"name" jsonschema:"Its name: letters, digits, hyphens" schema:"min=1"`
 	Command  []string `json:"command" jsonschema:"Program and arguments, no shell" schema:"min=1"`
@@ -24,7 +24,7 @@ type WorkerSpawnInput struct {
 type WorkerSpawnOutput struct {
 	outcome
 	Worker   *Worker  `json:"worker,omitempty" jsonschema:"The new worker"`
-	Warnings []string `json:"warnings,omitempty" jsonschema:"What to know about it"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"Problems that did not make it fail"`
 	Error    string   `json:"error,omitempty" jsonschema:"Why there is no new worker"`
 }
 
@@ -37,8 +37,8 @@ var workerSpawn = &definition[WorkerSpawnInput, WorkerSpawnOutput]{
 	tool: Tool{
 		Name:  "worker-spawn",
 		Title: "Start a worker",
-		Description: `Start a command that goes on after this session, until it ends or is killed. Returns once it
-runs. For what belongs to this session use Bash.`,
+		Description: `Start a command as a worker, which outlives this session until it ends or is killed. Returns
+once it runs. For a command of this session use Bash.`,
 		Set: Workers,
 	},
 	run: runWorkerSpawn,

@@ -19,7 +19,7 @@ import (
 // maxWait is how long a call waits at most: several clients give up after a minute.
 const maxWait = 50 * time.Second
 
-// WorkerWaitInput says what to wait for.
+// WorkerWaitInput is the input of [WorkerWait].
 type WorkerWaitInput struct {
 	Names   []string `json:"names" jsonschema:"Names of the workers" schema:"min=1"`
 	For     string   `json:"for,omitempty" jsonschema:"All of them, or any one" schema:"default=all,enum=all|any"`
@@ -29,7 +29,7 @@ type WorkerWaitInput struct {
 	Cursor  string   `json:"cursor,omitempty" jsonschema:"Of an earlier answer: match only later output"`
 }
 
-// WorkerWaitOutput is how the workers are after the wait.
+// WorkerWaitOutput is the output of [WorkerWait].
 type WorkerWaitOutput struct {
 	outcome
 	Pending bool           `json:"pending,omitempty" jsonschema:"The time was over before: call again with cursor"`
@@ -41,10 +41,10 @@ type WorkerWaitOutput struct {
 // AwaitedState is one of the workers that were waited for.
 type AwaitedState struct {
 	Name     string `json:"name" jsonschema:"Name of the worker"`
-	Done     bool   `json:"done" jsonschema:"What was waited for has happened"`
+	Done     bool   `json:"done" jsonschema:"The awaited event has happened"`
 	Status   string `json:"status" jsonschema:"Its status" schema:"enum=starting|running|stopped|lost|unknown"`
 	State    string `json:"state,omitempty" jsonschema:"What an agent does, if a state was waited for: working, idle, blocked, unknown"`
-	Question string `json:"question,omitempty" jsonschema:"What a blocked agent asks"`
+	Question string `json:"question,omitempty" jsonschema:"Question of a blocked agent"`
 	ExitCode *int   `json:"exit_code,omitempty" jsonschema:"Exit code once it has ended, 128+n after signal n" schema:"number"`
 	Signal   string `json:"signal,omitempty" jsonschema:"Signal that ended it"`
 	Matched  string `json:"matched,omitempty" jsonschema:"The line that matched"`
@@ -59,8 +59,8 @@ var workerWait = &definition[WorkerWaitInput, WorkerWaitOutput]{
 	tool: Tool{
 		Name:  "worker-wait",
 		Title: "Wait for workers",
-		Description: `Wait until workers have ended, or have written a line that matches pattern. Do not poll. If the
-answer says pending, the time was over first: call again with its cursor.`,
+		Description: `Wait until workers have ended, or have written a line that matches pattern. Do not
+poll. If the answer says pending, the time was over: call again with its cursor.`,
 		Set:        Workers,
 		ReadOnly:   true,
 		Idempotent: true,
@@ -106,7 +106,7 @@ func runWorkerWait(ctx context.Context, h *host.Host, env Env, in WorkerWaitInpu
 			cancel()
 		}
 		if in.For == "any" {
-			cancel() // what the others have seen until now counts, too
+			cancel() // events that the others have seen until now count too
 		}
 	}
 	waiting.Wait()
@@ -119,7 +119,7 @@ func runWorkerWait(ctx context.Context, h *host.Host, env Env, in WorkerWaitInpu
 	return waited(all, in.For == "any"), nil
 }
 
-// awaitedStates are the states that end a wait until that one; nil: only an end does.
+// awaitedStates are the states that end a wait for the given one; nil if only an end does.
 func awaitedStates(until string) []profile.State {
 	switch until {
 	case "", "ended":
@@ -162,13 +162,13 @@ type awaited struct {
 	h       *host.Host
 	worker  host.Worker
 	pattern *regexp.Regexp
-	// states are those in which it is done, too; nil: none.
+	// states are the states that end the wait, too; it may be nil.
 	states []profile.State
 	*follower
 
 	done    bool
 	matched string
-	// lines are those that were finished by the piece that is looked at.
+	// lines are the lines that the current piece has finished.
 	lines []string
 	shown shownLines
 }
@@ -204,8 +204,8 @@ func (a *awaited) wait(ctx context.Context) error {
 	return a.h.Wait(ctx, host.Selection{Names: []string{a.worker.ID}}, func(w host.Worker) { a.worker, a.done = w, true })
 }
 
-// look looks for the pattern in a piece of output, also in a line that has no end yet:
-// questions have none.
+// look searches a piece of output for the pattern, including an unfinished line: a question
+// has no line end.
 func (a *awaited) look(o swarm.Output) error {
 	if !a.isNew(o) {
 		return nil

@@ -31,7 +31,7 @@ type AdoptRequest struct {
 
 // AdoptOutcome says what came of one worker.
 type AdoptOutcome struct {
-	// Worker is as it is now.
+	// Worker is the worker in its present state.
 	Worker Worker
 	// Known says that it was in the registry before.
 	Known bool
@@ -45,10 +45,10 @@ const adoptLimit = time.Minute
 // maxListWarnings is how many workers that can't be adopted are named.
 const maxListWarnings = 20
 
-// Adopt enters workers into the registry that a backend finds in its engine and that
-// were spawned by another host. From then on they are as if they had been spawned
-// here; those who had them before have them as well. A worker that is known already
-// stays as it is, and one whose name is taken here is an [ErrExists] in its outcome.
+// Adopt enters workers into the registry that a backend finds in its engine and that were
+// spawned by another host. From then on they are like workers that were spawned here; hosts
+// that had them before keep them as well. A known worker is not changed, and one whose name
+// is taken here is an [ErrExists] in its outcome.
 //
 // A name that the engine does not know is an [ErrNotFound], and nothing was adopted
 // then. Workers that the backend can't tell enough of are left out, with a warning.
@@ -189,8 +189,8 @@ func (e *notListedError) Error() string {
 }
 func (e *notListedError) Is(target error) bool { return target == ErrNotFound }
 
-// adoptedRecord returns the record of a worker that somebody else has spawned. What
-// only that host knew, such as how long to keep its record, is as by default.
+// adoptedRecord returns the record of a worker that another host has spawned. Facts that
+// only that host knew, such as its retention, get their defaults.
 func (h *Host) adoptedRecord(e catalog.Entry, l swarm.Listed) registry.Record {
 	s := l.Spec
 	rec := registry.Record{

@@ -32,9 +32,9 @@ func (e *AmbiguousNameError) Hint() string {
 // Is reports whether the error is an [ErrNotFound].
 func (e *AmbiguousNameError) Is(target error) bool { return target == ErrNotFound }
 
-// ByAgent returns the selection with the worker of an agent in place of each name that
-// no worker has and the agent does. Several such agents are an [AmbiguousNameError]. A
-// name of neither stays as it is.
+// ByAgent returns the selection with the worker of an agent in place of each name that no
+// worker has and the agent does. Several such agents are an [AmbiguousNameError]. A name of
+// neither is not changed.
 func (h *Host) ByAgent(ctx context.Context, sel Selection) (Selection, error) {
 	if len(sel.Names) == 0 {
 		return sel, nil

@@ -305,7 +305,7 @@ func TestKillRecorded(t *testing.T) {
 		}
 	}
 
-	// What can't be done undoes the record of the end, which the next one writes.
+	// A failure undoes the record of the end, which the next call writes.
 	r.spawn(t, "c", "one", asAgent)
 	out := r.kill(t, Selection{Names: []string{"c"}}, KillRequest{Recorded: func(context.Context, *registry.Tx, registry.Record) error {
 		return errors.New("no")

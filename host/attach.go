@@ -10,9 +10,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Attach returns the program that connects a person's terminal with a running
-// worker. It is run in the place of the caller, who closes the host before. Who is at
-// a terminal can end what runs there: of a team's worker that is the leader's.
+// Attach returns the program that connects a person's terminal with a running worker. It
+// replaces the caller, which closes the host before. A person at a terminal can end the
+// programs there: for a team's worker that needs the leader's right.
 func (h *Host) Attach(ctx context.Context, name string) (swarm.Attachment, error) {
 	recs, _, err := h.choose(ctx, Selection{Names: []string{name}})
 	if err != nil {

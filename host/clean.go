@@ -39,11 +39,10 @@ type CleanOutcome struct {
 	WorkspaceRemoved bool
 }
 
-// Clean removes what is left of stopped workers: workspace, run directory,
-// record. With All or Tag it passes over workers that run; a running worker that
-// is named is an [ErrRunning] in its outcome. An unknown name is an
-// [ErrNotFound], and nothing was touched then, nor if one of them is of a team that
-// the caller does not lead.
+// Clean removes stopped workers with their workspaces, run directories and records. With
+// All or Tag it skips running workers; a running worker that is named is an [ErrRunning] in
+// its outcome. An unknown name is an [ErrNotFound], and nothing was touched then, nor if
+// one of them is of a team that the caller does not lead.
 func (h *Host) Clean(ctx context.Context, sel Selection, req CleanRequest) ([]CleanOutcome, error) {
 	recs, _, err := h.chooseNamed(ctx, sel)
 	if err != nil {
@@ -105,7 +104,7 @@ func (h *Host) Clean(ctx context.Context, sel Selection, req CleanRequest) ([]Cl
 	return told, nil
 }
 
-// cleanOne removes what is left of one worker that has ended.
+// cleanOne removes one worker that has ended.
 func (h *Host) cleanOne(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
 	if err := h.cleanLocked(ctx, rec, req, out); err != nil {
 		out.Err = fmt.Errorf("cannot clean worker '%s': %w", rec.Name, err)
@@ -120,7 +119,7 @@ func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRe
 	defer unlock()
 	reg, now, err := h.recordCleaned(ctx, rec, out.Worker)
 	if errors.Is(err, registry.ErrFull) {
-		// What is removed anyway may be what fills the disk.
+		// The output is removed anyway, and may be what fills the disk.
 		if err = h.dir.DropOutput(rec.ID); err == nil {
 			reg, now, err = h.recordCleaned(ctx, rec, out.Worker)
 		}

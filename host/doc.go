@@ -45,8 +45,8 @@
 //
 // # Rooms
 //
-// What a verb needs is in packages of its own: host/statedir has paths, locks and run
-// directories, host/store opens the registry, host/caller finds out who calls,
+// The verbs build on packages of their own: host/statedir has paths, locks and run
+// directories, host/store opens the registry, host/caller identifies the caller,
 // host/backend talks to plugins, and host/pluginadmin installs and lists them. They do not
 // know the Host.
 //

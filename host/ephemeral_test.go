@@ -137,7 +137,7 @@ func TestHistoryOfInterruptedSpawns(t *testing.T) {
 	}
 }
 
-// What a kill with the removal of the workspace leaves of an ephemeral worker.
+// A kill with the removal of the workspace removes everything of an ephemeral worker.
 func TestEphemeralWorkspace(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

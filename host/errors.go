@@ -11,8 +11,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// The errors of the host. Those of the contract, such as
-// [swarm.ErrInvalidSpec], come through as they are.
+// The errors of the host. Errors of the contract, such as [swarm.ErrInvalidSpec], are
+// returned unchanged.
 var (
 	// ErrNotFound: no such worker; always a [NotFoundError].
 	ErrNotFound = store.ErrNotFound
@@ -122,7 +122,7 @@ func (e *unsupportedError) Hint() string {
 	}
 }
 
-// survivorsError says what is left of a worker after a kill.
+// survivorsError names the processes that survived a kill.
 type survivorsError struct {
 	name      string
 	survivors []swarm.Process

@@ -90,8 +90,8 @@ func (b *fakeBackend) write(w fakeWorker) error {
 	return safefile.Replace(b.path(w.ID), raw, 0o600)
 }
 
-// tell does what a shim does when there is news of its worker: it writes that down and
-// makes an entry in the journal. What was killed does neither.
+// tell acts like a shim after a change of its worker: it writes the status and makes an
+// entry in the journal. A killed shim does neither.
 func (w fakeWorker) tell() error {
 	s := w.status()
 	if w.Spec.Local == nil || w.State == swarm.StateLost || w.State == swarm.StateRunning && s.Restarts == 0 && s.Completion == nil {

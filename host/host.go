@@ -92,9 +92,8 @@ func (h *Host) Signs(ctx context.Context, teamName string) (map[string]team.Sign
 	return h.liveness().Signs(ctx, teamName)
 }
 
-// Doctor looks at everything and says what is damaged or left over, see
-// [doctor.Examine]. wanted are the names of plugins that the caller's configuration asks
-// for.
+// Doctor examines everything and reports damage and leftovers, see [doctor.Examine]. The
+// names wanted are those of the plugins in the caller's configuration.
 func (h *Host) Doctor(ctx context.Context, rebuild bool, wanted ...string) ([]doctor.Finding, error) {
 	return doctor.Examine(ctx, doctor.Options{
 		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, Admin: h.Plugins(), History: h.history, Logger: h.log,

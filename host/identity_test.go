@@ -213,7 +213,7 @@ func TestOnlyTheLeaderHarms(t *testing.T) {
 		t.Errorf("history (-before +after):\n%s", diff)
 	}
 
-	// Texts are no harm, and workers of no team are anybody's.
+	// Input does no harm, and everyone may use workers without a team.
 	in := r.as(t, swarm.EnvToken+"="+r.token(t, "me"))
 	if outs, err := in.Send(t.Context(), Selection{Names: []string{"mate"}}, swarm.Input{Data: []byte("hi")}); err != nil || errorOfSent(outs) != nil {
 		t.Errorf("send: %v, %v", outs, err)

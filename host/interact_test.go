@@ -163,8 +163,8 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-// What the backend does not announce is refused before anything is made; the owner
-// is the host's business then.
+// A capability that the backend does not announce is refused before anything is made; the
+// host then watches the owner itself.
 func TestSpawnNeedsCapabilities(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

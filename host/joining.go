@@ -82,7 +82,7 @@ func retire(ctx context.Context, tx *registry.Tx, rec *registry.Record) error {
 	return ignoreNotFound(err)
 }
 
-// mayRejoin refuses to start the worker of an agent again that is none any more.
+// mayRejoin refuses to start the worker of a terminated agent again.
 func mayRejoin(ctx context.Context, tx *registry.Tx, rec *registry.Record) error {
 	if rec.Agent == "" {
 		return nil

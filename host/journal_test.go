@@ -77,8 +77,8 @@ func TestCallsLookAtTheirOwnWorkersOnly(t *testing.T) {
 	}
 }
 
-// What a shim told is recorded by the next call that changes something, whatever
-// backend that starts, and only then the entry goes.
+// The next changing call records the entry of a shim, whatever backend it starts, and only
+// then removes the entry.
 func TestJournalIsDrained(t *testing.T) {
 	t.Parallel()
 	for what, call := range map[string]func(t *testing.T, r *rig){
@@ -134,7 +134,8 @@ func TestJournalEntries(t *testing.T) {
 	}
 	w := r.spawn(t, "w", "one")
 
-	// What is no entry is none of its business; one of a worker that is gone goes.
+	// It ignores files that are not entries, and removes the entry of a worker that is
+	// gone.
 	r.note(t, "0gone0")
 	r.note(t, "No Entry")
 	r.note(t, w.ID+".9")

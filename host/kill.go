@@ -66,7 +66,7 @@ type KillEvent struct {
 
 // KillOutcome says what came of the kill of one worker.
 type KillOutcome struct {
-	// Worker is as it is now.
+	// Worker is the worker in its present state.
 	Worker Worker
 	// Result says what the backend did. It is zero if the worker had been
 	// stopped before.
@@ -108,7 +108,7 @@ func (h *Host) Kill(ctx context.Context, sel Selection, req KillRequest) ([]Kill
 		return nil, err
 	}
 	k := newKilling(h, req, recs)
-	// Who answers for the workers of a registry that can't be read in parts.
+	// They stand for the records that can't be read.
 	for _, w := range warnings {
 		k.warn(Warning{Text: w})
 	}
@@ -199,7 +199,7 @@ func (k *killing) run(ctx context.Context) {
 	defer beside.Wait()
 	defer k.telling.Wait()
 	asking.Go(func() {
-		// Who waits for a locked database can't be called back.
+		// A call that waits for a locked database can't be interrupted.
 		goOn := sync.OnceFunc(func() { close(k.requested) })
 		late := time.AfterFunc(requestLimit, goOn)
 		defer late.Stop()

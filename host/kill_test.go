@@ -177,7 +177,7 @@ func TestKillAgain(t *testing.T) {
 	}
 }
 
-// Who is stopped needs no plugin, and keeps what is known of its end.
+// A stopped worker needs no plugin, and its recorded end does not change.
 func TestKillStopped(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -285,7 +285,7 @@ func TestKillOfKill(t *testing.T) {
 	}
 }
 
-// What was killed before the caller gave up is recorded and told.
+// The ends of workers that were killed before the caller gave up are recorded and reported.
 func TestKillGivenUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -20,7 +20,7 @@ import (
 // record writes down what came of a batch of workers, in one transaction, sees
 // to their workspaces, and reports them.
 func (k *killing) record(ctx context.Context, batch []killed) {
-	// What happened has happened, even if the caller is gone by now.
+	// The end is recorded even if the caller is gone by now.
 	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 	failed := k.commit(rctx, batch)
@@ -214,7 +214,7 @@ func (k *killing) requestUnseen(ctx context.Context, p *backend.Peer, recs []reg
 			running = append(running, r)
 		}
 	}
-	// Who waits for a locked database can't be called back.
+	// A call that waits for a locked database can't be interrupted.
 	told := make(chan struct{})
 	k.telling.Go(func() {
 		defer close(told)

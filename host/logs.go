@@ -25,8 +25,8 @@ func (h *Host) Logs(ctx context.Context, name string, o swarm.OutputOptions, eac
 	if err != nil {
 		return err
 	}
-	// What was shown can't be taken back: only a read that showed nothing yet is
-	// tried again.
+	// Output that was shown can't be taken back: only a read that has shown nothing yet is
+	// repeated.
 	var failed error
 	begun := false
 	err = h.plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {

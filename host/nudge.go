@@ -129,7 +129,7 @@ type inputTerminal struct {
 
 func (t *inputTerminal) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
 	out, err := t.terminal.Input(ctx, in)
-	// What can't be given now was not given, if it is the backend that says so.
+	// Input that the backend itself reports as unavailable was not given.
 	refused := errors.Is(err, swarm.ErrUnavailable) && !errors.Is(err, plugin.ErrPluginGone) && ctx.Err() == nil
 	t.given, t.entered = t.given || !refused, t.entered || in.Enter
 	return out, err

@@ -125,8 +125,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// What a worker's record keeps of its plugin is used, not what the config of
-// the day says.
+// The plugin settings in a worker's record are used, not those of the present config.
 func TestRecordedPlugin(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

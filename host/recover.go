@@ -17,8 +17,8 @@ import (
 // recoverLimit is how long a call may spend on what others left behind.
 const recoverLimit = 10 * time.Second
 
-// recoverBackend settles all interrupted spawns of a backend that was started
-// for another reason. What can't be settled now is left to the next one.
+// recoverBackend settles all interrupted spawns of a backend that was started for
+// another reason. The next call settles the rest.
 func (h *Host) recoverBackend(ctx context.Context, reg *registry.Registry, p *backend.Peer, backend string) {
 	ctx, cancel := context.WithTimeout(ctx, recoverLimit)
 	defer cancel()

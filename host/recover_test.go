@@ -147,7 +147,7 @@ func TestCrashInSpawn(t *testing.T) {
 			if diff := cmp.Diff(want.alive, r.one.alive(t)); diff != "" {
 				t.Errorf("alive (-want +got):\n%s", diff)
 			}
-			// What was settled can be ended and cleaned.
+			// A settled worker can be ended and cleaned.
 			if out, err := r.Kill(t.Context(), Selection{All: true}, KillRequest{}); err != nil || errorOf(out) != nil {
 				t.Error(err, errorOf(out))
 			}

@@ -56,8 +56,8 @@ func (k *killing) removeAll(ctx context.Context, rec registry.Record, out *KillO
 	}
 }
 
-// removeLoop removes the state of a ralph worker's loop, so that a worker of this
-// name begins anew. What goes wrong is a warning.
+// removeLoop removes the state of a ralph worker's loop, so that a new worker of this name
+// starts from the beginning. A failure is a warning.
 func (k *killing) removeLoop(ctx context.Context, rec registry.Record, out *KillOutcome) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()

@@ -39,9 +39,9 @@ type RespawnRequest struct {
 	// respawn of the worker that the caller itself runs in; the worker's id is
 	// added. It must begin when its stdin ends.
 	Helper []string
-	// Answer is called if the caller runs in the worker, which goes on as it is
-	// until Answer has returned. What has to be said must be written by then, since
-	// Respawn may never return.
+	// Answer is called if the caller runs in the worker, which continues unchanged until
+	// Answer has returned. The answer must be written by then, since Respawn may never
+	// return.
 	Answer func(Worker)
 }
 
@@ -50,8 +50,8 @@ type RespawnRequest struct {
 // again if it is gone. It is killed before if it runs. The name stays, the id is
 // new, and the history links both.
 //
-// What can be found out before is found out before the worker is touched. If it
-// can't be started then, its old record stays: that of a worker that has ended.
+// All checks that are possible in advance are made before the worker is touched. If it
+// can't be started after that, its old record stays, as that of a worker that has ended.
 func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Worker, error) {
 	recs, _, err := h.chooseNamed(ctx, Selection{Names: []string{name}})
 	if err != nil {
@@ -265,8 +265,8 @@ func (r *respawning) mark(ctx context.Context, step string) error {
 	}))
 }
 
-// find looks what became of the old record. That of a worker which is kept for a
-// time only may have gone with its end or soon after.
+// find reads the present state of the old record. The record of a worker with a short
+// retention may have been removed with its end or soon after.
 func (r *respawning) find(ctx context.Context) error {
 	now, err := r.reg.Get(ctx, r.old.ID)
 	switch {

@@ -218,7 +218,7 @@ func TestRespawnThatFails(t *testing.T) {
 	}
 }
 
-// What is known to fail is found out before the worker is touched.
+// A respawn that is bound to fail is refused before the worker is touched.
 func TestRespawnChecksFirst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

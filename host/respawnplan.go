@@ -108,8 +108,8 @@ func sameWorkspace(now, before *registry.WorkspaceAsk) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// adopt takes note of what became of the worker whose place this one takes: now is
-// as it was last, replaces its record, nil if it is gone.
+// adopt records the end of the worker that this one replaces: now is its last state,
+// replaces its record, or nil if that is gone.
 func (p *plan) adopt(now registry.Record, replaces *registry.Record) {
 	p.replaces = replaces
 	if p.former != nil {

@@ -39,7 +39,7 @@ func TestScrubOnlyEnvironments(t *testing.T) {
 			if err := reg.Scrub(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			// What is erased is erased from the log too, which is emptied.
+			// Erased values are erased from the log too, which is emptied.
 			log, err := os.Stat(filepath.Join(r.opts.Dir, registry.File+"-wal"))
 			if err != nil {
 				t.Fatal(err)

@@ -16,9 +16,9 @@ type SignalRequest struct {
 	Mode *swarm.KillMode
 }
 
-// Signal sends a running worker a signal that is not meant to end it, and returns
-// at once. If it ends the worker nevertheless, that is an exit of its own. Whom a
-// team's worker may be signalled by is who may kill it.
+// Signal sends a running worker a signal that is not meant to end it, and returns at once.
+// If it ends the worker nevertheless, that is an exit of its own. Whoever may kill a team's
+// worker may signal it.
 func (h *Host) Signal(ctx context.Context, name string, req SignalRequest) (Worker, error) {
 	signal, err := swarm.ParseSignal(req.Signal)
 	if err != nil {

@@ -136,12 +136,12 @@ func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (_ Worker, err error
 	}
 	w := worker(p.rec)
 	apply(&w, p.status)
-	// What was started, even if it has ended by now.
+	// The process that was started, even if it has ended by now.
 	w.PID = p.status.Status.PID
 	return w, nil
 }
 
-// make carries out a plan. What it has made is in done.
+// make carries out a plan. It records its steps in done.
 func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *undo) error {
 	rec := &p.rec
 	err := reg.Change(ctx, p.enter)

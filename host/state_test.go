@@ -79,7 +79,7 @@ func TestStates(t *testing.T) {
 					}
 				}
 			}
-			// Who does not ask for states gets none, and nobody looks.
+			// A caller that does not ask for states gets none, and no screen is read.
 			looked = nil
 			if ws, _, err := r.Workers(t.Context(), Selection{}); err != nil || ws[1].State != nil || len(looked) > 0 {
 				t.Errorf("not asked for: %+v, %v, looked at %v", ws[1].State, err, looked)

@@ -10,10 +10,10 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// TakeNews returns one line that tells the agent of a worker what is waiting for it and
-// how to get it, and records that this was brought to it by how. It returns "" if
-// nothing is waiting that was not brought before, or if the worker is no member of a
-// team. The agent of a worker is its agent, the leader of a team, or both.
+// TakeNews returns one line that tells the agent of a worker what is waiting for it and how
+// to get it, and records that this was brought to it by how. It returns "" if nothing is
+// waiting that was not brought before, or if the worker is not a member of a team. The
+// agent of a worker is its agent, the leader of a team, or both.
 //
 // The line has counts and fixed words, and nothing that another member wrote. Of several
 // callers at once one gets it. Whoever gets it must show it: nobody else will.

@@ -59,7 +59,7 @@ func TestSweepOfSilence(t *testing.T) {
 	if got := statuses(); got[0] != team.Active {
 		t.Errorf("after the kill of another they are %s", got)
 	}
-	// Who calls is not silent.
+	// A caller is not silent.
 	if warnings, err := r.SweepTeam(t.Context(), "crew", r.get(t, "silent").ID); err != nil || len(warnings) > 0 {
 		t.Fatal(warnings, err)
 	}

@@ -59,7 +59,7 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Wo
 			h.remember(ctx, &w)
 			tell(w)
 		case StatusUnknown:
-			// Out of time is no answer.
+			// The end of the time is not an answer.
 			if !nearlyOver(ctx) {
 				h.remember(ctx, &w)
 				tell(w)

@@ -83,7 +83,7 @@ func (h *Host) sleeping(ctx context.Context, teamName string) (all []sleeper, er
 				}
 				rec, err := tx.Get(ctx, worker)
 				if errors.Is(err, registry.ErrNotFound) {
-					continue // a person, or one who is no member any more
+					continue // a person, or a former member
 				}
 				if err != nil {
 					return err

@@ -29,7 +29,7 @@ func (h *Host) watcher() *watch.Watcher {
 	})
 }
 
-// killDisowned kills a worker whose owner has ended. One that is gone is no error.
+// killDisowned kills a worker whose owner has ended. A worker that is gone is not an error.
 func (h *Host) killDisowned(ctx context.Context, r registry.Record) (killed bool, err error) {
 	outs, err := h.Kill(ctx, Selection{Names: []string{r.ID}}, KillRequest{Allowed: true})
 	for _, out := range outs {

@@ -88,7 +88,7 @@ func TestWatch(t *testing.T) {
 			r.spawn(t, "early", "two", ephemeral)
 			r.one.end(t, "before", swarm.Exit{Code: 1})
 			w := r.watch(t)
-			// What it found when it began is told like all that follows.
+			// Ends that it finds at its beginning are reported like all later ones.
 			w.expect(t, "[before] FAILED: exit status 1")
 			late := r.spawn(t, "late", "one", ephemeral)
 			w.expect(t, "[late] SPAWNED")

@@ -85,9 +85,9 @@ func stateEvent(s *AgentState, now time.Time) (kind history.Kind, text string, o
 	}
 }
 
-// TellOfLoop writes into the history what the loop of a ralph worker tells, such as
-// [Blocked]. The id is the worker's. What the last event of these kinds says
-// already is not written again.
+// TellOfLoop writes an event of the loop of a ralph worker, such as [Blocked], into the
+// history. The id is the worker's. It does nothing if the last event of these kinds has the
+// same text.
 func (h *Host) TellOfLoop(ctx context.Context, id string, kind history.Kind, text string) error {
 	reg, err := h.store.Writing(ctx)
 	if err != nil {

@@ -18,8 +18,8 @@ const (
 	StatusRunning WorkerStatus = "running"
 	// StatusStopped: nothing of it is left.
 	StatusStopped WorkerStatus = "stopped"
-	// StatusLost: its keeper is gone and its exit will never be known. What is
-	// alive of it nevertheless is in Worker.Survivors.
+	// StatusLost: its shim is gone and its exit will never be known. Processes that are
+	// still alive are in Worker.Survivors.
 	StatusLost WorkerStatus = "lost"
 	// StatusUnknown: its backend can't be asked; Worker.Reason says why.
 	StatusUnknown WorkerStatus = "unknown"

@@ -115,7 +115,7 @@ func (e *LinkError) Error() string {
 
 // PlatformError says that a program was built for another kind of machine.
 type PlatformError struct {
-	// What names the program; OS and Arch are those that it was built for.
+	// The program, and the system that it was built for.
 	What, OS, Arch string
 }
 

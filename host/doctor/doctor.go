@@ -35,12 +35,12 @@ const (
 	SeverityError Severity = "error"
 )
 
-// Finding is one thing that a doctor looked at.
+// Finding is the result of one check.
 type Finding struct {
 	Severity Severity
-	// Subject is what was looked at, such as "database" or "plugin tmux".
+	// Subject is the examined thing, such as "database" or "plugin tmux".
 	Subject string
-	// What is one line about it.
+	// The description of the finding in one line.
 	What string
 	// Mend says how to mend it; empty if there is nothing to mend.
 	Mend string
@@ -130,8 +130,8 @@ func (d *examiner) directory() {
 	}
 }
 
-// private finds out what others may do with a file. That of a symbolic link is
-// what it leads to.
+// private checks the permissions of a file for other users. For a symbolic link, these are
+// the permissions of its target.
 func (d *examiner) private(path string, want fs.FileMode) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

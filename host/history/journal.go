@@ -23,13 +23,13 @@ const (
 	reconcileLimit = 10 * time.Second
 )
 
-// Reconcile records what shims have told since the last call that changed something, and
-// tidies up. What it costs does not depend on how many workers there are. It is done
-// beside the main work, which it neither delays nor makes fail. busy says which workers
-// the call itself is about.
+// Reconcile records the journal entries of shims since the last changing call, and tidies
+// up. Its cost does not depend on the number of workers. It runs beside the main work,
+// which it neither delays nor makes fail. busy are the workers that the call itself is
+// about.
 //
-// A shim that was killed tells nothing, and neither does a worker without a shim: their
-// ends are found by package watch and by calls that are about them.
+// A killed shim makes no entry, and neither does a worker without a shim: package watch
+// finds their ends, and so do calls on them.
 func (h *History) Reconcile(ctx context.Context, reg *registry.Registry, busy func(id string) bool) {
 	ctx, cancel := context.WithTimeout(ctx, reconcileLimit)
 	defer cancel()

@@ -200,8 +200,7 @@ func (f *Follower) Next(ctx context.Context, worker string) ([]Event, error) {
 		events[i] = FromRow(e)
 	}
 	f.advance(events)
-	// Those of others need not be looked at again; a history that was made anew
-	// may be shorter.
+	// Events of other workers need not be read again; a rebuilt history may be shorter.
 	if f.last < last || len(events) == 0 {
 		f.last = last
 	}

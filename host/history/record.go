@@ -193,14 +193,14 @@ func (h *History) Report(ctx context.Context, rec registry.Record, s swarm.Statu
 }
 
 const (
-	// ReasonLost is the reason of a worker whose exit nobody knows.
+	// ReasonLost is the reason of a worker whose exit is unknown.
 	ReasonLost = "shim died, exit unknown"
 	// ReasonInterrupted is that of a worker whose spawn was interrupted.
 	ReasonInterrupted = "spawn was interrupted"
 )
 
-// RecordEnd writes into a record what a backend said of the worker's end. What
-// is recorded already stays: it was first hand.
+// RecordEnd writes the end that a backend reported into a record. It does not overwrite
+// recorded facts, which came from the shim.
 func RecordEnd(r *registry.Record, s swarm.Status) {
 	r.Step = ""
 	if !s.Started.IsZero() {

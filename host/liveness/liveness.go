@@ -17,10 +17,10 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Sweep records what has become of the agents of a team, or of all teams with an
-// empty name, since the last sweep: whose process has ended, who is silent. It stops
-// servers that nobody uses any more. What keeps it from some of it is in warnings.
-// Living are the ids of workers whose agents call at this moment: they are not silent.
+// Sweep records what has become of the agents of a team, or of all teams with an empty
+// name, since the last sweep: ended processes and silence. It stops servers without users.
+// Failures are in warnings. The ids in living are those of workers whose agents call at
+// this moment: they are not silent.
 //
 // Without agents it reads once and changes nothing.
 func (c *Checker) Sweep(ctx context.Context, teamName string, living ...string) (warnings []string, err error) {

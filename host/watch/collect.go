@@ -29,8 +29,8 @@ type Collected struct {
 	Warnings []string
 }
 
-// Collect does once what [Watcher.Watch] does as it goes, over all backends. What
-// one of them keeps it from doing is in the warnings.
+// Collect does once, over all backends, the work that [Watcher.Watch] does continuously.
+// Failures of a backend are in the warnings.
 func (h *Watcher) Collect(ctx context.Context) (Collected, error) {
 	if _, err := os.Lstat(filepath.Join(string(h.opts.Dir), registry.File)); err != nil {
 		reg, err := h.opts.Store.Reading(ctx)

@@ -1,8 +1,8 @@
 // Package watch finds the ends that no other call has recorded, has them recorded, and acts
-// on what is due: the end of an owner, of a retention time, of an agent's patience. It does so
-// once ([Watcher.Collect]) or until it is told to stop ([Watcher.Watch]), which any number of
-// processes may do at the same time. What the history says of an end is the business of
-// package history.
+// on due events: the end of an owner, of a retention time, of an agent's time without a
+// sign of life. It does so once ([Watcher.Collect]) or until its context ends
+// ([Watcher.Watch]), in any number of processes at the same time. Package history chooses
+// the words of an end.
 package watch
 
 import (

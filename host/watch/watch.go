@@ -88,7 +88,7 @@ type watching struct {
 	watched map[string]bool
 	later   map[string]retry
 	heard   chan heard
-	// owners are those of the running workers, who are waited for.
+	// owners are the owners of running workers; their ends are awaited.
 	owners map[proc.Identity]*owner
 	// beside gets what came of something that ran beside the loop, to be called by
 	// the loop.
@@ -331,7 +331,7 @@ func (w *watching) record(ctx context.Context, batch []heard) {
 		// They are asked for again, and then it is news again.
 		return
 	}
-	// What an ephemeral worker leaves goes with its shim.
+	// The files of an ephemeral worker are removed after the end of its shim.
 	if slices.ContainsFunc(published, func(t history.Written) bool { return t.Record.IsEphemeral() }) {
 		w.drop(ctx)
 	}

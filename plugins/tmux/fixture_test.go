@@ -129,7 +129,8 @@ func (w *worker) start() error {
 			w.t.Errorf("clean up: %v", err)
 		}
 	})
-	// As a host does. What it says of the window is what tmux said when it opened it.
+	// A host does the same. The place of the window is the one that tmux reported at its
+	// start.
 	_, err = w.backend.Status(w.t.Context(), h)
 	return err
 }

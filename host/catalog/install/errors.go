@@ -39,7 +39,7 @@ func (e *ArchiveError) Unwrap() error { return e.Err }
 // MismatchError says that a plugin's description differs from the name of its file.
 type MismatchError struct {
 	Path string
-	// What names the difference, such as "the name".
+	// The name of the different part, such as "the name".
 	What string
 	// Want is the expected value, Got that of the plugin.
 	Want, Got string

@@ -91,9 +91,9 @@
 //	    "changed"            as often as there is news in status.json
 //	    "ended"              as above
 //	complete id=a1b2 signal=SIGTERM grace=5000 force=1 mode=tree summary=All%20done
-//	    "ok"                 status.json says durably that the worker is done. What
-//	                         is there after the grace is killed as by the kill
-//	                         with these fields
+//	    "ok"                 status.json says durably that the worker is done. The
+//	                         processes that are left after the grace are killed as
+//	                         by the kill with these fields
 //	    "late"               it is being ended, has completed or has ended
 //	    "busy <text>"        it can't be written, such as on a full disk
 //	    The summary is escaped as in a URL: all but [A-Za-z0-9._-] is %XX.

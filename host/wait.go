@@ -156,7 +156,7 @@ func nearlyOver(ctx context.Context) bool {
 
 // waitBatch waits until at least one of the workers has ended.
 func (h *Host) waitBatch(ctx context.Context, p *backend.Peer, g *backend.Group, answer func(int, swarm.Status, error)) error {
-	if p.Has(swarm.CapWait) {
+	if p.Has(swarm.CapWatch) {
 		return p.Backend.WaitBatch(ctx, g.Handles(), func(i int, s swarm.Status, err error) { answer(g.At[i], s, err) })
 	}
 	select {

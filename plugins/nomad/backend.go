@@ -30,7 +30,6 @@ var (
 	_ swarm.Finder        = (*Backend)(nil)
 	_ swarm.Checker       = (*Backend)(nil)
 	_ swarm.Outputter     = (*Backend)(nil)
-	_ swarm.Waiter        = (*Backend)(nil)
 	_ swarm.Watcher       = (*Backend)(nil)
 	_ swarm.Signaller     = (*Backend)(nil)
 	_ swarm.Lister        = (*Backend)(nil)

@@ -62,9 +62,13 @@ func ended(t *testing.T, b *nomad.Backend, h swarm.Handle) swarm.Status {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	st, err := b.Wait(ctx, h)
+	var st swarm.Status
+	err := b.Watch(ctx, h, func(now swarm.Status) error {
+		st = now
+		return nil
+	})
 	if err != nil {
-		t.Fatalf("wait: %v", err)
+		t.Fatalf("watch: %v", err)
 	}
 	return st
 }

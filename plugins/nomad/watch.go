@@ -7,16 +7,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Wait waits for the end of the worker.
-func (b *Backend) Wait(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
-	var last swarm.Status
-	err := b.Watch(ctx, h, func(st swarm.Status) error {
-		last = st
-		return nil
-	})
-	return last, err
-}
-
 // Watch reports every change of the worker's state. It waits for an agent that is being
 // restarted.
 func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Status) error) error {

@@ -25,7 +25,6 @@ var (
 	_ swarm.Backend       = (*Backend)(nil)
 	_ swarm.BatchStatuser = (*Backend)(nil)
 	_ swarm.Outputter     = (*Backend)(nil)
-	_ swarm.Waiter        = (*Backend)(nil)
 	_ swarm.Finder        = (*Backend)(nil)
 	_ swarm.Checker       = (*Backend)(nil)
 	_ swarm.Inputter      = (*Backend)(nil)

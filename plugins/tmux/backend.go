@@ -24,7 +24,6 @@ var (
 	_ swarm.BatchStatuser = (*Backend)(nil)
 	_ swarm.Sweeper       = (*Backend)(nil)
 	_ swarm.Outputter     = (*Backend)(nil)
-	_ swarm.Waiter        = (*Backend)(nil)
 	_ swarm.Finder        = (*Backend)(nil)
 	_ swarm.Checker       = (*Backend)(nil)
 	_ swarm.Inputter      = (*Backend)(nil)
@@ -70,17 +69,6 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 		}
 	}
 	return h.encode()
-}
-
-// Wait returns when the worker no longer runs.
-func (b *Backend) Wait(ctx context.Context, raw swarm.Handle) (swarm.Status, error) {
-	h, err := decode(raw)
-	if err != nil {
-		return swarm.Status{}, err
-	}
-	s, err := shim.Wait(ctx, h.Dir, h.ID)
-	s.Where = h.where(h.Session, h.Name)
-	return s, err
 }
 
 // Watch reports the changes of the worker until it has ended.

@@ -167,7 +167,11 @@ func (w *worker) wait() swarm.Status {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
-	s, err := w.backend.Wait(ctx, w.handle)
+	var s swarm.Status
+	err := w.backend.Watch(ctx, w.handle, func(now swarm.Status) error {
+		s = now
+		return nil
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -27,7 +27,6 @@ var (
 	_ swarm.BatchStatuser = (*Backend)(nil)
 	_ swarm.Sweeper       = (*Backend)(nil)
 	_ swarm.Outputter     = (*Backend)(nil)
-	_ swarm.Waiter        = (*Backend)(nil)
 	_ swarm.Finder        = (*Backend)(nil)
 	_ swarm.Checker       = (*Backend)(nil)
 	_ swarm.Inputter      = (*Backend)(nil)

@@ -142,7 +142,6 @@ func TestPanics(t *testing.T) {
 func TestCapabilitiesThatAreMissing(t *testing.T) {
 	t.Parallel()
 	b := backendOf(t, stub{})
-	_, waitErr := b.Wait(t.Context(), swarm.Handle{})
 	_, findErr := b.Find(t.Context(), swarm.Lookup{})
 	_, sweepErr := b.Sweep(t.Context(), nil, nil)
 	outputErr := b.Output(t.Context(), swarm.Handle{}, swarm.OutputOptions{}, nil)
@@ -150,7 +149,7 @@ func TestCapabilitiesThatAreMissing(t *testing.T) {
 	_, screenErr := b.Screen(t.Context(), swarm.Handle{}, swarm.ScreenOptions{})
 	_, attachErr := b.Attach(t.Context(), swarm.Handle{}, swarm.AttachOptions{})
 	for _, err := range []error{
-		waitErr, findErr, sweepErr, outputErr, inputErr, screenErr, attachErr,
+		findErr, sweepErr, outputErr, inputErr, screenErr, attachErr,
 		b.Signal(t.Context(), swarm.Handle{}, swarm.SignalOptions{}),
 		b.Watch(t.Context(), swarm.Handle{}, nil),
 		b.Complete(t.Context(), swarm.Handle{}, "", swarm.KillOptions{}),

@@ -122,31 +122,6 @@ func (b *Backend) KillBatch(ctx context.Context, items []KillItem, each func(i i
 		})
 }
 
-// Wait implements [swarm.Waiter].
-func (b *Backend) Wait(ctx context.Context, h swarm.Handle) (status swarm.Status, err error) {
-	if gone := b.WaitBatch(ctx, []swarm.Handle{h}, func(_ int, s swarm.Status, e error) {
-		status, err = s, e
-	}); gone != nil {
-		return swarm.Status{}, gone
-	}
-	return status, err
-}
-
-// WaitBatch waits for any number of workers, as [Backend.KillBatch] ends them.
-func (b *Backend) WaitBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error {
-	return inBatches(ctx, b, hs,
-		func(ctx context.Context, part []swarm.Handle) (grpc.ServerStreamingClient[pb.WaitResponse], error) {
-			return b.rpc.Wait(ctx, &pb.WaitRequest{Handles: wire.Handles(part)})
-		},
-		func(i int, r *pb.WaitResponse) {
-			if r.GetError() != nil {
-				each(i, swarm.Status{}, wire.FromError(r.GetError()))
-				return
-			}
-			each(i, wire.FromWorkerStatus(r.GetStatus()), nil)
-		})
-}
-
 // batches splits handles that exceed one message.
 func batches[T any](all []T) iter.Seq[[]T] { return slices.Chunk(all, swarm.MaxBatch) }
 

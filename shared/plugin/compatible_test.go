@@ -83,12 +83,14 @@ func useBackend(t *testing.T, b *plugin.Backend) {
 	must("Complete", b.Complete(ctx, h, "done", swarm.KillOptions{Grace: time.Minute}))
 	_, err = b.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true})
 	must("Kill", err)
-	st, err = b.Wait(ctx, h)
-	must("Wait", err)
+	see := func(now swarm.Status) error {
+		st = now
+		return nil
+	}
+	must("Watch", b.Watch(ctx, h, see))
 	if st.State != swarm.StateExited || st.Completion == nil || st.Completion.Summary != "done" {
 		t.Errorf("status %+v", st)
 	}
-	must("Watch", b.Watch(ctx, h, func(swarm.Status) error { return nil }))
 	var lines []string
 	must("Output", b.Output(ctx, h, swarm.OutputOptions{}, func(o swarm.Output) error {
 		lines = append(lines, string(o.Data))
@@ -101,7 +103,7 @@ func useBackend(t *testing.T, b *plugin.Backend) {
 	second, err := b.Spawn(ctx, spec)
 	must("Spawn", err)
 	must("Signal", b.Signal(ctx, second, swarm.SignalOptions{Signal: "SIGUSR1"}))
-	if st, err = b.Wait(ctx, second); err != nil || st.Exit == nil || st.Exit.Code != 7 {
+	if err = b.Watch(ctx, second, see); err != nil || st.Exit == nil || st.Exit.Code != 7 {
 		t.Errorf("after the signal: %+v, %v", st, err)
 	}
 	_, err = b.Sweep(ctx, []swarm.Handle{h}, nil)
@@ -183,7 +185,6 @@ func TestFutureCalls(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"Find":   func() error { _, err := b.Find(t.Context(), swarm.Lookup{ID: "a"}); return err },
 		"Output": func() error { return b.Output(t.Context(), h, swarm.OutputOptions{}, nil) },
-		"Wait":   func() error { _, err := b.Wait(t.Context(), h); return err },
 		"Watch":  func() error { return b.Watch(t.Context(), h, nil) },
 		"Input":  func() error { _, err := b.Input(t.Context(), h, swarm.Input{}); return err },
 		"Signal": func() error { return b.Signal(t.Context(), h, swarm.SignalOptions{}) },
@@ -210,7 +211,7 @@ func TestFutureCalls(t *testing.T) {
 func TestFutureValues(t *testing.T) {
 	t.Parallel()
 	const unknown = 99
-	o := &older{describe: described(unknown, "wait", "teleport")}
+	o := &older{describe: described(unknown, "watch", "teleport")}
 	c, err := plugin.Connect(t.Context(), pair(t, nil, nil, o.register))
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +219,7 @@ func TestFutureValues(t *testing.T) {
 	if c.Backend() != nil || c.Workspace() != nil || c.Info().Kind != "" {
 		t.Errorf("a plugin of an unknown kind is %+v", c.Info())
 	}
-	if !c.Info().Has("teleport") || !c.Info().Has(swarm.CapWait) {
+	if !c.Info().Has("teleport") || !c.Info().Has(swarm.CapWatch) {
 		t.Errorf("capabilities %v", c.Info().Capabilities)
 	}
 
@@ -260,7 +261,12 @@ func TestFutureRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := swarm.Handle{Version: spawned.GetHandle().GetVersion(), Data: spawned.GetHandle().GetData()}
-	if st, err := engine.Backend().Wait(t.Context(), h); err != nil || st.State != swarm.StateExited || st.Restarts != 0 {
+	var st swarm.Status
+	err = engine.Backend().Watch(t.Context(), h, func(now swarm.Status) error {
+		st = now
+		return nil
+	})
+	if err != nil || st.State != swarm.StateExited || st.Restarts != 0 {
 		t.Errorf("an unknown restart policy: %+v, %v", st, err)
 	}
 	_, err = client.Input(t.Context(), &pb.InputRequest{Handle: spawned.GetHandle(), Kind: unknown, Data: []byte("x")})

@@ -40,16 +40,35 @@ func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Sta
 // of each is. An error of WatchBatch is about the workers whose watch is not over.
 // To stop earlier, end ctx.
 func (b *Backend) WatchBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error {
+	return b.watch(ctx, hs, func(i int, r *pb.WatchResponse) {
+		switch {
+		case r.GetError() != nil:
+			each(i, swarm.Status{}, wire.FromError(r.GetError()))
+		case !r.GetLast():
+			each(i, wire.FromWorkerStatus(r.GetStatus()), nil)
+		}
+	})
+}
+
+// WaitBatch watches any number of workers to their end. each is called as the watch of
+// each is over, in any order, never twice at the same time, with its place in hs and
+// its last status, or the error of the watch. An error of WaitBatch is about the
+// workers for which each was not called; without one it was called for all.
+func (b *Backend) WaitBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error {
+	newest := make([]swarm.Status, len(hs))
+	return b.watch(ctx, hs, func(i int, r *pb.WatchResponse) {
+		if r.GetLast() {
+			each(i, newest[i], wire.FromError(r.GetError()))
+		} else {
+			newest[i] = wire.FromWorkerStatus(r.GetStatus())
+		}
+	})
+}
+
+// watch calls each for every message about each worker.
+func (b *Backend) watch(ctx context.Context, hs []swarm.Handle, each func(int, *pb.WatchResponse)) error {
 	return inBatches(ctx, b, hs,
 		func(ctx context.Context, part []swarm.Handle) (grpc.ServerStreamingClient[pb.WatchResponse], error) {
 			return b.rpc.Watch(ctx, &pb.WatchRequest{Handles: wire.Handles(part)})
-		},
-		func(i int, r *pb.WatchResponse) {
-			switch {
-			case r.GetError() != nil:
-				each(i, swarm.Status{}, wire.FromError(r.GetError()))
-			case !r.GetLast():
-				each(i, wire.FromWorkerStatus(r.GetStatus()), nil)
-			}
-		})
+		}, each)
 }

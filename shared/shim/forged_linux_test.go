@@ -79,7 +79,7 @@ func TestForgedStatus(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
-				if s, err := shim.Wait(ctx, w.dir, w.id); err != nil || s.State != swarm.StateLost {
+				if s, err := await(ctx, w); err != nil || s.State != swarm.StateLost {
 					t.Errorf("waited: %+v, %v", s, err)
 				}
 			})

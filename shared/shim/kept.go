@@ -19,7 +19,6 @@ type Kept struct {
 
 var (
 	_ swarm.Outputter = Kept{}
-	_ swarm.Waiter    = Kept{}
 	_ swarm.Inputter  = Kept{}
 	_ swarm.Signaller = Kept{}
 	_ swarm.Watcher   = Kept{}
@@ -40,15 +39,6 @@ func (k Kept) Output(ctx context.Context, raw swarm.Handle, o swarm.OutputOption
 		return err
 	}
 	return Output(ctx, w.Dir, o, each)
-}
-
-// Wait returns when the worker no longer runs, see [Wait].
-func (k Kept) Wait(ctx context.Context, raw swarm.Handle) (swarm.Status, error) {
-	w, err := k.Read(raw)
-	if err != nil {
-		return swarm.Status{}, err
-	}
-	return Wait(ctx, w.Dir, w.ID)
 }
 
 // Input gives the worker input, see [Input].

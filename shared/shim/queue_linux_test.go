@@ -76,10 +76,6 @@ func TestFullQueue(t *testing.T) {
 		"output": func(ctx context.Context) error {
 			return shim.Output(ctx, w.dir, swarm.OutputOptions{Follow: true}, func(swarm.Output) error { return nil })
 		},
-		"wait": func(ctx context.Context) error {
-			_, err := shim.Wait(ctx, w.dir, w.id)
-			return err
-		},
 		"watch": func(ctx context.Context) error {
 			return shim.Watch(ctx, w.dir, w.id, func(swarm.Status) error { return nil })
 		},

@@ -96,7 +96,7 @@ func TestWait(t *testing.T) {
 	ended := make(chan swarm.Status, 2)
 	for range cap(ended) {
 		go func() {
-			s, err := shim.Wait(t.Context(), w.dir, w.id)
+			s, err := await(t.Context(), w)
 			if err != nil {
 				t.Error(err)
 			}
@@ -105,7 +105,7 @@ func TestWait(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := shim.Wait(ctx, w.dir, w.id); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := await(ctx, w); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a wait that was given up: %v", err)
 	}
 	w.kill(gently)

@@ -50,7 +50,6 @@ func TestStrangeStatus(t *testing.T) {
 			replace(t, record, kind)
 			for name, ask := range map[string]func() error{
 				"status": func() error { _, err := shim.Status(w.dir, w.id); return err },
-				"wait":   func() error { _, err := shim.Wait(t.Context(), w.dir, w.id); return err },
 				"watch": func() error {
 					return shim.Watch(t.Context(), w.dir, w.id, func(swarm.Status) error { return nil })
 				},

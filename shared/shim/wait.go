@@ -9,8 +9,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Wait returns when the worker no longer runs, with its status then.
-func Wait(ctx context.Context, dir, id string) (swarm.Status, error) {
+// wait returns when the worker no longer runs, with its status then.
+func wait(ctx context.Context, dir, id string) (swarm.Status, error) {
 	for told := false; ; {
 		s, err := Status(dir, id)
 		if err != nil || s.State != swarm.StateRunning {
@@ -59,11 +59,14 @@ func awaitShim(ctx context.Context, dir string, st rundir.Status) error {
 
 // askToWait returns nil once the shim said that the worker has ended.
 func askToWait(ctx context.Context, dir, id string) error {
-	c, err := openCall(ctx, dir, rundir.Request{Verb: rundir.VerbWait, ID: id})
+	c, err := openCall(ctx, dir, rundir.Request{Verb: rundir.VerbWatch, ID: id})
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	_, err = c.answer(ctx)
-	return err
+	for {
+		if a, err := c.answer(ctx); err != nil || a.Kind == rundir.AnswerEnded {
+			return err
+		}
+	}
 }

@@ -31,7 +31,7 @@ func Watch(ctx context.Context, dir, id string, each func(swarm.Status) error) e
 			break
 		}
 	}
-	s, err := Wait(ctx, dir, id)
+	s, err := wait(ctx, dir, id)
 	if err != nil {
 		return err
 	}

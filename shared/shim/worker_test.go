@@ -96,11 +96,20 @@ func (w *worker) wait() swarm.Status {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
 	defer cancel()
-	s, err := shim.Wait(ctx, w.dir, w.id)
+	s, err := await(ctx, w)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return s
+}
+
+// await watches a worker to its end.
+func await(ctx context.Context, w *worker) (s swarm.Status, err error) {
+	err = shim.Watch(ctx, w.dir, w.id, func(now swarm.Status) error {
+		s = now
+		return nil
+	})
+	return s, err
 }
 
 // kill kills the worker and expects success.

@@ -11,7 +11,6 @@ const (
 	CapBatchStatus   Capability = "batch-status"   // [BatchStatuser]
 	CapSweep         Capability = "sweep"          // [Sweeper]
 	CapOutput        Capability = "output"         // [Outputter]
-	CapWait          Capability = "wait"           // [Waiter]
 	CapFind          Capability = "find"           // [Finder]
 	CapCheck         Capability = "check"          // [Checker]
 	CapFindWorkspace Capability = "find-workspace" // [WorkspaceFinder]
@@ -45,7 +44,6 @@ var interfaces = []struct {
 	{CapBatchStatus, has[BatchStatuser]},
 	{CapSweep, has[Sweeper]},
 	{CapOutput, has[Outputter]},
-	{CapWait, has[Waiter]},
 	{CapFind, has[Finder]},
 	{CapCheck, has[Checker]},
 	{CapFindWorkspace, has[WorkspaceFinder]},
@@ -117,14 +115,6 @@ type Outputter interface {
 	Output(ctx context.Context, h Handle, opts OutputOptions, each func(Output) error) error
 }
 
-// Waiter waits for the end of a worker without polling. Without it the host
-// asks for the status now and then.
-type Waiter interface {
-	// Wait returns when the state is no longer [StateRunning], with the status
-	// then.
-	Wait(ctx context.Context, h Handle) (Status, error)
-}
-
 // Finder recovers a worker after the host was killed between Spawn and the
 // record, and after the loss of the registry.
 type Finder interface {
@@ -156,8 +146,8 @@ type Announcer interface {
 	Announce() []Capability
 }
 
-// Watcher tells of changes of a worker as they happen. Without it the host asks
-// for the status now and then.
+// Watcher tells of changes of a worker as they happen, its end above all. Without it
+// the host asks for the status now and then.
 type Watcher interface {
 	// Watch calls each with the status now, and again whenever the worker was
 	// started again, said that it is done, or no longer runs; it returns nil after

@@ -15,7 +15,7 @@
 //   - A workspace is a directory made for one worker, such as a git worktree.
 //     Workspaces are made and removed by plugins of another kind, which
 //     implement [Workspace].
-//   - A capability is an optional interface of one method, such as [Waiter]. A
+//   - A capability is an optional interface of one method, such as [Watcher]. A
 //     plugin has the capabilities that its value implements; the SDK finds them
 //     by type assertion and tells the host. See [CapabilitiesOf].
 //   - A worker's keeper is what watches it on the backend's behalf and outlives all

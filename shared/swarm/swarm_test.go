@@ -58,18 +58,16 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-type waiter struct{ swarm.Backend }
+type watcher struct{ swarm.Backend }
 
-func (waiter) Wait(context.Context, swarm.Handle) (swarm.Status, error) {
-	return swarm.Status{}, nil
-}
+func (watcher) Watch(context.Context, swarm.Handle, func(swarm.Status) error) error { return nil }
 
 func TestCapabilitiesOf(t *testing.T) {
 	t.Parallel()
 	if got := swarm.CapabilitiesOf(struct{ swarm.Backend }{}); got != nil {
 		t.Errorf("a backend without capabilities has %v", got)
 	}
-	if diff := cmp.Diff([]swarm.Capability{swarm.CapWait}, swarm.CapabilitiesOf(waiter{})); diff != "" {
+	if diff := cmp.Diff([]swarm.Capability{swarm.CapWatch}, swarm.CapabilitiesOf(watcher{})); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -19,7 +19,7 @@ type settings struct {
 // another process of this plugin than the call before.
 //
 // A swarm-shim keeps each worker, its output and its exit. [shim.Kept] is what
-// shims can do for any backend: output, waiting, input, signals, watching.
+// shims can do for any backend: output, input, signals, watching.
 type backend struct {
 	shim.Kept
 	settings settings

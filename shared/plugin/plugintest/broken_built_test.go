@@ -27,7 +27,6 @@ var sdkKeeps = []string{
 	"output-cancelled",
 	"spawn-cancelled",
 	"status-running",
-	"wait-cancelled",
 	"watch-callback-fails",
 	"watch-cancelled",
 }
@@ -116,7 +115,7 @@ func TestTiedWorkers(t *testing.T) {
 	// Some rules let a worker be gone, as those of a Spawn, or may have seen its
 	// restart before.
 	for _, name := range []string{
-		"crash-in-kill", "crash-in-wait", "crash-in-output", "crash-in-watch", "crash-in-input", "crash-in-signal",
+		"crash-in-kill", "crash-in-output", "crash-in-watch", "crash-in-input", "crash-in-signal",
 		"crash-in-screen", "crash-in-complete", "crash-in-status", "crash-in-find", "crash-in-list",
 		"crash-in-sweep", "crash-in-attach", "host-dies-in-kill", "host-dies-in-output",
 	} {

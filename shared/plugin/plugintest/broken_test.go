@@ -39,7 +39,6 @@ type hooks struct {
 	beforeKill  func(*broken, swarm.Handle, swarm.KillOptions) error
 	kill        func(swarm.KillOptions, swarm.KillResult, error) (swarm.KillResult, error)
 	batch       func([]swarm.StatusResult) ([]swarm.StatusResult, error)
-	wait        func(swarm.Status, error) (swarm.Status, error)
 	output      func(*swarm.OutputOptions)
 	piece       func(swarm.OutputOptions, swarm.Output) bool
 	afterOutput func(o swarm.OutputOptions, pieces int, err error) error
@@ -122,14 +121,6 @@ func (b *broken) mark(h swarm.Handle, busy bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.busy[string(h.Data)] = busy
-}
-
-func (b *broken) Wait(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
-	st, err := b.Backend.Wait(ctx, b.in(h))
-	if b.hooks.wait != nil {
-		return b.hooks.wait(st, err)
-	}
-	return st, err
 }
 
 func (b *broken) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
@@ -353,30 +344,6 @@ func ways() map[string]hooks {
 				return nil, errBroken
 			}
 			return rs, nil
-		}},
-		"wait-for-the-end": {wait: func(st swarm.Status, err error) (swarm.Status, error) {
-			if st.Exit != nil && st.Exit.Cause == swarm.CauseKilled {
-				st.Exit.Cause = swarm.CauseExited
-			}
-			return st, err
-		}},
-		"wait-for-what-ended": {wait: func(st swarm.Status, err error) (swarm.Status, error) {
-			if st.Exit != nil && st.Exit.Cause == swarm.CauseExited {
-				return swarm.Status{}, swarm.ErrNotFound
-			}
-			return st, err
-		}},
-		"wait-cancelled": {wait: func(st swarm.Status, err error) (swarm.Status, error) {
-			if errors.Is(err, context.DeadlineExceeded) {
-				return swarm.Status{State: swarm.StateRunning}, nil
-			}
-			return st, err
-		}},
-		"wait-bad-handle": {wait: func(st swarm.Status, err error) (swarm.Status, error) {
-			if errors.Is(err, swarm.ErrInvalidHandle) {
-				return swarm.Status{State: swarm.StateLost}, nil
-			}
-			return st, err
 		}},
 		"output-is-complete": {piece: func(o swarm.OutputOptions, p swarm.Output) bool {
 			return o.Follow || o.Tail != nil || !o.Since.IsZero() || string(p.Data) != "last"

@@ -63,11 +63,6 @@ func (k *kit) claims(w *worker) []claim {
 	add(ok, swarm.CapOutput, func(ctx context.Context) error {
 		return outputter.Output(ctx, w.handle, swarm.OutputOptions{}, func(swarm.Output) error { return nil })
 	})
-	waiter, ok := k.Backend.(swarm.Waiter)
-	add(ok, swarm.CapWait, func(ctx context.Context) error {
-		_, err := waiter.Wait(ctx, w.handle)
-		return err
-	})
 	watcher, ok := k.Backend.(swarm.Watcher)
 	add(ok, swarm.CapWatch, func(ctx context.Context) error {
 		return watcher.Watch(ctx, w.handle, func(swarm.Status) error { return nil })

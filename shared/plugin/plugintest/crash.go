@@ -27,19 +27,6 @@ func crashCases() []testCase {
 			},
 		},
 		{
-			name: "crash-in-wait", built: true, needs: swarm.CapWait,
-			rule: "when the plugin dies in a Wait, the worker goes on running",
-			run: func(k *kit) {
-				w := k.ready(Sleep)
-				err := k.crashIn(func(ctx context.Context) error {
-					_, err := k.Backend.(swarm.Waiter).Wait(ctx, w.handle)
-					return err
-				}, func() { k.await(shortGrace) })
-				k.wantErr("Wait", err, plugin.ErrPluginGone)
-				w.survives()
-			},
-		},
-		{
 			name: "crash-in-output", built: true, needs: swarm.CapOutput,
 			rule: "when the plugin dies while output is followed, the worker goes on running",
 			run: func(k *kit) {

@@ -96,7 +96,7 @@ type testCase struct {
 
 func backendCases() []testCase {
 	return slices.Concat(spawnCases(), statusCases(), handleCases(), killCases(), treeCases(),
-		batchCases(), waitCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(),
+		batchCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(),
 		attachCases(), completeCases(), restartCases(), ownerCases(), findCases(), listCases(), sweepCases(),
 		crashCases(), crashInputCases(), crashLookCases(), hostCases(), capabilityCases(), olderCases(), deadlineCases(), manyCases())
 }

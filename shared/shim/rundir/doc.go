@@ -84,8 +84,6 @@
 //	signal id=a1b2 signal=SIGUSR1 mode=main
 //	    "ok", "ended" if there is nobody to signal any more, "busy <text>" between
 //	    two starts, or "error <text>"
-//	wait id=a1b2
-//	    "ended"              as above
 //	watch id=a1b2
 //	    "ok"                 at once: what happens from now on is told
 //	    "changed"            as often as there is news in status.json
@@ -113,8 +111,8 @@
 //	                         process ended before it had read that
 //	    "error <text>"       not given: the text can't arrive as it is
 //
-// A shim that serves as many clients as it can answers "busy <text>", or to a wait
-// or a watch nothing at all. Some places are kept for kills.
+// A shim that serves as many clients as it can answers "busy <text>", or to a
+// watch nothing at all. Some places are kept for kills.
 //
 // id is the worker's that is meant, and may be left out. A shim that keeps another
 // worker answers "stale" and does nothing.

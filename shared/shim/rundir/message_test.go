@@ -15,10 +15,9 @@ func TestRequests(t *testing.T) {
 		"kill signal=SIGTERM grace=5000 force=1 mode=tree":     {Verb: "kill", Signal: "SIGTERM", GraceMS: 5000, Force: true},
 		"kill signal=SIGINT grace=0 force=0 mode=main":         {Verb: "kill", Signal: "SIGINT", MainOnly: true},
 		"signal signal=SIGUSR1 mode=main":                      {Verb: "signal", Signal: "SIGUSR1", MainOnly: true},
-		"wait":                                                 {Verb: "wait"},
+		"watch":                                                {Verb: "watch"},
 		"kill id=a-1 signal=SIGTERM grace=0 force=0 mode=tree": {Verb: "kill", ID: "a-1", Signal: "SIGTERM"},
 		"signal id=a-1 signal=SIGHUP mode=main":                {Verb: "signal", ID: "a-1", Signal: "SIGHUP", MainOnly: true},
-		"wait id=a-1":                                          {Verb: "wait", ID: "a-1"},
 		"watch id=a-1":                                         {Verb: "watch", ID: "a-1"},
 		"complete id=a-1 signal=SIGTERM grace=7 force=1 mode=tree summary=a%20b%25%0A%C3%A9": {
 			Verb: "complete", ID: "a-1", Signal: "SIGTERM", GraceMS: 7, Force: true, Summary: "a b%\né",
@@ -49,7 +48,7 @@ func TestRequests(t *testing.T) {
 func TestBadRequests(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
-		"", "dance", "wait id=", "watch color=red", "signal signal=SIGHUP mode=all",
+		"", "dance", "watch id=", "watch color=red", "signal signal=SIGHUP mode=all",
 		"kill signal=SIGTERM grace=-1 force=1 mode=tree",
 		"complete signal=SIGTERM grace=7 force=1 mode=tree",
 		"complete signal=SIGTERM grace=7 force=1 mode=tree summary=%",

@@ -16,7 +16,6 @@ const MaxLine = 4096
 const (
 	VerbKill   = "kill"
 	VerbSignal = "signal"
-	VerbWait   = "wait"
 	// VerbWatch reports every change until the end.
 	VerbWatch    = "watch"
 	VerbComplete = "complete"
@@ -96,7 +95,6 @@ var requestKeys = map[string]struct{ must, may []string }{
 	VerbSignal:   {[]string{"signal", "mode"}, []string{"id"}},
 	VerbComplete: {[]string{"signal", "grace", "force", "mode", "summary"}, []string{"id"}},
 	VerbInput:    {[]string{"kind", "enter", "size"}, []string{"id", "after", "paste"}},
-	VerbWait:     {nil, []string{"id"}},
 	VerbWatch:    {nil, []string{"id"}},
 }
 

@@ -133,7 +133,7 @@ func (c *control) attend(cl *client, requests chan<- request) {
 	case err != nil:
 		cl.last(rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()})
 		return
-	case slot == nil && (r.Verb == rundir.VerbWait || r.Verb == rundir.VerbWatch):
+	case slot == nil && r.Verb == rundir.VerbWatch:
 		// Without an answer it waits for the end of the shim, which is the same.
 		cl.file.Close()
 		return

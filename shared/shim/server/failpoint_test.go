@@ -34,7 +34,10 @@ func TestDeathAtEveryStepOfTheEnd(t *testing.T) {
 				env:     []string{"SWARM_SHIM_FAIL=" + tt.point},
 			})
 			s.says("last")
-			waiting := s.send("wait")
+			waiting := s.send("watch")
+			if line, err := waiting.ReadString('\n'); line != "ok\n" {
+				t.Fatalf("watch: got %q, %v", line, err)
+			}
 			if a := s.ask(killLine("SIGTERM", limit, true)); tt.point != "told" && (len(a) != 1 || a[0] != "accepted") {
 				t.Errorf("told %q before the end was durable", a)
 			}

@@ -123,7 +123,7 @@ func TestHangingClients(t *testing.T) {
 		c := s.dial()
 		_, err := io.WriteString(c, "kill signal=")
 		must(t, err)
-		s.send(rundir.VerbWait)
+		s.send(rundir.VerbWatch)
 	}
 	if a := s.kill("SIGTERM", limit, true); a.Kind != "ended" {
 		t.Errorf("answer %+v", a)
@@ -135,7 +135,7 @@ func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch("exec sleep 999"), options{})
 	for _, request := range []string{
-		"", "stop", "kill", "kill signal=SIGTERM", "wait now", "KILL",
+		"", "stop", "kill", "kill signal=SIGTERM", "watch now", "KILL",
 		"kill signal=SIGNOT grace=1 force=1 mode=tree",
 		"kill signal=9 grace=1 force=1 mode=tree",
 		"kill signal=SIGTERM grace=-1 force=1 mode=tree",
@@ -169,10 +169,10 @@ func TestWait(t *testing.T) {
 	leave := filepath.Join(t.TempDir(), "leave")
 	s := start(t, launch(`trap "echo asked; until test -e `+leave+`; do sleep 0.01; done; exit" TERM; echo ready; while :; do sleep 0.01; done`), options{})
 	s.says("ready")
-	waiting := s.send(rundir.VerbWait)
+	waiting := s.send(rundir.VerbWatch)
 	// This side may be closed for sending, as by nc -N.
 	half := s.dial().(*net.UnixConn)
-	_, err := io.WriteString(half, "wait\n")
+	_, err := io.WriteString(half, "watch\n")
 	must(t, err)
 	must(t, half.CloseWrite())
 	killed := s.send(killLine("SIGTERM", limit, true))
@@ -185,9 +185,9 @@ func TestWait(t *testing.T) {
 	if b, err := io.ReadAll(killed); !strings.HasPrefix(string(b), rundir.AnswerAccepted+"\nended ") {
 		t.Errorf("kill: got %q, %v", b, err)
 	}
-	const want = "ended forced=0 already=0 signal=\n"
-	if line, err := waiting.ReadString('\n'); line != want {
-		t.Errorf("got %q, %v", line, err)
+	const want = "ok\nended forced=0 already=0 signal=\n"
+	if b, err := io.ReadAll(waiting); string(b) != want {
+		t.Errorf("got %q, %v", b, err)
 	}
 	if b, err := io.ReadAll(half); string(b) != want {
 		t.Errorf("half-closed: got %q, %v", b, err)
@@ -302,7 +302,7 @@ func TestRequestForAnother(t *testing.T) {
 	for _, request := range []string{
 		"kill id=not-" + l.ID + " signal=SIGKILL grace=0 force=1 mode=tree",
 		"signal id=not-" + l.ID + " signal=SIGKILL mode=main",
-		"wait id=not-" + l.ID,
+		"watch id=not-" + l.ID,
 	} {
 		if got := s.ask(request); len(got) != 1 || got[0] != "stale" {
 			t.Errorf("%q is answered %q", request, got)

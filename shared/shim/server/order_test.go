@@ -28,7 +28,7 @@ func TestKillBesideAThousandWaits(t *testing.T) {
 			}
 			must(t, err)
 			t.Cleanup(func() { c.Close() })
-			_, err = io.WriteString(c, "wait\n")
+			_, err = io.WriteString(c, "watch\n")
 			must(t, err)
 			return true
 		})
@@ -81,7 +81,7 @@ func TestOrderThatIsNone(t *testing.T) {
 		{line: "kill signal=SIGKILL grace=0 force=1 mode=tree\n"},
 		{line: "kill id=w1 signal=SIGNONSENSE grace=0 force=1 mode=tree\n"},
 		{line: kill[:len(kill)-1]},
-		{line: "wait id=w1\n"},
+		{line: "watch id=w1\n"},
 		{line: "\n"},
 		{line: kill, age: rundir.OrderLife + time.Second},
 	} {

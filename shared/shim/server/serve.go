@@ -58,8 +58,6 @@ func (k *shim) serve(r request) {
 		r.from.watches = true
 		r.from.say(rundir.Answer{Kind: rundir.AnswerOK})
 		k.wait(r.from)
-	case rundir.VerbWait:
-		k.wait(r.from)
 	}
 }
 

@@ -27,7 +27,7 @@ MARKS = {name: mark for mark, name in STREAMS.items()}
 
 
 class Backend:
-    capabilities = ["output", "wait", "find", "signal"]
+    capabilities = ["output", "watch", "find", "signal"]
 
     def __init__(self, settings):
         unknown = set(settings) - {"nice"}
@@ -117,7 +117,7 @@ class Backend:
                 self.kill(context, Worker.of(item.handle), kill_request(item.options), answer)
             except Failure as failure:
                 answer.error.CopyFrom(failure.proto())
-            return answer
+            yield answer
 
         return together(kill, batch(request.items))
 
@@ -138,19 +138,18 @@ class Backend:
         if result.survivors:
             raise Failure("SURVIVORS", f"{len(result.survivors)} processes of the worker are still alive")
 
-    def Wait(self, request, context):
-        def wait(index, handle):
-            answer = pb.WaitResponse(index=index)
+    def Watch(self, request, context):
+        def watch(index, handle):
+            last = pb.WatchResponse(index=index, last=True)
             try:
                 worker = Worker.of(handle)
-                for _ in worker.follow(context):
-                    pass
-                answer.status.CopyFrom(status(worker))
+                for now in statuses(worker, context):
+                    yield pb.WatchResponse(index=index, status=now)
             except Failure as failure:
-                answer.error.CopyFrom(failure.proto())
-            return answer
+                last.error.CopyFrom(failure.proto())
+            yield last
 
-        return together(wait, batch(request.handles))
+        return together(watch, batch(request.handles))
 
     def Signal(self, request, context):
         worker = Worker.of(request.handle)
@@ -252,13 +251,30 @@ def batch(items):
     return items
 
 
+def statuses(worker, context):
+    """How a worker is now, and at its end: it is never started again."""
+    yield (now := status(worker))
+    if now.state == pb.STATE_RUNNING:
+        for _ in worker.follow(context):
+            pass
+        yield status(worker)
+
+
 def together(call, items):
-    """Calls for all items at the same time, and yields each answer as it comes."""
+    """Calls for all items at the same time, and yields their answers as they come."""
     answers = queue.SimpleQueue()
+
+    def run(index, item):
+        try:
+            for answer in call(index, item):
+                answers.put(answer)
+        finally:
+            answers.put(None)
+
     for index, item in enumerate(items):
-        threading.Thread(target=lambda i=index, x=item: answers.put(call(i, x)), daemon=True).start()
+        threading.Thread(target=run, args=(index, item), daemon=True).start()
     for _ in items:
-        yield answers.get()
+        yield from iter(answers.get, None)
 
 
 def moment(seconds):

@@ -1617,116 +1617,6 @@ func (x *KillResult) GetSurvivors() []*Process {
 	return nil
 }
 
-// WaitRequest asks for the end of workers.
-type WaitRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The workers, at most 500.
-	Handles       []*Handle `protobuf:"bytes,1,rep,name=handles,proto3" json:"handles,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WaitRequest) Reset() {
-	*x = WaitRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WaitRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WaitRequest) ProtoMessage() {}
-
-func (x *WaitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WaitRequest.ProtoReflect.Descriptor instead.
-func (*WaitRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{20}
-}
-
-func (x *WaitRequest) GetHandles() []*Handle {
-	if x != nil {
-		return x.Handles
-	}
-	return nil
-}
-
-// WaitResponse says that one worker no longer runs.
-type WaitResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which: its place in WaitRequest.handles, from 0.
-	Index uint32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	// How it is; not set with an error.
-	Status *WorkerStatus `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
-	// Why it can't be told.
-	Error         *Error `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WaitResponse) Reset() {
-	*x = WaitResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WaitResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WaitResponse) ProtoMessage() {}
-
-func (x *WaitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WaitResponse.ProtoReflect.Descriptor instead.
-func (*WaitResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{21}
-}
-
-func (x *WaitResponse) GetIndex() uint32 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *WaitResponse) GetStatus() *WorkerStatus {
-	if x != nil {
-		return x.Status
-	}
-	return nil
-}
-
-func (x *WaitResponse) GetError() *Error {
-	if x != nil {
-		return x.Error
-	}
-	return nil
-}
-
 // OutputRequest asks for what a worker wrote.
 type OutputRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1746,7 +1636,7 @@ type OutputRequest struct {
 
 func (x *OutputRequest) Reset() {
 	*x = OutputRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1758,7 +1648,7 @@ func (x *OutputRequest) String() string {
 func (*OutputRequest) ProtoMessage() {}
 
 func (x *OutputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1771,7 +1661,7 @@ func (x *OutputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputRequest.ProtoReflect.Descriptor instead.
 func (*OutputRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{22}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *OutputRequest) GetHandle() *Handle {
@@ -1820,7 +1710,7 @@ type OutputResponse struct {
 
 func (x *OutputResponse) Reset() {
 	*x = OutputResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1832,7 +1722,7 @@ func (x *OutputResponse) String() string {
 func (*OutputResponse) ProtoMessage() {}
 
 func (x *OutputResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1845,7 +1735,7 @@ func (x *OutputResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputResponse.ProtoReflect.Descriptor instead.
 func (*OutputResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{23}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *OutputResponse) GetPieces() []*OutputPiece {
@@ -1874,7 +1764,7 @@ type OutputPiece struct {
 
 func (x *OutputPiece) Reset() {
 	*x = OutputPiece{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1886,7 +1776,7 @@ func (x *OutputPiece) String() string {
 func (*OutputPiece) ProtoMessage() {}
 
 func (x *OutputPiece) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1899,7 +1789,7 @@ func (x *OutputPiece) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputPiece.ProtoReflect.Descriptor instead.
 func (*OutputPiece) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{24}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *OutputPiece) GetTime() *timestamppb.Timestamp {
@@ -1954,7 +1844,7 @@ type FindRequest struct {
 
 func (x *FindRequest) Reset() {
 	*x = FindRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1966,7 +1856,7 @@ func (x *FindRequest) String() string {
 func (*FindRequest) ProtoMessage() {}
 
 func (x *FindRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1979,7 +1869,7 @@ func (x *FindRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindRequest.ProtoReflect.Descriptor instead.
 func (*FindRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{25}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *FindRequest) GetId() string {
@@ -2021,7 +1911,7 @@ type FindResponse struct {
 
 func (x *FindResponse) Reset() {
 	*x = FindResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2033,7 +1923,7 @@ func (x *FindResponse) String() string {
 func (*FindResponse) ProtoMessage() {}
 
 func (x *FindResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2046,7 +1936,7 @@ func (x *FindResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindResponse.ProtoReflect.Descriptor instead.
 func (*FindResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{26}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *FindResponse) GetHandle() *Handle {
@@ -2069,7 +1959,7 @@ type SweepRequest struct {
 
 func (x *SweepRequest) Reset() {
 	*x = SweepRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2081,7 +1971,7 @@ func (x *SweepRequest) String() string {
 func (*SweepRequest) ProtoMessage() {}
 
 func (x *SweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2094,7 +1984,7 @@ func (x *SweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepRequest.ProtoReflect.Descriptor instead.
 func (*SweepRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{27}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SweepRequest) GetEnded() []*Handle {
@@ -2122,7 +2012,7 @@ type SweepResponse struct {
 
 func (x *SweepResponse) Reset() {
 	*x = SweepResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2134,7 +2024,7 @@ func (x *SweepResponse) String() string {
 func (*SweepResponse) ProtoMessage() {}
 
 func (x *SweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2147,7 +2037,7 @@ func (x *SweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepResponse.ProtoReflect.Descriptor instead.
 func (*SweepResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{28}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SweepResponse) GetWarnings() []string {
@@ -2184,7 +2074,7 @@ type InputRequest struct {
 
 func (x *InputRequest) Reset() {
 	*x = InputRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2196,7 +2086,7 @@ func (x *InputRequest) String() string {
 func (*InputRequest) ProtoMessage() {}
 
 func (x *InputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2209,7 +2099,7 @@ func (x *InputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputRequest.ProtoReflect.Descriptor instead.
 func (*InputRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{29}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *InputRequest) GetHandle() *Handle {
@@ -2265,7 +2155,7 @@ type InputResponse struct {
 
 func (x *InputResponse) Reset() {
 	*x = InputResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2277,7 +2167,7 @@ func (x *InputResponse) String() string {
 func (*InputResponse) ProtoMessage() {}
 
 func (x *InputResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2290,7 +2180,7 @@ func (x *InputResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputResponse.ProtoReflect.Descriptor instead.
 func (*InputResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{30}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *InputResponse) GetPending() bool {
@@ -2315,7 +2205,7 @@ type SignalRequest struct {
 
 func (x *SignalRequest) Reset() {
 	*x = SignalRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2327,7 +2217,7 @@ func (x *SignalRequest) String() string {
 func (*SignalRequest) ProtoMessage() {}
 
 func (x *SignalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2340,7 +2230,7 @@ func (x *SignalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalRequest.ProtoReflect.Descriptor instead.
 func (*SignalRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{31}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SignalRequest) GetHandle() *Handle {
@@ -2373,7 +2263,7 @@ type SignalResponse struct {
 
 func (x *SignalResponse) Reset() {
 	*x = SignalResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2385,7 +2275,7 @@ func (x *SignalResponse) String() string {
 func (*SignalResponse) ProtoMessage() {}
 
 func (x *SignalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2398,7 +2288,7 @@ func (x *SignalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalResponse.ProtoReflect.Descriptor instead.
 func (*SignalResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{32}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{30}
 }
 
 // ScreenRequest asks what a terminal shows.
@@ -2415,7 +2305,7 @@ type ScreenRequest struct {
 
 func (x *ScreenRequest) Reset() {
 	*x = ScreenRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2427,7 +2317,7 @@ func (x *ScreenRequest) String() string {
 func (*ScreenRequest) ProtoMessage() {}
 
 func (x *ScreenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2440,7 +2330,7 @@ func (x *ScreenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenRequest.ProtoReflect.Descriptor instead.
 func (*ScreenRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{33}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ScreenRequest) GetHandle() *Handle {
@@ -2471,7 +2361,7 @@ type ScreenResponse struct {
 
 func (x *ScreenResponse) Reset() {
 	*x = ScreenResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2483,7 +2373,7 @@ func (x *ScreenResponse) String() string {
 func (*ScreenResponse) ProtoMessage() {}
 
 func (x *ScreenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2496,7 +2386,7 @@ func (x *ScreenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenResponse.ProtoReflect.Descriptor instead.
 func (*ScreenResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{34}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ScreenResponse) GetLines() []string {
@@ -2526,7 +2416,7 @@ type ScreensRequest struct {
 
 func (x *ScreensRequest) Reset() {
 	*x = ScreensRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2538,7 +2428,7 @@ func (x *ScreensRequest) String() string {
 func (*ScreensRequest) ProtoMessage() {}
 
 func (x *ScreensRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2551,7 +2441,7 @@ func (x *ScreensRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreensRequest.ProtoReflect.Descriptor instead.
 func (*ScreensRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ScreensRequest) GetHandles() []*Handle {
@@ -2579,7 +2469,7 @@ type ScreensResponse struct {
 
 func (x *ScreensResponse) Reset() {
 	*x = ScreensResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2591,7 +2481,7 @@ func (x *ScreensResponse) String() string {
 func (*ScreensResponse) ProtoMessage() {}
 
 func (x *ScreensResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2604,7 +2494,7 @@ func (x *ScreensResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreensResponse.ProtoReflect.Descriptor instead.
 func (*ScreensResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ScreensResponse) GetResults() []*ScreenResult {
@@ -2627,7 +2517,7 @@ type ScreenResult struct {
 
 func (x *ScreenResult) Reset() {
 	*x = ScreenResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2639,7 +2529,7 @@ func (x *ScreenResult) String() string {
 func (*ScreenResult) ProtoMessage() {}
 
 func (x *ScreenResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2652,7 +2542,7 @@ func (x *ScreenResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenResult.ProtoReflect.Descriptor instead.
 func (*ScreenResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ScreenResult) GetScreen() *ScreenResponse {
@@ -2682,7 +2572,7 @@ type AttachRequest struct {
 
 func (x *AttachRequest) Reset() {
 	*x = AttachRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2694,7 +2584,7 @@ func (x *AttachRequest) String() string {
 func (*AttachRequest) ProtoMessage() {}
 
 func (x *AttachRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2707,7 +2597,7 @@ func (x *AttachRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachRequest.ProtoReflect.Descriptor instead.
 func (*AttachRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *AttachRequest) GetHandle() *Handle {
@@ -2737,7 +2627,7 @@ type AttachResponse struct {
 
 func (x *AttachResponse) Reset() {
 	*x = AttachResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2749,7 +2639,7 @@ func (x *AttachResponse) String() string {
 func (*AttachResponse) ProtoMessage() {}
 
 func (x *AttachResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2762,7 +2652,7 @@ func (x *AttachResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachResponse.ProtoReflect.Descriptor instead.
 func (*AttachResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *AttachResponse) GetCommand() [][]byte {
@@ -2790,7 +2680,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2802,7 +2692,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2815,7 +2705,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *WatchRequest) GetHandles() []*Handle {
@@ -2842,7 +2732,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2854,7 +2744,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2867,7 +2757,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *WatchResponse) GetIndex() uint32 {
@@ -2913,7 +2803,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2925,7 +2815,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2938,7 +2828,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CompleteRequest) GetHandle() *Handle {
@@ -2971,7 +2861,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2983,7 +2873,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2996,7 +2886,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
 }
 
 // ListRequest asks for the workers of the engine.
@@ -3008,7 +2898,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3020,7 +2910,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3033,7 +2923,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
 }
 
 // ListResponse is one of them.
@@ -3054,7 +2944,7 @@ type ListResponse struct {
 
 func (x *ListResponse) Reset() {
 	*x = ListResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3066,7 +2956,7 @@ func (x *ListResponse) String() string {
 func (*ListResponse) ProtoMessage() {}
 
 func (x *ListResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3079,7 +2969,7 @@ func (x *ListResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
 func (*ListResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ListResponse) GetSpec() *SpawnRequest {
@@ -3224,13 +3114,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\ralready_ended\x18\x02 \x01(\bR\falreadyEnded\x12\x16\n" +
 	"\x06signal\x18\x03 \x01(\tR\x06signal\x12\x16\n" +
 	"\x06forced\x18\x04 \x01(\bR\x06forced\x126\n" +
-	"\tsurvivors\x18\x05 \x03(\v2\x18.swarm.plugin.v1.ProcessR\tsurvivors\"@\n" +
-	"\vWaitRequest\x121\n" +
-	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\"\x89\x01\n" +
-	"\fWaitResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\rR\x05index\x125\n" +
-	"\x06status\x18\x02 \x01(\v2\x1d.swarm.plugin.v1.WorkerStatusR\x06status\x12,\n" +
-	"\x05error\x18\x03 \x01(\v2\x16.swarm.plugin.v1.ErrorR\x05error\"\xc4\x01\n" +
+	"\tsurvivors\x18\x05 \x03(\v2\x18.swarm.plugin.v1.ProcessR\tsurvivors\"\xc4\x01\n" +
 	"\rOutputRequest\x12/\n" +
 	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x17\n" +
 	"\x04tail\x18\x02 \x01(\x03H\x00R\x04tail\x88\x01\x01\x120\n" +
@@ -3328,12 +3212,11 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x16INPUT_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14INPUT_KIND_INTERRUPT\x10\x01\x12\x12\n" +
 	"\x0eINPUT_KIND_EOF\x10\x02\x12\x13\n" +
-	"\x0fINPUT_KIND_KEYS\x10\x032\xdf\b\n" +
+	"\x0fINPUT_KIND_KEYS\x10\x032\x98\b\n" +
 	"\aBackend\x12F\n" +
 	"\x05Spawn\x12\x1d.swarm.plugin.v1.SpawnRequest\x1a\x1e.swarm.plugin.v1.SpawnResponse\x12I\n" +
 	"\x06Status\x12\x1e.swarm.plugin.v1.StatusRequest\x1a\x1f.swarm.plugin.v1.StatusResponse\x12E\n" +
-	"\x04Kill\x12\x1c.swarm.plugin.v1.KillRequest\x1a\x1d.swarm.plugin.v1.KillResponse0\x01\x12E\n" +
-	"\x04Wait\x12\x1c.swarm.plugin.v1.WaitRequest\x1a\x1d.swarm.plugin.v1.WaitResponse0\x01\x12K\n" +
+	"\x04Kill\x12\x1c.swarm.plugin.v1.KillRequest\x1a\x1d.swarm.plugin.v1.KillResponse0\x01\x12K\n" +
 	"\x06Output\x12\x1e.swarm.plugin.v1.OutputRequest\x1a\x1f.swarm.plugin.v1.OutputResponse0\x01\x12C\n" +
 	"\x04Find\x12\x1c.swarm.plugin.v1.FindRequest\x1a\x1d.swarm.plugin.v1.FindResponse\x12H\n" +
 	"\x05Sweep\x12\x1d.swarm.plugin.v1.SweepRequest\x1a\x1e.swarm.plugin.v1.SweepResponse(\x01\x12F\n" +
@@ -3359,7 +3242,7 @@ func file_swarm_plugin_v1_backend_proto_rawDescGZIP() []byte {
 }
 
 var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(State)(0),                    // 0: swarm.plugin.v1.State
 	(KillMode)(0),                 // 1: swarm.plugin.v1.KillMode
@@ -3384,140 +3267,133 @@ var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(*KillItem)(nil),              // 20: swarm.plugin.v1.KillItem
 	(*KillResponse)(nil),          // 21: swarm.plugin.v1.KillResponse
 	(*KillResult)(nil),            // 22: swarm.plugin.v1.KillResult
-	(*WaitRequest)(nil),           // 23: swarm.plugin.v1.WaitRequest
-	(*WaitResponse)(nil),          // 24: swarm.plugin.v1.WaitResponse
-	(*OutputRequest)(nil),         // 25: swarm.plugin.v1.OutputRequest
-	(*OutputResponse)(nil),        // 26: swarm.plugin.v1.OutputResponse
-	(*OutputPiece)(nil),           // 27: swarm.plugin.v1.OutputPiece
-	(*FindRequest)(nil),           // 28: swarm.plugin.v1.FindRequest
-	(*FindResponse)(nil),          // 29: swarm.plugin.v1.FindResponse
-	(*SweepRequest)(nil),          // 30: swarm.plugin.v1.SweepRequest
-	(*SweepResponse)(nil),         // 31: swarm.plugin.v1.SweepResponse
-	(*InputRequest)(nil),          // 32: swarm.plugin.v1.InputRequest
-	(*InputResponse)(nil),         // 33: swarm.plugin.v1.InputResponse
-	(*SignalRequest)(nil),         // 34: swarm.plugin.v1.SignalRequest
-	(*SignalResponse)(nil),        // 35: swarm.plugin.v1.SignalResponse
-	(*ScreenRequest)(nil),         // 36: swarm.plugin.v1.ScreenRequest
-	(*ScreenResponse)(nil),        // 37: swarm.plugin.v1.ScreenResponse
-	(*ScreensRequest)(nil),        // 38: swarm.plugin.v1.ScreensRequest
-	(*ScreensResponse)(nil),       // 39: swarm.plugin.v1.ScreensResponse
-	(*ScreenResult)(nil),          // 40: swarm.plugin.v1.ScreenResult
-	(*AttachRequest)(nil),         // 41: swarm.plugin.v1.AttachRequest
-	(*AttachResponse)(nil),        // 42: swarm.plugin.v1.AttachResponse
-	(*WatchRequest)(nil),          // 43: swarm.plugin.v1.WatchRequest
-	(*WatchResponse)(nil),         // 44: swarm.plugin.v1.WatchResponse
-	(*CompleteRequest)(nil),       // 45: swarm.plugin.v1.CompleteRequest
-	(*CompleteResponse)(nil),      // 46: swarm.plugin.v1.CompleteResponse
-	(*ListRequest)(nil),           // 47: swarm.plugin.v1.ListRequest
-	(*ListResponse)(nil),          // 48: swarm.plugin.v1.ListResponse
-	nil,                           // 49: swarm.plugin.v1.SpawnRequest.OptionsEntry
-	nil,                           // 50: swarm.plugin.v1.Where.PartsEntry
-	nil,                           // 51: swarm.plugin.v1.FindRequest.OptionsEntry
-	(*durationpb.Duration)(nil),   // 52: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 53: google.protobuf.Timestamp
-	(*Error)(nil),                 // 54: swarm.plugin.v1.Error
+	(*OutputRequest)(nil),         // 23: swarm.plugin.v1.OutputRequest
+	(*OutputResponse)(nil),        // 24: swarm.plugin.v1.OutputResponse
+	(*OutputPiece)(nil),           // 25: swarm.plugin.v1.OutputPiece
+	(*FindRequest)(nil),           // 26: swarm.plugin.v1.FindRequest
+	(*FindResponse)(nil),          // 27: swarm.plugin.v1.FindResponse
+	(*SweepRequest)(nil),          // 28: swarm.plugin.v1.SweepRequest
+	(*SweepResponse)(nil),         // 29: swarm.plugin.v1.SweepResponse
+	(*InputRequest)(nil),          // 30: swarm.plugin.v1.InputRequest
+	(*InputResponse)(nil),         // 31: swarm.plugin.v1.InputResponse
+	(*SignalRequest)(nil),         // 32: swarm.plugin.v1.SignalRequest
+	(*SignalResponse)(nil),        // 33: swarm.plugin.v1.SignalResponse
+	(*ScreenRequest)(nil),         // 34: swarm.plugin.v1.ScreenRequest
+	(*ScreenResponse)(nil),        // 35: swarm.plugin.v1.ScreenResponse
+	(*ScreensRequest)(nil),        // 36: swarm.plugin.v1.ScreensRequest
+	(*ScreensResponse)(nil),       // 37: swarm.plugin.v1.ScreensResponse
+	(*ScreenResult)(nil),          // 38: swarm.plugin.v1.ScreenResult
+	(*AttachRequest)(nil),         // 39: swarm.plugin.v1.AttachRequest
+	(*AttachResponse)(nil),        // 40: swarm.plugin.v1.AttachResponse
+	(*WatchRequest)(nil),          // 41: swarm.plugin.v1.WatchRequest
+	(*WatchResponse)(nil),         // 42: swarm.plugin.v1.WatchResponse
+	(*CompleteRequest)(nil),       // 43: swarm.plugin.v1.CompleteRequest
+	(*CompleteResponse)(nil),      // 44: swarm.plugin.v1.CompleteResponse
+	(*ListRequest)(nil),           // 45: swarm.plugin.v1.ListRequest
+	(*ListResponse)(nil),          // 46: swarm.plugin.v1.ListResponse
+	nil,                           // 47: swarm.plugin.v1.SpawnRequest.OptionsEntry
+	nil,                           // 48: swarm.plugin.v1.Where.PartsEntry
+	nil,                           // 49: swarm.plugin.v1.FindRequest.OptionsEntry
+	(*durationpb.Duration)(nil),   // 50: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 51: google.protobuf.Timestamp
+	(*Error)(nil),                 // 52: swarm.plugin.v1.Error
 }
 var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
-	49, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
+	47, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
 	18, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
 	7,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
 	5,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
 	6,  // 4: swarm.plugin.v1.SpawnRequest.owner:type_name -> swarm.plugin.v1.Owner
-	52, // 5: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
-	52, // 6: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
-	52, // 7: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
+	50, // 5: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
+	50, // 6: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
+	50, // 7: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
 	3,  // 8: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
 	0,  // 9: swarm.plugin.v1.WorkerStatus.state:type_name -> swarm.plugin.v1.State
-	53, // 10: swarm.plugin.v1.WorkerStatus.started:type_name -> google.protobuf.Timestamp
+	51, // 10: swarm.plugin.v1.WorkerStatus.started:type_name -> google.protobuf.Timestamp
 	12, // 11: swarm.plugin.v1.WorkerStatus.exit:type_name -> swarm.plugin.v1.Exit
 	13, // 12: swarm.plugin.v1.WorkerStatus.where:type_name -> swarm.plugin.v1.Where
 	14, // 13: swarm.plugin.v1.WorkerStatus.survivors:type_name -> swarm.plugin.v1.Process
 	10, // 14: swarm.plugin.v1.WorkerStatus.last_restarts:type_name -> swarm.plugin.v1.Restarted
 	11, // 15: swarm.plugin.v1.WorkerStatus.completion:type_name -> swarm.plugin.v1.Completion
-	53, // 16: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
-	53, // 17: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
-	53, // 18: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
-	50, // 19: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
+	51, // 16: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
+	51, // 17: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
+	51, // 18: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
+	48, // 19: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
 	3,  // 20: swarm.plugin.v1.StatusRequest.handles:type_name -> swarm.plugin.v1.Handle
 	17, // 21: swarm.plugin.v1.StatusResponse.results:type_name -> swarm.plugin.v1.StatusResult
 	9,  // 22: swarm.plugin.v1.StatusResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	54, // 23: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
-	52, // 24: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
+	52, // 23: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
+	50, // 24: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
 	1,  // 25: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
 	20, // 26: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
 	3,  // 27: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
 	18, // 28: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
 	22, // 29: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
-	54, // 30: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
+	52, // 30: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
 	9,  // 31: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
 	14, // 32: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
-	3,  // 33: swarm.plugin.v1.WaitRequest.handles:type_name -> swarm.plugin.v1.Handle
-	9,  // 34: swarm.plugin.v1.WaitResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	54, // 35: swarm.plugin.v1.WaitResponse.error:type_name -> swarm.plugin.v1.Error
-	3,  // 36: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	53, // 37: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
-	27, // 38: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
-	53, // 39: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
-	51, // 40: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
-	7,  // 41: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
-	3,  // 42: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 43: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
-	3,  // 44: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
-	3,  // 45: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	2,  // 46: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
-	52, // 47: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
-	3,  // 48: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
-	1,  // 49: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
-	3,  // 50: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 51: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
-	40, // 52: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
-	37, // 53: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
-	54, // 54: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
-	3,  // 55: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 56: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
-	9,  // 57: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	54, // 58: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
-	3,  // 59: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
-	18, // 60: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
-	4,  // 61: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	3,  // 62: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
-	53, // 63: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
-	9,  // 64: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	4,  // 65: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
-	15, // 66: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
-	19, // 67: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
-	23, // 68: swarm.plugin.v1.Backend.Wait:input_type -> swarm.plugin.v1.WaitRequest
-	25, // 69: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
-	28, // 70: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
-	30, // 71: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
-	32, // 72: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
-	34, // 73: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
-	36, // 74: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
-	38, // 75: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
-	41, // 76: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
-	43, // 77: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
-	45, // 78: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
-	47, // 79: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
-	8,  // 80: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
-	16, // 81: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
-	21, // 82: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
-	24, // 83: swarm.plugin.v1.Backend.Wait:output_type -> swarm.plugin.v1.WaitResponse
-	26, // 84: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
-	29, // 85: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
-	31, // 86: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
-	33, // 87: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
-	35, // 88: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
-	37, // 89: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
-	39, // 90: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
-	42, // 91: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
-	44, // 92: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
-	46, // 93: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
-	48, // 94: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
-	80, // [80:95] is the sub-list for method output_type
-	65, // [65:80] is the sub-list for method input_type
-	65, // [65:65] is the sub-list for extension type_name
-	65, // [65:65] is the sub-list for extension extendee
-	0,  // [0:65] is the sub-list for field type_name
+	3,  // 33: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	51, // 34: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
+	25, // 35: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
+	51, // 36: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
+	49, // 37: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
+	7,  // 38: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
+	3,  // 39: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 40: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
+	3,  // 41: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
+	3,  // 42: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	2,  // 43: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
+	50, // 44: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
+	3,  // 45: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
+	1,  // 46: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
+	3,  // 47: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 48: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
+	38, // 49: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
+	35, // 50: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
+	52, // 51: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
+	3,  // 52: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 53: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
+	9,  // 54: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	52, // 55: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
+	3,  // 56: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
+	18, // 57: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
+	4,  // 58: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
+	3,  // 59: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
+	51, // 60: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
+	9,  // 61: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	4,  // 62: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
+	15, // 63: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
+	19, // 64: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
+	23, // 65: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
+	26, // 66: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
+	28, // 67: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
+	30, // 68: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
+	32, // 69: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
+	34, // 70: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
+	36, // 71: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
+	39, // 72: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
+	41, // 73: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
+	43, // 74: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
+	45, // 75: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
+	8,  // 76: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
+	16, // 77: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
+	21, // 78: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
+	24, // 79: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
+	27, // 80: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
+	29, // 81: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
+	31, // 82: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
+	33, // 83: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
+	35, // 84: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
+	37, // 85: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
+	40, // 86: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
+	42, // 87: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
+	44, // 88: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
+	46, // 89: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
+	76, // [76:90] is the sub-list for method output_type
+	62, // [62:76] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_backend_proto_init() }
@@ -3526,14 +3402,14 @@ func file_swarm_plugin_v1_backend_proto_init() {
 		return
 	}
 	file_swarm_plugin_v1_plugin_proto_init()
-	file_swarm_plugin_v1_backend_proto_msgTypes[22].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_backend_proto_rawDesc), len(file_swarm_plugin_v1_backend_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   49,
+			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,7 +22,6 @@ const (
 	Backend_Spawn_FullMethodName    = "/swarm.plugin.v1.Backend/Spawn"
 	Backend_Status_FullMethodName   = "/swarm.plugin.v1.Backend/Status"
 	Backend_Kill_FullMethodName     = "/swarm.plugin.v1.Backend/Kill"
-	Backend_Wait_FullMethodName     = "/swarm.plugin.v1.Backend/Wait"
 	Backend_Output_FullMethodName   = "/swarm.plugin.v1.Backend/Output"
 	Backend_Find_FullMethodName     = "/swarm.plugin.v1.Backend/Find"
 	Backend_Sweep_FullMethodName    = "/swarm.plugin.v1.Backend/Sweep"
@@ -53,9 +52,6 @@ type BackendClient interface {
 	// soon as it is done, in any order. It may be repeated, and called again for a
 	// worker that another call waits for.
 	Kill(ctx context.Context, in *KillRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[KillResponse], error)
-	// Wait sends one message for each worker as soon as it no longer runs.
-	// Capability "wait".
-	Wait(ctx context.Context, in *WaitRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WaitResponse], error)
 	// Output sends what a worker wrote, in order. Capability "output".
 	Output(ctx context.Context, in *OutputRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[OutputResponse], error)
 	// Find recovers a worker by its id. Capability "find".
@@ -140,28 +136,9 @@ func (c *backendClient) Kill(ctx context.Context, in *KillRequest, opts ...grpc.
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Backend_KillClient = grpc.ServerStreamingClient[KillResponse]
 
-func (c *backendClient) Wait(ctx context.Context, in *WaitRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WaitResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Backend_ServiceDesc.Streams[1], Backend_Wait_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[WaitRequest, WaitResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type Backend_WaitClient = grpc.ServerStreamingClient[WaitResponse]
-
 func (c *backendClient) Output(ctx context.Context, in *OutputRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[OutputResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Backend_ServiceDesc.Streams[2], Backend_Output_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Backend_ServiceDesc.Streams[1], Backend_Output_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +167,7 @@ func (c *backendClient) Find(ctx context.Context, in *FindRequest, opts ...grpc.
 
 func (c *backendClient) Sweep(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[SweepRequest, SweepResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Backend_ServiceDesc.Streams[3], Backend_Sweep_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Backend_ServiceDesc.Streams[2], Backend_Sweep_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +230,7 @@ func (c *backendClient) Attach(ctx context.Context, in *AttachRequest, opts ...g
 
 func (c *backendClient) Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Backend_ServiceDesc.Streams[4], Backend_Watch_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Backend_ServiceDesc.Streams[3], Backend_Watch_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +259,7 @@ func (c *backendClient) Complete(ctx context.Context, in *CompleteRequest, opts 
 
 func (c *backendClient) List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ListResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Backend_ServiceDesc.Streams[5], Backend_List_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Backend_ServiceDesc.Streams[4], Backend_List_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -316,9 +293,6 @@ type BackendServer interface {
 	// soon as it is done, in any order. It may be repeated, and called again for a
 	// worker that another call waits for.
 	Kill(*KillRequest, grpc.ServerStreamingServer[KillResponse]) error
-	// Wait sends one message for each worker as soon as it no longer runs.
-	// Capability "wait".
-	Wait(*WaitRequest, grpc.ServerStreamingServer[WaitResponse]) error
 	// Output sends what a worker wrote, in order. Capability "output".
 	Output(*OutputRequest, grpc.ServerStreamingServer[OutputResponse]) error
 	// Find recovers a worker by its id. Capability "find".
@@ -372,9 +346,6 @@ func (UnimplementedBackendServer) Status(context.Context, *StatusRequest) (*Stat
 }
 func (UnimplementedBackendServer) Kill(*KillRequest, grpc.ServerStreamingServer[KillResponse]) error {
 	return status.Error(codes.Unimplemented, "method Kill not implemented")
-}
-func (UnimplementedBackendServer) Wait(*WaitRequest, grpc.ServerStreamingServer[WaitResponse]) error {
-	return status.Error(codes.Unimplemented, "method Wait not implemented")
 }
 func (UnimplementedBackendServer) Output(*OutputRequest, grpc.ServerStreamingServer[OutputResponse]) error {
 	return status.Error(codes.Unimplemented, "method Output not implemented")
@@ -476,17 +447,6 @@ func _Backend_Kill_Handler(srv interface{}, stream grpc.ServerStream) error {
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Backend_KillServer = grpc.ServerStreamingServer[KillResponse]
-
-func _Backend_Wait_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(WaitRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(BackendServer).Wait(m, &grpc.GenericServerStream[WaitRequest, WaitResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type Backend_WaitServer = grpc.ServerStreamingServer[WaitResponse]
 
 func _Backend_Output_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(OutputRequest)
@@ -702,11 +662,6 @@ var Backend_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "Kill",
 			Handler:       _Backend_Kill_Handler,
-			ServerStreams: true,
-		},
-		{
-			StreamName:    "Wait",
-			Handler:       _Backend_Wait_Handler,
 			ServerStreams: true,
 		},
 		{

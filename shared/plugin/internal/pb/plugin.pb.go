@@ -162,7 +162,7 @@ type DescribeResponse struct {
 	// It is a backend that runs its workers on the host's machine: it is sent
 	// SpawnRequest.local, which holds the caller's environment.
 	Local bool `protobuf:"varint,5,opt,name=local,proto3" json:"local,omitempty"`
-	// What it can do beyond the calls that every plugin has, such as "wait".
+	// What it can do beyond the calls that every plugin has, such as "watch".
 	// Readers keep names that they do not know. Empty if Configure follows, and if
 	// the plugin could not make itself ready.
 	Capabilities  []string `protobuf:"bytes,6,rep,name=capabilities,proto3" json:"capabilities,omitempty"`

@@ -84,22 +84,6 @@ func (b backendServer) Kill(req *pb.KillRequest, stream grpc.ServerStreamingServ
 	})
 }
 
-func (b backendServer) Wait(req *pb.WaitRequest, stream grpc.ServerStreamingServer[pb.WaitResponse]) error {
-	hs := req.GetHandles()
-	return each(b.s, "Wait", len(hs), stream, func(ctx context.Context, waiter swarm.Waiter, i int) *pb.WaitResponse {
-		resp := &pb.WaitResponse{Index: uint32(i)}
-		st, err := guard(b.s, "Wait", func() (swarm.Status, error) {
-			return waiter.Wait(ctx, wire.FromHandle(hs[i]))
-		})
-		if err != nil {
-			resp.Error = wire.Error(err)
-		} else {
-			resp.Status = wire.WorkerStatus(st)
-		}
-		return resp
-	})
-}
-
 // results sends the results of many calls.
 type results[M any] interface {
 	Context() context.Context

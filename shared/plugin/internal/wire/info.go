@@ -42,7 +42,7 @@ var Warm = sync.OnceFunc(func() {
 	running := swarm.StatusResult{Status: swarm.Status{State: swarm.StateRunning, Started: time.Unix(1, 0)}}
 	for _, m := range []proto.Message{
 		&pb.DescribeRequest{ContractVersion: swarm.ContractVersion},
-		&pb.DescribeResponse{Name: "warm", Capabilities: Capabilities([]swarm.Capability{swarm.CapWait})},
+		&pb.DescribeResponse{Name: "warm", Capabilities: Capabilities([]swarm.Capability{swarm.CapWatch})},
 		&pb.StatusRequest{Handles: Handles([]swarm.Handle{{Version: 1, Data: []byte("warm")}})},
 		&pb.StatusResponse{Results: []*pb.StatusResult{StatusResult(running)}},
 	} {

@@ -186,8 +186,8 @@ func TestNewerPeers(t *testing.T) {
 	if _, in, err := FromInputRequest(&pb.InputRequest{Kind: 99}); !errors.Is(err, swarm.ErrInvalidSpec) {
 		t.Errorf("an unknown kind of input: %+v, %v", in, err)
 	}
-	caps := FromCapabilities([]string{"wait", "fly"})
-	if diff := cmp.Diff([]swarm.Capability{swarm.CapWait, "fly"}, caps); diff != "" {
+	caps := FromCapabilities([]string{"watch", "fly"})
+	if diff := cmp.Diff([]swarm.Capability{swarm.CapWatch, "fly"}, caps); diff != "" {
 		t.Errorf("an unknown capability (-want +got):\n%s", diff)
 	}
 	// A field that is not known.

@@ -19,7 +19,6 @@ var (
 	_ swarm.BatchStatuser = (*Backend)(nil)
 	_ swarm.Sweeper       = (*Backend)(nil)
 	_ swarm.Outputter     = (*Backend)(nil)
-	_ swarm.Waiter        = (*Backend)(nil)
 	_ swarm.Finder        = (*Backend)(nil)
 	_ swarm.Checker       = (*Backend)(nil)
 	_ swarm.Inputter      = (*Backend)(nil)
@@ -145,20 +144,6 @@ func (b *Backend) Announce() []swarm.Capability {
 
 // Check implements [swarm.Checker].
 func (b *Backend) Check(context.Context) error { return nil }
-
-// Wait implements [swarm.Waiter].
-func (b *Backend) Wait(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
-	w, err := b.worker(h)
-	if err != nil {
-		return swarm.Status{}, err
-	}
-	select {
-	case <-w.done:
-		return w.status(), nil
-	case <-ctx.Done():
-		return swarm.Status{}, ctx.Err()
-	}
-}
 
 // List implements [swarm.Lister].
 func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error {

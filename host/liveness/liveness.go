@@ -32,8 +32,14 @@ func (c *Checker) Sweep(ctx context.Context, teamName string, living ...string) 
 		return nil, err
 	}
 	if len(m.agents) > 0 {
-		warnings = append(m.warnings, c.catchUp(ctx, m)...)
-		more, err := c.record(ctx, teamName, func(id string, s team.Signs) bool {
+		failed, stale := c.catchUp(ctx, m)
+		warnings = append(m.warnings, failed...)
+		if stale {
+			if m, err = c.members(ctx, teamName); err != nil {
+				return warnings, err
+			}
+		}
+		more, err := c.record(ctx, teamName, m, func(id string, s team.Signs) bool {
 			return s.Gone || !slices.Contains(living, id)
 		})
 		if err != nil {
@@ -50,7 +56,11 @@ func (c *Checker) Sweep(ctx context.Context, teamName string, living ...string) 
 // SweepGone records the ends of agents whose workers are gone, but for those of the
 // workers that the call is about. It asks no backend.
 func (c *Checker) SweepGone(ctx context.Context, busy func(id string) bool) error {
-	_, err := c.record(ctx, "", func(id string, s team.Signs) bool { return s.Gone && !busy(id) })
+	m, err := c.members(ctx, "")
+	if err != nil {
+		return err
+	}
+	_, err = c.record(ctx, "", m, func(id string, s team.Signs) bool { return s.Gone && !busy(id) })
 	return err
 }
 
@@ -149,7 +159,7 @@ func (c *Checker) signs(m members) map[string]team.Signs {
 	return signs
 }
 
-// reasonGone is said of an agent whose end nobody recorded when it came.
+// reasonGone is the reason of an agent whose end was not recorded when it came.
 func reasonGone(e team.End) string {
 	if e.Killed {
 		return "killed"
@@ -158,8 +168,8 @@ func reasonGone(e team.End) string {
 }
 
 // catchUp records the ends of the workers of agents, and settles those whose spawn was
-// interrupted.
-func (c *Checker) catchUp(ctx context.Context, m members) (warnings []string) {
+// interrupted. It reports whether m may be stale after that.
+func (c *Checker) catchUp(ctx context.Context, m members) (warnings []string, stale bool) {
 	warn := func(name string, err error) {
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			warnings = append(warnings, fmt.Sprintf("cannot get the status of '%s': %v", name, err))
@@ -169,11 +179,12 @@ func (c *Checker) catchUp(ctx context.Context, m members) (warnings []string) {
 		if r.State == registry.Starting && !c.opts.Dir.Locked(r.ID) {
 			_, err := c.opts.Settle(ctx, r)
 			warn(r.Name, err)
+			stale = true
 		}
 	}
 	gs := c.opts.Plugins.Groups(m.recs, func(r registry.Record) bool { return r.IsRunning() && c.opts.History.Stale(&r) })
 	if len(gs) == 0 {
-		return warnings
+		return warnings, stale
 	}
 	reg, err := c.opts.Store.Writing(ctx)
 	for _, g := range gs {
@@ -182,16 +193,12 @@ func (c *Checker) catchUp(ctx context.Context, m members) (warnings []string) {
 		}
 		warn(g.Recs[0].Name, err)
 	}
-	return warnings
+	return warnings, true
 }
 
-// record records what the registry and the run directories tell of those agents that
-// pick accepts, by the id of their worker.
-func (c *Checker) record(ctx context.Context, teamName string, pick func(id string, s team.Signs) bool) (warnings []string, err error) {
-	m, err := c.members(ctx, teamName)
-	if err != nil {
-		return nil, err
-	}
+// record records what the registry and the run directories tell of the agents that pick
+// accepts by the ids of their workers.
+func (c *Checker) record(ctx context.Context, teamName string, m members, pick func(id string, s team.Signs) bool) (warnings []string, err error) {
 	signs := c.signs(m)
 	maps.DeleteFunc(signs, func(id string, s team.Signs) bool { return !pick(id, s) })
 	if len(signs) == 0 {
@@ -205,8 +212,8 @@ func (c *Checker) record(ctx context.Context, teamName string, pick func(id stri
 	return warnings, err
 }
 
-// lookAtSilent adds to signs what the screens of agents show that are about to be taken
-// for inactive.
+// lookAtSilent adds to signs what the screens of agents show that would otherwise count as
+// inactive.
 func (c *Checker) lookAtSilent(ctx context.Context, m members, signs map[string]team.Signs) {
 	var recs []registry.Record
 	for _, a := range m.agents {

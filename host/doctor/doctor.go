@@ -25,9 +25,9 @@ type Severity string
 
 // The severities.
 const (
-	// SeverityOK: it was looked at, and it is well.
+	// SeverityOK: the subject was examined and is fine.
 	SeverityOK Severity = "ok"
-	// SeverityNote: it does not work, and nothing here needs it.
+	// SeverityNote: the subject does not work, and nothing here needs it.
 	SeverityNote Severity = "note"
 	// SeverityWarning: something is left over or odd; swarm works.
 	SeverityWarning Severity = "warning"
@@ -46,11 +46,10 @@ type Finding struct {
 	Mend string
 }
 
-// Examine looks at everything and says what is damaged or left over. It changes
-// nothing but for a file that it writes and removes again, unless rebuild is set:
-// then a database that is damaged or missing is made again from the run
-// directories, and the damaged one is kept beside it; a good one is completed with
-// the workers that it does not know.
+// Examine looks at everything and says what is damaged or left over. Without rebuild it
+// only writes a file to try that, and removes it again. With rebuild it makes a damaged or
+// missing database again from the run directories, and keeps the damaged one beside it; to
+// a good database it adds the workers that are missing there.
 func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
 	d := &examiner{opts: o}
 	if rebuild {
@@ -146,8 +145,8 @@ func (d *examiner) private(path string, want fs.FileMode) {
 	}
 }
 
-// database looks at the registry and returns its records, and whether they could
-// be read.
+// database examines the registry. It returns the records and reports whether they could be
+// read.
 func (d *examiner) database(ctx context.Context) ([]registry.Record, bool) {
 	const subject = "database"
 	path := filepath.Join(string(d.opts.Dir), registry.File)
@@ -233,7 +232,7 @@ func (d *examiner) runDirs(ctx context.Context, recs []registry.Record, known bo
 	}
 }
 
-// leftovers are the run directories whose records went on purpose.
+// leftovers returns the ids of the run directories whose records were deleted on purpose.
 func (d *examiner) leftovers(ctx context.Context) map[string]bool {
 	left := map[string]bool{}
 	if reg, err := d.opts.Store.Reading(ctx); err == nil && reg != nil {
@@ -253,7 +252,7 @@ func (d *examiner) goneOnPurpose(ctx context.Context, id string) bool {
 	return err == nil && reg != nil && d.opts.History.GoneOnPurpose(ctx, reg, id)
 }
 
-// workers looks at what each worker should have.
+// workers checks that each worker has what it should have.
 func (d *examiner) workers(ctx context.Context, recs []registry.Record) {
 	before := len(d.findings)
 	statuses := make([]swarm.StatusResult, len(recs))
@@ -271,8 +270,8 @@ func (d *examiner) workers(ctx context.Context, recs []registry.Record) {
 	}
 }
 
-// worker looks at one worker, on whose status its backend has told s if it is recorded
-// as running.
+// worker examines one worker. s is the answer of its backend if it is recorded as
+// running.
 func (d *examiner) worker(r registry.Record, s swarm.StatusResult) {
 	subject := "worker " + r.Name
 	reason, unknown := history.WhyUnknown(s)
@@ -297,7 +296,7 @@ func (d *examiner) worker(r registry.Record, s swarm.StatusResult) {
 	}
 }
 
-// mendUnknown says how to mend that a backend can't tell how a worker is.
+// mendUnknown returns the remedy if a backend can't tell the status of a worker.
 func (d *examiner) mendUnknown(r registry.Record) string {
 	dir := d.opts.Dir.RunDir(r.ID)
 	_, err := statedir.ReadStatus(dir)
@@ -316,7 +315,7 @@ func (d *examiner) mendUnknown(r registry.Record) string {
 	}
 }
 
-// socket finds the socket that a shim left which was killed.
+// socket finds the socket of a shim that was killed.
 func (d *examiner) socket(r registry.Record, s swarm.StatusResult) {
 	path := filepath.Join(d.opts.Dir.RunDir(r.ID), rundir.Socket)
 	gone := r.State == registry.Stopped || r.IsRunning() && s.Err == nil && history.Over(s.Status)
@@ -335,10 +334,10 @@ func (d *examiner) shim() {
 	d.find(SeverityOK, "shim", "", "%s", path)
 }
 
-// quote makes one word of the shell of a path.
+// quote quotes a path for a shell.
 func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
 
-// beforehand looks at the place where the state directory will be.
+// beforehand examines the directory in which the state directory will be made.
 func (d *examiner) beforehand(dir string) {
 	const subject = "state directory"
 	at := filepath.Dir(dir)
@@ -356,8 +355,8 @@ func (d *examiner) beforehand(dir string) {
 	d.find(SeverityOK, subject, "", "%s does not exist yet", dir)
 }
 
-// tryWrite writes a file into a directory and removes it: only the file system knows
-// whether that works, a quota or a read-only mount is in no mode.
+// tryWrite writes a file into a directory and removes it. The mode of the directory tells
+// nothing of a quota or a read-only mount.
 func tryWrite(dir string) error {
 	f, err := os.CreateTemp(dir, ".doctor-")
 	if err != nil {
@@ -376,7 +375,7 @@ func tryMake(dir string) error {
 	return os.Remove(made)
 }
 
-// teams looks at what the database says of teams, if there are any.
+// teams examines the teams in the database, if there are any.
 func (d *examiner) teams(ctx context.Context) {
 	const subject = "teams"
 	var teams []registry.Team

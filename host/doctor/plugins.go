@@ -11,9 +11,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// plugins asks every plugin whether it can work. One rule holds for all of them: what
-// a plugin needs and does not find, be it git, tmux or a cluster, matters only if
-// the plugin is used.
+// plugins asks every plugin whether it can work. That a plugin lacks something, such as
+// git, tmux or a cluster, matters only if the plugin is used.
 func (d *examiner) plugins(ctx context.Context, recs []registry.Record) {
 	backends := 0
 	for _, p := range d.opts.Admin.List(ctx) {
@@ -40,7 +39,7 @@ func (d *examiner) plugins(ctx context.Context, recs []registry.Record) {
 	}
 }
 
-// lacks reports whether a plugin that does not work was started and misses something.
+// lacks reports whether a plugin was started and then found something missing.
 func lacks(p pluginadmin.Status) bool {
 	return p.Kind != "" && (!p.Local || errors.Is(p.Err, swarm.ErrUnavailable))
 }

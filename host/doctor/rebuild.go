@@ -19,7 +19,7 @@ const (
 	reasonNotStarted = "found by a rebuild of the registry; its backend does not know it"
 )
 
-// rebuild makes the registry again, or completes it.
+// rebuild makes a damaged or missing registry again, or completes a good one.
 func (d *examiner) rebuild(ctx context.Context) error {
 	reg, err := d.opts.Store.Changing(ctx)
 	if err == nil && reg != nil {
@@ -62,7 +62,7 @@ func (d *examiner) rebuild(ctx context.Context) error {
 	return nil
 }
 
-// complete adds the workers that only their run directories know.
+// complete adds the workers that are known only from their run directories.
 func (d *examiner) complete(ctx context.Context, reg *registry.Registry) error {
 	known, _, err := reg.Read(ctx, registry.Query{})
 	if err != nil {
@@ -106,7 +106,7 @@ func (d *examiner) taken(rec registry.Record) {
 		"%s is of an older worker '%s', whose name is taken", d.opts.Dir.RunDir(rec.ID), rec.Name)
 }
 
-// retold adds to a history what the records themselves tell: that their workers
+// retold adds to a history the events that follow from the records: that their workers
 // were spawned, and how they ended.
 func retold(before []registry.Event, recs []registry.Record) []registry.Event {
 	spawned := make(map[string]bool)
@@ -128,8 +128,8 @@ func retold(before []registry.Event, recs []registry.Record) []registry.Event {
 	return append(before, add...)
 }
 
-// found returns records of the workers that have a run directory, in the order of
-// their creation: not those of known, nor of those that are gone on purpose.
+// found returns records of the workers that have a run directory, in the order of their
+// creation, without the known ones and those that are gone on purpose.
 func (d *examiner) found(ctx context.Context, known []registry.Record, gone []string) []registry.Record {
 	ids, err := d.opts.Dir.RunDirs()
 	if err != nil {
@@ -160,15 +160,15 @@ func (d *examiner) found(ctx context.Context, known []registry.Record, gone []st
 	return d.newest(d.remembered(recs))
 }
 
-// withoutPrevious leaves out earlier incarnations of others.
+// withoutPrevious leaves out the earlier incarnations of other workers.
 func withoutPrevious(recs []registry.Record) []registry.Record {
 	return slices.DeleteFunc(slices.Clone(recs), func(r registry.Record) bool {
 		return slices.ContainsFunc(recs, func(o registry.Record) bool { return slices.Contains(o.Previous, r.ID) })
 	})
 }
 
-// remembered leaves out the ephemeral workers that have ended or said that they
-// are done: their records were gone.
+// remembered leaves out the ephemeral workers that have ended or completed: their records
+// were deleted then.
 func (d *examiner) remembered(recs []registry.Record) []registry.Record {
 	return slices.DeleteFunc(recs, func(r registry.Record) bool {
 		gone := r.IsEphemeral() && (r.State == registry.Stopped || r.Completion != nil)
@@ -179,7 +179,7 @@ func (d *examiner) remembered(recs []registry.Record) []registry.Record {
 	})
 }
 
-// leave sees to it that the run directories of those that were gone go too.
+// leave marks the run directories of the workers that are left out for removal.
 func (d *examiner) leave(ctx context.Context) error {
 	reg, err := d.opts.Store.Writing(ctx)
 	if err != nil {
@@ -195,7 +195,7 @@ func (d *examiner) leave(ctx context.Context) error {
 	})
 }
 
-// regroup enters the teams and agents that only their workers tell of.
+// regroup enters the teams and agents that are known only from their workers.
 func (d *examiner) regroup(ctx context.Context, recs []registry.Record) error {
 	return d.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		n, err := team.Recover(ctx, tx, recs, time.Now())
@@ -206,7 +206,7 @@ func (d *examiner) regroup(ctx context.Context, recs []registry.Record) error {
 	})
 }
 
-// newest leaves out all but the newest of workers of the same name.
+// newest leaves out all but the newest worker of each name.
 func (d *examiner) newest(recs []registry.Record) []registry.Record {
 	var out []registry.Record
 	for i, r := range recs {
@@ -219,9 +219,8 @@ func (d *examiner) newest(recs []registry.Record) []registry.Record {
 	return out
 }
 
-// identify fills in what the backend of a worker knows of it. If it can't be
-// asked, the record stays that of an interrupted spawn, which is settled when it
-// can.
+// identify fills in what the backend knows of a worker. If the backend can't be asked, the
+// record stays that of an interrupted spawn, which a later call settles.
 func (d *examiner) identify(ctx context.Context, g *backend.Group, rec *registry.Record) {
 	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()

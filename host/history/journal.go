@@ -37,7 +37,7 @@ func (h *History) Reconcile(ctx context.Context, reg *registry.Registry, busy fu
 	h.tidy(ctx, reg, busy)
 }
 
-// Drain records what the entries of the journal tell, and removes them.
+// Drain records what the entries of the journal tell and removes the entries.
 func (h *History) Drain(ctx context.Context, reg *registry.Registry, busy func(id string) bool) error {
 	dir, err := safefile.OpenDir(h.opts.Dir.JournalPath(""))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,7 +61,7 @@ func (h *History) Drain(ctx context.Context, reg *registry.Registry, busy func(i
 	}
 }
 
-// drainBatch drains some entries. One stays until what it tells is recorded.
+// drainBatch drains some entries. An entry stays until its content is recorded.
 func (h *History) drainBatch(ctx context.Context, reg *registry.Registry, names []string, busy func(id string) bool) error {
 	entries := make(map[string][]string)
 	var ids []string
@@ -87,18 +87,18 @@ func (h *History) drainBatch(ctx context.Context, reg *registry.Registry, names 
 		at := registry.IndexOf(recs, id)
 		if at < 0 {
 			if len(unreadable) > 0 {
-				delete(entries, id) // it may be one that can't be read
+				delete(entries, id) // its record may be one that can't be read
 			}
-			continue // its record is gone, and nobody waits for more
+			continue // its record is gone
 		}
 		rec := recs[at]
 		if rec.State == registry.Stopped {
-			continue // somebody else has recorded it
+			continue // another process has recorded it
 		}
 		status, err := shim.Recorded(h.opts.Dir.RunDir(id), id)
 		switch {
 		case rec.State == registry.Starting:
-			delete(entries, id) // first it has to be recorded that it runs
+			delete(entries, id) // its spawn has to be recorded first
 		case err != nil:
 			h.opts.Logger.Warn("what a shim told of can't be read", "worker", rec.Name, "error", err)
 			delete(entries, id)
@@ -111,7 +111,7 @@ func (h *History) drainBatch(ctx context.Context, reg *registry.Registry, names 
 			return err
 		}
 	}
-	// An entry that came meanwhile has another name.
+	// A new entry has another name.
 	for _, names := range entries {
 		for _, name := range names {
 			if rerr := os.Remove(h.opts.Dir.JournalPath(name)); !errors.Is(rerr, fs.ErrNotExist) {
@@ -122,9 +122,8 @@ func (h *History) drainBatch(ctx context.Context, reg *registry.Registry, names 
 	return err
 }
 
-// tidy removes what is kept for a time only, and directories that could not go
-// with their records, and sees to agents whose workers a crash has cost. busy is as
-// in reconcile.
+// tidy removes expired workers and the run directories of removed ones, and records the
+// ends of agents whose workers are gone. busy is as in [History.Reconcile].
 func (h *History) tidy(ctx context.Context, reg *registry.Registry, busy func(id string) bool) {
 	_, _, err := h.Expire(ctx, reg, time.Now())
 	h.warnIf(err, "expired workers can't be removed")
@@ -137,7 +136,7 @@ func (h *History) tidy(ctx context.Context, reg *registry.Registry, busy func(id
 	h.warnIf(err, "the ends of agents can't be recorded")
 }
 
-// CatchUp asks a backend for workers of its and records what is new.
+// CatchUp asks a backend for the workers of a group and records what is new.
 func (h *History) CatchUp(ctx context.Context, reg *registry.Registry, g *backend.Group) ([]Written, error) {
 	var all []Report
 	for i, r := range h.opts.Plugins.Statuses(ctx, g) {

@@ -18,7 +18,7 @@ type Query struct {
 	Since time.Time
 	// Lines is how many to return at most, the newest ones; nil: all.
 	Lines *int
-	// After leaves out the events up to that place in the history.
+	// After leaves out the events up to that sequence number.
 	After int64
 }
 
@@ -33,7 +33,7 @@ func Read(ctx context.Context, reg *registry.Registry, q Query) ([]Event, error)
 	return q.read(ctx, reg)
 }
 
-// unknown is the error of a query for a worker that nobody knows.
+// unknown returns the error of a query for an unknown worker; nil if it names none.
 func (q Query) unknown() error {
 	if q.Worker == "" {
 		return nil
@@ -47,7 +47,7 @@ func (q Query) read(ctx context.Context, reg *registry.Registry) ([]Event, error
 		return nil, err
 	}
 	if len(stored) == 0 && q.Worker != "" {
-		// Nothing of it was asked for, or there is nothing of it.
+		// The query selects nothing of this worker, or the worker is unknown.
 		known, err := reg.Known(ctx, q.Worker)
 		if err != nil {
 			return nil, err
@@ -123,11 +123,11 @@ func Follow(ctx context.Context, dir string, q Query, each func(Event) error) er
 // Follower reads a history as it grows.
 type Follower struct {
 	dir string
-	// Changes tells when there may be more.
+	// Changes tells when there may be more events.
 	Changes *registry.Changes
 	// reg is nil as long as there is no registry.
 	reg *registry.Registry
-	// last is the place of the last event that was read.
+	// last is the sequence number of the last event that was read.
 	last int64
 }
 
@@ -149,7 +149,7 @@ func (f *Follower) Close() {
 	}
 }
 
-// first reads what a query selects, and begins behind it.
+// first reads what a query selects. Next goes on behind it.
 func (f *Follower) first(ctx context.Context, q Query) ([]Event, error) {
 	if err := f.open(ctx); err != nil || f.reg == nil {
 		return nil, errors.Join(err, q.unknown())
@@ -164,14 +164,15 @@ func (f *Follower) first(ctx context.Context, q Query) ([]Event, error) {
 	return events, err
 }
 
-// Begin begins behind what is there.
+// Begin skips the events that are there. Next goes on behind them.
 func (f *Follower) Begin(ctx context.Context) error {
 	none := 0
 	_, err := f.first(ctx, Query{Lines: &none})
 	return err
 }
 
-// Next reads what was added since.
+// Next returns the events that were added since, of one worker or of all with an empty
+// name.
 func (f *Follower) Next(ctx context.Context, worker string) ([]Event, error) {
 	if f.Changes.Replaced() && f.reg != nil {
 		err := f.reg.Close()

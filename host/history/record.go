@@ -14,14 +14,14 @@ import (
 type Report struct {
 	Record registry.Record
 	Status swarm.Status
-	// DropsWorkspace says that the caller sees to the workspace.
+	// DropsWorkspace says that the caller takes care of the workspace.
 	DropsWorkspace bool
 	// Killed says that the caller has killed the worker, Respawns that an agent goes on
 	// with another worker.
 	Killed, Respawns bool
-	// Recorded is called in the change that records the end, in the place of what
-	// becomes of the worker's agent otherwise; nil: nobody is told. With Before there is
-	// nothing else to do: the end is recorded already.
+	// Recorded is called in the change that records the end, in place of the default
+	// handling of the worker's agent; nil: the default. With Before the end is recorded
+	// already, and nothing else is done.
 	Recorded func(context.Context, *registry.Tx, registry.Record) error
 	Before   bool
 
@@ -29,8 +29,8 @@ type Report struct {
 	lines []string
 }
 
-// isPlainEnd reports whether the report is the end of a worker and nothing else,
-// as it mostly is.
+// isPlainEnd reports whether the report is the end of a worker and nothing else, which is
+// the usual case.
 func (n Report) isPlainEnd() bool {
 	r, s := &n.Record, n.Status
 	return r.State == registry.Running && Over(s) && !r.IsEphemeral() && r.Team == "" && n.Recorded == nil &&
@@ -101,7 +101,7 @@ func (n Report) write(ctx context.Context, tx *registry.Tx, now time.Time) (Writ
 		if finished || err != nil {
 			return out, err
 		}
-		// It is not as it was any more.
+		// The record has changed since it was read.
 	}
 	rec, err := tx.Get(ctx, n.Record.ID)
 	if n.Recorded != nil && (n.Before || errors.Is(err, registry.ErrNotFound)) {
@@ -113,14 +113,14 @@ func (n Report) write(ctx context.Context, tx *registry.Tx, now time.Time) (Writ
 	n.Respawns = n.Respawns || rec.Step == registry.StepRespawning && !n.Killed
 	s := n.Status
 	if s.Completion == nil {
-		s.Completion = rec.Completion // said once is said for ever
+		s.Completion = rec.Completion // a completion is never taken back
 	}
 	out := Written{}
 	var events []registry.Event
 	if rec.State == registry.Running {
 		events = RestartEvents(&rec, s, now)
 		rec.Restarts = max(rec.Restarts, s.Restarts)
-		// A worker that is done has ended, as the history sees it.
+		// For the history, a worker that is done has ended.
 		if out.Ended = Over(s) && rec.Completion == nil || s.Completion != nil && rec.Completion == nil; out.Ended {
 			if s.Exit != nil && s.Exit.Cause == swarm.CauseCrashLoop {
 				events = append(events, CrashLoopEvent(&rec, s, n.lines, now))
@@ -152,7 +152,7 @@ func (n Report) write(ctx context.Context, tx *registry.Tx, now time.Time) (Writ
 	return out, err
 }
 
-// leaveTeam does what the end of a worker means for the agent that it was.
+// leaveTeam applies the end of a worker to its agent.
 func (n Report) leaveTeam(ctx context.Context, tx *registry.Tx, rec *registry.Record, s swarm.Status, ended bool, now time.Time) ([]string, error) {
 	switch {
 	case n.Recorded != nil:
@@ -170,7 +170,7 @@ const (
 	crashLine  = 200
 )
 
-// lastLines returns the last lines that a worker wrote, those that there are.
+// lastLines returns the last lines that a worker wrote, at most crashLines.
 func (h *History) lastLines(ctx context.Context, rec registry.Record) []string {
 	all, err := h.opts.Output(ctx, rec, crashLines)
 	h.warnIf(err, "the last output of a worker can't be read", "worker", rec.Name)
@@ -183,7 +183,7 @@ func (h *History) lastLines(ctx context.Context, rec registry.Record) []string {
 	return lines[max(0, len(lines)-crashLines):]
 }
 
-// Report returns what is to be written of a worker that a backend reports on.
+// Report makes a report of what a backend says of a worker.
 func (h *History) Report(ctx context.Context, rec registry.Record, s swarm.Status) Report {
 	n := Report{Record: rec, Status: s}
 	if s.Exit != nil && s.Exit.Cause == swarm.CauseCrashLoop && rec.State == registry.Running {

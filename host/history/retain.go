@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/store"
 )
 
-// expiry is when a worker that has ended is to be removed, zero if never.
+// expiry returns the time at which an ended worker is to be removed, zero if never.
 func (h *History) expiry(ctx context.Context, reg *registry.Registry, r *registry.Record) time.Time {
 	keep, err := time.ParseDuration(r.Retain)
 	if err != nil || r.State != registry.Stopped {
@@ -19,7 +19,7 @@ func (h *History) expiry(ctx context.Context, reg *registry.Registry, r *registr
 	if r.Exit != nil && !r.Exit.Time.IsZero() {
 		return r.Exit.Time.Add(keep)
 	}
-	// Nobody saw the end; its time is when it was found out.
+	// No process saw the end; the event has the time at which it was found.
 	end, err := reg.End(ctx, r.ID)
 	if err != nil {
 		return time.Time{}
@@ -27,8 +27,8 @@ func (h *History) expiry(ctx context.Context, reg *registry.Registry, r *registr
 	return end.Time.Add(keep)
 }
 
-// Expire removes the workers whose time is over, and tells when the next one's
-// will be; zero if there is none.
+// Expire removes the workers whose retention time is over. next is the time at which the
+// next one's is over; zero if there is none.
 func (h *History) Expire(ctx context.Context, reg *registry.Registry, now time.Time) (gone []registry.Record, next time.Time, err error) {
 	recs, next, err := reg.Expired(ctx, now)
 	if err != nil {
@@ -55,7 +55,7 @@ func (h *History) Expire(ctx context.Context, reg *registry.Registry, now time.T
 		for _, r := range gone {
 			rec, err := tx.Get(ctx, r.ID)
 			if errors.Is(err, registry.ErrNotFound) {
-				continue // somebody was quicker
+				continue // another process has removed it
 			}
 			if err != nil {
 				return err
@@ -70,8 +70,8 @@ func (h *History) Expire(ctx context.Context, reg *registry.Registry, now time.T
 	return removed, next, err
 }
 
-// Vacated reports whether a name is free again that a worker had which is kept
-// no longer than now, and sees to it.
+// Vacated removes a worker that need not be kept any longer, and reports whether its name
+// is free.
 func (h *History) Vacated(ctx context.Context, reg *registry.Registry, rec registry.Record) bool {
 	switch {
 	case rec.State == registry.Stopped:
@@ -100,14 +100,14 @@ func (h *History) WithoutEnded(ctx context.Context, recs []registry.Record, name
 	reg, err := h.opts.Store.Writing(ctx)
 	if err != nil {
 		h.warnIf(err, "the ends of workers can't be recorded")
-		return recs, nil // what can be done without is done
+		return recs, nil // the caller can do without
 	}
 	var gone []registry.Record
 	for _, g := range gs {
 		published, err := h.CatchUp(ctx, reg, g)
 		h.warnIf(err, "the ends of workers can't be recorded", "backend", g.Name)
 		for _, t := range published {
-			// One that said that it is done may be alive, and can be killed.
+			// A worker that has completed may still run, and can be killed.
 			if t.Removed && t.Record.State == registry.Stopped {
 				gone = append(gone, t.Record)
 			}
@@ -120,8 +120,8 @@ func (h *History) WithoutEnded(ctx context.Context, recs []registry.Record, name
 	return slices.DeleteFunc(recs, func(r registry.Record) bool { return registry.IndexOf(gone, r.ID) >= 0 }), nil
 }
 
-// Leave lets a record go in a change. Its workspace stays, which the history
-// tells; its run directories go when they can.
+// Leave deletes a record in a change. Its workspace stays, which an event tells; its run
+// directories are removed once no shim uses them.
 func Leave(ctx context.Context, tx *registry.Tx, rec *registry.Record, events ...registry.Event) error {
 	if rec.Workspace != nil {
 		kept := NewEvent(rec, Kept, rec.Workspace.Path, time.Now())
@@ -130,7 +130,8 @@ func Leave(ctx context.Context, tx *registry.Tx, rec *registry.Record, events ..
 	return LeaveWorkspace(ctx, tx, rec, events...)
 }
 
-// LeaveWorkspace is like [Leave] for a record whose workspace the caller sees to.
+// LeaveWorkspace is like [Leave], but writes no event about the workspace: the caller
+// takes care of it.
 func LeaveWorkspace(ctx context.Context, tx *registry.Tx, rec *registry.Record, events ...registry.Event) error {
 	for _, id := range append(rec.Previous, rec.ID) {
 		if err := tx.Leave(ctx, id); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-// DropRunDirs removes the run directories whose records went, but for those that
-// a shim still writes into, and returns how many it removed. Each is locked, since
-// one may be about to be adopted again; held are those whose locks the caller holds.
+// DropRunDirs removes the run directories of deleted records, except those that a shim
+// still writes into, and returns how many it removed. It locks each of them, since the
+// worker may be adopted again at the same time; the caller holds the locks of held.
 func (h *History) DropRunDirs(ctx context.Context, reg *registry.Registry, held ...string) (int, error) {
 	ids, err := reg.Leftovers(ctx)
 	if err != nil {
@@ -31,7 +31,7 @@ func (h *History) DropRunDirs(ctx context.Context, reg *registry.Registry, held 
 		}
 		defer unlock()
 		if _, gerr := reg.Get(ctx, id); !errors.Is(gerr, registry.ErrNotFound) || h.opts.Dir.Kept(id) {
-			continue // it is there again, or still needed
+			continue // its record is there again, or a shim needs it
 		}
 		if rerr := os.RemoveAll(h.opts.Dir.RunDir(id)); rerr != nil {
 			err = errors.Join(err, rerr)
@@ -52,9 +52,9 @@ func (h *History) DropRunDirs(ctx context.Context, reg *registry.Registry, held 
 	}))
 }
 
-// DropStrays removes the run directories of workers that are not in the registry
-// and whose end the history tells, or which were not to be remembered. Others may
-// be all that is left of a registry that was lost.
+// DropStrays removes the run directories of workers that are not in the registry, if the
+// history has their end or their records go with their ends. Any other may be all that is
+// left of a lost registry.
 func (h *History) DropStrays(ctx context.Context, reg *registry.Registry) (int, error) {
 	ids, err := h.opts.Dir.RunDirs()
 	if err != nil || len(ids) == 0 {
@@ -62,7 +62,7 @@ func (h *History) DropStrays(ctx context.Context, reg *registry.Registry) (int, 
 	}
 	recs, unreadable, err := reg.Read(ctx, registry.Query{})
 	if err != nil || len(unreadable) > 0 {
-		return 0, err // it may be of one that can't be read
+		return 0, err // a directory may belong to a record that can't be read
 	}
 	known := make(map[string]bool, len(recs))
 	for _, r := range recs {
@@ -97,11 +97,11 @@ func (h *History) DropStrays(ctx context.Context, reg *registry.Registry) (int, 
 	return n, err
 }
 
-// GoneOnPurpose reports whether a run directory is of a worker whose record went
-// with its end.
+// GoneOnPurpose reports whether a run directory belongs to a worker whose record was
+// deleted on purpose.
 func (h *History) GoneOnPurpose(ctx context.Context, reg *registry.Registry, id string) bool {
 	if _, err := reg.Get(ctx, id); !errors.Is(err, registry.ErrNotFound) {
-		return false // it has come since
+		return false // its record was written since
 	}
 	if _, err := reg.End(ctx, id); err == nil {
 		return true

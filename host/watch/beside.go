@@ -11,23 +11,22 @@ import (
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
-// ownerAgain is when to look again after an owner that can't be waited for.
+// ownerAgain is the pause before another look at an owner that can't be waited for.
 const ownerAgain = time.Second
 
-// owner is a process on whose end workers are killed.
+// owner is a process whose workers are killed when it ends.
 type owner struct {
-	// workers are the records of its workers that run.
+	// workers are the records of its running workers.
 	workers []registry.Record
-	// ended says that it is known to have ended.
+	// ended is set once the process has ended.
 	ended bool
-	// tried are the ids of the workers that were killed for that, or are being
-	// killed.
+	// tried are the ids of the workers whose kill was begun.
 	tried map[string]bool
 	// forget ends the wait.
 	forget context.CancelFunc
 }
 
-// aside runs what may take long beside the loop, which then calls what it returns.
+// aside runs f, which may take long, beside the loop. The loop then calls result.
 func (w *watching) aside(ctx context.Context, f func() (result func())) {
 	w.listening.Go(func() {
 		select {
@@ -37,8 +36,7 @@ func (w *watching) aside(ctx context.Context, f func() (result func())) {
 	})
 }
 
-// awaitOwners waits for the end of every owner of a running worker, without looking
-// at it again and again.
+// awaitOwners waits for the end of every owner of a running worker. It does not poll.
 func (w *watching) awaitOwners(ctx context.Context, running []registry.Record) {
 	workers := map[proc.Identity][]registry.Record{}
 	for _, r := range running {
@@ -73,7 +71,7 @@ func (w *watching) awaitOwners(ctx context.Context, running []registry.Record) {
 	}
 }
 
-// awaitEnd returns when a process has ended, or with the context.
+// awaitEnd returns when a process has ended or ctx is over.
 func awaitEnd(ctx context.Context, id proc.Identity) {
 	for proc.AwaitEnd(ctx, id) != nil && ctx.Err() == nil {
 		again := time.NewTimer(ownerAgain)
@@ -85,8 +83,8 @@ func awaitEnd(ctx context.Context, id proc.Identity) {
 	}
 }
 
-// ownerEnded kills the workers of an owner, beside the loop, where their backends
-// do not do that.
+// ownerEnded kills the workers of an owner whose backends do not do so themselves. It
+// works beside the loop.
 func (w *watching) ownerEnded(ctx context.Context, o *owner) {
 	o.ended = true
 	var recs []registry.Record
@@ -108,8 +106,8 @@ func (w *watching) ownerEnded(ctx context.Context, o *owner) {
 	}
 }
 
-// askDisowned is like [Watcher.disowned] for workers of one backend, asked again and again
-// while that can't answer.
+// askDisowned is like [Watcher.disowned] for workers of one backend. It repeats the
+// question until the backend answers.
 func (w *watching) askDisowned(ctx context.Context, recs []registry.Record) []registry.Record {
 	for delay := watchAgain; ; delay = min(2*delay, watchAgainMax) {
 		left, err := w.disowned(ctx, recs)
@@ -126,8 +124,8 @@ func (w *watching) askDisowned(ctx context.Context, recs []registry.Record) []re
 	}
 }
 
-// killDisowned kills a worker beside the loop, for as long as that takes. If it
-// fails, it is tried again when the workers are looked at next.
+// killDisowned kills a worker beside the loop. If the kill fails, the next look at the
+// workers repeats it.
 func (w *watching) killDisowned(ctx context.Context, o *owner, r registry.Record) {
 	w.aside(ctx, func() func() {
 		_, err := w.opts.Kill(ctx, r)
@@ -140,8 +138,8 @@ func (w *watching) killDisowned(ctx context.Context, o *owner, r registry.Record
 	})
 }
 
-// agents records what became of the agents of all teams, beside the loop: it asks
-// backends, and may end the server of a team.
+// agents records the states of the agents of all teams. It works beside the loop, since it
+// asks backends and may end the server of a team.
 func (w *watching) agents(ctx context.Context) {
 	if w.sweeping {
 		return
@@ -163,8 +161,8 @@ func (w *watching) agents(ctx context.Context) {
 	})
 }
 
-// expectAgents sets when to look after agents next, if there are any: silence is
-// what counts, and nothing tells of it.
+// expectAgents schedules the next sweep if there are agents: no event tells of their
+// silence.
 func (w *watching) expectAgents(ctx context.Context) {
 	some, err := w.opts.TeamsLive(ctx)
 	if some || err != nil {
@@ -172,7 +170,7 @@ func (w *watching) expectAgents(ctx context.Context) {
 	}
 }
 
-// looks records what agents do, beside the loop: it asks backends.
+// looks records what agents do. It works beside the loop, since it asks backends.
 func (w *watching) looks(ctx context.Context) {
 	if w.looking {
 		return
@@ -199,8 +197,8 @@ func (w *watching) looks(ctx context.Context) {
 	})
 }
 
-// renew takes the database that is in place, if a rebuild has put another one there, and
-// reports whether it did. Until there is one it keeps what it has.
+// renew opens the database anew if a rebuild has replaced the file, and reports whether it
+// did. While no file is in place it keeps the open one.
 func (w *watching) renew(ctx context.Context) bool {
 	file, err := os.Stat(filepath.Join(string(w.opts.Dir), registry.File))
 	if err != nil || os.SameFile(file, w.file) {

@@ -55,7 +55,7 @@ func (h *Watcher) Collect(ctx context.Context) (Collected, error) {
 	return c, ctx.Err()
 }
 
-// ended records what has ended. It returns the records of those that ran.
+// ended records the ends of workers. It returns the records that said running before.
 func (c *Collected) ended(ctx context.Context, h *Watcher, reg *registry.Registry) ([]registry.Record, error) {
 	if err := c.settle(ctx, h, reg); err != nil {
 		return nil, err
@@ -79,7 +79,8 @@ func (c *Collected) remove(ctx context.Context, h *Watcher, reg *registry.Regist
 	n, err = h.opts.History.DropStrays(ctx, reg)
 	c.RunDirs += n
 	c.warnIf(err, "cannot remove run directories")
-	// All that it tells is recorded by now, or will be soon by whoever is at it.
+	// Everything that the journal tells is recorded by now, or another process is about
+	// to record it.
 	c.warnIf(h.opts.History.Drain(ctx, reg, func(string) bool { return false }), "cannot read what shims have told")
 }
 
@@ -112,8 +113,8 @@ func (c *Collected) settle(ctx context.Context, h *Watcher, reg *registry.Regist
 	return nil
 }
 
-// ends records the ends of those of recs that have ended. It is an error if that
-// can't be recorded.
+// ends asks the backends for the workers of recs and records the ends. It returns an
+// error if they can't be recorded.
 func (c *Collected) ends(ctx context.Context, h *Watcher, reg *registry.Registry, recs []registry.Record) error {
 	type found struct {
 		told     []history.Written
@@ -158,11 +159,11 @@ func (c *Collected) ends(ctx context.Context, h *Watcher, reg *registry.Registry
 	return err
 }
 
-// atOnce is how many workers whose owner has ended are killed at the same time.
+// atOnce limits the number of kills at the same time.
 const atOnce = 16
 
-// owners kills the workers whose owner has ended and whose backend does not see to
-// that, all at the same time.
+// owners kills the workers whose owner has ended, at the same time, if their backend does
+// not do so itself.
 func (c *Collected) owners(ctx context.Context, h *Watcher, recs []registry.Record) {
 	left, err := h.disowned(ctx, recs)
 	h.warnIf(err, "the backend of workers whose owner has ended can't be asked")
@@ -186,11 +187,12 @@ func (c *Collected) owners(ctx context.Context, h *Watcher, recs []registry.Reco
 	slices.SortFunc(c.Killed, func(a, b registry.Record) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// ownerEnded says which worker could not be killed, and why it should be.
+// ownerEnded is the subject of a warning about a worker that could not be killed.
 func ownerEnded(r registry.Record) string { return fmt.Sprintf("the owner of '%s' has ended", r.Name) }
 
-// disowned returns those of recs whose owner has ended and whose backend does not
-// see to that. An error is about the backends that can't be asked.
+// disowned returns the records of recs whose owner has ended and whose backend does not
+// kill them itself. The error names the backends that can't be asked; left is valid all
+// the same.
 func (h *Watcher) disowned(ctx context.Context, recs []registry.Record) (left []registry.Record, err error) {
 	orphaned := func(r registry.Record) bool {
 		return r.State == registry.Running && r.Owner != nil && !caller.OwnerLives(*r.Owner)

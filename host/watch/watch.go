@@ -19,22 +19,22 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Request says whom to tell what. Functions that are nil are not called.
+// Request has the functions that a watch calls. Any of them may be nil.
 type Request struct {
 	// Ready is called once, when nothing that happens from then on is missed.
 	Ready func()
-	// Event is called with every event that is written from then on, by whomever.
+	// Event is called with every event that any process writes from then on.
 	Event func(history.Event) error
 	// Warn is called with what can't be watched or recorded.
 	Warn func(text string)
 }
 
-// Watch records the ends of workers as they happen, removes what a retention time
-// has ended and kills workers whose owner is gone and whose backend does not do
-// it, until ctx ends or Event returns an error.
+// Watch records the ends of workers as they happen, removes workers whose retention time
+// is over, and kills workers whose owner is gone if their backend does not, until ctx ends
+// or Event returns an error.
 //
-// Any number of watchers may run at the same time. One that is killed loses
-// nothing: what it did not write the next one writes.
+// Any number of watchers may run at the same time. If one is killed, nothing is lost: the
+// next one writes what it did not.
 func (h *Watcher) Watch(ctx context.Context, req Request) error {
 	if _, err := h.opts.Store.Writing(ctx); err != nil { // it makes the first database
 		return err
@@ -63,14 +63,13 @@ func (h *Watcher) Watch(ctx context.Context, req Request) error {
 }
 
 const (
-	// watchAgain is when to try again what could not be watched, at first and at
-	// most.
+	// watchAgain is the first pause before a worker that could not be watched is tried
+	// again, watchAgainMax the longest.
 	watchAgain    = time.Second
 	watchAgainMax = 30 * time.Second
-	// sweepEvery is how often agents are looked at, where there are any: what counts
-	// is silence, of which nothing tells.
+	// sweepEvery is how often the silence of agents is measured, which no event tells.
 	sweepEvery = 15 * time.Second
-	// lookEvery is how often the screens of agents are looked at, where there are any.
+	// lookEvery is how often the screens of agents are read.
 	lookEvery = 3 * time.Second
 )
 
@@ -79,29 +78,28 @@ const (
 type watching struct {
 	*Watcher
 	reg *registry.Registry
-	// file is what the database was when reg was opened, or an older one.
+	// file identifies the database file that reg has open, or an older one.
 	file fs.FileInfo
 	req  Request
 
-	// watched are the workers that somebody listens for, by their ids; later are
-	// those that can't be watched now, and when to try again.
+	// watched are the ids of the workers that a goroutine listens for; later are the
+	// workers that can't be watched now.
 	watched map[string]bool
 	later   map[string]retry
-	heard   chan heard
+	reports chan report
 	// owners are the owners of running workers; their ends are awaited.
 	owners map[proc.Identity]*owner
-	// beside gets what came of something that ran beside the loop, to be called by
-	// the loop.
+	// beside gets the results of what ran beside the loop; the loop calls them.
 	beside chan func()
-	// sweeping says that agents are being looked after; sweep is when to do that
-	// next, zero if there are none.
+	// sweeping says that a sweep of the agents is under way; sweep is the time of the next
+	// one, zero if there are no agents.
 	sweeping bool
 	sweep    time.Time
-	// looking says that the screens of agents are being looked at; look is when to do
-	// that next, zero if no worker has a profile.
+	// looking says that the screens of agents are being read; look is the time of the next
+	// look, zero if no worker has a profile.
 	looking bool
 	look    time.Time
-	// warned keeps the same warning from being said twice.
+	// warned are the texts of the warnings that were given.
 	warned map[string]bool
 
 	cancel    context.CancelFunc
@@ -113,8 +111,8 @@ type retry struct {
 	delay time.Duration
 }
 
-// heard is what was said of one worker. over says that there will be no more.
-type heard struct {
+// report is what a backend said of one worker. over says that it is the last one.
+type report struct {
 	rec    registry.Record
 	status swarm.Status
 	err    error
@@ -125,7 +123,7 @@ func newWatching(h *Watcher, reg *registry.Registry, req Request) *watching {
 	return &watching{
 		Watcher: h, reg: reg, req: req,
 		watched: map[string]bool{}, later: map[string]retry{}, warned: map[string]bool{},
-		heard: make(chan heard), owners: map[proc.Identity]*owner{}, beside: make(chan func()), cancel: func() {},
+		reports: make(chan report), owners: map[proc.Identity]*owner{}, beside: make(chan func()), cancel: func() {},
 	}
 }
 
@@ -157,7 +155,7 @@ func (w *watching) run(ctx context.Context, f *history.Follower) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case first := <-w.heard:
+		case first := <-w.reports:
 			w.record(ctx, w.batch(first))
 		case err, ok := <-f.Changes.Failed:
 			if ok {
@@ -175,13 +173,13 @@ func (w *watching) run(ctx context.Context, f *history.Follower) error {
 	}
 }
 
-// batch returns what was said together with first: the end of a crowd is one
+// batch returns first with the reports that are there by now: many ends at a time are one
 // change.
-func (w *watching) batch(first heard) []heard {
-	batch := []heard{first}
+func (w *watching) batch(first report) []report {
+	batch := []report{first}
 	for {
 		select {
-		case more := <-w.heard:
+		case more := <-w.reports:
 			batch = append(batch, more)
 		default:
 			return batch
@@ -189,7 +187,7 @@ func (w *watching) batch(first heard) []heard {
 	}
 }
 
-// tell tells what was written, and watches the workers that were spawned.
+// tell passes on the events that were written, and watches the workers that were spawned.
 func (w *watching) tell(ctx context.Context, f *history.Follower) error {
 	events, err := f.Next(ctx, "")
 	if err != nil {
@@ -213,7 +211,7 @@ func (w *watching) tell(ctx context.Context, f *history.Follower) error {
 	return nil
 }
 
-// refresh listens for all workers that run and that nobody listens for yet.
+// refresh listens for the running workers that no goroutine listens for yet.
 func (w *watching) refresh(ctx context.Context) error {
 	recs, warnings, err := w.reg.Read(ctx, registry.Query{State: registry.Running})
 	if err != nil {
@@ -238,7 +236,7 @@ func (w *watching) refresh(ctx context.Context) error {
 	return nil
 }
 
-// listen sends what a backend says of its workers until all have ended.
+// listen sends the reports of a backend on its workers until all have ended.
 func (w *watching) listen(ctx context.Context, g *backend.Group) {
 	over := make([]bool, len(g.Recs))
 	send := func(i int, s swarm.Status, err error) {
@@ -247,7 +245,7 @@ func (w *watching) listen(ctx context.Context, g *backend.Group) {
 		}
 		over[i] = err != nil || s.State != swarm.StateRunning && s.State != swarm.StateUnknown
 		select {
-		case w.heard <- heard{rec: g.Recs[i], status: s, err: err, over: over[i]}:
+		case w.reports <- report{rec: g.Recs[i], status: s, err: err, over: over[i]}:
 		case <-ctx.Done():
 		}
 	}
@@ -263,8 +261,7 @@ func (w *watching) listen(ctx context.Context, g *backend.Group) {
 	}
 }
 
-// watchBatch watches workers, by asking now and then where the backend does not
-// tell by itself.
+// watchBatch watches workers. It polls a backend that can't watch.
 func watchBatch(ctx context.Context, p *backend.Peer, hs []swarm.Handle, each func(int, swarm.Status, error)) error {
 	if p.Has(swarm.CapWatch) {
 		return p.Backend.WatchBatch(ctx, hs, each)
@@ -301,8 +298,8 @@ func watchBatch(ctx context.Context, p *backend.Peer, hs []swarm.Handle, each fu
 	return nil
 }
 
-// record writes down what was heard.
-func (w *watching) record(ctx context.Context, batch []heard) {
+// record records a batch of reports.
+func (w *watching) record(ctx context.Context, batch []report) {
 	var all []history.Report
 	for _, b := range batch {
 		switch {
@@ -328,7 +325,7 @@ func (w *watching) record(ctx context.Context, batch []heard) {
 		if ctx.Err() == nil {
 			w.warn(fmt.Sprintf("cannot record what happened: %v", err))
 		}
-		// They are asked for again, and then it is news again.
+		// The backends report it again.
 		return
 	}
 	// The files of an ephemeral worker are removed after the end of its shim.
@@ -337,15 +334,14 @@ func (w *watching) record(ctx context.Context, batch []heard) {
 	}
 }
 
-// drop removes the run directories of workers that are gone, and erases their
-// records for good.
+// drop removes the run directories of removed workers and erases their records on disk.
 func (w *watching) drop(ctx context.Context) {
 	_, err := w.opts.History.DropRunDirs(ctx, w.reg)
 	w.warnIf(err, "run directories can't be removed")
 	w.warnIf(w.reg.Scrub(ctx), "deleted records can't be erased")
 }
 
-// due does what is due, and returns when there will be more to do.
+// due does what is due and returns the time until more is.
 func (w *watching) due(ctx context.Context) time.Duration {
 	now := time.Now()
 	next := now.Add(time.Hour)

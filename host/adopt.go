@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -103,7 +104,7 @@ func (h *Host) list(ctx context.Context, reg *registry.Registry, e catalog.Entry
 	defer cancel()
 	err = h.plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapList) {
-			return &unsupportedError{backend: e.Name, cap: swarm.CapList}
+			return worker.Unsupported(e.Name, swarm.CapList, "")
 		}
 		h.recoverBackend(limited, reg, p, e.Name)
 		found, warnings = nil, nil
@@ -142,7 +143,7 @@ func (h *Host) list(ctx context.Context, reg *registry.Registry, e catalog.Entry
 func checkListed(l swarm.Listed) error {
 	s := l.Spec
 	if !statedir.IsID(s.ID) {
-		return &specError{text: fmt.Sprintf("invalid id %q", s.ID)}
+		return worker.Invalid(fmt.Sprintf("invalid id %q", s.ID))
 	}
 	return SpawnRequest{
 		Name: s.Name, Command: s.Command, Dir: cmp.Or(s.Dir, "/"), Tags: s.Tags, Options: s.Options, Kill: &s.Kill, Restart: s.Restart,
@@ -224,20 +225,20 @@ func (h *Host) adopt(ctx context.Context, reg *registry.Registry, picked []swarm
 		}
 		for i := range recs {
 			rec, out := &recs[i], &outcomes[i]
-			*out = AdoptOutcome{Worker: worker(*rec)}
+			*out = AdoptOutcome{Worker: worker.Of(*rec)}
 			if known := knows(there, rec.ID); known >= 0 {
-				out.Worker, out.Known = worker(there[known]), true
+				out.Worker, out.Known = worker.Of(there[known]), true
 			} else {
 				err = enterAdopted(ctx, tx, rec, picked[i].Status)
 			}
 			switch {
 			case errors.Is(err, registry.ErrExists):
-				out.Err, err = fmt.Errorf("cannot adopt '%s' (%s): %w", rec.Name, rec.ID, &existsError{name: rec.Name}), nil
+				out.Err, err = fmt.Errorf("cannot adopt '%s' (%s): %w", rec.Name, rec.ID, worker.Exists(rec.Name)), nil
 			case err != nil:
 				return err
 			}
 			if !out.Known || out.Worker.ID == rec.ID && out.Worker.Status != StatusStopped {
-				apply(&out.Worker, swarm.StatusResult{Status: picked[i].Status})
+				out.Worker.Apply(swarm.StatusResult{Status: picked[i].Status})
 			}
 		}
 		return nil

@@ -201,3 +201,11 @@ func preserving(name, reason, path string) Warning {
 		Hint: fmt.Sprintf("the worktree is %s", path),
 	}
 }
+
+// runningError names a worker that can't be cleaned.
+type runningError struct{ name string }
+
+func (e *runningError) Error() string {
+	return fmt.Sprintf("cannot clean running worker '%s'", e.name)
+}
+func (e *runningError) Is(target error) bool { return target == ErrRunning }

@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -48,17 +49,17 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	}
 	tooLate := fmt.Errorf("cannot complete '%s': %w: it has ended or is being ended already", rec.Name, swarm.ErrTooLate)
 	if rec.Completion != nil || rec.State == registry.Stopped {
-		return worker(rec), tooLate
+		return worker.Of(rec), tooLate
 	}
 	if rec.State == registry.Starting {
 		// It was quicker than the spawn that started it.
 		if rec, err = h.settled(ctx, rec); err != nil {
-			return worker(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
+			return worker.Of(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
 		}
 	}
 	e, err := h.plugins.Entry(rec.Backend, rec.Plugin)
 	if err != nil {
-		return worker(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
+		return worker.Of(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
 	}
 	summary := history.Shorten(history.OneLine(req.Summary), swarm.MaxSummary)
 	opts := rec.Kill
@@ -68,7 +69,7 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	var status swarm.Status
 	err = h.plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapComplete) {
-			return &unsupportedError{backend: rec.Backend, cap: swarm.CapComplete, name: rec.Name}
+			return worker.Unsupported(rec.Backend, swarm.CapComplete, rec.Name)
 		}
 		if err := p.Backend.Complete(ctx, rec.Handle, summary, opts); err != nil {
 			return err
@@ -78,9 +79,9 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	})
 	switch {
 	case errors.Is(err, swarm.ErrTooLate):
-		return worker(rec), tooLate
+		return worker.Of(rec), tooLate
 	case err != nil:
-		return worker(rec), naming(err, "cannot complete", rec.Name)
+		return worker.Of(rec), worker.Naming(err, "cannot complete", rec.Name)
 	}
 	// The keeper knows it for good: whoever comes next would write the same.
 	w, warnings, err := h.recordCompletion(ctx, rec, status)
@@ -156,8 +157,8 @@ func statusNow(ctx context.Context, p *backend.Peer, handle swarm.Handle, summar
 // recordCompletion writes the completion down, and removes the record of an
 // ephemeral worker with it. The warnings are about the agent that it was.
 func (h *Host) recordCompletion(ctx context.Context, rec registry.Record, s swarm.Status) (_ Worker, warnings []string, err error) {
-	w := worker(rec)
-	apply(&w, swarm.StatusResult{Status: s})
+	w := worker.Of(rec)
+	w.Apply(swarm.StatusResult{Status: s})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 	reg, err := h.store.Writing(ctx)

@@ -2,241 +2,52 @@ package host
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/doctor"
-	"github.com/swarmhost/swarm/host/lockfile"
-	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/shared/proc"
-	"github.com/swarmhost/swarm/shared/safefile"
-	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-const (
-	// courierLimit is how long a courier waits.
-	courierLimit = 10 * time.Minute
-	// courierEvery is how often it finds out whether it is still needed, and whether
-	// the agent has written something. It looks at the screen of one that has been
-	// quiet, and of one that has not once in courierLook.
-	courierEvery = time.Second
-	courierLook  = 5 * time.Second
-	// courierSuffix is that of its lock, which holds a courierSign.
-	courierSuffix = ".courier"
-	// draftFor is how long a text must be at the prompt without a change to be taken for
-	// what the agent proposes there. Nothing is typed after a person's.
-	draftFor = 2 * time.Minute
-)
-
-// courierSign tells who a courier is.
-type courierSign struct {
-	Process proc.Identity `json:"process"`
-	Since   time.Time     `json:"since"`
+// Wake has the agents of a team told what is waiting for them, see
+// [courier.Office.Wake]. With [Options.NoWake] it does nothing.
+func (h *Host) Wake(ctx context.Context, teamName string) (members []string) {
+	return h.couriers().Wake(ctx, teamName)
 }
 
-func (h *Host) courierPath(id string) string { return h.dir.LockPath(id) + courierSuffix }
+// Quiet has the calls of this host wake nobody, as with [Options.NoWake]. It must not be
+// called beside others.
+func (h *Host) Quiet() {
+	h.opts.NoWake = true
+	h.store.Quieten()
+}
 
-// hasCourier reports whether a worker has a courier.
-func (h *Host) hasCourier(id string) bool { return lockfile.IsHeld(h.courierPath(id)) }
-
-// Courier waits until the agent of a worker is at its prompt, types one line there that
-// tells what is waiting for it, and goes on until nothing is. Nothing is typed while the
-// agent works or asks something, or while a person's text is at its prompt. It returns at once if another courier of this worker
-// lives, and in any case when the worker ends, nothing is waiting any more, or ten
-// minutes are over.
-//
-// A line is typed at most once, whoever is killed at whatever moment: what it tells of
-// is recorded as being brought before. One that stands at the prompt afterwards, and was
-// not submitted, is submitted by the next courier.
+// Courier waits until the agent of a worker is at its prompt, and types one line there
+// that tells what is waiting for it, see [courier.Office.Run].
 func (h *Host) Courier(ctx context.Context, workerID string) error {
-	ctx, cancel := context.WithTimeout(ctx, courierLimit)
-	defer cancel()
-	for {
-		unlock, err := lockfile.Try(h.courierPath(workerID))
-		if err != nil || unlock == nil {
-			return err
-		}
-		c := courier{h: h, id: workerID}
-		err = c.run(ctx)
-		unlock()
-		if err != nil || ctx.Err() != nil {
-			return err
-		}
-		// Whoever came while the lock was held relies on this courier.
-		if _, needed, err := c.needed(ctx); !needed || err != nil {
-			return err
-		}
-	}
+	return h.couriers().Run(ctx, workerID)
 }
 
-// courier is one that has the lock.
-type courier struct {
-	h  *Host
-	id string
-	// file is the database that is open.
-	file fs.FileInfo
-	// looked is when it last looked at the screen; idle says that the agent was at its
-	// prompt then.
-	looked time.Time
-	idle   bool
-	// draft is what was at the prompt then, and since when looks have seen that.
-	draft   string
-	drafted time.Time
+// Hook notes down what a hook of an agent says, see [courier.Office.Hook].
+func (h *Host) Hook(ctx context.Context, e HookEvent) (news string, err error) {
+	return h.couriers().Hook(ctx, e)
 }
 
-func (c *courier) run(ctx context.Context) error {
-	if err := c.sign(); err != nil {
-		return err
-	}
-	tick := time.NewTicker(courierEvery)
-	defer tick.Stop()
-	for {
-		rec, needed, err := c.needed(ctx)
-		if err != nil || !needed {
-			return err
-		}
-		if err := c.visit(ctx, rec); err != nil {
-			c.h.warnIf(err, "an agent can't be told what is waiting", "worker", rec.Name)
-			if isFinal(err) {
-				return nil
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
-}
-
-// isFinal reports whether an error says that there will never be anything to type at.
-func isFinal(err error) bool {
-	return errors.Is(err, swarm.ErrNotFound) || errors.Is(err, swarm.ErrUnsupported) || errors.Is(err, ErrEnded)
-}
-
-// sign writes into the lock who has it.
-func (c *courier) sign() error {
-	self, err := proc.Identify(os.Getpid())
-	if err != nil {
-		return err
-	}
-	b, err := json.Marshal(courierSign{self, time.Now()})
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(c.h.courierPath(c.id), os.O_WRONLY|os.O_TRUNC|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	return errors.Join(err, f.Close())
-}
-
-// needed returns the worker's record, and whether there is anything to do. It takes the
-// database that is in place: a rebuild may have put another one there.
-func (c *courier) needed(ctx context.Context) (rec registry.Record, needed bool, err error) {
-	file, err := os.Stat(filepath.Join(c.h.opts.Dir, registry.File))
-	if err != nil {
-		return rec, false, nil
-	}
-	if c.file != nil && !os.SameFile(file, c.file) {
-		c.h.store.Reopen()
-	}
-	c.file = file
-	err = c.h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		if rec, err = tx.Get(ctx, c.id); err != nil {
-			return err
-		}
-		if _, err := tx.Nudge(ctx, c.id); err == nil || !errors.Is(err, registry.ErrNotFound) {
-			needed = true
-			return err
-		}
-		needed, err = team.MayWake(ctx, tx, c.id)
-		return err
-	})
-	if errors.Is(err, registry.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil {
-		return rec, false, nil
-	}
-	return rec, needed && c.h.canWake(&rec), err
-}
-
-// visit looks at the agent if that is due, and tells it what is waiting if it has been
-// at its prompt for a moment: agents draw their prompt between two steps, too.
-func (c *courier) visit(ctx context.Context, rec registry.Record) error {
-	if rec.State != registry.Running {
-		return nil // it is starting
-	}
-	quiet := time.Since(c.h.dir.LastOutput(c.id)) >= quietFor
-	if !quiet && time.Since(c.looked) < courierLook {
-		return nil
-	}
-	e, err := c.h.plugins.Entry(rec.Backend, rec.Plugin)
-	if err != nil {
-		return err
-	}
-	return c.h.plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
-		prof := c.h.profileOf(&rec)
-		if !c.h.canLook(p, rec, prof) || !p.Has(swarm.CapInput) {
-			return swarm.ErrUnsupported
-		}
-		before := c.idle
-		look, err := c.look(ctx, p, rec, prof)
-		if err != nil || look.State != profile.Idle || !quiet && !before {
-			return err
-		}
-		empty := time.Since(c.drafted) < draftFor
-		if empty && look.Draft != "" {
-			// It may have been left by a nudge that was killed.
-			if left, err := c.h.leftNudge(ctx, rec.ID); err != nil || left == "" {
-				return err
-			}
-		}
-		return c.h.nudge(ctx, p, rec, prof, empty)
-	})
-}
-
-func (c *courier) look(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile) (profile.Look, error) {
-	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
-	defer cancel()
-	c.looked, c.idle = time.Now(), false
-	s, err := (&terminal{p: p, handle: rec.Handle}).Screen(ctx)
-	if err != nil {
-		return profile.Look{}, err
-	}
-	look := prof.Look(s)
-	c.idle = look.State == profile.Idle
-	if c.drafted.IsZero() || look.Draft != c.draft {
-		c.draft, c.drafted = look.Draft, c.looked
-	}
-	return look, nil
+// TakeNews returns one line that tells the agent of a worker what is waiting for it, see
+// [courier.Office.TakeNews].
+func (h *Host) TakeNews(ctx context.Context, workerID string, how registry.Brought) (line string, err error) {
+	return h.couriers().TakeNews(ctx, workerID, how)
 }
 
 // examineCouriers says what the doctor finds about couriers, if there are any.
 func (h *Host) examineCouriers(recs []registry.Record) (found []doctor.Finding) {
 	const subject = "couriers"
 	for _, r := range recs {
-		if !h.hasCourier(r.ID) {
-			continue
-		}
-		var sign courierSign
-		b, err := safefile.Read(h.courierPath(r.ID), 4096)
-		if err == nil {
-			err = json.Unmarshal(b, &sign)
-		}
+		sign, ok := h.couriers().Sign(r.ID)
 		switch pid := sign.Process.PID; {
-		case err != nil || !sign.Process.Alive():
-			// It has only just begun, or is over by now.
-		case time.Since(sign.Since) > courierLimit+time.Minute:
+		case !ok:
+			// There is none, or it has only just begun, or is over by now.
+		case sign.Late():
 			found = append(found, doctor.Finding{
 				Severity: doctor.SeverityWarning, Subject: subject, Mend: fmt.Sprintf("kill %d", pid),
 				What: fmt.Sprintf("the courier for '%s' (pid %d) should have ended by now", r.Name, pid),

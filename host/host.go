@@ -57,7 +57,10 @@ func Open(_ context.Context, o Options) (*Host, error) {
 		Starter: backend.Launcher(launch.New(launch.Options{Dir: o.Dir, Env: o.Env, Logger: o.Logger})),
 	})
 	h.history = history.New(history.Options{
-		Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger, Output: h.lastOutput,
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger,
+		Output: func(ctx context.Context, rec registry.Record, tail int) ([]string, error) {
+			return h.display().LastLines(ctx, rec, tail)
+		},
 		Stranded: func(ctx context.Context, busy func(string) bool) error { return h.liveness().SweepGone(ctx, busy) },
 	})
 	return h, nil
@@ -77,7 +80,7 @@ func (h *Host) Plugins() *pluginadmin.Admin {
 func (h *Host) liveness() *liveness.Checker {
 	return liveness.New(liveness.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history,
-		Settle: h.settled, Shows: h.shows, StopIdle: h.StopIdleServers,
+		Settle: h.settled, Shows: h.display().Shows, StopIdle: h.StopIdleServers,
 	})
 }
 
@@ -109,6 +112,10 @@ func (h *Host) Doctor(ctx context.Context, rebuild bool, wanted ...string) ([]do
 
 // Dir returns the state directory.
 func (h *Host) Dir() string { return h.opts.Dir }
+
+// RunDir returns the run directory of a worker on this machine, whether or not it is
+// there.
+func (h *Host) RunDir(id string) string { return h.dir.RunDir(id) }
 
 // Close ends the plugins, within a bounded time, and closes the registry. It
 // ends no worker.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -110,15 +112,15 @@ func survivors(res swarm.KillResult) []swarm.Process {
 
 // outcome says what came of one worker.
 func outcome(b killed) KillOutcome {
-	out := KillOutcome{Result: b.res, Worker: worker(b.rec)}
+	out := KillOutcome{Result: b.res, Worker: worker.Of(b.rec)}
 	switch {
 	case b.before:
 	case b.err == nil:
 		rec := b.rec
 		history.RecordEnd(&rec, b.res.Status)
-		out.Worker = worker(rec)
+		out.Worker = worker.Of(rec)
 	default:
-		apply(&out.Worker, swarm.StatusResult{Status: b.res.Status})
+		out.Worker.Apply(swarm.StatusResult{Status: b.res.Status})
 		out.Worker.Survivors = survivors(b.res)
 		out.Err = killError(b)
 	}
@@ -133,7 +135,7 @@ func killError(b killed) error {
 	if errors.Is(b.err, context.Canceled) {
 		return fmt.Errorf("cannot kill '%s': interrupted; it may still be ending: %w", b.rec.Name, b.err)
 	}
-	return &namedError{error: b.err, subject: fmt.Sprintf("cannot kill '%s'", b.rec.Name)}
+	return worker.Named(b.err, "cannot kill", b.rec.Name)
 }
 
 // drop removes the run directories of ephemeral workers.
@@ -256,3 +258,22 @@ func (k *killing) tellRequests(ctx context.Context, recs []registry.Record) {
 	}
 	k.h.warnIf(err, "the history can't be written")
 }
+
+// survivorsError says what is left of a worker after a kill.
+type survivorsError struct {
+	name      string
+	survivors []swarm.Process
+	hint      string
+}
+
+func (e *survivorsError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cannot kill '%s': still alive", e.name)
+	if len(e.survivors) > 0 {
+		b.WriteString(": ")
+		b.WriteString(history.Processes(e.survivors))
+	}
+	b.WriteString(e.hint)
+	return b.String()
+}
+func (e *survivorsError) Is(target error) bool { return target == swarm.ErrSurvivors }

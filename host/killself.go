@@ -8,6 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -20,7 +21,7 @@ func (k *killing) finish(ctx context.Context) ([]KillOutcome, error) {
 	}
 	out := &k.outcomes[k.self]
 	rec, e, err := k.prepareSelf(ctx)
-	*out = KillOutcome{Worker: worker(rec)}
+	*out = KillOutcome{Worker: worker.Of(rec)}
 	if err != nil {
 		out.Err = fmt.Errorf("cannot kill '%s': %w", rec.Name, err)
 	} else if k.req.RemoveWorkspace {

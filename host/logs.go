@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/swarmhost/swarm/host/backend"
-	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -47,23 +46,4 @@ func (h *Host) Logs(ctx context.Context, name string, o swarm.OutputOptions, eac
 	default:
 		return err
 	}
-}
-
-// lastOutput returns the last lines that a worker wrote, at least tail of them.
-func (h *Host) lastOutput(ctx context.Context, rec registry.Record, tail int) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
-	defer cancel()
-	e, err := h.plugins.Entry(rec.Backend, rec.Plugin)
-	if err != nil {
-		return nil, err
-	}
-	var text lineReader
-	err = h.plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
-		text = lineReader{}
-		return p.Backend.Output(ctx, rec.Handle, swarm.OutputOptions{Tail: &tail}, func(o swarm.Output) error {
-			text.add(o)
-			return nil
-		})
-	})
-	return text.all(), err
 }

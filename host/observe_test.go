@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host/history"
-
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/plugin"

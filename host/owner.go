@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -13,7 +14,7 @@ import (
 func OwnerOf(pid int) (swarm.Owner, error) {
 	p, err := proc.Read(pid)
 	if err != nil || !p.Alive() {
-		return swarm.Owner{}, &specError{text: fmt.Sprintf("no such process: %d", pid)}
+		return swarm.Owner{}, worker.Invalid(fmt.Sprintf("no such process: %d", pid))
 	}
 	return swarm.Owner{PID: p.PID, Start: p.Start, Boot: p.Boot}, nil
 }

@@ -1,11 +1,12 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -88,18 +89,56 @@ func TestPeekScreen(t *testing.T) {
 	}
 }
 
-// A program that never ends its line costs no more memory than a part of it.
-func TestLinesOfAnEndlessLine(t *testing.T) {
+func TestAwaitReady(t *testing.T) {
 	t.Parallel()
-	var text lineReader
-	for range 100 {
-		text.add(swarm.Output{Data: bytes.Repeat([]byte("x"), 8<<10), Partial: true})
-		if n := len(text.open()[0]); n > maxOpen {
-			t.Fatalf("%d bytes are kept", n)
+	r := newRig(t)
+	r.spawn(t, "w", "one")
+	r.one.onOutput = func(ctx context.Context, w fakeWorker, o swarm.OutputOptions, each func(swarm.Output) error) error {
+		if !o.Follow || o.Tail != nil {
+			t.Errorf("asked for %+v", o)
 		}
+		if err := each(piece("sh-5.2$ …")); err != nil {
+			return err
+		}
+		if w.State != swarm.StateRunning {
+			return nil
+		}
+		<-ctx.Done()
+		return ctx.Err()
 	}
-	text.add(swarm.Output{Data: []byte("end")})
-	if len(text.lines) != 1 || !strings.HasSuffix(text.lines[0], "xend") || len(text.open()) > 0 {
-		t.Errorf("%d lines", len(text.lines))
+	if err := r.AwaitReady(t.Context(), "w", ReadyRequest{}); err != nil {
+		t.Error(err)
+	}
+	other := ReadyRequest{Pattern: regexp.MustCompile("never"), Timeout: 20 * time.Millisecond}
+	if err := r.AwaitReady(t.Context(), "w", other); !errors.Is(err, ErrNotReady) {
+		t.Errorf("out of time: %v", err)
+	}
+	r.one.end(t, "w", swarm.Exit{Code: 3})
+	other.Timeout = time.Minute
+	err := r.AwaitReady(t.Context(), "w", other)
+	if !errors.Is(err, ErrEnded) || !strings.Contains(err.Error(), "(exit 3)") {
+		t.Errorf("of a worker that has ended: %v", err)
+	}
+	// It was ready, as its output tells.
+	if err := r.AwaitReady(t.Context(), "w", ReadyRequest{}); err != nil {
+		t.Errorf("of a worker that was ready: %v", err)
+	}
+	if err := r.AwaitReady(t.Context(), "ghost", other); !errors.Is(err, ErrNotFound) {
+		t.Errorf("nobody: %v", err)
+	}
+}
+
+func TestAwaitReadyOfStartingWorker(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.one.writes("> …")
+	started := make(chan error, 1)
+	r.one.afterSpawn = func(context.Context, swarm.Spec) error {
+		go func() { started <- r.AwaitReady(t.Context(), "w", ReadyRequest{}) }()
+		return nil
+	}
+	r.spawn(t, "w", "one")
+	if err := <-started; err != nil {
+		t.Error(err)
 	}
 }

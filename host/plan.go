@@ -20,6 +20,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -70,7 +71,7 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	if err := h.checkProfile(req.Profile); err != nil {
+	if err := h.display().CheckProfile(req.Profile); err != nil {
 		return nil, err
 	}
 	p := &plan{transcript: req.Transcript, joining: req.Agent, dirGiven: req.DirGiven, placed: req.Placed}
@@ -128,7 +129,7 @@ func (h *Host) killPolicy(asked *swarm.KillOptions) swarm.KillOptions {
 // check refuses what can't be carried out whatever the backend.
 func (req SpawnRequest) check() error {
 	invalid := func(format string, args ...any) error {
-		return &specError{text: fmt.Sprintf(format, args...)}
+		return worker.Invalid(fmt.Sprintf(format, args...))
 	}
 	if err := CheckName(req.Name); err != nil {
 		return err
@@ -180,18 +181,18 @@ func CheckName(name string) error {
 	if swarm.ValidName(name) {
 		return nil
 	}
-	return &specError{text: fmt.Sprintf("invalid worker name '%s': use letters, digits, '.', '_' and '-', beginning with a letter or digit, at most %d",
-		name, swarm.MaxName)}
+	return worker.Invalid(fmt.Sprintf("invalid worker name '%s': use letters, digits, '.', '_' and '-', beginning with a letter or digit, at most %d",
+		name, swarm.MaxName))
 }
 
 func checkRestart(r swarm.Restart) error {
 	switch {
 	case !slices.Contains([]swarm.RestartWhen{swarm.RestartNo, swarm.RestartOnFailure, swarm.RestartAlways}, r.When):
-		return &specError{text: fmt.Sprintf("invalid restart policy '%s': must be %s or %s", r.When, swarm.RestartOnFailure, swarm.RestartAlways)}
+		return worker.Invalid(fmt.Sprintf("invalid restart policy '%s': must be %s or %s", r.When, swarm.RestartOnFailure, swarm.RestartAlways))
 	case r.MinDelay < 0 || r.MaxDelay < 0 || r.Window < 0 || r.Budget < 0:
-		return &specError{text: "a restart policy has no negative delays or budgets"}
+		return worker.Invalid("a restart policy has no negative delays or budgets")
 	case r.MaxDelay > 0 && r.MinDelay > r.MaxDelay:
-		return &specError{text: fmt.Sprintf("the first restart delay, %s, is longer than the longest, %s", r.MinDelay, r.MaxDelay)}
+		return worker.Invalid(fmt.Sprintf("the first restart delay, %s, is longer than the longest, %s", r.MinDelay, r.MaxDelay))
 	}
 	return nil
 }
@@ -242,7 +243,7 @@ func (h *Host) startPlugins(ctx context.Context, reg *registry.Registry, p *plan
 		return err
 	}
 	if len(taken) > 0 && taken[0].ID != p.place && !h.history.Vacated(ctx, reg, taken[0]) {
-		return &existsError{name: p.rec.Name}
+		return worker.Exists(p.rec.Name)
 	}
 	if p.owner.Local || p.rec.Ask != nil {
 		return checkDir(p.rec.Dir)
@@ -254,11 +255,11 @@ func (h *Host) startPlugins(ctx context.Context, reg *registry.Registry, p *plan
 func (p *plan) supported() error {
 	switch {
 	case p.rec.Stdin && !p.owner.Has(swarm.CapStdin):
-		return &unsupportedError{backend: p.rec.Backend, cap: swarm.CapStdin}
+		return worker.Unsupported(p.rec.Backend, swarm.CapStdin, "")
 	case p.rec.Restart.When != swarm.RestartNo && !p.owner.Has(swarm.CapRestart):
-		return &unsupportedError{backend: p.rec.Backend, cap: swarm.CapRestart}
+		return worker.Unsupported(p.rec.Backend, swarm.CapRestart, "")
 	case p.transcript && !p.owner.Has(swarm.CapTranscript):
-		return &unsupportedError{backend: p.rec.Backend, cap: swarm.CapTranscript}
+		return worker.Unsupported(p.rec.Backend, swarm.CapTranscript, "")
 	}
 	return nil
 }
@@ -267,11 +268,11 @@ func checkDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &specError{text: fmt.Sprintf("no such directory: %s", dir)}
+		return worker.Invalid(fmt.Sprintf("no such directory: %s", dir))
 	case err != nil:
-		return &specError{text: err.Error()}
+		return worker.Invalid(err.Error())
 	case !info.IsDir():
-		return &specError{text: fmt.Sprintf("not a directory: %s", dir)}
+		return worker.Invalid(fmt.Sprintf("not a directory: %s", dir))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // sendAway makes a plan fit for a backend that is not local, or refuses what needs
@@ -15,7 +16,7 @@ func (p *plan) sendAway() error {
 	}
 	rec := &p.rec
 	refuse := func(why string) error {
-		return &specError{text: fmt.Sprintf("backend '%s' does not run its workers on this machine: %s", rec.Backend, why)}
+		return worker.Invalid(fmt.Sprintf("backend '%s' does not run its workers on this machine: %s", rec.Backend, why))
 	}
 	switch {
 	case rec.Ask != nil:

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -83,7 +84,7 @@ func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Wo
 	}
 	if h.callerAmong([]registry.Record{rec}) == 0 {
 		w, err := r.fromInside(ctx)
-		return w, naming(err, "cannot respawn from inside", name)
+		return w, worker.Naming(err, "cannot respawn from inside", name)
 	}
 	w, err := r.run(ctx)
 	if r.killing != nil && (err != nil || req.As != nil) {
@@ -214,8 +215,8 @@ func (r *respawning) run(ctx context.Context) (_ Worker, err error) {
 	r.tellLeft(ctx)
 	_, err = r.h.history.DropRunDirs(ctx, r.reg, r.old.ID, r.plan.rec.ID)
 	r.h.warnIf(err, "run directories can't be removed")
-	w := worker(r.plan.rec)
-	apply(&w, r.plan.status)
+	w := worker.Of(r.plan.rec)
+	w.Apply(r.plan.status)
 	w.PID = r.plan.status.Status.PID
 	return w, nil
 }
@@ -354,7 +355,7 @@ func (r *respawning) tellLeft(ctx context.Context) {
 // or if nobody else will see the error. An agent is lost with its worker then.
 func (r *respawning) unanswered(ctx context.Context, cause error) error {
 	if r.killing != nil && !errors.Is(cause, ErrOvertaken) || r.h.callers().IsKeeper() {
-		r.tell(ctx, history.RespawnFailed, wording(cause))
+		r.tell(ctx, history.RespawnFailed, worker.Wording(cause))
 	}
 	return cause
 }

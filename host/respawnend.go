@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -48,7 +49,7 @@ func (h *Host) restore(ctx context.Context, reg *registry.Registry, rec *registr
 func (r *respawning) fromInside(ctx context.Context) (Worker, error) {
 	w := r.h.observe(ctx, []registry.Record{r.old})[0]
 	if r.req.As != nil || len(r.req.Helper) == 0 {
-		return w, &specError{text: "this has to be done from elsewhere"}
+		return w, worker.Invalid("this has to be done from elsewhere")
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.h.opts.Executable, append(r.req.Helper, r.old.ID)...)
 	cmd.Dir = "/" // not in a workspace that may have to go

@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // maxPrevious is how many earlier incarnations a worker remembers, and keeps the
@@ -41,11 +42,11 @@ func (h *Host) planRespawn(old registry.Record, req RespawnRequest) (*plan, erro
 // planAgain plans the start of a worker as its record says, or as it is told to.
 func (h *Host) planAgain(old registry.Record, as *SpawnRequest) (*plan, error) {
 	if as != nil && old.Agent != "" {
-		return nil, &specError{text: fmt.Sprintf("worker '%s' is an agent of team '%s'", old.Name, old.Team)}
+		return nil, worker.Invalid(fmt.Sprintf("worker '%s' is an agent of team '%s'", old.Name, old.Team))
 	}
 	if as != nil {
 		if as.Name != old.Name {
-			return nil, &specError{text: fmt.Sprintf("worker '%s' cannot be respawned as '%s'", old.Name, as.Name)}
+			return nil, worker.Invalid(fmt.Sprintf("worker '%s' cannot be respawned as '%s'", old.Name, as.Name))
 		}
 		return h.plan(*as)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/hookstate"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // sessionID is what a session id may look like: it is one argument, and no option.
@@ -16,37 +17,37 @@ var sessionID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // resumed returns the command with which the agent of a worker goes on with a conversation;
 // empty: with the one that its hooks told, or that its command names.
 func (h *Host) resumed(rec registry.Record, session string) ([]string, error) {
-	p := h.profileOf(&rec)
+	p := h.display().ProfileOf(&rec)
 	switch {
 	case rec.Ralph:
-		return nil, &hintedError{
-			text: fmt.Sprintf("'%s' is a loop", rec.Name),
-			hint: fmt.Sprintf("'swarm ralph resume --continue %s' continues its agent's conversation", rec.Name),
-		}
+		return nil, worker.Hinted(
+			fmt.Sprintf("'%s' is a loop", rec.Name),
+			fmt.Sprintf("'swarm ralph resume --continue %s' continues its agent's conversation", rec.Name),
+		)
 	case p == nil:
-		return nil, &hintedError{
-			text: fmt.Sprintf("cannot resume '%s': it has no profile that says how", rec.Name),
-			hint: "'swarm agent profiles' lists the profiles; 'swarm spawn --profile NAME' gives a worker one",
-		}
+		return nil, worker.Hinted(
+			fmt.Sprintf("cannot resume '%s': it has no profile that says how", rec.Name),
+			"'swarm agent profiles' lists the profiles; 'swarm spawn --profile NAME' gives a worker one",
+		)
 	}
 	if session == "" {
 		session = h.session(&rec, p)
 	}
 	if session == "" {
-		return nil, &hintedError{
-			text: fmt.Sprintf("cannot resume '%s': its conversation is not known", rec.Name),
-			hint: fmt.Sprintf("after 'swarm integrate %s' its hooks report it; else name it with --session ID", p.Name()),
-		}
+		return nil, worker.Hinted(
+			fmt.Sprintf("cannot resume '%s': its conversation is not known", rec.Name),
+			fmt.Sprintf("after 'swarm integrate %s' its hooks report it; else name it with --session ID", p.Name()),
+		)
 	}
 	if !sessionID().MatchString(session) {
-		return nil, &specError{text: fmt.Sprintf("invalid session '%s': expected letters, digits and ._:-", session)}
+		return nil, worker.Invalid(fmt.Sprintf("invalid session '%s': expected letters, digits and ._:-", session))
 	}
 	command, err := p.Resume(rec.Command, session)
 	if err != nil {
-		return nil, &hintedError{
-			text: fmt.Sprintf("cannot resume '%s': %v", rec.Name, err),
-			hint: fmt.Sprintf("'swarm respawn %s' starts it anew", rec.Name),
-		}
+		return nil, worker.Hinted(
+			fmt.Sprintf("cannot resume '%s': %v", rec.Name, err),
+			fmt.Sprintf("'swarm respawn %s' starts it anew", rec.Name),
+		)
 	}
 	return command, nil
 }

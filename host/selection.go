@@ -36,6 +36,14 @@ func (h *Host) chooseNamed(ctx context.Context, sel Selection) ([]registry.Recor
 	return store.Select(ctx, reg, sel.Names, sel.Tag)
 }
 
+// ByAgent returns the selection with the worker of an agent in place of each name that
+// no worker has and the agent does, see [store.Store.ByAgent].
+func (h *Host) ByAgent(ctx context.Context, sel Selection) (Selection, error) {
+	names, err := h.store.ByAgent(ctx, sel.Names)
+	sel.Names = names
+	return sel, err
+}
+
 // aheadMost is how many run directories startAhead looks at.
 const aheadMost = 8
 

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -134,9 +135,9 @@ func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (_ Worker, err error
 	if p.warning != "" && req.Warn != nil {
 		req.Warn(Warning{Text: p.warning})
 	}
-	w := worker(p.rec)
-	apply(&w, p.status)
-	// The process that was started, even if it has ended by now.
+	w := worker.Of(p.rec)
+	w.Apply(p.status)
+	// What was started, even if it has ended by now.
 	w.PID = p.status.Status.PID
 	return w, nil
 }
@@ -146,7 +147,7 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 	rec := &p.rec
 	err := reg.Change(ctx, p.enter)
 	if errors.Is(err, registry.ErrExists) {
-		return &existsError{name: rec.Name}
+		return worker.Exists(rec.Name)
 	}
 	if err != nil {
 		return err

@@ -3,11 +3,9 @@ package host
 import (
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -92,30 +90,5 @@ func TestStates(t *testing.T) {
 				t.Errorf("after the end: %v", got)
 			}
 		})
-	}
-}
-
-func TestStateEvent(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	for _, c := range []struct {
-		state *AgentState
-		want  history.Kind
-		text  string
-	}{
-		{nil, "", ""},
-		{&AgentState{State: profile.Unknown}, "", ""},
-		{&AgentState{State: profile.Working}, history.Working, ""},
-		{&AgentState{State: profile.Blocked, Question: "Proceed?"}, history.Blocked, "Proceed?"},
-		{&AgentState{State: profile.Idle, Since: now.Add(-time.Minute)}, history.Idle, ""},
-		{&AgentState{State: profile.Idle, Since: now}, "", ""}, // between two steps
-	} {
-		kind, text, ok := stateEvent(c.state, now)
-		if !ok {
-			kind = ""
-		}
-		if kind != c.want || text != c.text {
-			t.Errorf("%+v: %q %q", c.state, kind, text)
-		}
 	}
 }

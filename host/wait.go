@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -59,14 +61,14 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Wo
 			h.remember(ctx, &w)
 			tell(w)
 		case StatusUnknown:
-			// The end of the time is not an answer.
-			if !nearlyOver(ctx) {
+			// Out of time is no answer.
+			if !display.NearlyOver(ctx) {
 				h.remember(ctx, &w)
 				tell(w)
 			}
 		}
 	}
-	if nearlyOver(ctx) {
+	if display.NearlyOver(ctx) {
 		<-ctx.Done()
 		return
 	}
@@ -89,7 +91,7 @@ func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(
 		}
 		unlock()
 	}
-	w := worker(rec)
+	w := worker.Of(rec)
 	reg, err := h.store.Reading(ctx)
 	if err == nil {
 		rec, err = restored(ctx, reg, rec)
@@ -115,12 +117,12 @@ func (h *Host) waitGroup(ctx context.Context, g *backend.Group, tell func(Worker
 		// Running is what a wait ends with that was cut short. So does the
 		// deadline, which the plugin may see a moment before us.
 		if told[i] || errors.Is(err, plugin.ErrPluginGone) || err == nil && s.State == swarm.StateRunning ||
-			errors.Is(err, context.DeadlineExceeded) && nearlyOver(ctx) {
+			errors.Is(err, context.DeadlineExceeded) && display.NearlyOver(ctx) {
 			return
 		}
 		told[i] = true
-		w := worker(g.Recs[i])
-		apply(&w, swarm.StatusResult{Status: s, Err: err})
+		w := worker.Of(g.Recs[i])
+		w.Apply(swarm.StatusResult{Status: s, Err: err})
 		h.remember(ctx, &w)
 		tell(w)
 	}
@@ -135,7 +137,7 @@ func (h *Host) waitGroup(ctx context.Context, g *backend.Group, tell func(Worker
 			return
 		}
 		err := h.plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) error { return h.waitBatch(ctx, p, open, answer) })
-		if nearlyOver(ctx) {
+		if display.NearlyOver(ctx) {
 			<-ctx.Done()
 			return
 		}
@@ -145,13 +147,6 @@ func (h *Host) waitGroup(ctx context.Context, g *backend.Group, tell func(Worker
 			}
 		}
 	}
-}
-
-// nearlyOver says whether a context has ended, or does before anything more can be
-// asked.
-func nearlyOver(ctx context.Context) bool {
-	deadline, ok := ctx.Deadline()
-	return ctx.Err() != nil || ok && time.Until(deadline) < 50*time.Millisecond
 }
 
 // waitBatch waits until at least one of the workers has ended.

@@ -24,8 +24,8 @@ func (h *Host) watcher() *watch.Watcher {
 		SweepTeams: func(ctx context.Context) ([]string, error) { return h.SweepTeam(ctx, "") },
 		TeamsLive:  h.liveness().Any,
 		Wake:       func(ctx context.Context) { h.Wake(ctx, "") },
-		Profiled:   h.profiled,
-		TellStates: h.tellStates,
+		Profiled:   h.display().Profiled,
+		TellStates: h.display().Tell,
 	})
 }
 

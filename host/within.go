@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -35,7 +36,7 @@ func checkWithin(workspace, dir string) error {
 		return err
 	}
 	if real != top && !strings.HasPrefix(real, top+"/") {
-		return &specError{text: fmt.Sprintf("%s escapes the workspace, to %s", dir, real)}
+		return worker.Invalid(fmt.Sprintf("%s escapes the workspace, to %s", dir, real))
 	}
 	return nil
 }

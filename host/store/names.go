@@ -68,12 +68,12 @@ func Find(recs []registry.Record, name string) int {
 // Names returns the names of all workers in the state directory dir, for
 // completion. It starts nothing and writes nothing.
 func Names(ctx context.Context, dir string) ([]string, error) {
-	return ReadIn(ctx, dir, (*registry.Registry).Names)
+	return readIn(ctx, dir, (*registry.Registry).Names)
 }
 
 // HistoryNames is like [Names], for the workers that the history knows.
 func HistoryNames(ctx context.Context, dir string) ([]string, error) {
-	return ReadIn(ctx, dir, (*registry.Registry).EventNames)
+	return readIn(ctx, dir, (*registry.Registry).EventNames)
 }
 
 // Tags returns the tags of all workers in the state directory dir, for completion. It
@@ -95,7 +95,7 @@ func OptionValues(ctx context.Context, dir, option string) ([]string, error) {
 
 // valuesOf returns all values that records have, each once, sorted.
 func valuesOf(ctx context.Context, dir string, of func(registry.Record) []string) ([]string, error) {
-	return ReadIn(ctx, dir, func(reg *registry.Registry, ctx context.Context) ([]string, error) {
+	return readIn(ctx, dir, func(reg *registry.Registry, ctx context.Context) ([]string, error) {
 		// The values that can be read are offered.
 		records, _, err := reg.Read(ctx, registry.Query{})
 		var values []string
@@ -107,8 +107,8 @@ func valuesOf(ctx context.Context, dir string, of func(registry.Record) []string
 	})
 }
 
-// ReadIn reads names from the registry in a state directory; nothing if there is none.
-func ReadIn(ctx context.Context, dir string, read func(*registry.Registry, context.Context) ([]string, error)) (found []string, err error) {
+// readIn reads names from the registry in a state directory; nothing if there is none.
+func readIn(ctx context.Context, dir string, read func(*registry.Registry, context.Context) ([]string, error)) (found []string, err error) {
 	if err := statedir.Check(dir); err != nil {
 		return nil, err
 	}

@@ -56,6 +56,10 @@ func (s *Store) Close() error {
 	return err
 }
 
+// Quieten has the changes of this store wake no agent, as with [Options.Quiet]. It must
+// not be called beside others.
+func (s *Store) Quieten() { s.opts.Quiet = true }
+
 // retire puts the registry aside, so that the next call opens it anew. The caller
 // holds the mutex.
 func (s *Store) retire() {

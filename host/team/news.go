@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
 )
@@ -106,6 +107,16 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Bring records that news were brought.
+func Bring(ctx context.Context, tx *registry.Tx, news []News, how registry.Brought) error {
+	for _, n := range news {
+		if err := tx.Bring(ctx, n.Membership, how, time.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // MayWake reports whether something is waiting for those who live in a worker that is

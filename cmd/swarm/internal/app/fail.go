@@ -68,7 +68,7 @@ func (a *App) suggestName(err error) string {
 	}
 	ctx := context.Background()
 	if missing, ok := errors.AsType[*host.NotFoundError](err); ok {
-		if workers, _ := host.AgentWorkers(ctx, dir, missing.Name); len(workers) > 0 {
+		if workers, _ := store.AgentWorkers(ctx, dir, missing.Name); len(workers) > 0 {
 			return strings.Join(workers, "' or '")
 		}
 		names, _ := store.Names(ctx, dir)

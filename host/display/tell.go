@@ -1,33 +1,28 @@
-package host
+package display
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
-// quietFor is how long an agent must have written nothing to be told as idle: it
+// QuietFor is how long an agent must have written nothing to be told as idle: it
 // draws its prompt between two steps, too.
-const quietFor = time.Second
+const QuietFor = time.Second
 
 // stateKinds are the events that tell what an agent does.
 var stateKinds = []string{string(history.Blocked), string(history.Idle), string(history.Working)}
 
-// profiled returns the records of workers that have a profile.
-func (h *Host) profiled(recs []registry.Record) []registry.Record {
-	return slices.DeleteFunc(slices.Clone(recs), func(r registry.Record) bool { return h.profileOf(&r) == nil })
-}
-
-// tellStates writes an event for each worker that does something else than the last
+// Tell writes an event for each worker that does something else than the last
 // event of this kind says.
-func (h *Host) tellStates(ctx context.Context, reg *registry.Registry, recs []registry.Record) error {
+func (d *Reader) Tell(ctx context.Context, db *registry.Registry, recs []registry.Record) error {
 	now := time.Now()
 	var events []registry.Event
-	states := h.statesOf(ctx, recs)
+	states := d.States(ctx, recs)
 	for i := range recs {
 		kind, text, ok := stateEvent(states[recs[i].ID], now)
 		if ok {
@@ -51,14 +46,14 @@ func (h *Host) tellStates(ctx context.Context, reg *registry.Registry, recs []re
 	}
 	// Most looks find what is known, which takes no write.
 	var changed []registry.Event
-	err := reg.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err := db.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		changed, err = fresh(ctx, tx)
 		return err
 	})
 	if err != nil || len(changed) == 0 {
 		return err
 	}
-	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return db.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		// Another watcher may have been quicker.
 		changed, err := fresh(ctx, tx)
 		if err == nil {
@@ -69,7 +64,7 @@ func (h *Host) tellStates(ctx context.Context, reg *registry.Registry, recs []re
 }
 
 // stateEvent returns the event that tells of a state, if there is one.
-func stateEvent(s *AgentState, now time.Time) (kind history.Kind, text string, ok bool) {
+func stateEvent(s *worker.AgentState, now time.Time) (kind history.Kind, text string, ok bool) {
 	if s == nil {
 		return "", "", false
 	}
@@ -77,7 +72,7 @@ func stateEvent(s *AgentState, now time.Time) (kind history.Kind, text string, o
 	case profile.Blocked:
 		return history.Blocked, s.Question, true
 	case profile.Idle:
-		return history.Idle, "", s.Since.IsZero() || now.Sub(s.Since) >= quietFor
+		return history.Idle, "", s.Since.IsZero() || now.Sub(s.Since) >= QuietFor
 	case profile.Working:
 		return history.Working, "", true
 	default:
@@ -85,24 +80,18 @@ func stateEvent(s *AgentState, now time.Time) (kind history.Kind, text string, o
 	}
 }
 
-// TellOfLoop writes an event of the loop of a ralph worker, such as [Blocked], into the
-// history. The id is the worker's. It does nothing if the last event of these kinds has the
-// same text.
-func (h *Host) TellOfLoop(ctx context.Context, id string, kind history.Kind, text string) error {
-	reg, err := h.store.Writing(ctx)
+// TellOfLoop writes into the history what the loop of a ralph worker tells, such as
+// [history.Blocked]. The id is the worker's. What the last event of these kinds says
+// already is not written again.
+func TellOfLoop(ctx context.Context, tx *registry.Tx, id string, kind history.Kind, text string) error {
+	rec, err := tx.Get(ctx, id)
 	if err != nil {
 		return err
 	}
-	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		rec, err := tx.Get(ctx, id)
-		if err != nil {
-			return err
-		}
-		e := history.NewEvent(&rec, kind, history.OneLine(text), time.Now())
-		last, err := tx.LastEvent(ctx, id, append([]string{string(kind)}, stateKinds...)...)
-		if err == nil && (last.Kind != e.Kind || last.Text != e.Text) {
-			_, err = tx.Append(ctx, e)
-		}
-		return err
-	})
+	e := history.NewEvent(&rec, kind, history.OneLine(text), time.Now())
+	last, err := tx.LastEvent(ctx, id, append([]string{string(kind)}, stateKinds...)...)
+	if err == nil && (last.Kind != e.Kind || last.Text != e.Text) {
+		_, err = tx.Append(ctx, e)
+	}
+	return err
 }

@@ -1,21 +1,17 @@
-package host
+package worker
 
 import (
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/swarmhost/swarm/host/history"
-	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// The errors of the host. Errors of the contract, such as [swarm.ErrInvalidSpec], are
-// returned unchanged.
+// The errors of verbs on workers. Those of the contract, such as
+// [swarm.ErrInvalidSpec], come through as they are.
 var (
-	// ErrNotFound: no such worker; always a [NotFoundError].
-	ErrNotFound = store.ErrNotFound
 	// ErrExists: a worker of that name is in the registry, running or not.
 	ErrExists = errors.New("worker already exists")
 	// ErrNoSelection: neither a name nor all workers were asked for.
@@ -30,26 +26,10 @@ var (
 	ErrEnded = errors.New("worker is not running")
 	// ErrDeaf: the worker takes no input.
 	ErrDeaf = errors.New("worker takes no input")
-	// ErrNotReady: the worker did not show in time that it is ready.
-	ErrNotReady = errors.New("worker is not ready")
 )
 
-// NotFoundError names a worker that is not in the registry.
-type NotFoundError = store.NotFoundError
-
-// NoProfileError names a profile of agents that does not exist.
-type NoProfileError struct {
-	Name string
-	// Known are the names of the profiles that exist.
-	Known []string
-}
-
-func (e *NoProfileError) Error() string {
-	return fmt.Sprintf("unknown profile '%s' (there are %s, and none)", e.Name, strings.Join(e.Known, ", "))
-}
-
-// Is makes it a [swarm.ErrInvalidSpec].
-func (e *NoProfileError) Is(target error) bool { return target == swarm.ErrInvalidSpec }
+// Exists returns an [ErrExists] that names the worker.
+func Exists(name string) error { return &existsError{name} }
 
 // existsError names a worker that is in the registry already.
 type existsError struct{ name string }
@@ -62,13 +42,8 @@ func (e *existsError) Hint() string {
 	return fmt.Sprintf("start it again with 'swarm respawn %[1]s', or free the name with 'swarm kill %[1]s' and 'swarm clean %[1]s'", e.name)
 }
 
-// runningError names a worker that can't be cleaned.
-type runningError struct{ name string }
-
-func (e *runningError) Error() string {
-	return fmt.Sprintf("cannot clean running worker '%s'", e.name)
-}
-func (e *runningError) Is(target error) bool { return target == ErrRunning }
+// NotRunning returns an [ErrEnded] that names the worker.
+func NotRunning(name string) error { return &endedError{name} }
 
 // endedError names a worker that would have to run.
 type endedError struct{ name string }
@@ -81,24 +56,17 @@ func (e *endedError) Hint() string {
 	return fmt.Sprintf("see how it ended with 'swarm status %[1]s' and what it wrote with 'swarm logs %[1]s'; start it again with 'swarm respawn %[1]s'", e.name)
 }
 
-// deafError names a worker that takes no input.
-type deafError struct{ name string }
-
-func (e *deafError) Error() string {
-	return fmt.Sprintf("worker '%s' has no input to send to: it was spawned without --stdin", e.name)
-}
-func (e *deafError) Is(target error) bool { return target == ErrDeaf }
-
-// Hint returns the next step.
-func (e *deafError) Hint() string {
-	return fmt.Sprintf("spawn it again with --stdin, or with --tmux in a terminal, after 'swarm kill %[1]s' and 'swarm clean %[1]s'", e.name)
+// Unsupported returns a [swarm.ErrUnsupported] for a backend that lacks a capability.
+// name is the worker's that was asked about; empty: there is none yet.
+func Unsupported(backend string, missing swarm.Capability, name string) error {
+	return &unsupportedError{backend, missing, name}
 }
 
 // unsupportedError says what a backend can't do.
 type unsupportedError struct {
 	backend string
 	cap     swarm.Capability
-	// name is that of the worker that was asked about; empty: there is none yet.
+	// name may be empty.
 	name string
 }
 
@@ -122,24 +90,8 @@ func (e *unsupportedError) Hint() string {
 	}
 }
 
-// survivorsError names the processes that survived a kill.
-type survivorsError struct {
-	name      string
-	survivors []swarm.Process
-	hint      string
-}
-
-func (e *survivorsError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "cannot kill '%s': still alive", e.name)
-	if len(e.survivors) > 0 {
-		b.WriteString(": ")
-		b.WriteString(history.Processes(e.survivors))
-	}
-	b.WriteString(e.hint)
-	return b.String()
-}
-func (e *survivorsError) Is(target error) bool { return target == swarm.ErrSurvivors }
+// Invalid returns a [swarm.ErrInvalidSpec] whose text is all of it.
+func Invalid(text string) error { return &specError{text} }
 
 // specError is a [swarm.ErrInvalidSpec] whose text is all of it.
 type specError struct{ text string }
@@ -147,11 +99,14 @@ type specError struct{ text string }
 func (e *specError) Error() string        { return e.text }
 func (e *specError) Is(target error) bool { return target == swarm.ErrInvalidSpec }
 
-// wording is the text of an error without the sentinels that say no more than the
+// Wording returns the text of an error without the sentinels that say no more than the
 // text after them.
-func wording(err error) string {
+func Wording(err error) string {
 	return errtext.Without(err, swarm.ErrInvalidSpec, swarm.ErrUnavailable)
 }
+
+// Hinted returns an error with a hint, which says in a second line what to do next.
+func Hinted(text, hint string) error { return &hintedError{text, hint} }
 
 // hintedError says in a second line what to do next.
 type hintedError struct{ text, hint string }
@@ -160,3 +115,36 @@ func (e *hintedError) Error() string { return e.text }
 
 // Hint returns the next step.
 func (e *hintedError) Hint() string { return e.hint }
+
+// Naming adds to an error what failed and with whom, unless it says so already.
+func Naming(err error, what, name string) error {
+	if err == nil {
+		return nil
+	}
+	for _, told := range []error{ErrEnded, ErrDeaf, swarm.ErrUnsupported} {
+		if errors.Is(err, told) {
+			return err
+		}
+	}
+	if deliver.Names(err) {
+		return err
+	}
+	return Named(err, what, name)
+}
+
+// Named returns an error that says what failed, with whom, and then err.
+func Named(err error, what, name string) error {
+	return &namedError{error: err, subject: fmt.Sprintf("%s '%s'", what, name)}
+}
+
+// namedError says what failed.
+type namedError struct {
+	error
+	subject string
+}
+
+func (e *namedError) Error() string {
+	return e.subject + ": " + Wording(e.error)
+}
+
+func (e *namedError) Unwrap() error { return e.error }

@@ -1,4 +1,4 @@
-package host
+package worker
 
 import (
 	"time"
@@ -7,28 +7,28 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// WorkerStatus is how a worker is, in one word.
-type WorkerStatus string
+// Status says in one word how a worker is.
+type Status string
 
 // The statuses of a worker.
 const (
 	// StatusStarting: its spawn is under way, or was interrupted.
-	StatusStarting WorkerStatus = "starting"
+	StatusStarting Status = "starting"
 	// StatusRunning: something of it is alive and kept.
-	StatusRunning WorkerStatus = "running"
+	StatusRunning Status = "running"
 	// StatusStopped: nothing of it is left.
-	StatusStopped WorkerStatus = "stopped"
-	// StatusLost: its shim is gone and its exit will never be known. Processes that are
-	// still alive are in Worker.Survivors.
-	StatusLost WorkerStatus = "lost"
+	StatusStopped Status = "stopped"
+	// StatusLost: its keeper is gone and its exit will never be known. What is
+	// alive of it nevertheless is in Worker.Survivors.
+	StatusLost Status = "lost"
 	// StatusUnknown: its backend can't be asked; Worker.Reason says why.
-	StatusUnknown WorkerStatus = "unknown"
+	StatusUnknown Status = "unknown"
 )
 
 // Worker is what is known of a worker at one moment.
 type Worker struct {
 	ID, Name string
-	Status   WorkerStatus
+	Status   Status
 	// Reason is one line about the status, or empty.
 	Reason  string
 	Backend string
@@ -102,7 +102,7 @@ type Selection struct {
 	All bool
 	// Tag selects the workers that carry this tag.
 	Tag string
-	// States asks [Host.Workers] for the states of agents, too: it looks at their
+	// States asks the host for the states of agents, too: it looks at their
 	// screens.
 	States bool
 }
@@ -115,7 +115,3 @@ type Warning struct {
 	// Hint is what to do about it, one line, or empty.
 	Hint string
 }
-
-// RunDir returns the run directory of a worker on this machine, whether or not it is
-// there.
-func (h *Host) RunDir(id string) string { return h.dir.RunDir(id) }

@@ -1,4 +1,4 @@
-package host
+package display
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -15,7 +16,7 @@ const PeekLines = 30
 
 // Peek is what a worker showed last.
 type Peek struct {
-	Worker Worker
+	Worker worker.Worker
 	// Lines are plain text.
 	Lines []string
 	// Screen says that they are from its screen, else they are the last lines of
@@ -28,23 +29,23 @@ type Peek struct {
 // Peek returns the last lines of a worker's screen, or of its output where it has
 // no screen, as plain text, whether it runs or has ended. lines is how many; 0: the
 // visible screen, or [PeekLines] lines of output.
-func (h *Host) Peek(ctx context.Context, name string, lines int) (Peek, error) {
-	recs, _, err := h.choose(ctx, Selection{Names: []string{name}})
+func (d *Reader) Peek(ctx context.Context, name string, lines int) (Peek, error) {
+	recs, _, err := d.find(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return Peek{}, err
 	}
 	rec := recs[0]
-	p := Peek{Worker: h.observe(ctx, recs)[0]}
+	p := Peek{Worker: d.observe(ctx, recs)[0]}
 	if rec.Handle.IsZero() {
 		return p, nil // it was never started
 	}
-	e, err := h.plugins.Entry(rec.Backend, rec.Plugin)
+	e, err := d.plugins.Entry(rec.Backend, rec.Plugin)
 	if err == nil {
-		err = h.plugins.AskBackend(ctx, e, true, func(owner *backend.Peer) error { return p.look(ctx, owner, rec, lines) })
+		err = d.plugins.AskBackend(ctx, e, true, func(owner *backend.Peer) error { return p.look(ctx, owner, rec, lines) })
 	}
 	switch {
 	case errors.Is(err, swarm.ErrUnsupported):
-		err = &unsupportedError{backend: rec.Backend, cap: swarm.CapOutput, name: rec.Name}
+		err = worker.Unsupported(rec.Backend, swarm.CapOutput, rec.Name)
 	case errors.Is(err, swarm.ErrNotFound):
 		err = fmt.Errorf("the output of '%s' is gone: %w", rec.Name, err)
 	}
@@ -75,4 +76,23 @@ func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Recor
 	all := text.all()
 	p.Lines, p.Screen, p.Taken = all[max(0, len(all)-lines):], false, false
 	return err
+}
+
+// LastLines returns the last lines of a worker's output as far as they can be read, and
+// what keeps it from reading more.
+func (d *Reader) LastLines(ctx context.Context, rec registry.Record, lines int) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
+	defer cancel()
+	var text lineReader
+	e, err := d.plugins.Entry(rec.Backend, rec.Plugin)
+	if err == nil {
+		err = d.plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
+			text = lineReader{}
+			return p.Backend.Output(ctx, rec.Handle, swarm.OutputOptions{Tail: &lines}, func(o swarm.Output) error {
+				text.add(o)
+				return nil
+			})
+		})
+	}
+	return text.all(), err
 }

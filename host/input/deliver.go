@@ -1,4 +1,4 @@
-package host
+package input
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -29,64 +30,64 @@ type DeliverRequest struct {
 	Timeout time.Duration
 }
 
-// Deliver gives a text to the selected workers, as [Host.Send] does. A worker on a
+// Deliver gives a text to the selected workers, as [Sender.Send] does. A worker on a
 // terminal whose profile knows its prompt and its dialogs is looked at first: at a
 // dialog, on an error screen or without a prompt nothing is typed, and the outcome is
 // confirmed only if its screen shows that the text was taken. See [deliver.Agent.Text]
 // for the errors.
-func (h *Host) Deliver(ctx context.Context, sel Selection, req DeliverRequest) ([]SendOutcome, error) {
+func (s *Sender) Deliver(ctx context.Context, sel worker.Selection, req DeliverRequest) ([]Outcome, error) {
 	in := swarm.Input{Data: req.Text, Enter: req.Enter}
 	// The limit of an interaction is for a worker that needs no prompt first.
 	limit := max(req.Timeout, deliver.DefaultTimeout) + inputLimit
-	return h.give(ctx, sel, in, limit, func(ctx context.Context, p *backend.Peer, rec registry.Record) (SendOutcome, error) {
-		prof := h.profileOf(&rec)
-		if !h.canLook(p, rec, prof) {
-			return h.sendTo(ctx, p, rec, in)
+	return s.give(ctx, sel, in, limit, func(ctx context.Context, p *backend.Peer, rec registry.Record) (Outcome, error) {
+		prof := s.display.ProfileOf(&rec)
+		if !CanLook(p, rec, prof) {
+			return s.sendTo(ctx, p, rec, in)
 		}
-		unlock, err := h.lockInput(ctx, rec, prof)
+		unlock, err := s.Lock(ctx, rec, prof)
 		if err != nil {
-			return SendOutcome{}, err
+			return Outcome{}, err
 		}
 		defer unlock()
 		a := agentOf(p, rec, prof)
-		a.Timeout, a.Notes = req.Timeout, deliveryNote(h.dir.RunDir(rec.ID))
+		a.Timeout, a.Notes = req.Timeout, deliveryNote(s.dir.RunDir(rec.ID))
 		err = a.Text(ctx, string(req.Text), req.Enter)
-		return SendOutcome{Confirmed: err == nil}, err
+		return Outcome{Confirmed: err == nil}, err
 	})
 }
 
-// canLook reports whether deliveries to a worker can be seen to arrive.
-func (h *Host) canLook(p *backend.Peer, rec registry.Record, prof *profile.Profile) bool {
+// CanLook reports whether deliveries to a worker can be seen to arrive.
+func CanLook(p *backend.Peer, rec registry.Record, prof *profile.Profile) bool {
 	return deliver.Supports(prof) && p.Has(swarm.CapScreen) && !prof.Headless(rec.Command)
 }
 
 // Answer picks a choice of the dialog that a worker's agent shows, by its key or the
 // beginning of its label, and returns when the dialog is gone. If question is not empty
 // the dialog's must contain it. See [deliver.Agent.Answer].
-func (h *Host) Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error) {
-	recs, _, err := h.chooseNamed(ctx, Selection{Names: []string{name}})
+func (s *Sender) Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error) {
+	recs, _, err := s.find(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return deliver.Answered{}, err
 	}
 	rec := recs[0]
-	if err := h.mayEnd(ctx, rec); err != nil {
+	if err := s.mayEnd(ctx, rec); err != nil {
 		return deliver.Answered{}, err
 	}
-	if h.callerAmong(recs) >= 0 {
+	if s.inside(recs) >= 0 {
 		return deliver.Answered{}, &ownDialogError{name: rec.Name}
 	}
-	rec, err = h.living(ctx, rec)
+	rec, err = s.living(ctx, rec)
 	var out deliver.Answered
 	if err == nil {
-		err = h.interact(ctx, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) error {
-			prof := h.profileOf(&rec)
-			if !h.canLook(p, rec, prof) {
-				return &hintedError{
-					text: fmt.Sprintf("the dialogs of '%s' are not known: it has no profile that knows any", rec.Name),
-					hint: fmt.Sprintf("press keys with 'swarm keys %s KEY'", rec.Name),
-				}
+		err = s.interact(ctx, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) error {
+			prof := s.display.ProfileOf(&rec)
+			if !CanLook(p, rec, prof) {
+				return worker.Hinted(
+					fmt.Sprintf("the dialogs of '%s' are not known: it has no profile that knows any", rec.Name),
+					fmt.Sprintf("press keys with 'swarm keys %s KEY'", rec.Name),
+				)
 			}
-			unlock, err := h.lockInput(ctx, rec, prof)
+			unlock, err := s.Lock(ctx, rec, prof)
 			if err != nil {
 				return err
 			}
@@ -95,38 +96,40 @@ func (h *Host) Answer(ctx context.Context, name, choice, question string) (deliv
 			return err
 		})
 	}
-	return out, naming(err, "cannot answer", rec.Name)
+	return out, worker.Naming(err, "cannot answer", rec.Name)
 }
 
 func agentOf(p *backend.Peer, rec registry.Record, prof *profile.Profile) *deliver.Agent {
-	return &deliver.Agent{Name: rec.Name, Profile: prof, Terminal: &terminal{p: p, handle: rec.Handle}}
+	return &deliver.Agent{Name: rec.Name, Profile: prof, Terminal: &Terminal{Peer: p, Handle: rec.Handle}}
 }
 
-// terminal is the terminal of a worker, for deliveries.
-type terminal struct {
-	p      *backend.Peer
-	handle swarm.Handle
+// Terminal is the terminal of a worker, a [deliver.Terminal].
+type Terminal struct {
+	Peer   *backend.Peer
+	Handle swarm.Handle
 }
 
-func (t *terminal) Screen(ctx context.Context) (profile.Screen, error) {
-	s, err := t.p.Backend.Screen(ctx, t.handle, swarm.ScreenOptions{})
+// Screen returns what the terminal shows.
+func (t *Terminal) Screen(ctx context.Context) (profile.Screen, error) {
+	s, err := t.Peer.Backend.Screen(ctx, t.Handle, swarm.ScreenOptions{})
 	if err == nil && s.Taken {
 		err = swarm.ErrNotFound
 	}
 	return profile.Screen{Lines: s.Lines}, err
 }
 
-func (t *terminal) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
-	return t.p.Backend.Input(ctx, t.handle, in)
+// Input gives input to the program on the terminal.
+func (t *Terminal) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
+	return t.Peer.Backend.Input(ctx, t.Handle, in)
 }
 
-// lockInput takes the lock that keeps the deliveries to a worker apart: looks, text and
+// Lock takes the lock that keeps the deliveries to a worker apart: looks, text and
 // Enter of one belong together. Workers whose screens nobody looks at need none.
-func (h *Host) lockInput(ctx context.Context, rec registry.Record, prof *profile.Profile) (unlock func(), err error) {
+func (s *Sender) Lock(ctx context.Context, rec registry.Record, prof *profile.Profile) (unlock func(), err error) {
 	if !deliver.Supports(prof) {
 		return func() {}, nil
 	}
-	unlock, err = lockfile.Lock(ctx, h.dir.LockPath(rec.ID)+".input")
+	unlock, err = lockfile.Lock(ctx, s.dir.LockPath(rec.ID)+".input")
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("%w: another call is giving it a text", swarm.ErrUnavailable)
 	}

@@ -1,4 +1,4 @@
-package host
+package courier
 
 import (
 	"context"
@@ -16,29 +16,29 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// CourierVerb is the argument with which the host's executable becomes a courier; the
+// Verb is the argument with which the host's executable becomes a courier; the
 // id of the worker follows.
-const CourierVerb = rundir.CourierMark
+const Verb = rundir.CourierMark
 
 // Wake has the agents of a team told what is waiting for them, of all teams with an
 // empty name: for each whose screen is known it leaves a courier behind, unless one is
-// there, see [Host.Courier]. It returns the members for whom one is on its way. It waits
+// there, see [Office.Run]. It returns the members for whom one is on its way. It waits
 // for nobody and starts no plugin; what goes wrong is only logged, since what is
 // waiting stays, and every later call tries again.
 //
-// With [Options.NoWake] it does nothing.
-func (h *Host) Wake(ctx context.Context, teamName string) (members []string) {
-	if h.opts.NoWake {
+// If the host is quiet it does nothing.
+func (o *Office) Wake(ctx context.Context, teamName string) (members []string) {
+	if o.quiet {
 		return nil
 	}
-	sleeping, err := h.sleeping(ctx, teamName)
+	sleeping, err := o.sleeping(ctx, teamName)
 	if !errors.Is(err, fs.ErrNotExist) {
-		h.warnIf(err, "what is waiting for agents can't be read")
+		o.warnIf(err, "what is waiting for agents can't be read")
 	}
 	for _, s := range sleeping {
-		if !h.hasCourier(s.rec.ID) {
-			if err := h.startCourier(ctx, s.rec.ID); err != nil {
-				h.warnIf(err, "a courier can't be started", "worker", s.rec.Name)
+		if !o.has(s.rec.ID) {
+			if err := o.start(ctx, s.rec.ID); err != nil {
+				o.warnIf(err, "a courier can't be started", "worker", s.rec.Name)
 				continue
 			}
 		}
@@ -49,10 +49,6 @@ func (h *Host) Wake(ctx context.Context, teamName string) (members []string) {
 	return members
 }
 
-// Quiet has the calls of this host wake nobody, as with [Options.NoWake]. It must not be
-// called beside others.
-func (h *Host) Quiet() { h.opts.NoWake = true }
-
 // sleeper is a member for whom something is waiting, and its worker. It has no name if
 // there is only a line that a courier which was killed has left.
 type sleeper struct {
@@ -61,8 +57,8 @@ type sleeper struct {
 }
 
 // sleeping returns the members that can be told what is waiting for them.
-func (h *Host) sleeping(ctx context.Context, teamName string) (all []sleeper, err error) {
-	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+func (o *Office) sleeping(ctx context.Context, teamName string) (all []sleeper, err error) {
+	err = o.view(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		all = nil
 		teams, _, err := tx.Teams(ctx)
 		if err != nil {
@@ -100,32 +96,32 @@ func (h *Host) sleeping(ctx context.Context, teamName string) (all []sleeper, er
 		}
 		return err
 	})
-	return slices.DeleteFunc(all, func(s sleeper) bool { return !h.canWake(&s.rec) }), err
+	return slices.DeleteFunc(all, func(s sleeper) bool { return !o.canWake(&s.rec) }), err
 }
 
 // canWake reports whether the agent of a worker can be told something on its terminal,
 // as far as its record says.
-func (h *Host) canWake(rec *registry.Record) bool {
+func (o *Office) canWake(rec *registry.Record) bool {
 	if rec.State == registry.Stopped || rec.Backend == pipesBackend {
 		return false
 	}
-	p := h.profileOf(rec)
+	p := o.display.ProfileOf(rec)
 	return deliver.Supports(p) && !p.Headless(rec.Command)
 }
 
 // pipesBackend is the backend whose workers are on no terminal.
 const pipesBackend = "process"
 
-// startCourier starts a courier, which goes on when this process has ended.
-func (h *Host) startCourier(ctx context.Context, id string) error {
-	if h.opts.Executable == "" {
+// start starts a courier, which goes on when this process has ended.
+func (o *Office) start(ctx context.Context, id string) error {
+	if o.executable == "" {
 		return fmt.Errorf("%w: the path of swarm is not known", swarm.ErrUnsupported)
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), h.opts.Executable, CourierVerb, id)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), o.executable, Verb, id)
 	cmd.Dir = "/" // not in a workspace that may have to go
 	// The mark keeps it out of the worker that the caller runs in, see
 	// [rundir.IsHelper].
-	cmd.Env = append(h.hostEnv(), swarm.EnvDir+"="+h.opts.Dir, swarm.EnvKeeper+"="+rundir.CourierMark)
+	cmd.Env = append(o.env(), swarm.EnvDir+"="+string(o.dir), swarm.EnvKeeper+"="+rundir.CourierMark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return err

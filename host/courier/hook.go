@@ -1,4 +1,4 @@
-package host
+package courier
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/hookstate"
-	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/team"
 )
 
 // HookEvent is what a hook of a coding agent says.
@@ -36,24 +36,24 @@ type HookEvent struct {
 
 // Hook notes down what a hook of an agent says, for the worker that the agent runs in. If
 // the agent takes something, Hook returns the line about what waits for it, as
-// [Host.TakeNews] does; the caller must show it. If the calling process is not the hook
+// [Office.TakeNews] does; the caller must show it. If the calling process is not the hook
 // of a worker's own agent, nothing is written and returned. No plugin is started, and
 // the registry is only opened for an agent that takes something.
-func (h *Host) Hook(ctx context.Context, e HookEvent) (news string, err error) {
-	at, ok, err := h.callers().Hook()
+func (o *Office) Hook(ctx context.Context, e HookEvent) (news string, err error) {
+	at, ok, err := o.callers.Hook()
 	if !ok || err != nil {
 		return "", err
 	}
 	last, err := hookstate.Read(at.Run)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		h.log.Debug("what hooks said before is replaced", "error", err)
+		o.log.Debug("what hooks said before is replaced", "error", err)
 	}
 	// An agent that this one started runs hooks, too.
 	if last.Agent != at.Agent && slices.Contains(at.Above, last.Agent) {
 		return "", nil
 	}
-	if id := filepath.Base(at.Run); e.Takes && statedir.SameFile(at.Run, h.dir.RunDir(id)) {
-		news, err = h.TakeNews(ctx, id, registry.BroughtHook)
+	if id := filepath.Base(at.Run); e.Takes && statedir.SameFile(at.Run, o.dir.RunDir(id)) {
+		news, err = o.TakeNews(ctx, id, registry.BroughtHook)
 	} else {
 		err = nil
 	}
@@ -87,49 +87,36 @@ func claimAfter(last hookstate.Claim, e HookEvent, at caller.Hook, now time.Time
 	return c
 }
 
-// hookClaim returns what hooks say that a worker's agent does now; nil: nothing.
-func (h *Host) hookClaim(id string) *hookstate.Claim {
-	run := h.dir.RunDir(id)
-	c, err := hookstate.Read(run)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			h.log.Debug("what hooks say can't be read", "error", err)
+// TakeNews returns one line that tells the agent of a worker what is waiting for it and
+// how to get it, and records that this was brought to it by how. It returns "" if
+// nothing is waiting that was not brought before, or if the worker is no member of a
+// team. The agent of a worker is its agent, the leader of a team, or both.
+//
+// The line has counts and fixed words, and nothing that another member wrote. Of several
+// callers at once one gets it. Whoever gets it must show it: nobody else will.
+//
+// TakeNews opens no plugin, and writes nothing where nothing is waiting.
+func (o *Office) TakeNews(ctx context.Context, workerID string, how registry.Brought) (line string, err error) {
+	var news []team.News
+	find := func(ctx context.Context, tx *registry.Tx) (err error) {
+		news, err = team.Waiting(ctx, tx, workerID)
+		return err
+	}
+	err = o.view(ctx, find)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil || len(news) == 0 {
+		return "", err
+	}
+	err = o.change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		if err := find(ctx, tx); err != nil {
+			return err
 		}
-		return nil
+		return team.Bring(ctx, tx, news, how)
+	})
+	if err != nil {
+		return "", err
 	}
-	s, err := statedir.ReadStatus(run)
-	if err != nil || !c.Holds(s.Main) {
-		return nil
-	}
-	return &c
-}
-
-// settledFor is how long nothing may have changed on a screen that shows a prompt until
-// it is believed although hooks say something else: no hook tells that a person
-// interrupted a turn.
-const settledFor = 1500 * time.Millisecond
-
-// hear fills in what hooks say of a worker with a state, where the screen says nothing
-// better: a dialog and signs of work are certain, a prompt is also there between two
-// steps.
-func (h *Host) hear(w *Worker, now time.Time) {
-	s := w.State
-	if s.Source == SourceProcess {
-		return
-	}
-	c := h.hookClaim(w.ID)
-	if c == nil {
-		return
-	}
-	said, last := profile.State(c.State), c.At
-	if written := h.dir.LastOutput(w.ID); written.After(last) {
-		last = written
-	}
-	switch {
-	case s.State == profile.Blocked, s.State == profile.Working && said != profile.Working:
-		return
-	case s.State == profile.Idle && said != profile.Idle && now.Sub(last) >= settledFor:
-		return
-	}
-	s.State, s.Source, s.Since, s.Question, s.Choices = said, SourceHook, c.Since, c.Question, nil
+	return team.Line(news), nil
 }

@@ -1,4 +1,4 @@
-package host
+package display
 
 import (
 	"context"
@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // talker is a backend whose one worker writes what it is given until it ends.
 type talker struct {
-	*fakeBackend
-	pieces chan string
+	*plugin.Backend // nil: nothing else is asked for
+	pieces          chan string
 
 	mu     sync.Mutex
 	screen []string
@@ -66,7 +67,7 @@ func (b *talker) shows(lines ...string) {
 func awaiting(t *testing.T, screen bool, r ReadyRequest, act func(b *talker, over <-chan error)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		b := &talker{fakeBackend: newFakeBackend(t.TempDir()), pieces: make(chan string)}
+		b := &talker{pieces: make(chan string)}
 		p := &backend.Peer{Backend: b}
 		p.Capabilities = []swarm.Capability{swarm.CapOutput}
 		if screen {
@@ -212,56 +213,13 @@ func TestReadyEnds(t *testing.T) {
 	}
 }
 
-func TestAwaitReady(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w", "one")
-	r.one.onOutput = func(ctx context.Context, w fakeWorker, o swarm.OutputOptions, each func(swarm.Output) error) error {
-		if !o.Follow || o.Tail != nil {
-			t.Errorf("asked for %+v", o)
-		}
-		if err := each(piece("sh-5.2$ …")); err != nil {
-			return err
-		}
-		if w.State != swarm.StateRunning {
-			return nil
-		}
-		<-ctx.Done()
-		return ctx.Err()
+func piece(p string) swarm.Output {
+	o := swarm.Output{Stream: swarm.Stdout}
+	text, stderr := strings.CutPrefix(p, "!")
+	if stderr {
+		o.Stream = swarm.Stderr
 	}
-	if err := r.AwaitReady(t.Context(), "w", ReadyRequest{}); err != nil {
-		t.Error(err)
-	}
-	other := ReadyRequest{Pattern: regexp.MustCompile("never"), Timeout: 20 * time.Millisecond}
-	if err := r.AwaitReady(t.Context(), "w", other); !errors.Is(err, ErrNotReady) {
-		t.Errorf("out of time: %v", err)
-	}
-	r.one.end(t, "w", swarm.Exit{Code: 3})
-	other.Timeout = time.Minute
-	err := r.AwaitReady(t.Context(), "w", other)
-	if !errors.Is(err, ErrEnded) || !strings.Contains(err.Error(), "(exit 3)") {
-		t.Errorf("of a worker that has ended: %v", err)
-	}
-	// It was ready, as its output tells.
-	if err := r.AwaitReady(t.Context(), "w", ReadyRequest{}); err != nil {
-		t.Errorf("of a worker that was ready: %v", err)
-	}
-	if err := r.AwaitReady(t.Context(), "ghost", other); !errors.Is(err, ErrNotFound) {
-		t.Errorf("nobody: %v", err)
-	}
-}
-
-func TestAwaitReadyOfStartingWorker(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.one.writes("> …")
-	started := make(chan error, 1)
-	r.one.afterSpawn = func(context.Context, swarm.Spec) error {
-		go func() { started <- r.AwaitReady(t.Context(), "w", ReadyRequest{}) }()
-		return nil
-	}
-	r.spawn(t, "w", "one")
-	if err := <-started; err != nil {
-		t.Error(err)
-	}
+	text, o.Partial = strings.CutSuffix(text, "…")
+	o.Data = []byte(text)
+	return o
 }

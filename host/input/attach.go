@@ -1,4 +1,4 @@
-package host
+package input
 
 import (
 	"context"
@@ -7,18 +7,19 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Attach returns the program that connects a person's terminal with a running worker. It
-// replaces the caller, which closes the host before. A person at a terminal can end the
-// programs there: for a team's worker that needs the leader's right.
-func (h *Host) Attach(ctx context.Context, name string) (swarm.Attachment, error) {
-	recs, _, err := h.choose(ctx, Selection{Names: []string{name}})
+// Attach returns the program that connects a person's terminal with a running
+// worker. It is run in the place of the caller, who closes the host before. Who is at
+// a terminal can end what runs there: of a team's worker that is the leader's.
+func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, error) {
+	recs, _, err := s.see(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
-	if err := h.mayEnd(ctx, recs...); err != nil {
+	if err := s.mayEnd(ctx, recs...); err != nil {
 		return swarm.Attachment{}, err
 	}
 	rec := recs[0]
@@ -26,17 +27,17 @@ func (h *Host) Attach(ctx context.Context, name string) (swarm.Attachment, error
 		return swarm.Attachment{}, fmt.Errorf("cannot attach to '%s': it is still starting", rec.Name)
 	}
 	var a swarm.Attachment
-	if rec, err = h.living(ctx, rec); err == nil {
-		err = h.interact(ctx, rec, swarm.CapAttach, func(ctx context.Context, p *backend.Peer) error {
+	if rec, err = s.living(ctx, rec); err == nil {
+		err = s.interact(ctx, rec, swarm.CapAttach, func(ctx context.Context, p *backend.Peer) error {
 			var err error
-			a, err = p.Backend.Attach(ctx, rec.Handle, swarm.AttachOptions{Env: h.opts.Env})
+			a, err = p.Backend.Attach(ctx, rec.Handle, swarm.AttachOptions{Env: s.env})
 			return err
 		})
 	}
-	if errors.Is(err, ErrEnded) && rec.IsRunning() && h.observe(ctx, []registry.Record{rec})[0].Status == StatusRunning {
+	if errors.Is(err, worker.ErrEnded) && rec.IsRunning() && s.observe(ctx, []registry.Record{rec})[0].Status == worker.StatusRunning {
 		err = &noWindowError{name: rec.Name} // not the worker has ended, its window has
 	}
-	return a, naming(err, "cannot attach to", rec.Name)
+	return a, worker.Naming(err, "cannot attach to", rec.Name)
 }
 
 // noWindowError names a worker that runs and has nothing that could be shown.

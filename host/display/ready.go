@@ -1,17 +1,112 @@
-package host
+package display
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/ready"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
+
+// DefaultReadyTimeout is how long to wait for a worker to be ready when nobody
+// says how long.
+const DefaultReadyTimeout = 2 * time.Minute
+
+// ErrNotReady says that the worker did not show in time that it is ready.
+var ErrNotReady = errors.New("worker is not ready")
+
+// ReadyRequest says how to tell that a worker is ready.
+type ReadyRequest struct {
+	// Pattern matches a line of its screen or of its output; nil: the prompt that its
+	// profile knows, or, without one, what agents and shells show, see [ready.Lines].
+	Pattern *regexp.Regexp
+	// Timeout is how long to wait; 0: [DefaultReadyTimeout].
+	Timeout time.Duration
+}
+
+// ready reports whether lines say that a worker is ready.
+func (r ReadyRequest) ready(lines []string) bool {
+	if r.Pattern == nil {
+		return ready.Lines(lines)
+	}
+	return slices.ContainsFunc(lines, r.Pattern.MatchString)
+}
+
+// AwaitReady returns nil as soon as a worker shows that it is ready, or has shown
+// it before. It is an [ErrNotReady] if it does not within the time, an [*AsksError] if
+// it asks something first, an [ErrBroken] if it shows an error, and a [worker.ErrEnded] if
+// it ends before. It writes nothing.
+func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) error {
+	if r.Timeout <= 0 {
+		r.Timeout = DefaultReadyTimeout
+	}
+	limited, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	rec, err := d.begun(limited, name)
+	if err == nil {
+		err = d.followReady(limited, rec, r)
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		return fmt.Errorf("%w: '%s' did not become ready within %s", ErrNotReady, name, r.Timeout)
+	case errors.Is(err, worker.ErrEnded):
+		// How, is known by now.
+		ended := &endedEarlyError{name: rec.Name, exit: d.observe(ctx, []registry.Record{rec})[0].Exit}
+		if text := d.brokenAtEnd(ctx, &rec); text != "" {
+			return &brokenError{name: rec.Name, text: text, ended: ended}
+		}
+		return ended
+	default:
+		return err
+	}
+}
+
+func (d *Reader) followReady(ctx context.Context, rec registry.Record, r ReadyRequest) error {
+	e, err := d.plugins.Entry(rec.Backend, rec.Plugin)
+	if err != nil {
+		return err
+	}
+	err = d.plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
+		if !p.Has(swarm.CapOutput) {
+			return worker.Unsupported(rec.Backend, swarm.CapOutput, rec.Name)
+		}
+		if known := d.ProfileOf(&rec); known != nil && r.Pattern == nil && p.Has(swarm.CapScreen) {
+			return followProfile(ctx, p, rec, known)
+		}
+		return followReady(ctx, p, rec.Handle, r)
+	})
+	if errors.Is(err, swarm.ErrNotFound) {
+		return worker.NotRunning(rec.Name)
+	}
+	return err
+}
+
+// endedEarlyError says that a worker ended before it was ready.
+type endedEarlyError struct {
+	name string
+	exit *swarm.Exit
+}
+
+func (e *endedEarlyError) Error() string {
+	how := ""
+	switch {
+	case e.exit == nil:
+	case e.exit.Signal != "":
+		how = fmt.Sprintf(" (%s)", e.exit.Signal)
+	default:
+		how = fmt.Sprintf(" (exit %d)", e.exit.Code)
+	}
+	return fmt.Sprintf("agent '%s' ended before it was ready%s", e.name, how)
+}
+func (e *endedEarlyError) Is(target error) bool { return target == worker.ErrEnded }
 
 // AsksError says that an agent asks something before it takes any other input. It is
 // an [ErrNotReady].
@@ -92,12 +187,12 @@ func followProfile(ctx context.Context, owner *backend.Peer, rec registry.Record
 }
 
 // brokenAtEnd returns the error that the last screen of a worker shows; empty: none.
-func (h *Host) brokenAtEnd(ctx context.Context, rec *registry.Record) string {
-	p := h.profileOf(rec)
+func (d *Reader) brokenAtEnd(ctx context.Context, rec *registry.Record) string {
+	p := d.ProfileOf(rec)
 	if p == nil {
 		return ""
 	}
-	peek, err := h.Peek(ctx, rec.ID, 0)
+	peek, err := d.Peek(ctx, rec.ID, 0)
 	if err != nil || !peek.Screen {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package host
+package courier
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/input"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
@@ -29,44 +30,44 @@ const (
 //
 // With empty nothing is typed if the prompt holds a text. A line that is begun is carried
 // through whatever becomes of ctx.
-func (h *Host) nudge(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile, empty bool) error {
+func (o *Office) nudge(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile, empty bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), nudgeLimit)
 	defer cancel()
-	unlock, err := h.lockInput(ctx, rec, prof)
+	unlock, err := o.input.Lock(ctx, rec, prof)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	term := &inputTerminal{terminal: terminal{p: p, handle: rec.Handle}}
+	term := &inputTerminal{Terminal: input.Terminal{Peer: p, Handle: rec.Handle}}
 	a := &deliver.Agent{Name: rec.Name, Profile: prof, Terminal: term, Timeout: noWait, Idle: true, Empty: empty}
-	left, err := h.leftNudge(ctx, rec.ID)
+	left, err := o.left(ctx, rec.ID)
 	if err != nil {
 		return err
 	}
 	if left != "" {
-		return h.finishNudge(ctx, a, rec.ID, left)
+		return o.finish(ctx, a, rec.ID, left)
 	}
-	line, err := h.beginNudge(ctx, rec.ID)
+	line, err := o.begin(ctx, rec.ID)
 	if err != nil || line == "" {
 		return err
 	}
 	switch err := a.Text(ctx, line, true); {
 	case err == nil:
-		return h.endNudge(ctx, rec.ID, registry.BroughtNudge)
+		return o.end(ctx, rec.ID, registry.BroughtNudge)
 	case !term.given:
-		return errors.Join(err, h.endNudge(ctx, rec.ID, ""))
+		return errors.Join(err, o.end(ctx, rec.ID, ""))
 	case term.entered:
 		// A slow agent may still take it. Enter must not be pressed again.
-		return errors.Join(err, h.endNudge(ctx, rec.ID, registry.BroughtUnproven))
+		return errors.Join(err, o.end(ctx, rec.ID, registry.BroughtUnproven))
 	default:
 		return err // it stands at the prompt, or will: the next look tells
 	}
 }
 
-// leftNudge returns the line that somebody has begun to type for the agent of a worker,
+// left returns the line that somebody has begun to type for the agent of a worker,
 // and has left; empty: there is none.
-func (h *Host) leftNudge(ctx context.Context, id string) (line string, err error) {
-	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+func (o *Office) left(ctx context.Context, id string) (line string, err error) {
+	err = o.view(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		n, err := tx.Nudge(ctx, id)
 		line = n.Text
 		return err
@@ -77,36 +78,36 @@ func (h *Host) leftNudge(ctx context.Context, id string) (line string, err error
 	return line, err
 }
 
-// finishNudge submits a line that was left at the prompt. If it is not there it was
+// finish submits a line that was left at the prompt. If it is not there it was
 // submitted, or never typed, or removed: nobody knows, so it is not typed again.
-func (h *Host) finishNudge(ctx context.Context, a *deliver.Agent, id, line string) error {
+func (o *Office) finish(ctx context.Context, a *deliver.Agent, id, line string) error {
 	pressed, err := a.Submit(ctx, line)
 	switch {
 	case err == nil && pressed:
-		return h.endNudge(ctx, id, registry.BroughtNudge)
+		return o.end(ctx, id, registry.BroughtNudge)
 	case err == nil || pressed:
-		return errors.Join(err, h.endNudge(ctx, id, registry.BroughtUnproven))
+		return errors.Join(err, o.end(ctx, id, registry.BroughtUnproven))
 	default:
 		return err // it can't be seen now
 	}
 }
 
-// beginNudge records that a line is about to be typed, and returns it; empty: nothing
+// begin records that a line is about to be typed, and returns it; empty: nothing
 // is waiting.
-func (h *Host) beginNudge(ctx context.Context, id string) (line string, err error) {
-	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+func (o *Office) begin(ctx context.Context, id string) (line string, err error) {
+	err = o.change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		news, err := team.Waiting(ctx, tx, id)
 		if line = team.Line(news); err != nil || line == "" {
 			return err
 		}
-		return errors.Join(bring(ctx, tx, news, registry.BroughtNudging), tx.BeginNudge(ctx, id, registry.Nudge{Text: line, Begun: time.Now()}))
+		return errors.Join(team.Bring(ctx, tx, news, registry.BroughtNudging), tx.BeginNudge(ctx, id, registry.Nudge{Text: line, Begun: time.Now()}))
 	})
 	return line, err
 }
 
-// endNudge records what came of a line that was to be typed.
-func (h *Host) endNudge(ctx context.Context, id string, how registry.Brought) error {
-	return h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+// end records what came of a line that was to be typed.
+func (o *Office) end(ctx context.Context, id string, how registry.Brought) error {
+	return o.change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		all, _, err := team.Memberships(ctx, tx, id)
 		if err != nil {
 			return err
@@ -123,13 +124,13 @@ func (h *Host) endNudge(ctx context.Context, id string, how registry.Brought) er
 // inputTerminal is a terminal that knows whether it was given anything, and whether
 // Enter was.
 type inputTerminal struct {
-	terminal
+	input.Terminal
 	given, entered bool
 }
 
 func (t *inputTerminal) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
-	out, err := t.terminal.Input(ctx, in)
-	// Input that the backend itself reports as unavailable was not given.
+	out, err := t.Terminal.Input(ctx, in)
+	// What can't be given now was not given, if it is the backend that says so.
 	refused := errors.Is(err, swarm.ErrUnavailable) && !errors.Is(err, plugin.ErrPluginGone) && ctx.Err() == nil
 	t.given, t.entered = t.given || !refused, t.entered || in.Enter
 	return out, err

@@ -1,4 +1,4 @@
-package host
+package input
 
 import (
 	"bytes"
@@ -10,12 +10,13 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// SendOutcome says what came of an input to one worker.
-type SendOutcome struct {
-	Worker Worker
+// Outcome says what came of an input to one worker.
+type Outcome struct {
+	Worker worker.Worker
 	// Pending says that the worker has it but had not read all of it yet.
 	Pending bool
 	// Confirmed says that the worker was seen to take it: on its screen, or at its end
@@ -30,68 +31,68 @@ type SendOutcome struct {
 var errPassedOver = errors.New("takes no input")
 
 // Send gives an input to the selected workers, all at the same time, whatever they
-// show; see [Host.Deliver] for texts to agents. An unknown
-// name is an [ErrNotFound], and nobody was sent anything then. With All or Tag it
+// show; see [Sender.Deliver] for texts to agents. An unknown
+// name is a [store.ErrNotFound], and nobody was sent anything then. With All or Tag it
 // passes over workers that do not run and those that take no input. Whatever
 // happens to one worker afterwards is in its outcome; outcomes are in the order of
 // the selection.
-func (h *Host) Send(ctx context.Context, sel Selection, in swarm.Input) ([]SendOutcome, error) {
-	return h.give(ctx, sel, in, inputLimit, func(ctx context.Context, p *backend.Peer, rec registry.Record) (SendOutcome, error) {
-		return h.sendTo(ctx, p, rec, in)
+func (s *Sender) Send(ctx context.Context, sel worker.Selection, in swarm.Input) ([]Outcome, error) {
+	return s.give(ctx, sel, in, inputLimit, func(ctx context.Context, p *backend.Peer, rec registry.Record) (Outcome, error) {
+		return s.sendTo(ctx, p, rec, in)
 	})
 }
 
 // sendTo gives an input to one worker.
-func (h *Host) sendTo(ctx context.Context, p *backend.Peer, rec registry.Record, in swarm.Input) (SendOutcome, error) {
-	prof := h.profileOf(&rec)
+func (s *Sender) sendTo(ctx context.Context, p *backend.Peer, rec registry.Record, in swarm.Input) (Outcome, error) {
+	prof := s.display.ProfileOf(&rec)
 	if in.Kind == swarm.InputText && prof != nil {
 		in.EnterAfter = min(prof.PasteGuard(), swarm.MaxEnterAfter)
 	}
 	if in.Kind == swarm.InputText || in.Kind == swarm.InputKeys {
-		unlock, err := h.lockInput(ctx, rec, prof)
+		unlock, err := s.Lock(ctx, rec, prof)
 		if err != nil {
-			return SendOutcome{}, err
+			return Outcome{}, err
 		}
 		defer unlock()
 	}
 	r, err := p.Backend.Input(ctx, rec.Handle, in)
-	return SendOutcome{Pending: r.Pending, Confirmed: !r.Pending && !p.Has(swarm.CapScreen)}, err
+	return Outcome{Pending: r.Pending, Confirmed: !r.Pending && !p.Has(swarm.CapScreen)}, err
 }
 
 // giver gives something to a worker of a backend. The outcome has no worker and no
 // error yet.
-type giver func(ctx context.Context, p *backend.Peer, rec registry.Record) (SendOutcome, error)
+type giver func(ctx context.Context, p *backend.Peer, rec registry.Record) (Outcome, error)
 
 // give has give run for each of the selected workers that takes such an input, each
 // within the limit.
-func (h *Host) give(ctx context.Context, sel Selection, in swarm.Input, limit time.Duration, give giver) ([]SendOutcome, error) {
+func (s *Sender) give(ctx context.Context, sel worker.Selection, in swarm.Input, limit time.Duration, give giver) ([]Outcome, error) {
 	if len(in.Data) > swarm.MaxInput {
-		return nil, &specError{text: fmt.Sprintf("cannot send more than %d bytes at once", swarm.MaxInput)}
+		return nil, worker.Invalid(fmt.Sprintf("cannot send more than %d bytes at once", swarm.MaxInput))
 	}
-	recs, _, err := h.chooseNamed(ctx, sel)
+	recs, _, err := s.find(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
 	if disturbs(in) {
-		if err := h.mayEnd(ctx, recs...); err != nil {
+		if err := s.mayEnd(ctx, recs...); err != nil {
 			return nil, err
 		}
 	}
 	if in.Kind == swarm.InputKeys {
-		if at := h.callerAmong(recs); at >= 0 {
+		if at := s.inside(recs); at >= 0 {
 			return nil, &ownDialogError{name: recs[at].Name}
 		}
 	}
 	named := len(sel.Names) > 0
-	all := make([]SendOutcome, len(recs))
+	all := make([]Outcome, len(recs))
 	var wg sync.WaitGroup
 	for i, r := range recs {
-		wg.Go(func() { all[i] = h.giveOne(ctx, r, in.Kind, named, limit, give) })
+		wg.Go(func() { all[i] = s.giveOne(ctx, r, in.Kind, named, limit, give) })
 	}
 	wg.Wait()
-	var told []SendOutcome
+	var told []Outcome
 	for _, out := range all {
-		if named || !errors.Is(out.Err, errPassedOver) && !errors.Is(out.Err, ErrEnded) {
+		if named || !errors.Is(out.Err, errPassedOver) && !errors.Is(out.Err, worker.ErrEnded) {
 			told = append(told, out)
 		}
 	}
@@ -105,11 +106,11 @@ func disturbs(in swarm.Input) bool {
 	return in.Kind != swarm.InputText || bytes.ContainsAny(in.Data, interrupt+eof+suspend+quit)
 }
 
-func (h *Host) giveOne(ctx context.Context, rec registry.Record, kind swarm.InputKind, named bool, limit time.Duration, give giver) SendOutcome {
-	rec, err := h.living(ctx, rec)
-	var out SendOutcome
+func (s *Sender) giveOne(ctx context.Context, rec registry.Record, kind swarm.InputKind, named bool, limit time.Duration, give giver) Outcome {
+	rec, err := s.living(ctx, rec)
+	var out Outcome
 	if err == nil {
-		err = h.interactWithin(ctx, limit, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) error {
+		err = s.interactWithin(ctx, limit, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) error {
 			switch takes := takes(p, rec, kind); {
 			case !takes && named:
 				return &deafError{name: rec.Name}
@@ -121,14 +122,17 @@ func (h *Host) giveOne(ctx context.Context, rec registry.Record, kind swarm.Inpu
 			return err
 		})
 	}
-	out.Worker = worker(rec)
+	out.Worker = worker.Of(rec)
 	if err == nil {
-		out.Worker.Status = StatusRunning
+		out.Worker.Status = worker.StatusRunning
 	}
 	if !named && errors.Is(err, swarm.ErrUnsupported) {
 		err = errPassedOver
 	}
-	out.Err = naming(err, "cannot send to", rec.Name)
+	if !errors.Is(err, errPassedOver) {
+		err = worker.Naming(err, "cannot send to", rec.Name)
+	}
+	out.Err = err
 	return out
 }
 
@@ -136,4 +140,17 @@ func (h *Host) giveOne(ctx context.Context, rec registry.Record, kind swarm.Inpu
 // that is on no terminal has a standard input only if it was asked for.
 func takes(p *backend.Peer, rec registry.Record, kind swarm.InputKind) bool {
 	return kind == swarm.InputInterrupt || rec.Stdin || p.Has(swarm.CapScreen) || !p.Has(swarm.CapStdin)
+}
+
+// deafError names a worker that takes no input.
+type deafError struct{ name string }
+
+func (e *deafError) Error() string {
+	return fmt.Sprintf("worker '%s' has no input to send to: it was spawned without --stdin", e.name)
+}
+func (e *deafError) Is(target error) bool { return target == worker.ErrDeaf }
+
+// Hint returns the next step.
+func (e *deafError) Hint() string {
+	return fmt.Sprintf("spawn it again with --stdin, or with --tmux in a terminal, after 'swarm kill %[1]s' and 'swarm clean %[1]s'", e.name)
 }

@@ -1,4 +1,4 @@
-package host
+package store
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/store"
 )
 
 // AmbiguousNameError says that no worker has a name, and that it is the name of agents
@@ -32,21 +31,21 @@ func (e *AmbiguousNameError) Hint() string {
 // Is reports whether the error is an [ErrNotFound].
 func (e *AmbiguousNameError) Is(target error) bool { return target == ErrNotFound }
 
-// ByAgent returns the selection with the worker of an agent in place of each name that no
-// worker has and the agent does. Several such agents are an [AmbiguousNameError]. A name of
-// neither is not changed.
-func (h *Host) ByAgent(ctx context.Context, sel Selection) (Selection, error) {
-	if len(sel.Names) == 0 {
-		return sel, nil
+// ByAgent returns the names with the worker of an agent in place of each that no worker
+// has and the agent does. Several such agents are an [AmbiguousNameError]. A name of
+// neither stays as it is.
+func (s *Store) ByAgent(ctx context.Context, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return names, nil
 	}
-	names := slices.Clone(sel.Names)
-	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		recs, _, err := tx.Read(ctx, registry.Query{Names: sel.Names})
+	found := slices.Clone(names)
+	err := s.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		recs, _, err := tx.Read(ctx, registry.Query{Names: names})
 		if err != nil {
 			return err
 		}
-		for i, name := range sel.Names {
-			if store.Find(recs, name) >= 0 {
+		for i, name := range names {
+			if Find(recs, name) >= 0 {
 				continue
 			}
 			workers, err := agentWorkers(ctx, tx, name)
@@ -56,22 +55,21 @@ func (h *Host) ByAgent(ctx context.Context, sel Selection) (Selection, error) {
 			case len(workers) > 1:
 				return &AmbiguousNameError{Name: name, Workers: workers}
 			case len(workers) == 1:
-				names[i] = workers[0]
+				found[i] = workers[0]
 			}
 		}
 		return nil
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		return sel, nil
+		return names, nil
 	}
-	sel.Names = names
-	return sel, err
+	return found, err
 }
 
 // AgentWorkers returns the names of the workers of the agents with a name, in the state
 // directory dir, for suggestions. It starts nothing and writes nothing.
 func AgentWorkers(ctx context.Context, dir, name string) ([]string, error) {
-	return store.ReadIn(ctx, dir, func(reg *registry.Registry, ctx context.Context) (workers []string, err error) {
+	return readIn(ctx, dir, func(reg *registry.Registry, ctx context.Context) (workers []string, err error) {
 		err = reg.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 			workers, err = agentWorkers(ctx, tx, name)
 			return err

@@ -1,0 +1,239 @@
+package courier
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/lockfile"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// courierLimit is how long a courier waits.
+	courierLimit = 10 * time.Minute
+	// courierEvery is how often it finds out whether it is still needed, and whether
+	// the agent has written something. It looks at the screen of one that has been
+	// quiet, and of one that has not once in courierLook.
+	courierEvery = time.Second
+	courierLook  = 5 * time.Second
+	// courierSuffix is that of its lock, which holds a [Sign].
+	courierSuffix = ".courier"
+	// draftFor is how long a text must be at the prompt without a change to be taken for
+	// what the agent proposes there. Nothing is typed after a person's.
+	draftFor = 2 * time.Minute
+)
+
+// Sign tells which process a courier is.
+type Sign struct {
+	Process proc.Identity `json:"process"`
+	Since   time.Time     `json:"since"`
+}
+
+// Late reports whether a courier should have ended by now.
+func (s Sign) Late() bool { return time.Since(s.Since) > courierLimit+time.Minute }
+
+// Sign returns the sign of a worker's courier that lives; ok is false if there is none,
+// or if it has only just begun.
+func (o *Office) Sign(id string) (s Sign, ok bool) {
+	if !o.has(id) {
+		return s, false
+	}
+	b, err := safefile.Read(o.path(id), 4096)
+	if err == nil {
+		err = json.Unmarshal(b, &s)
+	}
+	return s, err == nil && s.Process.Alive()
+}
+
+func (o *Office) path(id string) string { return o.dir.LockPath(id) + courierSuffix }
+
+// has reports whether a worker has a courier.
+func (o *Office) has(id string) bool { return lockfile.IsHeld(o.path(id)) }
+
+// Run is a courier: it waits until the agent of a worker is at its prompt, types one line
+// there that tells what is waiting for it, and goes on until nothing is. Nothing is typed
+// while the agent works or asks something, or while a person's text is at its prompt. It
+// returns at once if another courier of this worker lives, and in any case when the worker
+// ends, nothing is waiting any more, or ten minutes are over.
+//
+// A line is typed at most once, whoever is killed at whatever moment: what it tells of
+// is recorded as being brought before. One that stands at the prompt afterwards, and was
+// not submitted, is submitted by the next courier.
+func (o *Office) Run(ctx context.Context, workerID string) error {
+	ctx, cancel := context.WithTimeout(ctx, courierLimit)
+	defer cancel()
+	for {
+		unlock, err := lockfile.Try(o.path(workerID))
+		if err != nil || unlock == nil {
+			return err
+		}
+		c := courier{o: o, id: workerID}
+		err = c.run(ctx)
+		unlock()
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		// Whoever came while the lock was held relies on this courier.
+		if _, needed, err := c.needed(ctx); !needed || err != nil {
+			return err
+		}
+	}
+}
+
+// courier is one that has the lock.
+type courier struct {
+	o  *Office
+	id string
+	// file is the database that is open.
+	file fs.FileInfo
+	// looked is when it last looked at the screen; idle says that the agent was at its
+	// prompt then.
+	looked time.Time
+	idle   bool
+	// draft is what was at the prompt then, and since when looks have seen that.
+	draft   string
+	drafted time.Time
+}
+
+func (c *courier) run(ctx context.Context) error {
+	if err := c.sign(); err != nil {
+		return err
+	}
+	tick := time.NewTicker(courierEvery)
+	defer tick.Stop()
+	for {
+		rec, needed, err := c.needed(ctx)
+		if err != nil || !needed {
+			return err
+		}
+		if err := c.visit(ctx, rec); err != nil {
+			c.o.warnIf(err, "an agent can't be told what is waiting", "worker", rec.Name)
+			if isFinal(err) {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// isFinal reports whether an error says that there will never be anything to type at.
+func isFinal(err error) bool {
+	return errors.Is(err, swarm.ErrNotFound) || errors.Is(err, swarm.ErrUnsupported) || errors.Is(err, worker.ErrEnded)
+}
+
+// sign writes into the lock who has it.
+func (c *courier) sign() error {
+	self, err := proc.Identify(os.Getpid())
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(Sign{self, time.Now()})
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(c.o.path(c.id), os.O_WRONLY|os.O_TRUNC|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
+}
+
+// needed returns the worker's record, and whether there is anything to do. It takes the
+// database that is in place: a rebuild may have put another one there.
+func (c *courier) needed(ctx context.Context) (rec registry.Record, needed bool, err error) {
+	file, err := os.Stat(filepath.Join(string(c.o.dir), registry.File))
+	if err != nil {
+		return rec, false, nil
+	}
+	if c.file != nil && !os.SameFile(file, c.file) {
+		c.o.reopen()
+	}
+	c.file = file
+	err = c.o.view(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		if rec, err = tx.Get(ctx, c.id); err != nil {
+			return err
+		}
+		if _, err := tx.Nudge(ctx, c.id); err == nil || !errors.Is(err, registry.ErrNotFound) {
+			needed = true
+			return err
+		}
+		needed, err = team.MayWake(ctx, tx, c.id)
+		return err
+	})
+	if errors.Is(err, registry.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil {
+		return rec, false, nil
+	}
+	return rec, needed && c.o.canWake(&rec), err
+}
+
+// visit looks at the agent if that is due, and tells it what is waiting if it has been
+// at its prompt for a moment: agents draw their prompt between two steps, too.
+func (c *courier) visit(ctx context.Context, rec registry.Record) error {
+	if rec.State != registry.Running {
+		return nil // it is starting
+	}
+	quiet := time.Since(c.o.dir.LastOutput(c.id)) >= display.QuietFor
+	if !quiet && time.Since(c.looked) < courierLook {
+		return nil
+	}
+	e, err := c.o.plugins.Entry(rec.Backend, rec.Plugin)
+	if err != nil {
+		return err
+	}
+	return c.o.plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
+		prof := c.o.display.ProfileOf(&rec)
+		if !input.CanLook(p, rec, prof) || !p.Has(swarm.CapInput) {
+			return swarm.ErrUnsupported
+		}
+		before := c.idle
+		look, err := c.look(ctx, p, rec, prof)
+		if err != nil || look.State != profile.Idle || !quiet && !before {
+			return err
+		}
+		empty := time.Since(c.drafted) < draftFor
+		if empty && look.Draft != "" {
+			// It may have been left by a nudge that was killed.
+			if left, err := c.o.left(ctx, rec.ID); err != nil || left == "" {
+				return err
+			}
+		}
+		return c.o.nudge(ctx, p, rec, prof, empty)
+	})
+}
+
+func (c *courier) look(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile) (profile.Look, error) {
+	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
+	defer cancel()
+	c.looked, c.idle = time.Now(), false
+	s, err := (&input.Terminal{Peer: p, Handle: rec.Handle}).Screen(ctx)
+	if err != nil {
+		return profile.Look{}, err
+	}
+	look := prof.Look(s)
+	c.idle = look.State == profile.Idle
+	if c.drafted.IsZero() || look.Draft != c.draft {
+		c.draft, c.drafted = look.Draft, c.looked
+	}
+	return look, nil
+}

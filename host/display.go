@@ -1,0 +1,99 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
+)
+
+// Profiles returns the profiles of this user, see [display.Reader.Profiles].
+func (h *Host) Profiles() (*profile.Set, error) { return h.display().Profiles() }
+
+// Peek returns what a worker showed last, see [display.Reader.Peek].
+func (h *Host) Peek(ctx context.Context, name string, lines int) (Peek, error) {
+	return h.display().Peek(ctx, name, lines)
+}
+
+// Explain tells how a profile reads a worker's screen, see [display.Reader.Explain].
+func (h *Host) Explain(ctx context.Context, name string) (Explanation, error) {
+	return h.display().Explain(ctx, name)
+}
+
+// AwaitReady waits until a worker is ready, see [display.Reader.AwaitReady].
+func (h *Host) AwaitReady(ctx context.Context, name string, r ReadyRequest) error {
+	return h.display().AwaitReady(ctx, name, r)
+}
+
+// WaitState waits until the worker is in one of the states, see
+// [display.Reader.WaitState].
+func (h *Host) WaitState(ctx context.Context, name string, until []profile.State) (Worker, error) {
+	return h.display().WaitState(ctx, name, until)
+}
+
+// AgentStates returns what workers do that have a profile and run, by their ids.
+func (h *Host) AgentStates(ctx context.Context, ids []string) (map[string]*AgentState, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	reg, err := h.store.Reading(ctx)
+	if err != nil || reg == nil {
+		return nil, err
+	}
+	recs, _, err := reg.Read(ctx, registry.Query{Names: ids})
+	if err != nil {
+		return nil, err
+	}
+	return h.display().States(ctx, slices.DeleteFunc(recs, func(r registry.Record) bool { return !r.IsRunning() })), nil
+}
+
+// TellOfLoop writes into the history what the loop of a ralph worker tells, see
+// [display.TellOfLoop].
+func (h *Host) TellOfLoop(ctx context.Context, id string, kind history.Kind, text string) error {
+	reg, err := h.store.Writing(ctx)
+	if err != nil {
+		return err
+	}
+	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		return display.TellOfLoop(ctx, tx, id, kind, text)
+	})
+}
+
+// begun returns the record of a worker whose spawn is over, for reading; it waits
+// for that.
+func (h *Host) begun(ctx context.Context, name string) (registry.Record, error) {
+	recs, _, err := h.choose(ctx, worker.Selection{Names: []string{name}})
+	if err != nil {
+		return registry.Record{}, err
+	}
+	rec := recs[0]
+	if rec.State == registry.Starting && h.dir.Locked(rec.ID) {
+		unlock, err := h.dir.Lock(ctx, rec.ID)
+		if err != nil {
+			return rec, err
+		}
+		unlock()
+	}
+	if rec.State == registry.Starting {
+		reg, err := h.store.Reading(ctx)
+		if err == nil {
+			rec, err = restored(ctx, reg, rec)
+		}
+		if err != nil {
+			return rec, err
+		}
+	}
+	switch rec.State {
+	case registry.Running:
+		return rec, nil
+	case registry.Stopped:
+		return rec, worker.NotRunning(rec.Name)
+	default:
+		return rec, fmt.Errorf("cannot wait for '%s': its %s", rec.Name, history.ReasonInterrupted)
+	}
+}

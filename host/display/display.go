@@ -1,0 +1,106 @@
+package display
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Options say what a [Reader] needs.
+type Options struct {
+	Dir     statedir.Dir
+	Plugins *backend.Plugins
+	Logger  hclog.Logger
+	// Profiles returns the profiles of agents.
+	Profiles func() (*profile.Set, error)
+	// Find returns the records of the selected workers.
+	Find func(context.Context, worker.Selection) ([]registry.Record, []string, error)
+	// Begun returns the record of a worker that runs, once its spawn is over.
+	Begun func(ctx context.Context, name string) (registry.Record, error)
+	// Observe asks backends how workers are.
+	Observe func(context.Context, []registry.Record) []worker.Worker
+}
+
+// Reader reads what workers show. Its methods may be called at the same time.
+type Reader struct {
+	dir      statedir.Dir
+	plugins  *backend.Plugins
+	log      hclog.Logger
+	profiles func() (*profile.Set, error)
+	find     func(context.Context, worker.Selection) ([]registry.Record, []string, error)
+	begun    func(ctx context.Context, name string) (registry.Record, error)
+	observe  func(context.Context, []registry.Record) []worker.Worker
+}
+
+// New returns a reader.
+func New(o Options) *Reader {
+	return &Reader{
+		dir: o.Dir, plugins: o.Plugins, log: o.Logger, profiles: o.Profiles,
+		find: o.Find, begun: o.Begun, observe: o.Observe,
+	}
+}
+
+// Profiles returns the profiles of this user. Files that can't be used are left out;
+// the error says which and why.
+func (d *Reader) Profiles() (*profile.Set, error) { return d.profiles() }
+
+// ProfileOf returns the profile of a worker; nil: none.
+func (d *Reader) ProfileOf(rec *registry.Record) *profile.Profile {
+	if rec.Profile == profile.None {
+		return nil
+	}
+	set, err := d.profiles()
+	if err != nil {
+		d.log.Debug("profiles are left out", "error", err)
+	}
+	if rec.Profile != "" {
+		return set.Named(rec.Profile)
+	}
+	return set.For(rec.Command)
+}
+
+// CheckProfile refuses the name of a profile that does not exist.
+func (d *Reader) CheckProfile(name string) error {
+	if name == "" || name == profile.None {
+		return nil
+	}
+	set, err := d.profiles()
+	if set.Named(name) != nil {
+		return nil
+	}
+	var names []string
+	for _, p := range set.All() {
+		names = append(names, p.Name())
+	}
+	return errors.Join(&NoProfileError{Name: name, Known: names}, err)
+}
+
+// Profiled returns the records of workers that have a profile.
+func (d *Reader) Profiled(recs []registry.Record) []registry.Record {
+	return slices.DeleteFunc(slices.Clone(recs), func(r registry.Record) bool { return d.ProfileOf(&r) == nil })
+}
+
+// NoProfileError names a profile of agents that does not exist.
+type NoProfileError struct {
+	Name string
+	// Known are the names of the profiles that exist.
+	Known []string
+}
+
+func (e *NoProfileError) Error() string {
+	return fmt.Sprintf("unknown profile '%s' (there are %s, and none)", e.Name, strings.Join(e.Known, ", "))
+}
+
+// Is makes it a [swarm.ErrInvalidSpec].
+func (e *NoProfileError) Is(target error) bool { return target == swarm.ErrInvalidSpec }

@@ -1,0 +1,54 @@
+package display
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func TestStateEvent(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for _, c := range []struct {
+		state *worker.AgentState
+		want  history.Kind
+		text  string
+	}{
+		{nil, "", ""},
+		{&worker.AgentState{State: profile.Unknown}, "", ""},
+		{&worker.AgentState{State: profile.Working}, history.Working, ""},
+		{&worker.AgentState{State: profile.Blocked, Question: "Proceed?"}, history.Blocked, "Proceed?"},
+		{&worker.AgentState{State: profile.Idle, Since: now.Add(-time.Minute)}, history.Idle, ""},
+		{&worker.AgentState{State: profile.Idle, Since: now}, "", ""}, // between two steps
+	} {
+		kind, text, ok := stateEvent(c.state, now)
+		if !ok {
+			kind = ""
+		}
+		if kind != c.want || text != c.text {
+			t.Errorf("%+v: %q %q", c.state, kind, text)
+		}
+	}
+}
+
+// A program that never ends its line costs no more memory than a part of it.
+func TestLinesOfAnEndlessLine(t *testing.T) {
+	t.Parallel()
+	var text lineReader
+	for range 100 {
+		text.add(swarm.Output{Data: bytes.Repeat([]byte("x"), 8<<10), Partial: true})
+		if n := len(text.open()[0]); n > maxOpen {
+			t.Fatalf("%d bytes are kept", n)
+		}
+	}
+	text.add(swarm.Output{Data: []byte("end")})
+	if len(text.lines) != 1 || !strings.HasSuffix(text.lines[0], "xend") || len(text.open()) > 0 {
+		t.Errorf("%d lines", len(text.lines))
+	}
+}

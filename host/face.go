@@ -1,0 +1,99 @@
+package host
+
+import (
+	"github.com/swarmhost/swarm/host/courier"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
+)
+
+// The words of [worker], for callers of a [Host].
+type (
+	// Worker is what is known of a worker at one moment.
+	Worker = worker.Worker
+	// WorkerStatus says in one word how a worker is.
+	WorkerStatus = worker.Status
+	// AgentState is what a worker with a profile does.
+	AgentState = worker.AgentState
+	// Selection says which workers are meant.
+	Selection = worker.Selection
+	// Warning is something that the user should know and that did not make the call
+	// fail.
+	Warning = worker.Warning
+	// NotFoundError names a worker that is not in the registry.
+	NotFoundError = store.NotFoundError
+)
+
+// The statuses of a worker.
+const (
+	StatusStarting = worker.StatusStarting
+	StatusRunning  = worker.StatusRunning
+	StatusStopped  = worker.StatusStopped
+	StatusLost     = worker.StatusLost
+	StatusUnknown  = worker.StatusUnknown
+)
+
+// The sources of an [AgentState].
+const (
+	SourceHook    = worker.SourceHook
+	SourceScreen  = worker.SourceScreen
+	SourceProcess = worker.SourceProcess
+)
+
+// The errors of verbs on workers.
+var (
+	ErrNotFound    = store.ErrNotFound
+	ErrExists      = worker.ErrExists
+	ErrNoSelection = worker.ErrNoSelection
+	ErrOvertaken   = worker.ErrOvertaken
+	ErrOutside     = worker.ErrOutside
+	ErrRunning     = worker.ErrRunning
+	ErrEnded       = worker.ErrEnded
+	ErrDeaf        = worker.ErrDeaf
+)
+
+// The words of [display], for callers of a [Host].
+type (
+	// Peek is what a worker showed last.
+	Peek = display.Peek
+	// Explanation is how a profile reads a worker's screen.
+	Explanation = display.Explanation
+	// ReadyRequest says how to tell that a worker is ready.
+	ReadyRequest = display.ReadyRequest
+	// AsksError says that an agent asks something before it takes any other input.
+	AsksError = display.AsksError
+	// NoProfileError names a profile of agents that does not exist.
+	NoProfileError = display.NoProfileError
+)
+
+const (
+	// PeekLines is how many lines of output Peek returns when nobody says how many.
+	PeekLines = display.PeekLines
+	// DefaultReadyTimeout is how long to wait for a worker to be ready when nobody says
+	// how long.
+	DefaultReadyTimeout = display.DefaultReadyTimeout
+)
+
+// The errors of what workers show.
+var (
+	ErrNotReady = display.ErrNotReady
+	ErrBroken   = display.ErrBroken
+)
+
+// The words of [input], for callers of a [Host].
+type (
+	// SendOutcome says what came of an input to one worker.
+	SendOutcome = input.Outcome
+	// DeliverRequest is a text for workers.
+	DeliverRequest = input.DeliverRequest
+	// SignalRequest says which signal to send to whom.
+	SignalRequest = input.SignalRequest
+)
+
+// HookEvent is what a hook of a coding agent says.
+type HookEvent = courier.HookEvent
+
+// CourierVerb is the argument with which the host's executable becomes a courier; the
+// id of the worker follows.
+const CourierVerb = courier.Verb

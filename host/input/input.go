@@ -1,0 +1,139 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Options say what a [Sender] needs.
+type Options struct {
+	Dir     statedir.Dir
+	Plugins *backend.Plugins
+	Display *display.Reader
+	// Env is the caller's environment, KEY=VALUE.
+	Env []string
+	// Find returns the records of the selected workers for changes, See for reading.
+	Find, See func(context.Context, worker.Selection) ([]registry.Record, []string, error)
+	// Settled returns the record of a worker that was starting once its spawn is over.
+	Settled func(context.Context, registry.Record) (registry.Record, error)
+	// Observe asks backends how workers are.
+	Observe func(context.Context, []registry.Record) []worker.Worker
+	// MayEnd refuses to end workers, or to disturb them, for a caller without the right.
+	MayEnd func(context.Context, ...registry.Record) error
+	// Inside returns the place of the worker that the caller runs in, or -1.
+	Inside func([]registry.Record) int
+}
+
+// Sender gives input to workers. Its methods may be called at the same time.
+type Sender struct {
+	dir       statedir.Dir
+	plugins   *backend.Plugins
+	display   *display.Reader
+	env       []string
+	find, see func(context.Context, worker.Selection) ([]registry.Record, []string, error)
+	settled   func(context.Context, registry.Record) (registry.Record, error)
+	observe   func(context.Context, []registry.Record) []worker.Worker
+	mayEnd    func(context.Context, ...registry.Record) error
+	inside    func([]registry.Record) int
+}
+
+// New returns a sender.
+func New(o Options) *Sender {
+	return &Sender{
+		dir: o.Dir, plugins: o.Plugins, display: o.Display, env: o.Env, find: o.Find, see: o.See,
+		settled: o.Settled, observe: o.Observe, mayEnd: o.MayEnd, inside: o.Inside,
+	}
+}
+
+// inputLimit is how long a backend may take to give a worker something, which may
+// be slow to read it.
+const inputLimit = time.Minute
+
+// living returns the record of a worker that is recorded as running. It waits for
+// a spawn that is under way.
+func (s *Sender) living(ctx context.Context, rec registry.Record) (registry.Record, error) {
+	var err error
+	if rec.State == registry.Starting {
+		rec, err = s.settled(ctx, rec)
+	}
+	if err == nil && rec.State != registry.Running {
+		err = worker.NotRunning(rec.Name)
+	}
+	return rec, err
+}
+
+// interact asks the backend of a running worker for something that not every
+// backend can do. It is never repeated: who does not know whether it was done must
+// not do it twice.
+func (s *Sender) interact(ctx context.Context, rec registry.Record, need swarm.Capability, f func(context.Context, *backend.Peer) error) error {
+	return s.interactWithin(ctx, inputLimit, rec, need, f)
+}
+
+// interactWithin is interact with another limit.
+func (s *Sender) interactWithin(ctx context.Context, limit time.Duration, rec registry.Record, need swarm.Capability, f func(context.Context, *backend.Peer) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	e, err := s.plugins.Entry(rec.Backend, rec.Plugin)
+	if err == nil {
+		err = s.plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
+			if !p.Has(need) {
+				return worker.Unsupported(rec.Backend, need, rec.Name)
+			}
+			return f(ctx, p)
+		})
+	}
+	switch {
+	case errors.Is(err, swarm.ErrNotFound):
+		return worker.NotRunning(rec.Name)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, rec.Backend, limit)
+	default:
+		return err
+	}
+}
+
+// SignalRequest says which signal to send to whom.
+type SignalRequest struct {
+	// Signal is a name valid by [swarm.ParseSignal].
+	Signal string
+	// Mode says which processes get it; nil: those that the worker's kill policy
+	// names.
+	Mode *swarm.KillMode
+}
+
+// Signal sends a running worker a signal that is not meant to end it, and returns
+// at once. If it ends the worker nevertheless, that is an exit of its own. Whoever may
+// kill a team's worker may signal it.
+func (s *Sender) Signal(ctx context.Context, name string, req SignalRequest) (worker.Worker, error) {
+	signal, err := swarm.ParseSignal(req.Signal)
+	if err != nil {
+		return worker.Worker{}, err
+	}
+	recs, _, err := s.find(ctx, worker.Selection{Names: []string{name}})
+	if err != nil {
+		return worker.Worker{}, err
+	}
+	if err := s.mayEnd(ctx, recs...); err != nil {
+		return worker.Worker{}, err
+	}
+	rec, err := s.living(ctx, recs[0])
+	o := swarm.SignalOptions{Signal: signal, Mode: rec.Kill.Mode}
+	if req.Mode != nil {
+		o.Mode = *req.Mode
+	}
+	if err == nil {
+		err = s.interact(ctx, rec, swarm.CapSignal, func(ctx context.Context, p *backend.Peer) error {
+			return p.Backend.Signal(ctx, rec.Handle, o)
+		})
+	}
+	return worker.Of(rec), worker.Naming(err, "cannot signal", rec.Name)
+}

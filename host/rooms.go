@@ -1,0 +1,33 @@
+package host
+
+import (
+	"github.com/swarmhost/swarm/host/courier"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/input"
+)
+
+// Each room is told here what it needs of the host.
+
+// display returns the room of what workers show.
+func (h *Host) display() *display.Reader {
+	return display.New(display.Options{
+		Dir: h.dir, Plugins: h.plugins, Logger: h.log, Profiles: h.profiles,
+		Find: h.choose, Begun: h.begun, Observe: h.observe,
+	})
+}
+
+// input returns the room that gives something to workers.
+func (h *Host) input() *input.Sender {
+	return input.New(input.Options{
+		Dir: h.dir, Plugins: h.plugins, Display: h.display(), Env: h.opts.Env, Find: h.chooseNamed, See: h.choose,
+		Settled: h.settled, Observe: h.observe, MayEnd: h.mayEnd, Inside: h.callerAmong,
+	})
+}
+
+// couriers returns the room that tells agents what is waiting for them.
+func (h *Host) couriers() *courier.Office {
+	return courier.New(courier.Options{
+		Dir: h.dir, Plugins: h.plugins, Display: h.display(), Input: h.input(), Callers: h.callers(), Logger: h.log,
+		Executable: h.opts.Executable, Env: h.hostEnv, Quiet: h.opts.NoWake, View: h.View, Change: h.Change, Reopen: h.store.Reopen,
+	})
+}

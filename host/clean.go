@@ -11,6 +11,8 @@ import (
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -147,7 +149,7 @@ func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRe
 		if now.Workspace != nil && !out.WorkspaceRemoved {
 			events = append([]registry.Event{history.NewEvent(&now, history.Kept, now.Workspace.Path, time.Now())}, events...)
 		}
-		err := errors.Join(tx.Delete(ctx, rec.ID), tx.Forget(ctx, rec.ID), retire(ctx, tx, &now))
+		err := errors.Join(tx.Delete(ctx, rec.ID), tx.Forget(ctx, rec.ID), team.WorkerCleaned(ctx, tx, &now))
 		if err != nil {
 			return err
 		}
@@ -164,7 +166,7 @@ func (h *Host) recordCleaned(ctx context.Context, rec registry.Record, w Worker)
 	if err != nil {
 		return nil, rec, err
 	}
-	now, err := reread(ctx, reg, rec)
+	now, err := store.Reread(ctx, reg, rec)
 	if err == nil && now.State != registry.Stopped {
 		end := swarm.Status{
 			State: swarm.StateLost, Started: w.Started, Where: w.Where, Exit: w.Exit, Reason: w.Reason,
@@ -181,7 +183,7 @@ func (h *Host) recordCleaned(ctx context.Context, rec registry.Record, w Worker)
 // worker's record goes all the same.
 func (h *Host) cleanWorkspace(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
 	path := rec.Workspace.Path
-	res, err := h.dropWorkspace(ctx, &rec, req.ForceDirty)
+	res, err := h.plugins.RemoveWorkspace(ctx, &rec, req.ForceDirty)
 	out.Notices = append(out.Notices, rescued(rec.Name, res.Rescues)...)
 	switch {
 	case err != nil:

@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
 )
 
@@ -82,7 +83,7 @@ func (h *Host) begun(ctx context.Context, name string) (registry.Record, error) 
 	if rec.State == registry.Starting {
 		reg, err := h.store.Reading(ctx)
 		if err == nil {
-			rec, err = restored(ctx, reg, rec)
+			rec, err = store.Restored(ctx, reg, rec)
 		}
 		if err != nil {
 			return rec, err

@@ -53,7 +53,7 @@ func Open(_ context.Context, o Options) (*Host, error) {
 		profiles: sync.OnceValues(func() (*profile.Set, error) { return profile.Load(o.ProfileDir) }),
 	}
 	h.plugins = backend.New(backend.Options{
-		Dir: h.dir, Catalog: h.catalog, Logger: o.Logger, Waiting: o.Waiting,
+		Dir: h.dir, Catalog: h.catalog, Logger: o.Logger, Waiting: o.Waiting, DefaultWorkspace: defaultWorkspace,
 		Starter: backend.Launcher(launch.New(launch.Options{Dir: o.Dir, Env: o.Env, Logger: o.Logger})),
 	})
 	h.history = history.New(history.Options{

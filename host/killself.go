@@ -101,7 +101,7 @@ func (k *killing) markKilling(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return k.h.save(ctx, reg, id, func(r *registry.Record) { r.Step = registry.StepKilling })
+	return reg.Edit(ctx, id, func(r *registry.Record) { r.Step = registry.StepKilling })
 }
 
 func (k *killing) answer() {

@@ -141,7 +141,7 @@ func TestRecordedPlugin(t *testing.T) {
 	if e, err := r.Host.plugins.Entry("one", &registry.Plugin{Command: []string{path, "-x"}}); err != nil || !slices.Equal(e.Command, []string{path, "-x"}) {
 		t.Errorf("a recorded command: %+v, %v", e, err)
 	}
-	if err := r.save(t.Context(), reg, r.get(t, "w1").ID, func(rec *registry.Record) { rec.Plugin = moved }); err != nil {
+	if err := reg.Edit(t.Context(), r.get(t, "w1").ID, func(rec *registry.Record) { rec.Plugin = moved }); err != nil {
 		t.Fatal(err)
 	}
 	r.spawn(t, "w2", "one")

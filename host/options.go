@@ -50,6 +50,9 @@ type Options struct {
 // encoding/json can write.
 type PluginConfig = catalog.Config
 
+// defaultWorkspace makes the workspaces of records that do not say which plugin did.
+const defaultWorkspace = "worktree"
+
 // DefaultKill returns the kill policy that holds when nobody says otherwise: the
 // backend's own gentle way, to the whole tree, then by force after
 // [swarm.DefaultGrace].

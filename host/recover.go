@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
-	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
@@ -47,7 +46,7 @@ func (h *Host) recoverBackend(ctx context.Context, reg *registry.Registry, p *ba
 func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *backend.Peer, id string) error {
 	rec, err := reg.Get(ctx, id)
 	if err != nil || rec.State != registry.Starting {
-		return ignoreNotFound(err) // its spawn was over before the lock was free
+		return registry.IgnoreNotFound(err) // its spawn was over before the lock was free
 	}
 	handle, err := h.findStarted(ctx, p, &rec)
 	if err != nil && !errors.Is(err, swarm.ErrNotFound) {
@@ -60,7 +59,7 @@ func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *backend.Pe
 		if err != nil {
 			return err
 		}
-		if workspace, err = h.findWorkspace(ctx, e, workspaceSpec(&rec)); err != nil {
+		if workspace, err = h.plugins.FindWorkspace(ctx, e, backend.WorkspaceSpec(&rec)); err != nil {
 			return err
 		}
 	}
@@ -83,7 +82,7 @@ func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *backend.Pe
 		event := history.SpawnedEvent(&r, swarm.Status{})
 		if found {
 			r.State, r.Handle = registry.Running, handle
-			err = adopted(ctx, tx, &r)
+			err = team.WorkerAdopted(ctx, tx, &r)
 		} else {
 			r.State, r.Reason = registry.Stopped, history.ReasonInterrupted
 			event = history.NewEvent(&r, history.Failed, history.ReasonInterrupted, time.Now())
@@ -121,24 +120,4 @@ func (h *Host) findStarted(ctx context.Context, p *backend.Peer, rec *registry.R
 		return handle, rerr
 	}
 	return handle, err
-}
-
-// findWorkspace asks for the workspace that was made from spec; nil if there is
-// none.
-func (h *Host) findWorkspace(ctx context.Context, e catalog.Entry, spec swarm.WorkspaceSpec) (*swarm.WorkspaceRef, error) {
-	var found *swarm.WorkspaceRef
-	err := h.plugins.AskWorkspace(ctx, e, true, func(p *backend.Peer) error {
-		if !p.Has(swarm.CapFindWorkspace) {
-			return nil
-		}
-		ref, err := p.Workspace.FindWorkspace(ctx, spec)
-		if err == nil {
-			found = &ref
-		}
-		return err
-	})
-	if errors.Is(err, swarm.ErrNotFound) {
-		return nil, nil
-	}
-	return found, err
 }

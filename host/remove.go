@@ -5,46 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/swarmhost/swarm/host/backend"
-	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/ralph"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// removeLimit is how long the removal of one workspace may take.
-const removeLimit = 5 * time.Minute
-
 const hintForce = "use --force-dirty to remove anyway"
-
-// defaultWorkspace makes the workspaces of records that do not say who did.
-const defaultWorkspace = "worktree"
-
-// workspacePlugin returns the plugin that made the workspace of a record.
-func (h *Host) workspacePlugin(rec *registry.Record) (catalog.Entry, error) {
-	if rec.Ask == nil {
-		return h.catalog.Find(defaultWorkspace)
-	}
-	return h.plugins.Entry(rec.Ask.Plugin, rec.Ask.Config)
-}
-
-// dropWorkspace removes the workspace of a worker that has ended, or says why it
-// stays.
-func (h *Host) dropWorkspace(ctx context.Context, rec *registry.Record, force bool) (swarm.RemoveResult, error) {
-	ctx, cancel := context.WithTimeout(ctx, removeLimit)
-	defer cancel()
-	var res swarm.RemoveResult
-	e, err := h.workspacePlugin(rec)
-	if err == nil {
-		err = h.plugins.AskWorkspace(ctx, e, true, func(p *backend.Peer) error {
-			var err error
-			res, err = p.Workspace.Remove(ctx, *rec.Workspace, swarm.RemoveOptions{Force: force})
-			return err
-		})
-	}
-	return res, err
-}
 
 // removeAll removes what a worker that was killed leaves beside its record.
 func (k *killing) removeAll(ctx context.Context, rec registry.Record, out *KillOutcome) {
@@ -75,7 +42,7 @@ func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out 
 		return
 	}
 	defer unlock()
-	res, err := k.h.dropWorkspace(ctx, &rec, k.req.ForceDirty)
+	res, err := k.h.plugins.RemoveWorkspace(ctx, &rec, k.req.ForceDirty)
 	out.Notices = append(out.Notices, rescued(rec.Name, res.Rescues)...)
 	switch {
 	case err != nil:
@@ -121,7 +88,7 @@ func (k *killing) forgetWorkspace(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return ignoreNotFound(k.h.save(ctx, reg, id, func(r *registry.Record) { r.Workspace = nil }))
+	return registry.IgnoreNotFound(reg.Edit(ctx, id, func(r *registry.Record) { r.Workspace = nil }))
 }
 
 func cannotRemove(name, reason string) Warning {

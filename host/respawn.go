@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -107,7 +108,7 @@ func (h *Host) current(ctx context.Context, reg *registry.Registry, rec registry
 		_, err := h.history.CatchUp(ctx, reg, g)
 		h.warnIf(err, "the end of a worker can't be recorded", "worker", rec.Name)
 	}
-	return reread(ctx, reg, rec)
+	return store.Reread(ctx, reg, rec)
 }
 
 // KeptError says why a workspace that was to be removed stays.
@@ -159,27 +160,19 @@ func (r *respawning) prepare(ctx context.Context) error {
 	}
 	// That a registry can be opened does not say that it can be written.
 	return r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		return errors.Join(mayRejoin(ctx, tx, &r.old), tx.Delete(ctx, r.plan.rec.ID))
+		return errors.Join(team.MayRestart(ctx, tx, &r.old), tx.Delete(ctx, r.plan.rec.ID))
 	})
 }
 
 // inspect asks whether the old workspace could be removed, were the worker's
 // processes gone.
 func (r *respawning) inspect(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, removeLimit)
-	defer cancel()
-	e, err := r.h.workspacePlugin(&r.old)
-	if err != nil {
-		return err
+	opts := swarm.RemoveOptions{Force: r.req.ForceDirty, Vacant: r.old.State == registry.Running}
+	kept, err := r.h.plugins.InspectWorkspace(ctx, &r.old, opts)
+	if err == nil && kept != nil {
+		err = &KeptError{Path: r.old.Workspace.Path, Kept: *kept}
 	}
-	return r.h.plugins.AskWorkspace(ctx, e, true, func(p *backend.Peer) error {
-		opts := swarm.RemoveOptions{Force: r.req.ForceDirty, Vacant: r.old.State == registry.Running}
-		s, err := p.Workspace.Inspect(ctx, *r.old.Workspace, opts)
-		if err == nil && s.Kept != nil {
-			err = &KeptError{Path: r.old.Workspace.Path, Kept: *s.Kept}
-		}
-		return err
-	})
+	return err
 }
 
 // run ends the worker and starts it again.
@@ -259,7 +252,7 @@ func (r *respawning) mark(ctx context.Context, step string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordLimit)
 	defer cancel()
-	return ignoreNotFound(r.h.save(ctx, r.reg, r.old.ID, func(rec *registry.Record) {
+	return registry.IgnoreNotFound(r.reg.Edit(ctx, r.old.ID, func(rec *registry.Record) {
 		if rec.State == registry.Running {
 			rec.Step = step
 		}
@@ -302,7 +295,7 @@ func (r *respawning) clean(ctx context.Context) error {
 	}
 	rec := r.old
 	rec.Workspace = r.plan.former
-	res, err := r.h.dropWorkspace(ctx, &rec, r.req.ForceDirty)
+	res, err := r.h.plugins.RemoveWorkspace(ctx, &rec, r.req.ForceDirty)
 	for _, line := range rescued(rec.Name, res.Rescues) {
 		if r.req.Notice != nil {
 			r.req.Notice(line)
@@ -322,7 +315,7 @@ func (r *respawning) clean(ctx context.Context) error {
 		return nil
 	}
 	r.plan.replaces.Workspace = nil
-	return r.h.save(ctx, r.reg, r.old.ID, func(rec *registry.Record) { rec.Workspace = nil })
+	return r.reg.Edit(ctx, r.old.ID, func(rec *registry.Record) { rec.Workspace = nil })
 }
 
 // start starts the worker in the place of the old one.

@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
 )
 
@@ -159,7 +160,7 @@ func succeed(ctx context.Context, tx *registry.Tx, rec, replaced *registry.Recor
 // putBack removes the record of a spawn that failed; the one that it was to replace,
 // whose id is former, is there again unless it is gone.
 func putBack(ctx context.Context, tx *registry.Tx, rec *registry.Record, former string, replaced *registry.Record) error {
-	err := errors.Join(unjoin(ctx, tx, rec, former, reasonNotRespawned), tx.Delete(ctx, rec.ID))
+	err := errors.Join(team.WorkerUnmade(ctx, tx, rec, former, reasonNotRespawned), tx.Delete(ctx, rec.ID))
 	if err != nil || replaced == nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -44,7 +45,7 @@ func (h *Host) settled(ctx context.Context, rec registry.Record) (registry.Recor
 	if err != nil {
 		return rec, err
 	}
-	now, err := restored(ctx, reg, rec)
+	now, err := store.Restored(ctx, reg, rec)
 	if err != nil || now.State != registry.Starting {
 		return now, err
 	}
@@ -55,32 +56,5 @@ func (h *Host) settled(ctx context.Context, rec registry.Record) (registry.Recor
 	if err != nil {
 		return rec, fmt.Errorf("its spawn was interrupted: %w", err)
 	}
-	return restored(ctx, reg, rec)
-}
-
-// restored is as reread, for a worker that was starting: if that was a respawn and
-// failed, the record that it was to replace is there again.
-func restored(ctx context.Context, reg *registry.Registry, rec registry.Record) (registry.Record, error) {
-	now, err := reread(ctx, reg, rec)
-	if errors.Is(err, ErrNotFound) && rec.Replaces != nil {
-		return reread(ctx, reg, *rec.Replaces)
-	}
-	return now, err
-}
-
-// reread returns a record as it is now: [NotFoundError] if it is gone, as that
-// of a spawn that failed is.
-func reread(ctx context.Context, reg *registry.Registry, rec registry.Record) (registry.Record, error) {
-	now, err := reg.Get(ctx, rec.ID)
-	if errors.Is(err, registry.ErrNotFound) {
-		return rec, &NotFoundError{Name: rec.Name}
-	}
-	return now, err
-}
-
-func ignoreNotFound(err error) error {
-	if errors.Is(err, registry.ErrNotFound) {
-		return nil
-	}
-	return err
+	return store.Restored(ctx, reg, rec)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
@@ -167,7 +168,7 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 		if err := h.makeWorkspace(ctx, p, done); err != nil {
 			return err
 		}
-		err := h.save(ctx, reg, rec.ID, func(r *registry.Record) {
+		err := reg.Edit(ctx, rec.ID, func(r *registry.Record) {
 			r.Workspace, r.Dir, r.Step = rec.Workspace, rec.Dir, registry.StepBackend
 		})
 		if err != nil {
@@ -196,7 +197,7 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(succeed(ctx, tx, rec, p.replaces), begin(ctx, tx, rec)); err != nil {
+		if err := errors.Join(succeed(ctx, tx, rec, p.replaces), team.WorkerRuns(ctx, tx, rec)); err != nil {
 			return err
 		}
 		_, err = tx.Append(ctx, history.SpawnedEvent(rec, p.status.Status))
@@ -204,21 +205,11 @@ func (h *Host) make(ctx context.Context, reg *registry.Registry, p *plan, done *
 	})
 }
 
-// save changes the record of a worker.
-func (h *Host) save(ctx context.Context, reg *registry.Registry, id string, change func(*registry.Record)) error {
-	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		return tx.Update(ctx, id, func(r *registry.Record) error {
-			change(r)
-			return nil
-		})
-	})
-}
-
 func (h *Host) makeWorkspace(ctx context.Context, p *plan, done *undo) error {
 	ctx, cancel := context.WithTimeout(ctx, workspaceLimit)
 	defer cancel()
 	rec := &p.rec
-	spec := workspaceSpec(rec)
+	spec := backend.WorkspaceSpec(rec)
 	stop := h.plugins.TellWait("waiting for the worktree of '%s'; another process may be using the repository", rec.Name)
 	ref, err := p.maker.Workspace.Create(ctx, spec)
 	stop()
@@ -229,7 +220,7 @@ func (h *Host) makeWorkspace(ctx context.Context, p *plan, done *undo) error {
 		return err
 	}
 	rec.Workspace, rec.Dir = &ref, dirIn(rec.Ask, &ref)
-	done.add("workspace", func(ctx context.Context) error { return h.removeMade(ctx, p, ref) })
+	done.add("workspace", func(ctx context.Context) error { return h.plugins.UndoWorkspace(ctx, p.workspace, ref) })
 	return checkWithin(ref.Path, rec.Dir)
 }
 

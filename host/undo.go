@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/backend"
-	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -71,27 +70,12 @@ func (h *Host) endUnrecorded(ctx context.Context, p *plan) error {
 	return err
 }
 
-func workspaceSpec(rec *registry.Record) swarm.WorkspaceSpec {
-	return swarm.WorkspaceSpec{ID: rec.ID, Name: rec.Name, Base: rec.Ask.Base, Branch: rec.Ask.Branch, Parent: rec.Ask.Parent}
-}
-
-// removeMade removes a workspace that was just made, with what was made for it.
-func (h *Host) removeMade(ctx context.Context, p *plan, ref swarm.WorkspaceRef) error {
-	return h.plugins.AskWorkspace(ctx, p.workspace, true, func(maker *backend.Peer) error {
-		res, err := maker.Workspace.Remove(ctx, ref, swarm.RemoveOptions{Undo: true})
-		if err == nil && res.Kept != nil {
-			err = fmt.Errorf("%s was kept: %s", ref.Path, res.Kept.Reason)
-		}
-		return err
-	})
-}
-
 // removeUnrecorded removes the workspace whose creation failed, should it be
 // there.
 func (h *Host) removeUnrecorded(ctx context.Context, p *plan, spec swarm.WorkspaceSpec) error {
-	ref, err := h.findWorkspace(ctx, p.workspace, spec)
+	ref, err := h.plugins.FindWorkspace(ctx, p.workspace, spec)
 	if err != nil || ref == nil {
 		return err
 	}
-	return h.removeMade(ctx, p, *ref)
+	return h.plugins.UndoWorkspace(ctx, p.workspace, *ref)
 }

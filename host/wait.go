@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -94,7 +95,7 @@ func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(
 	w := worker.Of(rec)
 	reg, err := h.store.Reading(ctx)
 	if err == nil {
-		rec, err = restored(ctx, reg, rec)
+		rec, err = store.Restored(ctx, reg, rec)
 	}
 	switch {
 	case err != nil:

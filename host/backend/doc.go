@@ -18,6 +18,8 @@ type Options struct {
 	Logger  hclog.Logger
 	// Starter starts the plugins.
 	Starter Starter
+	// DefaultWorkspace is the plugin of workspaces whose records name none.
+	DefaultWorkspace string
 	// Waiting, if it is not nil, is called with a description when a call takes longer than
 	// usual.
 	Waiting func(text string)
@@ -30,9 +32,11 @@ type Plugins struct {
 	catalog *catalog.Catalog
 	log     hclog.Logger
 	waiting func(string)
+	// defaultWorkspace is [Options.DefaultWorkspace].
+	defaultWorkspace string
 }
 
 // New returns plugins without starting any.
 func New(o Options) *Plugins {
-	return &Plugins{Starter: o.Starter, dir: o.Dir, catalog: o.Catalog, log: o.Logger, waiting: o.Waiting}
+	return &Plugins{Starter: o.Starter, dir: o.Dir, catalog: o.Catalog, log: o.Logger, waiting: o.Waiting, defaultWorkspace: o.DefaultWorkspace}
 }

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -174,4 +176,22 @@ func (r *Record) ended() int64 {
 		return 0
 	}
 	return nanos(r.Exit.Time)
+}
+
+// IgnoreNotFound returns nil for an [ErrNotFound], else err.
+func IgnoreNotFound(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Edit changes the record of a worker in a transaction of its own.
+func (r *Registry) Edit(ctx context.Context, id string, change func(*Record)) error {
+	return r.Change(ctx, func(ctx context.Context, tx *Tx) error {
+		return tx.Update(ctx, id, func(rec *Record) error {
+			change(rec)
+			return nil
+		})
+	})
 }

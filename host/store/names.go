@@ -65,6 +65,26 @@ func Find(recs []registry.Record, name string) int {
 	return registry.IndexOf(recs, name)
 }
 
+// Restored is like [Reread], for a worker that was starting: if that was a respawn and
+// failed, the record that it was to replace is there again.
+func Restored(ctx context.Context, reg *registry.Registry, rec registry.Record) (registry.Record, error) {
+	now, err := Reread(ctx, reg, rec)
+	if errors.Is(err, ErrNotFound) && rec.Replaces != nil {
+		return Reread(ctx, reg, *rec.Replaces)
+	}
+	return now, err
+}
+
+// Reread returns a record as it is now: [NotFoundError] if it is gone, as that
+// of a spawn that failed is.
+func Reread(ctx context.Context, reg *registry.Registry, rec registry.Record) (registry.Record, error) {
+	now, err := reg.Get(ctx, rec.ID)
+	if errors.Is(err, registry.ErrNotFound) {
+		return rec, &NotFoundError{Name: rec.Name}
+	}
+	return now, err
+}
+
 // Names returns the names of all workers in the state directory dir, for
 // completion. It starts nothing and writes nothing.
 func Names(ctx context.Context, dir string) ([]string, error) {

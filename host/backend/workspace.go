@@ -1,0 +1,93 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// removeLimit is how long the removal of one workspace may take.
+const removeLimit = 5 * time.Minute
+
+// WorkspaceEntry returns how to start the plugin that made the workspace of a record.
+func (ps *Plugins) WorkspaceEntry(rec *registry.Record) (catalog.Entry, error) {
+	if rec.Ask == nil {
+		return ps.catalog.Find(ps.defaultWorkspace)
+	}
+	return ps.Entry(rec.Ask.Plugin, rec.Ask.Config)
+}
+
+// RemoveWorkspace removes the workspace of a worker that has ended, or says why it
+// stays.
+func (ps *Plugins) RemoveWorkspace(ctx context.Context, rec *registry.Record, force bool) (swarm.RemoveResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
+	var res swarm.RemoveResult
+	e, err := ps.WorkspaceEntry(rec)
+	if err == nil {
+		err = ps.AskWorkspace(ctx, e, true, func(p *Peer) error {
+			var err error
+			res, err = p.Workspace.Remove(ctx, *rec.Workspace, swarm.RemoveOptions{Force: force})
+			return err
+		})
+	}
+	return res, err
+}
+
+// FindWorkspace asks for the workspace that was made from spec; nil if there is
+// none.
+func (ps *Plugins) FindWorkspace(ctx context.Context, e catalog.Entry, spec swarm.WorkspaceSpec) (*swarm.WorkspaceRef, error) {
+	var found *swarm.WorkspaceRef
+	err := ps.AskWorkspace(ctx, e, true, func(p *Peer) error {
+		if !p.Has(swarm.CapFindWorkspace) {
+			return nil
+		}
+		ref, err := p.Workspace.FindWorkspace(ctx, spec)
+		if err == nil {
+			found = &ref
+		}
+		return err
+	})
+	if errors.Is(err, swarm.ErrNotFound) {
+		return nil, nil
+	}
+	return found, err
+}
+
+// WorkspaceSpec returns what a record asks of its workspace.
+func WorkspaceSpec(rec *registry.Record) swarm.WorkspaceSpec {
+	return swarm.WorkspaceSpec{ID: rec.ID, Name: rec.Name, Base: rec.Ask.Base, Branch: rec.Ask.Branch, Parent: rec.Ask.Parent}
+}
+
+// UndoWorkspace removes a workspace that was just made, with what was made for it.
+func (ps *Plugins) UndoWorkspace(ctx context.Context, e catalog.Entry, ref swarm.WorkspaceRef) error {
+	return ps.AskWorkspace(ctx, e, true, func(maker *Peer) error {
+		res, err := maker.Workspace.Remove(ctx, ref, swarm.RemoveOptions{Undo: true})
+		if err == nil && res.Kept != nil {
+			err = fmt.Errorf("%s was kept: %s", ref.Path, res.Kept.Reason)
+		}
+		return err
+	})
+}
+
+// InspectWorkspace returns why the workspace of a worker would stay if it were removed
+// now; nil: it would go.
+func (ps *Plugins) InspectWorkspace(ctx context.Context, rec *registry.Record, o swarm.RemoveOptions) (kept *swarm.Kept, err error) {
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
+	e, err := ps.WorkspaceEntry(rec)
+	if err != nil {
+		return nil, err
+	}
+	err = ps.AskWorkspace(ctx, e, true, func(p *Peer) error {
+		s, err := p.Workspace.Inspect(ctx, *rec.Workspace, o)
+		kept = s.Kept
+		return err
+	})
+	return kept, err
+}

@@ -108,8 +108,7 @@ func TestCrashInRespawnOfAgent(t *testing.T) {
 					}
 					r.one.end(t, "w1", swarm.Exit{Code: -1, Signal: "SIGTERM", Cause: swarm.CauseKilled})
 				case "killed":
-					k := newKilling(r.Host, KillRequest{respawn: true}, []registry.Record{r.record(t, "w1")})
-					k.run(t.Context())
+					r.killer().EndForRespawn(t.Context(), r.record(t, "w1"), nil)
 					if a := r.agent(t, "w1"); a.Status != team.Active {
 						t.Errorf("while it is respawned it is %s", a.Status)
 					}

@@ -4,6 +4,7 @@ import (
 	"github.com/swarmhost/swarm/host/courier"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
 )
@@ -97,3 +98,17 @@ type HookEvent = courier.HookEvent
 // CourierVerb is the argument with which the host's executable becomes a courier; the
 // id of the worker follows.
 const CourierVerb = courier.Verb
+
+// The words of [kill], for callers of a [Host].
+type (
+	// KillRequest says how to kill.
+	KillRequest = kill.Request
+	// KillEvent tells that a kill began or that it is done.
+	KillEvent = kill.Event
+	// KillOutcome says what came of the kill of one worker.
+	KillOutcome = kill.Outcome
+	// CleanRequest says how to clean.
+	CleanRequest = kill.CleanRequest
+	// CleanOutcome says what came of the cleaning of one worker.
+	CleanOutcome = kill.CleanOutcome
+)

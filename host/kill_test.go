@@ -217,7 +217,7 @@ func TestKillWorkspace(t *testing.T) {
 		want    []Warning
 	}{
 		"clean":          {removed: true},
-		"dirty":          {kept: &swarm.Kept{Reason: "worktree has 2 uncommitted change(s)", Forceable: true}, want: []Warning{{"cannot remove worktree for 'w1': worktree has 2 uncommitted change(s)", hintForce}}},
+		"dirty":          {kept: &swarm.Kept{Reason: "worktree has 2 uncommitted change(s)", Forceable: true}, want: []Warning{{Text: "cannot remove worktree for 'w1': worktree has 2 uncommitted change(s)", Hint: "use --force-dirty to remove anyway"}}},
 		"dirty, forced":  {kept: &swarm.Kept{Reason: "dirty", Forceable: true}, force: true, removed: true},
 		"locked, forced": {kept: &swarm.Kept{Reason: "worktree is locked"}, force: true, want: []Warning{{Text: "cannot remove worktree for 'w1': worktree is locked"}}},
 	} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
@@ -89,7 +90,7 @@ func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Wo
 	}
 	w, err := r.run(ctx)
 	if r.killing != nil && (err != nil || req.As != nil) {
-		r.killing.sweep(ctx) // what they shared may be of no use any more
+		r.killing.Sweep(ctx) // what they shared may be of no use any more
 	}
 	if err != nil {
 		return Worker{}, r.unanswered(ctx, err)
@@ -99,6 +100,10 @@ func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Wo
 	}
 	return w, nil
 }
+
+// recordLimit is how long the recording of what happened may take, also after the caller
+// gave up.
+const recordLimit = 15 * time.Second
 
 // current returns a record in which the worker's end is recorded, if it has ended by
 // itself.
@@ -128,7 +133,7 @@ type respawning struct {
 	old  registry.Record
 	plan *plan
 	// killing is how it was ended; nil if it had ended before.
-	killing *killing
+	killing *kill.Ended
 }
 
 // prepare finds out whether the worker can be started again, as far as that is
@@ -236,9 +241,8 @@ func (r *respawning) end(ctx context.Context) error {
 	if err := r.mark(ctx, registry.StepRespawning); err != nil {
 		return err
 	}
-	r.killing = newKilling(r.h, KillRequest{respawn: true, Warn: r.req.Warn}, []registry.Record{r.old})
-	r.killing.run(ctx)
-	err := r.killing.outcomes[0].Err
+	r.killing = r.h.killer().EndForRespawn(ctx, r.old, r.req.Warn)
+	err := r.killing.Err()
 	if err != nil {
 		r.h.warnIf(r.mark(context.WithoutCancel(ctx), ""), "the step of a respawn can't be recorded", "worker", r.old.Name)
 	}
@@ -296,7 +300,7 @@ func (r *respawning) clean(ctx context.Context) error {
 	rec := r.old
 	rec.Workspace = r.plan.former
 	res, err := r.h.plugins.RemoveWorkspace(ctx, &rec, r.req.ForceDirty)
-	for _, line := range rescued(rec.Name, res.Rescues) {
+	for _, line := range kill.Rescued(rec.Name, res.Rescues) {
 		if r.req.Notice != nil {
 			r.req.Notice(line)
 		}
@@ -358,7 +362,7 @@ func (r *respawning) tell(ctx context.Context, kind history.Kind, text string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 	err := r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		if kind == history.RespawnFailed && r.killing != nil && r.killing.outcomes[0].Err == nil {
+		if kind == history.RespawnFailed && r.killing != nil && r.killing.Err() == nil {
 			if _, err := team.Ended(ctx, tx, r.old.ID, team.End{Reason: reasonNotRespawned}, time.Now()); err != nil {
 				return err
 			}

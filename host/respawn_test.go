@@ -468,7 +468,7 @@ func TestRespawnWorkspaceRemovedMeanwhile(t *testing.T) {
 	r.one.onKill = func(ctx context.Context, _ fakeWorker, _ swarm.KillOptions) (swarm.KillResult, error) {
 		reg, err := r.store.Writing(ctx)
 		if err == nil {
-			err = r.save(ctx, reg, w.ID, func(rec *registry.Record) { rec.Workspace = nil })
+			err = reg.Edit(ctx, w.ID, func(rec *registry.Record) { rec.Workspace = nil })
 		}
 		return swarm.KillResult{}, errors.Join(err, os.RemoveAll(w.Workspace.Path))
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/swarmhost/swarm/host/courier"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/kill"
 )
 
 // Each room is told here what it needs of the host.
@@ -29,5 +30,13 @@ func (h *Host) couriers() *courier.Office {
 	return courier.New(courier.Options{
 		Dir: h.dir, Plugins: h.plugins, Display: h.display(), Input: h.input(), Callers: h.callers(), Logger: h.log,
 		Executable: h.opts.Executable, Env: h.hostEnv, Quiet: h.opts.NoWake, View: h.View, Change: h.Change, Reopen: h.store.Reopen,
+	})
+}
+
+// killer returns the room that ends workers and removes what they leave.
+func (h *Host) killer() *kill.Killer {
+	return kill.New(kill.Options{
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Logger: h.log,
+		Find: h.chooseNamed, Settled: h.settled, Observe: h.observe, MayEnd: h.mayEnd, Inside: h.callerAmong,
 	})
 }

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
+
+// settleLimit is how long to wait for the spawn of a worker to be over.
+const settleLimit = 30 * time.Second
 
 // Settled returns a worker as it is once the spawn of it, if one is under way in
 // another process, is over. A worker whose spawn failed is an [ErrNotFound], as

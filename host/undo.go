@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -46,7 +47,7 @@ func (u *undo) onError(ctx context.Context, log hclog.Logger, err error) error {
 func (h *Host) endMade(ctx context.Context, p *backend.Peer, handle swarm.Handle) error {
 	res, err := p.Backend.Kill(ctx, handle, swarm.KillOptions{Force: true})
 	if err == nil {
-		err = confirmed(p.Name, res)
+		err = kill.Confirmed(p.Name, res)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package host
+package kill
 
 import (
 	"context"
@@ -14,14 +14,14 @@ import (
 )
 
 // finish answers, and then ends the worker that the caller itself runs in.
-func (k *killing) finish(ctx context.Context) ([]KillOutcome, error) {
+func (k *killing) finish(ctx context.Context) ([]Outcome, error) {
 	if k.self < 0 {
 		k.answer()
 		return k.outcomes, nil
 	}
 	out := &k.outcomes[k.self]
 	rec, e, err := k.prepareSelf(ctx)
-	*out = KillOutcome{Worker: worker.Of(rec)}
+	*out = Outcome{Worker: worker.Of(rec)}
 	if err != nil {
 		out.Err = fmt.Errorf("cannot kill '%s': %w", rec.Name, err)
 	} else if k.req.RemoveWorkspace {
@@ -39,9 +39,9 @@ func (k *killing) finish(ctx context.Context) ([]KillOutcome, error) {
 }
 
 // removeOwn removes what can go while the caller's own worker still runs.
-func (k *killing) removeOwn(ctx context.Context, rec registry.Record, out *KillOutcome) {
+func (k *killing) removeOwn(ctx context.Context, rec registry.Record, out *Outcome) {
 	if rec.Workspace != nil {
-		out.Warnings = append(out.Warnings, Warning{
+		out.Warnings = append(out.Warnings, worker.Warning{
 			Text: fmt.Sprintf("cannot remove worktree for '%s': this command runs in it", rec.Name),
 			Hint: fmt.Sprintf("run 'swarm clean %s' from elsewhere to remove it", rec.Name),
 		})
@@ -56,15 +56,15 @@ func (k *killing) removeOwn(ctx context.Context, rec registry.Record, out *KillO
 func (k *killing) prepareSelf(ctx context.Context) (rec registry.Record, e catalog.Entry, err error) {
 	rec = k.recs[k.self]
 	if rec.State == registry.Starting {
-		if rec, err = k.h.settled(ctx, rec); err != nil {
+		if rec, err = k.opts.Settled(ctx, rec); err != nil {
 			return rec, e, err
 		}
 		k.request(ctx, []registry.Record{rec})
 	}
-	if e, err = k.h.plugins.Entry(rec.Backend, rec.Plugin); err != nil {
+	if e, err = k.opts.Plugins.Entry(rec.Backend, rec.Plugin); err != nil {
 		return rec, e, err
 	}
-	if err = k.h.plugins.AskBackend(ctx, e, false, func(*backend.Peer) error { return nil }); err != nil {
+	if err = k.opts.Plugins.AskBackend(ctx, e, false, func(*backend.Peer) error { return nil }); err != nil {
 		return rec, e, err
 	}
 	return rec, e, k.markKilling(ctx, rec.ID)
@@ -72,13 +72,13 @@ func (k *killing) prepareSelf(ctx context.Context) (rec registry.Record, e catal
 
 // killSelf has the backend end the worker that the caller runs in, and may not
 // return.
-func (k *killing) killSelf(ctx context.Context, rec registry.Record, e catalog.Entry, out *KillOutcome) error {
+func (k *killing) killSelf(ctx context.Context, rec registry.Record, e catalog.Entry, out *Outcome) error {
 	opts := k.req.options(rec.Kill)
 	opts.Detach = true
 	item := plugin.KillItem{Handle: rec.Handle, Options: opts}
 	limited, cancel := context.WithTimeout(ctx, killMargin)
 	defer cancel()
-	err := k.h.plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {
+	err := k.opts.Plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {
 		return killBatch(limited, p, []plugin.KillItem{item}, []bool{false}, func(_ int, res swarm.KillResult, err error) {
 			out.Result = res
 			out.Err = err
@@ -97,7 +97,7 @@ func (k *killing) killSelf(ctx context.Context, rec registry.Record, e catalog.E
 // markKilling records that a worker was told to end. That it ended will be seen
 // by the next who looks.
 func (k *killing) markKilling(ctx context.Context, id string) error {
-	reg, err := k.h.store.Writing(ctx)
+	reg, err := k.opts.Store.Writing(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package host
+package kill
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func (k *killing) record(ctx context.Context, batch []killed) {
 			continue
 		}
 		if failed != nil {
-			out.Warnings = append(out.Warnings, Warning{Text: fmt.Sprintf("cannot record the end of '%s': %v", b.rec.Name, failed)})
+			out.Warnings = append(out.Warnings, worker.Warning{Text: fmt.Sprintf("cannot record the end of '%s': %v", b.rec.Name, failed)})
 		}
 		if k.req.RemoveWorkspace {
 			wg.Go(func() { k.removeAll(ctx, b.rec, out) })
@@ -65,7 +65,7 @@ func (k *killing) commit(ctx context.Context, batch []killed) error {
 		switch {
 		case b.err != nil:
 		case !b.before:
-			n := k.h.history.Report(ctx, b.rec, b.res.Status)
+			n := k.opts.History.Report(ctx, b.rec, b.res.Status)
 			n.DropsWorkspace = k.req.RemoveWorkspace || k.req.respawn
 			n.Killed, n.Respawns, n.Recorded = true, k.req.respawn, k.req.Recorded
 			ended = append(ended, n)
@@ -76,17 +76,17 @@ func (k *killing) commit(ctx context.Context, batch []killed) error {
 	if len(ended) == 0 {
 		return nil
 	}
-	reg, err := k.h.store.Writing(ctx)
+	reg, err := k.opts.Store.Writing(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = k.h.history.Write(ctx, reg, ended)
+	_, err = k.opts.History.Write(ctx, reg, ended)
 	return err
 }
 
-// confirmed returns nil if a backend that returned no error for a kill says that
+// Confirmed returns nil if a backend that returned no error for a kill says that
 // nothing of the worker is left. An end is never inferred from silence.
-func confirmed(backend string, res swarm.KillResult) error {
+func Confirmed(backend string, res swarm.KillResult) error {
 	s := res.Status
 	switch {
 	case len(survivors(res)) > 0:
@@ -111,8 +111,8 @@ func survivors(res swarm.KillResult) []swarm.Process {
 }
 
 // outcome says what came of one worker.
-func outcome(b killed) KillOutcome {
-	out := KillOutcome{Result: b.res, Worker: worker.Of(b.rec)}
+func outcome(b killed) Outcome {
+	out := Outcome{Result: b.res, Worker: worker.Of(b.rec)}
 	switch {
 	case b.before:
 	case b.err == nil:
@@ -143,11 +143,11 @@ func (k *killing) drop(ctx context.Context) {
 	if !slices.ContainsFunc(k.recs, func(r registry.Record) bool { return r.IsEphemeral() }) {
 		return
 	}
-	reg, err := k.h.store.Writing(ctx)
+	reg, err := k.opts.Store.Writing(ctx)
 	if err == nil {
-		_, err = k.h.history.DropRunDirs(ctx, reg)
+		_, err = k.opts.History.DropRunDirs(ctx, reg)
 	}
-	k.h.warnIf(err, "run directories can't be removed")
+	k.warnIf(err, "run directories can't be removed")
 }
 
 // sight is what the run directory of a worker that is recorded as running says.
@@ -163,14 +163,14 @@ const (
 )
 
 // see looks into the run directory of a worker.
-func (h *Host) see(id string) sight {
-	s, err := statedir.ReadStatus(h.dir.RunDir(id))
+func (k *Killer) see(id string) sight {
+	s, err := statedir.ReadStatus(k.opts.Dir.RunDir(id))
 	switch {
 	case err != nil:
 		return unseen
 	case s.State == rundir.StateEnded:
 		return seenEnded
-	case shim.IsKept(h.dir.RunDir(id), s):
+	case shim.IsKept(k.opts.Dir.RunDir(id), s):
 		return seenRunning
 	default:
 		return unseen
@@ -186,7 +186,7 @@ func (k *killing) request(ctx context.Context, recs []registry.Record) {
 	for _, r := range recs {
 		// The caller's own worker runs, and is not asked for.
 		self := k.self >= 0 && r.ID == k.recs[k.self].ID
-		if r.State == registry.Running && (self || k.h.see(r.ID) == seenRunning) {
+		if r.State == registry.Running && (self || k.see(r.ID) == seenRunning) {
 			running = append(running, r)
 		}
 	}
@@ -199,7 +199,7 @@ func (k *killing) requestUnseen(ctx context.Context, p *backend.Peer, recs []reg
 	var open []registry.Record
 	var handles []swarm.Handle
 	for _, r := range recs {
-		if r.State == registry.Running && k.unasked(r.ID) && k.h.see(r.ID) == unseen {
+		if r.State == registry.Running && k.unasked(r.ID) && k.see(r.ID) == unseen {
 			open, handles = append(open, r), append(handles, r.Handle)
 		}
 	}
@@ -249,14 +249,14 @@ func (k *killing) tellRequests(ctx context.Context, recs []registry.Record) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
-	reg, err := k.h.store.Writing(ctx)
+	reg, err := k.opts.Store.Writing(ctx)
 	if err == nil {
 		err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 			_, err := tx.Append(ctx, events...)
 			return err
 		})
 	}
-	k.h.warnIf(err, "the history can't be written")
+	k.warnIf(err, "the history can't be written")
 }
 
 // survivorsError says what is left of a worker after a kill.

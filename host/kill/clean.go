@@ -1,4 +1,4 @@
-package host
+package kill
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -30,62 +31,63 @@ type CleanRequest struct {
 
 // CleanOutcome says what came of the cleaning of one worker.
 type CleanOutcome struct {
-	Worker Worker
-	// Err is nil if the worker's record is gone. [ErrRunning] if it runs.
+	Worker worker.Worker
+	// Err is nil if the worker's record is gone. [worker.ErrRunning] if it runs.
 	Err error
 	// Warnings are about this worker's workspace.
-	Warnings []Warning
-	// Notices are as in [KillOutcome].
+	Warnings []worker.Warning
+	// Notices are as in [Outcome].
 	Notices []string
-	// WorkspaceRemoved is as in [KillOutcome].
+	// WorkspaceRemoved is as in [Outcome].
 	WorkspaceRemoved bool
 }
 
-// Clean removes stopped workers with their workspaces, run directories and records. With
-// All or Tag it skips running workers; a running worker that is named is an [ErrRunning] in
-// its outcome. An unknown name is an [ErrNotFound], and nothing was touched then, nor if
-// one of them is of a team that the caller does not lead.
-func (h *Host) Clean(ctx context.Context, sel Selection, req CleanRequest) ([]CleanOutcome, error) {
-	recs, _, err := h.chooseNamed(ctx, sel)
+// Clean removes what is left of stopped workers: workspace, run directory,
+// record. With All or Tag it passes over workers that run; a running worker that
+// is named is an [worker.ErrRunning] in its outcome. An unknown name is an
+// [store.ErrNotFound], and nothing was touched then, nor if one of them is of a team that
+// the caller does not lead.
+func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanRequest) ([]CleanOutcome, error) {
+	recs, _, err := k.opts.Find(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.mayEnd(ctx, recs...); err != nil {
+	if err := k.opts.MayEnd(ctx, recs...); err != nil {
 		return nil, err
 	}
-	if recs, err = h.history.WithoutEnded(ctx, recs, len(sel.Names) > 0); err != nil {
+	if recs, err = k.opts.History.WithoutEnded(ctx, recs, len(sel.Names) > 0); err != nil {
 		return nil, err
 	}
 	selected := slices.Clone(recs)
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	beside.Go(func() {
-		if reg, err := h.store.Writing(ctx); err == nil { // else it is said of each worker
-			h.history.Reconcile(ctx, reg, func(id string) bool { return registry.IndexOf(selected, id) >= 0 })
+		if reg, err := k.opts.Store.Writing(ctx); err == nil { // else it is said of each worker
+			k.opts.History.Reconcile(ctx, reg, func(id string) bool { return registry.IndexOf(selected, id) >= 0 })
 		}
 	})
 	outcomes := make([]CleanOutcome, len(recs))
 	skip := make([]bool, len(recs))
 	var wg sync.WaitGroup
 	for i, r := range recs {
-		if r.State == registry.Starting && !h.dir.Locked(r.ID) {
+		if r.State == registry.Starting && !k.opts.Dir.Locked(r.ID) {
 			wg.Go(func() {
-				if now, err := h.settled(ctx, r); err == nil {
+				if now, err := k.opts.Settled(ctx, r); err == nil {
 					recs[i] = now
 				}
 			})
 		}
 	}
 	wg.Wait()
-	for i, w := range h.observe(ctx, recs) {
+	for i, w := range k.opts.Observe(ctx, recs) {
 		out := &outcomes[i]
 		out.Worker = w
 		switch {
 		case w.Gone():
-			wg.Go(func() { h.cleanOne(ctx, recs[i], req, out) })
-		case w.Status == StatusUnknown:
+			wg.Go(func() { k.cleanOne(ctx, recs[i], req, out) })
+		case w.Status == worker.StatusUnknown:
 			out.Err = fmt.Errorf("cannot clean worker '%s': %s", w.Name, w.Reason)
-		case w.Status == StatusStarting && w.Reason != "":
+		case w.Status == worker.StatusStarting && w.Reason != "":
 			out.Err = fmt.Errorf("cannot clean worker '%s': its %s", w.Name, w.Reason)
 		default:
 			out.Err = &runningError{name: w.Name}
@@ -106,27 +108,27 @@ func (h *Host) Clean(ctx context.Context, sel Selection, req CleanRequest) ([]Cl
 	return told, nil
 }
 
-// cleanOne removes one worker that has ended.
-func (h *Host) cleanOne(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
-	if err := h.cleanLocked(ctx, rec, req, out); err != nil {
+// cleanOne removes what is left of one worker that has ended.
+func (k *Killer) cleanOne(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
+	if err := k.cleanLocked(ctx, rec, req, out); err != nil {
 		out.Err = fmt.Errorf("cannot clean worker '%s': %w", rec.Name, err)
 	}
 }
 
-func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) error {
-	unlock, err := h.dir.Lock(ctx, rec.ID)
+func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) error {
+	unlock, err := k.opts.Dir.Lock(ctx, rec.ID)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	reg, now, err := h.recordCleaned(ctx, rec, out.Worker)
+	reg, now, err := k.recordCleaned(ctx, rec, out.Worker)
 	if errors.Is(err, registry.ErrFull) {
-		// The output is removed anyway, and may be what fills the disk.
-		if err = h.dir.DropOutput(rec.ID); err == nil {
-			reg, now, err = h.recordCleaned(ctx, rec, out.Worker)
+		// What is removed anyway may be what fills the disk.
+		if err = k.opts.Dir.DropOutput(rec.ID); err == nil {
+			reg, now, err = k.recordCleaned(ctx, rec, out.Worker)
 		}
 	}
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil // somebody else has just cleaned it
 	}
 	if err != nil {
@@ -137,10 +139,10 @@ func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRe
 	case req.KeepWorkspace:
 		out.Notices = append(out.Notices, fmt.Sprintf("the worktree of '%s' stays: %s", now.Name, now.Workspace.Path))
 	default:
-		h.cleanWorkspace(ctx, now, req, out)
+		k.cleanWorkspace(ctx, now, req, out)
 	}
 	for _, id := range append(now.Previous, rec.ID) {
-		if err := os.RemoveAll(h.dir.RunDir(id)); err != nil {
+		if err := os.RemoveAll(k.opts.Dir.RunDir(id)); err != nil {
 			return err
 		}
 	}
@@ -161,8 +163,8 @@ func (h *Host) cleanLocked(ctx context.Context, rec registry.Record, req CleanRe
 // recordCleaned records the end of a worker that is to be cleaned. Without its
 // run directory a worker whose end is not recorded would be lost, should that be
 // the last that happens.
-func (h *Host) recordCleaned(ctx context.Context, rec registry.Record, w Worker) (*registry.Registry, registry.Record, error) {
-	reg, err := h.store.Writing(ctx)
+func (k *Killer) recordCleaned(ctx context.Context, rec registry.Record, w worker.Worker) (*registry.Registry, registry.Record, error) {
+	reg, err := k.opts.Store.Writing(ctx)
 	if err != nil {
 		return nil, rec, err
 	}
@@ -172,19 +174,19 @@ func (h *Host) recordCleaned(ctx context.Context, rec registry.Record, w Worker)
 			State: swarm.StateLost, Started: w.Started, Where: w.Where, Exit: w.Exit, Reason: w.Reason,
 			Restarts: w.Restarts, Completion: w.Completion,
 		}
-		n := h.history.Report(ctx, rec, end)
+		n := k.opts.History.Report(ctx, rec, end)
 		n.DropsWorkspace = true // what becomes of it is told with the cleaning
-		_, err = h.history.Write(ctx, reg, []history.Report{n})
+		_, err = k.opts.History.Write(ctx, reg, []history.Report{n})
 	}
 	return reg, now, err
 }
 
 // cleanWorkspace removes the workspace of a worker, or says why it stays; the
 // worker's record goes all the same.
-func (h *Host) cleanWorkspace(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
+func (k *Killer) cleanWorkspace(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
 	path := rec.Workspace.Path
-	res, err := h.plugins.RemoveWorkspace(ctx, &rec, req.ForceDirty)
-	out.Notices = append(out.Notices, rescued(rec.Name, res.Rescues)...)
+	res, err := k.opts.Plugins.RemoveWorkspace(ctx, &rec, req.ForceDirty)
+	out.Notices = append(out.Notices, Rescued(rec.Name, res.Rescues)...)
 	switch {
 	case err != nil:
 		out.Warnings = append(out.Warnings, preserving(rec.Name, err.Error(), path))
@@ -197,8 +199,8 @@ func (h *Host) cleanWorkspace(ctx context.Context, rec registry.Record, req Clea
 }
 
 // preserving says why a worktree stays, and where it is: the record that knew is gone.
-func preserving(name, reason, path string) Warning {
-	return Warning{
+func preserving(name, reason, path string) worker.Warning {
+	return worker.Warning{
 		Text: fmt.Sprintf("preserving worktree for '%s': %s", name, reason),
 		Hint: fmt.Sprintf("the worktree is %s", path),
 	}
@@ -210,4 +212,4 @@ type runningError struct{ name string }
 func (e *runningError) Error() string {
 	return fmt.Sprintf("cannot clean running worker '%s'", e.name)
 }
-func (e *runningError) Is(target error) bool { return target == ErrRunning }
+func (e *runningError) Is(target error) bool { return target == worker.ErrRunning }

@@ -1,4 +1,4 @@
-package host
+package kill
 
 import (
 	"context"
@@ -8,13 +8,14 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/ralph"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 const hintForce = "use --force-dirty to remove anyway"
 
 // removeAll removes what a worker that was killed leaves beside its record.
-func (k *killing) removeAll(ctx context.Context, rec registry.Record, out *KillOutcome) {
+func (k *killing) removeAll(ctx context.Context, rec registry.Record, out *Outcome) {
 	if rec.Workspace != nil {
 		k.removeWorkspace(ctx, rec, out)
 	}
@@ -23,27 +24,27 @@ func (k *killing) removeAll(ctx context.Context, rec registry.Record, out *KillO
 	}
 }
 
-// removeLoop removes the state of a ralph worker's loop, so that a new worker of this name
-// starts from the beginning. A failure is a warning.
-func (k *killing) removeLoop(ctx context.Context, rec registry.Record, out *KillOutcome) {
+// removeLoop removes the state of a ralph worker's loop, so that a worker of this
+// name begins anew. What goes wrong is a warning.
+func (k *killing) removeLoop(ctx context.Context, rec registry.Record, out *Outcome) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	if _, err := ralph.NewStore(k.h.opts.Dir).Remove(ctx, rec.Name); err != nil {
-		out.Warnings = append(out.Warnings, Warning{Text: fmt.Sprintf("cannot remove ralph state for '%s': %v", rec.Name, err)})
+	if _, err := ralph.NewStore(string(k.opts.Dir)).Remove(ctx, rec.Name); err != nil {
+		out.Warnings = append(out.Warnings, worker.Warning{Text: fmt.Sprintf("cannot remove ralph state for '%s': %v", rec.Name, err)})
 	}
 }
 
 // removeWorkspace removes the workspace of a worker that was killed. Whatever
 // goes wrong is a warning.
-func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out *KillOutcome) {
-	unlock, err := k.h.dir.Lock(ctx, rec.ID)
+func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out *Outcome) {
+	unlock, err := k.opts.Dir.Lock(ctx, rec.ID)
 	if err != nil {
 		out.Warnings = append(out.Warnings, cannotRemove(rec.Name, err.Error()))
 		return
 	}
 	defer unlock()
-	res, err := k.h.plugins.RemoveWorkspace(ctx, &rec, k.req.ForceDirty)
-	out.Notices = append(out.Notices, rescued(rec.Name, res.Rescues)...)
+	res, err := k.opts.Plugins.RemoveWorkspace(ctx, &rec, k.req.ForceDirty)
+	out.Notices = append(out.Notices, Rescued(rec.Name, res.Rescues)...)
 	switch {
 	case err != nil:
 		out.Warnings = append(out.Warnings, cannotRemove(rec.Name, err.Error()))
@@ -59,7 +60,7 @@ func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out 
 		out.WorkspaceRemoved = true
 		out.Worker.Workspace = nil
 		if err := k.forgetWorkspace(ctx, rec.ID); err != nil {
-			out.Warnings = append(out.Warnings, Warning{Text: fmt.Sprintf("cannot record the removal of the worktree for '%s': %v", rec.Name, err)})
+			out.Warnings = append(out.Warnings, worker.Warning{Text: fmt.Sprintf("cannot record the removal of the worktree for '%s': %v", rec.Name, err)})
 		}
 	}
 }
@@ -71,32 +72,32 @@ func (k *killing) tellKept(ctx context.Context, rec *registry.Record) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	reg, err := k.h.store.Writing(ctx)
+	reg, err := k.opts.Store.Writing(ctx)
 	if err == nil {
 		err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 			_, err := tx.Append(ctx, history.NewEvent(rec, history.Kept, rec.Workspace.Path, time.Now()))
 			return err
 		})
 	}
-	k.h.warnIf(err, "the history can't be written", "worker", rec.Name)
+	k.warnIf(err, "the history can't be written", "worker", rec.Name)
 }
 
 func (k *killing) forgetWorkspace(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	reg, err := k.h.store.Writing(ctx)
+	reg, err := k.opts.Store.Writing(ctx)
 	if err != nil {
 		return err
 	}
 	return registry.IgnoreNotFound(reg.Edit(ctx, id, func(r *registry.Record) { r.Workspace = nil }))
 }
 
-func cannotRemove(name, reason string) Warning {
-	return Warning{Text: fmt.Sprintf("cannot remove worktree for '%s': %s", name, reason)}
+func cannotRemove(name, reason string) worker.Warning {
+	return worker.Warning{Text: fmt.Sprintf("cannot remove worktree for '%s': %s", name, reason)}
 }
 
-// rescued tells where the work from a workspace was saved.
-func rescued(name string, rescues []swarm.Rescue) []string {
+// Rescued tells where the work from a workspace was saved.
+func Rescued(name string, rescues []swarm.Rescue) []string {
 	var lines []string
 	for _, r := range rescues {
 		lines = append(lines, fmt.Sprintf("saved work of '%s' as %s; bring it back with: %s", name, r.Ref, r.Command))

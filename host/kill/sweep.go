@@ -1,4 +1,4 @@
-package host
+package kill
 
 import (
 	"context"
@@ -9,26 +9,27 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // sweep lets the backends of the killed workers drop what nobody uses any more.
 func (k *killing) sweep(ctx context.Context) {
-	ended := k.h.plugins.Groups(k.recs, func(r registry.Record) bool {
+	ended := k.opts.Plugins.Groups(k.recs, func(r registry.Record) bool {
 		at := k.place(r.ID)
 		return r.IsRunning() && k.known[at] && k.outcomes[at].Err == nil
 	})
 	var mu sync.Mutex
-	var warnings []Warning
+	var warnings []worker.Warning
 	backend.Each(ended, func(g *backend.Group) {
-		lines, err := k.h.sweep(ctx, g)
+		lines, err := k.sweepGroup(ctx, g)
 		if err != nil {
 			lines = append(lines, fmt.Sprintf("cannot clean up after the workers of backend '%s': %v", g.Name, err))
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		for _, l := range lines {
-			warnings = append(warnings, Warning{Text: strings.TrimSpace(l)})
+			warnings = append(warnings, worker.Warning{Text: strings.TrimSpace(l)})
 		}
 	})
 	for _, w := range warnings {
@@ -36,22 +37,22 @@ func (k *killing) sweep(ctx context.Context) {
 	}
 }
 
-// sweep asks the backend of workers that have ended to drop what they shared.
-func (h *Host) sweep(ctx context.Context, ended *backend.Group) (warnings []string, err error) {
+// sweepGroup asks the backend of workers that have ended to drop what they shared.
+func (k *Killer) sweepGroup(ctx context.Context, ended *backend.Group) (warnings []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
 	if ended.Err != nil {
 		return nil, nil // then nothing of it has ended either
 	}
-	err = h.plugins.AskBackend(ctx, ended.Entry, true, func(p *backend.Peer) error {
+	err = k.opts.Plugins.AskBackend(ctx, ended.Entry, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapSweep) {
 			return nil
 		}
-		reg, err := h.store.Reading(ctx)
+		reg, err := k.opts.Store.Reading(ctx)
 		if err != nil || reg == nil {
 			return err
 		}
-		running, err := h.stillRunning(ctx, reg, p, ended)
+		running, err := k.stillRunning(ctx, reg, p, ended)
 		if err != nil {
 			return err
 		}
@@ -67,7 +68,7 @@ func (h *Host) sweep(ctx context.Context, ended *backend.Group) (warnings []stri
 const sweepAsks = 50
 
 // stillRunning returns the handles of the other workers that may be alive.
-func (h *Host) stillRunning(ctx context.Context, reg *registry.Registry, p *backend.Peer, ended *backend.Group) ([]swarm.Handle, error) {
+func (k *Killer) stillRunning(ctx context.Context, reg *registry.Registry, p *backend.Peer, ended *backend.Group) ([]swarm.Handle, error) {
 	ids, handles, err := reg.RunningHandles(ctx, ended.Name)
 	if err != nil {
 		return nil, err

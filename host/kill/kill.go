@@ -1,0 +1,381 @@
+package kill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Request says how to kill. Its zero value follows each worker's policy.
+type Request struct {
+	// Signal, Grace and Force take the place of what the workers' policies say;
+	// empty or nil: the policy's.
+	Signal string
+	Grace  *time.Duration
+	Force  *bool
+	// RemoveWorkspace removes the workspace of each worker after it ended.
+	RemoveWorkspace bool
+	// ForceDirty removes a workspace with uncommitted changes too, which are
+	// saved before.
+	ForceDirty bool
+
+	// Progress is told what happens, as it happens; nil: nobody.
+	Progress func(Event)
+	// Done is called with each outcome in the order of the selection, each as
+	// soon as it and all before it are known; nil: nobody.
+	Done func(Outcome)
+	// Warn is called with what is said of no worker in particular, after the last
+	// Done; nil: nobody.
+	Warn func(worker.Warning)
+	// Answer is called once with all outcomes, last of all, when everything is
+	// recorded. A worker that the caller itself runs in is told to end only
+	// after it returned: what has to be said must be written by then, since
+	// Kill may never return.
+	Answer func([]Outcome)
+
+	// Allowed says that whoever asks was found to have the right: who calls is not
+	// looked at.
+	Allowed bool
+	// Recorded is called for each worker in the change that records its end, also if
+	// that was recorded before, in the place of what becomes of its agent otherwise;
+	// an error undoes that change. It is not called for the worker that the caller
+	// runs in, nor for one whose end is not known. nil: nobody.
+	Recorded func(ctx context.Context, tx *registry.Tx, rec registry.Record) error
+
+	// respawn says that the worker is started again right after it.
+	respawn bool
+}
+
+// Event tells that a kill began or that it is done.
+type Event struct {
+	// Worker is the worker's name.
+	Worker string
+	// Done is false when the kill of this worker begins, true when it is over,
+	// one way or the other.
+	Done bool
+	// Deadline is when its grace is over.
+	Deadline time.Time
+}
+
+// Outcome says what came of the kill of one worker.
+type Outcome struct {
+	// Worker is as it is now.
+	Worker worker.Worker
+	// Result says what the backend did. It is zero if the worker had been
+	// stopped before.
+	Result swarm.KillResult
+	// Err is nil if nothing of the worker is left. Its text names the worker.
+	Err error
+	// Warnings are about this worker's workspace.
+	Warnings []worker.Warning
+	// Notices are one line each that the user should see, such as how to bring
+	// back work that was saved from a workspace.
+	Notices []string
+	// WorkspaceRemoved says that there was a workspace and that it was removed.
+	WorkspaceRemoved bool
+}
+
+// Kill ends the selected workers, all at the same time. An unknown name is an
+// [store.ErrNotFound], and nothing was touched then, nor if one of them is of a team that
+// the caller does not lead. Whatever happens to one worker
+// afterwards is in its outcome and does not stop the others; outcomes are in the
+// order of the selection.
+func (k *Killer) Kill(ctx context.Context, sel worker.Selection, req Request) ([]Outcome, error) {
+	if req.Signal != "" {
+		name, err := swarm.ParseSignal(req.Signal)
+		if err != nil {
+			return nil, err
+		}
+		req.Signal = name
+	}
+	recs, warnings, err := k.opts.Find(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	if !req.Allowed {
+		if err := k.opts.MayEnd(ctx, recs...); err != nil {
+			return nil, err
+		}
+	}
+	if recs, err = k.opts.History.WithoutEnded(ctx, recs, len(sel.Names) > 0); err != nil {
+		return nil, err
+	}
+	c := k.begin(req, recs)
+	// Who answers for the workers of a registry that can't be read in parts.
+	for _, w := range warnings {
+		c.warn(worker.Warning{Text: w})
+	}
+	c.run(ctx)
+	c.sweep(ctx)
+	c.drop(ctx)
+	return c.finish(ctx)
+}
+
+// options are those of the kill of one worker: its policy, then the request.
+func (req Request) options(policy swarm.KillOptions) swarm.KillOptions {
+	if req.Signal != "" {
+		policy.Signal = req.Signal
+	}
+	if req.Grace != nil {
+		policy.Grace = *req.Grace
+	}
+	if req.Force != nil {
+		policy.Force = *req.Force
+	}
+	return policy
+}
+
+const (
+	// killMargin is how long a backend may take beyond the grace.
+	killMargin = 20 * time.Second
+	// recordLimit is how long the recording of what happened may take, also
+	// after the caller gave up.
+	recordLimit = 15 * time.Second
+	// requestLimit is how long a kill waits until the history tells of it. A
+	// registry that is locked must not stand between a user and a kill.
+	requestLimit = 2 * time.Second
+)
+
+// killing is one call of Kill. One goroutine, that of the call, records and
+// reports; others ask the backends and send it what they hear.
+type killing struct {
+	*Killer
+	req Request
+	// recs are the selected workers, outcomes what is known of them so far.
+	recs     []registry.Record
+	outcomes []Outcome
+	known    []bool
+	// told is how many outcomes were given to Done.
+	told int
+	// self is the place of the worker that the caller runs in, or -1.
+	self    int
+	results chan killed
+	// requested is closed when the history tells that the kills were asked for:
+	// only then is anything signalled.
+	requested chan struct{}
+	// asked holds the ids of the workers of which the history tells that.
+	asked sync.Map
+	// telling are those who still wait to tell that.
+	telling sync.WaitGroup
+
+	// progress guards the caller's Progress.
+	progress sync.Mutex
+}
+
+// killed is what came of one worker.
+type killed struct {
+	at  int
+	rec registry.Record
+	res swarm.KillResult
+	err error
+	// before says that it had been recorded as stopped.
+	before bool
+}
+
+// Ended is a worker that was ended to be started again.
+type Ended struct{ k *killing }
+
+// EndForRespawn ends a worker by its policy and records its end, as that of a worker
+// that is started again right after it. warn is told what the user should know; nil:
+// nobody.
+func (k *Killer) EndForRespawn(ctx context.Context, rec registry.Record, warn func(worker.Warning)) *Ended {
+	c := k.begin(Request{respawn: true, Warn: warn}, []registry.Record{rec})
+	c.run(ctx)
+	return &Ended{c}
+}
+
+// Err is nil if nothing of the worker is left.
+func (e *Ended) Err() error { return e.k.outcomes[0].Err }
+
+// Sweep lets its backend drop what the worker shared and nobody uses any more.
+func (e *Ended) Sweep(ctx context.Context) { e.k.sweep(ctx) }
+
+func (k *Killer) begin(req Request, recs []registry.Record) *killing {
+	return &killing{
+		Killer: k, req: req, recs: recs,
+		outcomes: make([]Outcome, len(recs)),
+		known:    make([]bool, len(recs)),
+		self:     k.opts.Inside(recs),
+		results:  make(chan killed, len(recs)),
+
+		requested: make(chan struct{}),
+	}
+}
+
+// run kills all but the caller's own worker and returns when all is recorded.
+func (k *killing) run(ctx context.Context) {
+	var asking, beside sync.WaitGroup
+	defer beside.Wait()
+	defer k.telling.Wait()
+	asking.Go(func() {
+		// Who waits for a locked database can't be called back.
+		goOn := sync.OnceFunc(func() { close(k.requested) })
+		late := time.AfterFunc(requestLimit, goOn)
+		defer late.Stop()
+		defer goOn()
+		k.request(ctx, k.recs)
+	})
+	asking.Go(func() { k.killRunning(ctx, k.recs, k.place) })
+	beside.Go(func() { k.reconcile(ctx) })
+	for i, r := range k.recs {
+		switch {
+		case i == k.self:
+		case r.State == registry.Stopped:
+			k.results <- killed{at: i, rec: r, before: true}
+		case r.State == registry.Starting:
+			asking.Go(func() { k.killStarting(ctx, i) })
+		}
+	}
+	go func() {
+		asking.Wait()
+		close(k.results)
+	}()
+	for batch := range batches(k.results) {
+		k.record(ctx, batch)
+	}
+}
+
+// reconcile looks after other workers than those that are killed.
+func (k *killing) reconcile(ctx context.Context) {
+	reg, err := k.opts.Store.Writing(ctx)
+	if err != nil {
+		return // it was said already
+	}
+	k.opts.History.Reconcile(ctx, reg, func(id string) bool { return k.place(id) >= 0 })
+}
+
+// batches returns what is in a channel, always all that is there at once.
+func batches[T any](c <-chan T) func(yield func([]T) bool) {
+	return func(yield func([]T) bool) {
+		for first := range c {
+			batch := []T{first}
+			for more := true; more; {
+				select {
+				case next, ok := <-c:
+					if more = ok; ok {
+						batch = append(batch, next)
+					}
+				default:
+					more = false
+				}
+			}
+			if !yield(batch) {
+				return
+			}
+		}
+	}
+}
+
+// place returns where a record is in the selection.
+func (k *killing) place(id string) int {
+	return registry.IndexOf(k.recs, id)
+}
+
+// killRunning kills the workers of recs that are recorded as running.
+func (k *killing) killRunning(ctx context.Context, recs []registry.Record, place func(id string) int) {
+	gs := k.opts.Plugins.Groups(recs, func(r registry.Record) bool { return r.IsRunning() && place(r.ID) != k.self })
+	backend.Each(gs, func(g *backend.Group) { k.killGroup(ctx, g, place) })
+}
+
+// killGroup kills the workers of one backend.
+func (k *killing) killGroup(ctx context.Context, g *backend.Group, place func(id string) int) {
+	items := make([]plugin.KillItem, len(g.Recs))
+	var grace time.Duration
+	for i, r := range g.Recs {
+		items[i] = plugin.KillItem{Handle: r.Handle, Options: k.req.options(r.Kill)}
+		grace = max(grace, items[i].Options.Grace)
+		k.tell(Event{Worker: r.Name, Deadline: time.Now().Add(items[i].Options.Grace)})
+	}
+	limited, cancel := context.WithTimeout(ctx, grace+killMargin+requestLimit)
+	defer cancel()
+	answered := make([]bool, len(items))
+	answer := func(i int, res swarm.KillResult, err error) {
+		answered[i] = true
+		if err == nil {
+			err = Confirmed(g.Name, res)
+		}
+		k.tell(Event{Worker: g.Recs[i].Name, Done: true})
+		k.results <- killed{at: place(g.Recs[i].ID), rec: g.Recs[i], res: res, err: err}
+	}
+	err := g.Err
+	if err == nil {
+		err = k.opts.Plugins.AskBackend(limited, g.Entry, true, func(p *backend.Peer) error {
+			<-k.requested
+			k.requestUnseen(limited, p, g.Recs)
+			return killBatch(limited, p, items, answered, answer)
+		})
+	}
+	if err == nil {
+		err = fmt.Errorf("%w: backend '%s' gave no answer", swarm.ErrUnavailable, g.Name)
+	}
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, g.Name, grace+killMargin)
+	}
+	for i := range items {
+		if !answered[i] {
+			answer(i, swarm.KillResult{}, err)
+		}
+	}
+}
+
+// killBatch asks for the kill of the items that were not answered yet. An item
+// whose answer is that the plugin is gone counts as not answered.
+func killBatch(ctx context.Context, p *backend.Peer, items []plugin.KillItem, answered []bool, answer func(int, swarm.KillResult, error)) error {
+	var open []plugin.KillItem
+	var at []int
+	for i := range items {
+		if !answered[i] {
+			open, at = append(open, items[i]), append(at, i)
+		}
+	}
+	var gone error
+	err := p.Backend.KillBatch(ctx, open, func(i int, res swarm.KillResult, err error) {
+		if errors.Is(err, plugin.ErrPluginGone) {
+			gone = err
+			return
+		}
+		answer(at[i], res, err)
+	})
+	if err == nil {
+		err = gone
+	}
+	return err
+}
+
+// killStarting waits until the spawn of a worker is over, or settles it, and
+// then kills what came of it.
+func (k *killing) killStarting(ctx context.Context, at int) {
+	rec, err := k.opts.Settled(ctx, k.recs[at])
+	switch {
+	case err != nil:
+		k.results <- killed{at: at, rec: k.recs[at], err: err}
+	case rec.State == registry.Stopped:
+		k.results <- killed{at: at, rec: rec, before: true}
+	default:
+		k.request(ctx, []registry.Record{rec})
+		k.killRunning(ctx, []registry.Record{rec}, func(string) int { return at })
+	}
+}
+
+func (k *killing) tell(e Event) {
+	if k.req.Progress == nil {
+		return
+	}
+	k.progress.Lock()
+	defer k.progress.Unlock()
+	k.req.Progress(e)
+}
+
+func (k *killing) warn(w worker.Warning) {
+	if k.req.Warn != nil {
+		k.req.Warn(w)
+	}
+}

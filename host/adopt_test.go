@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -211,7 +212,7 @@ func TestAdoptFromAnEndlessList(t *testing.T) {
 		return nil
 	}
 	_, warnings, err := r.Adopt(t.Context(), AdoptRequest{Backend: "two", All: true})
-	if err != nil || len(warnings) != maxListWarnings+1 || !strings.Contains(warnings[maxListWarnings].Text, "980 more") {
+	if err != nil || len(warnings) != spawn.MaxListWarnings+1 || !strings.Contains(warnings[spawn.MaxListWarnings].Text, "980 more") {
 		t.Errorf("%d warnings, %v", len(warnings), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

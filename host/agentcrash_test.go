@@ -102,8 +102,7 @@ func TestCrashInRespawnOfAgent(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					again := &respawning{h: r.Host, reg: reg, old: r.record(t, "w1")}
-					if err := again.mark(t.Context(), registry.StepRespawning); err != nil {
+					if err := reg.Edit(t.Context(), r.record(t, "w1").ID, func(rec *registry.Record) { rec.Step = registry.StepRespawning }); err != nil {
 						t.Fatal(err)
 					}
 					r.one.end(t, "w1", swarm.Exit{Code: -1, Signal: "SIGTERM", Cause: swarm.CauseKilled})

@@ -29,6 +29,10 @@ type CompleteRequest struct {
 	Warn func(Warning)
 }
 
+// recordLimit is how long the recording of a completion may take, also after the caller
+// gave up.
+const recordLimit = 15 * time.Second
+
 // minCompleteGrace is the least time that a worker gets which said that it is
 // done, so that it can still hear the answer.
 const minCompleteGrace = time.Second

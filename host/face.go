@@ -5,6 +5,7 @@ import (
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/input"
 	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
 )
@@ -111,4 +112,20 @@ type (
 	CleanRequest = kill.CleanRequest
 	// CleanOutcome says what came of the cleaning of one worker.
 	CleanOutcome = kill.CleanOutcome
+)
+
+// The words of [spawn], for callers of a [Host].
+type (
+	// SpawnRequest says what worker to start.
+	SpawnRequest = spawn.Request
+	// WorkspaceRequest says what workspace to make.
+	WorkspaceRequest = spawn.WorkspaceRequest
+	// RespawnRequest says how to start a worker again.
+	RespawnRequest = spawn.RespawnRequest
+	// AdoptRequest says which workers of an engine to adopt.
+	AdoptRequest = spawn.AdoptRequest
+	// AdoptOutcome says what came of one worker.
+	AdoptOutcome = spawn.AdoptOutcome
+	// KeptError says why a workspace that was to be removed stays.
+	KeptError = spawn.KeptError
 )

@@ -1,8 +1,6 @@
 package host
 
-import (
-	"context"
-)
+import "context"
 
 // Kill ends the selected workers, see [kill.Killer.Kill].
 func (h *Host) Kill(ctx context.Context, sel Selection, req KillRequest) ([]KillOutcome, error) {

@@ -10,13 +10,6 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 )
 
-const (
-	defaultRetain = registry.RetainUntilClean
-
-	// reasonNotRespawned is said of an agent.
-	reasonNotRespawned = "it could not be respawned"
-)
-
 // Workers returns the selected workers as they are now. A selection without
 // names, All and Tag means all. An unknown name is an [ErrNotFound], and nothing
 // else is returned then. Records that can't be read are left out and named in

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -96,15 +97,15 @@ func TestRespawnForgetsTheOldest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ids := []string{r.spawn(t, "w", "one").ID}
-	for range maxPrevious + 2 {
+	for range spawn.MaxPrevious + 2 {
 		ids = append(ids, r.respawn(t, "w").ID)
 	}
 	w := r.get(t, "w")
-	if diff := cmp.Diff(ids[2:2+maxPrevious], w.Previous); diff != "" {
+	if diff := cmp.Diff(ids[2:2+spawn.MaxPrevious], w.Previous); diff != "" {
 		t.Errorf("previous (-want +got):\n%s", diff)
 	}
 	entries, err := os.ReadDir(r.dir.RunDir(""))
-	if err != nil || len(entries) != maxPrevious+1 {
+	if err != nil || len(entries) != spawn.MaxPrevious+1 {
 		t.Errorf("%d run directories, %v", len(entries), err)
 	}
 	if _, err := r.Kill(t.Context(), Selection{Names: []string{"w"}}, KillRequest{}); err != nil {

@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -117,4 +119,10 @@ func (r *rig) summary(t *testing.T) map[string]WorkerStatus {
 		t.Fatal(err)
 	}
 	return summary(ws)
+}
+
+// gone reports whether a file does not exist.
+func gone(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }

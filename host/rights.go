@@ -6,6 +6,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/team"
 )
 
@@ -28,7 +29,7 @@ func (h *Host) mayEnd(ctx context.Context, recs ...registry.Record) error {
 		return err
 	}
 	return h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		for _, name := range unique(teams) {
+		for _, name := range spawn.Unique(teams) {
 			if err := team.MayEnd(ctx, tx, who, name); err != nil {
 				return err
 			}

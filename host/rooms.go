@@ -5,6 +5,7 @@ import (
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/input"
 	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/spawn"
 )
 
 // Each room is told here what it needs of the host.
@@ -29,7 +30,7 @@ func (h *Host) input() *input.Sender {
 func (h *Host) couriers() *courier.Office {
 	return courier.New(courier.Options{
 		Dir: h.dir, Plugins: h.plugins, Display: h.display(), Input: h.input(), Callers: h.callers(), Logger: h.log,
-		Executable: h.opts.Executable, Env: h.hostEnv, Quiet: h.opts.NoWake, View: h.View, Change: h.Change, Reopen: h.store.Reopen,
+		Executable: h.opts.Executable, Env: func() []string { return spawn.HostEnv(h.opts.Env) }, Quiet: h.opts.NoWake, View: h.View, Change: h.Change, Reopen: h.store.Reopen,
 	})
 }
 
@@ -38,5 +39,19 @@ func (h *Host) killer() *kill.Killer {
 	return kill.New(kill.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Logger: h.log,
 		Find: h.chooseNamed, Settled: h.settled, Observe: h.observe, MayEnd: h.mayEnd, Inside: h.callerAmong,
+	})
+}
+
+// spawner returns the room that starts workers.
+func (h *Host) spawner() *spawn.Spawner {
+	policy := DefaultKill()
+	if h.opts.Kill != nil {
+		policy = *h.opts.Kill
+	}
+	return spawn.New(spawn.Options{
+		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, History: h.history, Display: h.display(),
+		Callers: h.callers(), Killer: h.killer(), Logger: h.log, Env: h.opts.Env, Executable: h.opts.Executable,
+		Kill: policy, OutputLimit: h.opts.OutputLimit, DefaultWorkspace: defaultWorkspace,
+		Find: h.chooseNamed, Observe: h.observe, MayEnd: h.mayEnd, Inside: h.callerAmong, Wake: h.Wake,
 	})
 }

@@ -61,15 +61,6 @@ func (h *Host) startAhead() {
 	}
 }
 
-// startAheadFor starts the plugins of a spawn before the registry is opened.
-func (h *Host) startAheadFor(p *plan) {
-	if p.makesWorkspace() {
-		h.plugins.Start(p.backend, p.workspace)
-	} else {
-		h.plugins.Start(p.backend)
-	}
-}
-
 // likelyBackend returns the backend of the first few workers that a shim keeps; empty if
 // there is none, or more than one. Workers can write their run directories, so nothing
 // but a name is taken from there, which the catalog has to know: no command.

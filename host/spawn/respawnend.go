@@ -1,4 +1,4 @@
-package host
+package spawn
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 // restore puts back the record that an interrupted respawn, whose lock the caller
 // holds, was to replace. A workspace that was made for it is the old worker's if
 // that has none.
-func (h *Host) restore(ctx context.Context, reg *registry.Registry, rec *registry.Record, made *swarm.WorkspaceRef) error {
+func (s *Spawner) restore(ctx context.Context, reg *registry.Registry, rec *registry.Record, made *swarm.WorkspaceRef) error {
 	old := rec.Replaces
 	events := []registry.Event{history.NewEvent(old, history.RespawnFailed, history.ReasonInterrupted, time.Now())}
 	switch {
@@ -39,23 +39,23 @@ func (h *Host) restore(ctx context.Context, reg *registry.Registry, rec *registr
 	if err != nil {
 		return err
 	}
-	_, err = h.history.DropRunDirs(ctx, reg, rec.ID)
-	h.warnIf(err, "run directories can't be removed")
+	_, err = s.opts.History.DropRunDirs(ctx, reg, rec.ID)
+	s.warnIf(err, "run directories can't be removed")
 	return nil
 }
 
 // fromInside has another process finish the respawn of the worker that the caller
 // runs in, which would end with it.
-func (r *respawning) fromInside(ctx context.Context) (Worker, error) {
-	w := r.h.observe(ctx, []registry.Record{r.old})[0]
+func (r *respawning) fromInside(ctx context.Context) (worker.Worker, error) {
+	w := r.opts.Observe(ctx, []registry.Record{r.old})[0]
 	if r.req.As != nil || len(r.req.Helper) == 0 {
 		return w, worker.Invalid("this has to be done from elsewhere")
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.h.opts.Executable, append(r.req.Helper, r.old.ID)...)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.opts.Executable, append(r.req.Helper, r.old.ID)...)
 	cmd.Dir = "/" // not in a workspace that may have to go
 	// The mark keeps it out of the worker: shims recognise it by that and by what it
 	// runs, see [rundir.IsHelper].
-	cmd.Env = append(r.h.hostEnv(), swarm.EnvDir+"="+r.h.opts.Dir, swarm.EnvKeeper+"="+rundir.RespawnMark)
+	cmd.Env = append(HostEnv(r.opts.Env), swarm.EnvDir+"="+string(r.opts.Dir), swarm.EnvKeeper+"="+rundir.RespawnMark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	// Nothing is written to it; its end, which comes with that of this process at the
 	// latest, says that the caller has its answer.

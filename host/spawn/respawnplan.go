@@ -1,4 +1,4 @@
-package host
+package spawn
 
 import (
 	"context"
@@ -16,13 +16,13 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 )
 
-// maxPrevious is how many earlier incarnations a worker remembers, and keeps the
+// MaxPrevious is how many earlier incarnations a worker remembers, and keeps the
 // run directories of.
-const maxPrevious = 10
+const MaxPrevious = 10
 
 // planRespawn checks a respawn as far as it can be without a plugin.
-func (h *Host) planRespawn(old registry.Record, req RespawnRequest) (*plan, error) {
-	p, err := h.planAgain(old, req.As)
+func (s *Spawner) planRespawn(old registry.Record, req RespawnRequest) (*plan, error) {
+	p, err := s.planAgain(old, req.As)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (h *Host) planRespawn(old registry.Record, req RespawnRequest) (*plan, erro
 		rec.Owner = nil // it would be ended at once
 	}
 	ids := append(slices.Clone(old.Previous), old.ID)
-	p.place, rec.Previous = old.ID, ids[max(0, len(ids)-maxPrevious):]
+	p.place, rec.Previous = old.ID, ids[max(0, len(ids)-MaxPrevious):]
 	if req.CleanFirst {
 		p.former = old.Workspace
 	} else {
@@ -41,7 +41,7 @@ func (h *Host) planRespawn(old registry.Record, req RespawnRequest) (*plan, erro
 }
 
 // planAgain plans the start of a worker as its record says, or as it is told to.
-func (h *Host) planAgain(old registry.Record, as *SpawnRequest) (*plan, error) {
+func (s *Spawner) planAgain(old registry.Record, as *Request) (*plan, error) {
 	if as != nil && old.Agent != "" {
 		return nil, worker.Invalid(fmt.Sprintf("worker '%s' is an agent of team '%s'", old.Name, old.Team))
 	}
@@ -49,7 +49,7 @@ func (h *Host) planAgain(old registry.Record, as *SpawnRequest) (*plan, error) {
 		if as.Name != old.Name {
 			return nil, worker.Invalid(fmt.Sprintf("worker '%s' cannot be respawned as '%s'", old.Name, as.Name))
 		}
-		return h.plan(*as)
+		return s.plan(*as)
 	}
 	p := &plan{
 		rec: registry.Record{Spec: old.Spec, State: registry.Starting, Step: registry.StepBackend},
@@ -63,15 +63,15 @@ func (h *Host) planAgain(old registry.Record, as *SpawnRequest) (*plan, error) {
 	now := time.Now()
 	p.rec.ID, p.rec.Created = statedir.NewID(now), now
 	var err error
-	if p.backend, err = h.plugins.Entry(old.Backend, old.Plugin); err != nil {
+	if p.backend, err = s.opts.Plugins.Entry(old.Backend, old.Plugin); err != nil {
 		return nil, err
 	}
 	if p.rec.Ask == nil && old.Workspace != nil {
 		ws := old.Workspace
-		p.rec.Ask = &registry.WorkspaceAsk{Plugin: defaultWorkspace, Base: ws.Base, Branch: ws.Branch, Parent: filepath.Dir(ws.Path)}
+		p.rec.Ask = &registry.WorkspaceAsk{Plugin: s.opts.DefaultWorkspace, Base: ws.Base, Branch: ws.Branch, Parent: filepath.Dir(ws.Path)}
 	}
 	if ask := p.rec.Ask; ask != nil {
-		if p.workspace, err = h.plugins.Entry(ask.Plugin, ask.Config); err != nil {
+		if p.workspace, err = s.opts.Plugins.Entry(ask.Plugin, ask.Config); err != nil {
 			return nil, err
 		}
 		p.rec.Step, p.rec.Dir = registry.StepWorkspace, ask.Base
@@ -165,4 +165,24 @@ func putBack(ctx context.Context, tx *registry.Tx, rec *registry.Record, former 
 		return err
 	}
 	return tx.Insert(ctx, replaced)
+}
+
+// join makes known who the worker of a plan is to be, in the change that enters its
+// record: an agent may call before its spawn is over.
+func (p *plan) join(ctx context.Context, tx *registry.Tx) (err error) {
+	rec, now := &p.rec, time.Now()
+	if p.place != "" {
+		if err := team.Moved(ctx, tx, p.place, rec.ID); err != nil {
+			return err
+		}
+	}
+	switch {
+	case p.joining != nil:
+		_, p.warning, err = team.Join(ctx, tx, *p.joining, rec.ID, rec.Name, caller.HashToken(p.token), now)
+	case rec.Agent != "":
+		err = team.Rejoin(ctx, tx, rec.Agent, rec.ID, rec.Name, caller.HashToken(p.token), now)
+	case rec.Team != "":
+		_, err = team.Get(ctx, tx, rec.Team)
+	}
+	return err
 }

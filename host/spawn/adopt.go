@@ -1,4 +1,4 @@
-package host
+package spawn
 
 import (
 	"cmp"
@@ -32,8 +32,8 @@ type AdoptRequest struct {
 
 // AdoptOutcome says what came of one worker.
 type AdoptOutcome struct {
-	// Worker is the worker in its present state.
-	Worker Worker
+	// Worker is as it is now.
+	Worker worker.Worker
 	// Known says that it was in the registry before.
 	Known bool
 	// Err is nil if it is in the registry now. Its text names the worker.
@@ -43,30 +43,30 @@ type AdoptOutcome struct {
 // adoptLimit is how long a backend may take to tell which workers there are.
 const adoptLimit = time.Minute
 
-// maxListWarnings is how many workers that can't be adopted are named.
-const maxListWarnings = 20
+// MaxListWarnings is how many workers that can't be adopted are named.
+const MaxListWarnings = 20
 
-// Adopt enters workers into the registry that a backend finds in its engine and that were
-// spawned by another host. From then on they are like workers that were spawned here; hosts
-// that had them before keep them as well. A known worker is not changed, and one whose name
-// is taken here is an [ErrExists] in its outcome.
+// Adopt enters workers into the registry that a backend finds in its engine and that
+// were spawned by another host. From then on they are as if they had been spawned
+// here; those who had them before have them as well. A worker that is known already
+// stays as it is, and one whose name is taken here is an [worker.ErrExists] in its outcome.
 //
-// A name that the engine does not know is an [ErrNotFound], and nothing was adopted
+// A name that the engine does not know is an [store.ErrNotFound], and nothing was adopted
 // then. Workers that the backend can't tell enough of are left out, with a warning.
 // Outcomes are in the order of Names, else in that of the workers' creation.
-func (h *Host) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, []Warning, error) {
+func (s *Spawner) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, []worker.Warning, error) {
 	if len(req.Names) == 0 && !req.All {
-		return nil, nil, ErrNoSelection
+		return nil, nil, worker.ErrNoSelection
 	}
-	e, err := h.catalog.Find(req.Backend)
+	e, err := s.opts.Catalog.Find(req.Backend)
 	if err != nil {
 		return nil, nil, err
 	}
-	reg, err := h.store.Writing(ctx)
+	reg, err := s.opts.Store.Writing(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	found, warnings, err := h.list(ctx, reg, e)
+	found, warnings, err := s.list(ctx, reg, e)
 	if err != nil {
 		return nil, warnings, err
 	}
@@ -76,42 +76,42 @@ func (h *Host) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, []W
 	}
 	recs := make([]registry.Record, len(picked))
 	for i, l := range picked {
-		recs[i] = h.adoptedRecord(e, l)
+		recs[i] = s.adoptedRecord(e, l)
 	}
 	// Its run directory may be about to be removed, if it has been here before.
 	for _, rec := range recs {
-		unlock, err := h.dir.Lock(ctx, rec.ID)
+		unlock, err := s.opts.Dir.Lock(ctx, rec.ID)
 		if err != nil {
 			return nil, warnings, err
 		}
 		defer unlock()
 	}
-	outcomes, err := h.adopt(ctx, reg, picked, recs)
+	outcomes, err := s.adopt(ctx, reg, picked, recs)
 	if err != nil {
 		return nil, warnings, err
 	}
 	for i, out := range outcomes {
 		if out.Err == nil && !out.Known {
-			h.warnIf(h.keepWorkerFile(&recs[i]), "the worker file can't be written", "worker", recs[i].Name)
+			s.warnIf(s.keepWorkerFile(&recs[i]), "the worker file can't be written", "worker", recs[i].Name)
 		}
 	}
 	return outcomes, warnings, nil
 }
 
 // list asks a backend which workers there are.
-func (h *Host) list(ctx context.Context, reg *registry.Registry, e catalog.Entry) (found []swarm.Listed, warnings []Warning, err error) {
+func (s *Spawner) list(ctx context.Context, reg *registry.Registry, e catalog.Entry) (found []swarm.Listed, warnings []worker.Warning, err error) {
 	limited, cancel := context.WithTimeout(ctx, adoptLimit)
 	defer cancel()
-	err = h.plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {
+	err = s.opts.Plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapList) {
 			return worker.Unsupported(e.Name, swarm.CapList, "")
 		}
-		h.recoverBackend(limited, reg, p, e.Name)
+		s.Recover(limited, reg, p, e.Name)
 		found, warnings = nil, nil
 		refused := 0
 		defer func() {
-			if refused > maxListWarnings {
-				warnings = append(warnings, Warning{Text: fmt.Sprintf("backend '%s' lists %d more workers that can't be adopted", e.Name, refused-maxListWarnings)})
+			if refused > MaxListWarnings {
+				warnings = append(warnings, worker.Warning{Text: fmt.Sprintf("backend '%s' lists %d more workers that can't be adopted", e.Name, refused-MaxListWarnings)})
 			}
 		}()
 		return p.Backend.List(limited, func(l swarm.Listed) error {
@@ -119,10 +119,10 @@ func (h *Host) list(ctx context.Context, reg *registry.Registry, e catalog.Entry
 				return err
 			}
 			if err := checkListed(l); err != nil {
-				if refused++; refused > maxListWarnings {
+				if refused++; refused > MaxListWarnings {
 					return nil
 				}
-				warnings = append(warnings, Warning{Text: fmt.Sprintf("backend '%s' lists a worker that can't be adopted: %v", e.Name, err)})
+				warnings = append(warnings, worker.Warning{Text: fmt.Sprintf("backend '%s' lists a worker that can't be adopted: %v", e.Name, err)})
 				return nil
 			}
 			found = append(found, l)
@@ -141,12 +141,12 @@ func (h *Host) list(ctx context.Context, reg *registry.Registry, e catalog.Entry
 // checkListed refuses what could not have been spawned: who wrote it into the engine
 // may be anybody.
 func checkListed(l swarm.Listed) error {
-	s := l.Spec
-	if !statedir.IsID(s.ID) {
-		return worker.Invalid(fmt.Sprintf("invalid id %q", s.ID))
+	spec := l.Spec
+	if !statedir.IsID(spec.ID) {
+		return worker.Invalid(fmt.Sprintf("invalid id %q", spec.ID))
 	}
-	return SpawnRequest{
-		Name: s.Name, Command: s.Command, Dir: cmp.Or(s.Dir, "/"), Tags: s.Tags, Options: s.Options, Kill: &s.Kill, Restart: s.Restart,
+	return Request{
+		Name: spec.Name, Command: spec.Command, Dir: cmp.Or(spec.Dir, "/"), Tags: spec.Tags, Options: spec.Options, Kill: &spec.Kill, Restart: spec.Restart,
 	}.check()
 }
 
@@ -188,22 +188,22 @@ type notListedError struct{ backend, name string }
 func (e *notListedError) Error() string {
 	return fmt.Sprintf("backend '%s' has no worker '%s'", e.backend, e.name)
 }
-func (e *notListedError) Is(target error) bool { return target == ErrNotFound }
+func (e *notListedError) Is(target error) bool { return target == store.ErrNotFound }
 
-// adoptedRecord returns the record of a worker that another host has spawned. Facts that
-// only that host knew, such as its retention, get their defaults.
-func (h *Host) adoptedRecord(e catalog.Entry, l swarm.Listed) registry.Record {
-	s := l.Spec
+// adoptedRecord returns the record of a worker that somebody else has spawned. What
+// only that host knew, such as how long to keep its record, is as by default.
+func (s *Spawner) adoptedRecord(e catalog.Entry, l swarm.Listed) registry.Record {
+	spec := l.Spec
 	rec := registry.Record{
 		State: registry.Running, Handle: l.Handle,
 		Spec: registry.Spec{
-			ID: s.ID, Name: s.Name, Backend: e.Name, Plugin: backend.RecordedPlugin(e), Command: s.Command, Dir: s.Dir,
-			Tags: unique(s.Tags), Options: s.Options, Kill: s.Kill, OutputLimit: s.OutputLimit, Retain: defaultRetain,
-			Stdin: s.Stdin, Restart: s.Restart, Created: l.Created,
+			ID: spec.ID, Name: spec.Name, Backend: e.Name, Plugin: backend.RecordedPlugin(e), Command: spec.Command, Dir: spec.Dir,
+			Tags: Unique(spec.Tags), Options: spec.Options, Kill: spec.Kill, OutputLimit: spec.OutputLimit, Retain: registry.RetainUntilClean,
+			Stdin: spec.Stdin, Restart: spec.Restart, Created: l.Created,
 		},
 	}
 	if rec.Kill == (swarm.KillOptions{}) {
-		rec.Kill = h.killPolicy(nil)
+		rec.Kill = s.killPolicy(nil)
 	}
 	if rec.Created.IsZero() {
 		rec.Created = time.Now()
@@ -213,8 +213,8 @@ func (h *Host) adoptedRecord(e catalog.Entry, l swarm.Listed) registry.Record {
 }
 
 // adopt enters records, all in one change.
-func (h *Host) adopt(ctx context.Context, reg *registry.Registry, picked []swarm.Listed, recs []registry.Record) ([]AdoptOutcome, error) {
-	if err := h.vacate(ctx, reg, recs); err != nil {
+func (s *Spawner) adopt(ctx context.Context, reg *registry.Registry, picked []swarm.Listed, recs []registry.Record) ([]AdoptOutcome, error) {
+	if err := s.vacate(ctx, reg, recs); err != nil {
 		return nil, err
 	}
 	outcomes := make([]AdoptOutcome, len(recs))
@@ -237,7 +237,7 @@ func (h *Host) adopt(ctx context.Context, reg *registry.Registry, picked []swarm
 			case err != nil:
 				return err
 			}
-			if !out.Known || out.Worker.ID == rec.ID && out.Worker.Status != StatusStopped {
+			if !out.Known || out.Worker.ID == rec.ID && out.Worker.Status != worker.StatusStopped {
 				out.Worker.Apply(swarm.StatusResult{Status: picked[i].Status})
 			}
 		}
@@ -247,14 +247,14 @@ func (h *Host) adopt(ctx context.Context, reg *registry.Registry, picked []swarm
 }
 
 // vacate frees the names that workers have which are kept no longer than now.
-func (h *Host) vacate(ctx context.Context, reg *registry.Registry, recs []registry.Record) error {
+func (s *Spawner) vacate(ctx context.Context, reg *registry.Registry, recs []registry.Record) error {
 	for _, rec := range recs {
 		there, _, err := reg.Read(ctx, registry.Query{Names: []string{rec.Name}})
 		if err != nil {
 			return err
 		}
 		if i := store.Find(there, rec.Name); i >= 0 && there[i].ID != rec.ID {
-			h.history.Vacated(ctx, reg, there[i])
+			s.opts.History.Vacated(ctx, reg, there[i])
 		}
 	}
 	return nil
@@ -288,9 +288,9 @@ func enterAdopted(ctx context.Context, tx *registry.Tx, rec *registry.Record, s 
 
 // keepWorkerFile writes the worker.json of a worker that was entered, for the case
 // that the registry is lost.
-func (h *Host) keepWorkerFile(rec *registry.Record) error {
-	if err := h.dir.MakeRunDir(rec.ID); err != nil && !errors.Is(err, fs.ErrExist) {
+func (s *Spawner) keepWorkerFile(rec *registry.Record) error {
+	if err := s.opts.Dir.MakeRunDir(rec.ID); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return h.dir.WriteWorkerFile(rec)
+	return s.opts.Dir.WriteWorkerFile(rec)
 }

@@ -1,4 +1,4 @@
-package host
+package spawn
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ var sessionID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 
 // resumed returns the command with which the agent of a worker goes on with a conversation;
 // empty: with the one that its hooks told, or that its command names.
-func (h *Host) resumed(rec registry.Record, session string) ([]string, error) {
-	p := h.display().ProfileOf(&rec)
+func (s *Spawner) resumed(rec registry.Record, session string) ([]string, error) {
+	p := s.opts.Display.ProfileOf(&rec)
 	switch {
 	case rec.Ralph:
 		return nil, worker.Hinted(
@@ -31,7 +31,7 @@ func (h *Host) resumed(rec registry.Record, session string) ([]string, error) {
 		)
 	}
 	if session == "" {
-		session = h.session(&rec, p)
+		session = s.session(&rec, p)
 	}
 	if session == "" {
 		return nil, worker.Hinted(
@@ -54,8 +54,8 @@ func (h *Host) resumed(rec registry.Record, session string) ([]string, error) {
 
 // session returns the id of the conversation that a worker's agent has, or had; empty: it
 // is not known.
-func (h *Host) session(rec *registry.Record, p *profile.Profile) string {
-	if id := hookstate.Session(h.dir.RunDir(rec.ID)); id != "" {
+func (s *Spawner) session(rec *registry.Record, p *profile.Profile) string {
+	if id := hookstate.Session(s.opts.Dir.RunDir(rec.ID)); id != "" {
 		return id
 	}
 	return p.SessionIn(rec.Command)

@@ -1,12 +1,10 @@
-package host
+package spawn
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,7 +32,7 @@ type plan struct {
 	owner, maker *backend.Peer
 	// transcript says to keep the output raw too.
 	transcript bool
-	// dirGiven is [SpawnRequest.DirGiven], placed is [SpawnRequest.Placed].
+	// dirGiven is [Request.DirGiven], placed is [Request.Placed].
 	dirGiven bool
 	placed   func(dir string)
 	// joining is the agent that the worker is to be, nil for others and in a respawn;
@@ -67,16 +65,16 @@ func (p *plan) command() []string {
 func (p *plan) makesWorkspace() bool { return p.rec.Ask != nil && p.rec.Workspace == nil }
 
 // plan checks a request as far as it can be without a plugin.
-func (h *Host) plan(req SpawnRequest) (*plan, error) {
+func (s *Spawner) plan(req Request) (*plan, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	if err := h.display().CheckProfile(req.Profile); err != nil {
+	if err := s.opts.Display.CheckProfile(req.Profile); err != nil {
 		return nil, err
 	}
 	p := &plan{transcript: req.Transcript, joining: req.Agent, dirGiven: req.DirGiven, placed: req.Placed}
 	var err error
-	if p.backend, err = h.catalog.Find(req.Backend); err != nil {
+	if p.backend, err = s.opts.Catalog.Find(req.Backend); err != nil {
 		return nil, err
 	}
 	now := time.Now()
@@ -85,8 +83,8 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 		Step:  registry.StepBackend,
 		Spec: registry.Spec{
 			ID: statedir.NewID(now), Name: req.Name, Backend: req.Backend, Plugin: backend.RecordedPlugin(p.backend),
-			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: unique(req.Tags), Options: req.Options,
-			Kill: h.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain,
+			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: Unique(req.Tags), Options: req.Options,
+			Kill: s.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain,
 			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
 			Profile: req.Profile,
 			Team:    req.Team, Shell: req.Shell, Created: now,
@@ -96,13 +94,13 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 		p.rec.Team, p.rec.Agent, p.token = a.Team, a.ID, caller.NewToken()
 	}
 	if p.rec.OutputLimit == 0 {
-		p.rec.OutputLimit = h.opts.OutputLimit
+		p.rec.OutputLimit = s.opts.OutputLimit
 	}
 	if p.rec.Retain == "" {
-		p.rec.Retain = defaultRetain
+		p.rec.Retain = registry.RetainUntilClean
 	}
 	if w := req.Workspace; w != nil {
-		if p.workspace, err = h.catalog.Find(w.Plugin); err != nil {
+		if p.workspace, err = s.opts.Catalog.Find(w.Plugin); err != nil {
 			return nil, err
 		}
 		p.rec.Step = registry.StepWorkspace
@@ -113,13 +111,10 @@ func (h *Host) plan(req SpawnRequest) (*plan, error) {
 	return p, nil
 }
 
-func (h *Host) killPolicy(asked *swarm.KillOptions) swarm.KillOptions {
-	policy := DefaultKill()
-	switch {
-	case asked != nil:
+func (s *Spawner) killPolicy(asked *swarm.KillOptions) swarm.KillOptions {
+	policy := s.opts.Kill
+	if asked != nil {
 		policy = *asked
-	case h.opts.Kill != nil:
-		policy = *h.opts.Kill
 	}
 	// How to call it, not how the worker wants to be ended.
 	policy.Detach = false
@@ -127,7 +122,7 @@ func (h *Host) killPolicy(asked *swarm.KillOptions) swarm.KillOptions {
 }
 
 // check refuses what can't be carried out whatever the backend.
-func (req SpawnRequest) check() error {
+func (req Request) check() error {
 	invalid := func(format string, args ...any) error {
 		return worker.Invalid(fmt.Sprintf(format, args...))
 	}
@@ -197,8 +192,8 @@ func checkRestart(r swarm.Restart) error {
 	return nil
 }
 
-// unique returns the tags without repetitions.
-func unique(tags []string) []string {
+// Unique returns the tags without repetitions.
+func Unique(tags []string) []string {
 	var out []string
 	for _, t := range tags {
 		if !slices.Contains(out, t) {
@@ -210,18 +205,18 @@ func unique(tags []string) []string {
 
 // startPlugins starts the plugins of a plan at the same time, lets the backend
 // finish what a crash interrupted, and checks what needed them.
-func (h *Host) startPlugins(ctx context.Context, reg *registry.Registry, p *plan) error {
+func (s *Spawner) startPlugins(ctx context.Context, reg *registry.Registry, p *plan) error {
 	var wg sync.WaitGroup
 	var ownerErr, makerErr error
 	wg.Go(func() {
-		ownerErr = h.plugins.AskBackend(ctx, p.backend, false, func(got *backend.Peer) error {
+		ownerErr = s.opts.Plugins.AskBackend(ctx, p.backend, false, func(got *backend.Peer) error {
 			p.owner = got
 			return nil
 		})
 	})
 	if p.makesWorkspace() {
 		wg.Go(func() {
-			makerErr = h.plugins.AskWorkspace(ctx, p.workspace, false, func(got *backend.Peer) error {
+			makerErr = s.opts.Plugins.AskWorkspace(ctx, p.workspace, false, func(got *backend.Peer) error {
 				p.maker = got
 				return nil
 			})
@@ -237,12 +232,12 @@ func (h *Host) startPlugins(ctx context.Context, reg *registry.Registry, p *plan
 	if err := p.sendAway(); err != nil {
 		return err
 	}
-	h.recoverBackend(ctx, reg, p.owner, p.rec.Backend)
+	s.Recover(ctx, reg, p.owner, p.rec.Backend)
 	taken, _, err := reg.Read(ctx, registry.Query{Names: []string{p.rec.Name}})
 	if err != nil {
 		return err
 	}
-	if len(taken) > 0 && taken[0].ID != p.place && !h.history.Vacated(ctx, reg, taken[0]) {
+	if len(taken) > 0 && taken[0].ID != p.place && !s.opts.History.Vacated(ctx, reg, taken[0]) {
 		return worker.Exists(p.rec.Name)
 	}
 	if p.owner.Local || p.rec.Ask != nil {
@@ -264,15 +259,11 @@ func (p *plan) supported() error {
 	return nil
 }
 
-func checkDir(dir string) error {
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return worker.Invalid(fmt.Sprintf("no such directory: %s", dir))
-	case err != nil:
-		return worker.Invalid(err.Error())
-	case !info.IsDir():
-		return worker.Invalid(fmt.Sprintf("not a directory: %s", dir))
+// startAheadFor starts the plugins of a spawn before the registry is opened.
+func (s *Spawner) startAheadFor(p *plan) {
+	if p.makesWorkspace() {
+		s.opts.Plugins.Start(p.backend, p.workspace)
+	} else {
+		s.opts.Plugins.Start(p.backend)
 	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package host
+package spawn
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func (u *undo) onError(ctx context.Context, log hclog.Logger, err error) error {
 }
 
 // endMade ends a worker that was just made.
-func (h *Host) endMade(ctx context.Context, p *backend.Peer, handle swarm.Handle) error {
+func (s *Spawner) endMade(ctx context.Context, p *backend.Peer, handle swarm.Handle) error {
 	res, err := p.Backend.Kill(ctx, handle, swarm.KillOptions{Force: true})
 	if err == nil {
 		err = kill.Confirmed(p.Name, res)
@@ -54,16 +54,16 @@ func (h *Host) endMade(ctx context.Context, p *backend.Peer, handle swarm.Handle
 
 // endUnrecorded ends the worker whose spawn failed, should it be there: a plugin
 // that ended in it, or that was given up, could not undo it itself.
-func (h *Host) endUnrecorded(ctx context.Context, p *plan) error {
-	err := h.plugins.AskBackend(ctx, p.backend, true, func(owner *backend.Peer) error {
+func (s *Spawner) endUnrecorded(ctx context.Context, p *plan) error {
+	err := s.opts.Plugins.AskBackend(ctx, p.backend, true, func(owner *backend.Peer) error {
 		if !owner.Has(swarm.CapFind) {
 			return nil
 		}
-		handle, err := h.plugins.Find(ctx, owner, &p.rec)
+		handle, err := s.opts.Plugins.Find(ctx, owner, &p.rec)
 		if err != nil {
 			return err
 		}
-		return h.endMade(ctx, owner, handle)
+		return s.endMade(ctx, owner, handle)
 	})
 	if errors.Is(err, swarm.ErrNotFound) {
 		return nil
@@ -73,10 +73,10 @@ func (h *Host) endUnrecorded(ctx context.Context, p *plan) error {
 
 // removeUnrecorded removes the workspace whose creation failed, should it be
 // there.
-func (h *Host) removeUnrecorded(ctx context.Context, p *plan, spec swarm.WorkspaceSpec) error {
-	ref, err := h.plugins.FindWorkspace(ctx, p.workspace, spec)
+func (s *Spawner) removeUnrecorded(ctx context.Context, p *plan, spec swarm.WorkspaceSpec) error {
+	ref, err := s.opts.Plugins.FindWorkspace(ctx, p.workspace, spec)
 	if err != nil || ref == nil {
 		return err
 	}
-	return h.plugins.UndoWorkspace(ctx, p.workspace, *ref)
+	return s.opts.Plugins.UndoWorkspace(ctx, p.workspace, *ref)
 }

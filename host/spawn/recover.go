@@ -1,4 +1,4 @@
-package host
+package spawn
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -16,56 +17,56 @@ import (
 // recoverLimit is how long a call may spend on what others left behind.
 const recoverLimit = 10 * time.Second
 
-// recoverBackend settles all interrupted spawns of a backend that was started for
-// another reason. The next call settles the rest.
-func (h *Host) recoverBackend(ctx context.Context, reg *registry.Registry, p *backend.Peer, backend string) {
+// Recover settles all interrupted spawns of a backend that was started
+// for another reason. What can't be settled now is left to the next one.
+func (s *Spawner) Recover(ctx context.Context, reg *registry.Registry, p *backend.Peer, backend string) {
 	ctx, cancel := context.WithTimeout(ctx, recoverLimit)
 	defer cancel()
 	recs, _, err := reg.Read(ctx, registry.Query{State: registry.Starting, Backend: backend})
 	if err != nil {
-		h.log.Warn("interrupted spawns can't be read", "backend", backend, "error", err)
+		s.opts.Logger.Warn("interrupted spawns can't be read", "backend", backend, "error", err)
 		return
 	}
 	for _, rec := range recs {
-		unlock, err := h.dir.TryLock(rec.ID)
+		unlock, err := s.opts.Dir.TryLock(rec.ID)
 		if err == nil && unlock == nil {
 			continue // its spawn is under way
 		}
 		if err == nil {
-			err = h.settle(ctx, reg, p, rec.ID)
+			err = s.settle(ctx, reg, p, rec.ID)
 			unlock()
 		}
 		if err != nil {
-			h.log.Warn("an interrupted spawn can't be settled", "worker", rec.Name, "backend", backend, "error", err)
+			s.opts.Logger.Warn("an interrupted spawn can't be settled", "worker", rec.Name, "backend", backend, "error", err)
 		}
 	}
 }
 
 // settle ends the interruption of a spawn, whose lock the caller holds: a worker
 // that its backend finds is adopted, another spawn has failed.
-func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *backend.Peer, id string) error {
+func (s *Spawner) settle(ctx context.Context, reg *registry.Registry, p *backend.Peer, id string) error {
 	rec, err := reg.Get(ctx, id)
 	if err != nil || rec.State != registry.Starting {
 		return registry.IgnoreNotFound(err) // its spawn was over before the lock was free
 	}
-	handle, err := h.findStarted(ctx, p, &rec)
+	handle, err := s.findStarted(ctx, p, &rec)
 	if err != nil && !errors.Is(err, swarm.ErrNotFound) {
 		return err
 	}
 	found := err == nil
 	workspace := rec.Workspace
 	if rec.Ask != nil && workspace == nil {
-		e, err := h.plugins.Entry(rec.Ask.Plugin, rec.Ask.Config)
+		e, err := s.opts.Plugins.Entry(rec.Ask.Plugin, rec.Ask.Config)
 		if err != nil {
 			return err
 		}
-		if workspace, err = h.plugins.FindWorkspace(ctx, e, backend.WorkspaceSpec(&rec)); err != nil {
+		if workspace, err = s.opts.Plugins.FindWorkspace(ctx, e, backend.WorkspaceSpec(&rec)); err != nil {
 			return err
 		}
 	}
-	h.log.Info("settling an interrupted spawn", "worker", rec.Name, "backend", rec.Backend, "found", found)
+	s.opts.Logger.Info("settling an interrupted spawn", "worker", rec.Name, "backend", rec.Backend, "found", found)
 	if !found && rec.Replaces != nil {
-		return h.restore(ctx, reg, &rec, workspace)
+		return s.restore(ctx, reg, &rec, workspace)
 	}
 	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		r, err := tx.Get(ctx, id)
@@ -105,19 +106,53 @@ func (h *Host) settle(ctx context.Context, reg *registry.Registry, p *backend.Pe
 
 // findStarted returns the handle of a worker whose spawn was interrupted, or
 // [swarm.ErrNotFound], after which it will never come to life.
-func (h *Host) findStarted(ctx context.Context, p *backend.Peer, rec *registry.Record) (swarm.Handle, error) {
+func (s *Spawner) findStarted(ctx context.Context, p *backend.Peer, rec *registry.Record) (swarm.Handle, error) {
 	if rec.Step != registry.StepBackend {
 		return swarm.Handle{}, swarm.ErrNotFound // the backend was not asked yet
 	}
 	if !p.Has(swarm.CapFind) {
 		return swarm.Handle{}, fmt.Errorf("backend '%s' cannot tell whether the worker was started: %w", rec.Backend, swarm.ErrUnsupported)
 	}
-	handle, err := h.plugins.Find(ctx, p, rec)
+	handle, err := s.opts.Plugins.Find(ctx, p, rec)
 	if !errors.Is(err, swarm.ErrNotFound) {
 		return handle, err
 	}
-	if rerr := h.dir.DropUnstarted(rec.ID); rerr != nil {
+	if rerr := s.opts.Dir.DropUnstarted(rec.ID); rerr != nil {
 		return handle, rerr
 	}
 	return handle, err
+}
+
+// settleLimit is how long to wait for the spawn of a worker to be over.
+const settleLimit = 30 * time.Second
+
+// Settled returns the record of a worker that was starting once its spawn is
+// over, and settles a spawn that was interrupted.
+func (s *Spawner) Settled(ctx context.Context, rec registry.Record) (registry.Record, error) {
+	limited, cancel := context.WithTimeout(ctx, settleLimit)
+	defer cancel()
+	unlock, err := s.opts.Dir.Lock(limited, rec.ID)
+	if err != nil {
+		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("%w: its spawn is still under way", swarm.ErrUnavailable)
+		}
+		return rec, err
+	}
+	defer unlock()
+	reg, err := s.opts.Store.Writing(ctx)
+	if err != nil {
+		return rec, err
+	}
+	now, err := store.Restored(ctx, reg, rec)
+	if err != nil || now.State != registry.Starting {
+		return now, err
+	}
+	e, err := s.opts.Plugins.Entry(rec.Backend, rec.Plugin)
+	if err == nil {
+		err = s.opts.Plugins.AskBackend(limited, e, true, func(p *backend.Peer) error { return s.settle(limited, reg, p, rec.ID) })
+	}
+	if err != nil {
+		return rec, fmt.Errorf("its spawn was interrupted: %w", err)
+	}
+	return store.Restored(ctx, reg, rec)
 }

@@ -1,4 +1,4 @@
-package host
+package spawn
 
 import (
 	"slices"
@@ -10,13 +10,13 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// hostEnv returns what a local worker gets of the caller's environment: nothing
+// HostEnv returns what a local worker gets of the caller's environment: nothing
 // that says who the caller is.
-func (h *Host) hostEnv() []string {
+func HostEnv(env []string) []string {
 	own := []string{
 		swarm.EnvToken, swarm.EnvKeeper, swarm.EnvView, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, caller.EnvTeam, caller.EnvAgentID,
 	}
-	return environ.Without(plugin.CleanEnv(h.opts.Env), func(name string) bool { return slices.Contains(own, name) })
+	return environ.Without(plugin.CleanEnv(env), func(name string) bool { return slices.Contains(own, name) })
 }
 
 // repositoryVariables are what git sets for the programs that it runs, such as hooks,
@@ -29,10 +29,10 @@ var repositoryVariables = []string{
 	"GIT_IMPLICIT_WORK_TREE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE",
 }
 
-// workerHostEnv is hostEnv for one worker. A worker with a workspace works on what
+// workerHostEnv is HostEnv for one worker. A worker with a workspace works on what
 // that was made of, not on the repository that the caller works on.
-func (h *Host) workerHostEnv(rec *registry.Record) []string {
-	env := h.hostEnv()
+func (s *Spawner) workerHostEnv(rec *registry.Record) []string {
+	env := HostEnv(s.opts.Env)
 	if rec.Ask == nil && rec.Workspace == nil {
 		return env
 	}
@@ -42,14 +42,14 @@ func (h *Host) workerHostEnv(rec *registry.Record) []string {
 // workerEnv returns the variables that a worker gets on top of its environment:
 // the user's, then those by which it knows itself. On another machine the state
 // directory is not there. token is that of an agent.
-func (h *Host) workerEnv(rec *registry.Record, local bool, token string) []string {
+func (s *Spawner) workerEnv(rec *registry.Record, local bool, token string) []string {
 	env := environ.Without(rec.Env, func(name string) bool { return name == swarm.EnvToken })
 	env = append(env,
 		swarm.EnvWorker+"="+rec.Name,
 		swarm.EnvWorkerID+"="+rec.ID,
 	)
 	if local {
-		env = append(env, swarm.EnvDir+"="+h.opts.Dir)
+		env = append(env, swarm.EnvDir+"="+string(s.opts.Dir))
 	}
 	if rec.Agent != "" {
 		env = append(env, caller.EnvTeam+"="+rec.Team, caller.EnvAgentID+"="+rec.Agent, swarm.EnvToken+"="+token)

@@ -1,4 +1,4 @@
-package host
+package spawn
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 type RespawnRequest struct {
 	// As is what to start in its place, under the same name; nil: what its record
 	// says.
-	As *SpawnRequest
+	As *Request
 	// Resume starts the agent so that it goes on with its conversation, by the command
 	// that its profile knows for that. The record keeps the worker's own command, which
 	// the next respawn runs again.
@@ -35,17 +35,17 @@ type RespawnRequest struct {
 	// saved before.
 	ForceDirty bool
 	// Warn is told what the user should know; nil: nobody.
-	Warn func(Warning)
+	Warn func(worker.Warning)
 	// Notice is told where saved work is; nil: nobody.
 	Notice func(string)
 	// Helper are the arguments with which the host's executable finishes the
 	// respawn of the worker that the caller itself runs in; the worker's id is
 	// added. It must begin when its stdin ends.
 	Helper []string
-	// Answer is called if the caller runs in the worker, which continues unchanged until
-	// Answer has returned. The answer must be written by then, since Respawn may never
-	// return.
-	Answer func(Worker)
+	// Answer is called if the caller runs in the worker, which goes on as it is
+	// until Answer has returned. What has to be said must be written by then, since
+	// Respawn may never return.
+	Answer func(worker.Worker)
 }
 
 // Respawn starts a worker again as it was spawned: the same command, environment,
@@ -53,38 +53,38 @@ type RespawnRequest struct {
 // again if it is gone. It is killed before if it runs. The name stays, the id is
 // new, and the history links both.
 //
-// All checks that are possible in advance are made before the worker is touched. If it
-// can't be started after that, its old record stays, as that of a worker that has ended.
-func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Worker, error) {
-	recs, _, err := h.chooseNamed(ctx, Selection{Names: []string{name}})
+// What can be found out before is found out before the worker is touched. If it
+// can't be started then, its old record stays: that of a worker that has ended.
+func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) (worker.Worker, error) {
+	recs, _, err := s.opts.Find(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
-		return Worker{}, err
+		return worker.Worker{}, err
 	}
-	if err := h.mayEnd(ctx, recs...); err != nil {
-		return Worker{}, err
+	if err := s.opts.MayEnd(ctx, recs...); err != nil {
+		return worker.Worker{}, err
 	}
-	reg, err := h.store.Writing(ctx)
+	reg, err := s.opts.Store.Writing(ctx)
 	if err != nil {
-		return Worker{}, err
+		return worker.Worker{}, err
 	}
 	rec := recs[0]
 	if rec.State == registry.Starting {
-		if rec, err = h.settled(ctx, rec); err != nil {
-			return Worker{}, err
+		if rec, err = s.Settled(ctx, rec); err != nil {
+			return worker.Worker{}, err
 		}
 	}
-	if h.history.Vacated(ctx, reg, rec) {
-		return Worker{}, &NotFoundError{Name: name}
+	if s.opts.History.Vacated(ctx, reg, rec) {
+		return worker.Worker{}, &store.NotFoundError{Name: name}
 	}
-	if rec, err = h.current(ctx, reg, rec); err != nil {
-		return Worker{}, err
+	if rec, err = s.current(ctx, reg, rec); err != nil {
+		return worker.Worker{}, err
 	}
-	h.history.Reconcile(ctx, reg, func(id string) bool { return id == rec.ID })
-	r := &respawning{h: h, req: req, reg: reg, old: rec}
+	s.opts.History.Reconcile(ctx, reg, func(id string) bool { return id == rec.ID })
+	r := &respawning{Spawner: s, req: req, reg: reg, old: rec}
 	if err := r.prepare(ctx); err != nil {
-		return Worker{}, r.unanswered(ctx, err)
+		return worker.Worker{}, r.unanswered(ctx, err)
 	}
-	if h.callerAmong([]registry.Record{rec}) == 0 {
+	if s.opts.Inside([]registry.Record{rec}) == 0 {
 		w, err := r.fromInside(ctx)
 		return w, worker.Naming(err, "cannot respawn from inside", name)
 	}
@@ -93,13 +93,16 @@ func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Wo
 		r.killing.Sweep(ctx) // what they shared may be of no use any more
 	}
 	if err != nil {
-		return Worker{}, r.unanswered(ctx, err)
+		return worker.Worker{}, r.unanswered(ctx, err)
 	}
 	if rec.Agent != "" {
-		h.Wake(ctx, rec.Team) // its new process was told of nothing
+		s.opts.Wake(ctx, rec.Team) // its new process was told of nothing
 	}
 	return w, nil
 }
+
+// reasonNotRespawned is said of an agent.
+const reasonNotRespawned = "it could not be respawned"
 
 // recordLimit is how long the recording of what happened may take, also after the caller
 // gave up.
@@ -107,11 +110,11 @@ const recordLimit = 15 * time.Second
 
 // current returns a record in which the worker's end is recorded, if it has ended by
 // itself.
-func (h *Host) current(ctx context.Context, reg *registry.Registry, rec registry.Record) (registry.Record, error) {
-	gs := h.plugins.Groups([]registry.Record{rec}, func(r registry.Record) bool { return r.IsRunning() && h.history.Stale(&r) })
+func (s *Spawner) current(ctx context.Context, reg *registry.Registry, rec registry.Record) (registry.Record, error) {
+	gs := s.opts.Plugins.Groups([]registry.Record{rec}, func(r registry.Record) bool { return r.IsRunning() && s.opts.History.Stale(&r) })
 	for _, g := range gs {
-		_, err := h.history.CatchUp(ctx, reg, g)
-		h.warnIf(err, "the end of a worker can't be recorded", "worker", rec.Name)
+		_, err := s.opts.History.CatchUp(ctx, reg, g)
+		s.warnIf(err, "the end of a worker can't be recorded", "worker", rec.Name)
 	}
 	return store.Reread(ctx, reg, rec)
 }
@@ -126,7 +129,7 @@ func (e *KeptError) Error() string { return "cannot remove worktree: " + e.Kept.
 
 // respawning is one call of Respawn.
 type respawning struct {
-	h   *Host
+	*Spawner
 	req RespawnRequest
 	reg *registry.Registry
 	// old is the worker as it was when the call began.
@@ -140,16 +143,16 @@ type respawning struct {
 // possible while it runs.
 func (r *respawning) prepare(ctx context.Context) error {
 	var err error
-	if r.plan, err = r.h.planRespawn(r.old, r.req); err != nil {
+	if r.plan, err = r.planRespawn(r.old, r.req); err != nil {
 		return err
 	}
 	if r.req.Resume {
-		if r.plan.resumed, err = r.h.resumed(r.old, r.req.Session); err != nil {
+		if r.plan.resumed, err = r.resumed(r.old, r.req.Session); err != nil {
 			return err
 		}
 	}
-	err = r.h.startPlugins(ctx, r.reg, r.plan)
-	if errors.Is(err, ErrExists) {
+	err = r.startPlugins(ctx, r.reg, r.plan)
+	if errors.Is(err, worker.ErrExists) {
 		return r.overtaken()
 	}
 	if err != nil {
@@ -160,8 +163,8 @@ func (r *respawning) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if registry.Full(r.h.opts.Dir) {
-		return fmt.Errorf("%w in %s", registry.ErrFull, r.h.opts.Dir)
+	if registry.Full(string(r.opts.Dir)) {
+		return fmt.Errorf("%w in %s", registry.ErrFull, r.opts.Dir)
 	}
 	// That a registry can be opened does not say that it can be written.
 	return r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
@@ -173,7 +176,7 @@ func (r *respawning) prepare(ctx context.Context) error {
 // processes gone.
 func (r *respawning) inspect(ctx context.Context) error {
 	opts := swarm.RemoveOptions{Force: r.req.ForceDirty, Vacant: r.old.State == registry.Running}
-	kept, err := r.h.plugins.InspectWorkspace(ctx, &r.old, opts)
+	kept, err := r.opts.Plugins.InspectWorkspace(ctx, &r.old, opts)
 	if err == nil && kept != nil {
 		err = &KeptError{Path: r.old.Workspace.Path, Kept: *kept}
 	}
@@ -181,38 +184,38 @@ func (r *respawning) inspect(ctx context.Context) error {
 }
 
 // run ends the worker and starts it again.
-func (r *respawning) run(ctx context.Context) (_ Worker, err error) {
+func (r *respawning) run(ctx context.Context) (_ worker.Worker, err error) {
 	release, err := r.hold()
 	if err != nil {
-		return Worker{}, err
+		return worker.Worker{}, err
 	}
 	defer release()
 	if err := r.end(ctx); err != nil {
-		return Worker{}, err
+		return worker.Worker{}, err
 	}
 	// The others of several respawns find the record gone after it.
-	unlock, err := r.h.dir.Lock(ctx, r.old.ID)
+	unlock, err := r.opts.Dir.Lock(ctx, r.old.ID)
 	if err != nil {
-		return Worker{}, err
+		return worker.Worker{}, err
 	}
 	defer unlock()
 	if err := r.find(ctx); err != nil {
-		return Worker{}, err
+		return worker.Worker{}, err
 	}
 	if err := r.clean(ctx); err != nil {
-		return Worker{}, err
+		return worker.Worker{}, err
 	}
-	unlockNew, err := r.h.dir.Lock(ctx, r.plan.rec.ID)
+	unlockNew, err := r.opts.Dir.Lock(ctx, r.plan.rec.ID)
 	if err != nil {
-		return Worker{}, err
+		return worker.Worker{}, err
 	}
 	defer unlockNew()
 	if err := r.start(ctx); err != nil {
-		return Worker{}, err
+		return worker.Worker{}, err
 	}
 	r.tellLeft(ctx)
-	_, err = r.h.history.DropRunDirs(ctx, r.reg, r.old.ID, r.plan.rec.ID)
-	r.h.warnIf(err, "run directories can't be removed")
+	_, err = r.opts.History.DropRunDirs(ctx, r.reg, r.old.ID, r.plan.rec.ID)
+	r.warnIf(err, "run directories can't be removed")
 	w := worker.Of(r.plan.rec)
 	w.Apply(r.plan.status)
 	w.PID = r.plan.status.Status.PID
@@ -225,7 +228,7 @@ func (r *respawning) hold() (release func(), err error) {
 	if r.old.Agent == "" {
 		return func() {}, nil
 	}
-	release, err = r.h.dir.TryLock(statedir.RespawnLock(r.old.ID))
+	release, err = r.opts.Dir.TryLock(statedir.RespawnLock(r.old.ID))
 	if release == nil {
 		release = func() {}
 	}
@@ -241,10 +244,10 @@ func (r *respawning) end(ctx context.Context) error {
 	if err := r.mark(ctx, registry.StepRespawning); err != nil {
 		return err
 	}
-	r.killing = r.h.killer().EndForRespawn(ctx, r.old, r.req.Warn)
+	r.killing = r.opts.Killer.EndForRespawn(ctx, r.old, r.req.Warn)
 	err := r.killing.Err()
 	if err != nil {
-		r.h.warnIf(r.mark(context.WithoutCancel(ctx), ""), "the step of a respawn can't be recorded", "worker", r.old.Name)
+		r.warnIf(r.mark(context.WithoutCancel(ctx), ""), "the step of a respawn can't be recorded", "worker", r.old.Name)
 	}
 	return err
 }
@@ -282,14 +285,14 @@ func (r *respawning) find(ctx context.Context) error {
 	if r.plan.maker != nil || !r.plan.makesWorkspace() {
 		return nil
 	}
-	return r.h.plugins.AskWorkspace(ctx, r.plan.workspace, false, func(p *backend.Peer) error {
+	return r.opts.Plugins.AskWorkspace(ctx, r.plan.workspace, false, func(p *backend.Peer) error {
 		r.plan.maker = p
 		return nil
 	})
 }
 
 func (r *respawning) overtaken() error {
-	return fmt.Errorf("cannot respawn '%s': %w", r.old.Name, ErrOvertaken)
+	return fmt.Errorf("cannot respawn '%s': %w", r.old.Name, worker.ErrOvertaken)
 }
 
 // clean removes the old workspace, if that was asked for.
@@ -299,12 +302,12 @@ func (r *respawning) clean(ctx context.Context) error {
 	}
 	rec := r.old
 	rec.Workspace = r.plan.former
-	res, err := r.h.plugins.RemoveWorkspace(ctx, &rec, r.req.ForceDirty)
+	res, err := r.opts.Plugins.RemoveWorkspace(ctx, &rec, r.req.ForceDirty)
 	for _, line := range kill.Rescued(rec.Name, res.Rescues) {
 		if r.req.Notice != nil {
 			r.req.Notice(line)
 		}
-		if r.h.callers().IsKeeper() {
+		if r.opts.Callers.IsKeeper() {
 			r.tell(ctx, history.Rescued, line)
 		}
 	}
@@ -325,9 +328,9 @@ func (r *respawning) clean(ctx context.Context) error {
 // start starts the worker in the place of the old one.
 func (r *respawning) start(ctx context.Context) (err error) {
 	var done undo
-	defer func() { err = done.onError(ctx, r.h.log, err) }()
-	err = r.h.make(ctx, r.reg, r.plan, &done)
-	if errors.Is(err, ErrExists) {
+	defer func() { err = done.onError(ctx, r.opts.Logger, err) }()
+	err = r.make(ctx, r.reg, r.plan, &done)
+	if errors.Is(err, worker.ErrExists) {
 		return r.overtaken()
 	}
 	return err
@@ -343,7 +346,7 @@ func (r *respawning) tellLeft(ctx context.Context) {
 		return
 	}
 	if r.req.Warn != nil {
-		r.req.Warn(Warning{Text: fmt.Sprintf("the worktree that '%s' had stays: %s", r.old.Name, before.Path)})
+		r.req.Warn(worker.Warning{Text: fmt.Sprintf("the worktree that '%s' had stays: %s", r.old.Name, before.Path)})
 	}
 	r.tell(ctx, history.Kept, before.Path)
 }
@@ -351,7 +354,7 @@ func (r *respawning) tellLeft(ctx context.Context) {
 // unanswered writes an error into the history if the worker was ended for nothing,
 // or if nobody else will see the error. An agent is lost with its worker then.
 func (r *respawning) unanswered(ctx context.Context, cause error) error {
-	if r.killing != nil && !errors.Is(cause, ErrOvertaken) || r.h.callers().IsKeeper() {
+	if r.killing != nil && !errors.Is(cause, worker.ErrOvertaken) || r.opts.Callers.IsKeeper() {
 		r.tell(ctx, history.RespawnFailed, worker.Wording(cause))
 	}
 	return cause
@@ -370,5 +373,5 @@ func (r *respawning) tell(ctx context.Context, kind history.Kind, text string) {
 		_, err := tx.Append(ctx, history.NewEvent(&r.old, kind, history.OneLine(text), time.Now()))
 		return err
 	})
-	r.h.warnIf(err, "the history can't be written", "worker", r.old.Name)
+	r.warnIf(err, "the history can't be written", "worker", r.old.Name)
 }

@@ -1,0 +1,66 @@
+// Package spawn starts workers, starts them again, and adopts those of other hosts. A spawn is a plan that is checked,
+// entered into the registry, carried out step by step, and undone if a step fails; one that
+// was interrupted is settled by a later call, which adopts the worker or marks it failed. A
+// respawn ends a worker and starts it anew in its place.
+package spawn
+
+import (
+	"context"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/caller"
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Options say what a [Spawner] needs.
+type Options struct {
+	Dir     statedir.Dir
+	Store   *store.Store
+	Catalog *catalog.Catalog
+	Plugins *backend.Plugins
+	History *history.History
+	Display *display.Reader
+	Callers *caller.Finder
+	Killer  *kill.Killer
+	Logger  hclog.Logger
+	// Env is the caller's environment, Executable the path of swarm itself.
+	Env        []string
+	Executable string
+	// Kill and OutputLimit are for workers that are spawned without their own.
+	Kill        swarm.KillOptions
+	OutputLimit int64
+	// DefaultWorkspace is the plugin of workspaces whose records name none.
+	DefaultWorkspace string
+	// Find returns the records of the selected workers.
+	Find func(context.Context, worker.Selection) ([]registry.Record, []string, error)
+	// Observe asks backends how workers are.
+	Observe func(context.Context, []registry.Record) []worker.Worker
+	// MayEnd refuses to end workers for a caller without the right.
+	MayEnd func(context.Context, ...registry.Record) error
+	// Inside returns the place of the worker that the caller runs in, or -1.
+	Inside func([]registry.Record) int
+	// Wake has the agents of a team told what is waiting for them.
+	Wake func(ctx context.Context, teamName string) []string
+}
+
+// Spawner starts workers. Its methods may be called at the same time.
+type Spawner struct{ opts Options }
+
+// New returns a spawner.
+func New(o Options) *Spawner { return &Spawner{opts: o} }
+
+func (s *Spawner) warnIf(err error, message string, pairs ...any) {
+	if err != nil {
+		s.opts.Logger.Warn(message, append(pairs, "error", err)...)
+	}
+}

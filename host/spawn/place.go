@@ -1,0 +1,103 @@
+package spawn
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// dirIn returns the directory that a worker with a workspace runs in.
+func dirIn(ask *registry.WorkspaceAsk, ws *swarm.WorkspaceRef) string {
+	if ask == nil || !ask.Within || !filepath.IsLocal(ws.Dir) {
+		return ws.Path
+	}
+	return filepath.Join(ws.Path, ws.Dir)
+}
+
+// checkWithin refuses a directory that is not in the workspace which was just made:
+// what is checked out there may be a link to elsewhere.
+func checkWithin(workspace, dir string) error {
+	if dir == workspace {
+		return nil
+	}
+	if err := checkDir(dir); err != nil {
+		return err
+	}
+	top, err := filepath.EvalSymlinks(workspace)
+	if err != nil {
+		return err
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	if real != top && !strings.HasPrefix(real, top+"/") {
+		return worker.Invalid(fmt.Sprintf("%s escapes the workspace, to %s", dir, real))
+	}
+	return nil
+}
+
+// sendAway makes a plan fit for a backend that is not local, or refuses what needs
+// this machine: its directories, or the state that is kept on it.
+func (p *plan) sendAway() error {
+	if p.owner.Local {
+		return nil
+	}
+	rec := &p.rec
+	refuse := func(why string) error {
+		return worker.Invalid(fmt.Sprintf("backend '%s' does not run its workers on this machine: %s", rec.Backend, why))
+	}
+	switch {
+	case rec.Ask != nil:
+		return refuse("they can't be in a " + rec.Ask.Plugin)
+	case rec.Ralph:
+		return refuse("a loop has to run here; what it runs may start workers there")
+	case rec.Agent != "":
+		return refuse("an agent has to run here, where its team is kept")
+	}
+	if !p.dirGiven {
+		rec.Dir = ""
+	}
+	return nil
+}
+
+// OwnerOf names a process of this machine as the owner of workers: when it ends,
+// they are killed.
+func OwnerOf(pid int) (swarm.Owner, error) {
+	p, err := proc.Read(pid)
+	if err != nil || !p.Alive() {
+		return swarm.Owner{}, worker.Invalid(fmt.Sprintf("no such process: %d", pid))
+	}
+	return swarm.Owner{PID: p.PID, Start: p.Start, Boot: p.Boot}, nil
+}
+
+// ownerFor returns what a backend is told of a worker's owner: processes of this
+// machine mean nothing elsewhere, and where nobody looks after it, the host does.
+func ownerFor(p *backend.Peer, o *swarm.Owner) *swarm.Owner {
+	if !p.Local || !p.Has(swarm.CapOwner) {
+		return nil
+	}
+	return o
+}
+
+func checkDir(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return worker.Invalid(fmt.Sprintf("no such directory: %s", dir))
+	case err != nil:
+		return worker.Invalid(err.Error())
+	case !info.IsDir():
+		return worker.Invalid(fmt.Sprintf("not a directory: %s", dir))
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+package spawn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Request says what worker to start.
+type Request struct {
+	// Name is the worker's name, see [swarm.ValidName].
+	Name string
+	// Backend is the name of the plugin that is to own it.
+	Backend string
+	// Command is the program and its arguments.
+	Command []string
+	// Dir is the working directory, absolute. With a Workspace it is where the
+	// workspace is made from, and the worker runs in the workspace: with DirGiven in
+	// the directory there that corresponds to Dir.
+	Dir string
+	// DirGiven says that somebody named Dir. A backend that is not local is not sent
+	// another one: the directory of whoever calls means nothing where it runs.
+	DirGiven bool
+	// Env are KEY=VALUE entries on top of the environment.
+	Env []string
+	// Tags are the user's labels.
+	Tags []string
+	// Options are settings that only the backend understands.
+	Options map[string]string
+	// Workspace asks for a directory made for this worker; nil: none.
+	Workspace *WorkspaceRequest
+	// Kill is its kill policy; nil: that of the host's [Options].
+	Kill *swarm.KillOptions
+	// Retain is its retention policy: "until-clean", "none", or a duration that
+	// the record stays after the end; empty: "until-clean".
+	Retain string
+	// Project is the path of the config file that declares it; empty: none.
+	Project string
+	// Stdin keeps its standard input open, for [Host.Send].
+	Stdin bool
+	// Restart is its restart policy; the zero value: none.
+	Restart swarm.Restart
+	// Owner is the process at whose end it is killed; nil: nobody.
+	Owner *swarm.Owner
+	// Profile is the name of its profile, see [Host.Profiles], or "none"; empty: that
+	// of its command.
+	Profile string
+	// Ralph says that its main process is a ralph loop.
+	Ralph bool
+	// Team is the team that the worker works for, which must be there; empty: none,
+	// or that of Agent.
+	Team string
+	// Agent is the agent that the worker is to be; nil: none. That the caller may
+	// spawn it was checked.
+	Agent *team.Joining
+	// Shell says that it is a background shell.
+	Shell *registry.Shell
+	// Transcript has its output kept raw too, see [swarm.Spec.Transcript].
+	Transcript bool
+	// OutputLimit is how many bytes of output to keep; 0: that of the host's
+	// [Options].
+	OutputLimit int64
+	// Warn is told what the user should know; nil: nobody.
+	Warn func(worker.Warning)
+	// Placed is told the directory that the worker will run in, before it is
+	// started; nil: nobody.
+	Placed func(dir string)
+}
+
+// WorkspaceRequest says what workspace to make.
+type WorkspaceRequest struct {
+	// Plugin is the name of the workspace plugin, such as "worktree".
+	Plugin string
+	// Branch and Parent are as in [swarm.WorkspaceSpec]. A relative Parent is
+	// relative to the parent of the base.
+	Branch, Parent string
+}
+
+// Limits of what a spawn waits for when nobody ends it before.
+const (
+	startLimit     = 2 * time.Minute
+	workspaceLimit = 10 * time.Minute
+	undoLimit      = 30 * time.Second
+)
+
+// Spawn starts a worker and returns it running. On any error nothing is left of
+// what was made, and the error says the first cause. A taken name is
+// [worker.ErrExists]; a request that can't be carried out is [swarm.ErrInvalidSpec].
+func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err error) {
+	p, err := s.plan(req)
+	if err != nil {
+		return worker.Worker{}, err
+	}
+	s.startAheadFor(p)
+	reg, err := s.opts.Store.Writing(ctx)
+	if err != nil {
+		return worker.Worker{}, err
+	}
+	if req.Shell != nil && req.Owner != nil {
+		shell := *req.Shell
+		shell.Acts = s.opts.Callers.ActsFor(ctx, *req.Owner)
+		p.rec.Shell = &shell
+	}
+	if err := s.startPlugins(ctx, reg, p); err != nil {
+		return worker.Worker{}, err
+	}
+	// Whoever finds the record while its lock is free knows that this process
+	// is gone.
+	unlock, err := s.opts.Dir.Lock(ctx, p.rec.ID)
+	if err != nil {
+		return worker.Worker{}, err
+	}
+	defer unlock()
+
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	beside.Go(func() {
+		s.opts.History.Reconcile(ctx, reg, func(id string) bool { return id == p.rec.ID })
+	})
+	var done undo
+	defer func() { err = done.onError(ctx, s.opts.Logger, err) }()
+	if err := s.make(ctx, reg, p, &done); err != nil {
+		return worker.Worker{}, err
+	}
+	if p.warning != "" && req.Warn != nil {
+		req.Warn(worker.Warning{Text: p.warning})
+	}
+	w := worker.Of(p.rec)
+	w.Apply(p.status)
+	// What was started, even if it has ended by now.
+	w.PID = p.status.Status.PID
+	return w, nil
+}
+
+// make carries out a plan. What it has made is in done.
+func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, done *undo) error {
+	rec := &p.rec
+	err := reg.Change(ctx, p.enter)
+	if errors.Is(err, registry.ErrExists) {
+		return worker.Exists(rec.Name)
+	}
+	if err != nil {
+		return err
+	}
+	done.add("record", func(ctx context.Context) error {
+		return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+			return putBack(ctx, tx, rec, p.place, p.replaces)
+		})
+	})
+
+	if err := s.opts.Dir.MakeRunDir(rec.ID); err != nil {
+		return err
+	}
+	done.add("run directory", func(context.Context) error { return os.RemoveAll(s.opts.Dir.RunDir(rec.ID)) })
+
+	if p.makesWorkspace() {
+		if err := s.makeWorkspace(ctx, p, done); err != nil {
+			return err
+		}
+		err := reg.Edit(ctx, rec.ID, func(r *registry.Record) {
+			r.Workspace, r.Dir, r.Step = rec.Workspace, rec.Dir, registry.StepBackend
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.opts.Dir.WriteWorkerFile(rec); err != nil {
+		return err
+	}
+	if p.placed != nil {
+		p.placed(rec.Dir)
+	}
+	if err := s.start(ctx, p, done); err != nil {
+		return err
+	}
+	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		err := tx.Update(ctx, rec.ID, func(r *registry.Record) error {
+			rec.State, rec.Step, rec.Replaces = registry.Running, "", nil
+			r.State, r.Step, r.Handle, r.Replaces = rec.State, rec.Step, rec.Handle, nil
+			if p.status.Err == nil {
+				r.PID, r.Started, r.Place = p.status.Status.PID, p.status.Status.Started, p.status.Status.Where
+				rec.Place = r.Place
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(succeed(ctx, tx, rec, p.replaces), team.WorkerRuns(ctx, tx, rec)); err != nil {
+			return err
+		}
+		_, err = tx.Append(ctx, history.SpawnedEvent(rec, p.status.Status))
+		return err
+	})
+}
+
+func (s *Spawner) makeWorkspace(ctx context.Context, p *plan, done *undo) error {
+	ctx, cancel := context.WithTimeout(ctx, workspaceLimit)
+	defer cancel()
+	rec := &p.rec
+	spec := backend.WorkspaceSpec(rec)
+	stop := s.opts.Plugins.TellWait("waiting for the worktree of '%s'; another process may be using the repository", rec.Name)
+	ref, err := p.maker.Workspace.Create(ctx, spec)
+	stop()
+	if err != nil {
+		if unfinished(ctx, err) {
+			done.add("workspace", func(ctx context.Context) error { return s.removeUnrecorded(ctx, p, spec) })
+		}
+		return err
+	}
+	rec.Workspace, rec.Dir = &ref, dirIn(rec.Ask, &ref)
+	done.add("workspace", func(ctx context.Context) error { return s.opts.Plugins.UndoWorkspace(ctx, p.workspace, ref) })
+	return checkWithin(ref.Path, rec.Dir)
+}
+
+// start has the backend start the worker and looks at it once.
+func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	rec := &p.rec
+	local, err := s.opts.Plugins.Local(p.owner, rec.ID)
+	if err != nil {
+		return err
+	}
+	if local != nil {
+		local.HostEnv = s.workerHostEnv(rec)
+	}
+	rec.Handle, err = p.owner.Backend.Spawn(ctx, swarm.Spec{
+		ID: rec.ID, Name: rec.Name, Command: p.command(), Dir: rec.Dir,
+		Env: s.workerEnv(rec, p.owner.Local, p.token), Tags: rec.Tags, Options: rec.Options,
+		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Transcript: p.transcript, Stdin: rec.Stdin, Restart: rec.Restart,
+		Owner: ownerFor(p.owner, rec.Owner), Local: local,
+	})
+	if err != nil {
+		if unfinished(ctx, err) {
+			done.add("worker", func(ctx context.Context) error { return s.endUnrecorded(ctx, p) })
+		}
+		return s.startError(ctx, p, err)
+	}
+	done.add("worker", func(ctx context.Context) error { return s.endMade(ctx, p.owner, rec.Handle) })
+	results, err := p.owner.Backend.StatusBatch(ctx, []swarm.Handle{rec.Handle})
+	if err == nil && len(results) == 1 {
+		p.status = results[0]
+	} else {
+		p.status = swarm.StatusResult{Err: fmt.Errorf("the status of the new worker: %w", err)}
+	}
+	return nil
+}
+
+// unfinished reports whether a call failed because its plugin ended in it or was
+// given up. Only then it may have left something behind.
+func unfinished(ctx context.Context, err error) bool {
+	return errors.Is(err, plugin.ErrPluginGone) || ctx.Err() != nil
+}
+
+// startError says when it was the host that gave up.
+func (s *Spawner) startError(ctx context.Context, p *plan, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: backend '%s' did not start the worker within %s", swarm.ErrUnavailable, p.rec.Backend, startLimit)
+	}
+	return err
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Profiles returns the profiles of this user, see [display.Reader.Profiles].
@@ -19,6 +20,11 @@ func (h *Host) Profiles() (*profile.Set, error) { return h.display().Profiles() 
 // Peek returns what a worker showed last, see [display.Reader.Peek].
 func (h *Host) Peek(ctx context.Context, name string, lines int) (Peek, error) {
 	return h.display().Peek(ctx, name, lines)
+}
+
+// Logs calls each for every piece of output of one worker, see [display.Reader.Logs].
+func (h *Host) Logs(ctx context.Context, name string, o swarm.OutputOptions, each func(swarm.Output) error) error {
+	return h.display().Logs(ctx, name, o, each)
 }
 
 // Explain tells how a profile reads a worker's screen, see [display.Reader.Explain].

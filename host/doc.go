@@ -1,7 +1,6 @@
 // Package host is the core of swarm: it keeps the registry of workers, finds the
 // backend that owns each of them, and routes what is asked for to it. All backends are
-// plugins. It names one only where a record does not say which plugin is meant, and where
-// a worker's terminal matters.
+// plugins. It names one only where a record does not say which plugin made a workspace.
 //
 // # Use
 //
@@ -45,10 +44,14 @@
 //
 // # Rooms
 //
-// The verbs build on packages of their own: host/statedir has paths, locks and run
-// directories, host/store opens the registry, host/caller identifies the caller,
-// host/backend talks to plugins, and host/pluginadmin installs and lists them. They do not
-// know the Host.
+// The verbs are carried out in packages of their own, which do not know the Host; rooms.go
+// says what each is told. host/worker has the words that all of them share, host/statedir the
+// paths, locks and run directories, host/store the registry; host/caller finds out who
+// calls, and host/backend talks to plugins. host/spawn starts workers, host/kill ends them,
+// host/input gives them input, host/display reads what they show, and host/courier tells
+// agents what is waiting for them. host/history writes down what happens, host/watch and
+// host/liveness find out what nobody has reported, host/doctor finds what is damaged, and
+// host/pluginadmin installs and lists plugins.
 //
 // The package is imported by cmd/swarm, cmd/swarm-mcp, cmd/internal/setup and by set,
 // agent, shell, tool and mcp below it. It imports shared/swarm, shared/plugin,

@@ -41,8 +41,8 @@ func (h *Host) mayEnd(ctx context.Context, recs ...registry.Record) error {
 	})
 }
 
-// ledFrom returns the names of the teams whose leaders live in one of the workers. A
-// record that can't be read must not stand between a user and a kill.
+// ledFrom returns the names of the teams whose leaders live in one of the workers.
+// Teams that can't be read must not stand between a user and a kill.
 func (h *Host) ledFrom(ctx context.Context, recs []registry.Record) (names []string) {
 	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		teams, _, err := tx.Teams(ctx)

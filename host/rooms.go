@@ -1,11 +1,14 @@
 package host
 
 import (
+	"context"
+
 	"github.com/swarmhost/swarm/host/courier"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/input"
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/watch"
 )
 
 // Each room is told here what it needs of the host.
@@ -53,5 +56,19 @@ func (h *Host) spawner() *spawn.Spawner {
 		Callers: h.callers(), Killer: h.killer(), Logger: h.log, Env: h.opts.Env, Executable: h.opts.Executable,
 		Kill: policy, OutputLimit: h.opts.OutputLimit, DefaultWorkspace: defaultWorkspace,
 		Find: h.chooseNamed, Observe: h.observe, MayEnd: h.mayEnd, Inside: h.callerAmong, Wake: h.Wake,
+	})
+}
+
+// watcher returns the room that looks after workers.
+func (h *Host) watcher() *watch.Watcher {
+	return watch.New(watch.Options{
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Logger: h.log,
+		Settle:     h.settled,
+		Kill:       h.killDisowned,
+		SweepTeams: func(ctx context.Context) ([]string, error) { return h.SweepTeam(ctx, "") },
+		TeamsLive:  h.liveness().Any,
+		Wake:       func(ctx context.Context) { h.Wake(ctx, "") },
+		Profiled:   h.display().Profiled,
+		TellStates: h.display().Tell,
 	})
 }

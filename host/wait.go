@@ -62,7 +62,7 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Wo
 			h.remember(ctx, &w)
 			tell(w)
 		case StatusUnknown:
-			// Out of time is no answer.
+			// A timeout says nothing about the worker.
 			if !display.NearlyOver(ctx) {
 				h.remember(ctx, &w)
 				tell(w)

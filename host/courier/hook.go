@@ -89,7 +89,7 @@ func claimAfter(last hookstate.Claim, e HookEvent, at caller.Hook, now time.Time
 
 // TakeNews returns one line that tells the agent of a worker what is waiting for it and
 // how to get it, and records that this was brought to it by how. It returns "" if
-// nothing is waiting that was not brought before, or if the worker is no member of a
+// nothing is waiting that was not brought before, or if the worker belongs to no
 // team. The agent of a worker is its agent, the leader of a team, or both.
 //
 // The line has counts and fixed words, and nothing that another member wrote. Of several

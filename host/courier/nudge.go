@@ -130,7 +130,7 @@ type inputTerminal struct {
 
 func (t *inputTerminal) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
 	out, err := t.Terminal.Input(ctx, in)
-	// What can't be given now was not given, if it is the backend that says so.
+	// An input that the backend says can't be given now was not given.
 	refused := errors.Is(err, swarm.ErrUnavailable) && !errors.Is(err, plugin.ErrPluginGone) && ctx.Err() == nil
 	t.given, t.entered = t.given || !refused, t.entered || in.Enter
 	return out, err

@@ -79,7 +79,7 @@ func (o *Office) sleeping(ctx context.Context, teamName string) (all []sleeper, 
 				}
 				rec, err := tx.Get(ctx, worker)
 				if errors.Is(err, registry.ErrNotFound) {
-					continue // a person, or a former member
+					continue // a person, or somebody who has left the team
 				}
 				if err != nil {
 					return err

@@ -29,8 +29,8 @@ func followReady(ctx context.Context, p *backend.Peer, handle swarm.Handle, r Re
 	screen := p.Has(swarm.CapScreen)
 	var written func([]string) bool
 	if r.Pattern != nil || !screen {
-		// The known patterns are for programs that draw screens, whose single lines of
-		// output say little. A pattern of the caller may be meant for either.
+		// The programs that the patterns are for draw screens, of which single lines
+		// of output say little. A pattern of the caller may mean either.
 		written = r.ready
 	}
 	if !screen {

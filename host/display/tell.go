@@ -81,8 +81,8 @@ func stateEvent(s *worker.AgentState, now time.Time) (kind history.Kind, text st
 }
 
 // TellOfLoop writes into the history what the loop of a ralph worker tells, such as
-// [history.Blocked]. The id is the worker's. What the last event of these kinds says
-// already is not written again.
+// [history.Blocked]. The id is the worker's. It writes nothing if the last event of
+// these kinds says the same.
 func TellOfLoop(ctx context.Context, tx *registry.Tx, id string, kind history.Kind, text string) error {
 	rec, err := tx.Get(ctx, id)
 	if err != nil {

@@ -42,9 +42,9 @@ type CleanOutcome struct {
 	WorkspaceRemoved bool
 }
 
-// Clean removes what is left of stopped workers: workspace, run directory,
+// Clean removes what stopped workers have left: workspace, run directory,
 // record. With All or Tag it passes over workers that run; a running worker that
-// is named is an [worker.ErrRunning] in its outcome. An unknown name is an
+// is named is a [worker.ErrRunning] in its outcome. An unknown name is a
 // [store.ErrNotFound], and nothing was touched then, nor if one of them is of a team that
 // the caller does not lead.
 func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanRequest) ([]CleanOutcome, error) {
@@ -108,7 +108,7 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 	return told, nil
 }
 
-// cleanOne removes what is left of one worker that has ended.
+// cleanOne removes what one worker that has ended left.
 func (k *Killer) cleanOne(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
 	if err := k.cleanLocked(ctx, rec, req, out); err != nil {
 		out.Err = fmt.Errorf("cannot clean worker '%s': %w", rec.Name, err)
@@ -123,7 +123,7 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 	defer unlock()
 	reg, now, err := k.recordCleaned(ctx, rec, out.Worker)
 	if errors.Is(err, registry.ErrFull) {
-		// What is removed anyway may be what fills the disk.
+		// The output, which is removed anyway, may fill the disk.
 		if err = k.opts.Dir.DropOutput(rec.ID); err == nil {
 			reg, now, err = k.recordCleaned(ctx, rec, out.Worker)
 		}

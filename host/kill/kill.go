@@ -67,7 +67,7 @@ type Event struct {
 
 // Outcome says what came of the kill of one worker.
 type Outcome struct {
-	// Worker is as it is now.
+	// Worker is the worker after the kill.
 	Worker worker.Worker
 	// Result says what the backend did. It is zero if the worker had been
 	// stopped before.
@@ -83,11 +83,10 @@ type Outcome struct {
 	WorkspaceRemoved bool
 }
 
-// Kill ends the selected workers, all at the same time. An unknown name is an
+// Kill ends the selected workers, all at the same time. An unknown name is a
 // [store.ErrNotFound], and nothing was touched then, nor if one of them is of a team that
-// the caller does not lead. Whatever happens to one worker
-// afterwards is in its outcome and does not stop the others; outcomes are in the
-// order of the selection.
+// the caller does not lead. Whatever happens to one worker afterwards is in its outcome
+// and does not stop the others; outcomes are in the order of the selection.
 func (k *Killer) Kill(ctx context.Context, sel worker.Selection, req Request) ([]Outcome, error) {
 	if req.Signal != "" {
 		name, err := swarm.ParseSignal(req.Signal)
@@ -109,7 +108,7 @@ func (k *Killer) Kill(ctx context.Context, sel worker.Selection, req Request) ([
 		return nil, err
 	}
 	c := k.begin(req, recs)
-	// Who answers for the workers of a registry that can't be read in parts.
+	// Nobody else answers for workers whose records can't be read.
 	for _, w := range warnings {
 		c.warn(worker.Warning{Text: w})
 	}
@@ -216,7 +215,7 @@ func (k *killing) run(ctx context.Context) {
 	defer beside.Wait()
 	defer k.telling.Wait()
 	asking.Go(func() {
-		// Who waits for a locked database can't be called back.
+		// A wait for a locked database can't be broken off.
 		goOn := sync.OnceFunc(func() { close(k.requested) })
 		late := time.AfterFunc(requestLimit, goOn)
 		defer late.Stop()

@@ -22,7 +22,7 @@ import (
 // record writes down what came of a batch of workers, in one transaction, sees
 // to their workspaces, and reports them.
 func (k *killing) record(ctx context.Context, batch []killed) {
-	// The end is recorded even if the caller is gone by now.
+	// The workers have ended, even if the caller is gone by now.
 	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 	failed := k.commit(rctx, batch)
@@ -216,7 +216,7 @@ func (k *killing) requestUnseen(ctx context.Context, p *backend.Peer, recs []reg
 			running = append(running, r)
 		}
 	}
-	// A call that waits for a locked database can't be interrupted.
+	// A wait for a locked database can't be broken off.
 	told := make(chan struct{})
 	k.telling.Go(func() {
 		defer close(told)
@@ -259,7 +259,7 @@ func (k *killing) tellRequests(ctx context.Context, recs []registry.Record) {
 	k.warnIf(err, "the history can't be written")
 }
 
-// survivorsError says what is left of a worker after a kill.
+// survivorsError names the processes of a worker that survived a kill.
 type survivorsError struct {
 	name      string
 	survivors []swarm.Process

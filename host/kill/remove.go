@@ -25,7 +25,7 @@ func (k *killing) removeAll(ctx context.Context, rec registry.Record, out *Outco
 }
 
 // removeLoop removes the state of a ralph worker's loop, so that a worker of this
-// name begins anew. What goes wrong is a warning.
+// name begins anew. An error becomes a warning.
 func (k *killing) removeLoop(ctx context.Context, rec registry.Record, out *Outcome) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()

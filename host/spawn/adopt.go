@@ -32,7 +32,7 @@ type AdoptRequest struct {
 
 // AdoptOutcome says what came of one worker.
 type AdoptOutcome struct {
-	// Worker is as it is now.
+	// Worker is the worker after the call.
 	Worker worker.Worker
 	// Known says that it was in the registry before.
 	Known bool
@@ -49,9 +49,9 @@ const MaxListWarnings = 20
 // Adopt enters workers into the registry that a backend finds in its engine and that
 // were spawned by another host. From then on they are as if they had been spawned
 // here; those who had them before have them as well. A worker that is known already
-// stays as it is, and one whose name is taken here is an [worker.ErrExists] in its outcome.
+// is left alone, and one whose name is taken here is a [worker.ErrExists] in its outcome.
 //
-// A name that the engine does not know is an [store.ErrNotFound], and nothing was adopted
+// A name that the engine does not know is a [store.ErrNotFound], and nothing was adopted
 // then. Workers that the backend can't tell enough of are left out, with a warning.
 // Outcomes are in the order of Names, else in that of the workers' creation.
 func (s *Spawner) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, []worker.Warning, error) {
@@ -190,8 +190,8 @@ func (e *notListedError) Error() string {
 }
 func (e *notListedError) Is(target error) bool { return target == store.ErrNotFound }
 
-// adoptedRecord returns the record of a worker that somebody else has spawned. What
-// only that host knew, such as how long to keep its record, is as by default.
+// adoptedRecord returns the record of a worker that somebody else has spawned. Facts
+// that only that host knew, such as how long to keep its record, get their defaults.
 func (s *Spawner) adoptedRecord(e catalog.Entry, l swarm.Listed) registry.Record {
 	spec := l.Spec
 	rec := registry.Record{

@@ -18,7 +18,7 @@ import (
 const recoverLimit = 10 * time.Second
 
 // Recover settles all interrupted spawns of a backend that was started
-// for another reason. What can't be settled now is left to the next one.
+// for another reason. A spawn that can't be settled now is left to the next call.
 func (s *Spawner) Recover(ctx context.Context, reg *registry.Registry, p *backend.Peer, backend string) {
 	ctx, cancel := context.WithTimeout(ctx, recoverLimit)
 	defer cancel()

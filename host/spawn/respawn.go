@@ -42,9 +42,9 @@ type RespawnRequest struct {
 	// respawn of the worker that the caller itself runs in; the worker's id is
 	// added. It must begin when its stdin ends.
 	Helper []string
-	// Answer is called if the caller runs in the worker, which goes on as it is
-	// until Answer has returned. What has to be said must be written by then, since
-	// Respawn may never return.
+	// Answer is called if the caller runs in the worker, which goes on until Answer
+	// has returned. The caller must have written its answer by then, since Respawn may
+	// never return.
 	Answer func(worker.Worker)
 }
 
@@ -53,8 +53,8 @@ type RespawnRequest struct {
 // again if it is gone. It is killed before if it runs. The name stays, the id is
 // new, and the history links both.
 //
-// What can be found out before is found out before the worker is touched. If it
-// can't be started then, its old record stays: that of a worker that has ended.
+// Respawn checks all that it can before it touches the worker. If the worker can't be
+// started then, its old record stays, as one of a worker that has ended.
 func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) (worker.Worker, error) {
 	recs, _, err := s.opts.Find(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
@@ -266,8 +266,8 @@ func (r *respawning) mark(ctx context.Context, step string) error {
 	}))
 }
 
-// find reads the present state of the old record. The record of a worker with a short
-// retention may have been removed with its end or soon after.
+// find looks what became of the old record. The record of a worker that is kept for a
+// time only may have gone with its end or soon after.
 func (r *respawning) find(ctx context.Context) error {
 	now, err := r.reg.Get(ctx, r.old.ID)
 	switch {

@@ -110,8 +110,8 @@ func sameWorkspace(now, before *registry.WorkspaceAsk) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// adopt records the end of the worker that this one replaces: now is its last state,
-// replaces its record, or nil if that is gone.
+// adopt takes note of what became of the worker whose place this one takes: now is its
+// last record, replaces its record in the registry, nil if that is gone.
 func (p *plan) adopt(now registry.Record, replaces *registry.Record) {
 	p.replaces = replaces
 	if p.former != nil {

@@ -40,20 +40,20 @@ type Request struct {
 	Options map[string]string
 	// Workspace asks for a directory made for this worker; nil: none.
 	Workspace *WorkspaceRequest
-	// Kill is its kill policy; nil: that of the host's [Options].
+	// Kill is its kill policy; nil: that of [Options].
 	Kill *swarm.KillOptions
 	// Retain is its retention policy: "until-clean", "none", or a duration that
 	// the record stays after the end; empty: "until-clean".
 	Retain string
 	// Project is the path of the config file that declares it; empty: none.
 	Project string
-	// Stdin keeps its standard input open, for [Host.Send].
+	// Stdin keeps its standard input open, for input.
 	Stdin bool
 	// Restart is its restart policy; the zero value: none.
 	Restart swarm.Restart
 	// Owner is the process at whose end it is killed; nil: nobody.
 	Owner *swarm.Owner
-	// Profile is the name of its profile, see [Host.Profiles], or "none"; empty: that
+	// Profile is the name of its profile, see [profile.Set], or "none"; empty: that
 	// of its command.
 	Profile string
 	// Ralph says that its main process is a ralph loop.
@@ -138,12 +138,12 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 	}
 	w := worker.Of(p.rec)
 	w.Apply(p.status)
-	// What was started, even if it has ended by now.
+	// The process that was started, even if it has ended by now.
 	w.PID = p.status.Status.PID
 	return w, nil
 }
 
-// make carries out a plan. What it has made is in done.
+// make carries out a plan, and adds to done how to undo each of its steps.
 func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, done *undo) error {
 	rec := &p.rec
 	err := reg.Change(ctx, p.enter)

@@ -25,9 +25,9 @@ func (u *undo) add(what string, f func(context.Context) error) {
 	u.steps = append(u.steps, undoStep{what, f})
 }
 
-// onError undoes everything, newest first, if err is not nil, and returns err. It does so
-// even if ctx is over. A step that can't be undone is reported after the cause, and the
-// earlier steps are kept then, so that they are not forgotten.
+// onError undoes everything, newest first, if err is not nil, and returns err.
+// It does so even if ctx is over. A step that can't be undone is named after
+// the cause; the steps before it stay then, so that they are not forgotten.
 func (u *undo) onError(ctx context.Context, log hclog.Logger, err error) error {
 	if err == nil {
 		return nil

@@ -33,7 +33,7 @@ func (e *AmbiguousNameError) Is(target error) bool { return target == ErrNotFoun
 
 // ByAgent returns the names with the worker of an agent in place of each that no worker
 // has and the agent does. Several such agents are an [AmbiguousNameError]. A name of
-// neither stays as it is.
+// neither is returned unchanged.
 func (s *Store) ByAgent(ctx context.Context, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return names, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// WorkerUnmade undoes a [Join], or a [Rejoin], in the change that takes the record back. former is the id of
-// the worker that it was to replace; empty: none.
+// WorkerUnmade undoes a [Join], or a [Rejoin], in the change that takes the record back.
+// former is the id of the worker that it was to replace; empty: none.
 func WorkerUnmade(ctx context.Context, tx *registry.Tx, rec *registry.Record, former, reason string) error {
 	now := time.Now()
 	if former != "" {
@@ -60,7 +60,7 @@ func WorkerCleaned(ctx context.Context, tx *registry.Tx, rec *registry.Record) e
 	return registry.IgnoreNotFound(err)
 }
 
-// MayRestart refuses to start the worker of an agent again that is none any more.
+// MayRestart refuses to start the worker of an agent again that has been terminated.
 func MayRestart(ctx context.Context, tx *registry.Tx, rec *registry.Record) error {
 	if rec.Agent == "" {
 		return nil

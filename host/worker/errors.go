@@ -9,8 +9,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// The errors of verbs on workers. Those of the contract, such as
-// [swarm.ErrInvalidSpec], come through as they are.
+// The errors of verbs on workers. Errors of the contract, such as
+// [swarm.ErrInvalidSpec], come through unchanged.
 var (
 	// ErrExists: a worker of that name is in the registry, running or not.
 	ErrExists = errors.New("worker already exists")

@@ -18,8 +18,8 @@ const (
 	StatusRunning Status = "running"
 	// StatusStopped: nothing of it is left.
 	StatusStopped Status = "stopped"
-	// StatusLost: its keeper is gone and its exit will never be known. What is
-	// alive of it nevertheless is in Worker.Survivors.
+	// StatusLost: its shim is gone and its exit will never be known. Its processes that
+	// are still alive are in Worker.Survivors.
 	StatusLost Status = "lost"
 	// StatusUnknown: its backend can't be asked; Worker.Reason says why.
 	StatusUnknown Status = "unknown"

@@ -1,0 +1,131 @@
+package host
+
+import (
+	"context"
+	"errors"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Spawn starts a worker and returns it running, see [spawn.Spawner.Spawn].
+func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (Worker, error) {
+	return h.spawner().Spawn(ctx, req)
+}
+
+// Respawn starts a worker again as it was spawned, see [spawn.Spawner.Respawn].
+func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Worker, error) {
+	return h.spawner().Respawn(ctx, name, req)
+}
+
+// Adopt enters workers into the registry that a backend finds in its engine, see
+// [spawn.Spawner.Adopt].
+func (h *Host) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, []Warning, error) {
+	return h.spawner().Adopt(ctx, req)
+}
+
+// Settled returns a worker as it is once the spawn of it, if one is under way in
+// another process, is over. A worker whose spawn failed is an [ErrNotFound], as
+// one that never was.
+func (h *Host) Settled(ctx context.Context, name string) (Worker, error) {
+	recs, _, err := h.chooseNamed(ctx, Selection{Names: []string{name}})
+	if err != nil {
+		return Worker{}, err
+	}
+	rec := recs[0]
+	if rec.State == registry.Starting {
+		if rec, err = h.spawner().Settled(ctx, rec); err != nil {
+			return Worker{}, err
+		}
+	}
+	return h.observe(ctx, []registry.Record{rec})[0], nil
+}
+
+// settled returns the record of a worker that was starting once its spawn is over.
+func (h *Host) settled(ctx context.Context, rec registry.Record) (registry.Record, error) {
+	return h.spawner().Settled(ctx, rec)
+}
+
+// CheckName says why a worker can't have that name; nil: it can.
+func CheckName(name string) error { return spawn.CheckName(name) }
+
+// OwnerOf names a process of this machine as the owner of workers: when it ends,
+// they are killed.
+func OwnerOf(pid int) (swarm.Owner, error) { return spawn.OwnerOf(pid) }
+
+// RunsHere reports whether a backend runs its workers on this machine.
+func (h *Host) RunsHere(ctx context.Context, name string) (here bool, err error) {
+	e, err := h.catalog.Find(name)
+	if err != nil {
+		return false, err
+	}
+	err = h.plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
+		here = p.Local
+		return nil
+	})
+	return here, err
+}
+
+// Kill ends the selected workers, see [kill.Killer.Kill].
+func (h *Host) Kill(ctx context.Context, sel Selection, req KillRequest) ([]KillOutcome, error) {
+	return h.killer().Kill(ctx, sel, req)
+}
+
+// Clean removes what stopped workers have left, see [kill.Killer.Clean].
+func (h *Host) Clean(ctx context.Context, sel Selection, req CleanRequest) ([]CleanOutcome, error) {
+	return h.killer().Clean(ctx, sel, req)
+}
+
+// Send gives an input to the selected workers, see [input.Sender.Send].
+func (h *Host) Send(ctx context.Context, sel Selection, in swarm.Input) ([]SendOutcome, error) {
+	return h.input().Send(ctx, sel, in)
+}
+
+// Deliver gives a text to the selected workers, see [input.Sender.Deliver].
+func (h *Host) Deliver(ctx context.Context, sel Selection, req DeliverRequest) ([]SendOutcome, error) {
+	return h.input().Deliver(ctx, sel, req)
+}
+
+// Answer picks a choice of the dialog that a worker's agent shows, see
+// [input.Sender.Answer].
+func (h *Host) Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error) {
+	return h.input().Answer(ctx, name, choice, question)
+}
+
+// Signal sends a running worker a signal that is not meant to end it, see
+// [input.Sender.Signal].
+func (h *Host) Signal(ctx context.Context, name string, req SignalRequest) (Worker, error) {
+	return h.input().Signal(ctx, name, req)
+}
+
+// Attach returns the program that connects a person's terminal with a running worker,
+// see [input.Sender.Attach].
+func (h *Host) Attach(ctx context.Context, name string) (swarm.Attachment, error) {
+	return h.input().Attach(ctx, name)
+}
+
+// Collect does once what [Host.Watch] does as it goes, see [watch.Watcher.Collect].
+func (h *Host) Collect(ctx context.Context) (watch.Collected, error) { return h.watcher().Collect(ctx) }
+
+// Watch records the ends of workers as they happen, see [watch.Watcher.Watch].
+func (h *Host) Watch(ctx context.Context, req watch.Request) error {
+	return h.watcher().Watch(ctx, req)
+}
+
+// killDisowned kills a worker whose owner has ended. It returns nil for one that is gone.
+func (h *Host) killDisowned(ctx context.Context, r registry.Record) (killed bool, err error) {
+	outs, err := h.Kill(ctx, Selection{Names: []string{r.ID}}, KillRequest{Allowed: true})
+	for _, out := range outs {
+		if err = out.Err; err == nil && !out.Result.AlreadyEnded {
+			killed = true
+		}
+	}
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return killed, err
+}

@@ -36,7 +36,7 @@ examples: ## build, test and use the plugins in docs/examples, as their authors 
 	@.ci/examples bin
 
 test: ## install what is missing, then run all tests with the race detector
-	@.ci/setup git tmux cc less vim jq bash
+	@.ci/setup git tmux cc less vim jq bash mandoc
 	@skips=$$(mktemp) && trap 'rm -f "$$skips"' EXIT && export SWARM_TEST_SKIPS="$$skips"; \
 	  echo "CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 40m ./..."; \
 	  CGO_ENABLED=1 $(GO) test -race -tags $(TAGS) -timeout 40m ./...; code=$$?; sort -u "$$skips"; exit $$code

@@ -23,6 +23,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/task"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/team"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/tool"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/topics"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
@@ -37,6 +38,7 @@ const (
 	groupTeams   = "teams"
 	groupTools   = "tools"
 	groupSystem  = "system"
+	groupTopics  = "topics"
 )
 
 // verbs are the commands of swarm, in the order of their use.
@@ -84,13 +86,24 @@ func verbs() []verb {
 		{"plugin", groupSystem, plugin.New},
 		{"doctor", groupSystem, system.NewDoctor},
 		{"completion", groupSystem, system.NewCompletion},
+		{"man", groupSystem, withTree(system.NewMan)},
 		{"version", groupSystem, system.NewVersion},
+		{"selection", groupTopics, topic(topics.Selection)},
+		{"exit-codes", groupTopics, topic(topics.ExitCodes)},
+		{"environment", groupTopics, topic(topics.Environment)},
+		{"worktrees", groupTopics, topic(topics.Worktrees)},
+		{"files", groupTopics, topic(topics.Files)},
 	}
 }
 
 type verb struct {
 	name, group string
 	make        func(*app.App) *cobra.Command
+}
+
+// topic makes a page of the help.
+func topic(t topics.Topic) func(*app.App) *cobra.Command {
+	return func(*app.App) *cobra.Command { return t.Command() }
 }
 
 // withTree makes a verb that needs the tree of all commands.
@@ -164,6 +177,7 @@ when it ends one, no process of it remains.`,
 		&cobra.Group{ID: groupTeams, Title: "Teams of agents:"},
 		&cobra.Group{ID: groupTools, Title: "Tools for agents:"},
 		&cobra.Group{ID: groupSystem, Title: "Setup:"},
+		&cobra.Group{ID: groupTopics, Title: "Topics:"},
 	)
 	root.SetHelpCommand(newHelp())
 	root.SetHelpFunc(helpFor(a, root.HelpFunc()))
@@ -173,8 +187,8 @@ when it ends one, no process of it remains.`,
 // newHelp is cobra's help command, but a word that names no command is an error.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
-		Use:     "help [COMMAND...]",
-		Short:   "Show the help of a command",
+		Use:     "help [COMMAND...|TOPIC]",
+		Short:   "Show the help of a command or topic",
 		GroupID: groupSystem,
 		Args:    cobra.ArbitraryArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -184,7 +198,7 @@ func newHelp() *cobra.Command {
 			}
 			var names []string
 			for _, sub := range at.Commands() {
-				if sub.IsAvailableCommand() {
+				if sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
 					names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
 				}
 			}
@@ -227,7 +241,7 @@ Examples:
 {{- range $group := .Groups}}
 
 {{.Title}}
-{{- range $.Commands}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
+{{- range $.Commands}}{{if and (eq .GroupID $group.ID) (or .IsAvailableCommand .IsAdditionalHelpTopicCommand)}}
   {{rpad .Name .NamePadding}} {{.Short}}
 {{- end}}{{end}}{{end}}
 {{- if not .AllChildCommandsHaveGroup}}

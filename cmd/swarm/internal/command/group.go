@@ -141,7 +141,7 @@ var foreignSubverbs = map[string][]string{
 func suggestVerb(cmd *cobra.Command, word string) string {
 	var names []string
 	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() {
+		if sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
 			names = append(names, sub.Name())
 			names = append(names, sub.Aliases...)
 		}

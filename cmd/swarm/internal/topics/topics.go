@@ -1,0 +1,133 @@
+// Package topics holds the pages of the help that are about more than one command. A
+// topic is a command that does nothing: 'swarm help TOPIC' prints its text.
+package topics
+
+import "github.com/spf13/cobra"
+
+// Topic is one page.
+type Topic struct{ name, short, text string }
+
+// The topics, named for what they are about.
+var (
+	Selection   = Topic{"selection", "How commands choose workers", selection}
+	ExitCodes   = Topic{"exit-codes", "What the exit codes mean", exitCodes}
+	Environment = Topic{"environment", "Variables that swarm reads and sets", environment}
+	Worktrees   = Topic{"worktrees", "Where worktrees are, and when they are removed", worktrees}
+	Files       = Topic{"files", "The state directory and the config files", files}
+)
+
+// Command returns the topic as a command for the help.
+func (t Topic) Command() *cobra.Command {
+	return &cobra.Command{Use: t.name, Short: t.short, Long: t.text}
+}
+
+const selection = `Commands that work on workers that exist choose them in one of three ways:
+
+  NAME...     by name, or by the full id that 'swarm ls --json' shows
+  --all       all workers
+  --tag TAG   the workers with this tag
+
+They exclude each other. If no worker has one of the names, that is an error and nothing
+is done. --all and --tag that match no worker are no error, so a script may say
+'swarm kill --all' at any time.
+
+Each selected worker is dealt with by itself: if one fails, the others are still done,
+the error names the one that failed, and the exit code is 1.
+
+Names have letters, digits, dots, dashes and underscores, and at most 64 characters. A
+name is free again when its worker has been removed with 'swarm clean'.
+
+'swarm ls --format names' prints names for other programs, and --json prints everything.
+`
+
+const exitCodes = `Every command exits with one of these:
+
+  0     done
+  1     an error; stderr says which, after "swarm: error:"
+  2     wrong usage; nothing was done
+  130   ended by Ctrl-C; 143: ended by SIGTERM
+
+Some commands answer with their exit code:
+
+  status       0 running, 1 ended, 2 no such worker, 3 anything else
+  wait         one worker: its own code; 128+N if signal N ended it; 125 if its exit
+               can't be known. Several: 0 if all exited with 0, else 1.
+               124 if --timeout is over
+  inbox wait   0 a message has come, 124 if the time is over
+  tool call    0 the answer says success, 1 it does not, 2 the input was wrong
+  doctor       0 all is well, 1 something was found
+  config check, plugin check, plugin verify
+               0 nothing was found, 1 something was found
+
+The exit code of a worker is always the real one, also long after its end and if nobody
+watched. If it can't be known, the worker is "lost".
+`
+
+const environment = `Variables that swarm reads:
+
+  SWARM_DIR         the state directory, an absolute path (default: ~/.swarm)
+  SWARM_LOG         what to log on stderr: trace, debug, info, warn, error (default: off)
+  NO_COLOR          if it is set, nothing is printed in colour
+  XDG_CONFIG_HOME   where swarm/config.toml is (default: ~/.config)
+  TMUX_TMPDIR       where the sockets of tmux are, as for tmux itself
+
+Variables that a worker finds, beside the environment of the call that spawned it:
+
+  SWARM_WORKER      its name
+  SWARM_WORKER_ID   its id
+  SWARM_DIR         the state directory, so that swarm works inside it
+
+An agent of a team also finds:
+
+  SWARM_TEAM        its team
+  SWARM_AGENT_ID    its id in the team
+  SWARM_TOKEN       the proof that it is this agent; no other worker gets it
+
+Variables of the worker: --env KEY=VAL and --env-file FILE of 'swarm spawn'. Agents that
+are spawned through an MCP client with a bare environment get variables from the table
+[env] of your config file; docs/config.md has an example.
+`
+
+const worktrees = `With --worktree a worker runs in a git worktree of its own, on a branch of its own:
+
+  where    REPOSITORY-worktrees/NAME beside the repository, or DIR/NAME with
+           --worktree-dir DIR
+  branch   NAME, or --branch BRANCH. It is created at the commit that is checked out
+           where you call; a branch that exists is used as it is
+  inside   with --cwd DIR, the same directory of the new worktree, else its top
+
+The worktree is removed by 'swarm clean', and by 'swarm kill --rm-worktree' once no
+process of the worker remains. It is kept if work could be lost: uncommitted changes and
+untracked files, an unfinished merge or rebase, work in submodules, a lock, or a process
+that works in it. A warning says which. Commits are safe in any case, since the branch
+stays.
+
+With --force-dirty a worktree with uncommitted changes is removed too. The index, the
+changes and the untracked files are saved before, below refs/swarm/rescue in the
+repository, and the command that brings them back is printed.
+
+No branch with commits of its own is ever deleted. A branch that a failed spawn has just
+created is removed again.
+`
+
+const files = `The state directory is ~/.swarm, or the absolute path in $SWARM_DIR:
+
+  swarm.db        the workers, teams and tasks, and the history (SQLite)
+  workers/ID/     what the shim of a worker writes: its status and its output
+  plugins/        plugins that were installed with 'swarm plugin install'
+  journal/        ends of workers that no command has recorded yet
+  locks/          locks of workers that a command works on
+
+Only its owner may be able to write to it, and to the directories above it. Each command
+refuses anything else: run 'sudo -H swarm', not 'sudo swarm', for the workers of root.
+'swarm doctor' checks it and says how to repair what is wrong.
+
+The config files are both optional, and both TOML:
+
+  ~/.config/swarm/config.toml   how you like your workers, everywhere
+  swarm.toml                    a project: its workers, and what is different there;
+                                the nearest one above the working directory
+
+The project's file takes precedence, key by key, and flags take precedence over both.
+'swarm config init' writes a commented file, 'swarm config show' says what holds here.
+`

@@ -13,6 +13,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 )
 
 // NewMan returns the command that writes the manual pages of the commands in tree.
@@ -27,6 +28,9 @@ are there are replaced, other files stay.`,
 		Example: `  swarm man --dir ~/.local/share/man/man1`,
 		Args:    command.Arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
+			if dir == "" {
+				return output.Usagef("required flag --dir not set")
+			}
 			date, err := manDate(a.Getenv("SOURCE_DATE_EPOCH"))
 			if err != nil {
 				return err
@@ -45,7 +49,6 @@ are there are replaced, other files stay.`,
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "`DIR` for the pages; required")
-	_ = cmd.MarkFlagRequired("dir")
 	_ = cmd.MarkFlagDirname("dir")
 	return cmd
 }

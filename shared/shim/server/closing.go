@@ -42,7 +42,7 @@ func (c *closing) hopeless() bool {
 
 // closed sends the signal that was put off.
 func (k *shim) closed() {
-	if k.closing.done || k.over {
+	if k.closing.done || k.phase == over {
 		return
 	}
 	k.closing.done = true

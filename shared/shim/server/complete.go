@@ -24,7 +24,7 @@ type completion struct {
 // complete records that the worker is done, and answers once that is durable. A later kill
 // ends the worker, but is not the cause of its end.
 func (k *shim) complete(r request, sig unix.Signal) {
-	if k.over || k.status.Completion != nil || k.completing || len(k.kills) > 0 || k.isFinal() {
+	if k.phase == over || k.status.Completion != nil || k.completing || len(k.kills) > 0 || k.isFinal() {
 		r.from.last(rundir.Answer{Kind: rundir.AnswerLate})
 		return
 	}

@@ -51,7 +51,7 @@ func (k *shim) begin(kl *kill, sig unix.Signal, mainOnly bool) {
 // first sends the first signal of a kill that has begun.
 func (k *shim) first(sig unix.Signal, mainOnly bool) {
 	targets, _ := k.members()
-	if mainOnly && !k.mainEnded {
+	if mainOnly && k.phase == running {
 		targets = only(targets, k.status.Main.PID)
 	}
 	if sig == unix.SIGKILL && !mainOnly {
@@ -114,10 +114,11 @@ func (k *shim) underWay() bool {
 // untilNext is the time until the next deadline.
 func (k *shim) untilNext() time.Duration {
 	next := time.Hour
-	if k.mainEnded || k.forcing {
+	ending := k.phase != running || k.forcing
+	if ending {
 		next = recheck
 	}
-	if k.blind || k.apart && (k.mainEnded || k.forcing) {
+	if k.seen.partial || k.seen.apart && ending {
 		next = breather
 	}
 	if k.unsaved && !k.writes.underWay() {
@@ -132,7 +133,7 @@ func (k *shim) untilNext() time.Duration {
 	if d := k.completion.deadline; !d.IsZero() {
 		next = min(next, max(time.Until(d), 0))
 	}
-	if k.restarts.pausing() && k.drainedForStart() {
+	if k.phase == pausing && k.drainedForStart() {
 		next = min(next, max(time.Until(k.restarts.at), 0))
 	}
 	return next

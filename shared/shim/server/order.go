@@ -42,7 +42,7 @@ func (k *shim) takeOrder() {
 		return
 	}
 	k.reap()
-	if !k.over {
+	if k.phase != over {
 		k.begin(killOf(r, nil), sig, r.MainOnly)
 	}
 }

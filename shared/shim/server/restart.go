@@ -19,16 +19,13 @@ type restarts struct {
 	row int
 	// began is when the main process was started.
 	began time.Time
-	// at is when the next start is due; zero if none is.
+	// at is when the next start is due while the worker pauses.
 	at time.Time
 	// untidy says that the memory of the previous start is not freed yet.
 	untidy bool
 	// failed is why the last attempt failed, nil if it did not.
 	failed error
 }
-
-// pausing says that the worker is between two starts: nothing of it is there.
-func (r *restarts) pausing() bool { return !r.at.IsZero() }
 
 // wants reports whether the policy demands a start after an end of that kind.
 func (r *restarts) wants(code int) bool {
@@ -79,8 +76,9 @@ func (k *shim) gone() {
 		k.pause()
 		return
 	}
-	k.over = true
-	k.finish()
+	if k.enter(over) {
+		k.finish()
+	}
 }
 
 // comesAgain decides about the end of the main process. Whatever was to end the
@@ -112,11 +110,14 @@ func (k *shim) startDue() bool {
 }
 
 // isFinal reports whether the main process has ended and was the last one.
-func (k *shim) isFinal() bool { return k.mainEnded && !k.startDue() }
+func (k *shim) isFinal() bool { return k.phase != running && !k.startDue() }
 
 // pause schedules the next start. The last output may still arrive; on a terminal it
 // continues.
 func (k *shim) pause() {
+	if !k.enter(pausing) {
+		return
+	}
 	r := &k.restarts
 	if time.Since(r.began) > r.Window {
 		r.row = 0
@@ -142,26 +143,24 @@ func (k *shim) pause() {
 // resume starts the worker again when it is time.
 func (k *shim) resume() {
 	r := &k.restarts
-	if k.over || !r.pausing() {
+	if k.phase != pausing {
 		return
 	}
 	if k.status.Completion != nil || len(k.kills) > 0 {
-		r.at = time.Time{}
 		k.gone()
 		return
 	}
 	if time.Now().Before(r.at) || !k.drainedForStart() {
 		return
 	}
-	r.at = time.Time{}
 	r.began = time.Now()
 	r.recent = append(r.recent, r.began)
-	k.childless = false
+	k.seen.childless = false
 	if r.failed = k.startWorker(); r.failed != nil {
 		k.gone()
 		return
 	}
-	k.mainEnded = false
+	k.enter(running)
 	k.restarted()
 }
 

@@ -38,7 +38,7 @@ func (k *shim) serve(r request) {
 	switch r.Verb {
 	case rundir.VerbKill:
 		r.from.say(rundir.Answer{Kind: rundir.AnswerAccepted})
-		if k.over {
+		if k.phase == over {
 			k.wait(r.from)
 			return
 		}
@@ -68,7 +68,7 @@ func (k *shim) serveInput(r request) {
 		r.refuse(k.signal(unix.SIGINT, func(p proc.Process) bool { return p.Group == k.status.Main.PID }))
 		return
 	}
-	if k.mainEnded {
+	if k.phase != running {
 		r.refuse(k.nobody())
 		return
 	}
@@ -77,14 +77,14 @@ func (k *shim) serveInput(r request) {
 
 // nobody answers a request that needs a main process when there is none.
 func (k *shim) nobody() rundir.Answer {
-	if k.over || k.isFinal() {
+	if k.phase == over || k.isFinal() {
 		return rundir.Answer{Kind: rundir.AnswerEnded, Already: true}
 	}
 	return rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker is between two starts"}
 }
 
 func (k *shim) wait(c *client) {
-	c.late = k.over
+	c.late = k.phase == over
 	// Clients that left wait no longer.
 	k.waiting = slices.DeleteFunc(k.waiting, func(c *client) bool { return c.left.Load() })
 	k.waiting = append(k.waiting, c)
@@ -145,7 +145,7 @@ func (k *shim) hangup() {
 // beginOnce begins a kill without a request, by the worker's policy.
 func (k *shim) beginOnce(cause swarm.Cause, reason string, sig unix.Signal) {
 	same := func(kl *kill) bool { return kl.cause == cause && !kl.spent }
-	if k.over || slices.ContainsFunc(k.kills, same) {
+	if k.phase == over || slices.ContainsFunc(k.kills, same) {
 		return
 	}
 	k.begin(&kill{

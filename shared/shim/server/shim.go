@@ -29,11 +29,8 @@ type shim struct {
 	// [proc.ForkThreads].
 	threads []int
 
-	mainEnded bool
-	// childless says that the kernel knew of no child at the last look.
-	childless bool
-	// over says that nothing of the worker is left; its output may be.
-	over  bool
+	// phase is changed by enter alone.
+	phase phase
 	kills []*kill
 	// leftover is the kill of what outlived the main process, if any did.
 	leftover *kill
@@ -71,11 +68,8 @@ type shim struct {
 	untold bool
 	// closing is nil unless who asked for a kill closes the terminal.
 	closing *closing
-	// blind says that the last look at the tree did not see all of it.
-	blind bool
-	// apart says that some processes of the worker are below a tmux server; the shim gets
-	// no event when they end.
-	apart bool
+	// seen is what the last look at the processes found.
+	seen seen
 	// served counts requests.
 	served int
 
@@ -88,6 +82,17 @@ type shim struct {
 	drained   chan *output
 	// ownerEnded is closed when the owner has ended.
 	ownerEnded chan struct{}
+}
+
+// seen is what a look at the processes of the worker found.
+type seen struct {
+	// childless: the kernel knew of no child of the shim.
+	childless bool
+	// partial: there may be processes that were not seen.
+	partial bool
+	// apart: some processes of the worker are below a tmux server; the shim gets no event
+	// when they end.
+	apart bool
 }
 
 func newShim(l rundir.Launch, self rundir.Identity) *shim {
@@ -130,7 +135,7 @@ func (k *shim) catchSignals() {
 // run is the life of the worker, event by event.
 func (k *shim) run() int {
 	timer := time.NewTimer(time.Hour)
-	for !k.over || len(k.outputs) > 0 {
+	for k.phase != over || len(k.outputs) > 0 {
 		timer.Reset(k.untilNext())
 		select {
 		case <-k.children:
@@ -174,12 +179,12 @@ func (k *shim) reap() {
 			continue
 		}
 		if err != nil || pid <= 0 {
-			k.childless = proc.Verified && errors.Is(err, unix.ECHILD)
+			k.seen.childless = proc.Verified && errors.Is(err, unix.ECHILD)
 			return
 		}
 		delete(k.signalled, pid)
 		delete(k.shot, pid)
-		if pid == k.status.Main.PID && !k.mainEnded {
+		if pid == k.status.Main.PID {
 			k.mainEnd(ws)
 		}
 	}
@@ -187,7 +192,9 @@ func (k *shim) reap() {
 
 // mainEnd records the real end of the main process, and why.
 func (k *shim) mainEnd(ws unix.WaitStatus) {
-	k.mainEnded = true
+	if !k.enter(leaving) {
+		return
+	}
 	k.status.EndedNS = time.Now().UnixNano()
 	k.status.Code = ws.ExitStatus()
 	if ws.Signaled() {
@@ -200,17 +207,17 @@ func (k *shim) mainEnd(ws unix.WaitStatus) {
 // look follows up after every event: ends what outlived the main process, and
 // finds out that nothing is left.
 func (k *shim) look() {
-	if k.over || k.restarts.pausing() || !k.mainEnded && !k.forcing {
+	if !k.isEnding() {
 		return
 	}
-	if k.mainEnded && k.childless {
+	if k.phase == leaving && k.seen.childless {
 		// A subreaper without children has no descendants either.
 		k.gone()
 		return
 	}
 	members, err := k.members()
-	k.blind = err != nil
-	if len(members) == 0 && k.mainEnded && !k.blind {
+	k.seen.partial = err != nil
+	if len(members) == 0 && k.phase == leaving && !k.seen.partial {
 		k.gone()
 		return
 	}

@@ -29,11 +29,11 @@ func (k *shim) members() ([]proc.Process, error) {
 		}
 		return stranger, err
 	})
-	k.apart = false
+	k.seen.apart = false
 	for _, s := range servers {
 		more, treeErr := k.below(s)
 		members = append(members, more...)
-		k.apart = k.apart || len(more) > 0
+		k.seen.apart = k.seen.apart || len(more) > 0
 		if treeErr != nil {
 			err = treeErr
 		}

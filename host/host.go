@@ -96,7 +96,7 @@ func (h *Host) Signs(ctx context.Context, teamName string) (map[string]team.Sign
 }
 
 // Doctor examines everything and reports damage and leftovers, see [doctor.Examine]. The
-// names wanted are those of the plugins in the caller's configuration.
+// names of the plugins in the caller's configuration are passed as wanted.
 func (h *Host) Doctor(ctx context.Context, rebuild bool, wanted ...string) ([]doctor.Finding, error) {
 	return doctor.Examine(ctx, doctor.Options{
 		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, Admin: h.Plugins(), History: h.history, Logger: h.log,

@@ -8,12 +8,13 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// DefaultTimeout is how long to wait for an agent's prompt when nobody says how long.
+// DefaultTimeout is how long to wait for an agent's prompt by default.
 const DefaultTimeout = 30 * time.Second
 
 const (
-	// firstPause and lastPause are between two looks at a screen. That a screen has
-	// changed no event tells: a terminal shows what was written a moment after that.
+	// firstPause and lastPause are the shortest and the longest pause between two reads of
+	// a screen. There is no event for a changed screen: a terminal shows output a moment
+	// after it was written.
 	firstPause = 20 * time.Millisecond
 	lastPause  = 150 * time.Millisecond
 	// shownLimit is how long a text may take to appear at the prompt: on a busy machine
@@ -23,13 +24,13 @@ const (
 	// before Enter is pressed once more, and movedLimit if the prompt has changed since.
 	takenLimit = 3 * time.Second
 	movedLimit = 700 * time.Millisecond
-	// provenLimit is how long to look for a proof after the last Enter.
+	// provenLimit is how long to wait for a proof after the last Enter.
 	provenLimit = 22 * time.Second
 )
 
 // Terminal is the terminal that an agent is on.
 type Terminal interface {
-	// Screen returns what the terminal shows.
+	// Screen returns the content of the terminal.
 	Screen(ctx context.Context) (profile.Screen, error)
 	// Input gives input to the agent, see [swarm.Inputter].
 	Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error)
@@ -38,7 +39,7 @@ type Terminal interface {
 // Agent is an agent on a terminal. Its methods must not be called at the same time,
 // by other processes neither: the caller holds a lock.
 type Agent struct {
-	// Name is how errors call it.
+	// Name is its name in errors.
 	Name     string
 	Profile  *profile.Profile
 	Terminal Terminal
@@ -48,8 +49,8 @@ type Agent struct {
 	// Timeout is how long to wait for the prompt; 0: [DefaultTimeout]. Giving the text
 	// and proving that it was taken have limits of their own.
 	Timeout time.Duration
-	// Idle says that an agent which works gets nothing: [ErrWorks]. Most agents take
-	// text while they work.
+	// Idle says that a working agent gets nothing: [ErrWorks]. Most agents take text while
+	// they work.
 	Idle bool
 	// Empty says that a prompt which holds a text gets nothing: [ErrDraft]. A proposal of
 	// the agent there looks like a text that a person has typed.
@@ -75,7 +76,7 @@ func (a *Agent) look(ctx context.Context) (profile.Screen, profile.Look, error) 
 	return s, a.Profile.Look(s), nil
 }
 
-// watch looks at the screen until done says so or the limit has passed, which is no
+// watch reads the screen until done returns true or the limit has passed, which is not an
 // error.
 func (a *Agent) watch(ctx context.Context, limit time.Duration, done func(profile.Screen, profile.Look) (bool, error)) error {
 	end := time.Now().Add(limit)

@@ -24,14 +24,14 @@ const drawnBefore = 500 * time.Millisecond
 type Answered struct {
 	Question string
 	Choice   profile.Choice
-	// Next is the dialog that took its place, nil if none did.
+	// Next is the dialog that replaced it, or nil.
 	Next *AsksError
 }
 
-// Answer picks a choice of the dialog that the agent shows, by its key or by the
-// beginning of its label, and returns nil once the dialog is gone. If question is not
-// empty the dialog's question must contain it, in any case. The dialog is looked at
-// again right before a key is pressed: one that has changed is not answered.
+// Answer picks a choice of the dialog that the agent shows, by its key or by the beginning
+// of its label, and returns nil once the dialog is gone. If question is not empty the
+// dialog's question must contain it, in any case. The dialog is read again right before a
+// key is pressed: a changed dialog is not answered.
 func (a *Agent) Answer(ctx context.Context, choice, question string) (Answered, error) {
 	s, l, err := a.drawn(ctx)
 	if err != nil {
@@ -55,8 +55,8 @@ func (a *Agent) Answer(ctx context.Context, choice, question string) (Answered, 
 	return out, err
 }
 
-// drawn looks at the agent. A dialog is returned once it has been shown for drawnBefore:
-// a busy agent draws it piece by piece.
+// drawn reads the screen of the agent. It returns a dialog once that has been shown for
+// drawnBefore: a busy agent draws it piece by piece.
 func (a *Agent) drawn(ctx context.Context) (profile.Screen, profile.Look, error) {
 	s, l, err := a.look(ctx)
 	for err == nil && l.State == profile.Blocked {
@@ -71,8 +71,7 @@ func (a *Agent) drawn(ctx context.Context) (profile.Screen, profile.Look, error)
 	return s, l, err
 }
 
-// grown reports whether two looks show the same dialog, of which the second may show
-// more.
+// grown reports whether two reads show the same dialog, the second one possibly more of it.
 func grown(a, b profile.Look) bool {
 	if b.State != profile.Blocked || a.Rule != b.Rule || !strings.HasPrefix(b.Question, a.Question) || len(b.Choices) < len(a.Choices) {
 		return false
@@ -137,7 +136,7 @@ func (a *Agent) pick(ctx context.Context, l profile.Look, c profile.Choice) erro
 	}
 }
 
-// hasKey reports whether a choice has keys that can be pressed. One that comes from the
+// hasKey reports whether a choice has keys that can be pressed. A key that comes from the
 // screen is a single character.
 func hasKey(c profile.Choice) bool {
 	names := strings.Fields(c.Key)
@@ -189,7 +188,7 @@ func index(l profile.Look, c profile.Choice) int {
 	return slices.IndexFunc(l.Choices, func(o profile.Choice) bool { return o.Key == c.Key && o.Label == c.Label })
 }
 
-// same reports whether two looks show the same dialog, whatever is selected.
+// same reports whether two reads show the same dialog, whatever is selected.
 func same(a, b profile.Look) bool {
 	return a.State == profile.Blocked && b.State == profile.Blocked && a.Rule == b.Rule && a.Question == b.Question &&
 		slices.EqualFunc(a.Choices, b.Choices, func(x, y profile.Choice) bool { return x.Key == y.Key && x.Label == y.Label })

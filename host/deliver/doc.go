@@ -4,13 +4,13 @@
 // It is imported by host, for workers, and by host/ralph, for the agent of a loop. It
 // knows nothing of either: an [Agent] is a terminal and a profile.
 //
-// # What a screen is good for
+// # Screens are no proof
 //
-// A screen is text that the worker wrote. It can keep a text from being typed, and it
-// decides whether a text counts as submitted; it never chooses what is typed, nor where.
-// A dialog is answered only by [Agent.Answer], with the choice of a person.
+// A screen is text that the worker wrote. It can prevent typing, and it decides whether a
+// text counts as submitted; it never chooses the text or the place. A dialog is answered
+// only by [Agent.Answer], with the choice of a person.
 //
-// # Nothing twice
+// # Nothing is typed twice
 //
 // A text is given once, without Enter. Enter is an input of its own, after another look
 // at the screen, so that a dialog which has appeared in between is not granted. If this

@@ -17,24 +17,25 @@ var (
 	ErrBroken = errors.New("shows an error")
 	// ErrNoPrompt says that an agent did not show its prompt in time.
 	ErrNoPrompt = errors.New("does not show its prompt")
-	// ErrWorks says that an agent works, and is not to be given a text then.
+	// ErrWorks says that an agent is working, and the caller wants to type only at an idle
+	// one.
 	ErrWorks = errors.New("works")
 	// ErrDraft says that a text which nobody submitted is at the agent's prompt.
 	ErrDraft = errors.New("has an unsent text at its prompt")
-	// ErrNotSubmitted says that the text was typed and the screen does not show that
-	// the agent took it.
+	// ErrNotSubmitted says that the text was typed, but the screen does not show that the
+	// agent took it.
 	ErrNotSubmitted = errors.New("did not take the text")
 	// ErrNoDialog says that there is no dialog to answer.
 	ErrNoDialog = errors.New("asks nothing")
 	// ErrNoChoice says that the dialog has no such choice.
 	ErrNoChoice = errors.New("no such choice")
-	// ErrChanged says that the dialog is not the one that was to be answered.
+	// ErrChanged says that the dialog has changed since it was read.
 	ErrChanged = errors.New("the question changed")
-	// ErrNotAnswered says that the dialog is still there.
+	// ErrNotAnswered says that the dialog is still shown.
 	ErrNotAnswered = errors.New("still asks")
 )
 
-// AsksError says what an agent asks.
+// AsksError holds the question of an agent.
 type AsksError struct {
 	Name     string
 	Question string
@@ -84,7 +85,7 @@ func Dialog(question string, choices []profile.Choice) string {
 	return text
 }
 
-// maxLabel is how many letters of a choice are told: some go over several lines.
+// maxLabel is how many letters of a choice an error holds: some have several lines.
 const maxLabel = 40
 
 func list(choices []profile.Choice) string {
@@ -102,7 +103,7 @@ func list(choices []profile.Choice) string {
 	return strings.Join(all, ", ")
 }
 
-// failure is an error that says what the screen shows.
+// failure is an error with the content of the screen.
 type failure struct {
 	kind error
 	name string
@@ -112,7 +113,7 @@ type failure struct {
 func (e *failure) Error() string        { return e.text }
 func (e *failure) Is(target error) bool { return target == e.kind }
 
-// Hint returns what to do about it; empty: nothing that is known.
+// Hint returns a hint for the user, or "".
 func (e *failure) Hint() string {
 	switch {
 	case errors.Is(e.kind, ErrDraft):
@@ -140,7 +141,7 @@ type inputError struct {
 
 func (e *inputError) Unwrap() error { return e.error }
 
-// Hint returns what to do about it; empty: nothing that is known.
+// Hint returns a hint for the user, or "".
 func (e *inputError) Hint() string {
 	if !errors.Is(e.error, swarm.ErrUnavailable) {
 		return ""

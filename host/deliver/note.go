@@ -11,14 +11,14 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Note says of a delivery that it began. It is there as long as nobody knows how it ended:
-// whoever delivered it was killed, or its error told that.
+// Note records that a delivery began. It exists as long as the outcome is unknown: the
+// delivering process was killed, or its error said so.
 type Note struct {
 	// Text is the hash of the text.
 	Text string `json:"text"`
 	// Entered says that Enter was pressed, or was about to be.
 	Entered bool `json:"entered"`
-	// At is when the note was made.
+	// At is the time of the note.
 	At time.Time `json:"at"`
 }
 
@@ -31,11 +31,11 @@ type Notes interface {
 }
 
 const (
-	// settledLimit is how long a text that the agent has read may take to appear before
-	// it is taken for one that never came.
+	// settledLimit is how long a text that the agent has read may take to appear before it
+	// counts as lost.
 	settledLimit = 2 * time.Second
-	// enteredLimit is how long the same text is taken for the one that was entered. Later
-	// it is meant as another one.
+	// enteredLimit is how long the same text counts as the entered one. Later it is a new
+	// text.
 	enteredLimit = time.Minute
 )
 
@@ -60,9 +60,10 @@ func (d *delivery) over() error {
 	return d.Notes.Save(Note{})
 }
 
-// resume sees to a delivery that was cut off. Of another text it only waits until the agent
-// has read that, so that it shows at the prompt. Of this one it finds out how far it came:
-// taken says that the agent took the text, else d.draft is the text if it is at the prompt.
+// resume continues a delivery that was cut off. For another text it only waits until the
+// agent has read it, so that it shows at the prompt. For this text it finds the point
+// reached: taken says that the agent took the text; otherwise d.draft is the text if it is
+// at the prompt.
 func (d *delivery) resume(ctx context.Context) (taken bool, err error) {
 	if d.Notes == nil || d.mine == "" {
 		return false, nil

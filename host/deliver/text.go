@@ -89,26 +89,25 @@ type delivery struct {
 	text string
 	// mine is the text without white space.
 	mine string
-	// screen and before are what was seen before the text was typed.
+	// screen and before are the screen and the state before the text was typed.
 	screen profile.Screen
 	before profile.Look
-	// draft is what was at the prompt before Enter, in so many rows; shown says that the
+	// draft is the text at the prompt before Enter, in so many rows; shown says that the
 	// text was seen there.
 	draft string
 	rows  int
 	shown bool
-	// entered says that Enter was pressed, or may have been, read that the agent has read
-	// the first one; pressed is when that was.
+	// entered says that Enter was pressed, or may have been; read says that the agent has
+	// read the first one; pressed is the time of that.
 	entered, read bool
 	pressed       time.Time
 }
 
 const (
-	// telling is how many letters of a text make it unlikely that a prompt shows them
-	// for another reason: agents propose texts there.
+	// telling is how many letters of a text prove that a prompt shows it: fewer may be part
+	// of a text that the agent proposes.
 	telling = 8
-	// partial is how many letters a prompt shows at least of a text that it shows in
-	// parts.
+	// partial is the least number of letters of a text that a prompt shows in parts.
 	partial = 24
 )
 
@@ -131,7 +130,7 @@ func (d *delivery) typeIt(ctx context.Context) error {
 	if err := d.note(false); err != nil {
 		return err
 	}
-	// It is never given again: whoever does not know whether it was must not.
+	// It is never given again, since it may have been given already.
 	if _, err := d.Terminal.Input(ctx, swarm.Input{Data: []byte(d.text), PasteOnly: true}); err != nil {
 		return &inputError{error: err, name: d.Name}
 	}
@@ -145,7 +144,7 @@ func (d *delivery) typeIt(ctx context.Context) error {
 		if d.Profile.Unsubmitted(l, d.text) {
 			d.saw(l)
 		}
-		// A prompt that can't be told from the rest of the screen has no draft.
+		// A prompt that can't be separated from the rest of the screen has no draft.
 		visible = d.shown || l.Draft == "" && d.occurrences(s) > d.occurrences(d.screen)
 		return visible, nil
 	})
@@ -166,7 +165,7 @@ func (d *delivery) typeIt(ctx context.Context) error {
 // saw notes that the text is at the prompt.
 func (d *delivery) saw(l profile.Look) { d.draft, d.rows, d.shown = l.Draft, l.Rows, true }
 
-// press presses Enter after one more look at the screen.
+// press presses Enter after one more read of the screen.
 func (d *delivery) press(ctx context.Context) error {
 	_, l, err := d.look(ctx)
 	if err == nil {
@@ -229,11 +228,12 @@ func (d *delivery) still(l profile.Look) bool {
 	if !d.Profile.Unsubmitted(l, d.text) {
 		return false
 	}
-	// Of a short one the first letters may be those of what the agent proposes next.
+	// The first letters of a short text may belong to the agent's next proposal.
 	return utf8.RuneCountInString(d.mine) >= telling || draft == d.mine
 }
 
-// alike reports whether two texts begin alike, whatever marks completions.
+// alike reports whether two texts begin with the same letters, ignoring the marks of
+// completions.
 func alike(a, b string) bool {
 	unmark := strings.NewReplacer("@", "", "/", "")
 	a, b = unmark.Replace(a), unmark.Replace(b)
@@ -272,7 +272,7 @@ func (d *delivery) taken(s profile.Screen, l profile.Look) bool {
 	case !d.shown && works:
 		return true
 	case !d.shown:
-		// It is not at the prompt, but among what was said.
+		// It is not at the prompt, but in the conversation.
 		return l.State != profile.Unknown && l.Draft == "" && d.occurrences(s) > d.occurrences(d.screen) && !d.atBottom(s)
 	case l.State == profile.Blocked:
 		// A dialog that Enter did not answer came after it.
@@ -285,10 +285,10 @@ func (d *delivery) taken(s profile.Screen, l profile.Look) bool {
 	}
 }
 
-// bottom is how many of the last lines of a screen may be an agent's prompt.
+// bottom is how many of the last lines of a screen may hold an agent's prompt.
 const bottom = 8
 
-// atBottom reports whether the text is where prompts are.
+// atBottom reports whether the text is in the part of the screen that holds prompts.
 func (d *delivery) atBottom(s profile.Screen) bool {
 	n := len(s.Lines)
 	for n > 0 && strings.TrimSpace(s.Lines[n-1]) == "" {

@@ -24,14 +24,14 @@ const (
 	maxSession = 128
 )
 
-// The states that a hook can tell.
+// The states that a hook can report.
 const (
 	Working = "working"
 	Idle    = "idle"
 	Blocked = "blocked"
 )
 
-// Claim is what hooks said of an agent.
+// Claim is the report of an agent's hooks.
 type Claim struct {
 	Version int `json:"version"`
 	// Client names the agent's program: claude, codex, gemini, opencode, qwen.
@@ -45,9 +45,9 @@ type Claim struct {
 	Agent proc.Identity `json:"agent"`
 	// State is one of the states; empty if it is not known.
 	State string `json:"state,omitempty"`
-	// Question is what the agent asks; only if State is [Blocked].
+	// Question is the agent's question; only if State is [Blocked].
 	Question string `json:"question,omitempty"`
-	// Since is when the state began, and At when a hook last said so.
+	// Since is when the state began, and At the time of the last report.
 	Since time.Time `json:"since,omitzero"`
 	At    time.Time `json:"at,omitzero"`
 }

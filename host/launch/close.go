@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// askTime is how long a plugin may take to leave when it is asked to.
+// askTime is how long a plugin may take to leave after a request.
 const askTime = 200 * time.Millisecond
 
-// close ends the plugin and everything of it in this process. It can be called
-// more than once; every call returns when all is done.
+// close ends the plugin and releases its resources in this process. It can be called more
+// than once; every call returns when all is done.
 func (p *running) close() { p.closing.Do(p.end) }
 
 func (p *running) end() {
@@ -51,7 +51,7 @@ func (p *running) removeSocket() {
 // there.
 func (p *running) socketGone() error {
 	if reattach := p.client.ReattachConfig(); reattach != nil {
-		// The address is what the plugin said: nothing elsewhere is removed.
+		// The plugin chose the address: files elsewhere are not removed.
 		socket := reattach.Addr.String()
 		if filepath.Dir(socket) != p.dir {
 			return errors.New("the socket is elsewhere")

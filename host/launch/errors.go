@@ -68,7 +68,7 @@ func isHandshake(line string) bool {
 	return len(fields) >= 4 && fields[0] == "1" && (fields[2] == "unix" || fields[2] == "tcp")
 }
 
-// isOurs reports whether it is one that this host can talk to.
+// isOurs reports whether the program is a plugin of a contract that this host speaks.
 func isOurs(line string) bool {
 	fields := strings.Split(line, "|")
 	return fields[1] == strconv.FormatUint(uint64(plugin.Handshake().ProtocolVersion), 10) && protocolOf(fields) == "grpc"
@@ -119,7 +119,7 @@ func (e *CrashError) Error() string {
 // Is makes the crash of a plugin in a call a [plugin.ErrPluginGone].
 func (e *CrashError) Is(target error) bool { return e.Serving && target == plugin.ErrPluginGone }
 
-// PinError means that the executable is not the one whose hash was recorded.
+// PinError means that the executable has another hash than the configured one.
 type PinError struct {
 	named
 	Path string
@@ -128,14 +128,14 @@ type PinError struct {
 }
 
 func (e *PinError) Error() string {
-	return fmt.Sprintf("plugin '%s': %s has the sha256 %s, the config wants %s", e.name, e.Path, e.Got, e.Want)
+	return fmt.Sprintf("plugin '%s': the sha256 of %s is %s, the config expects %s", e.name, e.Path, e.Got, e.Want)
 }
 
-// ChangedError means that a file of a plugin is not what was installed.
+// ChangedError means that a file of a plugin has changed since its installation.
 type ChangedError struct {
 	named
 	Path, Version string
-	// Want and Got are SHA-256 hashes in hex; without Got there is no such file.
+	// Want and Got are SHA-256 hashes in hex; an empty Got means that the file is missing.
 	Want, Got string
 }
 
@@ -147,7 +147,7 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("plugin '%s': %s %s; install it again with --force", e.name, e.Path, how)
 }
 
-// short is enough of a hash to tell it from others.
+// short returns enough of a hash to recognize it.
 func short(hash string) string { return hash[:min(12, len(hash))] + "…" }
 
 // ConfigError means that a plugin does not take its settings. It is a
@@ -172,8 +172,7 @@ func said(line string) string {
 	return ": " + line
 }
 
-// lastWords is the one line of a plugin's standard error that tells most about
-// its end.
+// lastWords returns the line of a plugin's standard error that says most about its end.
 func lastWords(stderr []byte) string {
 	var last string
 	for line := range bytes.Lines(stderr) {

@@ -15,12 +15,12 @@ import (
 // DefaultStartTimeout is how long a plugin may take to be ready.
 const DefaultStartTimeout = 10 * time.Second
 
-// Options say how to start plugins.
+// Options are the options of a [Set].
 type Options struct {
 	// Dir is the state directory, absolute.
 	Dir string
-	// Env is the caller's environment, which plugins get, less what is meant for
-	// others.
+	// Env is the caller's environment, which plugins get without the private variables of
+	// other hosts.
 	Env []string
 	// Logger gets what plugins log, at level debug; nil: nothing.
 	Logger hclog.Logger
@@ -67,9 +67,9 @@ func New(o Options) *Set {
 	return &Set{opts: o, ctx: ctx, cancel: cancel, slots: map[string]*slot{}, now: time.Now}
 }
 
-// Start starts the plugins that do not run, for a Get of each that is likely to follow,
-// and returns when their processes have begun to run: whatever the caller does next, it
-// does while they make themselves ready. Get tells what came of it.
+// Start starts the plugins that do not run, ahead of a likely Get, and returns when their
+// processes have begun to run: they initialize themselves while the caller does other work.
+// Get returns the result.
 func (s *Set) Start(entries ...catalog.Entry) {
 	for _, e := range entries {
 		if sl, err := s.slot(e, nil); err == nil {
@@ -113,14 +113,13 @@ func (s *Set) get(ctx context.Context, e catalog.Entry, old *plugin.Client) (*pl
 	}
 }
 
-// exitTime is how long the end of a process may lag behind that of its
-// connection.
+// exitTime is how long a process may outlive its connection.
 const exitTime = 100 * time.Millisecond
 
-// Died returns a [CrashError] that says how a client's process ended, or nil if
-// it seems to live. It is for a call that failed with [plugin.ErrPluginGone]. A
-// process that has closed its connection serves no call any more, and is replaced
-// by the next [Set.Get], whether it has ended or not.
+// Died returns a [CrashError] about the end of a client's process, or nil if it seems to
+// live. It is for a call that failed with [plugin.ErrPluginGone]. A process that has closed
+// its connection serves no call any more, and is replaced by the next [Set.Get], whether it
+// has ended or not.
 func (s *Set) Died(ctx context.Context, c *plugin.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, exitTime)
 	defer cancel()
@@ -141,10 +140,9 @@ func (s *Set) Died(ctx context.Context, c *plugin.Client) error {
 // takes at most a fraction of a second, whatever the plugins do.
 func (s *Set) Close() { s.endAll((*running).close) }
 
-// Leave is Close for a process that exits soon after it: all plugins are killed and
-// cleaned up after, but the system may still be busy with their end. That takes it
-// about a millisecond, in which the caller can do other things; [Set.Reap] waits for
-// it.
+// Leave is Close for a process that exits soon after it: all plugins are killed and their
+// files removed, but the system may still be busy with their end. That takes about a
+// millisecond, in which the caller can do other work; [Set.Reap] waits for it.
 func (s *Set) Leave() { s.endAll((*running).leave) }
 
 // reapTime bounds the wait for processes that the system can't end, such as one that

@@ -10,14 +10,14 @@ import (
 // plugin's standard error.
 const stderrLogger = "plugin-stderr"
 
-// chatter is the logger that go-plugin gets: what it says itself is dropped,
-// what the plugin logs is passed on.
+// chatter is the logger for go-plugin: its own messages are dropped, those of the plugin
+// are passed on.
 type chatter struct {
 	hclog.Logger
 	plugin hclog.Logger
 }
 
-// output is where goes what the plugin's code prints while it serves.
+// output receives the text that the plugin's code prints while it serves.
 func output(to hclog.Logger, name string) io.Writer {
 	if !to.IsDebug() {
 		return io.Discard
@@ -47,8 +47,8 @@ func (l atDebug) Info(msg string, args ...any)  { l.Debug(msg, args...) }
 func (l atDebug) Warn(msg string, args ...any)  { l.Debug(msg, args...) }
 func (l atDebug) Error(msg string, args ...any) { l.Debug(msg, args...) }
 
-// silent is a null logger whose level says so, which saves go-plugin the reading
-// of lines that go nowhere.
+// silent is a null logger whose level says so, so that go-plugin does not read lines in
+// vain.
 type silent struct{ hclog.Logger }
 
 func (silent) GetLevel() hclog.Level       { return hclog.Off }

@@ -25,8 +25,8 @@ const pinFile = "plugin-hashes.json"
 // maxPins is the largest pinFile, in bytes.
 const maxPins = 16 << 20
 
-// pinned is the hash of a file and what would tell that the file was changed.
-// The time of the last change of the inode can't be set back as mtime can.
+// pinned is the hash of a file, with the facts that show a change of the file. Unlike
+// mtime, the time of the last change of the inode can't be set back.
 type pinned struct {
 	SHA256  string `json:"sha256"`
 	Device  uint64 `json:"device"`
@@ -36,9 +36,9 @@ type pinned struct {
 	Changed int64  `json:"ctime_ns"`
 }
 
-// verify compares the files of a plugin with what the config says of the program,
-// and with what was installed. It returns the program, open, whose very file is
-// then run; nil for a plugin of which no hash is known.
+// verify compares the files of a plugin with the hash in the config and with the
+// installation. It returns the open program, so that exactly this file is run; nil for a
+// plugin without a known hash.
 func (s *Set) verify(e catalog.Entry) (_ *program, err error) {
 	if e.SHA256 == "" && e.Installed == nil {
 		return nil, nil
@@ -69,9 +69,9 @@ func (s *Set) verify(e catalog.Entry) (_ *program, err error) {
 	return &program{file: f, path: path, known: known}, nil
 }
 
-// checkInstalled compares the files of an installed plugin with what they were
-// when it was installed; program is the hash of the first one, empty if it is
-// missing. A file that was not there then is not looked at.
+// checkInstalled compares the files of an installed plugin with its manifest; program is
+// the hash of the first one, empty if it is missing. It ignores files that were not
+// installed.
 func (s *Set) checkInstalled(e catalog.Entry, program string) error {
 	if e.Installed == nil {
 		return nil
@@ -147,7 +147,7 @@ func look(f *os.File) (pinned, error) {
 	}, nil
 }
 
-// readPins returns what is remembered; what can't be read counts as forgotten.
+// readPins returns the remembered hashes, or none if they can't be read.
 func (s *Set) readPins() map[string]pinned {
 	known := map[string]pinned{}
 	if text, err := safefile.Read(filepath.Join(s.opts.Dir, pinFile), maxPins); err != nil || json.Unmarshal(text, &known) != nil {
@@ -156,8 +156,8 @@ func (s *Set) readPins() map[string]pinned {
 	return known
 }
 
-// writePins replaces the file as a whole. Of two hosts that write at the same
-// time one is forgotten, which costs it one more look.
+// writePins replaces the file as a whole. If two hosts write at the same time, one write is
+// lost, which costs one more hash.
 func (s *Set) writePins(known map[string]pinned) error {
 	text, err := json.MarshalIndent(known, "", "  ")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kept is how much of what a plugin writes is kept for error messages, and how
-// much is read of it after its end.
+// kept is how much of a plugin's output is kept for error messages, and how much is read
+// after its end.
 const (
 	kept  = 16 << 10
 	after = 256 << 10
@@ -42,7 +42,7 @@ func newPipe(tail bool) (*pipe, *os.File, error) {
 	return &pipe{r: r, rest: after, ended: make(chan struct{}), tail: tail}, w, nil
 }
 
-// Read reads until the plugin has ended and what it had written was read.
+// Read reads until the plugin has ended and its output was read.
 func (p *pipe) Read(b []byte) (int, error) {
 	n, err := p.r.Read(b)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -58,11 +58,11 @@ func (p *pipe) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// end says that the plugin has ended: nothing is waited for any more.
+// end says that the plugin has ended: no read waits any more.
 func (p *pipe) end() { _ = p.r.SetReadDeadline(time.Unix(1, 0)) }
 
-// readRest reads what is in the pipe without waiting. The limit is for a
-// process that has inherited the other end and writes on and on.
+// readRest reads the contents of the pipe without waiting. The limit is for a process that
+// has inherited the other end and writes without end.
 func (p *pipe) readRest(b []byte) (n int, err error) {
 	b = b[:min(len(b), p.rest)]
 	if len(b) == 0 {
@@ -72,7 +72,7 @@ func (p *pipe) readRest(b []byte) (n int, err error) {
 	if err != nil {
 		return 0, io.EOF
 	}
-	// Control, not Read: that one would end at the deadline without looking.
+	// It uses Control, since Read would return at the deadline without reading.
 	if cerr := conn.Control(func(fd uintptr) { n, err = unix.Read(int(fd), b) }); cerr != nil || err != nil || n <= 0 {
 		return 0, io.EOF
 	}
@@ -93,7 +93,7 @@ func (p *pipe) keep(b []byte) {
 	}
 }
 
-// text returns what is kept of what was read.
+// text returns the kept output.
 func (p *pipe) text() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 
 // process is the process of a plugin. It is what go-plugin calls a runner.
 type process struct {
-	// path is what it was started by.
+	// path is the path by which it was started.
 	path           string
 	cmd            *exec.Cmd
 	stdout, stderr *pipe
@@ -37,8 +37,8 @@ type process struct {
 	now   func() time.Time
 	// begun is called once the process runs.
 	begun func()
-	// program is what to run in the place of what the path of cmd leads to, if it
-	// was hashed; dir is a private directory for that.
+	// program is run in place of the path of cmd if it was hashed; dir is a private
+	// directory for that.
 	program *program
 	dir     string
 	// ready is set once the plugin serves and may have started things that are
@@ -125,7 +125,7 @@ func (p *process) Start(context.Context) (err error) {
 	return nil
 }
 
-// run starts the command, and ends it again if it is not what was hashed.
+// run starts the command, and ends it again if it is not the hashed program.
 func (p *process) run() error {
 	if p.program == nil {
 		return p.cmd.Start()
@@ -175,10 +175,10 @@ func (p *process) Wait(context.Context) error {
 	return nil
 }
 
-// Kill sends SIGKILL. It is safe after the end: the process is our child, and
-// os.Process knows when it was waited for. A plugin that never served goes with
-// all that it started, such as the commands of a script: its process group is
-// its own, and exists as long as the process was not waited for.
+// Kill sends SIGKILL. It is safe after the end: the process is our child, and os.Process
+// knows when it was waited for. A plugin that never served is ended with all processes that
+// it started, such as the commands of a script: its process group is its own, and exists as
+// long as the process was not waited for.
 func (p *process) Kill(context.Context) error {
 	if p.cmd.Process == nil || !p.running() {
 		return nil
@@ -190,7 +190,7 @@ func (p *process) Kill(context.Context) error {
 	return nil
 }
 
-// leave tells the plugin that it is not needed any more.
+// leave asks the plugin to leave.
 func (p *process) leave() { _ = p.death.Close() }
 
 // running reports whether the process was started and has not ended.
@@ -206,7 +206,7 @@ func (p *process) running() bool {
 // Stdout is for the handshake.
 func (p *process) Stdout() io.ReadCloser { return p.stdout }
 
-// Stderr is what the plugin logs to.
+// Stderr is the stream for the plugin's log.
 func (p *process) Stderr() io.ReadCloser { return p.stderr }
 
 // Name is how go-plugin names the logger.

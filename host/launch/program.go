@@ -12,14 +12,13 @@ import (
 	"strings"
 )
 
-// program is the executable of a plugin, open and hashed. That very file is run: to
-// run what its path leads to would run another one if somebody exchanged it in
-// between.
+// program is the executable of a plugin, open and hashed. Exactly this file is run: the
+// file at its path could have been exchanged in between.
 type program struct {
 	file *os.File
 	// path is where it was found, without links.
 	path string
-	// known is what was hashed.
+	// known is the hash with the facts about the file.
 	known pinned
 }
 
@@ -59,7 +58,7 @@ func (p *program) copied(cmd *exec.Cmd, dir string) error {
 	return nil
 }
 
-// copy writes what was hashed, and nothing else, to a new file.
+// copy writes exactly the hashed bytes to a new file.
 func (p *program) copy(to string) error {
 	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
 		return err

@@ -35,8 +35,8 @@ func (p *program) use(cmd *exec.Cmd, files []*os.File, dir string) (done func() 
 	}
 	cmd.Path = link
 	return func() error {
-		// While it is executed nobody can write to it: if it is unchanged now, what
-		// was hashed is what runs.
+		// A file can't be written while it is executed: if it is unchanged now, the hashed
+		// program runs.
 		return errors.Join(os.Remove(link), unix.Close(fd), p.unchanged())
 	}, nil
 }

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// againFirst is how long a plugin that failed is not started again, at first;
-	// the time doubles with every failure, up to againMost.
+	// againFirst is the first pause before a failed plugin is started again; it doubles
+	// with every failure, up to againMost.
 	againFirst = time.Second
 	againMost  = 30 * time.Second
 	// steady is how long a plugin has to run for its end to count as the first
@@ -39,7 +39,7 @@ type slot struct {
 	// failed is when the start failed.
 	failed time.Time
 
-	// deaf is since when the process does not serve its connection, closed says
+	// deaf is the time since which the process does not serve its connection; closed says
 	// that it was replaced and has ended. Set.mu guards both.
 	deaf   time.Time
 	closed bool
@@ -106,9 +106,9 @@ func (sl *slot) over() (at time.Time, why error) {
 	return time.Time{}, nil
 }
 
-// again is how long not to start the plugin again after that many failures. The
-// first crash of a plugin that worked costs nothing. A start that took long to fail
-// is not tried again for as long.
+// again returns the pause before the next start after that many failures. The first crash
+// of a plugin that worked causes none. After a slow failure the pause is at least as long
+// as the start.
 func (sl *slot) again(failures int) time.Duration {
 	if sl.proc != nil {
 		failures--

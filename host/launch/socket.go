@@ -23,7 +23,7 @@ type socketDir struct {
 	path string
 	// empty says that nothing was in it.
 	empty bool
-	// lock is held if the directory is this host's alone and goes with it.
+	// lock is held if the directory is private to this host and removed with it.
 	lock *os.File
 }
 
@@ -36,8 +36,8 @@ const (
 	// below is the length of what is added to the directory: a separator, a name
 	// and a random number of up to ten digits, twice.
 	below = len("/plugin-dir0123456789/plugin0123456789")
-	// fresh is the age from which on a directory that nobody holds was left
-	// behind. Between its making and its locking nobody holds it.
+	// fresh is the age from which an unlocked directory counts as left behind. A new
+	// directory is unlocked for a moment.
 	fresh = 10 * time.Second
 )
 
@@ -46,10 +46,9 @@ func openSocketDir(env []string, stateDir string) (*socketDir, error) {
 	return firstSocketDir([]string{environ.Get(env, "XDG_RUNTIME_DIR"), environ.Get(env, "TMPDIR"), "/tmp"}, stateDir)
 }
 
-// firstSocketDir is [openSocketDir] with the directories for temporary files to
-// try. Other users can write some of them, and take the name that all hosts of
-// this user share; then the host makes a directory of its own, whose name nobody
-// can know before.
+// firstSocketDir is [openSocketDir] with the directories for temporary files to try. Other
+// users can write some of them, and take the name that all hosts of this user share; the
+// host then makes a directory of its own with a random name.
 func firstSocketDir(parents []string, stateDir string) (*socketDir, error) {
 	name := "swarm-" + strconv.Itoa(os.Getuid())
 	var tried []string
@@ -156,7 +155,7 @@ func private(path string) (empty bool, err error) {
 	if !info.IsDir() || !ownedHere(info) {
 		return false, fmt.Errorf("%s is not a directory of this user", path)
 	}
-	// Others can't write what is trusted, but may read it.
+	// Other users can't write trusted files, but may read them.
 	if info.Mode().Perm()&0o077 != 0 {
 		return false, fmt.Errorf("%s is open to others (chmod 700 %s)", path, path)
 	}

@@ -51,7 +51,7 @@ func encodeConfig(e catalog.Entry) ([]byte, error) {
 	return settings, nil
 }
 
-// identity is equal for entries that one process can serve.
+// identity returns a value that is equal for entries that one process can serve.
 func identity(e catalog.Entry, settings []byte) string {
 	return fmt.Sprintf("%q %q %q %v %s", e.Name, e.Command, e.SHA256, e.MTLS, settings)
 }
@@ -77,7 +77,7 @@ func (s *Set) start(e catalog.Entry, settings []byte, begun func()) (_ *running,
 	p := &running{name: e.Name}
 	defer func() {
 		if err != nil {
-			p.givenUp.Store(false) // nothing was asked of it yet that it could undo
+			p.givenUp.Store(false) // it got no call yet that it could undo
 			p.close()
 		}
 	}()
@@ -135,7 +135,7 @@ func (p *running) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 	})
 }
 
-// finished is told the end of every call.
+// finished is called at the end of every call.
 func (p *running) finished(err error) {
 	switch status.Code(err) {
 	case codes.Canceled, codes.DeadlineExceeded:
@@ -215,7 +215,7 @@ func (p *running) explainCall(ctx context.Context, limit time.Duration, err erro
 	}
 }
 
-// explainEnd says why ctx has ended; nil if it has not.
+// explainEnd returns the reason why ctx has ended; nil if it has not.
 func (p *running) explainEnd(ctx context.Context, limit time.Duration) error {
 	switch {
 	case ctx.Err() == nil:

@@ -1,9 +1,9 @@
-// Package lockfile locks files that are there for nothing else and that go when their
-// lock is given back.
+// Package lockfile locks files that serve only as locks and are removed when the lock is
+// released.
 //
-// A file that goes may be taken by one process and found by another that makes it anew.
-// So who has locked a file looks whether it is still the one at its path, and begins
-// again if it is not; and only who holds it alone removes it.
+// One process may hold a removed file while another creates a new one at its path. So a
+// process that has locked a file checks that it is still the one at its path, and begins
+// again if it is not; and only an exclusive holder removes it.
 package lockfile
 
 import (
@@ -17,27 +17,28 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// retry is how often a lock that is held is tried again: the system has no lock that can
-// be waited for and given up.
+// retry is the pause between two attempts to take a held lock: the system has no call that
+// waits for a lock and can be cancelled.
 const retry = 5 * time.Millisecond
 
-// Lock takes a lock, alone, and waits for it as long as ctx lasts.
+// Lock takes an exclusive lock, and waits for it until ctx ends.
 func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	return take(path, func(l *flock.Flock) (bool, error) { return l.TryLockContext(ctx, retry) })
 }
 
-// Share is as [Lock], but any number may hold a lock that they share.
+// Share takes a shared lock, which any number of processes may hold.
 func Share(ctx context.Context, path string) (unlock func(), err error) {
 	return take(path, func(l *flock.Flock) (bool, error) { return l.TryRLockContext(ctx, retry) })
 }
 
-// Try is as [Lock], but returns nil if the lock is held.
+// Try is like [Lock], but returns nil if the lock is held.
 func Try(path string) (unlock func(), err error) { return take(path, (*flock.Flock).TryLock) }
 
-// IsHeld reports whether somebody holds a lock alone. It writes nothing.
+// IsHeld reports whether a process holds the exclusive lock. It writes nothing.
 func IsHeld(path string) bool {
 	l := flock.New(path, flock.SetFlag(os.O_RDONLY))
-	// Shared, so that those who look do not take each other for the holder.
+	// It takes a shared lock, so that concurrent checks do not take each other for the
+	// holder.
 	ok, err := l.TryRLock()
 	_ = l.Close() // it only drops the lock
 	return err == nil && !ok
@@ -62,7 +63,7 @@ func take(path string, try func(*flock.Flock) (bool, error)) (unlock func(), err
 	}
 }
 
-// isInPlace reports whether the file that was locked is the one that others find.
+// isInPlace reports whether the locked file is still the one at its path.
 func isInPlace(l *flock.Flock) bool {
 	locked, err := l.Stat()
 	if err != nil {
@@ -72,12 +73,12 @@ func isInPlace(l *flock.Flock) bool {
 	return err == nil && os.SameFile(locked, found)
 }
 
-// release removes the file of a lock and gives the lock back, in this order: nobody else
-// can hold the file then. One that is shared is left to its last holder. The system may
-// let go of a lock to make it another one, so the file may be another one then too.
+// release removes the file of a lock and then releases the lock: no other process can hold
+// the file in between. A shared file is left to its last holder. The system may drop a lock
+// while it converts it, so the file may be a different one by then.
 func release(l *flock.Flock) {
 	if ok, err := l.TryLock(); ok && err == nil && isInPlace(l) {
-		_ = os.Remove(l.Path()) // one that stays is taken by the next
+		_ = os.Remove(l.Path()) // the next holder reuses a file that stays
 	}
 	_ = l.Close()
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-// foreground is the tool that changes things and ends with its call all the same:
-// nobody would see what the command does.
+// foreground is the only tool that changes things and still ends with its call: nobody
+// would see the output of the command.
 const foreground = "Bash"
 
 // call calls a tool for the client. The context is that of the request: it ends when
@@ -26,7 +26,7 @@ func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) 
 		}
 		work, ended = context.WithoutCancel(ctx), s.changes.done
 	}
-	// One hold is that of the work, one that of what follows the answer.
+	// One hold is for the work, one for the work after the answer.
 	if !s.behind.add(2) {
 		ended()
 		return nil, errLeaving
@@ -82,8 +82,8 @@ func (s *server) complete(ctx context.Context, r tool.Result) {
 	}
 }
 
-// answer gives the output twice: as JSON for programs, and as text for who reads it. It
-// is an error if the tool failed, not if a command did that it ran.
+// answer returns the output twice: as JSON for programs, and as text for readers. It is an
+// error if the tool failed, but not if only the command that it ran failed.
 func answer(r tool.Result) (*sdk.CallToolResult, error) {
 	var data bytes.Buffer
 	e := json.NewEncoder(&data)
@@ -98,8 +98,8 @@ func answer(r tool.Result) (*sdk.CallToolResult, error) {
 	}, nil
 }
 
-// progress returns what tells the client how a call of it goes on, if it asked for
-// that, and what ends this: nothing may follow the answer.
+// progress returns a function that reports the progress of a call to the client, if it
+// asked for that, and one that ends the reports: none may follow the answer.
 func progress(ctx context.Context, r *sdk.CallToolRequest) (tell func(text string, done, total float64), hush func()) {
 	token := r.Params.GetProgressToken()
 	if token == nil {

@@ -11,13 +11,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lastAnswers is how long calls may go on after the input has ended: who pipes
-// requests into the server and closes it wants the answers all the same.
+// lastAnswers is how long calls may continue after the end of the input: a client that
+// pipes requests into the server and closes the pipe still wants the answers.
 const lastAnswers = 2 * time.Second
 
-// conn is the connection with a client over two pipes. Other than the one in the SDK
-// it goes on after a line that is no message, and keeps answers from clients that
-// do not wait for them.
+// conn is the connection with a client over two pipes. Unlike the one in the SDK it
+// continues after an invalid line, and withholds answers that the client no longer waits
+// for.
 type conn struct {
 	received <-chan received
 	// closed is closed by Close, ended when Read has returned an error: nothing more
@@ -33,7 +33,7 @@ type conn struct {
 	open map[jsonrpc.ID]bool
 	// listens are those among them that are answered when they are cancelled alone.
 	listens map[jsonrpc.ID]bool
-	// greeted says that one was answered.
+	// greeted says that the first request was answered.
 	greeted bool
 
 	writing sync.Mutex
@@ -61,8 +61,8 @@ func (c *conn) Connect(context.Context) (sdk.Connection, error) { return c, nil 
 // SessionID is empty: there is one session.
 func (c *conn) SessionID() string { return "" }
 
-// Read returns the next message, and [io.EOF] once there is none any more. It is not
-// called again then.
+// Read returns the next message, and [io.EOF] at the end. It is not called again after
+// that.
 func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	message, err := c.next(ctx)
 	if err != nil {
@@ -102,7 +102,7 @@ func decode(r received) (jsonrpc.Message, error) {
 	return jsonrpc.DecodeMessage(r.text)
 }
 
-// note keeps track of what the client waits for.
+// note records the requests whose answers the client waits for.
 func (c *conn) note(message jsonrpc.Message) {
 	request, ok := message.(*jsonrpc.Request)
 	if !ok {
@@ -210,8 +210,8 @@ func encode(message jsonrpc.Message) ([]byte, error) {
 	})
 }
 
-// wanted reports whether the client waits for the answer to a request, and forgets
-// one that it does not wait for.
+// wanted reports whether the client waits for the answer to a request, and removes a
+// cancelled request.
 func (c *conn) wanted(id jsonrpc.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,8 +223,8 @@ func (c *conn) wanted(id jsonrpc.ID) bool {
 	return wanted || !open
 }
 
-// isGreeted reports whether the client may be told something: some give up if the
-// first thing that they hear is not the answer to their first question.
+// isGreeted reports whether the client may get notices: some give up if the first message
+// is not the answer to their first request.
 func (c *conn) isGreeted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

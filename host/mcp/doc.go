@@ -4,9 +4,9 @@
 //
 // # What is offered
 //
-// Tools come in sets, by default those that the caller has a use for: each costs a model
-// something in every request. The instructions say first who the caller is. Answers are
-// text for readers, and the same as structured content.
+// Tools come in sets. By default the server offers the sets that suit the caller, since
+// each tool costs the model tokens in every request. The instructions first say who the
+// caller is. Answers are text for readers, and the same as structured content.
 //
 // # Calls
 //
@@ -18,9 +18,9 @@
 //
 // # The end
 //
-// [Serve] returns when the input ends or its context does. The background shells of
-// its session are ended before it returns; should the process be killed instead, the
-// keepers of the shells see to it.
+// [Serve] returns when the input ends or its context does. The background shells of its
+// session are ended before it returns; if the process is killed, the shims of the shells
+// end them.
 //
 // # Resources
 //
@@ -36,6 +36,6 @@
 // added to it, and [conn] carries their ids through subscriptions.
 //
 // The package is the only one that imports the MCP SDK, and is imported by
-// cmd/swarm-mcp alone: every call of swarm would pay for what it links. It imports
-// host and what is below that.
+// cmd/swarm-mcp alone: its size would slow every call of swarm. It imports host and
+// what is below that.
 package mcp

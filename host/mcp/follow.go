@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// updateEvery is how often at most the client is told of one resource.
+	// updateEvery is the shortest time between two notices about one resource.
 	updateEvery = time.Second
-	// followAgain is when to try again after the output could not be followed.
+	// followAgain is the pause before the next attempt to follow the output.
 	followAgain = 5 * time.Second
 )
 
-// follow tells the client of each change of a worker or an inbox until ctx ends.
+// follow notifies the client of each change of a worker or an inbox until ctx ends.
 func (s *server) follow(ctx context.Context, uri string) {
 	stirred := make(chan struct{}, 1)
 	var telling sync.WaitGroup
@@ -45,7 +45,7 @@ func (s *server) follow(ctx context.Context, uri string) {
 	}
 }
 
-// tellUpdates sends a notice for what stirred, now and then at most.
+// tellUpdates sends a notice for a change, at most one every updateEvery.
 func (s *server) tellUpdates(ctx context.Context, uri string, stirred <-chan struct{}) {
 	for {
 		select {
@@ -68,18 +68,18 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// follower looks after one worker, through all its incarnations.
+// follower follows one worker through all its incarnations.
 type follower struct {
 	*server
 	uri  string
 	stir func()
-	// seen is how the worker was when it was looked at last, nil before that.
+	// seen is the last known state of the worker, nil before the first.
 	seen *sight
 	// read is the id of the incarnation whose output was followed to its end.
 	read string
 }
 
-// sight is what of a worker is told to clients when it changes.
+// sight holds the facts about a worker whose changes clients learn of.
 type sight struct {
 	id     string
 	status host.WorkerStatus
@@ -95,7 +95,7 @@ func (f *follower) run(ctx context.Context) error {
 	}
 	defer func() { _ = h.Close() }()
 	for {
-		// Read before the look, so that no change comes in between.
+		// It is read before the status, so that no change is missed in between.
 		recorded, err := f.recorded(ctx, h)
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func (f *follower) run(ctx context.Context) error {
 	}
 }
 
-// look asks how the worker is, and tells of it if that is new.
+// look reads the state of the worker, and sends a notice if it has changed.
 func (f *follower) look(ctx context.Context, h *host.Host) (sight, error) {
 	w, err := f.worker(ctx, h, f.uri)
 	if err != nil && !errors.Is(err, errNoWorker) {
@@ -151,7 +151,7 @@ func (f *follower) readOn(ctx context.Context, h *host.Host, id string) error {
 	}
 }
 
-// recorded is what the registry has of the worker.
+// recorded is the worker's record in the registry.
 func (f *follower) recorded(ctx context.Context, h *host.Host) (at sight, err error) {
 	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		recs, _, err := tx.Read(ctx, registry.Query{Names: []string{f.name()}})

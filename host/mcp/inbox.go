@@ -59,7 +59,7 @@ func (s *server) inbox(ctx context.Context, h *host.Host, uri string) (team.Inbo
 	return box, name, err
 }
 
-// readInbox answers with the messages that nobody has read, and marks none.
+// readInbox answers with the unread messages, and marks none as read.
 func (s *server) readInbox(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	h, err := s.Open(ctx)
 	if err != nil {
@@ -88,7 +88,7 @@ func inboxText(box team.Inbox, name string) string {
 	return b.String()
 }
 
-// inboxSight is what of an inbox is told to clients when it changes.
+// inboxSight holds the facts about an inbox whose changes clients learn of.
 type inboxSight struct {
 	unread int
 	// oldest and newest are the ids of messages.
@@ -104,8 +104,8 @@ func (s *server) sightOf(ctx context.Context, h *host.Host, uri string) (inboxSi
 	return at, err
 }
 
-// subscribeInbox looks at an inbox before the client has the answer, so that it is told of
-// each message that comes after it.
+// subscribeInbox reads the inbox before it answers, so that the client is notified of each
+// later message.
 func (s *server) subscribeInbox(ctx context.Context, h *host.Host, uri string) error {
 	at, err := s.sightOf(ctx, h, uri)
 	if err == nil {

@@ -14,9 +14,9 @@ import (
 // maxLine is how long a message may be.
 const maxLine = 16 << 20
 
-// readLine returns the next line that is not empty, without its end. Of one that is
-// longer than most only the beginning is returned, and long is true. The last line
-// may have no end.
+// readLine returns the next line that is not empty, without its end. If a line is longer
+// than most, only its beginning is returned, and long is true. The last line may have no
+// end.
 func readLine(r *bufio.Reader, most int) (line []byte, long bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -36,14 +36,14 @@ func readLine(r *bufio.Reader, most int) (line []byte, long bool, err error) {
 	}
 }
 
-// refusal is the answer to a line that is no message.
+// refusal is the answer to an invalid line.
 type refusal struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
 	Error   jsonrpc.Error   `json:"error"`
 }
 
-// refuse says what is wrong with a line, as JSON on a line.
+// refuse returns the error about a line, as JSON on a line.
 func refuse(line []byte, long bool, why error) []byte {
 	r := refusal{Version: "2.0", ID: idOf(line), Error: jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest}}
 	switch {
@@ -58,13 +58,13 @@ func refuse(line []byte, long bool, why error) []byte {
 	}
 	answer, err := json.Marshal(r)
 	if err != nil {
-		panic(err) // there is nothing in it that can't be marshalled
+		panic(err) // all of it can be marshalled
 	}
 	return append(answer, '\n')
 }
 
-// idOf returns the id of a message that can't be decoded or has only its beginning,
-// null if none is found.
+// idOf returns the id of a message that can't be decoded or is incomplete, null if none is
+// found.
 func idOf(line []byte) json.RawMessage {
 	none := json.RawMessage("null")
 	d := json.NewDecoder(bytes.NewReader(line))
@@ -104,7 +104,7 @@ func lines(r io.Reader, stop <-chan struct{}) <-chan received {
 				}
 			}
 			if err != nil {
-				return // a client that is gone has nothing more to say, however it went
+				return // the client is gone and sends nothing more, whatever the error
 			}
 		}
 	}()
@@ -114,6 +114,6 @@ func lines(r io.Reader, stop <-chan struct{}) <-chan received {
 // received is a line from the client.
 type received struct {
 	text []byte
-	// long says that it is only the beginning.
+	// long says that the line is incomplete.
 	long bool
 }

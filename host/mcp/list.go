@@ -37,8 +37,8 @@ func (s *server) listNow(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// watchList keeps the list up to date, which tells the client of its changes. It
-// calls begin once there is a list.
+// watchList keeps the list up to date, and the SDK notifies the client of changes. It calls
+// begin once the list exists.
 func (s *server) watchList(ctx context.Context, begin func()) {
 	h, err := s.Open(ctx)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *server) watchList(ctx context.Context, begin func()) {
 	}
 }
 
-// update makes the list that of the registry. No backend is asked for it.
+// update brings the list up to date with the registry. It asks no backend.
 func (s *server) update(ctx context.Context, h *host.Host) error {
 	s.list.mu.Lock()
 	defer s.list.mu.Unlock()

@@ -12,10 +12,10 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-// The SDK serves subscriptions/listen for resources. It knows nothing of tasks, and drops
-// their ids from the request before anybody sees them. So the connection puts them, and
-// the id of the request, where the SDK leaves them alone; and it adds to the SDK's
-// acknowledgement the tasks that were agreed on.
+// The SDK serves subscriptions/listen for resources. It does not know tasks, and drops
+// their ids from the request. So the connection moves them, and the id of the request, to a
+// place that the SDK does not touch; and it adds the accepted tasks to the SDK's
+// acknowledgement.
 const (
 	listenMethod = "subscriptions/listen"
 	ackMethod    = "notifications/subscriptions/acknowledged"
@@ -23,7 +23,7 @@ const (
 	listenKey    = "swarm/listen"
 )
 
-// listening is what a client wants to hear of tasks.
+// listening is a client's subscription to tasks.
 type listening struct {
 	ID      json.RawMessage `json:"id"`
 	TaskIDs []string        `json:"taskIds"`
@@ -170,12 +170,11 @@ func (s *server) listen(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// hear lets the SDK serve what it knows of a subscription, for as long as there are tasks
-// to tell of.
+// hear lets the SDK serve its part of a subscription as long as there are tasks to report.
 func (s *server) hear(ctx context.Context, method string, r sdk.Request, next sdk.MethodHandler, tasks bool) (sdk.Result, error) {
 	result, err := next(ctx, method, r)
 	if err == nil && tasks {
-		<-ctx.Done() // the SDK returns at once if it has nothing to tell
+		<-ctx.Done() // the SDK returns at once if it has no resources to serve
 	}
 	return result, err
 }
@@ -189,7 +188,7 @@ func listeningOf(params *sdk.SubscriptionsListenParams) (l listening, err error)
 	return l, err
 }
 
-// followTask tells the client of the end of a task, once.
+// followTask notifies the client of the end of a task, once.
 func (s *server) followTask(ctx context.Context, id string, subscription json.RawMessage) {
 	for ctx.Err() == nil {
 		err := s.awaitTask(ctx, id)

@@ -17,8 +17,8 @@ import (
 // teamField is the field that a member of a team may leave out.
 const teamField = "teamName"
 
-// sets returns the sets of tools to offer: those that were asked for, else the ones
-// that the caller has a use for.
+// sets returns the sets of tools to offer: the requested ones, else those that suit the
+// caller.
 func (s *server) sets() []tool.Set {
 	switch {
 	case s.Tools != nil:
@@ -30,9 +30,9 @@ func (s *server) sets() []tool.Set {
 	}
 }
 
-// offers reports whether a tool is listed. Unless somebody chose the sets, an agent
-// that leads nobody is spared the tools that would only refuse it, and a leader those that
-// it has another way for, or no use.
+// offers reports whether a tool is listed. Unless the user chose the sets, an agent without
+// a team of its own does not get the tools that would only refuse it, and a leader does not
+// get the tools that it does not need.
 func (s *server) offers(t tool.Tool) bool {
 	switch {
 	case !slices.Contains(s.sets(), t.Set):
@@ -52,7 +52,7 @@ func (s *server) offers(t tool.Tool) bool {
 var (
 	// sparedLeaders are tools that a leader is not offered by default.
 	sparedLeaders = []string{"worker-spawn", "worker-list", "worker-status", "worker-send", "worker-kill", "spawn-team"}
-	// forAgents are tools of agents alone: nobody asks another leader to end.
+	// forAgents are tools for agents only: a leader never gets a request to end.
 	forAgents = []string{"heartbeat", "respond-shutdown"}
 	// rare are fields that the default list for a leader leaves out. Calls may have them.
 	rare = map[string][]string{
@@ -70,17 +70,17 @@ func (s *server) leads() bool {
 	return s.Tools == nil && (leader || len(s.caller.Leads) > 0)
 }
 
-// followsOnly reports whether the tools are those that fit an agent which leads nobody.
+// followsOnly reports whether the tools are chosen for an agent that leads no team.
 func (s *server) followsOnly() bool {
 	return s.Tools == nil && s.caller.Agent != "" && s.caller.Role != team.RoleLeader && len(s.caller.Leads) == 0
 }
 
-// describe says of a tool what the protocol wants to know.
+// describe returns the protocol's description of a tool.
 //
-// The output schema is left out: models don't read it, it is most of what a list of
-// tools weighs, and every answer fits it anyway. `swarm tool schema` prints it.
+// The output schema is left out: models don't read it, it is the largest part of a list of
+// tools, and every answer fits it anyway. `swarm tool schema` prints it.
 func (s *server) describe(t tool.Tool) *sdk.Tool {
-	// Only Bash and what is started in its place reach beyond this machine's workers.
+	// Only tools that start programs reach beyond this machine's workers.
 	open := t.Name == foreground
 	return &sdk.Tool{
 		Name:        t.Name,
@@ -132,8 +132,8 @@ func (s *server) inputOf(t tool.Tool) *jsonschema.Schema {
 	return in
 }
 
-// selfEvident are fields whose name says what they are, as long as their description
-// has no more to say than fits into maxEvident bytes.
+// selfEvident are fields with an obvious meaning. Their description is left out if it has
+// at most maxEvident bytes.
 var selfEvident = []string{"command", "name", "names", "text", "cwd", "tags", "tag", "title", "description", "message", "reason", "priority", "taskId", "agentId", teamField}
 
 const maxEvident = 41
@@ -152,7 +152,7 @@ func (s *server) offered(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// notOffered says how to get a tool that is not offered.
+// notOffered returns the error for a tool that is not offered, with the way to get it.
 func (s *server) notOffered(t tool.Tool) string {
 	sets := s.sets()
 	if s.leads() && slices.Contains(sets, t.Set) {

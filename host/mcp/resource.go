@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	// uriPrefix is what the names of workers are put behind.
+	// uriPrefix is the beginning of the URI of a worker.
 	uriPrefix = "swarm://workers/"
 	textType  = "text/plain"
-	// maxText is how much of a worker's output is sent, the newest part.
+	// maxText is the size of the newest part of a worker's output that is sent.
 	maxText = 1 << 20
-	// maxCommand is how much of a command line describes a worker.
+	// maxCommand is the longest command line in the description of a worker.
 	maxCommand = 200
 )
 
@@ -100,8 +100,8 @@ func readable(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// worker is the one that a URI names, or else the error is errNoWorker. Background
-// shells of other sessions are not found.
+// worker returns the worker of a URI, or errNoWorker. It does not find background shells of
+// other sessions.
 func (s *server) worker(ctx context.Context, h *host.Host, uri string) (host.Worker, error) {
 	name, ok := strings.CutPrefix(uri, uriPrefix)
 	if !ok || !swarm.ValidName(name) {
@@ -125,15 +125,15 @@ func (s *server) mine(sh *registry.Shell) bool { return sh == nil || sh.Session 
 // tail keeps the newest part of an output as plain text.
 type tail struct {
 	screens map[swarm.Stream]*screen.Screen
-	// open is the stream whose line was kept last and has no end yet.
+	// open is the stream of the last line if that is unfinished.
 	open swarm.Stream
 	kept []byte
-	// dropped is how many bytes there were before.
+	// dropped is how many earlier bytes were dropped.
 	dropped int64
 }
 
-// add adds a piece. It lets twice as much come together as is kept, so that not each
-// piece moves all of it.
+// add adds a piece. It collects up to twice the kept size, so that not each piece moves all
+// of the text.
 func (t *tail) add(o swarm.Output) error {
 	t.dropped += o.Dropped
 	s := t.screens[o.Stream]
@@ -179,8 +179,8 @@ func (t *tail) cut() {
 	t.kept = append(t.kept[:0], t.kept[over:]...)
 }
 
-// text is what was kept, below a line that says how much was not. It is never empty:
-// the SDK would leave it out, and clients demand it.
+// text returns the kept text, below a line that says how much was dropped. It is never
+// empty: the SDK would leave the field out, and clients need it.
 func (t *tail) text() string {
 	for _, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
 		if s := t.screens[stream]; s != nil {

@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	// leaveLimit is how long the server waits for what is under way when it leaves:
-	// clients kill servers that stay.
+	// leaveLimit is how long the server waits for running calls when it leaves: clients
+	// kill servers that stay.
 	leaveLimit = 5 * time.Second
-	// changeLimit is the same for kills and whatever else must not be half done: a
-	// kill alone takes as long as its grace.
+	// changeLimit is the same for kills and other changes that must not be left half done:
+	// a kill alone takes as long as its grace.
 	changeLimit = time.Minute
-	// endLimit is how long it gives its shells then. Their keepers go on without it.
+	// endLimit is how long it waits for the end of its shells then. Their shims continue
+	// without it.
 	endLimit = 10 * time.Second
 )
 
 // DefaultCallLimit is a moment less than the minute after which several clients give up.
 const DefaultCallLimit = 50 * time.Second
 
-// Options say what a server serves, and to whom.
+// Options are the options of a server.
 type Options struct {
-	// In is where the client's messages come from, Out where those to it go, and
-	// nothing else.
+	// In carries the client's messages, Out those to the client, and nothing else.
 	In  io.Reader
 	Out io.Writer
 	// Version is that of the program.
@@ -43,15 +43,15 @@ type Options struct {
 	Tools []tool.Set
 	// Session is that of the client: its shells end with the server.
 	Session shell.Session
-	// CallLimit is how long the client waits for an answer: what Bash runs goes on in
-	// the background before that; 0: [DefaultCallLimit].
+	// CallLimit is how long the client waits for an answer: Bash moves a command to the
+	// background before that; 0 means [DefaultCallLimit].
 	CallLimit time.Duration
-	// Env returns what a call of that tool works with. Its Session and Progress are
-	// filled in.
+	// Env returns the environment of a call of a tool. The server fills in its Session and
+	// Progress.
 	Env func(tool string) tool.Env
 	// Open opens a host, which the caller closes.
 	Open func(context.Context) (*host.Host, error)
-	// Logger gets what is only of interest in a search for errors; nil: nothing.
+	// Logger gets messages for debugging; it may be nil.
 	Logger hclog.Logger
 }
 
@@ -59,12 +59,12 @@ type Options struct {
 type server struct {
 	Options
 	sdk *sdk.Server
-	// caller is who was found to call when the server began; callerUnknown says why
-	// that could not be told. Each call looks for itself.
+	// caller is the caller at the start of the server; callerUnknown is the reason why it
+	// could not be identified. Each call identifies it again.
 	caller        agent.Standing
 	callerUnknown error
-	// behind is what goes on beside the connection: calls, also after they were
-	// cancelled, and whoever looks for what to tell the client.
+	// behind holds the work beside the connection: calls, also after they were cancelled,
+	// and goroutines that wait for changes to report.
 	behind group
 	// changes are the calls among them that go on to their end in any case.
 	changes group
@@ -118,11 +118,11 @@ func Serve(ctx context.Context, o Options) error {
 	defer cancel()
 	changing, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeLimit)
 	defer cancel()
-	// Beside the rest: what is under way may be a kill that waits for one of them.
+	// It runs beside the rest: a running call may be a kill that waits for one of them.
 	var ending sync.WaitGroup
 	ending.Go(func() { s.endShells(context.WithoutCancel(ctx)) })
-	// How the client went does not matter, but one that reads nothing may hold up an
-	// answer for ever.
+	// The manner of the client's end does not matter, but a client that reads nothing may
+	// block an answer for ever.
 	s.await(leaving, func() { _ = session.Wait() })
 	s.await(leaving, s.behind.wait)
 	s.await(changing, s.changes.wait)
@@ -168,8 +168,8 @@ func (s *server) await(ctx context.Context, wait func()) {
 	}
 }
 
-// endShells ends the shells of the session, which their keepers would do otherwise
-// once this process is gone: the history tells of it at once.
+// endShells ends the shells of the session. Their shims would do so after the end of this
+// process, but this way the history has it at once.
 func (s *server) endShells(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, endLimit)
 	defer cancel()
@@ -201,8 +201,8 @@ func (s *server) endShells(ctx context.Context) {
 // errLeaving answers a call that comes when the server has begun to leave.
 var errLeaving = errors.New("the server is leaving")
 
-// group is a WaitGroup to which others add while it is waited for: a client may send a
-// request at any moment. Once the wait has begun nothing is added.
+// group is a WaitGroup that accepts additions until the wait begins: a client may send a
+// request at any moment.
 type group struct {
 	mu     sync.Mutex
 	closed bool
@@ -232,7 +232,7 @@ func (g *group) run(f func()) {
 	}
 }
 
-// wait lets nothing in any more, and returns when nothing holds the group.
+// wait refuses further holders, and returns when none is left.
 func (g *group) wait() {
 	g.mu.Lock()
 	g.closed = true

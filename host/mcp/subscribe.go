@@ -7,8 +7,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// subscriptions are the resources that the client wants to hear of. Each is followed
-// by a goroutine of its own, however often it was subscribed to.
+// subscriptions are the resources that the client has subscribed to. One goroutine follows
+// each, however often it was subscribed to.
 type subscriptions struct {
 	// follow begins to follow a resource; the function that it returns ends that,
 	// and does not wait for it.
@@ -68,7 +68,7 @@ func (s *server) subscribe(ctx context.Context, r *sdk.SubscribeRequest) error {
 	return nil
 }
 
-// unsubscribe is asked when the client has heard enough.
+// unsubscribe ends a subscription.
 func (s *server) unsubscribe(_ context.Context, r *sdk.UnsubscribeRequest) error {
 	s.subs.remove(r.Params.URI)
 	return nil

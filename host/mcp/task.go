@@ -14,16 +14,16 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Tasks are those of the extension to the version 2026-07-28 of the protocol: a client
-// that declares it with a request gets a task in place of the answer of a command that
-// takes longer than a moment. A task is a worker, and has its id: the one by which all
-// tools know it. Its state is derived from the worker at each query, so nothing is kept
-// here but which tasks the client has cancelled.
-// See https://modelcontextprotocol.github.io/ext-tasks/specification/2026-07-28/tasks.html.
+// Tasks are those of the extension to the version 2026-07-28 of the protocol: a client that
+// declares it with a request gets a task in place of the answer of a command that takes
+// longer than a moment. A task is a worker, and has its id: the one by which all tools know
+// it. Its state is derived from the worker at each query; only the cancellations by the
+// client are kept here. See
+// https://modelcontextprotocol.github.io/ext-tasks/specification/2026-07-28/tasks.html.
 const (
 	tasksExtension = "io.modelcontextprotocol/tasks"
 	tasksVersion   = "2026-07-28"
-	// taskAfter is how long a command may take to be answered without a task.
+	// taskAfter is how long a command may take before the answer is a task.
 	taskAfter = time.Second
 	// pollEvery is how often a client is advised to ask for a task, in milliseconds.
 	pollEvery = 1000
@@ -52,7 +52,7 @@ type task struct {
 	Result        *taskResult `json:"result,omitempty"`
 }
 
-// taskResult is the result of a call of a tool as this version has it.
+// taskResult is the result of a call of a tool in this version.
 type taskResult struct {
 	ResultType        string        `json:"resultType"`
 	Content           []sdk.Content `json:"content"`
@@ -66,7 +66,7 @@ type taskParams struct {
 	TaskID string `json:"taskId"`
 }
 
-// done is the answer of a request that only says that it was done.
+// done is the answer of a request without data.
 type done struct {
 	sdk.ResultBase
 	ResultType string `json:"resultType"`
@@ -119,7 +119,7 @@ func (s *server) addTasks() error {
 	)
 }
 
-// discoverable tells clients of the version that has it of the extension.
+// discoverable announces the extension to clients of the version that has it.
 func discoverable(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		result, err := next(ctx, method, r)
@@ -130,7 +130,7 @@ func discoverable(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// becoming is where a call of a tool notes as which task it goes on.
+// becoming records the task in which a call of a tool continues.
 type becoming struct{ id string }
 
 type becomingKey struct{}
@@ -159,7 +159,7 @@ func (s *server) asTask(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// errNoTask says that a client names no task.
+// errNoTask says that the task does not exist.
 var errNoTask = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Failed to retrieve task: Task not found"}
 
 // taskWorker returns the worker that a task is, as it is now.
@@ -276,5 +276,5 @@ func (s *server) cancelTask(ctx context.Context, id string) error {
 
 type object map[string]any
 
-// stamp is a time as tasks have it.
+// stamp is a time in the format of tasks.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

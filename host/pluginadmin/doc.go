@@ -1,6 +1,7 @@
 // Package pluginadmin administers plugins: it lists them with their health, installs,
-// verifies and removes versions of them. It starts a plugin only to ask what it is and
-// whether it can work, never for a worker. It refuses to remove what running workers need.
+// verifies and removes versions of them. It starts a plugin only to read its description
+// and to check that it works, never for a worker. It refuses to remove a plugin that
+// running workers need.
 package pluginadmin
 
 import (
@@ -13,7 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// Options say what an [Admin] needs.
+// Options are the dependencies of an [Admin].
 type Options struct {
 	// Dir is the state directory, in which plugins are installed.
 	Dir     string

@@ -12,29 +12,28 @@ import (
 	"github.com/swarmhost/swarm/host/catalog/install"
 )
 
-// InstallRequest says what plugin to install.
+// InstallRequest is the request of [Admin.Install].
 type InstallRequest struct {
 	// Path is an executable or an archive, see [install.Request].
 	Path string
-	// SHA256 is the hash that the file must have, in hex; empty: that of a list
+	// SHA256 is the required hash of the file, in hex; if it is empty, that of a list
 	// beside it, if there is one.
 	SHA256 string
-	// Force says to take the place of what is installed of that version.
+	// Force says to replace an installed plugin of that version.
 	Force bool
 }
 
 // Installed is a plugin that was installed.
 type Installed struct {
 	*install.Result
-	// Hidden is the path of a plugin of the same name that is found before it;
-	// empty: there is none.
+	// Hidden is the path of a plugin of the same name that is found before it, or empty.
 	Hidden string
 	// Newer is the version that is used in its place; empty: it is used itself.
 	Newer string
 }
 
-// Install installs a plugin, which it starts once, after all else that can be
-// checked of it, to ask what it is.
+// Install installs a plugin. After all other checks it starts the plugin once to read its
+// description.
 func (a *Admin) Install(ctx context.Context, r InstallRequest) (Installed, error) {
 	result, err := install.Install(ctx, install.Request{
 		Dir: a.dir, Path: r.Path, SHA256: r.SHA256, Force: r.Force, Ask: a.aboutPlugin,
@@ -45,7 +44,7 @@ func (a *Admin) Install(ctx context.Context, r InstallRequest) (Installed, error
 	out := Installed{Result: result}
 	switch e, err := a.catalog.Find(result.Name); {
 	case err != nil:
-		// Why is told when it is to be used.
+		// The reason is reported when the plugin is to be used.
 		a.log.Debug("the installed plugin is not found", "plugin", result.Name, "error", err)
 	case e.Installed == nil:
 		out.Hidden = e.Path()
@@ -65,19 +64,19 @@ func (a *Admin) aboutPlugin(ctx context.Context, e catalog.Entry) (about install
 	return about, err
 }
 
-// RemoveRequest says what plugin to remove.
+// RemoveRequest is the request of [Admin.Remove].
 type RemoveRequest struct {
 	Name string
-	// Version is one that is installed; empty: the only one.
+	// Version is an installed version; empty means the only one.
 	Version string
 	// All says to remove all versions.
 	All bool
-	// Force says to do it also if workers are left that no other plugin can end.
+	// Force removes it even if workers exist that no other plugin can end.
 	Force bool
 }
 
-// Remove removes installed versions of a plugin and returns them. The last
-// one is kept as long as it owns workers that run, and nothing else does.
+// Remove removes installed versions of a plugin and returns them. The last version is kept
+// as long as no other plugin owns its running workers.
 func (a *Admin) Remove(ctx context.Context, r RemoveRequest) ([]string, error) {
 	versions, err := a.versionsToRemove(r)
 	if err != nil {
@@ -123,7 +122,7 @@ func (a *Admin) unused(ctx context.Context, name string) error {
 	return &InUseError{Name: name, Workers: n}
 }
 
-// notInstalled says what there is of that name in its place.
+// notInstalled returns an error that names the existing plugin of that name.
 func (a *Admin) notInstalled(name string) error {
 	e, err := a.catalog.Find(name)
 	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {
@@ -132,8 +131,7 @@ func (a *Admin) notInstalled(name string) error {
 	return fmt.Errorf("plugin '%s' is %s, which 'swarm plugin install' did not install", name, e.Path())
 }
 
-// VersionsError says that a plugin has several versions, of which one has to
-// be named.
+// VersionsError says that a plugin has several versions, so the caller has to name one.
 type VersionsError struct {
 	Name     string
 	Versions []string
@@ -143,7 +141,7 @@ func (e *VersionsError) Error() string {
 	return fmt.Sprintf("plugin '%s' is installed in %d versions: %s", e.Name, len(e.Versions), strings.Join(e.Versions, ", "))
 }
 
-// InUseError says that workers run which the plugin owns.
+// InUseError says that the plugin owns running workers.
 type InUseError struct {
 	Name    string
 	Workers int

@@ -12,10 +12,10 @@ import (
 	"github.com/swarmhost/swarm/host/catalog/install"
 )
 
-// checkLimit is how long a plugin may take to say whether it can work.
+// checkLimit is how long a plugin may take for its check.
 const checkLimit = 10 * time.Second
 
-// Status is what is known of one plugin.
+// Status is the state of one plugin.
 type Status struct {
 	Name string
 	// Kind is "backend" or "workspace"; empty if it could not be started.
@@ -25,7 +25,7 @@ type Status struct {
 	Contract int
 	// Path is the executable.
 	Path string
-	// Installed is what is known of it if 'swarm plugin install' installed it.
+	// Installed describes its installation, if 'swarm plugin install' installed it.
 	Installed *catalog.Installed
 	// Versions are those that are installed, the newest first, whether they are
 	// used or not.
@@ -33,14 +33,14 @@ type Status struct {
 	Capabilities []string
 	// Local says that it runs workers on this machine.
 	Local bool
-	// Uses is what it works with, such as "git 2.39.5"; empty if it does not tell.
+	// Uses names the software that it uses, such as "git 2.39.5"; empty if it does not
+	// report that.
 	Uses string
 	// Err is why it does not work; nil if it does.
 	Err error
 }
 
-// List starts all plugins that can be found and tells how they are, sorted
-// by name.
+// List starts all plugins that it finds and returns their states, sorted by name.
 func (a *Admin) List(ctx context.Context) []Status {
 	found := a.catalog.List()
 	list := make([]Status, len(found))
@@ -52,7 +52,7 @@ func (a *Admin) List(ctx context.Context) []Status {
 	return list
 }
 
-// pluginStatus starts a plugin and tells how it is.
+// pluginStatus starts a plugin and returns its state.
 func (a *Admin) pluginStatus(ctx context.Context, f catalog.Found) Status {
 	name := f.Entry.Name
 	s := Status{Name: name, Path: f.Entry.Path(), Installed: f.Entry.Installed, Versions: a.catalog.Versions(name), Err: f.Err}
@@ -76,10 +76,10 @@ func (a *Admin) pluginStatus(ctx context.Context, f catalog.Found) Status {
 // Detail is all that is known of one plugin.
 type Detail struct {
 	Status
-	// Command is how it is started.
+	// Command is the command line that starts it.
 	Command []string
-	// Configured says that Command comes from a config file, WantVersion and
-	// WantSHA256 are the version and the hash that it asks for.
+	// Configured says that Command comes from a config file, WantVersion and WantSHA256 are
+	// the configured version and hash.
 	Configured              bool
 	WantVersion, WantSHA256 string
 }
@@ -102,7 +102,7 @@ func (a *Admin) Show(ctx context.Context, name string) (Detail, error) {
 // Verdict says whether a version of a plugin is unchanged since its installation.
 type Verdict struct {
 	Name, Version string
-	// Problems are a line for each thing that is not; none if all is.
+	// Problems has a line for each difference.
 	Problems []string
 }
 

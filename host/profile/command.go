@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// For returns the profile of the agent that a command runs; nil: none. It sees through
-// env, npx and the like, interpreters and sh -c.
+// For returns the profile of the agent that a command runs, or nil. It recognizes the agent
+// behind env, npx and the like, interpreters and sh -c.
 func (s *Set) For(command []string) *Profile {
 	if s == nil {
 		return nil
@@ -76,8 +76,8 @@ var runners = map[string][]string{
 	"python": {"-W", "-X"}, "python3": {"-W", "-X"},
 }
 
-// programs returns the programs that a command runs in the end, each with its
-// arguments: one, but for the scripts of shells.
+// programs returns the programs that a command finally runs, each with its arguments. Only
+// a script of a shell can have several.
 func programs(command []string, depth int) [][]string {
 	for len(command) > 0 && assigns(command[0]) {
 		command = command[1:]
@@ -128,8 +128,8 @@ func programs(command []string, depth int) [][]string {
 	return programs(rest, depth+1)
 }
 
-// operands returns arguments from the first that is no option; takes are options that
-// take an argument. The module of "python -m module" is an operand.
+// operands returns the arguments from the first operand on; takes are options that take an
+// argument. The module of "python -m module" is an operand.
 func operands(args, takes []string) []string {
 	for len(args) > 0 {
 		switch arg := args[0]; {
@@ -158,8 +158,7 @@ func assigns(word string) bool {
 var separator = pattern(`\n|;|&&|\|\|?|&`)
 
 // scriptOf returns the commands of the script that a shell was given with -c, as words.
-// It knows no quoting but that of whole words, which is enough for a program and its
-// flags.
+// It only knows the quoting of whole words, which is enough for a program and its flags.
 func scriptOf(args []string) ([][]string, bool) {
 	i := slices.IndexFunc(args, func(arg string) bool {
 		return strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "c")

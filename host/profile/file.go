@@ -55,7 +55,7 @@ type file struct {
 	Rules []fileRule `toml:"rules"`
 }
 
-// recognition says by what a command is recognised.
+// recognition holds the names by which a command is recognised.
 type recognition struct {
 	Programs []string `toml:"programs"`
 	Packages []string `toml:"packages"`
@@ -103,10 +103,10 @@ func (p problem) Error() string {
 	return at + ": " + p.text
 }
 
-// typeError is how the TOML library says that a value has the wrong type.
+// typeError matches the TOML library's error for a value of the wrong type.
 var typeError = pattern(`^line (\d+) \(last key "(.*?)"\): (.*)$`)
 
-// reader collects what is wrong in one file.
+// reader collects the mistakes of one file.
 type reader struct {
 	path     string
 	lines    map[string]int
@@ -172,8 +172,7 @@ func parse(path, name, text string, base func(name string) *Profile) (*Profile, 
 	return p, errors.Join(r.problems...)
 }
 
-// extend fills in what the file does not say from another profile. The file's own
-// rules come first.
+// extend fills in missing settings from another profile. The file's own rules come first.
 func (p *Profile) extend(b *Profile) {
 	f, from := &p.file, &b.file
 	if len(p.Recognised()) == 0 {
@@ -233,7 +232,7 @@ func (r *reader) input(f *file) input {
 		r.wrong("input.settle_ms", "expected milliseconds between 0 and 10000, got %d", in.Settle)
 	}
 	if in.Open < 0 {
-		r.wrong("input.open", "expected a number of lines, 0 if a prompt always shows what is below it, got %d", in.Open)
+		r.wrong("input.open", "expected a number of lines, 0 if a prompt always shows the line below it, got %d", in.Open)
 	}
 	if in.Near < 0 {
 		r.wrong("input.near", "expected a number of lines, 1 if above is right above the prompt, got %d", in.Near)

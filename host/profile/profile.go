@@ -21,11 +21,11 @@ const (
 	Unknown State = "unknown"
 )
 
-// broken is the state of rules for error screens. It is not a state of an agent: such
-// a rule fills in [Look.Broken], and the rules after it tell the state.
+// broken is the state of rules for error screens. It is not a state of an agent: such a
+// rule fills in [Look.Broken], and the rules after it decide the state.
 const broken State = "broken"
 
-// Screen is what a terminal shows.
+// Screen is the content of a terminal.
 type Screen struct {
 	// Lines are its lines as text, without colours. Empty lines at the end do not
 	// matter.
@@ -34,9 +34,9 @@ type Screen struct {
 
 // Choice is one of the answers that a dialog offers.
 type Choice struct {
-	// Key is what answers it when pressed, such as "1", or several keys one after the
-	// other, such as "Right Enter"; empty: there is none, and the selection has to be
-	// moved to it and taken with Enter.
+	// Key is the key that picks it, such as "1", or several keys one after the other, such
+	// as "Right Enter". If it is empty, the selection has to be moved to the choice and
+	// confirmed with Enter.
 	Key string `json:"key"`
 	// Label is the text beside it.
 	Label string `json:"label"`
@@ -44,25 +44,25 @@ type Choice struct {
 	Selected bool `json:"selected"`
 }
 
-// Look is what a profile reads off a screen.
+// Look is the result of reading a screen with a profile.
 type Look struct {
 	State State
-	// Rule is the name of the rule that told the state; empty: none matched.
+	// Rule is the name of the rule that decided the state; empty if none matched.
 	Rule string
 	// Evidence is the line that matched.
 	Evidence string
-	// Question is what a blocked agent asks, on one line.
+	// Question is the question of a blocked agent, on one line.
 	Question string
 	// Choices are the answers that a blocked agent offers, in their order; nil if
 	// they are not known.
 	Choices []Choice
 	// Broken is the text of an error that the screen shows.
 	Broken string
-	// Draft is what is typed at the prompt and was not submitted; empty if there is
-	// nothing, or it is not known.
+	// Draft is the text at the prompt that was not submitted; empty if there is none or it
+	// is unknown.
 	Draft string
-	// Rows is how many lines of the screen the prompt has; empty ones count. 0: no prompt
-	// is shown.
+	// Rows is how many lines of the screen the prompt has; empty ones count. It is 0 if no
+	// prompt is shown.
 	Rows int
 }
 
@@ -70,7 +70,7 @@ type Look struct {
 // within about 120 ms after a burst as part of a paste.
 const minPasteGuard = 150 * time.Millisecond
 
-// Profile is what is known of one agent. It can be used by several goroutines.
+// Profile describes one agent. It can be used by several goroutines.
 type Profile struct {
 	file  file
 	rules []rule
@@ -105,7 +105,7 @@ func (p *Profile) Flags() []string { return p.file.Run.Flags }
 // as API keys. A name that ends in "*" stands for all that begin so.
 func (p *Profile) Env() []string { return p.file.Run.Env }
 
-// HeadlessCommand returns the command that works on one prompt and ends; nil: the
+// HeadlessCommand returns the command that works on one prompt and ends, or nil if the
 // agent has none.
 func (p *Profile) HeadlessCommand() []string { return p.file.Run.Headless }
 
@@ -119,8 +119,8 @@ func (p *Profile) ResumeCommand(session string) []string {
 	return command
 }
 
-// SessionFrom says where the id of the agent's conversation comes from: "hook" for its
-// hooks, "screen", or "" where it is not known.
+// SessionFrom is the source of the id of the agent's conversation: "hook" for its hooks,
+// "screen", or "" if it is unknown.
 func (p *Profile) SessionFrom() string { return p.file.Run.Session }
 
 // PasteGuard returns the least pause between a text and the Enter that submits it.
@@ -128,8 +128,8 @@ func (p *Profile) PasteGuard() time.Duration {
 	return max(minPasteGuard, time.Duration(p.file.Input.PasteGuard)*time.Millisecond)
 }
 
-// minSettle is how long a prompt has to be there at least: agents draw it between two
-// steps, and before a dialog.
+// minSettle is the shortest time for which a prompt has to be shown: agents draw it between
+// two steps, and before a dialog.
 const minSettle = 300 * time.Millisecond
 
 // Settle returns how long the agent has to be at its prompt before it is believed, when it
@@ -139,8 +139,8 @@ func (p *Profile) Settle() time.Duration {
 }
 
 // Reenters reports whether Enter can be pressed once more if the agent has read the first
-// one and left the text at the prompt: when it takes a text it empties the prompt at once,
-// so it takes none twice.
+// one and left the text at the prompt. That is safe for an agent that empties the prompt at
+// once when it takes a text.
 func (p *Profile) Reenters() bool { return p.file.Input.Reenter != nil && *p.file.Input.Reenter }
 
 // Asks reports whether the profile knows dialogs of the agent. A shell has none.
@@ -148,12 +148,12 @@ func (p *Profile) Asks() bool {
 	return slices.ContainsFunc(p.rules, func(r rule) bool { return r.state == Blocked })
 }
 
-// fewest is how many letters of a text must be at the prompt to be taken for it.
+// fewest is how many letters of a text at the prompt identify it.
 const fewest = 24
 
 // Unsubmitted reports whether the prompt still holds a text that was entered: its
-// beginning, its end where the prompt shows the end of a long text, or what the agent
-// shows in place of a long paste.
+// beginning, its end if the prompt shows the end of a long text, or the placeholder of a
+// long paste.
 func (p *Profile) Unsubmitted(l Look, text string) bool {
 	draft := squeeze(l.Draft)
 	if draft == "" {

@@ -7,11 +7,10 @@ import (
 )
 
 var (
-	// ErrNoResume says that an agent, as far as its profile knows, can't go on with an
-	// earlier conversation.
+	// ErrNoResume says that the profile has no way to continue an earlier conversation.
 	ErrNoResume = errors.New("it has no command that resumes a conversation")
-	// ErrInScript says that a command runs the agent in the script of a shell, where it
-	// can't be changed.
+	// ErrInScript says that a command runs the agent in the script of a shell, which can't
+	// be changed.
 	ErrInScript = errors.New("the script of a shell runs it")
 )
 
@@ -35,10 +34,9 @@ func (p *Profile) place(command []string) (at int, words []string) {
 	return -1, nil
 }
 
-// Resume returns the command that goes on with the conversation of a session, in the place
-// of a command that the profile was found for. It has the options of that command,
-// not its prompt, and no conversation that it names itself. The error is [ErrNoResume] or
-// [ErrInScript].
+// Resume returns the command that continues the conversation of a session, in place of a
+// command of this profile. It keeps the options of that command, but neither its prompt nor
+// a conversation that it names. The error is [ErrNoResume] or [ErrInScript].
 func (p *Profile) Resume(command []string, session string) ([]string, error) {
 	form := p.file.Run.Resume
 	if p.Headless(command) && p.file.Run.HeadlessResume != nil {
@@ -58,8 +56,8 @@ func (p *Profile) Resume(command []string, session string) ([]string, error) {
 	return append(full, p.options(words[1:], form)...), nil
 }
 
-// Begin returns a command that the profile was found for with what gives its
-// conversation this session; nil: the agent can't be told, or the command names one.
+// Begin returns a command of this profile with the option that gives its conversation this
+// session; nil if the agent has no such option, or the command names a session.
 func (p *Profile) Begin(command []string, session string) []string {
 	at, words := p.place(command)
 	if len(p.file.Run.NewSession) == 0 || at < 0 || slices.ContainsFunc(words[1:], p.namesSession) {
@@ -72,7 +70,7 @@ func (p *Profile) Begin(command []string, session string) []string {
 	return append(full, words[1:]...)
 }
 
-// SessionIn returns the session that a command gives its new conversation; empty: none.
+// SessionIn returns the session that a command gives its new conversation, or "".
 func (p *Profile) SessionIn(command []string) string {
 	_, words := p.place(command)
 	if len(p.file.Run.NewSession) != 2 {

@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// rule says by which lines a screen in a certain state is known.
+// rule holds the patterns by which a screen in a certain state is recognised.
 type rule struct {
 	name  string
 	state State
-	// last is how many of the last lines that are not empty it looks at; 0: all.
+	// last restricts it to that many of the last lines that are not empty; 0 means all.
 	last int
-	// from has it look at the lines after the last one that matches, and above the
-	// prompt: those since the last message of a person.
+	// from restricts it to the lines after the last match, and above the prompt: those
+	// since the last message of a person.
 	from *regexp.Regexp
-	// prompt has it match only if the prompt is shown.
+	// prompt makes it match only if the prompt is shown.
 	prompt         bool
 	all, any, none []*regexp.Regexp
 	question       []*regexp.Regexp
@@ -28,29 +28,29 @@ type rule struct {
 	choice *regexp.Regexp
 	below  int
 	footer []*regexp.Regexp
-	// choices are offered where no row tells them.
+	// choices are offered if no row shows them.
 	choices []Choice
 }
 
-// input says how text is entered.
+// input describes how text is entered.
 type input struct {
 	// prompt matches the line that text is typed at; its group "draft" is the text.
 	prompt *regexp.Regexp
-	// above matches one of the near lines above it, end the line below it with which the
-	// draft is over; nil: any.
+	// above matches one of the near lines above it, end the line below it that ends the
+	// draft; nil matches any.
 	above, end *regexp.Regexp
 	near       int
-	// footer matches the first line below end. A draft that has lines like end is over
-	// only above it.
+	// footer matches the first line below end. It ends a draft that itself has lines like
+	// end.
 	footer *regexp.Regexp
-	// open is how many lines of a draft may be at the bottom of the screen without an
-	// end below them: a long one leaves no room for it. 0: none.
+	// open is how many lines of a draft may be at the bottom of the screen without an end
+	// below them, since a long draft leaves no room for it.
 	open int
-	// below is how many lines that are not empty may be under that.
+	// below is how many lines that are not empty may follow that.
 	below int
-	// hints match what a prompt shows while nothing is typed.
+	// hints match the text of an empty prompt.
 	hints []*regexp.Regexp
-	// pasted match what a prompt shows in place of a long text.
+	// pasted match the placeholder of a long text.
 	pasted []*regexp.Regexp
 }
 
@@ -115,14 +115,14 @@ func filled(lines []string) int {
 	return n
 }
 
-// Trial is how one rule fared.
+// Trial is the result of one rule.
 type Trial struct {
 	Rule  string `json:"rule"`
 	State State  `json:"state"`
-	// Matched reports whether the rule matched. The rules after the first that tells
-	// a state are not tried.
+	// Matched reports whether the rule matched. The rules after the first that decides the
+	// state are not tried.
 	Matched bool `json:"matched"`
-	// Why says what matched, or what was missing.
+	// Why names the match, or the missing part.
 	Why string `json:"why"`
 }
 
@@ -132,7 +132,7 @@ func (p *Profile) Look(s Screen) Look {
 	return l
 }
 
-// Explain is [Profile.Look] that tells which rules were tried, in their order.
+// Explain is [Profile.Look] that also returns the tried rules, in their order.
 func (p *Profile) Explain(s Screen) (Look, []Trial) {
 	v := p.input.view(s.Lines)
 	l := Look{State: Unknown}
@@ -177,14 +177,14 @@ func trimmed(lines []string) []string {
 	return lines
 }
 
-// match is what a rule found.
+// match is the result of a rule that matched.
 type match struct {
 	evidence string
 	question string
 	choices  []Choice
 }
 
-// match returns what a rule finds, and why, or nil, and why not.
+// match returns the result of a rule, or nil, and the reason.
 func (r *rule) match(v view) (*match, string) {
 	if r.prompt && v.prompt < 0 {
 		return nil, "no prompt is shown"
@@ -225,7 +225,7 @@ func (r *rule) match(v view) (*match, string) {
 			}
 		}
 		if found < 0 {
-			return nil, fmt.Sprintf("none of %d patterns is there, such as %s", len(r.any), r.any[0])
+			return nil, fmt.Sprintf("none of %d patterns matches, such as %s", len(r.any), r.any[0])
 		}
 		if len(r.all) == 0 {
 			m.evidence = region[found]
@@ -239,7 +239,7 @@ func (r *rule) match(v view) (*match, string) {
 	return m, "matched: " + bare(m.evidence)
 }
 
-// region returns the lines that the rule looks at.
+// region returns the lines to which the rule applies.
 func (r *rule) region(v view) []string {
 	lines := v.lines
 	if r.from != nil {
@@ -279,8 +279,8 @@ func lastIndex(lines []string, p *regexp.Regexp) int {
 // labels of several lines.
 const maxGap = 4
 
-// menu returns the index of the first row of the menu at the bottom of the screen and
-// its choices, or why there is none.
+// menu returns the index of the first row of the menu at the bottom of the screen and its
+// choices, or the reason why there is none.
 func (r *rule) menu(v view) (first int, choices []Choice, why string) {
 	last := len(v.lines) - 1
 	for ; last >= 0; last-- {
@@ -372,8 +372,8 @@ func (r *rule) alignedRows(lines []string, selected int) (first, last int, choic
 	return first, last, choices
 }
 
-// before reports whether a row with key a may be right above the one with key b. Keys
-// that are no digits may be in any order.
+// before reports whether a row with key a may be right above the one with key b. Keys other
+// than digits may be in any order.
 func before(a, b string) bool {
 	if len(a) == 1 && len(b) == 1 && a[0] >= '0' && a[0] <= '9' && b[0] >= '0' && b[0] <= '9' {
 		return a[0]+1 == b[0]
@@ -387,8 +387,8 @@ const maxQuestion = 200
 // rulerLine is the line above a dialog.
 var rulerLine = pattern(`^\s*[╭┌]?[─▔━]{10,}`)
 
-// ask returns the question of a dialog: the lines that the rule names, else, of a menu,
-// the nearest line above it that ends as a question does, else what the dialog begins with.
+// ask returns the question of a dialog: the lines that the rule names; else, for a menu,
+// the nearest line above it that ends like a question; else the beginning of the dialog.
 func (r *rule) ask(above []string) string {
 	var parts []string
 	for _, p := range r.question {
@@ -434,7 +434,7 @@ func group(p *regexp.Regexp, m []string, name string) string {
 	return ""
 }
 
-// draft returns what is typed at the prompt.
+// draft returns the text at the prompt.
 func (in *input) draft(v view) string {
 	if v.prompt < 0 {
 		return ""

@@ -20,8 +20,8 @@ const None = "none"
 //go:embed agents/*.toml
 var embedded embed.FS
 
-// source is a profile that is parsed when it is first needed: most calls only look
-// whether a command is an agent's, and parsing all profiles takes milliseconds.
+// source is a profile that is parsed when it is first needed: most calls only check whether
+// a command is an agent's, and parsing all profiles takes milliseconds.
 type source struct {
 	name    string
 	match   *recognition
@@ -79,9 +79,9 @@ type Set struct{ all []source }
 // maxFile bounds the files of users.
 const maxFile = 256 << 10
 
-// Load returns the embedded profiles, overridden and extended by the files *.toml in
-// dir, which need not exist; "" means no directory. A profile replaces the embedded one of its
-// name. A file that breaks the owner rule, or is wrong, is left out: the error tells of
+// Load returns the embedded profiles, overridden and extended by the files *.toml in dir,
+// which need not exist; "" means no directory. A profile replaces the embedded one of its
+// name. A file that breaks the owner rule, or has mistakes, is left out: the error names
 // all of these, and the set has the others, so it is never nil.
 func Load(dir string) (*Set, error) {
 	s := &Set{all: slices.Clone(builtin())}
@@ -151,7 +151,7 @@ func (s *Set) All() []*Profile {
 	return all
 }
 
-// Named returns a profile by its name; nil: there is none.
+// Named returns the profile with a name, or nil.
 func (s *Set) Named(name string) *Profile {
 	if s == nil {
 		return nil

@@ -23,14 +23,14 @@ type agent struct {
 	terminal *pty.Terminal
 	// size is that of the terminal at first.
 	size *unix.Winsize
-	// output is what it writes, closed when nobody has the terminal any more.
+	// output carries its output, and is closed when no process has the terminal open.
 	output chan []byte
 	// stop ends the goroutines below, busy waits for them.
 	stop context.CancelFunc
 	busy sync.WaitGroup
-	// headless says that it does not read its terminal.
+	// headless says that the agent does not read its terminal.
 	headless bool
-	// input is held by whoever gives input to it.
+	// input is held while input is given to it.
 	input sync.Mutex
 }
 
@@ -80,7 +80,7 @@ func agentEnv(env []string) []string {
 	return append(env, "TERM=xterm-256color")
 }
 
-// read passes on what the agent writes.
+// read passes the output of the agent on.
 func (a *agent) read(ctx context.Context) {
 	defer close(a.output)
 	for {
@@ -95,12 +95,12 @@ func (a *agent) read(ctx context.Context) {
 			}
 		}
 		if err != nil {
-			return // nobody has the terminal any more
+			return // no process has the terminal open
 		}
 	}
 }
 
-// feed passes on what is typed, or piped.
+// feed passes typed or piped input on.
 func (a *agent) feed(ctx context.Context, c *console) {
 	typed := c.typed
 	for {
@@ -147,14 +147,14 @@ func (a *agent) paste(ctx context.Context, prompt []byte) error {
 // its output comes to an end.
 func (a *agent) hangUp() { a.terminal.Inner.Close() }
 
-// close waits until nobody uses the terminal any more.
+// close waits until no goroutine uses the terminal.
 func (a *agent) close() {
 	a.stop()
 	a.terminal.Close()
 	a.busy.Wait()
 }
 
-// exitOf tells how a program ended: its code, or the name of a signal.
+// exitOf returns the exit of a program: its code, or the name of a signal.
 func exitOf(status unix.WaitStatus) string {
 	if status.Signaled() {
 		return unix.SignalName(status.Signal())

@@ -11,8 +11,8 @@ import (
 	"github.com/swarmhost/swarm/shared/pty"
 )
 
-// console is where the loop itself runs: a terminal of which it makes a mere line
-// to that of the agent, or pipes.
+// console is the terminal of the loop itself, which passes everything through to that of
+// the agent, or pipes.
 type console struct {
 	in, out *os.File
 	// before are the settings of in if it is a terminal, else nil.
@@ -20,7 +20,7 @@ type console struct {
 	// typed is what comes in, closed at its end. The end of a pipe is an empty piece
 	// before that.
 	typed chan []byte
-	// open says that the line which was written last has no end.
+	// open says that the last line is unfinished.
 	open bool
 	// modes are those that the agent has turned on or off in the terminal.
 	modes map[int]bool
@@ -65,7 +65,7 @@ func (c *console) close() {
 	}
 }
 
-// write shows output of the agent. Where nobody takes it any more the loop goes on.
+// write shows output of the agent. The loop continues if the output can't be written.
 func (c *console) write(data []byte) {
 	_, _ = c.out.Write(data)
 	c.open = data[len(data)-1] != '\n'
@@ -89,7 +89,7 @@ func (c *console) say(format string, args ...any) {
 func (c *console) tidy() {
 	var text []byte
 	for _, mode := range slices.Sorted(maps.Keys(c.modes)) {
-		// All are off at first, but for the wrap of long lines and the cursor.
+		// All are off at first, except the wrap of long lines and the cursor.
 		normal := mode == 7 || mode == 25
 		if c.modes[mode] == normal {
 			continue
@@ -120,8 +120,7 @@ func (c *console) resize(t *pty.Terminal) *unix.Winsize {
 	return size
 }
 
-// ignore takes note that nobody reads what was typed, or, without ok, that nothing
-// more will be.
+// ignore records that typed input is not read, or, without ok, that no more will come.
 func (c *console) ignore(ok bool) {
 	if !ok {
 		c.typed = nil

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// contextEvery is how often the context is looked at while the agent writes.
+	// contextEvery is how often the context is checked while the agent writes.
 	contextEvery = 2 * time.Second
 	// contextMargin is by how many percent an agent may go over the limit, which it
 	// is asked to obey before.
 	contextMargin = 15
-	// statusLines is how many of the last lines may say how much context is used.
+	// statusLines is how many of the last lines may show the use of the context.
 	statusLines = 3
 )
 
@@ -26,16 +26,16 @@ var compacting = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 var percentage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+)%`) })
 
-// contextWatch tells from what an agent writes how much of its context it uses.
+// contextWatch reads the use of the context from the output of an agent.
 type contextWatch struct {
 	// limit is in percent; 0: none.
 	limit int
 	// compacted finds a compaction, but not in the echo of the prompt.
 	compacted *doneMatcher
 	found     bool
-	// lines are what the agent shows.
+	// lines are the lines of the agent's screen.
 	lines []string
-	// asked says that the agent was asked to come to its end.
+	// asked says that the agent was asked to finish.
 	asked  bool
 	looked time.Time
 }
@@ -51,8 +51,7 @@ func (w *contextWatch) wrote(text []byte) { w.found = w.compacted.write(text) ||
 // not finished.
 func (w *contextWatch) quiet(open []string) { w.found = w.compacted.shows(open) || w.found }
 
-// used returns the first percentage in the last lines that are not empty; -1: there is
-// none.
+// used returns the first percentage in the last lines that are not empty, or -1.
 func (w *contextWatch) used() int {
 	var last []string
 	for _, line := range w.lines {
@@ -104,7 +103,7 @@ func (it *iteration) watchContext(ctx context.Context, now time.Time) {
 	}
 }
 
-// nudge gives the agent a text. One that does not take it is ended by the limit.
+// nudge gives the agent a text. An agent that does not take it is ended by the limit.
 func (it *iteration) nudge(ctx context.Context, text []byte) {
 	if it.profile == nil {
 		it.agent.busy.Go(func() { _ = it.agent.paste(ctx, text) })

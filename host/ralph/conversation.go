@@ -10,7 +10,7 @@ import (
 
 // conversation is that of the agent of one iteration.
 type conversation struct {
-	// begun is the session that the agent was given; empty: it has one of its own.
+	// begun is the session that the agent was given; empty if it chose its own.
 	begun string
 	// taken reports whether the agent has the prompt, without which there is none.
 	taken func() bool
@@ -37,8 +37,8 @@ func agentProfile(profiles *profile.Set, st *State) *profile.Profile {
 	return profiles.For(st.Command)
 }
 
-// talk makes of the command of a loop that of its next iteration: one that goes on with the
-// conversation of the last one, or whose conversation can be gone on with.
+// talk turns the command of a loop into that of its next iteration, which continues the
+// last conversation or begins one that can be continued.
 func (l *loop) talk(st *State) ([]string, error) {
 	l.conversation = conversation{taken: func() bool { return false }}
 	if !st.Continue && !st.ContinueOnce {
@@ -61,9 +61,9 @@ func (l *loop) talk(st *State) ([]string, error) {
 	return st.Command, nil
 }
 
-// session returns the session of the agent of the iteration that is under way, or has just
-// ended: what its hooks said since it began, else the one that it was given, if it has
-// begun to talk; empty: it is not known.
+// session returns the session of the agent of the present or last iteration: the one that
+// its hooks reported, else the one that it was given, if its conversation has begun; empty
+// if it is unknown.
 func (l *loop) session(st *State) string {
 	if l.runDir != "" {
 		if c, err := hookstate.Read(l.runDir); err == nil && c.Session != "" && !c.At.Before(st.IterationStarted) {
@@ -76,8 +76,8 @@ func (l *loop) session(st *State) string {
 	return ""
 }
 
-// noteSession notes in the state with which conversation the next iteration goes on. It
-// reports whether a loop that is to go on with it can.
+// noteSession records in the state which conversation the next iteration continues. It
+// reports whether a loop that has to continue one can.
 func (l *loop) noteSession(st *State) bool {
 	if id := l.session(st); id != "" {
 		st.Session = id
@@ -94,8 +94,8 @@ func newSession() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// ContinueNext has the next iteration of a loop go on with a conversation; empty: with the
-// one that the state names. It is an [ErrNoSession] if that names none.
+// ContinueNext makes the next iteration of a loop continue a conversation; an empty session
+// means the one in the state. If there is none, the error is [ErrNoSession].
 func ContinueNext(st *State, session string) error {
 	if session != "" {
 		st.Session = session

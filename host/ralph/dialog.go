@@ -12,9 +12,9 @@ import (
 // stop is a stop of the loop at a dialog of its agent, which stays open so that a person
 // can answer it. Nothing is typed before the loop is resumed.
 type stop struct {
-	// watch tells when the loop is resumed; nil: it has not stopped.
+	// watch reports when the loop is resumed; nil if it has not stopped.
 	watch *watch
-	// question is what the agent asks; empty: it was answered.
+	// question is the question of the agent; empty once it was answered.
 	question string
 }
 
@@ -29,7 +29,7 @@ func (it *iteration) asks(ctx context.Context, l profile.Look) {
 	}
 	if !it.stopped() {
 		var err error
-		// Before the state says so, so that no change is missed.
+		// The watch begins before the state is written, so that no change is missed.
 		if it.stop.watch, err = it.store.watch(it.name); err != nil {
 			it.outcome.err, it.outcome.what = err, "cannot wait for an answer"
 			it.end(refused)
@@ -39,8 +39,8 @@ func (it *iteration) asks(ctx context.Context, l profile.Look) {
 		it.limit.Stop()
 	}
 	it.stop.question = question
-	// Nothing is said on the terminal: the agent draws there, and a person is to see the
-	// dialog.
+	// Nothing is written to the terminal: the agent draws there, and a person has to see
+	// the dialog.
 	it.log(eventPause, "the agent asks: %s reason=%s", question, ReasonDialog)
 	it.notify(NoteAsks, question)
 	it.note(ctx, func(st *State) {
@@ -57,8 +57,8 @@ func (it *iteration) answered(ctx context.Context) {
 	it.note(ctx, func(st *State) { st.Dialog, st.Choices = "", nil })
 }
 
-// note changes the state while the iteration goes on. If that can't be written, the
-// outcome of the iteration says it too.
+// note changes the state during the iteration. If that can't be written, the outcome of the
+// iteration has it too.
 func (it *iteration) note(ctx context.Context, change func(*State)) {
 	_, _ = it.store.Change(ctx, it.name, func(st *State) error {
 		if st.Status != Running && st.Status != Paused {
@@ -69,7 +69,7 @@ func (it *iteration) note(ctx context.Context, change func(*State)) {
 	})
 }
 
-// changes tells of changes of the loop's state while it has stopped.
+// changes reports changes of the loop's state while it is stopped.
 func (s *stop) changes() <-chan fsnotify.Event {
 	if s.watch == nil {
 		return nil
@@ -84,8 +84,8 @@ func (s *stop) failures() <-chan error {
 	return s.watch.failures()
 }
 
-// resume goes on if a person has resumed the loop. Where the dialog still is, the next
-// look stops it again.
+// resume continues if a person has resumed the loop. If the dialog is still shown, the next
+// check stops the loop again.
 func (it *iteration) resume() {
 	st, err := it.store.Load(it.name)
 	if err != nil || st.Status == Paused {

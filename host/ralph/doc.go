@@ -3,11 +3,11 @@
 //
 // # One worker
 //
-// A ralph worker is one worker whose main process is `swarm ralph run NAME`, that
-// is [Run]. It gives the agent a terminal of its own, pastes the prompt once the
-// agent is ready, watches, and starts the next iteration. So the loop needs no
-// monitor beside the worker: it goes on when every command is gone, it ends with
-// the worker, and no iteration can begin after that.
+// A ralph worker is one worker whose main process is `swarm ralph run NAME`, that is [Run].
+// It gives the agent a terminal of its own, pastes the prompt once the agent is ready,
+// watches, and starts the next iteration. So the loop needs no monitor beside the worker:
+// it continues when every command has ended, it ends with the worker, and no iteration can
+// begin after that.
 //
 // # State
 //
@@ -16,8 +16,8 @@
 // pause` both change it, each time by reading it anew under a lock, so that neither
 // overwrites the changes of the other. iterations.log beside it is a log for people.
 //
-// An iteration is open from its start until its outcome is in the state. One that
-// was killed stays open, and is what the next run of the loop begins with.
+// An iteration is open from its start until its outcome is in the state. A killed iteration
+// stays open, and the next run of the loop begins with it.
 //
 // The package is imported by host, which removes the state of killed workers, and
 // by cmd/swarm. It imports shared/swarm, shared/shim/..., host/profile, host/deliver,

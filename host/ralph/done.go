@@ -12,22 +12,21 @@ import (
 const (
 	// reach is how far back a match may begin: more lines than a pattern spans.
 	reach = 4 << 10
-	// kept is how much plain output is kept, for matches and what stands around
-	// them.
+	// kept is how much plain output is kept, for matches and their surroundings.
 	kept = 16 << 10
 	// enough is how many letters around a match prove that it is from the prompt;
 	// few is how many are too few to prove anything.
 	enough, few = 12, 6
 )
 
-// doneMatcher looks for the done pattern in what an agent writes. The prompt,
-// which often holds what the pattern matches, is echoed by terminals and shown by
-// agents, wrapped and framed, at any time and often: a match is the prompt's if
-// the letters and digits around it are those around a match in the prompt.
+// doneMatcher searches the output of an agent for the done pattern. The prompt, which often
+// contains a match, is echoed by terminals and shown by agents, wrapped and framed, at any
+// time: a match belongs to the prompt if the letters and digits around it equal those
+// around a match in the prompt.
 type doneMatcher struct {
 	pattern *regexp.Regexp
 	prompt  []surroundings
-	// plain is the end of the lines that are finished, and judged is how much of it was.
+	// plain is the end of the finished lines, and judged is how much of it was judged.
 	plain  []byte
 	judged int
 	// bare says that a match with nothing around it has been seen.
@@ -73,16 +72,15 @@ func (m *doneMatcher) write(text []byte) bool {
 	return found
 }
 
-// shows reports whether the pattern is in what was written so far, if nothing more
-// comes. open are the lines that are not finished: what is in them may be there the
-// next time too, so nothing of this look is kept.
+// shows reports whether the output so far has a match, if nothing more comes. open are the
+// unfinished lines: they may be checked again, so this check changes nothing.
 func (m *doneMatcher) shows(open []string) bool {
 	shown := *m
 	shown.plain = append(bytes.Clone(m.plain), strings.Join(open, "\n")...)
 	return shown.judge(len(shown.plain), true)
 }
 
-// judge looks at the output up to end.
+// judge checks the output up to end.
 func (m *doneMatcher) judge(end int, final bool) bool {
 	if end <= m.judged {
 		return false
@@ -106,7 +104,7 @@ func (m *doneMatcher) judge(end int, final bool) bool {
 	return false
 }
 
-// verdict says whether a match is the prompt's.
+// verdict says whether a match belongs to the prompt.
 type verdict int
 
 const (

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// grace is how long an agent may take to end when its iteration is over.
+	// grace is how long an agent may take to end after its iteration.
 	grace = 10 * time.Second
-	// patience is how long to wait for an agent to end by the signal that whoever
-	// ends the worker may have sent to all of its processes.
+	// patience is how long to wait for an agent to end by the signal that a kill of the
+	// worker may have sent to all of its processes.
 	patience = time.Second
-	// drain is how long output may come after the agent's end.
+	// drain is how long output may arrive after the agent's end.
 	drain = time.Second
 )
 
-// ending is why an iteration is over.
+// ending is the reason for the end of an iteration.
 type ending int
 
 const (
@@ -28,11 +28,11 @@ const (
 	exited ending = iota + 1
 	// inactive: it wrote nothing for too long.
 	inactive
-	// done: it wrote what the done pattern matches.
+	// done: its output matched the done pattern.
 	done
-	// refused: the prompt can't be given to it.
+	// refused: it can't be given the prompt.
 	refused
-	// killed: the loop itself was told to end.
+	// killed: the loop itself got a signal to end.
 	killed
 	// compacted: the agent has replaced its context by a summary.
 	compacted
@@ -45,27 +45,26 @@ const (
 // outcome is what came of an iteration.
 type outcome struct {
 	ending ending
-	// exit is how the agent ended: a code, or the name of a signal.
+	// exit is the exit of the agent: a code, or the name of a signal.
 	exit string
-	// err is why the agent could not be started, or not be given the prompt; what
-	// says which.
+	// err is the error of the start or of the prompt; what says which.
 	err  error
 	what string
 	// done says that the done pattern was matched, however it ended.
 	done bool
-	// question is what it asked a person when it ended; empty: nothing.
+	// question is its question to a person at the end, or empty.
 	question string
 	// unasked says that it ended before the prompt was given to it.
 	unasked bool
 	// untaken says that an agent with a profile did not take the prompt. The iteration
 	// does not count then.
 	untaken bool
-	// broken is the error that its screen showed at the end of its turn; empty: none.
+	// broken is the error on its screen at the end of its turn, or empty.
 	broken string
 	// last is the last line that a headless agent wrote.
 	last string
-	// failure is the text that a failed iteration left on the screen of an agent that swarm
-	// knows, which may tell of a usage limit; empty: none.
+	// failure is the text on the screen of a known agent after a failed iteration, which
+	// may mention a usage limit; it may be empty.
 	failure string
 	// left are processes that could not be ended.
 	left []proc.Process
@@ -81,7 +80,7 @@ func (it *iteration) reap(ctx context.Context) {
 		it.outcome.exit = exitOf(child.status)
 		it.outcome.unasked = it.ready.waiting
 		it.outcome.untaken = it.outcome.untaken || it.profile != nil && it.entered.Load() == 0
-		// Whoever ends the worker signals the loop before the agent.
+		// A kill of the worker signals the loop before the agent.
 		it.signals.settle()
 		if sig := it.signals.ended(0); sig != 0 {
 			it.killed(ctx, sig)
@@ -93,7 +92,7 @@ func (it *iteration) reap(ctx context.Context) {
 	}
 }
 
-// killed is called when the loop was told to end.
+// killed is called when the loop got a signal to end.
 func (it *iteration) killed(ctx context.Context, sig syscall.Signal) {
 	_ = it.ended(ctx, sig)
 	it.end(killed)
@@ -117,8 +116,8 @@ func (it *iteration) end(why ending) {
 	it.look()
 }
 
-// question returns what the agent asks a person before it goes on; empty: nothing that is
-// known.
+// question returns the question that a person must answer before the agent continues, or
+// "".
 func (it *iteration) question() string {
 	switch {
 	case !it.ready.waiting && !it.stopped():
@@ -138,7 +137,7 @@ func (it *iteration) terminate() {
 	terminate(ps, it.told)
 }
 
-// look sees whether anything of the agent is left.
+// look checks whether processes of the agent are left.
 func (it *iteration) look() {
 	if it.gone || !it.mainGone {
 		return
@@ -153,7 +152,7 @@ func (it *iteration) look() {
 	}
 }
 
-// leave waits only for what was written.
+// leave only waits for the rest of the output.
 func (it *iteration) leave() {
 	it.gone = true
 	it.agent.hangUp()
@@ -167,7 +166,7 @@ func (it *iteration) overdue() {
 	case it.gone:
 		it.drained = true
 	case it.outcome.ending == killed:
-		// It is not for the loop to force what its killer may want to wait for.
+		// The loop must not force an end for which the kill may want to wait.
 		it.terminate()
 	case !it.forced:
 		it.forced = true

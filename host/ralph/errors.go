@@ -33,7 +33,7 @@ func (e *NoStateError) Error() string {
 // Is makes it an [ErrNoState].
 func (e *NoStateError) Is(target error) bool { return target == ErrNoState }
 
-// EndedError says how a loop has ended that was to go on.
+// EndedError says that a loop has ended, and how.
 type EndedError struct {
 	Name   string
 	Status Status

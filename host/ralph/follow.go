@@ -30,7 +30,7 @@ func (s Store) Follow(ctx context.Context, name string, n int, gone <-chan struc
 	}
 	over := false
 	for {
-		// The state first: what was logged before it changed is read then.
+		// The state is read first, so that all lines before its change are read.
 		st, stateErr := s.Load(name)
 		if err := f.read(); err != nil {
 			return err
@@ -99,7 +99,7 @@ func (f *follower) open() (err error) {
 	return err
 }
 
-// read passes on what is new.
+// read passes new lines on.
 func (f *follower) read() error {
 	err := f.open()
 	if errors.Is(err, fs.ErrNotExist) {

@@ -70,7 +70,7 @@ func CheckFar(command []string) error {
 	return nil
 }
 
-// isScript reports whether an option of a shell says that its script follows.
+// isScript reports whether a script follows an option of a shell.
 func isScript(option string) bool {
 	return strings.HasPrefix(option, "-") && !strings.HasPrefix(option, "--") && strings.HasSuffix(option, "c")
 }

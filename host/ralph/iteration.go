@@ -14,10 +14,10 @@ import (
 	"github.com/swarmhost/swarm/shared/pty"
 )
 
-// glanceEvery is how often the screen of an agent that goes on writing is looked at.
+// glanceEvery is how often the screen of an agent that keeps writing is checked.
 const glanceEvery = time.Second
 
-// touchEvery is how often it is noted that there was output.
+// touchEvery is how often output is recorded.
 const touchEvery = time.Second
 
 // iteration is one run of the agent under the eyes of the loop.
@@ -26,27 +26,27 @@ type iteration struct {
 	state  State
 	prompt []byte
 	agent  *agent
-	// screen reads what the agent writes, and finished are the lines that it finished.
+	// screen reads the output of the agent, and finished are its finished lines.
 	screen   screen.Screen
 	finished []byte
-	// cut says that the last one of them may go on.
+	// cut says that the last one of them may continue.
 	cut   bool
 	ready readiness
 	done  *doneMatcher
 
 	outcome outcome
-	// pasted tells once what came of giving the prompt; nil while that is not under
-	// way.
+	// pasted carries the result of giving the prompt, once; nil while the prompt is not
+	// being given.
 	pasted chan error
 	// mainGone says that the agent's main process has ended, gone that nothing of the
 	// agent is left, drained that its output is complete too: then it is over.
 	mainGone, gone, drained bool
-	// told are the processes that were told to end, by pid and start time, and
-	// forced says that those which did not were killed.
+	// told are the processes that were asked to end, by pid and start time, and forced says
+	// that the remaining ones were killed.
 	told   map[int]uint64
 	forced bool
-	// profile is that of the agent; nil: it has none by which its prompt can be seen to
-	// be taken. looks are asked for what the screen shows.
+	// profile is the agent's profile; nil if it has none that can prove that the prompt was
+	// taken. looks reads the screen.
 	profile *profile.Profile
 	looks   chan chan []string
 	// turn follows what an agent with a profile does, and stop is set while it asks
@@ -55,7 +55,7 @@ type iteration struct {
 	stop stop
 	// presses is how often Enter was pressed again.
 	presses int
-	// entered is when Enter was pressed first after the prompt, in ns; 0: it was not.
+	// entered is when Enter was first pressed after the prompt, in ns; 0 if it was not.
 	entered atomic.Int64
 	// waitsFor is what an agent without a profile asks before it takes the prompt; empty:
 	// nothing that is known.
@@ -167,7 +167,7 @@ func (it *iteration) step(ctx context.Context) {
 	select {
 	case data, ok := <-it.agent.output:
 		if !ok {
-			// All that is left of it, if anything, is not on the terminal.
+			// Processes of it that remain do not have the terminal open.
 			it.agent.output = nil
 			it.drained = it.gone
 			return
@@ -226,8 +226,9 @@ func (it *iteration) wrote(ctx context.Context, data []byte) {
 	it.watchContext(ctx, time.Now())
 }
 
-// glance looks for the done pattern on the screen of an agent that never stops writing,
-// such as one with a clock. Two looks see it, since one may see a half-painted screen.
+// glance searches the screen of an agent that never stops writing, such as one with a
+// clock, for the done pattern. Two reads must find it, since one may see a half-painted
+// screen.
 func (it *iteration) glance(now time.Time) {
 	if it.done == nil || now.Sub(it.glanced) < glanceEvery {
 		return
@@ -305,7 +306,7 @@ func (it *iteration) waits(ctx context.Context, question string) {
 
 func (it *iteration) given(ctx context.Context, err error) {
 	if it.outcome.ending != 0 || it.mainGone {
-		return // the paste ends with the agent, which is no failure of its own
+		return // the paste ends with the agent, which is not a failure of its own
 	}
 	switch asks, ok := errors.AsType[*deliver.AsksError](err); {
 	case err == nil:
@@ -332,10 +333,10 @@ func (it *iteration) given(ctx context.Context, err error) {
 	}
 }
 
-// maxPresses is how often Enter is pressed again that an agent did not take.
+// maxPresses is how often Enter is pressed again for an agent that did not take it.
 const maxPresses = 2
 
-// unsubmitted reports whether the whole prompt, and nothing else, is where text is entered.
+// unsubmitted reports whether exactly the whole prompt is at the place for input.
 func (it *iteration) unsubmitted() bool {
 	l, _ := it.read()
 	return it.entered.Load() != 0 && squeeze(l.Draft) == squeeze(string(it.prompt))

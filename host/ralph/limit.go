@@ -15,17 +15,17 @@ import (
 const (
 	// maxLimitWait is the longest wait for the end of a usage limit.
 	maxLimitWait = 6 * time.Hour
-	// limitMargin is added to it: clocks differ, and agents round.
+	// limitMargin is added to the end of a limit: clocks differ, and agents round.
 	limitMargin = time.Minute
-	// stale is how long a time of day may have passed to be today's still.
+	// stale is how far in the past a time of day may be and still mean today.
 	stale = 10 * time.Minute
 )
 
-// A usage limit is known by its name and by when it ends. Both are looked for in the
-// error that an agent shows or fails with, never in what else it writes.
+// A usage limit is recognised by its name and its end. Both are searched for only in the
+// error that an agent shows or fails with, never in its other output.
 var (
 	limitName = patternOf(`(?i)\b(?:usage|rate|session|weekly|daily|hourly|\d+-hour|request|token)s? limit|\blimit (?:is |was |has been )?(?:reached|exceeded|hit)|\b(?:hit|reached|exceeded) (?:your|the) .{0,40}?limit|\blimit (?:will )?resets?|\bquota\b.{0,40}?\bexce|\bexce\w+ .{0,40}?\bquota`)
-	// limitEpoch is how Claude Code's headless form says it.
+	// limitEpoch matches the form of Claude Code's headless mode.
 	limitEpoch = patternOf(`(?i)limit reached\|(\d{10})\b`)
 	limitIn    = patternOf(`(?i)\b(?:resets?|again|retry|available)\b\W{0,3}(?:\w+ ){0,2}?in (?:about )?((?:\d{1,5} ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)\b,? ?(?:and )?)+)`)
 	limitPart  = patternOf(`(?i)(\d{1,5}) ?([dhms])`)
@@ -38,8 +38,8 @@ func patternOf(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// limitEnd returns when the usage limit ends that a text tells of. A text that names no
-// limit, or no time that can be understood, tells of none.
+// limitEnd returns the end of the usage limit in a text. ok is false for a text without a
+// limit, or without a time that can be parsed.
 func limitEnd(text string, now time.Time) (end time.Time, ok bool) {
 	text = strings.Join(strings.Fields(text), " ")
 	if m := limitEpoch().FindStringSubmatch(text); m != nil {
@@ -89,7 +89,7 @@ func clockOf(m []string, now time.Time) (time.Time, bool) {
 	case half == "pm":
 		hour = hour%12 + 12
 	}
-	// Agents tell the time of the user's own zone. One that can't be found is that.
+	// Agents show times in the user's own zone, which also replaces an unknown zone.
 	in := now.Local().Location()
 	if zone := m[7]; zone != "" {
 		if l, err := time.LoadLocation(zone); err == nil {
@@ -114,7 +114,7 @@ func clockOf(m []string, now time.Time) (time.Time, bool) {
 	}
 	at := time.Date(year, month.Month(), number(m[2]), hour, minute, 0, 0, in)
 	if at.Month() != month.Month() {
-		return time.Time{}, false // the 31st of a month that has none
+		return time.Time{}, false // the 31st of a shorter month
 	}
 	if m[3] == "" && at.Before(now.AddDate(0, -1, 0)) {
 		at = at.AddDate(1, 0, 0)
@@ -122,8 +122,8 @@ func clockOf(m []string, now time.Time) (time.Time, bool) {
 	return at, true
 }
 
-// limitWait returns until when to wait for the end of the usage limit that a text tells
-// of, if it does.
+// limitWait returns until when to wait for the end of the usage limit in a text, if there
+// is one.
 func limitWait(text string, now time.Time) (until time.Time, ok bool) {
 	end, ok := limitEnd(text, now)
 	if !ok {
@@ -139,7 +139,7 @@ func limitWait(text string, now time.Time) (until time.Time, ok bool) {
 	return until, true
 }
 
-// errorLines is how many lines an error may take that an agent shows.
+// errorLines is how many lines an error on the screen may have.
 const errorLines = 6
 
 // errorText returns the error of which a line is broken, as the screen shows it; without
@@ -163,11 +163,11 @@ func errorText(lines []string, broken string) string {
 	return strings.Join(text, " ")
 }
 
-// clockEvery is how often the clock is looked at while the loop waits for a time of day: a
-// machine that sleeps stops timers.
+// clockEvery is how often the clock is read while the loop waits for a time of day: a
+// sleeping machine stops timers.
 const clockEvery = time.Minute
 
-// tellLimit says that the loop waits for the end of a usage limit.
+// tellLimit reports that the loop waits for the end of a usage limit.
 func (l *loop) tellLimit(st *State) {
 	text := fmt.Sprintf("until %s: %s", st.LimitUntil.Local().Format("2006-01-02 15:04:05"), st.Limit)
 	l.say("usage limit, waiting %s", text)
@@ -175,8 +175,8 @@ func (l *loop) tellLimit(st *State) {
 	l.notify(NoteLimited, text)
 }
 
-// waitLimit waits for the end of a usage limit, if the state tells of one, or until
-// somebody resumes the loop or removes its state.
+// waitLimit waits for the end of the usage limit in the state, if there is one, or until
+// the loop is resumed or its state removed.
 func (l *loop) waitLimit(ctx context.Context) error {
 	st, err := l.store.Load(l.name)
 	if err == nil && st.Status == Stopped && st.ExitReason == ReasonKilled && !st.LimitUntil.IsZero() {
@@ -197,15 +197,14 @@ func (l *loop) waitLimit(ctx context.Context) error {
 	return l.awaitLimit(ctx, w)
 }
 
-// notices tell of changes in the folder of a loop.
+// notices report changes in the folder of a loop.
 type notices interface {
 	changes() <-chan fsnotify.Event
 	failures() <-chan error
 	failed(err error) error
 }
 
-// awaitLimit waits until the state tells of no usage limit any more, or of one that is
-// over.
+// awaitLimit waits until the state has no usage limit any more, or one that is over.
 func (l *loop) awaitLimit(ctx context.Context, w notices) error {
 	for {
 		st, err := l.store.Load(l.name)
@@ -215,7 +214,8 @@ func (l *loop) awaitLimit(ctx context.Context, w notices) error {
 		if st.LimitUntil.IsZero() {
 			break
 		}
-		// Without what is monotonic in it: that stops while the machine sleeps.
+		// The monotonic part of the time is dropped: that clock stops while the machine
+		// sleeps.
 		left := st.LimitUntil.Sub(time.Now().Round(0))
 		if left <= 0 {
 			_, err := l.store.Change(ctx, l.name, func(st *State) error {

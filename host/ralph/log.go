@@ -53,8 +53,7 @@ func (s Store) Tail(name string, n int) ([]string, error) {
 	return lines, nil
 }
 
-// append adds a line to a loop's log. A log whose folder was removed is not made
-// again.
+// append adds a line to a loop's log. It does not recreate a log whose folder was removed.
 func (s Store) append(name, event, text string, now time.Time) error {
 	f, err := safefile.Append(s.LogPath(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +73,7 @@ func (s Store) touch(name string, now time.Time) {
 	if err := os.Chtimes(path, now, now); !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	// Made by whoever is first; without the folder the loop is gone.
+	// The first writer creates it; without the folder the loop is gone.
 	if f, err := safefile.Append(path); err == nil {
 		f.Close()
 	}

@@ -17,9 +17,9 @@ import (
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
-// Options say which loop to run, and where.
+// Options are the options of [Run].
 type Options struct {
-	// Store is where its state is, Name whose it is.
+	// Store holds the state of the loop, and Name is its name.
 	Store Store
 	Name  string
 	// Stdin and Stdout are those of the process. If Stdin is a terminal it is made
@@ -31,19 +31,19 @@ type Options struct {
 	// RunDir is the run directory of the worker, where hooks of the agent tell its
 	// conversation; empty: there is none.
 	RunDir string
-	// Notify is told what people should know at once; nil: nobody is. It is called in a
+	// Notify, if it is not nil, is called with news that people should know at once, in a
 	// goroutine of its own.
 	Notify func(Note, string)
 	// unit is the first wait after a failure; 0: a second.
 	unit time.Duration
 }
 
-// Note is a kind of news that a loop has beside its log.
+// Note is a kind of news of a loop.
 type Note int
 
 // The news of loops.
 const (
-	// NoteAsks: the agent asks what the text says.
+	// NoteAsks: the agent asks the question in the text.
 	NoteAsks Note = iota + 1
 	// NoteLimited: the loop waits for the end of a usage limit, as the text says.
 	NoteLimited
@@ -61,7 +61,7 @@ type loop struct {
 	store   Store
 	name    string
 	console *console
-	// pattern ends the loop, ready tells that an agent is ready; nil: none.
+	// pattern ends the loop, ready recognises an agent that is ready; both may be nil.
 	pattern, ready *regexp.Regexp
 	signals        *signals
 	profiles       *profile.Set
@@ -72,19 +72,19 @@ type loop struct {
 	// tellNews is [Options.Notify], and telling waits for its calls.
 	tellNews func(Note, string)
 	telling  sync.WaitGroup
-	// begun says that this run of the loop has begun an iteration: one that is open
-	// else is of an earlier run.
+	// begun says that this run of the loop has begun an iteration: otherwise an open one
+	// comes from an earlier run.
 	begun bool
-	// by is the signal that ended the loop, 0 as long as none did.
+	// by is the signal that ended the loop, or 0.
 	by syscall.Signal
 	// unit is the first wait after a failure.
 	unit time.Duration
 }
 
-// Run runs a loop until it has come to its end, which is nil. Everything that it
-// starts has ended then. It is [ErrOwned] if another process runs the loop,
-// [ErrEnded] if there is nothing to go on with, [ErrPrompt] and [ErrFailed] if it
-// gave up, and a [SignalError] if it was told to end.
+// Run runs a loop until it has come to its end, which is nil. Everything that it starts has
+// ended then. The error is [ErrOwned] if another process runs the loop, [ErrEnded] if the
+// loop has ended, [ErrPrompt] or [ErrFailed] if it gave up, and a [SignalError] if it got a
+// signal to end.
 //
 // It takes over the signals of the process and waits for all of its children, so
 // a process that runs a loop does nothing else.
@@ -122,7 +122,7 @@ func Run(ctx context.Context, o Options) error {
 	defer l.console.close()
 	err = l.run(ctx)
 	if errors.Is(err, ErrNoState) {
-		// Somebody cleaned it, which is how to be rid of a loop.
+		// A clean has removed it.
 		l.say("ralph state is gone, stopping loop")
 		return nil
 	}
@@ -136,7 +136,7 @@ func optionalPattern(pattern string) (*regexp.Regexp, error) {
 	return CompilePattern(pattern)
 }
 
-// run runs iterations until there is none to run.
+// run runs iterations until none is left.
 func (l *loop) run(ctx context.Context) error {
 	for {
 		if sig := l.signals.ended(0); sig != 0 {
@@ -174,8 +174,8 @@ var (
 	errAsItWas = errors.New("as it was")
 )
 
-// next opens the iteration that is to run now. If there is none, the status of the
-// state is not Running. A paused loop is waited for.
+// next opens the next iteration. If there is none, the status of the state is not Running.
+// It waits while the loop is paused.
 func (l *loop) next(ctx context.Context) (State, []byte, error) {
 	for {
 		var prompt []byte
@@ -238,8 +238,8 @@ func (l *loop) rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ended notes at once that the loop was told to end: whoever does that may not
-// wait for long. A pause outlives it. It returns the error that Run ends with.
+// ended records at once that the loop got a signal to end: the sender may not wait for
+// long. A pause outlives it. It returns the error that Run ends with.
 func (l *loop) ended(ctx context.Context, sig syscall.Signal) error {
 	if l.by != 0 {
 		return &SignalError{Signal: l.by}
@@ -247,7 +247,7 @@ func (l *loop) ended(ctx context.Context, sig syscall.Signal) error {
 	l.by = sig
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	// If it can't be written the worker's own end says as much.
+	// If it can't be written, the worker's own end shows the same.
 	_, _ = l.store.Change(ctx, l.name, func(st *State) error {
 		if st.Status != Running && st.Status != Paused {
 			return errAsItWas
@@ -269,12 +269,12 @@ func (l *loop) ended(ctx context.Context, sig syscall.Signal) error {
 	return &SignalError{Signal: sig}
 }
 
-// say tells whoever looks at the worker.
+// say writes a line to the worker's output.
 func (l *loop) say(format string, args ...any) {
 	l.console.say("[ralph] %s: %s", l.name, fmt.Sprintf(format, args...))
 }
 
-// notify tells people what they should know at once.
+// notify passes news to Notify.
 func (l *loop) notify(n Note, text string) {
 	if l.tellNews != nil {
 		l.telling.Go(func() { l.tellNews(n, text) })

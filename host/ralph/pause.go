@@ -15,7 +15,7 @@ func (l *loop) paused(ctx context.Context) error {
 	defer w.close()
 	said := false
 	for {
-		// After the watch has begun, so that no change is missed.
+		// The state is read after the watch has begun, so that no change is missed.
 		st, err := l.store.Load(l.name)
 		if err != nil {
 			return err

@@ -32,9 +32,8 @@ func ReadPrompt(path string) ([]byte, error) {
 	return bytes.TrimRight(b, "\n"), nil
 }
 
-// readRegular reads a regular file, no more of it than is too much. Others may
-// have no end, or keep the loop waiting: a FIFO is opened without waiting for a
-// writer.
+// readRegular reads a regular file up to a limit. Other files may have no end, or block the
+// loop: a FIFO is opened without waiting for a writer.
 func readRegular(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {

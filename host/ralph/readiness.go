@@ -10,23 +10,25 @@ import (
 
 // How long an agent must have written nothing to be taken for ready.
 const (
-	// silent is for one that has written nothing at all.
+	// silent is for an agent that has written nothing at all.
 	silent = 2 * time.Second
-	// unsure is for one that shows nothing known, sure for one that does.
+	// unsure is for an agent without a known prompt on its screen, sure for one with a
+	// known prompt.
 	unsure = time.Second
 	sure   = 200 * time.Millisecond
-	// settled is after the prompt: what it wrote by then is all for now.
+	// settled is the time after the prompt at which its output counts as complete.
 	settled = 500 * time.Millisecond
-	// readyLimit is when an agent gets its prompt although it never stops writing.
+	// readyLimit is the time after which an agent gets its prompt even if it never stops
+	// writing.
 	readyLimit = 30 * time.Second
 )
 
-// readiness tells from what an agent writes whether it waits for its prompt.
+// readiness decides from the output of an agent whether it waits for its prompt.
 type readiness struct {
 	pattern *regexp.Regexp
 	// waiting says that the prompt has not been given.
 	waiting bool
-	// looked says that what was written last shows nothing known.
+	// looked says that the last output was checked and shows no known prompt.
 	looked bool
 }
 
@@ -42,7 +44,7 @@ func (r *readiness) wrote() { r.looked = false }
 func (r *readiness) calm(lines []string) time.Duration {
 	switch {
 	case r.pattern != nil && !r.pattern.MatchString(strings.Join(lines, "\n")):
-		// It says what to wait for.
+		// The pattern says what to wait for.
 		return readyLimit
 	case r.pattern != nil, r.looked, len(lines) == 0, ready.Lines(lines):
 		return 0
@@ -52,8 +54,7 @@ func (r *readiness) calm(lines []string) time.Duration {
 	}
 }
 
-// question returns the dialog that the agent shows and a person must answer; empty:
-// there is none.
+// question returns the dialog on the agent's screen that a person must answer, or "".
 func (r *readiness) question(lines []string) string {
 	if r.pattern != nil {
 		return ""

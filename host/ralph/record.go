@@ -17,8 +17,8 @@ func backOff(k int, unit time.Duration) time.Duration {
 	return min(unit<<min(k-1, 20), maxBackOff)
 }
 
-// record writes down what came of an iteration, tells it, and returns whether there
-// may be another one, and how long to wait before it.
+// record records and reports the outcome of an iteration. It returns whether another one
+// may follow, and how long to wait before it.
 func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, more bool, err error) {
 	if out.ending == killed {
 		return 0, false, &SignalError{Signal: l.by}
@@ -74,11 +74,11 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 		case out.failed():
 			wait = backOff(st.Failures, l.unit)
 		default:
-			// One that ends at once, whatever it says, must not keep the machine busy.
+			// An agent that ends at once must not keep the machine busy.
 			wait = min(max(0, l.unit-now.Sub(st.IterationStarted)), l.unit)
 		}
-		// Before the state is written: who follows the log reads until the state
-		// says that there is no more.
+		// The log is written before the state: a follower reads the log until the state
+		// says that the loop has ended.
 		l.tell(st, out, wait)
 		return nil
 	})
@@ -102,7 +102,7 @@ func (o outcome) failed() bool {
 	return !o.done && (o.ending == refused || o.untaken || o.broken != "" || o.ending == exited && o.exit != "0")
 }
 
-// tell says what came of an iteration.
+// tell reports the outcome of an iteration.
 func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 	l.tellLeft(st, out)
 	i, took := st.Iteration, ""
@@ -166,7 +166,7 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 	}
 }
 
-// tellLeft says which processes of the agent could not be ended.
+// tellLeft reports the processes of the agent that could not be ended.
 func (l *loop) tellLeft(st *State, out outcome) {
 	for _, p := range out.left {
 		l.log(eventError, "iteration %d: cannot end %s (pid %d)", st.Iteration, p.Name, p.PID)
@@ -181,7 +181,7 @@ func exitText(sep, exit string) string {
 	return "exit" + sep + exit
 }
 
-// formatDuration is a duration as people say it: "5m 12s".
+// formatDuration formats a duration for people: "5m 12s".
 func formatDuration(d time.Duration) string {
 	s := int(d.Round(time.Second).Seconds())
 	switch {

@@ -12,13 +12,13 @@ import (
 const (
 	// settleLimit is how long a signal may take from the kernel to its channel.
 	settleLimit = time.Second
-	// hindsight is how long to wait, after the agent failed, for the signal that
-	// may have been meant for all of the worker. It is less than any back-off.
+	// hindsight is how long to wait, after the agent failed, for the signal that may have
+	// been sent to the whole worker. It is less than any back-off.
 	hindsight = 250 * time.Millisecond
 )
 
-// signals are those of the process, each kind on a channel of its own: none is
-// dropped because of many of another kind, and one of each is enough to know.
+// signals are those of the process, each kind on a channel of its own: many of one kind do
+// not displace another, and one of each kind is enough.
 type signals struct {
 	children, resized, interrupts, ends chan os.Signal
 }
@@ -41,10 +41,10 @@ func (s *signals) stop() {
 	}
 }
 
-// settle returns when the signals that were sent before are on their channels. They
-// come in order, so it sends one and waits for it: the end of a child is seen by
-// wait4 earlier than a signal that the loop got before the child did. A change of
-// the window's size may be forgotten, so it is for when there is no agent.
+// settle returns when the signals that were sent before are on their channels. They come in
+// order, so it sends one and waits for it: the end of a child is seen by wait4 earlier than
+// a signal that the loop got before the child did. A change of the window's size may be
+// lost, so it is called only without an agent.
 func (s *signals) settle() {
 	drop(s.resized)
 	if unix.Kill(os.Getpid(), unix.SIGWINCH) != nil {
@@ -58,8 +58,7 @@ func (s *signals) settle() {
 	}
 }
 
-// ended returns the signal that told the loop to end, waiting for it up to d; 0:
-// none came.
+// ended waits up to d for a signal to end the loop, and returns it, or 0.
 func (s *signals) ended(d time.Duration) syscall.Signal {
 	limit := time.NewTimer(d)
 	defer limit.Stop()

@@ -10,8 +10,8 @@ import (
 // Version is the version of state.json. A newer one is not read.
 const Version = 1
 
-// Status is how a loop is, as its state says. Whether its worker runs is known to
-// the worker's backend alone.
+// Status is the status of a loop in its state. Only the worker's backend knows whether its
+// worker runs.
 type Status string
 
 // The statuses of a loop.
@@ -20,16 +20,16 @@ const (
 	Running Status = "running"
 	// Paused: it waits after the iteration that is under way, if there is one.
 	Paused Status = "paused"
-	// Stopped: it has come to its end, or was killed.
+	// Stopped: it has ended, or was killed.
 	Stopped Status = "stopped"
 	// Failed: it gave up.
 	Failed Status = "failed"
 )
 
-// Reason says why a loop does not go on.
+// Reason is the reason why a loop has ended.
 type Reason string
 
-// The reasons of an end. A loop that goes on has none.
+// The reasons of an end. A loop that has not ended has none.
 const (
 	ReasonKilled     Reason = "killed"
 	ReasonIterations Reason = "max_iterations"
@@ -64,17 +64,17 @@ type State struct {
 	PromptFile string `json:"prompt_file"`
 	// MaxIterations is how many iterations there are at most.
 	MaxIterations int `json:"max_iterations"`
-	// Inactivity is how long an agent may write nothing; 0: for ever.
+	// Inactivity is how long an agent may write nothing; 0 means no limit.
 	Inactivity Seconds `json:"inactivity_timeout"`
-	// DonePattern is a regular expression that ends the loop; empty: none.
+	// DonePattern is a regular expression that ends the loop; it may be empty.
 	DonePattern string `json:"done_pattern,omitempty"`
 	// DoneAtOnce ends the agent when the pattern appears, not only the loop after
 	// the iteration.
 	DoneAtOnce bool `json:"check_done_continuous"`
-	// MaxContext is how much of its context an agent may use, in percent; 0: all.
+	// MaxContext is how much of its context an agent may use, in percent; 0 means all.
 	MaxContext int `json:"max_context,omitempty"`
-	// ReadyPattern is a regular expression for output of an agent that is ready for
-	// the prompt; empty: the patterns that swarm knows.
+	// ReadyPattern is a regular expression for output of an agent that is ready for the
+	// prompt; empty means the known patterns.
 	ReadyPattern string `json:"ready_pattern,omitempty"`
 	// Continue has each iteration go on with the agent's conversation of the one before,
 	// ContinueOnce only the next one. Session is that conversation; empty: it is not known.
@@ -90,12 +90,12 @@ type State struct {
 	Status Status `json:"status"`
 	// ExitReason is set when the loop has ended, or an iteration was ended early.
 	ExitReason Reason `json:"exit_reason,omitempty"`
-	// Dialog is the question that the agent asks a person, and waits; empty: none.
+	// Dialog is the question for which the agent waits for a person, or empty.
 	Dialog string `json:"dialog,omitempty"`
 	// Choices are the answers that the dialog offers, as far as they are known.
 	Choices []profile.Choice `json:"dialog_choices,omitempty"`
-	// LimitUntil is when the usage limit ends that Limit tells of; zero: none is waited
-	// for. LimitWaited says that the last iteration ended by one.
+	// LimitUntil is the end of the usage limit in Limit; zero if the loop waits for none.
+	// LimitWaited says that the last iteration ended by one.
 	LimitUntil  time.Time `json:"limit_until,omitzero"`
 	Limit       string    `json:"limit,omitempty"`
 	LimitWaited bool      `json:"limit_waited,omitempty"`
@@ -132,8 +132,7 @@ func (s *State) Average() time.Duration {
 	return time.Duration(sum) / time.Duration(len(s.Durations))
 }
 
-// begin opens the iteration that is to run now: the one that is open already, or
-// the next.
+// begin opens the next iteration, or returns to the one that is open.
 func (s *State) begin(now time.Time) {
 	s.Dialog, s.Choices = "", nil
 	if !s.Open() {
@@ -149,7 +148,7 @@ func (s *State) close(now time.Time) {
 	s.IterationEnded = now
 }
 
-// end says that the loop does not go on.
+// end records the end of the loop.
 func (s *State) end(status Status, reason Reason) { s.Status, s.ExitReason = status, reason }
 
 // Seconds is a duration that is a number of seconds in JSON.

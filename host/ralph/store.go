@@ -36,7 +36,7 @@ const (
 	loopLock  = "ralph-loop-"
 )
 
-// removals is how often to try to remove the folder of a loop that writes to it.
+// removals is how often to try to remove the folder of a loop that still writes to it.
 const removals = 10
 
 // Store holds the loops of one state directory of swarm.
@@ -64,7 +64,7 @@ func (s Store) Names() ([]string, error) {
 }
 
 // Load reads the state of a loop. The error is [ErrNoState] if there is none, and
-// [ErrState] if it can't be understood.
+// [ErrState] if it is damaged.
 func (s Store) Load(name string) (State, error) {
 	b, err := s.read(name)
 	if err != nil {
@@ -100,16 +100,14 @@ func decode(name string, b []byte) (State, error) {
 	return st, nil
 }
 
-// Starting makes the caller the only one who starts, replaces or resumes the loop of
-// this name, until it releases that. It does not keep the loop itself from changing
-// its state.
+// Starting gives the caller the exclusive right to start, replace or resume the loop of
+// this name, until it releases that. The loop itself can still change its state.
 func (s Store) Starting(ctx context.Context, name string) (release func(), err error) {
 	return s.take(ctx, startLock+name, name)
 }
 
-// Create writes the state of a new loop and then calls start, which starts its
-// worker. If that fails, what there was before is there again. The caller holds
-// [Store.Starting].
+// Create writes the state of a new loop and then calls start, which starts its worker. If
+// that fails, the previous files are restored. The caller holds [Store.Starting].
 func (s Store) Create(ctx context.Context, st State, start func() error) error {
 	st.Version = Version
 	b, err := encode(st)
@@ -126,7 +124,7 @@ func (s Store) Create(ctx context.Context, st State, start func() error) error {
 	return nil
 }
 
-// replace writes a state whatever there was, and returns how to undo that.
+// replace writes a state over any previous one, and returns a function that undoes that.
 func (s Store) replace(ctx context.Context, name string, b []byte) (undo func(context.Context) error, err error) {
 	unlock, err := s.lock(ctx, name)
 	if err != nil {
@@ -155,8 +153,8 @@ func (s Store) replace(ctx context.Context, name string, b []byte) (undo func(co
 	return undo, s.write(name, b)
 }
 
-// Change reads the state of a loop, has it changed and writes it, while nobody
-// else does. With an error of change nothing is written.
+// Change reads the state of a loop, changes it and writes it under a lock. If change fails,
+// nothing is written.
 func (s Store) Change(ctx context.Context, name string, change func(*State) error) (State, error) {
 	if !swarm.ValidName(name) {
 		return State{}, &NoStateError{Name: name}
@@ -176,8 +174,8 @@ func (s Store) Change(ctx context.Context, name string, change func(*State) erro
 	return st, s.save(st)
 }
 
-// Remove removes all that is kept of a loop, and reports whether there was
-// anything. A loop that runs ends after its iteration.
+// Remove removes all files of a loop, and reports whether there were any. A running loop
+// ends after its iteration.
 func (s Store) Remove(ctx context.Context, name string) (bool, error) {
 	if !swarm.ValidName(name) {
 		return false, nil
@@ -190,8 +188,8 @@ func (s Store) Remove(ctx context.Context, name string) (bool, error) {
 		return false, err
 	}
 	defer unlock()
-	// The state first, which is what makes a loop. One that runs may add to its log
-	// meanwhile, but no longer than until it looks at its state.
+	// The state is removed first, since a loop without it ends. A running loop may add to
+	// its log until it next reads its state.
 	if err := os.Remove(filepath.Join(s.Dir(name), stateFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return true, err
 	}
@@ -229,7 +227,7 @@ func (s Store) lock(ctx context.Context, name string) (unlock func(), err error)
 	return s.take(ctx, stateLock+name, name)
 }
 
-// take takes one of the locks of a loop, waiting for it as long as ctx lasts.
+// take takes one of the locks of a loop, waiting for it until ctx ends.
 func (s Store) take(ctx context.Context, file, name string) (unlock func(), err error) {
 	unlock, err = lockfile.Lock(ctx, s.lockPath(file))
 	if err != nil {
@@ -238,7 +236,7 @@ func (s Store) take(ctx context.Context, file, name string) (unlock func(), err 
 	return unlock, nil
 }
 
-// own makes this process the one that runs the loop, until it ends or releases it.
+// own makes this process the runner of the loop, until it ends or releases it.
 func (s Store) own(name string) (release func(), err error) {
 	release, err = lockfile.Try(s.lockPath(loopLock + name))
 	if err == nil && release == nil {
@@ -247,8 +245,8 @@ func (s Store) own(name string) (release func(), err error) {
 	return release, err
 }
 
-// dropLocks removes the files of locks whose holders were killed. Those that are held
-// go when they are given back.
+// dropLocks removes the files of locks whose holders were killed. Held ones are removed at
+// their release.
 func (s Store) dropLocks(name string) error {
 	var errs []error
 	for _, file := range []string{startLock + name, loopLock + name} {

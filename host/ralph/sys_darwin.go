@@ -1,5 +1,5 @@
 package ralph
 
-// adopt does nothing: here there is no way to be given orphans, and a process
-// that leaves the agent's tree is not found again.
+// adopt does nothing: this system can't pass orphans to a process, and a process that
+// leaves the agent's tree is not found again.
 func adopt() error { return nil }

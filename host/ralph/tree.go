@@ -10,13 +10,13 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// lastLook is how long processes may take to vanish after SIGKILL: one that
-// sleeps in the kernel does not.
+// lastLook is how long processes may take to disappear after SIGKILL: one that sleeps in
+// the kernel does not disappear.
 const lastLook = 5 * time.Second
 
-// members returns the living processes below this one: the agent's. Workers that
-// the agent started with swarm are not: they and their keepers, which carry a
-// marker, are there to outlive it.
+// members returns the living processes below this one: the agent's. Workers that the agent
+// started with swarm are left out: they and their shims, which carry a mark, outlive the
+// agent.
 func members() ([]proc.Process, error) {
 	return proc.Below(nil, func(p proc.Process) (bool, error) {
 		_, marked, err := proc.LookupEnv(p.PID, swarm.EnvKeeper)
@@ -32,14 +32,14 @@ func terminate(ps []proc.Process, asked map[int]uint64) {
 			continue
 		}
 		asked[p.PID] = p.Start
-		// One that is stopped sees its signal only when it goes on.
+		// A stopped process sees its signal only when it continues.
 		_ = p.Signal(syscall.SIGTERM)
 		_ = p.Signal(syscall.SIGCONT)
 	}
 }
 
-// force kills all there is. Stopped first, none of them can fork away from under
-// the look at the tree.
+// force kills all processes. It stops them first, so that none can fork while the tree is
+// read.
 func force() {
 	stopped := make(map[int]uint64)
 	var all []proc.Process
@@ -61,7 +61,7 @@ func force() {
 	}
 }
 
-// reaped is how a child ended.
+// reaped is the end of a child.
 type reaped struct {
 	pid    int
 	status unix.WaitStatus

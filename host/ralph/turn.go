@@ -10,38 +10,39 @@ import (
 
 const (
 	// lookQuiet is how long an agent with a profile must have written nothing before its
-	// screen is looked at, and lookBusy is when it is looked at although it goes on writing.
+	// screen is read, and lookBusy is when it is read although the agent keeps writing.
 	lookQuiet = 100 * time.Millisecond
 	lookBusy  = 500 * time.Millisecond
-	// turnIdle is how long an agent that has worked must be at its prompt for its turn to
-	// be over: agents draw their prompt between two steps, too.
+	// turnIdle is how long an agent that has worked must be at its prompt until its turn is
+	// over: agents draw their prompt between two steps, too.
 	turnIdle = 2 * time.Second
-	// turnMissed is the same for an agent that nobody saw working: its turn was faster than
-	// a look, or is slow to begin, as that of an agent which is still starting.
+	// turnMissed is the same for an agent that was not seen working: its turn was shorter
+	// than the time between two reads, or has not begun, as with an agent that is still
+	// starting.
 	turnMissed = 15 * time.Second
 	// turnTold is the same for one whose hooks said that its turn is over, and turnDoubted
 	// for one whose hooks say that it works: no hook tells that a person interrupted it.
 	turnTold    = 500 * time.Millisecond
 	turnDoubted = 15 * time.Second
-	// hookEvery is how often it is asked what hooks say of an agent whose screen no rule
-	// knows.
+	// hookEvery is how often the hooks' report is read for an agent whose screen no rule
+	// matches.
 	hookEvery = time.Second
-	// dialogFor is how long a dialog must be there: some are drawn for a moment only. One
-	// without choices that are known may go away by itself.
+	// dialogFor is how long a dialog must be shown: some are drawn only for a moment. One
+	// without known choices may disappear by itself.
 	dialogFor  = 500 * time.Millisecond
 	overlayFor = 5 * time.Second
 )
 
 // turn follows what an agent with a profile does, by its screen.
 type turn struct {
-	// look fires when the screen is to be looked at; unseen is when something was written
-	// first that no look has seen.
+	// look fires when the screen is due to be read; unseen is the time of the first output
+	// since the last read.
 	look   *time.Timer
 	unseen time.Time
 	// taken says that the agent was seen to take the prompt, worked that it has worked
 	// since.
 	taken, worked bool
-	// shown is what the last look saw, and since when looks have seen that.
+	// shown is the result of the last read, with the time since which it is unchanged.
 	shown profile.Look
 	since time.Time
 }
@@ -56,7 +57,7 @@ func (t *turn) wrote(now time.Time) {
 	t.look.Reset(min(lookQuiet, max(0, lookBusy-now.Sub(t.unseen))))
 }
 
-// saw takes what a look saw and returns for how long looks have seen that.
+// saw records the result of a read and returns for how long it is unchanged.
 func (t *turn) saw(l profile.Look, now time.Time) time.Duration {
 	if l.State != t.shown.State || l.State == profile.Blocked && l.Question != t.shown.Question {
 		t.since = now
@@ -65,8 +66,8 @@ func (t *turn) saw(l profile.Look, now time.Time) time.Duration {
 	return now.Sub(t.since)
 }
 
-// over returns how long the agent must be at its prompt for its turn to be over. said is
-// what its hooks have said since it got the prompt.
+// over returns how long the agent must be at its prompt until its turn is over. said is the
+// report of its hooks since it got the prompt.
 func (t *turn) over(said profile.State) time.Duration {
 	switch {
 	case said == profile.Idle:
@@ -88,8 +89,8 @@ func (t *turn) asksFor() time.Duration {
 	return dialogFor
 }
 
-// readTurn looks at the screen of an agent with a profile: whether it asks something,
-// and whether its turn is over.
+// readTurn checks the screen of an agent with a profile for a question and for the end of
+// its turn.
 func (it *iteration) readTurn(ctx context.Context) {
 	if it.profile == nil || it.outcome.ending != 0 {
 		return
@@ -176,8 +177,8 @@ func (it *iteration) hooks() hookstate.Claim {
 	return c
 }
 
-// ProfileOf returns the profile by which the screen of a loop's agent is read; nil: it has
-// none, or no screen.
+// ProfileOf returns the profile for the screen of a loop's agent; nil if it has no profile
+// or no screen.
 func ProfileOf(profiles *profile.Set, st *State) *profile.Profile {
 	p := profiles.For(st.Command)
 	if st.Profile != "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// watch tells of changes of a loop's files. The state is replaced whole, so it is the
-// folder that is watched.
+// watch reports changes of a loop's files. It watches the folder, since the state file is
+// replaced as a whole.
 type watch struct {
 	store   Store
 	name    string
@@ -38,9 +38,8 @@ func (w *watch) changes() <-chan fsnotify.Event { return w.watcher.Events }
 
 func (w *watch) failures() <-chan error { return w.watcher.Errors }
 
-// failed returns the error to end with, if it is one. After too many changes at once
-// some were not told, but the next look sees them; one at a folder that is gone sees
-// that.
+// failed returns the error to end with, if it is one. After too many changes at once some
+// are not reported, but the next read sees them, and a read of a removed folder fails.
 func (w *watch) failed(err error) error {
 	if errors.Is(err, fsnotify.ErrEventOverflow) {
 		return nil

@@ -1,6 +1,6 @@
-// Package ready tells from what a program shows whether it waits for input: the
-// prompts of agents and of shells. It is imported by host and host/ralph, for
-// those who were not told what to look for, and imports nothing of ours.
+// Package ready decides from the screen of a program whether it waits for input: it knows
+// the prompts of agents and of shells. It is imported by host and host/ralph, for calls
+// without a pattern of their own, and imports nothing of ours.
 package ready
 
 import (
@@ -63,8 +63,8 @@ func Asking(lines []string) bool { return Question(lines) != "" }
 // maxQuestion is how many letters of a question are returned.
 const maxQuestion = 120
 
-// Question returns the line that such a dialog is known by, without the frame around
-// it; empty: there is none.
+// Question returns the line that identifies such a dialog, without the frame around it, or
+// "".
 func Question(lines []string) string {
 	at := slices.IndexFunc(lines, asking().MatchString)
 	if at < 0 {

@@ -9,15 +9,14 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-// attempts bounds how often a worker is looked at again because somebody else was
-// faster.
+// attempts bounds how often a worker is read again because another call was faster.
 const attempts = 5
 
-// errStarting says that somebody else is starting the worker.
+// errStarting says that another call is starting the worker.
 var errStarting = errors.New("another call is starting it")
 
-// act does what has to be done so that a worker runs, on the grounds of what was
-// seen of it. Where somebody else did it meanwhile, it looks again.
+// act takes the steps that make a worker run, based on its observed state. If another call
+// was faster, it reads the state again.
 func (u *upping) act(ctx context.Context, out *Outcome, want *Worker) {
 	w, there := u.there[out.Name]
 	for try := 1; ; try++ {
@@ -46,7 +45,7 @@ func (u *upping) act(ctx context.Context, out *Outcome, want *Worker) {
 	}
 }
 
-// overtaken reports whether somebody else has changed the worker since it was seen.
+// overtaken reports whether another call has changed the worker since its state was read.
 func overtaken(err error) bool {
 	return errors.Is(err, errStarting) || errors.Is(err, host.ErrExists) || errors.Is(err, host.ErrNotFound) || errors.Is(err, host.ErrOvertaken)
 }
@@ -64,7 +63,7 @@ func (u *upping) spawn(ctx context.Context, out *Outcome, want *Worker) (Action,
 	return Started, nil
 }
 
-// compare looks at a worker that is there.
+// compare compares an existing worker with its declaration.
 func (u *upping) compare(ctx context.Context, out *Outcome, want *Worker) (Action, error) {
 	w := out.Worker
 	if err := u.foreign(w); err != nil {
@@ -93,8 +92,8 @@ func (u *upping) compare(ctx context.Context, out *Outcome, want *Worker) (Actio
 	}
 }
 
-// respawn starts a worker again, as it is declared. Its id says which one was seen:
-// what somebody else has started meanwhile is another one.
+// respawn starts a worker again with its declared settings. The id names the observed
+// incarnation: another call may have started a new one meanwhile.
 func (u *upping) respawn(ctx context.Context, out *Outcome, want *Worker, action Action) (Action, error) {
 	if ws := out.Worker.Workspace; ws != nil && want.Spawn.Workspace != nil && worktree(out.Worker, want.Spawn) {
 		// Its place or its branch would be taken by the old one, which may hold work.
@@ -121,12 +120,11 @@ func (u *upping) warn(w host.Warning) {
 	u.req.Warn(w)
 }
 
-// leastAwait is how long to look whether a worker has shown that it is ready which
-// has had its time.
+// leastAwait is the shortest wait for the readiness of a worker whose time is over already.
 const leastAwait = 5 * time.Second
 
-// await waits until a worker is ready. One that ran already is waited for only
-// where another one needs it, and only for the rest of its time.
+// await waits until a worker is ready. It waits for a worker that ran before only if
+// another one needs it, and only for the rest of its time.
 func (u *upping) await(ctx context.Context, out *Outcome, ready host.ReadyRequest) {
 	if ready.Timeout == 0 {
 		ready.Timeout = host.DefaultReadyTimeout

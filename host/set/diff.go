@@ -27,7 +27,7 @@ var differences = []difference{
 		if w.Dir == "" && !want.DirGiven {
 			return false, nil // it runs on another machine
 		}
-		// With a workspace it only says what that is made of.
+		// With a workspace it is only the base of that.
 		return w.Workspace == nil && want.Workspace == nil && !sameDir(w.Dir, want.Dir), nil
 	}},
 	{"env", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
@@ -53,8 +53,8 @@ var differences = []difference{
 	}},
 }
 
-// different returns what a worker has otherwise than it is declared, such as
-// "command" or "env (PORT, HOST)". It tells names only: values may be secrets.
+// different returns the settings in which a worker differs from its declaration, such as
+// "command" or "env (PORT, HOST)". It returns only names: values may be secrets.
 func different(w host.Worker, want host.SpawnRequest) []string {
 	var found []string
 	for _, d := range differences {
@@ -136,7 +136,7 @@ func within(dir, base string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// resolved is a path without links, as far as it is there.
+// resolved returns a path without links, as far as the path exists.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real

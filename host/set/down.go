@@ -10,16 +10,15 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-// DownRequest says how to bring workers down.
+// DownRequest is the request of [Set.Down].
 type DownRequest struct {
-	// Names are the workers to bring down, with all that depends on them; none:
-	// all.
+	// Names are the workers to bring down, with all their dependents; empty means all.
 	Names []string
-	// Kill says how. Its functions are called as by [host.Host.Kill], one at a
-	// time, Done in the order in which workers end. With RemoveWorkspace, those
-	// that have ended already are not passed over.
+	// Kill holds the options of the kills. Its functions are called as by [host.Host.Kill],
+	// one at a time, Done in the order in which workers end. With RemoveWorkspace, workers
+	// that have ended already are included.
 	Kill host.KillRequest
-	// Idle is told of each worker with which there is nothing to do; nil: nobody.
+	// Idle, if it is not nil, is called for each worker that needs no kill.
 	Idle func(name string)
 }
 
@@ -28,11 +27,10 @@ type killer interface {
 	Kill(ctx context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error)
 }
 
-// Down ends the workers that run: each once all that depends on it has ended. The
-// worker that the caller itself runs in is the last. If a worker can't be
-// ended, the workers that it depends on keep running. The outcomes hold all results,
-// with the error of each. A name that is not declared is an [UndeclaredError], and nothing
-// was ended then.
+// Down ends the running workers, each once all its dependents have ended. The worker in
+// which the caller runs is the last. If a worker can't be ended, the workers that it
+// depends on keep running. The outcomes hold all results, with the error of each. A name
+// that is not declared is an [UndeclaredError], and nothing was ended then.
 func (s *Set) Down(ctx context.Context, h *host.Host, req DownRequest) ([]host.KillOutcome, error) {
 	return s.down(ctx, h, h, req)
 }
@@ -76,8 +74,8 @@ type downing struct {
 	mu       sync.Mutex
 	outcomes []host.KillOutcome
 	failed   map[string]bool
-	// warned are the warnings that were told: every kill looks after the sessions
-	// that it has emptied, and may find the same as another.
+	// warned are the warnings so far: every kill checks the sessions that it has emptied,
+	// and two may report the same.
 	warned map[string]bool
 }
 
@@ -87,7 +85,7 @@ func (d *downing) answer(outcomes []host.KillOutcome) {
 	}
 }
 
-// left reports whether there is nothing to do with a worker, and tells so.
+// left reports whether a worker needs no kill, and calls Idle for it.
 func (d *downing) left(name string) bool {
 	w, there := d.there[name]
 	if !there || w.Gone() && (!d.req.Kill.RemoveWorkspace || w.Workspace == nil) {
@@ -102,8 +100,7 @@ func (d *downing) left(name string) bool {
 	return err != nil
 }
 
-// one ends one worker, all that depends on it being done. answer is for the
-// caller's own.
+// one ends one worker, after all its dependents. answer is for the caller's own.
 func (d *downing) one(ctx context.Context, name string, answer func([]host.KillOutcome)) {
 	w := d.there[name]
 	err := context.Cause(ctx)
@@ -119,7 +116,7 @@ func (d *downing) one(ctx context.Context, name string, answer func([]host.KillO
 			return
 		}
 		if errors.Is(err, host.ErrNotFound) {
-			// It ended by itself, and nobody wanted to keep its record.
+			// It ended by itself, and its record was not kept.
 			d.idle(name)
 			if answer != nil {
 				answer(nil)

@@ -9,14 +9,14 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-// observer tells how workers are. It is a [host.Host] but in tests.
+// observer returns the state of workers. It is a [host.Host] except in tests.
 type observer interface {
 	Workers(ctx context.Context, sel host.Selection) ([]host.Worker, []string, error)
 	Settled(ctx context.Context, name string) (host.Worker, error)
 	CallerID() string
 }
 
-// look returns those of the workers that are there, by name.
+// look returns the existing workers, by name.
 func look(ctx context.Context, o observer, names []string) (map[string]host.Worker, error) {
 	names = slices.Clone(names)
 	for len(names) > 0 {
@@ -37,8 +37,8 @@ func look(ctx context.Context, o observer, names []string) (map[string]host.Work
 	return nil, nil
 }
 
-// foreign returns an [ErrForeign] for a worker that another project declared, or
-// that somebody started by hand somewhere else.
+// foreign returns an [ErrForeign] for a worker that another project declared, or that was
+// started by hand elsewhere.
 func (s *Set) foreign(w host.Worker) error {
 	switch {
 	case w.Project == s.project:

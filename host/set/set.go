@@ -14,13 +14,12 @@ import (
 
 // Worker is the declaration of one worker.
 type Worker struct {
-	// Spawn is how it is started. Its name is the worker's, its project that of
-	// the set.
+	// Spawn holds its settings. Its name is the worker's, its project that of the set.
 	Spawn host.SpawnRequest
 	// DependsOn are the names of workers of the same set that have to be ready
 	// before this one starts.
 	DependsOn []string
-	// Ready says when it is ready; nil: as soon as it runs.
+	// Ready is the condition for its readiness; nil means as soon as it runs.
 	Ready *host.ReadyRequest
 }
 
@@ -31,9 +30,8 @@ type Set struct {
 	byName  map[string]*Worker
 }
 
-// New returns the set of a project, which is the path of what declares it. Names
-// are unique, dependencies are in the set and without a cycle; the error names
-// what is not so.
+// New returns the set of a project, which is the path of what declares it. Names are
+// unique, dependencies are in the set and without a cycle; the error names violations.
 func New(project string, workers []Worker) (*Set, error) {
 	s := &Set{project: project, workers: slices.Clone(workers), byName: map[string]*Worker{}}
 	for i := range s.workers {
@@ -57,8 +55,8 @@ func New(project string, workers []Worker) (*Set, error) {
 	return s, nil
 }
 
-// path returns the names on a way of dependencies between two workers, both of
-// them included; nil if there is none.
+// path returns the names on a path of dependencies between two workers, both included; nil
+// if there is none.
 func (s *Set) path(from, to string, seen map[string]bool) []string {
 	if from == to {
 		return []string{to}
@@ -147,7 +145,7 @@ func (s *Set) dependants() map[string][]string {
 	return after
 }
 
-// ErrForeign says that a worker of a declared name is not of the project.
+// ErrForeign says that a worker with a declared name does not belong to the project.
 var ErrForeign = errors.New("not of this project")
 
 // UndeclaredError names a worker that is not in the set.
@@ -164,7 +162,7 @@ type startError struct {
 }
 
 func (e *startError) Error() string {
-	// The sentinel says no more than what is said here.
+	// The text of the sentinel is part of this one.
 	return fmt.Sprintf("cannot start '%s': %s", e.name, errtext.Without(e.err, swarm.ErrInvalidSpec))
 }
 func (e *startError) Unwrap() error { return e.err }

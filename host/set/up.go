@@ -25,47 +25,46 @@ const (
 	Unchanged Action = "unchanged"
 	// Differs: it runs otherwise than it is declared, and was left alone.
 	Differs Action = "differs"
-	// Failed: Outcome.Err says why.
+	// Failed: Outcome.Err holds the reason.
 	Failed Action = "failed"
 	// Skipped: something that it depends on failed.
 	Skipped Action = "skipped"
 )
 
-// Outcome says what came of one worker.
+// Outcome is the result for one worker.
 type Outcome struct {
 	Name   string
 	Action Action
 	// Worker is the present worker; zero if it does not exist.
 	Worker host.Worker
-	// Differs are what it has otherwise than declared, such as "command" or
-	// "env (PORT)"; of a Recreated one, what it had.
+	// Differs are the settings that differ from the declaration, such as "command" or "env
+	// (PORT)"; for a Recreated worker, those that differed before.
 	Differs []string
-	// Awaited says that it was waited until it is ready, Ready that it is.
+	// Awaited says that Up waited for its readiness, Ready that it is ready.
 	Awaited, Ready bool
 	// Err is why it failed, or is not ready; nil else.
 	Err error
 }
 
-// Interrupted reports whether nothing came of it because the call was ended.
+// Interrupted reports whether the worker was left because the call was ended.
 func (o Outcome) Interrupted() bool { return errors.Is(o.Err, context.Canceled) }
 
-// UpRequest says how to bring workers up.
+// UpRequest is the request of [Set.Up].
 type UpRequest struct {
-	// Names are the workers to bring up, with all that they depend on; none: all.
+	// Names are the workers to bring up, with all their dependencies; empty means all.
 	Names []string
-	// DryRun does nothing but tell what would be done.
+	// DryRun changes nothing and only reports the planned actions.
 	DryRun bool
 	// Recreate ends those that run otherwise than declared, and starts them again.
 	Recreate bool
-	// Acted is told of each worker as soon as something was done with it, or
-	// nothing has to be done; nil: nobody. It is not called twice at once, nor at
-	// the same time as the others.
+	// Acted, if it is not nil, is called for each worker after the action on it, also if
+	// none was needed. It is never called concurrently, not even with the other functions.
 	Acted func(Outcome)
-	// Waiting is told when Up begins to wait until a worker is ready, and until
-	// when at most, Waited when that is over; nil: nobody.
+	// Waiting, if it is not nil, is called when Up begins to wait for the readiness of a
+	// worker, with the end of the wait, and Waited when the wait is over.
 	Waiting func(name string, deadline time.Time)
 	Waited  func(Outcome)
-	// Warn is told what the user should know beside that; nil: nobody.
+	// Warn, if it is not nil, is called with other news for the user.
 	Warn func(host.Warning)
 }
 
@@ -76,11 +75,11 @@ type starter interface {
 	AwaitReady(ctx context.Context, name string, req host.ReadyRequest) error
 }
 
-// Up starts the workers that are missing: each once all that it depends on is
-// ready. Running workers are not touched. A failure stops the workers that depend on
-// the failed one, and no others; it is in the outcomes, which are in an order in which each worker
-// comes after the ones that it depends on. A name that is not declared is an
-// [UndeclaredError], and nothing was started then.
+// Up starts the missing workers, each once all its dependencies are ready. Running workers
+// are not touched. A failure stops the workers that depend on the failed one, and no
+// others; it is in the outcomes, which are in an order in which each worker comes after the
+// ones that it depends on. A name that is not declared is an [UndeclaredError], and nothing
+// was started then.
 func (s *Set) Up(ctx context.Context, h *host.Host, req UpRequest) ([]Outcome, error) {
 	return s.up(ctx, h, h, req)
 }
@@ -126,15 +125,15 @@ type upping struct {
 	there map[string]host.Worker
 	// needed are the workers that others wait for which may have to be started.
 	needed map[string]bool
-	// outcomes are there from the beginning; each belongs to the goroutine of its
-	// worker, and after that to those that waited for it.
+	// outcomes are allocated at the beginning; each belongs to the goroutine of its worker,
+	// and after that to the goroutines that waited for it.
 	outcomes map[string]*Outcome
 
 	// telling guards the functions of the request.
 	telling sync.Mutex
 }
 
-// awaited returns the workers that are waited for by one that does not run.
+// awaited returns the dependencies of workers that do not run.
 func (u *upping) awaited(names []string, after map[string][]string) map[string]bool {
 	needed := map[string]bool{}
 	for _, name := range names {
@@ -169,7 +168,7 @@ func (u *upping) leave(name string) {
 	u.tell(u.req.Acted, *out)
 }
 
-// one brings one worker up, all that it depends on being done.
+// one brings one worker up, after all its dependencies.
 func (u *upping) one(ctx context.Context, name string) {
 	out, want := u.outcomes[name], u.byName[name]
 	if out.Action == "" {

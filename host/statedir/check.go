@@ -13,8 +13,7 @@ import (
 // ErrRefused is in every error about a state directory that swarm does not use.
 var ErrRefused = errors.New("state directory refused")
 
-// RefusedError says why swarm does not use a state directory. It is an
-// [ErrRefused].
+// RefusedError holds the reason why swarm refuses a state directory. It is an [ErrRefused].
 type RefusedError struct {
 	Dir, Reason string
 }

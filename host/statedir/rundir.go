@@ -61,7 +61,7 @@ func (d Dir) MakeRunDir(id string) error {
 	return nil
 }
 
-// ReadStatus reads what a keeper wrote down.
+// ReadStatus reads the status that a shim recorded.
 func ReadStatus(dir string) (rundir.Status, error) {
 	var s rundir.Status
 	b, err := safefile.Read(filepath.Join(dir, rundir.StatusFile), rundir.MaxStatus)
@@ -81,7 +81,7 @@ func SameFile(a, b string) bool {
 	return err == nil && os.SameFile(fa, fb)
 }
 
-// LastOutput is when a worker last wrote something; zero if nobody knows.
+// LastOutput returns the time of a worker's last output; zero if it is unknown.
 func (d Dir) LastOutput(id string) time.Time {
 	info, err := os.Stat(filepath.Join(d.RunDir(id), rundir.LogFile))
 	if err != nil {
@@ -90,9 +90,9 @@ func (d Dir) LastOutput(id string) time.Time {
 	return info.ModTime()
 }
 
-// DropUnstarted removes the run directory of a worker that was not started. A
-// keeper that was started just before the crash can't go on without it; one
-// that was quicker has left its mark by now, and keeps it.
+// DropUnstarted removes the run directory of a worker that was not started. A shim that was
+// started just before the crash can't continue without it; a faster shim has left its mark
+// by now, and keeps the directory.
 func (d Dir) DropUnstarted(id string) error {
 	dir, aside := d.RunDir(id), d.RunDir(id)+".interrupted"
 	if err := os.Rename(dir, aside); errors.Is(err, fs.ErrNotExist) {
@@ -112,7 +112,7 @@ func (d Dir) DropUnstarted(id string) error {
 	return nil
 }
 
-// DropOutput removes what a worker wrote.
+// DropOutput removes the output of a worker.
 func (d Dir) DropOutput(id string) error {
 	dir := d.RunDir(id)
 	entries, err := safefile.ReadDir(dir)
@@ -127,8 +127,8 @@ func (d Dir) DropOutput(id string) error {
 	return err
 }
 
-// digits are those of base 32 in the order of their bytes, so that ids sort as
-// the numbers that they stand for; without the letters that look like digits.
+// digits are those of base 32 in the order of their bytes, so that ids sort like their
+// numbers, without the letters that look like digits.
 const digits = "0123456789abcdefghjkmnpqrstvwxyz"
 
 // The digits of an id: milliseconds, enough until the year 3084, then chance.
@@ -161,14 +161,14 @@ func IsID(s string) bool {
 	return s != "" && len(s) <= 64 && strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyz-") == ""
 }
 
-// JournalDir is the directory in the state directory in which shims tell what there is
-// to record, see package rundir.
+// JournalDir is the directory in the state directory for the journal entries of shims, see
+// package rundir.
 const JournalDir = "journal"
 
 // JournalPath returns the path of an entry; of the directory with an empty name.
 func (d Dir) JournalPath(name string) string { return filepath.Join(string(d), JournalDir, name) }
 
-// linkJournal lets the shim of a new worker find the journal.
+// linkJournal links the journal into the run directory of a new worker.
 func (d Dir) linkJournal(id string) error {
 	if err := os.MkdirAll(d.JournalPath(""), 0o700); err != nil {
 		return err
@@ -191,13 +191,13 @@ const LocksDir = "locks"
 // LockPath returns the path of a lock.
 func (d Dir) LockPath(id string) string { return filepath.Join(string(d), LocksDir, id) }
 
-// Lock takes the lock of a worker, waiting for it as long as ctx lasts.
+// Lock takes the lock of a worker, waiting for it until ctx ends.
 func (d Dir) Lock(ctx context.Context, id string) (unlock func(), err error) {
 	unlock, err = lockfile.Lock(ctx, d.LockPath(id))
 	return unlock, lockError(id, err)
 }
 
-// TryLock is as lock, but returns nil if the lock is held.
+// TryLock is like Lock, but returns nil if the lock is held.
 func (d Dir) TryLock(id string) (unlock func(), err error) {
 	unlock, err = lockfile.Try(d.LockPath(id))
 	return unlock, lockError(id, err)
@@ -210,7 +210,7 @@ func lockError(id string, err error) error {
 	return nil
 }
 
-// Locked reports whether somebody holds the lock of a worker. It writes nothing.
+// Locked reports whether a process holds the lock of a worker. It writes nothing.
 func (d Dir) Locked(id string) bool { return lockfile.IsHeld(d.LockPath(id)) }
 
 // RespawnLock returns the name of the lock that is held while the worker of an agent is

@@ -102,15 +102,12 @@ func (o *Office) sleeping(ctx context.Context, teamName string) (all []sleeper, 
 // canWake reports whether the agent of a worker can be told something on its terminal,
 // as far as its record says.
 func (o *Office) canWake(rec *registry.Record) bool {
-	if rec.State == registry.Stopped || rec.Backend == pipesBackend {
+	if rec.State == registry.Stopped || rec.NoScreen {
 		return false
 	}
 	p := o.display.ProfileOf(rec)
 	return deliver.Supports(p) && !p.Headless(rec.Command)
 }
-
-// pipesBackend is the backend whose workers are on no terminal.
-const pipesBackend = "process"
 
 // start starts a courier, which goes on when this process has ended.
 func (o *Office) start(ctx context.Context, id string) error {

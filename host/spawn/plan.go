@@ -229,6 +229,7 @@ func (s *Spawner) startPlugins(ctx context.Context, reg *registry.Registry, p *p
 	if err := p.supported(); err != nil {
 		return err
 	}
+	p.rec.NoScreen = !p.owner.Has(swarm.CapScreen)
 	if err := p.sendAway(); err != nil {
 		return err
 	}

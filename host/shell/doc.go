@@ -1,12 +1,11 @@
-// Package shell is background shells: commands of an agent that go on while it
-// does something else, which it looks at, lists and ends by their ids.
+// Package shell runs background shells: commands of an agent that continue while it does
+// other work, and that it reads, lists and ends by their ids.
 //
-// A shell is a worker whose record says of which session it is; the package keeps
-// nothing of its own. It adds the words that tools use to workers:
-// [Start] and [Run] begin a command line, [Next] tells what a shell wrote since it
-// was asked last, [Kill] ends one, [List] lists them. A shell of another session is
-// never found, and nothing but an id names one.
+// A shell is a worker whose record names its session; the package stores nothing of its
+// own. It adds the operations of tools to workers: [Start] and [Run] start a command line,
+// [Next] returns the output since the last call, [Kill] ends a shell, [List] lists them. A
+// shell of another session is never found, and only an id names one.
 //
-// It is imported by host/tool. It imports host and what is below that, and no
-// tool, no command line and no wire.
+// It is imported by host/tool. It imports host and what is below that, and knows neither
+// tools nor command lines nor protocols.
 package shell

@@ -10,14 +10,12 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Session says whose shells are meant. The zero value is whoever calls: the worker
-// that the call is made in, whose shells are those that were begun in it, or else a
-// person, who sees all.
+// Session selects shells by their owner. The zero value is the caller: the worker in which
+// the call is made, whose shells were started in it, or else a person, who sees all.
 type Session struct {
 	// ID is the session's name.
 	ID string
-	// Owner is the process at whose end the session's shells are killed; nil:
-	// nobody.
+	// Owner is the process at whose end the session's shells are killed; it may be nil.
 	Owner *swarm.Owner
 }
 
@@ -54,7 +52,7 @@ func SessionOf(pid int) (Session, error) {
 
 // scope is which shells a caller may know of.
 type scope struct {
-	// session is what the shells that it begins belong to.
+	// session is the name of the session that owns the shells it starts.
 	session string
 	// all says that it sees those of all sessions.
 	all bool

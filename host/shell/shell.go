@@ -12,10 +12,10 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// retention is how long a shell is known after its end.
+// retention is how long the record of a shell stays after its end.
 const retention = time.Hour
 
-// Status is how a shell is, in one word.
+// Status is the status of a shell, in one word.
 type Status string
 
 // The statuses of a shell.
@@ -36,11 +36,11 @@ type Shell struct {
 	ID string
 	// Command is the command line.
 	Command string
-	// Description is what whoever began it said of it.
+	// Description is the caller's description of it.
 	Description string
 	// Dir is the directory that it was begun in.
 	Dir string
-	// Session is whose it is; empty: a person's.
+	// Session is its session; empty for a person's shell.
 	Session string
 	Status  Status
 	// PID is the main process; 0 unless it runs.
@@ -48,8 +48,7 @@ type Shell struct {
 	Started, Ended time.Time
 	// ExitCode is set once it has ended, if it is known: 128+n after signal n.
 	ExitCode *int
-	// OutputFile is where it writes its output, standard output and error in the
-	// order written.
+	// OutputFile holds its output, standard output and error in the order written.
 	OutputFile string
 }
 
@@ -81,7 +80,7 @@ func transcriptPath(h *host.Host, w host.Worker) string {
 func statusOf(w host.Worker) Status {
 	switch {
 	case !w.Gone():
-		// Of one that can't be asked it is not known that it has ended.
+		// A shell whose backend can't be asked is not known to have ended.
 		return Running
 	case w.Exit == nil:
 		return Failed
@@ -94,12 +93,12 @@ func statusOf(w host.Worker) Status {
 	}
 }
 
-// expired reports whether a shell's time is over, whoever removes it.
+// expired reports whether the retention of a shell is over.
 func expired(ended, now time.Time) bool {
 	return !ended.IsZero() && now.Sub(ended) >= retention
 }
 
-// ended is when the worker of a record ended, zero if that is not recorded.
+// ended returns the end of the worker of a record, zero if that is not recorded.
 func ended(r *registry.Record) time.Time {
 	if r.State != registry.Stopped || r.Exit == nil {
 		return time.Time{}

@@ -23,9 +23,9 @@ type Joining struct {
 	Dir, Prompt string
 }
 
-// Join enters an agent as spawning, with a colour, in the transaction that enters
-// the record of its worker. That the caller may do so was asked of [Lead]. The
-// warning is empty or says that the colour is not its own.
+// Join enters an agent as spawning, with a colour, in the transaction that enters the
+// record of its worker. The caller has been checked with [Lead]. The warning is empty or
+// says that the colour is shared.
 func Join(ctx context.Context, tx *registry.Tx, j Joining, workerID, worker, tokenHash string, now time.Time) (a registry.Agent, warning string, err error) {
 	if _, err := Get(ctx, tx, j.Team); err != nil {
 		return a, "", err
@@ -51,7 +51,7 @@ func Join(ctx context.Context, tx *registry.Tx, j Joining, workerID, worker, tok
 		return a, "", err
 	}
 	for _, o := range all {
-		// An id must stay what it is, also when it is used as a name.
+		// An id must not be changed, even if it is used as a name.
 		if o.ID == a.ID || o.Name == a.ID {
 			return a, "", &AgentExistsError{Agent: a.ID, Team: j.Team}
 		}
@@ -68,9 +68,9 @@ func Join(ctx context.Context, tx *registry.Tx, j Joining, workerID, worker, tok
 	return a, warning, err
 }
 
-// Activate makes a spawning agent active, or idle if it said so already, in the transaction that says that its
-// worker runs. Pane is where its screen is, or empty. It is [TerminatedError] if it
-// was ended meanwhile; then its worker has to go.
+// Activate makes a spawning agent active, or idle if it said so already, in the transaction
+// that says that its worker runs. Pane is where its screen is, or empty. The error is
+// [TerminatedError] if the agent was ended meanwhile; its worker has to be ended then.
 func Activate(ctx context.Context, tx *registry.Tx, agentID, pane string, now time.Time) error {
 	a, err := live(ctx, tx, agentID)
 	if err != nil {
@@ -125,7 +125,7 @@ func Rejoin(ctx context.Context, tx *registry.Tx, agentID, workerID, worker, tok
 	a.Status, a.Before, a.Lost = Spawning, "", time.Time{}
 	a.WorkerID, a.Worker, a.TokenHash, a.Pane, a.Heartbeat = workerID, worker, tokenHash, "", now
 	a.Rotations++
-	// Its new process was told of nothing.
+	// Its new process has got no messages yet.
 	if err := tx.BringAgain(ctx, registry.Membership{Team: a.Team, Member: a.ID}); err != nil {
 		return err
 	}
@@ -153,9 +153,9 @@ func Abandon(ctx context.Context, tx *registry.Tx, agentID, oldWorkerID, oldWork
 	return Lost(ctx, tx, agentID, reason, now)
 }
 
-// Find returns an agent of a team by its id or its name. A name is that of the
-// agent that is not terminated, or else of the last one that had it. It is
-// [NoTeamError] or [NoAgentError] if there is none.
+// Find returns an agent of a team by its id or its name. A name means the live agent of
+// that name, or else the last one that had it. The error is [NoTeamError] or [NoAgentError]
+// if there is none.
 func Find(ctx context.Context, tx *registry.Tx, teamName, who string) (registry.Agent, error) {
 	if _, err := Get(ctx, tx, teamName); err != nil {
 		return registry.Agent{}, err
@@ -170,7 +170,7 @@ func Find(ctx context.Context, tx *registry.Tx, teamName, who string) (registry.
 			return a, nil
 		}
 		if a.Name == who {
-			found = i // the last one that joined is the one that can be live
+			found = i // only the last one that joined can be live
 		}
 	}
 	if found >= 0 {
@@ -205,9 +205,9 @@ var colors = []string{
 	"#DDA0DD", "#98D8C8", "#F7DC6F", "#BB8FCE", "#85C1E9",
 }
 
-// pickColor returns the colour of one more agent beside those that a team has: the
-// first that none of them has. If there is none, it is that which an inactive
-// agent got longest ago, and without inactive ones any agent; warning says so.
+// pickColor returns the colour of a new agent of a team: the first unused one. If all are
+// used, it is the one that an inactive agent, or else any agent, got longest ago; warning
+// says so.
 func pickColor(live []registry.Agent) (color, warning string) {
 	// A colour that several have was used when the last of them got it, and is out
 	// of use if all of them are.

@@ -7,10 +7,10 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// Touch takes note that the caller lives, if it is an agent. Everything that an
-// agent changes does so, and so does reading its inbox. It is
-// [ErrInactive] if the agent's process is gone: whoever has its token must
-// not take tasks that nobody would give back.
+// Touch records a sign of life of the caller, if it is an agent. Every change by an agent
+// calls it, and so does reading its inbox. The error is [ErrInactive] if the agent's
+// process is gone: a holder of its token must not take tasks that would never be given
+// back.
 func Touch(ctx context.Context, tx *registry.Tx, caller Caller, now time.Time) error {
 	if caller.Agent == "" {
 		return nil
@@ -71,7 +71,7 @@ func Beat(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who str
 			a.Status = status
 		}
 	case ShuttingDown, Spawning:
-		// It is what it is to be if it does not end, or once its worker runs.
+		// This becomes its status if it does not end, or once its worker runs.
 		if status != "" {
 			a.Before = status
 		}

@@ -13,15 +13,15 @@ func (t text) Error() string { return string(t) }
 
 // Refusals of a call. Users and models see their texts.
 var (
-	// ErrUnknownToken: the caller has a token that is no agent's of now.
+	// ErrUnknownToken: the caller's token does not belong to a live agent.
 	ErrUnknownToken error = text("Unknown agent token")
 	// ErrInShutdown: the agent was asked to end already.
 	ErrInShutdown error = text("Agent already in shutdown. Use force=true to override.")
 	// ErrKillLeader: the leader can't be ended as an agent.
 	ErrKillLeader error = text("Cannot kill the team leader")
-	// ErrNoRequest: nobody asked the agent to end.
+	// ErrNoRequest: the agent has no open request to end.
 	ErrNoRequest error = text("No shutdown request to respond to")
-	// ErrApproved: the agent has said already that it is going to end.
+	// ErrApproved: the agent has approved its end already.
 	ErrApproved error = text("Shutdown is already approved")
 	// ErrHeartbeatTerminated: the agent is a member no more.
 	ErrHeartbeatTerminated error = text("Cannot heartbeat for terminated agent")
@@ -29,7 +29,7 @@ var (
 	ErrInactive error = text("Agent is inactive. Requires re-spawn.")
 )
 
-// NameError says that a team or an agent can't be called so.
+// NameError says that the name of a team or an agent is invalid.
 type NameError struct {
 	// Agent says that it was to be the name of an agent.
 	Agent bool
@@ -52,7 +52,7 @@ type NotLeaderError struct {
 
 func (e *NotLeaderError) Error() string { return "Only the team leader can " + e.Verb }
 
-// NotMemberError says that the caller is not of the team.
+// NotMemberError says that the caller is not a member of the team.
 type NotMemberError struct{ Team string }
 
 func (e *NotMemberError) Error() string { return fmt.Sprintf("Not a member of team '%s'", e.Team) }
@@ -88,9 +88,9 @@ func (e *AgentExistsError) Error() string {
 
 // NoAgentError says that there is no such agent.
 type NoAgentError struct {
-	// Agent is what was asked for.
+	// Agent is the requested id or name.
 	Agent string
-	// InTeam is the team that it was looked for in, if that is to be said.
+	// InTeam is the searched team, if the error is to name it.
 	InTeam string
 }
 
@@ -101,15 +101,15 @@ func (e *NoAgentError) Error() string {
 	return fmt.Sprintf("Agent '%s' not found", e.Agent)
 }
 
-// TerminatedError says that the agent has ended before.
+// TerminatedError says that the agent has already ended.
 type TerminatedError struct{ Agent string }
 
 func (e *TerminatedError) Error() string {
 	return fmt.Sprintf("Agent '%s' is already terminated", e.Agent)
 }
 
-// UnprovenError says that the caller could be an agent or a person, and has no right
-// of either.
+// UnprovenError says that the caller could be an agent or a person, and therefore has no
+// rights of either.
 type UnprovenError struct{ Why string }
 
 func (e *UnprovenError) Error() string { return "Cannot tell who calls: " + e.Why }

@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// All is who to send a message to that is for every other member.
+// All is the recipient of a message for every other member.
 const All = "all"
 
 // Limits on the messages that one call returns, so that an answer fits into the
@@ -20,10 +20,9 @@ const (
 	maxInbox    = 1 << 20
 )
 
-// Send puts a message of the caller into the inboxes of the members that are
-// meant: an id, a name, the leader, or [All] but the caller. It returns the ids of
-// the messages, of which there is one for each recipient: none if there is nobody
-// but the caller.
+// Send puts a message of the caller into the inboxes of its recipients: the member with an
+// id or a name, the leader, or [All] except the caller. It returns the ids of the messages,
+// one for each recipient.
 func Send(ctx context.Context, tx *registry.Tx, caller Caller, team, to, body string, now time.Time) ([]int64, error) {
 	sender, err := Member(ctx, tx, caller, team)
 	if err != nil {
@@ -71,11 +70,11 @@ func recipients(ctx context.Context, tx *registry.Tx, team, sender, to string) (
 	return []string{a.ID}, err
 }
 
-// Inbox is what a member is given to read.
+// Inbox is the result of reading an inbox.
 type Inbox struct {
 	// Messages have their state from before they were read, the oldest one first.
 	Messages []registry.Message
-	// Remaining is how many there are that one call could not return.
+	// Remaining is how many messages one call could not return.
 	Remaining int
 }
 
@@ -110,13 +109,13 @@ func Unread(ctx context.Context, tx *registry.Tx, caller Caller, team string) (i
 	return tx.Unread(ctx, team, member)
 }
 
-// clean is a member's text as it is kept.
+// clean returns the stored form of a member's text.
 func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// UnreadMessages returns the caller's messages that nobody has read, the oldest first. Other than
-// [Read] it marks none of them.
+// UnreadMessages returns the caller's unread messages, the oldest first. Unlike [Read] it
+// does not mark them.
 func UnreadMessages(ctx context.Context, tx *registry.Tx, caller Caller, team string) (Inbox, error) {
 	member, err := Member(ctx, tx, caller, team)
 	if err != nil {

@@ -11,16 +11,17 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// News is what is waiting for a member of a team.
+// News counts the waiting messages and tasks of a member of a team.
 type News struct {
 	registry.Membership
 	registry.Waiting
-	// Named says that the member has to name the team in its calls: it is of several.
+	// Named says that the member has to name the team in its calls, since it belongs to
+	// several.
 	Named bool
 }
 
-// Memberships returns what lives in a worker: an agent, the leaders of teams, or both.
-// Named is as in [News].
+// Memberships returns the members in a worker: an agent, the leaders of teams, or both.
+// Named has the meaning that it has in [News].
 func Memberships(ctx context.Context, tx *registry.Tx, workerID string) (all []registry.Membership, named func(team string) bool, err error) {
 	agents, _, err := tx.Agents(ctx, registry.AgentQuery{WorkerID: workerID, Live: true})
 	if err != nil || workerID == "" {
@@ -64,10 +65,9 @@ func Waiting(ctx context.Context, tx *registry.Tx, workerID string) (news []News
 	return news, nil
 }
 
-// Line returns one line that tells an agent what is waiting for it and how to get it;
-// empty: nothing. It has counts and fixed words, and nothing that another member wrote:
-// it is typed at the agent's prompt. The name of a team is one that [CheckName] has
-// passed.
+// Line returns one line for an agent about its waiting messages and tasks and how to get
+// them, or "". It holds counts and fixed words, and no text of another member, since it is
+// typed at the agent's prompt. The name of a team is one that [CheckName] has passed.
 func Line(news []News) string {
 	var parts []string
 	for _, n := range news {
@@ -119,7 +119,7 @@ func Bring(ctx context.Context, tx *registry.Tx, news []News, how registry.Broug
 	return nil
 }
 
-// MayWake reports whether something is waiting for those who live in a worker that is
+// MayWake reports whether the members in a worker have waiting messages or tasks that are
 // not quiet.
 func MayWake(ctx context.Context, tx *registry.Tx, workerID string) (bool, error) {
 	all, _, err := Memberships(ctx, tx, workerID)
@@ -135,8 +135,7 @@ func MayWake(ctx context.Context, tx *registry.Tx, workerID string) (bool, error
 	return false, nil
 }
 
-// WorkerOf returns the id of the worker that a member of a team lives in; empty: none
-// that lives.
+// WorkerOf returns the id of the live worker of a member of a team, or "".
 func WorkerOf(ctx context.Context, tx *registry.Tx, t *registry.Team, member string) (string, error) {
 	if member == Leader {
 		return t.LeaderWorker, nil

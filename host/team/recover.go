@@ -11,8 +11,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Recover enters the teams and agents that only the records of their workers tell
-// of, after the registry was lost, and returns how many agents. Known teams and
+// Recover enters the teams and agents that are known only from the records of their
+// workers, after the registry was lost, and returns the number of agents. Known teams and
 // agents are unchanged. The token of such an agent is lost, but a process in its worker
 // still acts as the agent; people lead the team. Tasks of lost agents are given back.
 func Recover(ctx context.Context, tx *registry.Tx, recs []registry.Record, now time.Time) (added int, err error) {
@@ -55,7 +55,7 @@ func giveBackOrphans(ctx context.Context, tx *registry.Tx, teamName string, now 
 		}
 		a, err := live(ctx, tx, task.Owner)
 		if err == nil && a.Lost.IsZero() || err != nil && !errors.Is(err, registry.ErrNotFound) && !isOver(err) {
-			continue // its end gives back what it has, or it can't be read
+			continue // its end gives its tasks back, or it can't be read
 		}
 		if _, err := giveBack(ctx, tx, teamName, task.Owner, now); err != nil {
 			return err

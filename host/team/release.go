@@ -8,16 +8,16 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// Leaving says how an agent ends.
+// Leaving describes the end of an agent.
 type Leaving struct {
-	// Phase is [Confirmed] for one that agreed or was gone, [ForceKilled] for one
+	// Phase is [Confirmed] for an agent that approved or was gone, [ForceKilled] for one
 	// that was not asked.
 	Phase Phase
-	// Requester is the member who wants it, and Reason why; they may be empty.
+	// Requester is the member that requested it, and Reason its reason; they may be empty.
 	Requester, Reason string
 }
 
-// Released says what became of an agent's.
+// Released holds the things that an agent gave back.
 type Released struct {
 	// Agent is the agent as it is now.
 	Agent registry.Agent
@@ -26,11 +26,10 @@ type Released struct {
 	Warnings   []string
 }
 
-// Release is the end of an agent: its tasks are pending again, its colour and its
-// name free, its token is worth nothing, its shutdown is complete, and it is no
-// longer a member. If tasks can't be given back, that is a warning, and the rest is
-// done. An agent is released once: of two callers the second gets
-// [TerminatedError]. Its process is the caller's affair.
+// Release is the end of an agent: its tasks are pending again, its colour and its name
+// free, its token is worth nothing, its shutdown is complete, and it is no longer a member.
+// If tasks can't be given back, that is a warning, and the rest is done. An agent is
+// released once: a second caller gets [TerminatedError]. The caller ends its process.
 func Release(ctx context.Context, tx *registry.Tx, agentID string, l Leaving, now time.Time) (Released, error) {
 	a, err := live(ctx, tx, agentID)
 	if err != nil {
@@ -74,7 +73,8 @@ func Release(ctx context.Context, tx *registry.Tx, agentID string, l Leaving, no
 	if err := tx.PutAgent(ctx, &a); err != nil {
 		return Released{}, err
 	}
-	// A caller that forces the end knows, and so does one that asked an agent that was gone.
+	// A caller that forces the end knows of it, and so does one that asked an agent that
+	// was gone.
 	if open && l.Phase == Confirmed {
 		if err := answer(ctx, tx, &s, now); err != nil {
 			return Released{}, err

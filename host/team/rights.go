@@ -7,16 +7,16 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// Leader is what the leader is called as a member of its team.
+// Leader is the leader's id as a member of its team.
 const Leader = "leader"
 
 // Caller is the origin of a call. This file alone decides about its rights.
 type Caller struct {
-	// Person says that there is neither a token nor a worker above the caller. A
-	// person leads every team.
+	// Person says that the caller has neither a token nor a worker above it. A person leads
+	// every team.
 	Person bool
-	// WorkerID is the id of the worker that the caller lives in or whose token it
-	// has, empty if there is none.
+	// WorkerID is the id of the worker in which the caller runs or whose token it has,
+	// empty if there is none.
 	WorkerID string
 	// Team, Agent, Name and Role are those of the agent that it is. Agent is its id.
 	// They are empty if the caller is not an agent, also for a worker that leads a team.
@@ -24,8 +24,8 @@ type Caller struct {
 	Role              Role
 }
 
-// ByToken returns the caller who has a token with that hash: [ErrUnknownToken] if
-// it is not that of an agent of now.
+// ByToken returns the caller that has a token with that hash, or [ErrUnknownToken] if it
+// does not belong to a live agent.
 func ByToken(ctx context.Context, tx *registry.Tx, hash string) (Caller, error) {
 	if hash == "" {
 		return Caller{}, ErrUnknownToken
@@ -40,7 +40,7 @@ func ByToken(ctx context.Context, tx *registry.Tx, hash string) (Caller, error) 
 	return callerOf(&agents[0]), nil
 }
 
-// ByWorker returns the caller who lives in the worker with that id.
+// ByWorker returns the caller in the worker with that id.
 func ByWorker(ctx context.Context, tx *registry.Tx, workerID string) (Caller, error) {
 	if workerID == "" {
 		return Caller{}, errors.New("the worker of the caller has no id")
@@ -59,10 +59,9 @@ func callerOf(a *registry.Agent) Caller {
 	return Caller{WorkerID: a.WorkerID, Team: a.Team, Agent: a.ID, Name: a.Name, Role: a.Role}
 }
 
-// Member returns the id that the caller acts as in a team: an agent's own, and
-// [Leader] for a person and for whoever lives in the team's leader worker. It is
-// [NoTeamError] without the team and [NotMemberError] if the caller is not of it,
-// or not any more.
+// Member returns the caller's id in a team: an agent's own, and [Leader] for a person and
+// for processes in the team's leader worker. The error is [NoTeamError] if the team does
+// not exist, and [NotMemberError] if the caller is not, or no longer, a member.
 func Member(ctx context.Context, tx *registry.Tx, caller Caller, teamName string) (id string, err error) {
 	t, err := Get(ctx, tx, teamName)
 	if err != nil {
@@ -81,10 +80,10 @@ func Member(ctx context.Context, tx *registry.Tx, caller Caller, teamName string
 	return caller.Agent, nil
 }
 
-// Lead returns nil if the caller has the leader's right in a team: a person, who
-// lives in its leader worker, and an agent of the role leader. All others get a
-// [NotLeaderError] with verb, whether they are of the team or not. It is
-// [NoTeamError] without the team.
+// Lead returns nil if the caller has the leader's right in a team: a person, a process in
+// its leader worker, or an agent with the role leader. All others get a [NotLeaderError]
+// with verb, whether they are members or not. The error is [NoTeamError] if the team does
+// not exist.
 func Lead(ctx context.Context, tx *registry.Tx, caller Caller, teamName, verb string) error {
 	t, err := Get(ctx, tx, teamName)
 	if err != nil {
@@ -100,8 +99,8 @@ func Lead(ctx context.Context, tx *registry.Tx, caller Caller, teamName, verb st
 	return err
 }
 
-// isAgentOf reports whether the caller is an agent of a team. It may have ended
-// since it was asked who calls.
+// isAgentOf reports whether the caller is an agent of a team. It may have ended since it
+// was identified.
 func (c *Caller) isAgentOf(ctx context.Context, tx *registry.Tx, teamName string) (bool, error) {
 	if c.Agent == "" || c.Team != teamName {
 		return false, nil
@@ -128,10 +127,9 @@ func MayEnd(ctx context.Context, tx *registry.Tx, caller Caller, teamName string
 	return err
 }
 
-// Attend returns an agent of a team that is not terminated, for a caller who leads
-// the team: to look at the agent's screen, or to type at it. In this order it is
-// [NoTeamError], [NotLeaderError] with verb, [NoAgentError] or [TerminatedError] if the
-// caller may not.
+// Attend returns an agent of a team that is not terminated, for a caller who leads the
+// team: to read the agent's screen, or to type there. In this order, the error is
+// [NoTeamError], [NotLeaderError] with verb, [NoAgentError] or [TerminatedError].
 func Attend(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who, verb string) (registry.Agent, error) {
 	if err := Lead(ctx, tx, caller, teamName, verb); err != nil {
 		return registry.Agent{}, err
@@ -143,5 +141,5 @@ func Attend(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who, 
 	return a, err
 }
 
-// verbKill is what most of those who are refused wanted.
+// verbKill is the verb of most refused calls.
 const verbKill = "kill agents"

@@ -32,11 +32,11 @@ func Target(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who s
 	return a, nil
 }
 
-// Ask asks an agent to end: it is shutting_down from now on, and has the request
-// in its inbox. The shutdown that it returns is [Requested]; or [Rejected], if the
-// agent refused an earlier one and nobody was told yet: then nothing is asked
-// anew. It fails as [Target] does, with [ErrInShutdown] while a request is open, and
-// with [ErrInactive] if the agent's process is gone and nobody would answer.
+// Ask asks an agent to end: it is shutting_down from now on, and has the request in its
+// inbox. The returned shutdown is [Requested]; or [Rejected], if the agent rejected an
+// earlier one that was not reported yet: then there is no new request. It fails like
+// [Target], with [ErrInShutdown] while a request is open, and with [ErrInactive] if the
+// agent's process is gone and can't answer.
 func Ask(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who, reason string, now time.Time) (registry.Agent, registry.Shutdown, error) {
 	a, err := Target(ctx, tx, caller, teamName, who)
 	if err != nil {
@@ -77,9 +77,9 @@ func Ask(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who, rea
 	return a, s, Touch(ctx, tx, caller, now)
 }
 
-// Approve is the caller's answer that it is going to end. Without ready it goes on
-// until it says so, and the one who asked is told. With ready it is time for
-// [Release], which tells. It is [ErrNoRequest] if the caller was not asked.
+// Approve is the caller's answer that it is going to end. Without ready the caller
+// continues until it is ready, and the requester gets a message. With ready, [Release]
+// follows and sends it. The error is [ErrNoRequest] without a request.
 func Approve(ctx context.Context, tx *registry.Tx, caller Caller, teamName string, ready bool, reason string, now time.Time) (registry.Agent, registry.Shutdown, error) {
 	a, s, err := asked(ctx, tx, caller, teamName)
 	if err == nil {
@@ -104,9 +104,9 @@ func Approve(ctx context.Context, tx *registry.Tx, caller Caller, teamName strin
 	return a, s, Touch(ctx, tx, caller, now)
 }
 
-// Reject is the caller's answer that it does not end: it is what it was before, and
-// the one who asked is told why. It is [ErrNoRequest] if the caller was not asked
-// and [ErrApproved] if it has approved.
+// Reject is the caller's answer that it does not end: it gets its previous status back, and
+// the requester gets the reason. The error is [ErrNoRequest] without a request and
+// [ErrApproved] if the caller has approved.
 func Reject(ctx context.Context, tx *registry.Tx, caller Caller, teamName, reason string, now time.Time) (registry.Agent, registry.Shutdown, error) {
 	a, s, err := asked(ctx, tx, caller, teamName)
 	if err == nil && s.Phase == Approved {
@@ -130,8 +130,7 @@ func Reject(ctx context.Context, tx *registry.Tx, caller Caller, teamName, reaso
 	return a, s, answer(ctx, tx, &s, now)
 }
 
-// Told says that whoever asked an agent to end knows of its answer by other means
-// than [Ask].
+// Told records that the requester of an end knows the answer by other means than [Ask].
 func Told(ctx context.Context, tx *registry.Tx, agentID string) error {
 	s, err := tx.LastShutdown(ctx, agentID)
 	if errors.Is(err, registry.ErrNotFound) {
@@ -180,7 +179,7 @@ func request(ctx context.Context, tx *registry.Tx, agentID string) (s registry.S
 	return s, s.Phase == Requested || s.Phase == Approved, err
 }
 
-// callOff ends a request that nobody has to answer any more.
+// callOff ends a request that needs no answer any more.
 func callOff(ctx context.Context, tx *registry.Tx, agentID string, now time.Time) error {
 	s, open, err := request(ctx, tx, agentID)
 	if err != nil || !open {
@@ -206,7 +205,7 @@ type note struct {
 	Team      string `json:"teamName"`
 	Reason    string `json:"reason,omitempty"`
 	Phase     Phase  `json:"phase"`
-	// Approved is there in answers alone.
+	// Approved occurs only in answers.
 	Approved  *bool  `json:"approved,omitempty"`
 	Force     bool   `json:"force"`
 	Requested string `json:"requestedAt"`
@@ -214,11 +213,11 @@ type note struct {
 	Response  string `json:"responseReason,omitempty"`
 }
 
-// timestamp is how times are written for users and models.
+// timestamp is the format of times for users and models.
 const timestamp = "2006-01-02T15:04:05.000Z"
 
-// answer tells the one who asked what became of it; the leader, if that is no
-// member any more.
+// answer sends the result to the requester, or to the leader if the requester is no longer
+// a member.
 func answer(ctx context.Context, tx *registry.Tx, s *registry.Shutdown, now time.Time) error {
 	to := s.Requester
 	if _, err := live(ctx, tx, to); err != nil {

@@ -11,43 +11,43 @@ import (
 
 // How long an agent can show no sign of life.
 const (
-	// BeatEvery is how often an agent should.
+	// BeatEvery is how often an agent should send a heartbeat.
 	BeatEvery = time.Minute
-	// silence is when an agent that should is inactive.
+	// silence is the time without a sign of life after which an agent is inactive.
 	silence = 2 * BeatEvery
 )
 
-// Signs are facts about the worker of an agent. The zero value: nothing is known.
+// Signs are facts about the worker of an agent. The zero value means that nothing is known.
 type Signs struct {
-	// Gone says that its process has ended, Reason how, in one line.
+	// Gone says that its process has ended, Reason describes the end in one line.
 	Gone   bool
 	Reason string
 	// Output is when it last wrote something.
 	Output time.Time
-	// Shows is [Active] or [Idle] if its screen shows so; empty: nobody knows. An
-	// agent that asks something is active.
+	// Shows is [Active] or [Idle] if its screen shows that, else empty. An agent that shows
+	// a question is active.
 	Shows Status
 }
 
-// Health is what the signs of life of an agent mean.
+// Health is the judgement on the signs of life of an agent.
 type Health struct {
-	// Status is what it is by the facts, which may not be recorded yet.
+	// Status is its status by the facts, which may not be recorded yet.
 	Status Status
 	// Active says that it is active or idle.
 	Active bool
 	// Seen is its last sign of life, and Age how long ago that is.
 	Seen time.Time
 	Age  time.Duration
-	// Healthy says that it is younger than [BeatEvery].
+	// Healthy says that the last sign is younger than [BeatEvery].
 	Healthy bool
-	// Misses is how many beats an agent missed in a row that should beat.
+	// Misses is how many heartbeats in a row the agent has missed.
 	Misses int
 	// Error is what went wrong last, in one line, or empty.
 	Error string
 }
 
-// Judge says how an agent is. It is what [Sweep] goes by, so who reads sees what
-// the next change is going to record.
+// Judge returns the health of an agent. [Sweep] uses it too, so a reader sees what the next
+// change will record.
 func Judge(a *registry.Agent, s Signs, now time.Time) Health {
 	h := Health{Status: a.Status, Seen: a.Heartbeat, Error: a.LastError}
 	if s.Output.After(h.Seen) {
@@ -90,10 +90,10 @@ func Judge(a *registry.Agent, s Signs, now time.Time) Health {
 	return h
 }
 
-// Sweep records how the agents of a team are, or those of all teams if its name is
-// empty. Signs are by the ids of their workers; agents without an entry are passed
-// over. Whoever became inactive is reported to the leader once; only those whose
-// process is gone lose their tasks.
+// Sweep records the status of the agents of a team, or of all teams if the name is empty.
+// The keys of signs are the ids of their workers; agents without an entry are skipped. Each
+// agent that became inactive is reported to the leader once; only agents whose process is
+// gone lose their tasks.
 func Sweep(ctx context.Context, tx *registry.Tx, teamName string, signs map[string]Signs, now time.Time) (warnings []string, err error) {
 	agents, warnings, err := tx.Agents(ctx, registry.AgentQuery{Team: teamName, Live: true})
 	if err != nil {
@@ -118,7 +118,7 @@ func Sweep(ctx context.Context, tx *registry.Tx, teamName string, signs map[stri
 			continue
 		}
 		if s.Shows != "" && a.Status != Inactive {
-			continue // a screen is looked at whenever somebody asks
+			continue // a screen is read at each query
 		}
 		a.Status, a.LastError = h.Status, h.Error
 		if h.Status == Inactive {
@@ -133,17 +133,17 @@ func Sweep(ctx context.Context, tx *registry.Tx, teamName string, signs map[stri
 	return warnings, nil
 }
 
-// End is how the worker of an agent ended.
+// End describes the end of the worker of an agent.
 type End struct {
-	// Killed says that it was killed, by whomever.
+	// Killed says that it was killed.
 	Killed bool
-	// Reason is how it ended, in one line.
+	// Reason describes the end in one line.
 	Reason string
 }
 
-// Ended records what the end of a worker means for the agent that it is, in the
-// transaction that records the end: one that was killed is terminated, any other is
-// lost. It does nothing if there is no such agent, or if it has another worker now.
+// Ended records the effect of the end of a worker on its agent, in the transaction that
+// records the end: the agent of a killed worker is terminated, any other is lost. It does
+// nothing if there is no such agent, or if it has another worker now.
 func Ended(ctx context.Context, tx *registry.Tx, workerID string, e End, now time.Time) (warnings []string, err error) {
 	if workerID == "" {
 		return nil, nil
@@ -201,7 +201,7 @@ func Lost(ctx context.Context, tx *registry.Tx, agentID, reason string, now time
 	return warnings, report(ctx, tx, &a, fmt.Sprintf("%s. Tasks reassigned: %s.", reason, given), now)
 }
 
-// ending is how a process ended, if that is known.
+// ending describes the end of a process, if that is known.
 func ending(reason string) string {
 	if reason == "" {
 		return "its process ended"

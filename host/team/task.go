@@ -14,7 +14,7 @@ import (
 
 const taskPrefix = "task-"
 
-// TaskID is how members call the task with that number.
+// TaskID is the name of the task with that number for members.
 func TaskID(n int) string { return taskPrefix + strconv.Itoa(n) }
 
 // TaskIDs is [TaskID] of several numbers. It is never nil.
@@ -122,15 +122,15 @@ func setDependencies(ctx context.Context, tx *registry.Tx, task *registry.Task, 
 	return nil
 }
 
-// ClaimTask gives a pending task whose dependencies are completed to the caller.
-// Of several that claim it one gets it; the others get [ErrUnavailable].
+// ClaimTask gives a pending task whose dependencies are completed to the caller. If
+// several claim it, one gets it; the others get [ErrUnavailable].
 func ClaimTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id string, now time.Time) (registry.Task, error) {
 	return changeTask(ctx, tx, caller, team, id, now, func(task *registry.Task, member string) error {
 		return claim(ctx, tx, caller, task, member, now)
 	})
 }
 
-// TaskChange is what is to change of a task.
+// TaskChange describes the change of a task.
 type TaskChange struct {
 	// Status is the new status; empty: as it is.
 	Status registry.TaskStatus
@@ -140,9 +140,8 @@ type TaskChange struct {
 	Assignee string
 }
 
-// UpdateTask changes a task. Its status moves forward only: to in_progress, which
-// is the same as [ClaimTask], and to completed, which its owner and the leader can
-// say.
+// UpdateTask changes a task. Its status only moves forward: to in_progress, which is the
+// same as [ClaimTask], and to completed, which only its owner and the leader can set.
 func UpdateTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id string, c TaskChange, now time.Time) (registry.Task, error) {
 	return changeTask(ctx, tx, caller, team, id, now, func(task *registry.Task, member string) error {
 		if c.Dependencies != nil {
@@ -152,7 +151,7 @@ func UpdateTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id st
 			if err := setDependencies(ctx, tx, task, c.Dependencies); err != nil {
 				return err
 			}
-			// The registry knows which tasks it waits for.
+			// The registry stores the tasks that it waits for.
 			if err := tx.PutTask(ctx, task); err != nil {
 				return err
 			}
@@ -198,7 +197,7 @@ func overrule(ctx context.Context, tx *registry.Tx, caller Caller, task *registr
 	return err
 }
 
-// changeTask lets change work on a task, for a member of its team.
+// changeTask applies change to a task, for a member of its team.
 func changeTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id string, now time.Time,
 	change func(task *registry.Task, member string) error,
 ) (registry.Task, error) {
@@ -241,8 +240,7 @@ func claim(ctx context.Context, tx *registry.Tx, caller Caller, task *registry.T
 	return nil
 }
 
-// assign makes a task one for the member that is meant, or for any. The member that does
-// so needs not be told.
+// assign assigns a task to a member, or to any. The member that does so needs no message.
 func assign(ctx context.Context, tx *registry.Tx, task *registry.Task, member, to string, now time.Time) error {
 	task.Assignee, task.Receipt = "", registry.Receipt{Quiet: tx.Quiet}
 	if to == All {
@@ -262,8 +260,8 @@ func assign(ctx context.Context, tx *registry.Tx, task *registry.Task, member, t
 	return nil
 }
 
-// isFor returns nil if a member may claim a task: it is for nobody else who could. The
-// leader may claim any.
+// isFor returns nil if a member may claim a task, that is if the task is not assigned to
+// another live member. The leader may claim any.
 func isFor(ctx context.Context, tx *registry.Tx, caller Caller, task *registry.Task, member string) error {
 	if task.Assignee == "" || task.Assignee == member {
 		return nil

@@ -21,7 +21,7 @@ const (
 // reserved are what no agent can be called, because they mean someone else.
 var reserved = []string{Leader, All, system}
 
-// system is the sender of what swarm itself tells.
+// system is the sender of swarm's own messages.
 const system = "system"
 
 // CheckName returns nil if a team can be called so, else a [NameError]. Names are
@@ -33,7 +33,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckAgentName is as [CheckName] for an agent.
+// CheckAgentName is like [CheckName], for an agent.
 func CheckAgentName(name string) error {
 	if len(name) > maxAgentName || !swarm.ValidName(name) || slices.Contains(reserved, name) {
 		return &NameError{Agent: true, Name: name}
@@ -48,8 +48,8 @@ type New struct {
 	Server *registry.Server
 }
 
-// Create makes a team, which the caller leads: whoever lives in its worker, or
-// people. It is [NameError] or [TeamExistsError] if it can't be called so.
+// Create creates a team, which the caller leads: the processes in its worker, or people.
+// The error is [NameError] or [TeamExistsError] if the name is invalid or taken.
 func Create(ctx context.Context, tx *registry.Tx, caller Caller, n New, now time.Time) (registry.Team, error) {
 	if err := CheckName(n.Name); err != nil {
 		return registry.Team{}, err
@@ -65,7 +65,7 @@ func Create(ctx context.Context, tx *registry.Tx, caller Caller, n New, now time
 	return t, nil
 }
 
-// Get returns a team: [NoTeamError] if there is none of that name.
+// Get returns a team, or [NoTeamError] if none has that name.
 func Get(ctx context.Context, tx *registry.Tx, name string) (registry.Team, error) {
 	t, err := tx.Team(ctx, name)
 	if errors.Is(err, registry.ErrNotFound) {
@@ -90,8 +90,8 @@ func Empty(ctx context.Context, tx *registry.Tx, name, but string) error {
 	return e
 }
 
-// Delete removes a team and all that it has. Its leader alone may, and only once it
-// is [Empty] but for the caller.
+// Delete removes a team with everything in it. Only its leader may do so, and only once it
+// is [Empty] except for the caller.
 func Delete(ctx context.Context, tx *registry.Tx, caller Caller, name string) error {
 	if err := Lead(ctx, tx, caller, name, "delete the team"); err != nil {
 		return err
@@ -102,8 +102,8 @@ func Delete(ctx context.Context, tx *registry.Tx, caller Caller, name string) er
 	return tx.DeleteTeam(ctx, name)
 }
 
-// Moved says that a worker has a new id, as after a respawn: who led a team from
-// within it leads it still, and a server is the same. [Rejoin] does so for an agent.
+// Moved records that a worker has a new id, as after a respawn: processes in it still lead
+// their teams, and a server stays the server. [Rejoin] does so for an agent.
 func Moved(ctx context.Context, tx *registry.Tx, oldWorkerID, newWorkerID string) error {
 	teams, _, err := tx.Teams(ctx)
 	if err != nil || oldWorkerID == "" {
@@ -131,9 +131,9 @@ func Moved(ctx context.Context, tx *registry.Tx, oldWorkerID, newWorkerID string
 type (
 	// Role is what an agent is in its team.
 	Role = registry.Role
-	// Status is how an agent is.
+	// Status is the status of an agent.
 	Status = registry.AgentStatus
-	// Phase is how far the ending of an agent is.
+	// Phase is the phase of a shutdown.
 	Phase = registry.ShutdownPhase
 )
 

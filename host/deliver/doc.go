@@ -4,7 +4,7 @@
 // It is imported by host, for workers, and by host/ralph, for the agent of a loop. It
 // knows nothing of either: an [Agent] is a terminal and a profile.
 //
-// # Screens are no proof
+// # A screen proves nothing
 //
 // A screen is text that the worker wrote. It can prevent typing, and it decides whether a
 // text counts as submitted; it never chooses the text or the place. A dialog is answered

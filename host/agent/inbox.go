@@ -31,3 +31,35 @@ func AwaitMessage(ctx context.Context, h *host.Host, teamName string) error {
 		return n > 0, err
 	})
 }
+
+// UnreadMessages returns the unread messages of the caller's inbox in a team. It marks none
+// as read.
+func UnreadMessages(ctx context.Context, h *host.Host, teamName string) (team.Inbox, error) {
+	caller, err := h.Caller(ctx)
+	if err != nil {
+		return team.Inbox{}, err
+	}
+	var inbox team.Inbox
+	err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (err error) {
+		inbox, err = team.UnreadMessages(ctx, tx, caller, teamName)
+		return err
+	})
+	return inbox, err
+}
+
+// Sent returns the last messages that the caller has sent to members of a team, the
+// oldest one first, with their receipts. It changes nothing.
+func Sent(ctx context.Context, h *host.Host, teamName string, limit int) (messages []registry.Message, err error) {
+	caller, err := h.Caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) error {
+		member, err := team.Member(ctx, tx, caller, teamName)
+		if err == nil {
+			messages, err = tx.Sent(ctx, registry.Membership{Team: teamName, Member: member}, limit)
+		}
+		return err
+	})
+	return messages, err
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -133,7 +134,7 @@ func (c *Collected) ends(ctx context.Context, h *Watcher, reg *registry.Registry
 		for i, r := range h.opts.Plugins.Statuses(ctx, g) {
 			switch {
 			case r.Err != nil:
-				f.warnings = append(f.warnings, fmt.Sprintf("cannot get the status of '%s': %s", g.Recs[i].Name, wording(r.Err)))
+				f.warnings = append(f.warnings, fmt.Sprintf("cannot get the status of '%s': %s", g.Recs[i].Name, worker.Wording(r.Err)))
 			case history.IsNew(&g.Recs[i], r.Status):
 				fresh = append(fresh, h.opts.History.Report(ctx, g.Recs[i], r.Status))
 			}

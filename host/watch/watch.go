@@ -14,7 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/shared/errtext"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -306,7 +306,7 @@ func (w *watching) record(ctx context.Context, batch []report) {
 		case b.err == nil && history.IsNew(&b.rec, b.status):
 			all = append(all, w.opts.History.Report(ctx, b.rec, b.status))
 		case b.err != nil && ctx.Err() == nil:
-			w.warn(fmt.Sprintf("cannot watch '%s': %s", b.rec.Name, wording(b.err)))
+			w.warn(fmt.Sprintf("cannot watch '%s': %s", b.rec.Name, worker.Wording(b.err)))
 		}
 		if b.over {
 			delete(w.watched, b.rec.ID)
@@ -391,10 +391,4 @@ func (w *watching) warn(text string) {
 		w.warned[text] = true
 		w.req.Warn(text)
 	}
-}
-
-// wording is the text of an error without the sentinels that say no more than the
-// text after them.
-func wording(err error) string {
-	return errtext.Without(err, swarm.ErrInvalidSpec, swarm.ErrUnavailable)
 }

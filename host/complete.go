@@ -17,30 +17,30 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// CompleteRequest says how a worker is done.
+// CompleteRequest is the request of [Host.Complete].
 type CompleteRequest struct {
-	// Summary is one line, or empty. Line breaks become blanks; what is longer than
+	// Summary is one line, or empty. Line breaks become blanks; a summary longer than
 	// [swarm.MaxSummary] is cut.
 	Summary string
-	// Allowed says that whoever asks was found to have the right: an agent that has
-	// been released has its token no more.
+	// Allowed says that the caller's right was checked before: a released agent has no
+	// token any more.
 	Allowed bool
 	// Warn is told what the caller should know; nil: nobody.
 	Warn func(Warning)
 }
 
-// recordLimit is how long the recording of a completion may take, also after the caller
+// recordLimit is how long the recording of a completion may take, even after the caller
 // gave up.
 const recordLimit = 15 * time.Second
 
-// minCompleteGrace is the least time that a worker gets which said that it is
-// done, so that it can still hear the answer.
+// minCompleteGrace is the least grace of a completed worker, so that it can still read the
+// answer.
 const minCompleteGrace = time.Second
 
-// Complete records that the worker which the caller runs in is done, and returns
-// it. It may end by itself then; what is still there after its grace is ended by
-// its keeper. Outside of workers it is [ErrOutside]; a worker that is being ended,
-// or said so before, is [swarm.ErrTooLate].
+// Complete records that the worker in which the caller runs is done, and returns it. The
+// worker may then end by itself; its shim ends the remaining processes after the grace.
+// Outside of workers the error is [ErrOutside]; for a worker that is being ended, or has
+// completed before, it is [swarm.ErrTooLate].
 func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error) {
 	rec, err := h.callerRecord(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	case err != nil:
 		return worker.Of(rec), worker.Naming(err, "cannot complete", rec.Name)
 	}
-	// The keeper knows it for good: whoever comes next would write the same.
+	// The shim has recorded it durably: the next call would write the same.
 	w, warnings, err := h.recordCompletion(ctx, rec, status)
 	if err != nil {
 		warnings = append(warnings, fmt.Sprintf("cannot record the completion of '%s' yet: %v", rec.Name, err))
@@ -116,8 +116,8 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 		}
 	}
 	if at := registry.IndexOf(recs, id); at >= 0 && recs[at].State != registry.Stopped && !h.callers().IsKeeper() {
-		// The environment alone proves nothing of a worker that has a keeper: it may
-		// come from a daemon that was once started in there.
+		// For a worker with a shim the environment alone proves nothing: it may come from a
+		// daemon that was started inside.
 		if _, err := os.Stat(filepath.Join(h.dir.RunDir(recs[at].ID), rundir.StatusFile)); run == "" && err == nil {
 			return registry.Record{}, ErrOutside
 		}
@@ -145,7 +145,7 @@ func (h *Host) mayComplete(ctx context.Context, rec registry.Record) error {
 	return err
 }
 
-// statusNow is how a worker is that has just said that it is done.
+// statusNow is the status of a worker that has just completed.
 func statusNow(ctx context.Context, p *backend.Peer, handle swarm.Handle, summary string) swarm.Status {
 	s := swarm.Status{State: swarm.StateRunning}
 	results, err := p.Backend.StatusBatch(ctx, []swarm.Handle{handle})
@@ -158,8 +158,8 @@ func statusNow(ctx context.Context, p *backend.Peer, handle swarm.Handle, summar
 	return s
 }
 
-// recordCompletion writes the completion down, and removes the record of an
-// ephemeral worker with it. The warnings are about the agent that it was.
+// recordCompletion records the completion, and removes the record of an ephemeral worker
+// with it. The warnings are about its agent.
 func (h *Host) recordCompletion(ctx context.Context, rec registry.Record, s swarm.Status) (_ Worker, warnings []string, err error) {
 	w := worker.Of(rec)
 	w.Apply(swarm.StatusResult{Status: s})

@@ -17,7 +17,7 @@ import (
 // Profiles returns the profiles of this user, see [display.Reader.Profiles].
 func (h *Host) Profiles() (*profile.Set, error) { return h.display().Profiles() }
 
-// Peek returns what a worker showed last, see [display.Reader.Peek].
+// Peek returns the last lines of a worker, see [display.Reader.Peek].
 func (h *Host) Peek(ctx context.Context, name string, lines int) (Peek, error) {
 	return h.display().Peek(ctx, name, lines)
 }
@@ -27,7 +27,7 @@ func (h *Host) Logs(ctx context.Context, name string, o swarm.OutputOptions, eac
 	return h.display().Logs(ctx, name, o, each)
 }
 
-// Explain tells how a profile reads a worker's screen, see [display.Reader.Explain].
+// Explain returns how a profile reads a worker's screen, see [display.Reader.Explain].
 func (h *Host) Explain(ctx context.Context, name string) (Explanation, error) {
 	return h.display().Explain(ctx, name)
 }

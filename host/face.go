@@ -61,7 +61,7 @@ type (
 	Peek = display.Peek
 	// Explanation is how a profile reads a worker's screen.
 	Explanation = display.Explanation
-	// ReadyRequest says how to tell that a worker is ready.
+	// ReadyRequest describes when a worker is ready.
 	ReadyRequest = display.ReadyRequest
 	// AsksError says that an agent asks something before it takes any other input.
 	AsksError = display.AsksError
@@ -93,7 +93,7 @@ type (
 	SignalRequest = input.SignalRequest
 )
 
-// HookEvent is what a hook of a coding agent says.
+// HookEvent is the report of a hook of a coding agent.
 type HookEvent = courier.HookEvent
 
 // CourierVerb is the argument with which the host's executable becomes a courier; the
@@ -104,7 +104,7 @@ const CourierVerb = courier.Verb
 type (
 	// KillRequest says how to kill.
 	KillRequest = kill.Request
-	// KillEvent tells that a kill began or that it is done.
+	// KillEvent says that a kill has begun or ended.
 	KillEvent = kill.Event
 	// KillOutcome says what came of the kill of one worker.
 	KillOutcome = kill.Outcome

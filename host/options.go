@@ -7,12 +7,12 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Options say where a [Host] finds what it needs.
+// Options are the dependencies of a [Host].
 type Options struct {
 	// Dir is the state directory, absolute. It is made when something has to be
 	// written.
 	Dir string
-	// Logger gets what is only of interest in a search for errors; nil: nothing.
+	// Logger gets messages for debugging; it may be nil.
 	Logger hclog.Logger
 	// Env is the caller's environment, KEY=VALUE. Local workers get it, less what
 	// a worker must not have.

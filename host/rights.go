@@ -10,9 +10,9 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// mayEnd refuses to end workers of a team, or to disturb them, for a caller who
-// does not lead it, and the worker of its leader for its agents. Where none of them
-// has to do with a team it does not even look who calls.
+// mayEnd refuses a caller that does not lead the team to end or disturb its workers, and
+// refuses agents to end the worker of their leader. It identifies the caller only if one of
+// the workers belongs to a team.
 func (h *Host) mayEnd(ctx context.Context, recs ...registry.Record) error {
 	var teams []string
 	for _, r := range recs {

@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/watch"
 )
 
-// Each room is told here what it needs of the host.
+// This file passes each room its dependencies.
 
 // display returns the room of what workers show.
 func (h *Host) display() *display.Reader {
@@ -29,7 +29,7 @@ func (h *Host) input() *input.Sender {
 	})
 }
 
-// couriers returns the room that tells agents what is waiting for them.
+// couriers returns the room that tells agents about waiting messages.
 func (h *Host) couriers() *courier.Office {
 	return courier.New(courier.Options{
 		Dir: h.dir, Plugins: h.plugins, Display: h.display(), Input: h.input(), Callers: h.callers(), Logger: h.log,
@@ -37,7 +37,7 @@ func (h *Host) couriers() *courier.Office {
 	})
 }
 
-// killer returns the room that ends workers and removes what they leave.
+// killer returns the room that ends workers and removes them.
 func (h *Host) killer() *kill.Killer {
 	return kill.New(kill.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Logger: h.log,

@@ -50,7 +50,7 @@ func (h *Host) settled(ctx context.Context, rec registry.Record) (registry.Recor
 	return h.spawner().Settled(ctx, rec)
 }
 
-// CheckName says why a worker can't have that name; nil: it can.
+// CheckName returns an error if a worker can't have that name.
 func CheckName(name string) error { return spawn.CheckName(name) }
 
 // OwnerOf names a process of this machine as the owner of workers: when it ends,

@@ -27,9 +27,9 @@ import (
 const (
 	// courierLimit is how long a courier waits.
 	courierLimit = 10 * time.Minute
-	// courierEvery is how often it finds out whether it is still needed, and whether
-	// the agent has written something. It looks at the screen of one that has been
-	// quiet, and of one that has not once in courierLook.
+	// courierEvery is how often it checks whether it is still needed, and whether the agent
+	// has written something. It reads the screen of a quiet agent each time, and that of
+	// any other once in courierLook.
 	courierEvery = time.Second
 	courierLook  = 5 * time.Second
 	// courierSuffix is that of its lock, which holds a [Sign].
@@ -39,7 +39,7 @@ const (
 	draftFor = 2 * time.Minute
 )
 
-// Sign tells which process a courier is.
+// Sign identifies the process of a courier.
 type Sign struct {
 	Process proc.Identity `json:"process"`
 	Since   time.Time     `json:"since"`
@@ -67,14 +67,13 @@ func (o *Office) path(id string) string { return o.dir.LockPath(id) + courierSuf
 func (o *Office) has(id string) bool { return lockfile.IsHeld(o.path(id)) }
 
 // Run is a courier: it waits until the agent of a worker is at its prompt, types one line
-// there that tells what is waiting for it, and goes on until nothing is. Nothing is typed
-// while the agent works or asks something, or while a person's text is at its prompt. It
-// returns at once if another courier of this worker lives, and in any case when the worker
-// ends, nothing is waiting any more, or ten minutes are over.
+// there about the waiting messages and tasks, and continues until none is waiting. It types
+// nothing while the agent works or asks something, or while a person's text is at its
+// prompt. It returns at once if another courier of this worker lives, and in any case when
+// the worker ends, nothing is waiting any more, or ten minutes are over.
 //
-// A line is typed at most once, whoever is killed at whatever moment: what it tells of
-// is recorded as being brought before. One that stands at the prompt afterwards, and was
-// not submitted, is submitted by the next courier.
+// A line is typed at most once, even if processes are killed: its items are recorded as
+// being brought before. The next courier submits a line that is left at the prompt.
 func (o *Office) Run(ctx context.Context, workerID string) error {
 	ctx, cancel := context.WithTimeout(ctx, courierLimit)
 	defer cancel()
@@ -89,14 +88,14 @@ func (o *Office) Run(ctx context.Context, workerID string) error {
 		if err != nil || ctx.Err() != nil {
 			return err
 		}
-		// Whoever came while the lock was held relies on this courier.
+		// A call that found the lock held relies on this courier.
 		if _, needed, err := c.needed(ctx); !needed || err != nil {
 			return err
 		}
 	}
 }
 
-// courier is one that has the lock.
+// courier is a courier that has the lock.
 type courier struct {
 	o  *Office
 	id string
@@ -141,7 +140,7 @@ func isFinal(err error) bool {
 	return errors.Is(err, swarm.ErrNotFound) || errors.Is(err, swarm.ErrUnsupported) || errors.Is(err, worker.ErrEnded)
 }
 
-// sign writes into the lock who has it.
+// sign writes the identity of the holder into the lock.
 func (c *courier) sign() error {
 	self, err := proc.Identify(os.Getpid())
 	if err != nil {
@@ -187,8 +186,8 @@ func (c *courier) needed(ctx context.Context) (rec registry.Record, needed bool,
 	return rec, needed && c.o.canWake(&rec), err
 }
 
-// visit looks at the agent if that is due, and tells it what is waiting if it has been
-// at its prompt for a moment: agents draw their prompt between two steps, too.
+// visit checks the agent if that is due, and types the line if the agent has been at its
+// prompt for a moment: agents draw their prompt between two steps, too.
 func (c *courier) visit(ctx context.Context, rec registry.Record) error {
 	if rec.State != registry.Running {
 		return nil // it is starting

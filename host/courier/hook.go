@@ -15,7 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// HookEvent is what a hook of a coding agent says.
+// HookEvent is the report of a hook of a coding agent.
 type HookEvent struct {
 	// Client names the agent's program.
 	Client string

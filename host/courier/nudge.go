@@ -23,10 +23,10 @@ const (
 	noWait = time.Nanosecond
 )
 
-// nudge types one line at the prompt of a worker's agent that tells what is waiting for
-// it, and records what came of that. The caller has the lock of the worker's courier.
-// Before, it records what is about to be typed: whoever dies from then on leaves that,
-// and the next nudge finds out what became of the line in place of typing anything.
+// nudge types one line at the prompt of a worker's agent about its waiting messages and
+// tasks, and records the result. The caller has the lock of the worker's courier. It first
+// records the line that it is about to type: after a crash, the next nudge finds the fate
+// of that line instead of typing anything.
 //
 // With empty nothing is typed if the prompt holds a text. A line that is begun is carried
 // through whatever becomes of ctx.
@@ -64,8 +64,8 @@ func (o *Office) nudge(ctx context.Context, p *backend.Peer, rec registry.Record
 	}
 }
 
-// left returns the line that somebody has begun to type for the agent of a worker,
-// and has left; empty: there is none.
+// left returns the line that a crashed courier has begun to type for the agent of a worker,
+// or "".
 func (o *Office) left(ctx context.Context, id string) (line string, err error) {
 	err = o.view(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		n, err := tx.Nudge(ctx, id)
@@ -78,8 +78,8 @@ func (o *Office) left(ctx context.Context, id string) (line string, err error) {
 	return line, err
 }
 
-// finish submits a line that was left at the prompt. If it is not there it was
-// submitted, or never typed, or removed: nobody knows, so it is not typed again.
+// finish submits a line that was left at the prompt. If it is gone, it was submitted, never
+// typed, or removed. That is unknown, so it is not typed again.
 func (o *Office) finish(ctx context.Context, a *deliver.Agent, id, line string) error {
 	pressed, err := a.Submit(ctx, line)
 	switch {

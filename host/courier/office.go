@@ -33,8 +33,8 @@ type Options struct {
 	Reopen func()
 }
 
-// Office sends couriers, and is what a courier works with. Its methods may be called at
-// the same time.
+// Office sends couriers, and holds their dependencies. Its methods may be called
+// concurrently.
 type Office struct {
 	dir          statedir.Dir
 	plugins      *backend.Plugins

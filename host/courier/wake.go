@@ -20,11 +20,11 @@ import (
 // id of the worker follows.
 const Verb = rundir.CourierMark
 
-// Wake has the agents of a team told what is waiting for them, of all teams with an
-// empty name: for each whose screen is known it leaves a courier behind, unless one is
-// there, see [Office.Run]. It returns the members for whom one is on its way. It waits
-// for nobody and starts no plugin; what goes wrong is only logged, since what is
-// waiting stays, and every later call tries again.
+// Wake has the agents of a team told what is waiting for them, of all teams with an empty
+// name: for each whose screen is known it leaves a courier behind, unless one is there, see
+// [Office.Run]. It returns the members for whom one is on its way. It waits for nothing and
+// starts no plugin. Failures are only logged, since the messages stay and every later call
+// tries again.
 //
 // If the host is quiet it does nothing.
 func (o *Office) Wake(ctx context.Context, teamName string) (members []string) {

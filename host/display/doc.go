@@ -1,6 +1,5 @@
-// Package display reads what workers show: the lines of their screens and of their output,
-// whether they are ready, and what the agents that run in them do. It asks their backends
-// for screens, reads those by the profiles of agents, and weighs what hooks say against
-// them. It writes nothing but the events that tell of states, into a database that it is
-// given.
+// Package display reads the screens and the output of workers: their lines, their
+// readiness, and the states of agents. It asks backends for screens, reads those with the
+// profiles of agents, and weighs the reports of hooks against them. It writes only the
+// events about states, into a database that it is given.
 package display

@@ -23,8 +23,8 @@ var screenAgain = []time.Duration{100 * time.Millisecond, 400 * time.Millisecond
 
 var errReady = errors.New("ready")
 
-// followReady follows what a worker writes until it is ready: nil. A worker that
-// ends before is [swarm.ErrNotFound].
+// followReady follows the output of a worker and returns nil once it is ready. If the
+// worker ends before, the error is [swarm.ErrNotFound].
 func followReady(ctx context.Context, p *backend.Peer, handle swarm.Handle, r ReadyRequest) error {
 	screen := p.Has(swarm.CapScreen)
 	var written func([]string) bool

@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 )
 
-// hookClaim returns what hooks say that a worker's agent does now; nil: nothing.
+// hookClaim returns the present report of the hooks of a worker's agent, or nil.
 func (d *Reader) hookClaim(id string) *hookstate.Claim {
 	run := d.dir.RunDir(id)
 	c, err := hookstate.Read(run)
@@ -28,9 +28,8 @@ func (d *Reader) hookClaim(id string) *hookstate.Claim {
 	return &c
 }
 
-// settledFor is how long nothing may have changed on a screen that shows a prompt until
-// it is believed although hooks say something else: no hook tells that a person
-// interrupted a turn.
+// settledFor is how long a screen with a prompt must be unchanged to be believed against a
+// report of hooks: no hook reports that a person interrupted a turn.
 const settledFor = 1500 * time.Millisecond
 
 // hear fills in what hooks say of a worker with a state, where the screen says nothing

@@ -20,10 +20,10 @@ import (
 // says how long.
 const DefaultReadyTimeout = 2 * time.Minute
 
-// ErrNotReady says that the worker did not show in time that it is ready.
+// ErrNotReady says that the worker did not become ready in time.
 var ErrNotReady = errors.New("worker is not ready")
 
-// ReadyRequest says how to tell that a worker is ready.
+// ReadyRequest describes when a worker is ready.
 type ReadyRequest struct {
 	// Pattern matches a line of its screen or of its output; nil: the prompt that its
 	// profile knows, or, without one, what agents and shells show, see [ready.Lines].
@@ -32,7 +32,7 @@ type ReadyRequest struct {
 	Timeout time.Duration
 }
 
-// ready reports whether lines say that a worker is ready.
+// ready reports whether lines show that a worker is ready.
 func (r ReadyRequest) ready(lines []string) bool {
 	if r.Pattern == nil {
 		return ready.Lines(lines)

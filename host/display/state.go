@@ -53,8 +53,8 @@ func (d *Reader) Look(ctx context.Context, recs []registry.Record, ws []worker.W
 	}
 }
 
-// States returns what the workers of records do that have a profile, by their ids. All
-// of them run.
+// States returns the states of the running workers among records that have a profile, by
+// id.
 func (d *Reader) States(ctx context.Context, recs []registry.Record) map[string]*worker.AgentState {
 	ws := make([]worker.Worker, len(recs))
 	for i, r := range recs {
@@ -80,7 +80,7 @@ func (d *Reader) Shows(ctx context.Context, recs []registry.Record) map[string]t
 	return shown
 }
 
-// stateWithoutScreen is what is known of a worker before its screen is looked at.
+// stateWithoutScreen is the state of a worker before its screen is read.
 func (d *Reader) stateWithoutScreen(p *profile.Profile, rec *registry.Record) *worker.AgentState {
 	s := &worker.AgentState{Profile: p.Name(), State: profile.Unknown}
 	if p.Headless(rec.Command) {
@@ -173,8 +173,8 @@ type Explanation struct {
 	Trials []profile.Trial
 }
 
-// Explain tells which rules of its profile were tried on a worker's screen, and what
-// came of each.
+// Explain returns the rules of a profile that were tried on a worker's screen, with their
+// results.
 func (d *Reader) Explain(ctx context.Context, name string) (Explanation, error) {
 	recs, _, err := d.find(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {

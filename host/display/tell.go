@@ -17,8 +17,8 @@ const QuietFor = time.Second
 // stateKinds are the events that tell what an agent does.
 var stateKinds = []string{string(history.Blocked), string(history.Idle), string(history.Working)}
 
-// Tell writes an event for each worker that does something else than the last
-// event of this kind says.
+// Tell writes an event for each worker whose state differs from its last event of this
+// kind.
 func (d *Reader) Tell(ctx context.Context, db *registry.Registry, recs []registry.Record) error {
 	now := time.Now()
 	var events []registry.Event
@@ -63,7 +63,7 @@ func (d *Reader) Tell(ctx context.Context, db *registry.Registry, recs []registr
 	})
 }
 
-// stateEvent returns the event that tells of a state, if there is one.
+// stateEvent returns the event for a state, if there is one.
 func stateEvent(s *worker.AgentState, now time.Time) (kind history.Kind, text string, ok bool) {
 	if s == nil {
 		return "", "", false

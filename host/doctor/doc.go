@@ -1,6 +1,6 @@
-// Package doctor finds what is damaged or left over in a state directory, and says how to
-// mend it. With a rebuild it makes the registry again from the run directories and from what
-// can be read of the damaged one. It changes nothing else, and ends no worker.
+// Package doctor finds damage and leftovers in a state directory, and the remedies for
+// them. With a rebuild it recreates the registry from the run directories and from the
+// readable part of the damaged one. It changes nothing else, and ends no worker.
 package doctor
 
 import (

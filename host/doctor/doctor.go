@@ -20,7 +20,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Severity says how bad a finding is.
+// Severity is the severity of a finding.
 type Severity string
 
 // The severities.
@@ -46,10 +46,10 @@ type Finding struct {
 	Mend string
 }
 
-// Examine looks at everything and says what is damaged or left over. Without rebuild it
-// only writes a file to try that, and removes it again. With rebuild it makes a damaged or
-// missing database again from the run directories, and keeps the damaged one beside it; to
-// a good database it adds the workers that are missing there.
+// Examine checks everything and reports damage and leftovers. Without rebuild it only
+// writes a test file, and removes it again. With rebuild it recreates a damaged or missing
+// database from the run directories, and keeps the damaged one beside it; to a good
+// database it adds missing workers.
 func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
 	d := &examiner{opts: o}
 	if rebuild {
@@ -81,7 +81,7 @@ func (d *examiner) find(s Severity, subject, mend, format string, args ...any) {
 	d.findings = append(d.findings, Finding{Severity: s, Subject: subject, What: fmt.Sprintf(format, args...), Mend: mend})
 }
 
-// directory looks at the state directory and its permissions.
+// directory checks the state directory and its permissions.
 func (d *examiner) directory() {
 	const subject = "state directory"
 	dir := string(d.opts.Dir)
@@ -252,7 +252,7 @@ func (d *examiner) goneOnPurpose(ctx context.Context, id string) bool {
 	return err == nil && reg != nil && d.opts.History.GoneOnPurpose(ctx, reg, id)
 }
 
-// workers checks that each worker has what it should have.
+// workers checks that the parts of each worker exist.
 func (d *examiner) workers(ctx context.Context, recs []registry.Record) {
 	before := len(d.findings)
 	statuses := make([]swarm.StatusResult, len(recs))

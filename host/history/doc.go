@@ -1,8 +1,8 @@
-// Package history writes down what happens to workers, and tells it. It derives events and
-// the changes of records from what backends and shims report, so whichever process writes
-// first writes the same, and it removes the records and run directories whose time is over.
-// By itself it finds only what shims have left in the journal: package watch and the verbs
-// ask the backends.
+// Package history records and returns the events of workers. It derives events and the
+// changes of records from the reports of backends and shims, so every process would write
+// the same, and it removes the records and run directories whose retention is over. By
+// itself it reads only the journal of the shims: package watch and the verbs ask the
+// backends.
 package history
 
 import (

@@ -22,8 +22,8 @@ const (
 	textKilled = "by orchestrator"
 )
 
-// ending says in which words the history tells the end of a worker. It is the
-// only place where that is decided, so whoever writes it first writes the same.
+// ending returns the event for the end of a worker. No other function chooses its words, so
+// every process writes the same.
 func ending(s swarm.Status) (Kind, string) {
 	e := s.Exit
 	switch {
@@ -44,7 +44,7 @@ func ending(s swarm.Status) (Kind, string) {
 	}
 }
 
-// TeamEnd says what the end of a worker is to its team.
+// TeamEnd returns the meaning of the end of a worker for its team.
 func TeamEnd(s swarm.Status) team.End {
 	switch kind, text := ending(s); {
 	case kind == Killed:
@@ -60,7 +60,7 @@ func TeamEnd(s swarm.Status) team.End {
 	}
 }
 
-// exitText says how a process ended, in Go's own words.
+// exitText describes the exit of a process in Go's words.
 func exitText(code int, signal string) string {
 	switch sig := unix.SignalNum(signal); {
 	case signal == "":
@@ -97,7 +97,7 @@ func FinalEvent(rec *registry.Record, s swarm.Status, now time.Time) registry.Ev
 	return e
 }
 
-// SpawnedEvent tells that a worker runs.
+// SpawnedEvent returns the event for the start of a worker.
 func SpawnedEvent(rec *registry.Record, s swarm.Status) registry.Event {
 	at := s.Started
 	if at.IsZero() {

@@ -21,13 +21,14 @@ const (
 	Killed   Kind = "KILLED"
 
 	Spawned Kind = "SPAWNED"
-	// Adopted: it was found in its engine, where somebody else had spawned it.
+	// Adopted: it was found in its engine, where another host had spawned it.
 	Adopted       Kind = "ADOPTED"
 	Restarted     Kind = "RESTARTED"
 	CrashLoop     Kind = "CRASH LOOP"
 	KillRequested Kind = "KILL REQUESTED"
 	Kept          Kind = "WORKTREE KEPT"
-	// Rescued: where the work from a workspace is, if nobody could be told.
+	// Rescued: the place of work that was saved from a workspace when no caller could be
+	// told.
 	Rescued Kind = "WORK SAVED"
 	// RespawnFailed says that the worker could not be started again; it stays ended.
 	RespawnFailed Kind = "RESPAWN FAILED"
@@ -54,10 +55,9 @@ type Event struct {
 	Kind       Kind
 	// Text is one line, or empty.
 	Text string
-	// Final says that it is the end of this worker, which has no other.
+	// Final says that it is the end of this worker; a worker has one final event.
 	Final bool
-	// Previous is the id of the worker whose place this one took, in the
-	// [Spawned] of a respawn.
+	// Previous is the id of the replaced worker, in the [Spawned] of a respawn.
 	Previous string
 	// Exit is set with an end whose exit is known.
 	Exit *swarm.Exit

@@ -10,7 +10,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Report is what a backend said of a worker and the registry does not know yet.
+// Report is the part of a backend's answer about a worker that the registry does not have
+// yet.
 type Report struct {
 	Record registry.Record
 	Status swarm.Status
@@ -38,7 +39,7 @@ func (n Report) isPlainEnd() bool {
 		r.Restarts >= s.Restarts && (s.Exit == nil || s.Exit.Cause != swarm.CauseCrashLoop)
 }
 
-// IsNew reports whether s tells something that is not recorded.
+// IsNew reports whether s holds something that is not recorded.
 func IsNew(rec *registry.Record, s swarm.Status) bool {
 	if rec.State != registry.Running {
 		return false
@@ -183,7 +184,7 @@ func (h *History) lastLines(ctx context.Context, rec registry.Record) []string {
 	return lines[max(0, len(lines)-crashLines):]
 }
 
-// Report makes a report of what a backend says of a worker.
+// Report turns the answer of a backend about a worker into a report.
 func (h *History) Report(ctx context.Context, rec registry.Record, s swarm.Status) Report {
 	n := Report{Record: rec, Status: s}
 	if s.Exit != nil && s.Exit.Cause == swarm.CauseCrashLoop && rec.State == registry.Running {

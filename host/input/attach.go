@@ -11,9 +11,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Attach returns the program that connects a person's terminal with a running
-// worker. It is run in the place of the caller, who closes the host before. A person at
-// the terminal can end what runs there, so only its leader may attach to a team's worker.
+// Attach returns the program that connects a person's terminal with a running worker. It
+// replaces the caller, which closes the host before. A person at the terminal can end the
+// programs there, so only its leader may attach to a team's worker.
 func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, error) {
 	recs, _, err := s.see(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {

@@ -71,9 +71,8 @@ func (s *Sender) living(ctx context.Context, rec registry.Record) (registry.Reco
 	return rec, err
 }
 
-// interact asks the backend of a running worker for something that not every
-// backend can do. It is never repeated: who does not know whether it was done must
-// not do it twice.
+// interact asks the backend of a running worker for something that not every backend can
+// do. It is never repeated, since it may have been done already.
 func (s *Sender) interact(ctx context.Context, rec registry.Record, need swarm.Capability, f func(context.Context, *backend.Peer) error) error {
 	return s.interactWithin(ctx, inputLimit, rec, need, f)
 }

@@ -17,7 +17,7 @@ import (
 // Outcome says what came of an input to one worker.
 type Outcome struct {
 	Worker worker.Worker
-	// Pending says that the worker has it but had not read all of it yet.
+	// Pending says that the worker has the input but has not read all of it yet.
 	Pending bool
 	// Confirmed says that the worker was seen to take it: on its screen, or at its end
 	// of a pipe.
@@ -27,7 +27,7 @@ type Outcome struct {
 	Err error
 }
 
-// errPassedOver says that a worker was not meant.
+// errPassedOver says that a worker was skipped.
 var errPassedOver = errors.New("takes no input")
 
 // Send gives an input to the selected workers, all at the same time, whatever they

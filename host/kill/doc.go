@@ -1,7 +1,7 @@
-// Package kill ends workers and removes what they leave: their workspaces, run directories
-// and records. It asks the backends of all of them at once, records each end in the change
-// that its agent and its history take part in, and never takes silence for an end. The
-// host tells it which workers are meant and whether the caller may end them.
+// Package kill ends workers and removes their workspaces, run directories and records. It
+// asks the backends of all of them at once, records each end in one change with its agent
+// and its history, and never takes silence for an end. The host selects the workers and
+// checks the caller's rights.
 package kill
 
 import (

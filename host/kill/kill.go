@@ -14,10 +14,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Request says how to kill. Its zero value follows each worker's policy.
+// Request holds the options of a kill. Its zero value follows each worker's policy.
 type Request struct {
-	// Signal, Grace and Force take the place of what the workers' policies say;
-	// empty or nil: the policy's.
+	// Signal, Grace and Force override the workers' policies, unless they are empty or nil.
 	Signal string
 	Grace  *time.Duration
 	Force  *bool
@@ -35,14 +34,12 @@ type Request struct {
 	// Warn is called with what is said of no worker in particular, after the last
 	// Done; nil: nobody.
 	Warn func(worker.Warning)
-	// Answer is called once with all outcomes, last of all, when everything is
-	// recorded. A worker that the caller itself runs in is told to end only
-	// after it returned: what has to be said must be written by then, since
-	// Kill may never return.
+	// Answer is called once with all outcomes, last of all, when everything is recorded.
+	// The worker in which the caller runs is ended only after Answer has returned: the
+	// answer must be written by then, since Kill may never return.
 	Answer func([]Outcome)
 
-	// Allowed says that whoever asks was found to have the right: who calls is not
-	// looked at.
+	// Allowed says that the caller's right was checked before.
 	Allowed bool
 	// Recorded is called for each worker in the change that records its end, also if
 	// that was recorded before, in the place of what becomes of its agent otherwise;
@@ -54,7 +51,7 @@ type Request struct {
 	respawn bool
 }
 
-// Event tells that a kill began or that it is done.
+// Event says that a kill has begun or ended.
 type Event struct {
 	// Worker is the worker's name.
 	Worker string
@@ -69,8 +66,8 @@ type Event struct {
 type Outcome struct {
 	// Worker is the worker after the kill.
 	Worker worker.Worker
-	// Result says what the backend did. It is zero if the worker had been
-	// stopped before.
+	// Result is the answer of the backend. It is zero if the worker had been stopped
+	// before.
 	Result swarm.KillResult
 	// Err is nil if nothing of the worker is left. Its text names the worker.
 	Err error
@@ -143,8 +140,8 @@ const (
 	requestLimit = 2 * time.Second
 )
 
-// killing is one call of Kill. One goroutine, that of the call, records and
-// reports; others ask the backends and send it what they hear.
+// killing is one call of Kill. One goroutine, that of the call, records and reports; others
+// ask the backends and send it the answers.
 type killing struct {
 	*Killer
 	req Request

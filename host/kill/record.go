@@ -84,8 +84,8 @@ func (k *killing) commit(ctx context.Context, batch []killed) error {
 	return err
 }
 
-// Confirmed returns nil if a backend that returned no error for a kill says that
-// nothing of the worker is left. An end is never inferred from silence.
+// Confirmed returns nil if a backend without an error for a kill also confirms that no
+// process of the worker is left. An end is never inferred from silence.
 func Confirmed(backend string, res swarm.KillResult) error {
 	s := res.Status
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// sweep lets the backends of the killed workers drop what nobody uses any more.
+// sweep lets the backends of the killed workers remove unused resources.
 func (k *killing) sweep(ctx context.Context) {
 	ended := k.opts.Plugins.Groups(k.recs, func(r registry.Record) bool {
 		at := k.place(r.ID)
@@ -37,7 +37,7 @@ func (k *killing) sweep(ctx context.Context) {
 	}
 }
 
-// sweepGroup asks the backend of workers that have ended to drop what they shared.
+// sweepGroup asks the backend of ended workers to remove their shared resources.
 func (k *Killer) sweepGroup(ctx context.Context, ended *backend.Group) (warnings []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()

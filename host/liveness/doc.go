@@ -1,7 +1,7 @@
-// Package liveness finds out which agents of teams are alive, silent or gone, and records
-// it. It reads signs of life from the registry, the run directories and, where they leave a
-// doubt, from backends and screens; what the signs mean is decided by host/team. It ends no
-// agent and knows no caller.
+// Package liveness determines which agents of teams are alive, silent or gone, and records
+// that. It reads signs of life from the registry, the run directories and, if these are not
+// enough, from backends and screens; package host/team judges the signs. It ends no agent
+// and checks no rights.
 package liveness
 
 import (

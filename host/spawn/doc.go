@@ -1,7 +1,7 @@
-// Package spawn starts workers, starts them again, and adopts those of other hosts. A spawn is a plan that is checked,
-// entered into the registry, carried out step by step, and undone if a step fails; one that
-// was interrupted is settled by a later call, which adopts the worker or marks it failed. A
-// respawn ends a worker and starts it anew in its place.
+// Package spawn starts and respawns workers, and adopts those of other hosts. A spawn is a
+// plan that is checked, entered into the registry, carried out step by step, and undone if
+// a step fails. A later call settles an interrupted spawn: it adopts the worker or marks it
+// failed. A respawn ends a worker and starts a new one in its place.
 package spawn
 
 import (

@@ -10,8 +10,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// HostEnv returns what a local worker gets of the caller's environment: nothing
-// that says who the caller is.
+// HostEnv returns the caller's environment for a local worker, without the variables that
+// identify the caller.
 func HostEnv(env []string) []string {
 	own := []string{
 		swarm.EnvToken, swarm.EnvKeeper, swarm.EnvView, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, caller.EnvTeam, caller.EnvAgentID,

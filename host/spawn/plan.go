@@ -22,7 +22,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// plan is a spawn that was checked and not begun.
+// plan is a spawn that was checked but not begun.
 type plan struct {
 	rec registry.Record
 	// backend and workspace are the plugins; workspace is zero if none was asked
@@ -121,7 +121,7 @@ func (s *Spawner) killPolicy(asked *swarm.KillOptions) swarm.KillOptions {
 	return policy
 }
 
-// check refuses what can't be carried out whatever the backend.
+// check refuses a request that no backend can carry out.
 func (req Request) check() error {
 	invalid := func(format string, args ...any) error {
 		return worker.Invalid(fmt.Sprintf(format, args...))
@@ -171,7 +171,7 @@ func (req Request) check() error {
 	return nil
 }
 
-// CheckName says why a worker can't have that name; nil: it can.
+// CheckName returns an error if a worker can't have that name.
 func CheckName(name string) error {
 	if swarm.ValidName(name) {
 		return nil
@@ -247,7 +247,7 @@ func (s *Spawner) startPlugins(ctx context.Context, reg *registry.Registry, p *p
 	return nil
 }
 
-// supported refuses what the backend can't carry out.
+// supported refuses a request that the backend can't carry out.
 func (p *plan) supported() error {
 	switch {
 	case p.rec.Stdin && !p.owner.Has(swarm.CapStdin):

@@ -13,7 +13,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// undo is what a spawn has made so far.
+// undo holds the steps of a spawn so far.
 type undo struct{ steps []undoStep }
 
 type undoStep struct {

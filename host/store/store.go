@@ -14,7 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// Options say which registry a [Store] opens.
+// Options select the registry that a [Store] opens.
 type Options struct {
 	// Dir is the state directory, absolute.
 	Dir    string

@@ -10,7 +10,7 @@ type Topic struct{ name, short, text string }
 // The topics, named for what they are about.
 var (
 	Selection   = Topic{"selection", "How commands choose workers", selection}
-	ExitCodes   = Topic{"exit-codes", "What the exit codes mean", exitCodes}
+	ExitCodes   = Topic{"exit-codes", "The meaning of the exit codes", exitCodes}
 	Environment = Topic{"environment", "Variables that swarm reads and sets", environment}
 	Worktrees   = Topic{"worktrees", "Where worktrees are, and when they are removed", worktrees}
 	Files       = Topic{"files", "The state directory and the config files", files}
@@ -28,7 +28,7 @@ const selection = `Commands that work on workers that exist choose them in one o
   --tag TAG   the workers with this tag
 
 They exclude each other. If no worker has one of the names, that is an error and nothing
-is done. --all and --tag that match no worker are no error, so a script may say
+is done. It is not an error if --all or --tag match no worker, so a script may say
 'swarm kill --all' at any time.
 
 Each selected worker is dealt with by itself: if one fails, the others are still done,

@@ -120,10 +120,10 @@ func TestAgentEnds(t *testing.T) {
 		want team.Status
 		said string
 	}{
-		"an exit":    {exit(swarm.Exit{Code: 3, Cause: swarm.CauseExited}), team.Inactive, "exit status 3"},
-		"exit 0":     {exit(swarm.Exit{Cause: swarm.CauseExited}), team.Inactive, "exit status 0"},
-		"its owner":  {exit(swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseOwner}), team.Terminated, ""},
-		"its keeper": {func(t *testing.T, r *rig) { r.one.change(t, "a", func(w *fakeWorker) { w.State = swarm.StateLost }) }, team.Inactive, "process not found"},
+		"an exit":   {exit(swarm.Exit{Code: 3, Cause: swarm.CauseExited}), team.Inactive, "exit status 3"},
+		"exit 0":    {exit(swarm.Exit{Cause: swarm.CauseExited}), team.Inactive, "exit status 0"},
+		"its owner": {exit(swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseOwner}), team.Terminated, ""},
+		"its shim":  {func(t *testing.T, r *rig) { r.one.change(t, "a", func(w *fakeWorker) { w.State = swarm.StateLost }) }, team.Inactive, "process not found"},
 		"a completion": {func(t *testing.T, r *rig) {
 			if err := r.complete(t, r.get(t, "a"), "all done"); err != nil {
 				t.Fatal(err)

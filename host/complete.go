@@ -115,7 +115,7 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 			return registry.Record{}, err
 		}
 	}
-	if at := registry.IndexOf(recs, id); at >= 0 && recs[at].State != registry.Stopped && !h.callers().IsKeeper() {
+	if at := registry.IndexOf(recs, id); at >= 0 && recs[at].State != registry.Stopped && !h.callers().IsShim() {
 		// For a worker with a shim the environment alone proves nothing: it may come from a
 		// daemon that was started inside.
 		if _, err := os.Stat(filepath.Join(h.dir.RunDir(recs[at].ID), rundir.StatusFile)); run == "" && err == nil {

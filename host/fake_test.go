@@ -49,7 +49,7 @@ type fakeBackend struct {
 	// onList takes the place of List.
 	onList func(each func(swarm.Listed) error) error
 
-	// order is what a keeper does: of a kill and a completion one is first.
+	// order is what a shim does: of a kill and a completion one is first.
 	order sync.Mutex
 
 	mu sync.Mutex

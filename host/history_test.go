@@ -222,7 +222,7 @@ func (r *rig) events(t *testing.T, worker string) []history.Event {
 	return events
 }
 
-// A host that dies after the keeper knows and before the registry does loses
+// A host that dies after the shim knows and before the registry does loses
 // nothing, and what is written later has the true time.
 func TestCaughtUp(t *testing.T) {
 	t.Parallel()

@@ -54,7 +54,7 @@ func TestCaller(t *testing.T) {
 		"a daemon of a worker":           {[]string{id + kept.ID}, team.Caller{}, errUnproven},
 		"a daemon of an agent":           {[]string{id + keptAgent.ID}, team.Caller{WorkerID: keptAgent.ID, Team: "crew", Agent: "agent-kept-agent", Name: "kept-agent", Role: team.RoleWorker}, nil},
 		"a daemon of a leader":           {[]string{id + keptLead.ID}, team.Caller{}, errUnproven},
-		"a keeper":                       {[]string{id + a.ID, swarm.EnvKeeper + "=respawn"}, agent, nil},
+		"a shim":                         {[]string{id + a.ID, swarm.EnvShim + "=respawn"}, agent, nil},
 		"an agent's id":                  {[]string{caller.EnvAgentID + "=agent-a"}, team.Caller{}, errUnproven},
 		"a worker's name":                {[]string{swarm.EnvWorker + "=a"}, team.Caller{}, errUnproven},
 		"a person who prefers a team":    {[]string{caller.EnvTeam + "=crew"}, team.Caller{Person: true}, nil},

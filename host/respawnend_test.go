@@ -41,7 +41,7 @@ func TestRespawnFromInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{me.ID, "SWARM_DIR=" + r.opts.Dir, "SWARM_KEEPER=respawn"}
+	want := []string{me.ID, "SWARM_DIR=" + r.opts.Dir, "SWARM_SHIM=respawn"}
 	if diff := cmp.Diff(want, strings.Split(strings.TrimSpace(string(got)), "\n")); diff != "" {
 		t.Errorf("the helper (-want +got):\n%s", diff)
 	}
@@ -51,7 +51,7 @@ func TestRespawnFromInside(t *testing.T) {
 
 	// The helper is in no worker, wherever it was started, and what goes wrong in it
 	// is told by the history.
-	r.opts.Env = append(r.opts.Env, swarm.EnvKeeper+"=respawn")
+	r.opts.Env = append(r.opts.Env, swarm.EnvShim+"=respawn")
 	if w := r.respawn(t, "me"); w.ID == me.ID || len(r.one.kills["me"]) != 1 {
 		t.Errorf("the helper respawned %+v", w)
 	}

@@ -60,7 +60,7 @@ func (h *Host) ledFrom(ctx context.Context, recs []registry.Record) (names []str
 // callerAmong returns the place of the worker that the calling process runs in,
 // or -1.
 func (h *Host) callerAmong(recs []registry.Record) int {
-	if h.callers().IsKeeper() {
+	if h.callers().IsShim() {
 		return -1
 	}
 	run := caller.RunDirAbove(caller.ParentPID())

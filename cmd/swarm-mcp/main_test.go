@@ -94,7 +94,7 @@ func (w *world) env() []string {
 		"HOME=" + filepath.Join(w.dir, "h"), "SWARM_DIR=" + w.state(), "TMUX_TMPDIR=" + filepath.Join(w.dir, "t"),
 		"TMPDIR=" + filepath.Join(w.dir, "t"),
 		// None of it is inside a worker, wherever the tests run.
-		"SWARM_KEEPER=test",
+		"SWARM_SHIM=test",
 	}
 }
 

@@ -33,7 +33,7 @@ func processesOf(root string) (ps []process) {
 		ps = append(ps, process{
 			pid:     pid,
 			command: strings.TrimSpace(string(bytes.ReplaceAll(cmdline, []byte{0}, []byte{' '}))),
-			keeper:  hasVar(environ, "SWARM_KEEPER"),
+			shim:    hasVar(environ, "SWARM_SHIM"),
 			worker:  hasVar(environ, "SWARM_WORKER_ID"),
 		})
 	}

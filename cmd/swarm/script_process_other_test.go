@@ -33,7 +33,7 @@ func processesOf(root string) (ps []process) {
 			ps = append(ps, process{
 				pid:     pid,
 				command: strings.Join(fields[2:], " "),
-				keeper:  strings.Contains(line, " SWARM_KEEPER="),
+				shim:    strings.Contains(line, " SWARM_SHIM="),
 				worker:  strings.Contains(line, " SWARM_WORKER_ID="),
 			})
 		}

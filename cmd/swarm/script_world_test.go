@@ -174,8 +174,8 @@ func sockets(dir string) (paths []string) {
 type process struct {
 	pid     int
 	command string
-	// keeper and worker say that it carries swarm's marks in its environment.
-	keeper, worker bool
+	// shim and worker say that it carries swarm's marks in its environment.
+	shim, worker bool
 }
 
 // isSwarm says that it is a program of swarm, a worker of swarm, or something
@@ -183,7 +183,7 @@ type process struct {
 func (p process) isSwarm() bool {
 	program, _, _ := strings.Cut(p.command, " ")
 	program = filepath.Base(program)
-	return program != "tmux" && program != "tmux:" && (p.keeper || p.worker || strings.HasPrefix(program, "swarm"))
+	return program != "tmux" && program != "tmux:" && (p.shim || p.worker || strings.HasPrefix(program, "swarm"))
 }
 
 func list(ps []process) string {

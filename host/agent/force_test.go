@@ -51,7 +51,7 @@ func TestWhoCanBeKilled(t *testing.T) {
 		_, err := agent.Kill(t.Context(), w.as("beef"), agent.KillRequest{Team: crew, Agent: "bob", Force: force})
 		w.refused("Unknown agent token", err)
 		// Its environment is not needed to know who it is.
-		ann.tell("unset SWARM_TOKEN SWARM_WORKER_ID SWARM_KEEPER")
+		ann.tell("unset SWARM_TOKEN SWARM_WORKER_ID SWARM_SHIM")
 		if got := ann.call(call{Kill: &kill{Team: crew, Agent: "bob", Force: force}}); got.Error != "Only the team leader can kill agents" {
 			t.Errorf("from inside: %+v", got)
 		}
@@ -168,7 +168,7 @@ func TestBackendGone(t *testing.T) {
 	w := newWorld(t)
 	w.create(crew)
 	m := w.spawn("ann", "process")
-	h, err := host.Open(t.Context(), host.Options{Dir: w.state(), Executable: "/nowhere/swarm", Env: []string{"PATH=/nowhere", "SWARM_KEEPER=test"}})
+	h, err := host.Open(t.Context(), host.Options{Dir: w.state(), Executable: "/nowhere/swarm", Env: []string{"PATH=/nowhere", "SWARM_SHIM=test"}})
 	w.ok(err)
 	defer func() { w.ok(h.Close()) }()
 	k, err := agent.Kill(t.Context(), h, agent.KillRequest{Team: crew, Agent: "ann", Force: true})

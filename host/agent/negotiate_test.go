@@ -142,8 +142,8 @@ func TestConfirmedFromElsewhere(t *testing.T) {
 	w.is(a.ID, team.Terminated)
 }
 
-// TestConfirmedWithoutKeeper is an agent whose backend can't be told that it is done.
-func TestConfirmedWithoutKeeper(t *testing.T) {
+// TestConfirmedWithoutShim is an agent whose backend can't be told that it is done.
+func TestConfirmedWithoutShim(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.create(crew)

@@ -66,7 +66,7 @@ func (w *world) end() {
 }
 
 // person is the environment of somebody who is in no worker, wherever the tests run.
-func (w *world) person() []string { return append(slices.Clone(w.env), "SWARM_KEEPER=test") }
+func (w *world) person() []string { return append(slices.Clone(w.env), "SWARM_SHIM=test") }
 
 func (w *world) open(env ...string) *host.Host {
 	w.Helper()
@@ -308,7 +308,7 @@ func (w *world) wait(what string, ok func() bool) {
 	}
 }
 
-// alive returns the processes of this world, keepers and tmux among them, found by
+// alive returns the processes of this world, shims and tmux among them, found by
 // nothing that swarm knows.
 func (w *world) alive() []proc.Process {
 	ps, err := proc.Find(func(p proc.Process) bool {

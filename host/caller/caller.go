@@ -49,9 +49,9 @@ func (f *Finder) RunDir() string {
 	return RunDirAbove(ParentPID())
 }
 
-// IsKeeper reports whether the calling process is part of no worker, wherever it
-// was started.
-func (f *Finder) IsKeeper() bool { return f.lookupEnv(swarm.EnvKeeper) != "" }
+// IsShim reports whether the calling process carries the mark of a shim, so that it is
+// part of no worker, wherever it was started.
+func (f *Finder) IsShim() bool { return f.lookupEnv(swarm.EnvShim) != "" }
 
 // ParentPID returns the pid of the process that started this one, as /proc has it. In a
 // PID namespace without a /proc of its own, getppid returns another number.
@@ -68,7 +68,7 @@ func ParentPID() int {
 // worker the caller would end, but does not identify the caller: see [shimAbove].
 func RunDirAbove(pid int) string {
 	return climb(pid, func(p proc.Process) bool {
-		marker, ok := proc.Getenv(p.PID, swarm.EnvKeeper)
+		marker, ok := proc.Getenv(p.PID, swarm.EnvShim)
 		return ok && marker != ""
 	})
 }
@@ -102,7 +102,7 @@ func climb(pid int, stop func(proc.Process) bool) string {
 // "". The process and the directory must be this user's or root's: whoever owns the
 // process, or can write the directory, can make them name each other.
 func provenRunDir(p proc.Process) string {
-	dir := keeperDir(p.PID)
+	dir := shimDir(p.PID)
 	if dir == "" {
 		return ""
 	}

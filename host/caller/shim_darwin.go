@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keeperDir returns the run directory of a keeper, which is its only argument,
+// shimDir returns the run directory of a shim, which is its only argument,
 // or anything else for another process.
-func keeperDir(pid int) string {
+func shimDir(pid int) string {
 	// kern.procargs2: the number of arguments, the path of the program, padding,
 	// the arguments, all ended by NUL.
 	b, err := unix.SysctlRaw("kern.procargs2", pid)

@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// keeperDir returns the run directory of a shim, which works in it and has it as its
+// shimDir returns the run directory of a shim, which works in it and has it as its
 // only argument, or anything else for another process. A caller in a user namespace of
 // its own may not see where a process outside of it works, but how it was called.
-func keeperDir(pid int) string {
+func shimDir(pid int) string {
 	proc := "/proc/" + strconv.Itoa(pid)
 	dir, err := os.Readlink(proc + "/cwd")
 	if err == nil {

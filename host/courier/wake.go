@@ -118,7 +118,7 @@ func (o *Office) start(ctx context.Context, id string) error {
 	cmd.Dir = "/" // not in a workspace that may have to go
 	// The mark keeps it out of the worker that the caller runs in, see
 	// [rundir.IsHelper].
-	cmd.Env = append(o.env(), swarm.EnvDir+"="+string(o.dir), swarm.EnvKeeper+"="+rundir.CourierMark)
+	cmd.Env = append(o.env(), swarm.EnvDir+"="+string(o.dir), swarm.EnvShim+"="+rundir.CourierMark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return err

@@ -43,7 +43,7 @@ func TestEndings(t *testing.T) {
 		{with(exit(-1, "SIGKILL", swarm.CauseCompleted), said), "[w] COMPLETE: all tests pass", said.Time},
 		{with(exit(-1, "SIGKILL", swarm.CauseKilled), &swarm.Completion{}), "[w] COMPLETE", ended},
 		{with(swarm.Status{State: swarm.StateLost}, said), "[w] COMPLETE: all tests pass", said.Time},
-		{swarm.Status{State: swarm.StateLost, Reason: "keeper died"}, "[w] DIED: process not found", now},
+		{swarm.Status{State: swarm.StateLost, Reason: "shim died"}, "[w] DIED: process not found", now},
 		{
 			swarm.Status{State: swarm.StateExited, Exit: &swarm.Exit{Code: 127, Cause: swarm.CauseNotStarted, Reason: "command not found: x", Time: ended}},
 			"[w] FAILED: command not found: x", ended,

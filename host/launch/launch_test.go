@@ -108,7 +108,7 @@ func TestPluginGetsACleanPlace(t *testing.T) {
 	t.Parallel()
 	o := options(t)
 	o.Env = append(o.Env, "PLUGIN_CLIENT_CERT=junk", "PLUGIN_MULTIPLEX_GRPC=true", "PLUGIN_UNIX_SOCKET_DIR=/nowhere",
-		"PLUGIN_PATH=mine", "SWARM_TOKEN=secret", "SWARM_KEEPER=x", "SWARM_PLUGIN_DEATH_FD=9", "HOME=/home/me")
+		"PLUGIN_PATH=mine", "SWARM_TOKEN=secret", "SWARM_SHIM=x", "SWARM_PLUGIN_DEATH_FD=9", "HOME=/home/me")
 	s := New(o)
 	t.Cleanup(s.Close)
 	path := filepath.Join(t.TempDir(), "facts")
@@ -123,7 +123,7 @@ func TestPluginGetsACleanPlace(t *testing.T) {
 		facts[k] = v
 	}
 	for key, want := range map[string]string{
-		"PLUGIN_CLIENT_CERT": "", "PLUGIN_MULTIPLEX_GRPC": "", "SWARM_TOKEN": "", "SWARM_KEEPER": "",
+		"PLUGIN_CLIENT_CERT": "", "PLUGIN_MULTIPLEX_GRPC": "", "SWARM_TOKEN": "", "SWARM_SHIM": "",
 		"PLUGIN_PATH": "mine", "HOME": "/home/me", "SWARM_PLUGIN_DEATH_FD": "3",
 		"wd": "/", "stdin": "/dev/null", "leader": "true",
 	} {

@@ -58,7 +58,7 @@ func newWorld(t *testing.T) *world {
 
 // openAs returns how whoever has a token opens a host; empty: a person.
 func (w *world) openAs(token string) func(context.Context) (*host.Host, error) {
-	env := []string{"PATH=" + filepath.Join(w.dir, "none"), "SWARM_KEEPER=test"}
+	env := []string{"PATH=" + filepath.Join(w.dir, "none"), "SWARM_SHIM=test"}
 	if token != "" {
 		env = append(env, "SWARM_TOKEN="+token)
 	}

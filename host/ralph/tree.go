@@ -19,7 +19,7 @@ const lastLook = 5 * time.Second
 // agent.
 func members() ([]proc.Process, error) {
 	return proc.Below(nil, func(p proc.Process) (bool, error) {
-		_, marked, err := proc.LookupEnv(p.PID, swarm.EnvKeeper)
+		_, marked, err := proc.LookupEnv(p.PID, swarm.EnvShim)
 		return marked, err
 	})
 }

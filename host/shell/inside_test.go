@@ -61,7 +61,7 @@ func inside() {
 }
 
 // hostInside is a host for a program in a worker: that is proved by the worker's
-// keeper, whatever a client left of its environment.
+// shim, whatever a client left of its environment.
 func hostInside(ctx context.Context) *host.Host {
 	o := options(os.Getenv(stateVar), "")
 	o.Env = []string{"PATH=" + os.Getenv("PATH"), markVar + "=" + os.Getenv(markVar)}

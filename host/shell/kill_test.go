@@ -251,7 +251,7 @@ func TestOutputAfterKill(t *testing.T) {
 	}
 }
 
-// TestKillOfALostShell: a shell whose keeper was killed and that lives on runs, and
+// TestKillOfALostShell: a shell whose shim was killed and that lives on runs, and
 // can be killed.
 func TestKillOfALostShell(t *testing.T) {
 	t.Parallel()
@@ -263,14 +263,14 @@ func TestKillOfALostShell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keeper, err := proc.Identify(p.Parent)
+	shimProc, err := proc.Identify(p.Parent)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := keeper.Signal(9); err != nil {
+	if err := shimProc.Signal(9); err != nil {
 		t.Fatal(err)
 	}
-	if err := proc.AwaitEnd(t.Context(), keeper); err != nil {
+	if err := proc.AwaitEnd(t.Context(), shimProc); err != nil {
 		t.Fatal(err)
 	}
 	if now := w.next(h, session, sh.ID, "").Shell; now.Status != shell.Running {

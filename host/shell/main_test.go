@@ -109,7 +109,7 @@ func options(state, mark string) host.Options {
 		Dir:        state,
 		Executable: filepath.Join(bin, "swarm"),
 		// None of it is inside a worker, wherever the tests run.
-		Env: []string{"PATH=" + os.Getenv("PATH"), "SWARM_KEEPER=test", mark},
+		Env: []string{"PATH=" + os.Getenv("PATH"), "SWARM_SHIM=test", mark},
 	}
 }
 
@@ -189,7 +189,7 @@ func (w *world) wait(what string, ok func() bool) {
 }
 
 // alive returns the processes of all workers of this world, found by nothing that
-// swarm knows; keepers and plugins are not among them.
+// swarm knows; shims and plugins are not among them.
 func (w *world) alive() []proc.Process {
 	w.Helper()
 	name, value, _ := strings.Cut(w.mark, "=")
@@ -198,8 +198,8 @@ func (w *world) alive() []proc.Process {
 		if !ok || v != value {
 			return false
 		}
-		keeper, _ := proc.Getenv(p.PID, "SWARM_KEEPER")
-		return keeper == "" && !strings.HasPrefix(p.Name, "swarm-") && p.Alive()
+		shimProc, _ := proc.Getenv(p.PID, "SWARM_SHIM")
+		return shimProc == "" && !strings.HasPrefix(p.Name, "swarm-") && p.Alive()
 	})
 	if err != nil {
 		w.Error(err)

@@ -76,7 +76,7 @@ func TestOwnerIsKilled(t *testing.T) {
 	w.wait("none of them is alive", func() bool { return len(w.alive()) == 0 })
 
 	h := w.host()
-	// Their keepers may still be writing that down.
+	// Their shims may still be writing that down.
 	w.wait("none of them runs", func() bool { return len(w.list(h, shell.Session{}, false)) == 0 })
 	shells, err := shell.List(t.Context(), h, shell.Session{}, true)
 	if err != nil || len(shells) != 5 {

@@ -21,7 +21,7 @@ const (
 	TimedOut = 124
 	// NotStarted is the exit code of one that could not be begun.
 	NotStarted = 127
-	// Unknown is the exit code of one whose keeper was killed.
+	// Unknown is the exit code of one whose shim was killed.
 	Unknown = -1
 )
 
@@ -193,7 +193,7 @@ func await(ctx context.Context, h *host.Host, w host.Worker, c Command) (Result,
 	case ctx.Err() != nil:
 		return Result{ExitCode: Unknown, Problem: "Command was cancelled"}, errors.Join(ctx.Err(), kerr)
 	case err == nil:
-		res = resultOf(w) // its keeper was killed, and it went on
+		res = resultOf(w) // its shim was killed, and it went on
 	case limited.Err() == nil || handsOver:
 		return Result{ExitCode: Unknown}, errors.Join(err, kerr)
 	default:

@@ -90,8 +90,8 @@ func TestRunLeavesNothing(t *testing.T) {
 	w.wantNoWorkers()
 }
 
-// TestRunWithoutKeeper: what goes on although its keeper was killed is ended.
-func TestRunWithoutKeeper(t *testing.T) {
+// TestRunWithoutShim: what goes on although its shim was killed is ended.
+func TestRunWithoutShim(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	h := w.host()

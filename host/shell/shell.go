@@ -26,7 +26,7 @@ const (
 	Completed Status = "completed"
 	// Killed: it was ended by [Kill], by `swarm kill`, or with its session.
 	Killed Status = "killed"
-	// Failed: it ended otherwise, was never started, or its keeper was killed.
+	// Failed: it ended otherwise, was never started, or its shim was killed.
 	Failed Status = "error"
 )
 

@@ -14,7 +14,7 @@ import (
 // identify the caller.
 func HostEnv(env []string) []string {
 	own := []string{
-		swarm.EnvToken, swarm.EnvKeeper, swarm.EnvView, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, caller.EnvTeam, caller.EnvAgentID,
+		swarm.EnvToken, swarm.EnvShim, swarm.EnvView, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, caller.EnvTeam, caller.EnvAgentID,
 	}
 	return environ.Without(plugin.CleanEnv(env), func(name string) bool { return slices.Contains(own, name) })
 }

@@ -307,7 +307,7 @@ func (r *respawning) clean(ctx context.Context) error {
 		if r.req.Notice != nil {
 			r.req.Notice(line)
 		}
-		if r.opts.Callers.IsKeeper() {
+		if r.opts.Callers.IsShim() {
 			r.tell(ctx, history.Rescued, line)
 		}
 	}
@@ -354,7 +354,7 @@ func (r *respawning) tellLeft(ctx context.Context) {
 // unanswered writes an error into the history if the worker was ended for nothing,
 // or if nobody else will see the error. An agent is lost with its worker then.
 func (r *respawning) unanswered(ctx context.Context, cause error) error {
-	if r.killing != nil && !errors.Is(cause, worker.ErrOvertaken) || r.opts.Callers.IsKeeper() {
+	if r.killing != nil && !errors.Is(cause, worker.ErrOvertaken) || r.opts.Callers.IsShim() {
 		r.tell(ctx, history.RespawnFailed, worker.Wording(cause))
 	}
 	return cause

@@ -47,7 +47,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	if l.Local == nil {
 		return swarm.Handle{}, fmt.Errorf("%w: tmux worker %s", swarm.ErrNotFound, l.ID)
 	}
-	keeper, err := shim.Recover(ctx, l.Local.RunDir, l.ID)
+	shimProc, err := shim.Recover(ctx, l.Local.RunDir, l.ID)
 	if err != nil {
 		return swarm.Handle{}, err
 	}
@@ -59,7 +59,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	ctx, cancel := limited(ctx, lookLimit)
 	defer cancel()
 	// A worker without a window can do without tmux, too.
-	panes, err := server{label: t.label, socket: socketOf(keeper)}.panes(ctx)
+	panes, err := server{label: t.label, socket: socketOf(shimProc)}.panes(ctx)
 	if err != nil {
 		b.log.Debug("tmux can't be asked for a window", "worker", l.ID, "error", err)
 	}

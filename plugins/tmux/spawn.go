@@ -49,13 +49,13 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	}
 	defer func() {
 		if err != nil {
-			b.abandon(ctx, srv, starting, h, w.keeper())
+			b.abandon(ctx, srv, starting, h, w.shim())
 		}
 	}()
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	err = starting.Watch(ctx, w.keeper())
+	err = starting.Watch(ctx, w.shim())
 	if old := newEnough(w.version); old != nil {
 		err = old
 	}
@@ -118,20 +118,20 @@ func (b *Backend) mark(ctx context.Context, srv server, o opening, w opened) {
 }
 
 // abandon removes everything of a worker whose start failed.
-func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starting, h handle, keeper proc.Identity) {
+func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starting, h handle, shimProc proc.Identity) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonLimit)
 	defer cancel()
 	// A shim that comes late finds nothing to start.
 	starting.Close()
 	if h.Window != "" {
 		b.close(ctx, h, anyway)
-		starting.Abandon(ctx, keeper)
+		starting.Abandon(ctx, shimProc)
 		return
 	}
 	// A command that was cut off may have had its effect. tmux may not answer: the run
 	// directory says whether a shim took the launch file.
-	if keeper, err := shim.Recover(ctx, h.Dir, h.ID); err == nil {
-		starting.Abandon(ctx, keeper)
+	if shimProc, err := shim.Recover(ctx, h.Dir, h.ID); err == nil {
+		starting.Abandon(ctx, shimProc)
 	}
 	looking, cancel := limited(context.WithoutCancel(ctx), lookLimit)
 	defer cancel()
@@ -143,7 +143,7 @@ func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starti
 		if p.worker == h.ID {
 			h.Window, h.Socket = p.window, p.socket
 			b.close(looking, h, anyway)
-			starting.Abandon(looking, keeperOf(p.server, p.pid))
+			starting.Abandon(looking, shimOf(p.server, p.pid))
 		}
 	}
 }
@@ -153,5 +153,5 @@ func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starti
 // the mark of a shim, so that it is not part of that worker.
 func serverEnv(caller []string) []string {
 	env := environ.Without(caller, func(name string) bool { return strings.HasPrefix(name, "SWARM_") })
-	return append(env, swarm.EnvKeeper+"=tmux")
+	return append(env, swarm.EnvShim+"=tmux")
 }

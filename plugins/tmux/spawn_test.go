@@ -119,12 +119,12 @@ func TestUserConfig(t *testing.T) {
 	}
 }
 
-// TestEnvironment looks at what worker, keeper and server know of the caller.
+// TestEnvironment looks at what worker, shim and server know of the caller.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.mustTmux("-f", "/dev/null", "new-session", "-d", "-s", "user", "sleep 999")
-	stale := f.spawn("stale", "sh", "-c", `echo "${LATE-unset} ${SWARM_KEEPER-unset}"; exec sleep 999`)
+	stale := f.spawn("stale", "sh", "-c", `echo "${LATE-unset} ${SWARM_SHIM-unset}"; exec sleep 999`)
 	stale.says("unset unset")
 	f.env = append(slices.Clone(f.env), "LATE=now", "SWARM_DIR=/elsewhere", "TMUX=/nowhere,1,0", "TMUX_PANE=%77", "TERM=dumb")
 	w := f.spawn("w", "sh", "-c", `echo "$LATE $SWARM_DIR $TERM $TMUX_PANE"; exec sleep 999`)
@@ -133,18 +133,18 @@ func TestEnvironment(t *testing.T) {
 	own := newFixture(t)
 	own.env = append(f.env, "SWARM_WORKER_ID=outer")
 	first := own.spawn("first", "sleep", "999")
-	keeper, err := proc.Read(first.facts().Shim.PID)
+	shimProc, err := proc.Read(first.facts().Shim.PID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := proc.Getenv(keeper.PID, swarm.EnvKeeper); got != first.spec.ID {
-		t.Errorf("the shim's %s is %q", swarm.EnvKeeper, got)
+	if got, _ := proc.Getenv(shimProc.PID, swarm.EnvShim); got != first.spec.ID {
+		t.Errorf("the shim's %s is %q", swarm.EnvShim, got)
 	}
-	if got, ok := proc.Getenv(keeper.Parent, swarm.EnvKeeper); !ok {
-		t.Errorf("the server's %s is %q", swarm.EnvKeeper, got)
+	if got, ok := proc.Getenv(shimProc.Parent, swarm.EnvShim); !ok {
+		t.Errorf("the server's %s is %q", swarm.EnvShim, got)
 	}
 	for _, name := range []string{"SWARM_WORKER_ID", "SWARM_DIR", "TMUX"} {
-		if got, ok := proc.Getenv(keeper.Parent, name); ok {
+		if got, ok := proc.Getenv(shimProc.Parent, name); ok {
 			t.Errorf("the server's %s is %q", name, got)
 		}
 	}

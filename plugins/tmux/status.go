@@ -61,9 +61,9 @@ func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm
 
 // socketOf returns the path of the socket of the server that started a shim, from the
 // shim's environment; empty if the shim is gone.
-func socketOf(keeper proc.Identity) string {
-	value, _ := proc.Getenv(keeper.PID, "TMUX")
-	if !keeper.Alive() {
+func socketOf(shimProc proc.Identity) string {
+	value, _ := proc.Getenv(shimProc.PID, "TMUX")
+	if !shimProc.Alive() {
 		return ""
 	}
 	socket, _ := splitTMUX(value)

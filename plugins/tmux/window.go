@@ -33,22 +33,22 @@ func (o opening) commands(makeSession bool) [][]string {
 	window := session + "=" + name
 	if !makeSession {
 		open := []string{"new-window", "-d", "-t", session, "-n", name, "-P", "-F", openedFormat, "--"}
-		return append([][]string{append(open, o.keeper()...)}, o.setUp(window)...)
+		return append([][]string{append(open, o.shimCommand()...)}, o.setUp(window)...)
 	}
 	open := []string{
 		"new-session", "-d", "-s", o.target.session, "-n", name, "-P", "-F", openedFormat,
 		// Windows that a user opens in the session begin there.
 		"-c", literal(o.spec.Dir), "--",
 	}
-	commands := append([][]string{append(open, o.keeper()...)}, o.setUpSession(session)...)
+	commands := append([][]string{append(open, o.shimCommand()...)}, o.setUpSession(session)...)
 	return append(commands, o.setUp(window)...)
 }
 
-// keeper is the command of the pane, which runs the shim. With more than one argument tmux
+// shimCommand is the command of the pane, which runs the shim. With more than one argument tmux
 // runs it without a shell. The marker is set by env, since what tmux is told to set for a
 // session stays in that session.
-func (o opening) keeper() []string {
-	return []string{"/usr/bin/env", swarm.EnvKeeper + "=" + o.spec.ID, o.spec.Local.Shim, o.spec.Local.RunDir}
+func (o opening) shimCommand() []string {
+	return []string{"/usr/bin/env", swarm.EnvShim + "=" + o.spec.ID, o.spec.Local.Shim, o.spec.Local.RunDir}
 }
 
 // setUp makes a window the worker's, whatever the user's configuration says.
@@ -67,7 +67,7 @@ func (o opening) setUp(window string) [][]string {
 // mark of the server's first process is not for the windows that users open.
 func (o opening) setUpSession(session string) [][]string {
 	return [][]string{
-		{"set-environment", "-gu", swarm.EnvKeeper},
+		{"set-environment", "-gu", swarm.EnvShim},
 		{"set-option", "-t", session, optMadeSession, "1"},
 		{"set-option", "-t", session, "destroy-unattached", "off"},
 		{"set-option", "-s", "exit-unattached", "off"},
@@ -110,12 +110,12 @@ func parseOpened(out string) (opened, bool) {
 	}, true
 }
 
-// keeper returns the identity of the pane's process, the shim.
-func (w opened) keeper() proc.Identity { return keeperOf(w.server, w.pid) }
+// shim returns the identity of the pane's process, the shim.
+func (w opened) shim() proc.Identity { return shimOf(w.server, w.pid) }
 
-// keeperOf returns the identity of the shim with the pid that a server reported, or the
+// shimOf returns the identity of the shim with the pid that a server reported, or the
 // zero value if it has ended since.
-func keeperOf(server, pid int) proc.Identity {
+func shimOf(server, pid int) proc.Identity {
 	p, err := proc.Read(pid)
 	if err != nil || p.Parent != server {
 		return proc.Identity{}

@@ -11,7 +11,7 @@ func TestCleanEnv(t *testing.T) {
 	in := []string{
 		"PATH=/bin", "PLUGIN_MIN_PORT=1", "PLUGIN_MAX_PORT=2", "PLUGIN_PROTOCOL_VERSIONS=1", "PLUGIN_CLIENT_CERT=c",
 		"PLUGIN_MULTIPLEX_GRPC=", "PLUGIN_UNIX_SOCKET_DIR=/tmp", "PLUGIN_UNIX_SOCKET_GROUP=g", "SWARM_PLUGIN=x",
-		"SWARM_KEEPER=k", "SWARM_TOKEN=t", "SWARM_PLUGIN_DEATH_FD=3",
+		"SWARM_SHIM=k", "SWARM_TOKEN=t", "SWARM_PLUGIN_DEATH_FD=3",
 		"PLUGIN_DIR=mine", "PLUGIN=mine", "SWARM_DIR=/d", "SWARM_WORKER=w", "SWARM_PLUGIN_OTHER=o", "odd", "=C:=x", "PATH=/usr/bin",
 	}
 	want := []string{

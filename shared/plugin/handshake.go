@@ -63,7 +63,7 @@ const EnvDeath = "SWARM_PLUGIN_DEATH_FD"
 var private = []string{
 	cookieKey,
 	EnvDeath,
-	swarm.EnvKeeper,
+	swarm.EnvShim,
 	swarm.EnvToken,
 	"PLUGIN_MIN_PORT",
 	"PLUGIN_MAX_PORT",

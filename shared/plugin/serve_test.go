@@ -69,7 +69,7 @@ func startPlugin(t *testing.T) *process {
 	// The test run may have variables of its own, such as SWARM_TEST_SKIPS.
 	env := slices.DeleteFunc(CleanEnv(os.Environ()), func(kv string) bool { return strings.HasPrefix(kv, "SWARM_") })
 	cmd.Env = append(env, servedEnv+"=yes", EnvDeath+"=3",
-		goplugin.EnvUnixSocketDir+"="+sockets, swarm.EnvToken+"=secret", swarm.EnvKeeper+"=x", "PLUGIN_MINE=1")
+		goplugin.EnvUnixSocketDir+"="+sockets, swarm.EnvToken+"=secret", swarm.EnvShim+"=x", "PLUGIN_MINE=1")
 	cmd.ExtraFiles = []*os.File{death}
 	p.client = goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig: Handshake(), Plugins: Plugins(), Cmd: cmd, SkipHostEnv: true,

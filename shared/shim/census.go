@@ -20,9 +20,9 @@ type census struct {
 // marks are the marks in the environment of a process.
 type marks struct {
 	worker string
-	// keeper is the mark of a shim or of a tmux server; proven says that the process really
+	// mark is that of a shim or of a tmux server; proven says that the process really
 	// is one.
-	keeper string
+	mark   string
 	proven bool
 }
 
@@ -174,9 +174,9 @@ func (c *census) marksOf(p proc.Process) marks {
 	m, ok := c.marks[p.PID]
 	if !ok {
 		m.worker, _ = proc.Getenv(p.PID, swarm.EnvWorkerID)
-		m.keeper, _ = proc.Getenv(p.PID, swarm.EnvKeeper)
-		m.proven = m.keeper == "tmux" && p.Name == "tmux: server" ||
-			rundir.IsHelper(m.keeper, p.PID) || m.keeper != "" && rundir.IsShim(p.Identity)
+		m.mark, _ = proc.Getenv(p.PID, swarm.EnvShim)
+		m.proven = m.mark == "tmux" && p.Name == "tmux: server" ||
+			rundir.IsHelper(m.mark, p.PID) || m.mark != "" && rundir.IsShim(p.Identity)
 		c.marks[p.PID] = m
 	}
 	return m

@@ -117,7 +117,7 @@ func keeps(dir string, st rundir.Status) bool {
 	if !st.Shim.Alive() {
 		return false
 	}
-	mark, marked, err := proc.LookupEnv(st.Shim.PID, swarm.EnvKeeper)
+	mark, marked, err := proc.LookupEnv(st.Shim.PID, swarm.EnvShim)
 	if marked || err != nil {
 		return mark == st.ID || err != nil
 	}

@@ -28,7 +28,7 @@ func TestForgedStatus(t *testing.T) {
 	t.Parallel()
 	// It leads a session, and has a mark of its own in one of the tests.
 	for name, env := range map[string][]string{
-		"plain": {"PATH=" + os.Getenv("PATH")}, "marked": {"PATH=" + os.Getenv("PATH"), swarm.EnvKeeper + "=tmux"},
+		"plain": {"PATH=" + os.Getenv("PATH")}, "marked": {"PATH=" + os.Getenv("PATH"), swarm.EnvShim + "=tmux"},
 	} {
 		for _, role := range []string{"main", "session", "shim"} {
 			t.Run(name+" "+role, func(t *testing.T) {

@@ -324,7 +324,7 @@ func TestLaunchOfTokens(t *testing.T) {
 	host := &swarm.Local{HostEnv: []string{"SWARM_TOKEN=caller", "A=1"}}
 	for _, tt := range []struct{ own, want []string }{
 		{nil, []string{"A=1"}},
-		{[]string{"SWARM_KEEPER=x", "SWARM_TOKEN=own"}, []string{"A=1", "SWARM_TOKEN=own"}},
+		{[]string{"SWARM_SHIM=x", "SWARM_TOKEN=own"}, []string{"A=1", "SWARM_TOKEN=own"}},
 	} {
 		got := shim.LaunchOf(swarm.Spec{Env: tt.own, Local: host}).Env
 		if diff := cmp.Diff(tt.want, got); diff != "" {

@@ -129,7 +129,7 @@ func TestKillInvalidSignal(t *testing.T) {
 	}
 }
 
-// TestKillStopped has somebody stop the worker and its keeper.
+// TestKillStopped has somebody stop the worker and its shim.
 func TestKillStopped(t *testing.T) {
 	t.Parallel()
 	w := start(t, "sleep", "999")

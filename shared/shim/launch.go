@@ -17,7 +17,7 @@ func LaunchOf(spec swarm.Spec) rundir.Launch {
 		local.HostEnv = without(local.HostEnv, swarm.EnvToken)
 		spec.Local = &local
 	}
-	env := without(spec.Environ(), swarm.EnvKeeper)
+	env := without(spec.Environ(), swarm.EnvShim)
 	l := rundir.Launch{
 		ID:          spec.ID,
 		Command:     spec.Command,

@@ -86,9 +86,9 @@ func TestLostStubborn(t *testing.T) {
 	}
 }
 
-// TestLostLeavesInnerKeeper has a worker that started another one, and loses the
+// TestLostLeavesInnerShim has a worker that started another one, and loses the
 // shim of the outer one.
-func TestLostLeavesInnerKeeper(t *testing.T) {
+func TestLostLeavesInnerShim(t *testing.T) {
 	t.Parallel()
 	inner := newWorker(t)
 	inner.end()

@@ -180,7 +180,7 @@ func TestOutputCutShort(t *testing.T) {
 func keeping(t *testing.T) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sleep", "999")
-	cmd.Env = []string{swarm.EnvKeeper + "=x"}
+	cmd.Env = []string{swarm.EnvShim + "=x"}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -188,12 +188,12 @@ func keeping(t *testing.T) string {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	keeper, err := proc.Identify(cmd.Process.Pid)
+	shimProc, err := proc.Identify(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	st := rundir.Status{Version: rundir.StatusVersion, ID: "x", State: rundir.StateRunning, Shim: keeper, Main: keeper}
+	st := rundir.Status{Version: rundir.StatusVersion, ID: "x", State: rundir.StateRunning, Shim: shimProc, Main: shimProc}
 	write(t, filepath.Join(dir, rundir.StatusFile), string(rundir.EncodeStatus(st)))
 	return dir
 }

@@ -67,14 +67,14 @@ func TestStartSharesNothing(t *testing.T) {
 	if p.Session != p.PID {
 		t.Errorf("the shim is in session %d", p.Session)
 	}
-	if got, _ := proc.Getenv(p.PID, swarm.EnvKeeper); got != w.id {
-		t.Errorf("%s=%q", swarm.EnvKeeper, got)
+	if got, _ := proc.Getenv(p.PID, swarm.EnvShim); got != w.id {
+		t.Errorf("%s=%q", swarm.EnvShim, got)
 	}
 	if _, ok := proc.Getenv(p.PID, "HOME"); ok {
 		t.Error("the shim has the caller's environment")
 	}
-	if _, ok := proc.Getenv(st.Main.PID, swarm.EnvKeeper); ok {
-		t.Error("the worker has the keeper's marker")
+	if _, ok := proc.Getenv(st.Main.PID, swarm.EnvShim); ok {
+		t.Error("the worker has the shim's marker")
 	}
 	if s := w.status(); s.State != swarm.StateRunning {
 		t.Errorf("the worker did not outlive who started it: %+v", s)

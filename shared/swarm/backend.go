@@ -199,11 +199,11 @@ const (
 	EnvWorkerID = "SWARM_WORKER_ID"
 	// EnvDir holds the host's state directory.
 	EnvDir = "SWARM_DIR"
-	// EnvKeeper marks a process that keeps workers, such as swarm-shim: with all
+	// EnvShim marks a process that keeps workers, such as swarm-shim: with all
 	// below it, it is not part of the worker that it was started from. Its value
 	// is the id of the worker that it keeps, or any other text. It is never
 	// passed on to a worker.
-	EnvKeeper = "SWARM_KEEPER"
+	EnvShim = "SWARM_SHIM"
 	// EnvToken holds an agent's token. The one of a caller is never passed on to a
 	// worker; one that is an agent itself has its own in [Spec.Env].
 	EnvToken = "SWARM_TOKEN"

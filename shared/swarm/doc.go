@@ -18,7 +18,7 @@
 //   - A capability is an optional interface of one method, such as [Watcher]. A
 //     plugin has the capabilities that its value implements; the SDK finds them
 //     by type assertion and tells the host. See [CapabilitiesOf].
-//   - A worker's keeper is what watches it on the backend's behalf and outlives all
+//   - A worker's shim is what watches it on the backend's behalf and outlives all
 //     calls, such as swarm-shim. It sees first hand how the worker ends, and carries
 //     out what must not depend on anybody being there: [Restart], [Owner],
 //     [Completion].
@@ -35,7 +35,7 @@
 // handle, from many processes and at the same time, in any order. When the host
 // was killed between Spawn and the record, it asks [Finder] for the worker with
 // that id. A plugin is killed without warning whenever its host goes: whatever
-// has to outlive a call belongs to the backend's engine, to the keeper, or to the
+// has to outlive a call belongs to the backend's engine, to the shim, or to the
 // handle.
 //
 // A worker ends with its main process, unless its restart policy has that started again:

@@ -41,7 +41,7 @@ type OutputOptions struct {
 
 // Output is one piece of a worker's output: a line, or a part of one.
 type Output struct {
-	// Time is when it was written, as seen by the worker's keeper.
+	// Time is when it was written, as seen by the worker's shim.
 	Time time.Time
 	// Stream is where it was written.
 	Stream Stream

@@ -11,7 +11,7 @@ const (
 	// StateUnknown means that nobody can tell at the moment. It is the zero
 	// value.
 	StateUnknown State = iota
-	// StateRunning means that something of the worker is alive and its keeper or
+	// StateRunning means that something of the worker is alive and its shim or
 	// engine watches it.
 	StateRunning
 	// StateExited means that nothing of the worker is left and that its exit is
@@ -19,7 +19,7 @@ const (
 	StateExited
 	// StateLost means that the worker was there, that what watched it is gone,
 	// and that its exit will never be known. Processes that outlived their
-	// keeper are in Status.Survivors.
+	// shim are in Status.Survivors.
 	StateLost
 )
 
@@ -65,7 +65,7 @@ type Status struct {
 	Completion *Completion
 }
 
-// Cause says why a worker ended, as its keeper saw it first hand. Readers keep
+// Cause says why a worker ended, as its shim saw it first hand. Readers keep
 // causes that they do not know.
 type Cause string
 
@@ -77,7 +77,7 @@ const (
 	CauseKilled Cause = "killed"
 	// CauseHangup means that the terminal of the worker was closed from outside.
 	CauseHangup Cause = "hangup"
-	// CauseShutdown means that the keeper was told by the system to end.
+	// CauseShutdown means that the shim was told by the system to end.
 	CauseShutdown Cause = "shutdown"
 	// CauseCompleted means that the worker said that it is done before anything
 	// else ended it; the summary is in Status.Completion.

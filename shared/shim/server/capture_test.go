@@ -31,7 +31,7 @@ func TestCapture(t *testing.T) {
 		want          string
 		taken         bool
 	}{
-		{"taken", `printf 'one\ntwo\n'; [ -n "$SWARM_KEEPER" ] && [ "$TMUX_PANE" = %7 ] && echo here`, "one\ntwo\nhere\n", true},
+		{"taken", `printf 'one\ntwo\n'; [ -n "$SWARM_SHIM" ] && [ "$TMUX_PANE" = %7 ] && echo here`, "one\ntwo\nhere\n", true},
 		{"empty", `:`, "", true},
 		{"fails", `echo half; exit 1`, "", false},
 		{"hangs", `echo half; sleep 999`, "", false},

@@ -18,7 +18,7 @@ func startClean() error {
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, nil, &now); err != nil {
 		return os.NewSyscallError("sigprocmask", err)
 	}
-	_, marked := os.LookupEnv(swarm.EnvKeeper)
+	_, marked := os.LookupEnv(swarm.EnvShim)
 	if now == none && marked {
 		return nil
 	}
@@ -29,7 +29,7 @@ func startClean() error {
 		return os.NewSyscallError("sigprocmask", err)
 	}
 	if !marked {
-		if err := os.Setenv(swarm.EnvKeeper, "1"); err != nil {
+		if err := os.Setenv(swarm.EnvShim, "1"); err != nil {
 			return err
 		}
 	}

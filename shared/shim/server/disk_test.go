@@ -76,7 +76,7 @@ func diskFull(shim, dir string) error {
 		return err
 	}
 	cmd := exec.Command(shim, dir)
-	cmd.Env = []string{"SWARM_KEEPER=w1"}
+	cmd.Env = []string{"SWARM_SHIM=w1"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Run(); err != nil {
 		return err

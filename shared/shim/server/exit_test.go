@@ -167,7 +167,7 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"a", "b"}} {
 		cmd := exec.Command(shimPath, args...)
-		cmd.Env = []string{"SWARM_KEEPER=1"}
+		cmd.Env = []string{"SWARM_SHIM=1"}
 		out, err := cmd.CombinedOutput()
 		if cmd.ProcessState.ExitCode() != 2 || !strings.HasPrefix(string(out), "usage: swarm-shim") {
 			t.Errorf("%v: %v, %q", args, err, out)

@@ -287,8 +287,8 @@ func TestManyKills(t *testing.T) {
 // causes and the marker must be the same.
 func TestWordsOfTheContract(t *testing.T) {
 	t.Parallel()
-	want := []string{string(swarm.CauseExited), string(swarm.CauseKilled), string(swarm.CauseHangup), string(swarm.CauseShutdown), swarm.EnvKeeper}
-	if diff := cmp.Diff(want, []string{"exited", "killed", "hangup", "shutdown", "SWARM_KEEPER"}); diff != "" {
+	want := []string{string(swarm.CauseExited), string(swarm.CauseKilled), string(swarm.CauseHangup), string(swarm.CauseShutdown), swarm.EnvShim}
+	if diff := cmp.Diff(want, []string{"exited", "killed", "hangup", "shutdown", "SWARM_SHIM"}); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -81,7 +81,7 @@ func TestLastLines(t *testing.T) {
 // A stranger that holds the other end of the output keeps nobody.
 func TestOutputHeldByStranger(t *testing.T) {
 	t.Parallel()
-	s := start(t, launch(`SWARM_KEEPER=tmux sh -c 'printf "tmux: server" >/proc/self/comm; trap "" PIPE; echo holding; while sleep 0.01; do echo noise; done' & until [ -e go ]; do sleep 0.01; done; echo last; exit 4`), options{})
+	s := start(t, launch(`SWARM_SHIM=tmux sh -c 'printf "tmux: server" >/proc/self/comm; trap "" PIPE; echo holding; while sleep 0.01; do echo noise; done' & until [ -e go ]; do sleep 0.01; done; echo last; exit 4`), options{})
 	s.says("holding")
 	must(t, os.WriteFile(filepath.Join(s.work, "go"), nil, 0o600))
 	if st := s.end(); st.Code != 4 {

@@ -50,7 +50,7 @@ func (k *shim) isStranger(p proc.Process) (bool, error) {
 	if p.Identity == k.status.Main || k.strangers[p.PID] == p.Start {
 		return p.Identity != k.status.Main, nil
 	}
-	mark, marked, err := proc.LookupEnv(p.PID, swarm.EnvKeeper)
+	mark, marked, err := proc.LookupEnv(p.PID, swarm.EnvShim)
 	if !marked || err != nil {
 		return false, err
 	}

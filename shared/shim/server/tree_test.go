@@ -134,11 +134,11 @@ func TestForkStorm(t *testing.T) {
 }
 
 // A tree ends at the next shim: it stays, with all below it.
-func TestNestedKeeperStays(t *testing.T) {
+func TestNestedShimStays(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, script string }{
-		{"main runs", `"$SHIM" "$INNER" & SWARM_KEEPER=tmux sh -c 'printf "tmux: server" >/proc/self/comm; sleep 999 & wait' & echo started; exec sleep 999`},
-		{"main exits", `"$SHIM" "$INNER" & SWARM_KEEPER=tmux sh -c 'printf "tmux: server" >/proc/self/comm; sleep 999 & wait' & sleep 999 & echo started; read x < gate`},
+		{"main runs", `"$SHIM" "$INNER" & SWARM_SHIM=tmux sh -c 'printf "tmux: server" >/proc/self/comm; sleep 999 & wait' & echo started; exec sleep 999`},
+		{"main exits", `"$SHIM" "$INNER" & SWARM_SHIM=tmux sh -c 'printf "tmux: server" >/proc/self/comm; sleep 999 & wait' & sleep 999 & echo started; read x < gate`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -169,7 +169,7 @@ func TestNestedKeeperStays(t *testing.T) {
 			// and the processes below them.
 			servers := 0
 			for _, p := range s.left() {
-				switch v, _ := proc.Getenv(p.PID, "SWARM_KEEPER"); v {
+				switch v, _ := proc.Getenv(p.PID, "SWARM_SHIM"); v {
 				case "tmux":
 					servers++
 				case "1":
@@ -200,13 +200,13 @@ func TestMarkIsNoProof(t *testing.T) {
 		name, script string
 		left         int
 	}{
-		{"marked", `SWARM_KEEPER=x setsid sh -c 'trap "" HUP; echo ready; sleep 999 & wait' & exec sleep 999`, 0},
-		{"marked as tmux", `SWARM_KEEPER=tmux setsid sh -c 'echo ready; sleep 999 & wait' & exec sleep 999`, 0},
-		{"with the id of the worker", `SWARM_KEEPER=w1 setsid sh -c 'echo ready; sleep 999 & wait' & exec sleep 999`, 0},
-		{"with another's status", `mkdir d; cp "$RUN"/status.json d; cd d; SWARM_KEEPER=x setsid sh -c 'echo ready; sleep 999 & wait' & exec sleep 999`, 0},
+		{"marked", `SWARM_SHIM=x setsid sh -c 'trap "" HUP; echo ready; sleep 999 & wait' & exec sleep 999`, 0},
+		{"marked as tmux", `SWARM_SHIM=tmux setsid sh -c 'echo ready; sleep 999 & wait' & exec sleep 999`, 0},
+		{"with the id of the worker", `SWARM_SHIM=w1 setsid sh -c 'echo ready; sleep 999 & wait' & exec sleep 999`, 0},
+		{"with another's status", `mkdir d; cp "$RUN"/status.json d; cd d; SWARM_SHIM=x setsid sh -c 'echo ready; sleep 999 & wait' & exec sleep 999`, 0},
 		{
 			"below a tmux server",
-			`SWARM_KEEPER=tmux sh -c 'printf "tmux: server" >/proc/self/comm; unset SWARM_KEEPER; SWARM_WORKER_ID=w1 sleep 998 & sleep 999 & echo ready; wait' & exec sleep 999`, 2,
+			`SWARM_SHIM=tmux sh -c 'printf "tmux: server" >/proc/self/comm; unset SWARM_SHIM; SWARM_WORKER_ID=w1 sleep 998 & sleep 999 & echo ready; wait' & exec sleep 999`, 2,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -265,7 +265,7 @@ func TestWorkerStartsClean(t *testing.T) {
 	defer leak.Close()
 	script := `ls /proc/self/fd | tr '\n' ' '; echo; grep -E '^Sig(Blk|Ign):' /proc/self/status; env; umask; readlink /proc/self/fd/0; cut -d' ' -f5,6 /proc/$$/stat; echo $$`
 	l := launch(script)
-	l.Env = []string{"SWARM_KEEPER=leaked", "SWARM_KEEPERS=mine", "PLUGIN_X=1"}
+	l.Env = []string{"SWARM_SHIM=leaked", "SWARM_SHIMS=mine", "PLUGIN_X=1"}
 	s := start(t, l, options{prepare: func(cmd *exec.Cmd) {
 		cmd.Path, cmd.Args = os.Args[0], append([]string{os.Args[0]}, cmd.Args...)
 		cmd.Args[1] = shimPath
@@ -284,7 +284,7 @@ func TestWorkerStartsClean(t *testing.T) {
 		}
 	}
 	all := strings.Join(lines, "\n")
-	if strings.Contains(all, "SWARM_KEEPER=") || !strings.Contains(all, "SWARM_KEEPERS=mine") || !strings.Contains(all, "PLUGIN_X=1") {
+	if strings.Contains(all, "SWARM_SHIM=") || !strings.Contains(all, "SWARM_SHIMS=mine") || !strings.Contains(all, "PLUGIN_X=1") {
 		t.Errorf("environment: %s", all)
 	}
 	n := len(lines)

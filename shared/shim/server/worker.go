@@ -72,7 +72,7 @@ func (k *shim) startWorker() error {
 // cleanEnv leaves out the marker of shims: a worker that had it would not be ended
 // with the worker that it was started from.
 func cleanEnv(env []string) []string {
-	return environ.Without(env, func(name string) bool { return name == swarm.EnvKeeper })
+	return environ.Without(env, func(name string) bool { return name == swarm.EnvShim })
 }
 
 // startError turns an error of a start into a text that helps the user.

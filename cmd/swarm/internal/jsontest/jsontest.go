@@ -22,7 +22,7 @@ import (
 func Full() host.Worker {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.FixedZone("", 3600))
 	return host.Worker{
-		ID: "k3x9", Name: "w.1", Status: host.StatusLost, Reason: "keeper died", Backend: "tmux", PID: 12,
+		ID: "k3x9", Name: "w.1", Status: host.StatusLost, Reason: "shim died", Backend: "tmux", PID: 12,
 		Command: []string{"sh", "-c", "echo <&>"}, Dir: "/r-worktrees/w.1", Env: []string{"SECRET=1"},
 		Tags: []string{"a", "b"}, Created: start, Started: start, Ended: start.Add(time.Minute),
 		Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseExited, Time: start},

@@ -29,7 +29,7 @@ func TestWorkerJSON(t *testing.T) {
 		`"cwd":"/r-worktrees/w.1","tags":["a","b"],"started":"2026-01-02T02:04:05.006Z","ended":"2026-01-02T02:05:05.006Z",` +
 		`"exit":{"code":3,"signal":null,"reason":"exited"},"tmux":{"session":"s","window":"w.1","socket":"k"},` +
 		`"worktree":{"path":"/r-worktrees/w.1","branch":"w.1","base_repo":"/r"},"retain":"until-clean","owner":"7",` +
-		`"team":"crew","ralph":"/s/ralph/w.1","status_reason":"keeper died","survivors":[{"pid":13,"name":"sleep"}],` +
+		`"team":"crew","ralph":"/s/ralph/w.1","status_reason":"shim died","survivors":[{"pid":13,"name":"sleep"}],` +
 		`"kill":{"signal":"SIGINT","grace":1.5,"force":true,"mode":"main"},` +
 		`"restart":{"when":"on-failure","min_delay":0.1,"max_delay":30,"budget":3,"window":60},"restarts":2,` +
 		`"completion":{"summary":"fixed <it>","time":"2026-01-02T02:04:05.006Z"},"previous":["k3x8"],"stdin":true,` +

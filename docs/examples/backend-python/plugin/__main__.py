@@ -1,7 +1,7 @@
 """swarm-plugin-nice: a backend for swarm.
 
 The program has two lives: the plugin, which swarm starts for every call and which
-holds no state, and the keeper, one for each worker, which stays until its worker
+holds no state, and the shim, one for each worker, which stays until its worker
 has ended.
 """
 
@@ -13,9 +13,9 @@ VERSION = "0.1.0"
 
 def main():
     if sys.argv[1:2] == ["keep"]:
-        import keeper  # without gRPC: it starts in milliseconds
+        import shim  # without gRPC: it starts in milliseconds
 
-        keeper.main(*sys.argv[2:])
+        shim.main(*sys.argv[2:])
         return
     import backend
     import serve

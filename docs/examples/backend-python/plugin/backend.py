@@ -1,7 +1,7 @@
 """The service Backend: workers on this machine, with a low priority.
 
 It shows all that a backend needs. Make it your own: what a worker runs in is decided
-by Spawn and its keeper. All calls may come at the same time, each to another process
+by Spawn and its shim. All calls may come at the same time, each to another process
 of this plugin: nothing is remembered here.
 """
 
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 
-import keeper
+import shim
 import log
 from errors import Failure
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -40,7 +40,7 @@ class Backend:
         launch = self.launch(request)
         # Whoever makes this file has the id.
         try:
-            os.close(os.open(worker.path(keeper.STATE), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            os.close(os.open(worker.path(shim.STATE), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
             raise Failure("EXISTS", f"there is a worker {worker.id} already") from None
         try:
@@ -50,7 +50,7 @@ class Backend:
         except BaseException:
             # Whoever called may be gone: this is carried through all the same.
             worker.ask(None, kill=9, main=False, grace=0, force=True, detach=False)
-            for name in (keeper.STATE, keeper.SOCKET, log.CURRENT):
+            for name in (shim.STATE, shim.SOCKET, log.CURRENT):
                 try:
                     os.unlink(worker.path(name))
                 except FileNotFoundError:
@@ -60,7 +60,7 @@ class Backend:
         return pb.SpawnResponse(handle=pb.Handle(version=version, data=data))
 
     def launch(self, request):
-        """What the keeper has to know, checked."""
+        """What the shim has to know, checked."""
         nice = self.nice
         for key, value in request.options.items():
             if key != "nice":
@@ -70,7 +70,7 @@ class Backend:
         for entry in [*request.local.host_env, *request.env]:
             key, _, value = os.fsdecode(entry).partition("=")
             env[key] = value
-        env.pop("SWARM_KEEPER", None)
+        env.pop("SWARM_SHIM", None)
         return {
             "id": request.id, "command": [os.fsdecode(word) for word in request.command],
             "dir": os.fsdecode(request.dir), "env": env, "limit": request.output_limit,
@@ -78,15 +78,15 @@ class Backend:
         }
 
     def start(self, worker, launch):
-        """Starts a keeper and returns when the worker runs. The keeper gets a socket that
+        """Starts a shim and returns when the worker runs. The shim gets a socket that
         listens already: from here on there is never a doubt whether there is one."""
-        with open(worker.path(keeper.STATE), "w") as file:
+        with open(worker.path(shim.STATE), "w") as file:
             json.dump({"id": worker.id}, file)
         with worker.listen() as listener:
             process = subprocess.Popen(
                 # Without the site packages: it starts faster.
                 [sys.executable, "-I", "-S", sys.argv[0], "keep", worker.directory, str(listener.fileno())],
-                pass_fds=[listener.fileno()], cwd="/", env={"SWARM_KEEPER": worker.id}, start_new_session=True,
+                pass_fds=[listener.fileno()], cwd="/", env={"SWARM_SHIM": worker.id}, start_new_session=True,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie
         with process.stdin, process.stdout:
@@ -99,7 +99,7 @@ class Backend:
         if "error" in answer:
             raise Failure("INVALID_SPEC", answer["error"])
         if "broken" in answer:
-            raise Failure("UNAVAILABLE", "the keeper of the worker did not start")
+            raise Failure("UNAVAILABLE", "the shim of the worker did not start")
 
     def Status(self, request, context):
         return pb.StatusResponse(results=[self.result(handle) for handle in batch(request.handles)])
@@ -127,7 +127,7 @@ class Backend:
         told = worker.ask(context, **request) if before.state == pb.STATE_RUNNING else None
         result.status.CopyFrom(status(worker))
         if told is None and result.status.state == pb.STATE_RUNNING:
-            raise Failure("UNAVAILABLE", "the keeper of the worker did not answer")
+            raise Failure("UNAVAILABLE", "the shim of the worker did not answer")
         if told is None:  # it had ended, or ended by itself just now
             worker.kill_orphans()
             result.already_ended = True
@@ -239,7 +239,7 @@ def status(worker):
     elif kept:
         out.state, out.pid = pb.STATE_RUNNING, state.get("pid", 0)
     else:
-        out.state, out.reason = pb.STATE_LOST, "its keeper is gone"
+        out.state, out.reason = pb.STATE_LOST, "its shim is gone"
         for pid, name in worker.orphans():
             out.survivors.add(pid=pid, name=name)
     return out

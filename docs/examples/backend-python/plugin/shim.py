@@ -1,4 +1,4 @@
-"""The keeper of one worker: its parent, which has its output and its exit, and ends it
+"""The shim of one worker: its parent, which has its output and its exit, and ends it
 with all that it started. Whoever wants something of it connects to its socket and
 writes one line of JSON; see Request.
 
@@ -26,7 +26,7 @@ def main(directory, fd):
     launch = json.loads(sys.stdin.buffer.read())  # cut off if the plugin died
     tree.adopt()
     os.nice(launch["nice"])
-    Keeper(directory, listener, launch).run()
+    Shim(directory, listener, launch).run()
 
 
 def private(path, flags):
@@ -56,7 +56,7 @@ class Request:
             self.connection = None
 
 
-class Keeper:
+class Shim:
     def __init__(self, directory, listener, launch):
         self.directory, self.listener, self.launch = directory, listener, launch
         self.state = {"id": launch["id"]}

@@ -15,7 +15,7 @@ def adopt():
 
 
 def below(pid):
-    """The processes below one that are alive. A keeper among them is of another
+    """The processes below one that are alive. A shim among them is of another
     worker, with all that is below it."""
     found = []
     for child in children(pid):
@@ -55,11 +55,11 @@ def environ(pid):
 
 
 def kept(pid):
-    return any(entry.startswith(b"SWARM_KEEPER=") for entry in environ(pid))
+    return any(entry.startswith(b"SWARM_SHIM=") for entry in environ(pid))
 
 
 def orphans(worker):
-    """What is left of a worker whose keeper was killed: who has its id in the
+    """What is left of a worker whose shim was killed: who has its id in the
     environment."""
     mark = b"SWARM_WORKER_ID=" + worker.encode()
     return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc")))

@@ -1,4 +1,4 @@
-"""A worker as the plugin sees it: its folder, its state, and the socket of its keeper."""
+"""A worker as the plugin sees it: its folder, its state, and the socket of its shim."""
 
 import contextlib
 import json
@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 
-import keeper
+import shim
 import tree
 from errors import Failure
 
@@ -38,9 +38,9 @@ class Worker:
         return os.path.join(self.directory, name)
 
     def state(self):
-        """What its keeper wrote, or None if there never was one."""
+        """What its shim wrote, or None if there never was one."""
         try:
-            with open(self.path(keeper.STATE)) as file:
+            with open(self.path(shim.STATE)) as file:
                 state = json.load(file)
         except (OSError, ValueError):
             return None
@@ -53,7 +53,7 @@ class Worker:
         """A path of the socket that is short enough, wherever the folder is."""
         fd = os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            yield f"/proc/self/fd/{fd}/{keeper.SOCKET}"
+            yield f"/proc/self/fd/{fd}/{shim.SOCKET}"
         finally:
             os.close(fd)
 
@@ -65,7 +65,7 @@ class Worker:
         return listener
 
     def connect(self):
-        """A connection to the keeper; None if there is no keeper, for that is how one
+        """A connection to the shim; None if there is no shim, for that is how one
         tells: it holds the socket from before its start to its end."""
         connection = socket.socket(socket.AF_UNIX)
         try:
@@ -77,7 +77,7 @@ class Worker:
         return connection
 
     def look(self):
-        """Its state and whether its keeper is there, of one moment."""
+        """Its state and whether its shim is there, of one moment."""
         state = self.state()
         if state and "exit" in state:
             return state, False
@@ -88,8 +88,8 @@ class Worker:
         return self.state(), False  # it may have ended between the two
 
     def ask(self, context, **request):
-        """Has the keeper do something, for as long as the context of the call lasts, or
-        for good if that is None. Returns None if the keeper has ended, or ends."""
+        """Has the shim do something, for as long as the context of the call lasts, or
+        for good if that is None. Returns None if the shim has ended, or ends."""
         connection = self.connect()
         if not connection:
             return None

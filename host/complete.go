@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/worker"
@@ -28,10 +29,6 @@ type CompleteRequest struct {
 	// Warn is told what the caller should know; nil: nobody.
 	Warn func(Warning)
 }
-
-// recordLimit is how long the recording of a completion may take, even after the caller
-// gave up.
-const recordLimit = 15 * time.Second
 
 // minCompleteGrace is the least grace of a completed worker, so that it can still read the
 // answer.
@@ -163,7 +160,7 @@ func statusNow(ctx context.Context, p *backend.Peer, handle swarm.Handle, summar
 func (h *Host) recordCompletion(ctx context.Context, rec registry.Record, s swarm.Status) (_ Worker, warnings []string, err error) {
 	w := worker.Of(rec)
 	w.Apply(swarm.StatusResult{Status: s})
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), kill.RecordLimit)
 	defer cancel()
 	reg, err := h.store.Writing(ctx)
 	if err != nil {

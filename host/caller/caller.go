@@ -26,7 +26,7 @@ func Dir() string {
 // the owner.
 func (f *Finder) ID() string { return f.IDOf(f.actingDir(ParentPID(), RunDirAbove)) }
 
-// IDOf returns the id of the worker with that run directory, see callerRunDir.
+// IDOf returns the id of the worker with that run directory, see [RunDirAbove].
 func (f *Finder) IDOf(run string) string {
 	if run == "" {
 		// A worker whose shim died can't be proven otherwise; a wrong match only makes it

@@ -197,7 +197,7 @@ func (d *Reader) Explain(ctx context.Context, name string) (Explanation, error) 
 
 // WaitState waits until the worker is in one of the states and returns it then. An
 // idle worker has to be so for a moment: agents draw their prompt between two steps,
-// too. A worker that ends before is an [worker.ErrEnded].
+// too. A worker that ends before is a [worker.ErrEnded].
 func (d *Reader) WaitState(ctx context.Context, name string, until []profile.State) (worker.Worker, error) {
 	rec, err := d.begun(ctx, name)
 	if err != nil {

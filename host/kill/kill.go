@@ -132,9 +132,9 @@ func (req Request) options(policy swarm.KillOptions) swarm.KillOptions {
 const (
 	// killMargin is how long a backend may take beyond the grace.
 	killMargin = 20 * time.Second
-	// recordLimit is how long the recording of what happened may take, also
+	// RecordLimit is how long the recording of what happened may take, also
 	// after the caller gave up.
-	recordLimit = 15 * time.Second
+	RecordLimit = 15 * time.Second
 	// requestLimit is how long a kill waits until the history tells of it. A
 	// registry that is locked must not stand between a user and a kill.
 	requestLimit = 2 * time.Second

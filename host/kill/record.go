@@ -23,7 +23,7 @@ import (
 // to their workspaces, and reports them.
 func (k *killing) record(ctx context.Context, batch []killed) {
 	// The workers have ended, even if the caller is gone by now.
-	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
 	defer cancel()
 	failed := k.commit(rctx, batch)
 

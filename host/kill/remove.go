@@ -27,7 +27,7 @@ func (k *killing) removeAll(ctx context.Context, rec registry.Record, out *Outco
 // removeLoop removes the state of a ralph worker's loop, so that a worker of this
 // name begins anew. An error becomes a warning.
 func (k *killing) removeLoop(ctx context.Context, rec registry.Record, out *Outcome) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
 	defer cancel()
 	if _, err := ralph.NewStore(string(k.opts.Dir)).Remove(ctx, rec.Name); err != nil {
 		out.Warnings = append(out.Warnings, worker.Warning{Text: fmt.Sprintf("cannot remove ralph state for '%s': %v", rec.Name, err)})
@@ -70,7 +70,7 @@ func (k *killing) tellKept(ctx context.Context, rec *registry.Record) {
 	if !rec.IsEphemeral() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
 	defer cancel()
 	reg, err := k.opts.Store.Writing(ctx)
 	if err == nil {
@@ -83,7 +83,7 @@ func (k *killing) tellKept(ctx context.Context, rec *registry.Record) {
 }
 
 func (k *killing) forgetWorkspace(ctx context.Context, id string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
 	defer cancel()
 	reg, err := k.opts.Store.Writing(ctx)
 	if err != nil {

@@ -104,10 +104,6 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 // reasonNotRespawned is said of an agent.
 const reasonNotRespawned = "it could not be respawned"
 
-// recordLimit is how long the recording of what happened may take, also after the caller
-// gave up.
-const recordLimit = 15 * time.Second
-
 // current returns a record in which the worker's end is recorded, if it has ended by
 // itself.
 func (s *Spawner) current(ctx context.Context, reg *registry.Registry, rec registry.Record) (registry.Record, error) {
@@ -257,7 +253,7 @@ func (r *respawning) mark(ctx context.Context, step string) error {
 	if r.old.Agent == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, recordLimit)
+	ctx, cancel := context.WithTimeout(ctx, kill.RecordLimit)
 	defer cancel()
 	return registry.IgnoreNotFound(r.reg.Edit(ctx, r.old.ID, func(rec *registry.Record) {
 		if rec.State == registry.Running {
@@ -362,7 +358,7 @@ func (r *respawning) unanswered(ctx context.Context, cause error) error {
 
 // tell writes into the history of the old worker.
 func (r *respawning) tell(ctx context.Context, kind history.Kind, text string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), kill.RecordLimit)
 	defer cancel()
 	err := r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if kind == history.RespawnFailed && r.killing != nil && r.killing.Err() == nil {

@@ -84,3 +84,14 @@ func (b *Backend) Check(context.Context) error {
 	}
 	return nil
 }
+
+// handleVersion counts the formats of handles; all of them stay readable.
+const handleVersion = 1
+
+func encode(id, dir string) (swarm.Handle, error) {
+	return shim.EncodeHandle(handleVersion, shim.Worker{ID: id, Dir: dir})
+}
+
+func decode(raw swarm.Handle) (shim.Worker, error) {
+	return shim.DecodeHandle[shim.Worker](raw, handleVersion)
+}

@@ -9,8 +9,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Kept implements the capabilities that a backend gets from shims. A backend with one shim
-// for each worker embeds it.
+// Kept implements what a backend gets from shims: all of [swarm.Backend] but Spawn, and the
+// capabilities asserted below. A backend with one shim for each worker embeds it.
 type Kept struct {
 	// Read returns the worker of a handle, of any version that the backend ever
 	// wrote.
@@ -18,13 +18,49 @@ type Kept struct {
 }
 
 var (
-	_ swarm.Outputter = Kept{}
-	_ swarm.Inputter  = Kept{}
-	_ swarm.Signaller = Kept{}
-	_ swarm.Watcher   = Kept{}
-	_ swarm.Completer = Kept{}
-	_ swarm.Announcer = Kept{}
+	_ swarm.BatchStatuser = Kept{}
+	_ swarm.Outputter     = Kept{}
+	_ swarm.Inputter      = Kept{}
+	_ swarm.Signaller     = Kept{}
+	_ swarm.Watcher       = Kept{}
+	_ swarm.Completer     = Kept{}
+	_ swarm.Announcer     = Kept{}
 )
+
+// Status returns the status of the worker, see [Status].
+func (k Kept) Status(_ context.Context, raw swarm.Handle) (swarm.Status, error) {
+	return k.status(new(Look), raw)
+}
+
+// StatusBatch reads the processes of the machine once for all workers.
+func (k Kept) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm.StatusResult, error) {
+	look := new(Look)
+	results := make([]swarm.StatusResult, len(raws))
+	for i, raw := range raws {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		results[i].Status, results[i].Err = k.status(look, raw)
+	}
+	return results, nil
+}
+
+func (k Kept) status(look *Look, raw swarm.Handle) (swarm.Status, error) {
+	w, err := k.Read(raw)
+	if err != nil {
+		return swarm.Status{}, err
+	}
+	return look.Status(w.Dir, w.ID)
+}
+
+// Kill ends the worker, with SIGTERM if no signal was asked for, see [Kill].
+func (k Kept) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
+	w, err := k.Read(raw)
+	if err != nil {
+		return swarm.KillResult{}, err
+	}
+	return Kill(ctx, w.Dir, w.ID, o)
+}
 
 // Announce returns the optional fields of a spec that are supported. The input of a worker
 // on a terminal is open whether or not a spec asks for it.

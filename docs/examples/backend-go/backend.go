@@ -19,7 +19,7 @@ type settings struct {
 // another process of this plugin than the call before.
 //
 // A swarm-shim keeps each worker, its output and its exit. [shim.Kept] is what
-// shims can do for any backend: output, input, signals, watching.
+// shims can do for any backend: status, kill, output, input, signals, watching.
 type backend struct {
 	shim.Kept
 	settings settings
@@ -69,24 +69,6 @@ func (b *backend) nice(options map[string]string) (int, error) {
 		nice = n
 	}
 	return nice, nil
-}
-
-// Status returns the status of the worker. A worker that has ended is not an error.
-func (b *backend) Status(_ context.Context, raw swarm.Handle) (swarm.Status, error) {
-	w, err := decode(raw)
-	if err != nil {
-		return swarm.Status{}, err
-	}
-	return shim.Status(w.Dir, w.ID)
-}
-
-// Kill ends the worker and all that it started.
-func (b *backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
-	w, err := decode(raw)
-	if err != nil {
-		return swarm.KillResult{}, err
-	}
-	return shim.Kill(ctx, w.Dir, w.ID, o)
 }
 
 // Find recovers a worker when the host died between Spawn and its own record.

@@ -3,6 +3,10 @@ package server
 import (
 	"os"
 	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safefile"
@@ -112,3 +116,51 @@ func start() (_ *shim, err error) {
 // lockDirectory locks the run directory until the file is closed, or the shim
 // ends.
 func lockDirectory() (*os.File, error) { return safefile.LockDir(".", safefile.Exclusive) }
+
+// closeInherited closes descriptors that the program that started the shim left open:
+// inherited ones lack the close-on-exec flag, and those of the Go runtime have it.
+func closeInherited() error {
+	// Both Linux and darwin list this process's descriptors here.
+	d, err := os.Open("/dev/fd")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	for _, name := range names {
+		fd, err := strconv.Atoi(name)
+		if err != nil || fd < 3 {
+			continue
+		}
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		if err == nil && flags&unix.FD_CLOEXEC == 0 {
+			_ = unix.Close(fd)
+		}
+	}
+	return err
+}
+
+// ready is the FIFO on which a process may wait for the start, -1 if none does.
+type ready int
+
+func openReady() ready {
+	// Not blocking: without a reader, opening fails instead of waiting for one.
+	fd, err := unix.Open(rundir.ReadyFIFO, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	return ready(fd)
+}
+
+// say writes one line, in one piece. It ignores the absence of a reader.
+func (r ready) say(text string) {
+	if r < 0 {
+		return
+	}
+	line := strings.ReplaceAll(text, "\n", " ")
+	if len(line) > rundir.MaxLine-1 {
+		line = line[:rundir.MaxLine-1]
+	}
+	_, _ = unix.Write(int(r), []byte(line+"\n"))
+	_ = unix.Close(int(r))
+}

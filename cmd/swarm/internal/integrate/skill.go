@@ -64,7 +64,9 @@ func Skill(root *cobra.Command) (string, error) {
 				g.Verbs = append(g.Verbs, skillVerbs(cmd)...)
 			}
 		}
-		data.Groups = append(data.Groups, g)
+		if len(g.Verbs) > 0 { // else it has only help pages
+			data.Groups = append(data.Groups, g)
+		}
 	}
 	for _, t := range tool.All() {
 		data.Tools = append(data.Tools, skillTool{t.Name, firstSentence(t.Description)})

@@ -164,7 +164,7 @@ func talkWays() map[string]hooks {
 			return right(in)
 		}),
 		"input-without-stdin": onInput(func(b *broken, h swarm.Handle, in swarm.Input, right func(swarm.Input) error) error {
-			if in.Kind == swarm.InputText && !b.specOf(h).Stdin {
+			if spec := b.specOf(h); in.Kind == swarm.InputText && spec.ID != "" && !spec.Stdin {
 				return errBroken
 			}
 			return right(in)
@@ -247,6 +247,24 @@ func talkWays() map[string]hooks {
 				return swarm.Screen{}, swarm.ErrNotFound
 			}
 			return s, err
+		}),
+		"input-bad-handle": onInput(func(_ *broken, _ swarm.Handle, in swarm.Input, right func(swarm.Input) error) error {
+			if err := right(in); !errors.Is(err, swarm.ErrInvalidHandle) {
+				return err
+			}
+			return swarm.ErrNotFound
+		}),
+		"signal-bad-handle": onSignal(func(_ *broken, _ swarm.Handle, o swarm.SignalOptions, right func(swarm.SignalOptions) error) error {
+			if err := right(o); !errors.Is(err, swarm.ErrInvalidHandle) {
+				return err
+			}
+			return swarm.ErrNotFound
+		}),
+		"attach-bad-handle": onAttach(func(a swarm.Attachment, err error) (swarm.Attachment, error) {
+			if errors.Is(err, swarm.ErrInvalidHandle) {
+				return swarm.Attachment{}, swarm.ErrNotFound
+			}
+			return a, err
 		}),
 		"screen-bad-handle": onScreen(func(_ swarm.ScreenOptions, s swarm.Screen, err error) (swarm.Screen, error) {
 			if errors.Is(err, swarm.ErrInvalidHandle) {

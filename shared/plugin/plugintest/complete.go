@@ -86,14 +86,6 @@ func completeCases() []testCase {
 				}
 			},
 		},
-		{
-			name: "complete-bad-handle", needs: swarm.CapComplete,
-			rule: "Complete for a handle that can't be read is ErrInvalidHandle",
-			run: func(k *kit) {
-				err := k.Backend.(swarm.Completer).Complete(k.ctx, badHandle(), "done", patient())
-				k.wantErr("Complete", err, swarm.ErrInvalidHandle)
-			},
-		},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -119,4 +120,55 @@ func olderCases() []testCase {
 			}
 		},
 	}}
+}
+
+// badHandle returns a handle that no backend made.
+func badHandle() swarm.Handle {
+	return swarm.Handle{Version: 1, Data: []byte("plugintest: not a handle")}
+}
+
+// badHandleCases gives each optional call a handle that can't be read.
+func badHandleCases() []testCase {
+	var cases []testCase
+	for _, c := range []struct {
+		name  string
+		needs swarm.Capability
+		call  func(ctx context.Context, backend swarm.Backend) error
+	}{
+		{"Watch", swarm.CapWatch, func(ctx context.Context, b swarm.Backend) error {
+			return b.(swarm.Watcher).Watch(ctx, badHandle(), func(swarm.Status) error { return nil })
+		}},
+		{"Output", swarm.CapOutput, func(ctx context.Context, b swarm.Backend) error {
+			return b.(swarm.Outputter).Output(ctx, badHandle(), swarm.OutputOptions{}, func(swarm.Output) error { return nil })
+		}},
+		{"Input", swarm.CapInput, func(ctx context.Context, b swarm.Backend) error {
+			_, err := b.(swarm.Inputter).Input(ctx, badHandle(), swarm.Input{Data: []byte("x"), Enter: true})
+			return err
+		}},
+		{"Signal", swarm.CapSignal, func(ctx context.Context, b swarm.Backend) error {
+			return b.(swarm.Signaller).Signal(ctx, badHandle(), swarm.SignalOptions{Signal: "SIGUSR2"})
+		}},
+		{"Screen", swarm.CapScreen, func(ctx context.Context, b swarm.Backend) error {
+			_, err := b.(swarm.Screener).Screen(ctx, badHandle(), swarm.ScreenOptions{})
+			return err
+		}},
+		{"Attach", swarm.CapAttach, func(ctx context.Context, b swarm.Backend) error {
+			_, err := b.(swarm.Attacher).Attach(ctx, badHandle(), swarm.AttachOptions{})
+			return err
+		}},
+		{"Complete", swarm.CapComplete, func(ctx context.Context, b swarm.Backend) error {
+			return b.(swarm.Completer).Complete(ctx, badHandle(), "done", patient())
+		}},
+	} {
+		cases = append(cases, testCase{
+			name: strings.ToLower(c.name) + "-bad-handle", needs: c.needs,
+			rule: c.name + " for a handle that can't be read is ErrInvalidHandle",
+			run: func(k *kit) {
+				ctx, cancel := k.limited()
+				defer cancel()
+				k.wantErr(c.name, c.call(ctx, k.Backend), swarm.ErrInvalidHandle)
+			},
+		})
+	}
+	return cases
 }

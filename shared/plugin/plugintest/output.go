@@ -89,16 +89,6 @@ func outputCases() []testCase {
 				k.wantErr("Output", err, context.DeadlineExceeded)
 			},
 		},
-		{
-			name: "output-bad-handle", needs: swarm.CapOutput,
-			rule: "Output of a handle that can't be read is ErrInvalidHandle",
-			run: func(k *kit) {
-				err := k.Backend.(swarm.Outputter).Output(k.ctx,
-					swarm.Handle{Version: 1, Data: []byte("plugintest: not a handle")}, swarm.OutputOptions{},
-					func(swarm.Output) error { return nil })
-				k.wantErr("Output", err, swarm.ErrInvalidHandle)
-			},
-		},
 	}
 }
 

@@ -95,7 +95,7 @@ type testCase struct {
 }
 
 func backendCases() []testCase {
-	return slices.Concat(spawnCases(), statusCases(), handleCases(), killCases(), treeCases(),
+	return slices.Concat(spawnCases(), statusCases(), handleCases(), badHandleCases(), killCases(), treeCases(),
 		batchCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(),
 		attachCases(), completeCases(), restartCases(), ownerCases(), findCases(), listCases(), sweepCases(),
 		crashCases(), crashInputCases(), crashLookCases(), hostCases(), capabilityCases(), olderCases(), deadlineCases(), manyCases())

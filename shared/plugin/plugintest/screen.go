@@ -64,14 +64,6 @@ func screenCases() []testCase {
 			},
 		},
 		{
-			name: "screen-bad-handle", needs: swarm.CapScreen,
-			rule: "Screen for a handle that can't be read is ErrInvalidHandle",
-			run: func(k *kit) {
-				_, err := k.Backend.(swarm.Screener).Screen(k.ctx, badHandle(), swarm.ScreenOptions{})
-				k.wantErr("Screen", err, swarm.ErrInvalidHandle)
-			},
-		},
-		{
 			name: "screens-equal-singles", needs: swarm.CapBatchScreen,
 			rule: "ScreenBatch answers for every handle, in their order, what Screen would have answered",
 			run: func(k *kit) {
@@ -106,11 +98,6 @@ func screenCases() []testCase {
 			},
 		},
 	}
-}
-
-// badHandle is a handle that no backend made.
-func badHandle() swarm.Handle {
-	return swarm.Handle{Version: 1, Data: []byte("plugintest: not a handle")}
 }
 
 // pageLines returns the last n lines of a [Page]; 0: all.

@@ -68,16 +68,6 @@ func watchCases() []testCase {
 			},
 		},
 		{
-			name: "watch-bad-handle", needs: swarm.CapWatch,
-			rule: "Watch for a handle that can't be read is ErrInvalidHandle",
-			run: func(k *kit) {
-				ctx, cancel := k.limited()
-				defer cancel()
-				err := k.Backend.(swarm.Watcher).Watch(ctx, badHandle(), func(swarm.Status) error { return nil })
-				k.wantErr("Watch", err, swarm.ErrInvalidHandle)
-			},
-		},
-		{
 			name: "watch-tells-restarts", needs: swarm.CapWatch, also: swarm.CapRestart,
 			rule: "Watch tells of a worker that was started again",
 			run: func(k *kit) {

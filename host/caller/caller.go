@@ -1,11 +1,14 @@
 package caller
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 	"github.com/swarmhost/swarm/shared/trust"
@@ -106,13 +109,31 @@ func provenRunDir(p proc.Process) string {
 	if dir == "" {
 		return ""
 	}
-	if _, err := os.Lstat(filepath.Join(dir, rundir.StatusFile)); err != nil {
+	if !hasStatus(dir) {
 		return "" // as of most processes
 	}
 	if !proc.RunsAs(p.PID, os.Geteuid()) || trust.Path(dir) != nil || !keeps(dir, p.Identity) {
 		return ""
 	}
 	return dir
+}
+
+// startLimit bounds the wait for a shim that is starting its worker.
+const startLimit = 10 * time.Second
+
+// hasStatus reports whether a shim has written its status into a directory. A worker may
+// call swarm before its shim gets to write it, so a shim that is starting is waited for.
+func hasStatus(dir string) bool {
+	exists := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	}
+	if exists(rundir.StatusFile) || !exists(rundir.WorkerFile) {
+		return exists(rundir.StatusFile)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
+	defer cancel()
+	return trust.Path(dir) == nil && shim.AwaitStart(ctx, dir) == nil && exists(rundir.StatusFile)
 }
 
 // keeps reports whether the process is the shim that a run directory names.

@@ -7,15 +7,25 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/machinetest"
 	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
 // claim starts a process that works in a run directory and writes there that it
 // is its shim.
 func claim(t *testing.T, dir string, as *syscall.Credential) int {
+	t.Helper()
+	pid := live(t, dir, as)
+	writeStatus(t, dir, pid)
+	return pid
+}
+
+// live starts a process that works in a directory.
+func live(t *testing.T, dir string, as *syscall.Credential) (pid int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sleep", "600")
 	cmd.Dir = dir
@@ -27,7 +37,13 @@ func claim(t *testing.T, dir string, as *syscall.Credential) int {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	id, err := proc.Identify(cmd.Process.Pid)
+	return cmd.Process.Pid
+}
+
+// writeStatus writes that a process is the shim of a run directory.
+func writeStatus(t *testing.T, dir string, pid int) {
+	t.Helper()
+	id, err := proc.Identify(pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +54,38 @@ func claim(t *testing.T, dir string, as *syscall.Credential) int {
 	if err := os.WriteFile(filepath.Join(dir, rundir.StatusFile), b, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return cmd.Process.Pid
+}
+
+// A worker can call before its shim has written its status. The shim has the run
+// directory locked until then, so the call waits.
+func TestRunDirOfStartingShim(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, rundir.WorkerFile), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pid := live(t, dir, nil)
+	starting, err := safefile.LockDir(dir, safefile.Exclusive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(chan string, 1)
+	go func() { found <- RunDirAbove(pid) }()
+	select {
+	case got := <-found:
+		t.Errorf("found %q without waiting for the shim", got)
+	case <-time.After(100 * time.Millisecond):
+		writeStatus(t, dir, pid)
+		if err := starting.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-found; got != dir {
+			t.Errorf("found %q, want %q", got, dir)
+		}
+	}
 }
 
 // TestCallerRunDir: only a shim of this user, in a directory of this user, says

@@ -32,7 +32,7 @@ func Recover(ctx context.Context, dir, id string) (proc.Identity, error) {
 	}
 	// There was no launch file yet, or a shim took it. That shim holds the lock until it
 	// has written its status or has ended.
-	err := awaitUnlocked(ctx, dir)
+	err := AwaitStart(ctx, dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return proc.Identity{}, err
 	}
@@ -42,8 +42,9 @@ func Recover(ctx context.Context, dir, id string) (proc.Identity, error) {
 	return proc.Identity{}, notFound
 }
 
-// awaitUnlocked returns when no process holds the lock on the run directory.
-func awaitUnlocked(ctx context.Context, dir string) error {
+// AwaitStart returns when no shim is starting a worker in the run directory: a shim holds
+// the lock on it from before it takes the launch file until it has written its status.
+func AwaitStart(ctx context.Context, dir string) error {
 	got := make(chan error, 1)
 	go func() {
 		d, err := safefile.LockDir(dir, safefile.Shared)

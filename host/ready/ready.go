@@ -1,6 +1,6 @@
 // Package ready decides from the screen of a program whether it waits for input: it knows
-// the prompts of agents and of shells. It is imported by host and host/ralph, for calls
-// without a pattern of their own, and imports nothing of ours.
+// the prompts of agents and of shells. host/display and host/ralph ask it for calls
+// without a pattern and programs without a profile. It imports nothing of ours.
 package ready
 
 import (

@@ -10,7 +10,8 @@ import (
 // Leader is the leader's id as a member of its team.
 const Leader = "leader"
 
-// Caller is the origin of a call. This file alone decides about its rights.
+// Caller is the origin of a call. This file alone decides about its rights
+// within a team.
 type Caller struct {
 	// Person says that the caller has neither a token nor a worker above it. A person leads
 	// every team.

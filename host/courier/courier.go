@@ -85,6 +85,9 @@ func (o *Office) Run(ctx context.Context, workerID string) error {
 		c := courier{o: o, id: workerID}
 		err = c.run(ctx)
 		unlock()
+		if errors.Is(err, errFinal) {
+			return nil
+		}
 		if err != nil || ctx.Err() != nil {
 			return err
 		}
@@ -124,7 +127,7 @@ func (c *courier) run(ctx context.Context) error {
 		if err := c.visit(ctx, rec); err != nil {
 			c.o.warnIf(err, "an agent can't be told what is waiting", "worker", rec.Name)
 			if isFinal(err) {
-				return nil
+				return errFinal
 			}
 		}
 		select {
@@ -134,6 +137,9 @@ func (c *courier) run(ctx context.Context) error {
 		}
 	}
 }
+
+// errFinal ends a courier that can never type anything.
+var errFinal = errors.New("there is nothing to type at")
 
 // isFinal reports whether an error says that there will never be anything to type at.
 func isFinal(err error) bool {

@@ -4,7 +4,9 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // A row of workers, agents, shutdowns and tasks has a column for each field that a
@@ -22,14 +24,56 @@ func (d document) Scan(v any) error {
 	if !ok {
 		return fmt.Errorf("expected a JSON text, got %T", v)
 	}
-	return json.Unmarshal([]byte(text), d.of)
+	if err := json.Unmarshal([]byte(text), d.of); err != nil {
+		return err
+	}
+	of, ok := d.of.(pathed)
+	if !ok || !strings.Contains(text, rawKey) {
+		return nil
+	}
+	var found struct {
+		Raw [][]byte `json:"raw_paths"`
+	}
+	if err := json.Unmarshal([]byte(text), &found); err != nil {
+		return err
+	}
+	for i, path := range of.paths() {
+		if i < len(found.Raw) && found.Raw[i] != nil {
+			*path = string(found.Raw[i])
+		}
+	}
+	return nil
 }
 
 // Value returns the document's text.
 func (d document) Value() (driver.Value, error) {
 	b, err := json.Marshal(d.of)
-	return string(b), err
+	of, ok := d.of.(pathed)
+	if err != nil || !ok {
+		return string(b), err
+	}
+	raw, any := make([][]byte, len(of.paths())), false
+	for i, path := range of.paths() {
+		if !utf8.ValidString(*path) {
+			raw[i], any = []byte(*path), true
+		}
+	}
+	if !any {
+		return string(b), nil
+	}
+	more, err := json.Marshal(raw)
+	return string(b[:len(b)-1]) + "," + rawKey + string(more) + "}", err
 }
+
+// pathed is what has paths. A path may have any bytes, but a text in JSON may not: paths
+// that are not UTF-8 are in the document once more, as bytes, in the order of paths.
+type pathed interface{ paths() []*string }
+
+const rawKey = `"raw_paths":`
+
+func (r *Record) paths() []*string { return []*string{&r.Dir, &r.Project} }
+
+func (a *Agent) paths() []*string { return []*string{&a.Dir} }
 
 // stamp is a time in a column: Unix nanoseconds, 0 for the zero time.
 type stamp time.Time

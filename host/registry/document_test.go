@@ -38,6 +38,26 @@ func TestEveryField(t *testing.T) {
 	})
 }
 
+// TestPathsOfAnyBytes: a directory need not be UTF-8.
+func TestPathsOfAnyBytes(t *testing.T) {
+	t.Parallel()
+	r := openTest(t, t.TempDir())
+	rec, agent := filledWith[Record](t), filledWith[Agent](t)
+	rec.State, rec.Dir, rec.Project = Running, "/tmp/caf\xe9", "/tmp/\xff/swarm.toml"
+	agent.Role, agent.Status, agent.Dir = RoleWorker, AgentActive, "/tmp/caf\xe9"
+	change(t, r, func(ctx context.Context, tx *Tx) error {
+		return errors.Join(tx.Insert(ctx, &rec), tx.InsertAgent(ctx, &agent))
+	})
+	change(t, r, func(ctx context.Context, tx *Tx) error {
+		gotRec, err := tx.Get(ctx, rec.ID)
+		gotAgent, aerr := tx.Agent(ctx, agent.ID)
+		if gotRec.Dir != rec.Dir || gotRec.Project != rec.Project || gotAgent.Dir != agent.Dir {
+			t.Errorf("read %q, %q, %q", gotRec.Dir, gotRec.Project, gotAgent.Dir)
+		}
+		return errors.Join(err, aerr)
+	})
+}
+
 // filledWith returns a value with something in every field, but for pointers to itself.
 func filledWith[T any](t *testing.T) (v T) {
 	t.Helper()

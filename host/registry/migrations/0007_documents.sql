@@ -46,6 +46,7 @@ SELECT seq, id, name, state, backend, team, retain, handle_version, handle, iif(
 		'ralph', iif(ralph, json('true'), NULL),
 		'project', nullif(project, ''),
 		'profile', nullif(profile, ''),
+		'no_screen', iif(backend = 'process', json('true'), NULL),
 		'previous', iif(json_valid(previous), json(previous), nullif(previous, '')),
 		'created', iif(created_ns = 0, NULL, strftime('%Y-%m-%dT%H:%M:%S', created_ns / 1000000000, 'unixepoch') || printf('.%09dZ', created_ns % 1000000000)),
 		'step', nullif(step, ''),

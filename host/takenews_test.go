@@ -81,3 +81,23 @@ func TestTakeNews(t *testing.T) {
 		t.Errorf("without a registry: %q, %v", line, err)
 	}
 }
+
+// TestCourierWithoutScreen: a record may not say that the backend shows no screens. The
+// courier finds out, and ends although the message still waits.
+func TestCourierWithoutScreen(t *testing.T) {
+	t.Parallel()
+	r := crewRig(t)
+	w := r.spawn(t, "a", "one", asAgent, func(req *SpawnRequest) { req.Command = []string{"claude"} })
+	r.change(t, func(ctx context.Context, tx *registry.Tx) error {
+		_, err := team.Send(ctx, tx, team.Caller{Person: true}, "crew", "agent-a", "hello", time.Now())
+		return errors.Join(err, tx.Update(ctx, w.ID, func(rec *registry.Record) error {
+			rec.NoScreen = false
+			return nil
+		}))
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := r.couriers().Run(ctx, w.ID); err != nil || ctx.Err() != nil {
+		t.Errorf("the courier ended with %v; %v", err, ctx.Err())
+	}
+}

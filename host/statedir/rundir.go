@@ -96,9 +96,8 @@ func (d Dir) LastOutput(id string) time.Time {
 // by now, and keeps the directory.
 func (d Dir) DropUnstarted(id string) error {
 	dir, aside := d.RunDir(id), d.RunDir(id)+".interrupted"
-	if err := os.Rename(dir, aside); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
+	// If it is missing, it may have been set aside by a process that was then killed.
+	if err := os.Rename(dir, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	_, err := os.Lstat(filepath.Join(aside, rundir.StatusFile))

@@ -97,7 +97,7 @@ func TestCrashInRespawnOfAgent(t *testing.T) {
 				task := r.claim(t, "w1")
 				switch step {
 				case "told":
-					// Its shim ends it, and nobody is left who waits for that.
+					// Its shim ends it, but no caller waits for that any more.
 					reg, err := r.store.Writing(t.Context())
 					if err != nil {
 						t.Fatal(err)

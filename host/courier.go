@@ -46,7 +46,7 @@ func (h *Host) examineCouriers(recs []registry.Record) (found []doctor.Finding) 
 		sign, ok := h.couriers().Sign(r.ID)
 		switch pid := sign.Process.PID; {
 		case !ok:
-			// There is none, or it has only just begun, or is over by now.
+			// No courier lives, or it has only just begun or ended.
 		case sign.Late():
 			found = append(found, doctor.Finding{
 				Severity: doctor.SeverityWarning, Subject: subject, Mend: fmt.Sprintf("kill %d", pid),

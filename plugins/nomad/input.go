@@ -7,11 +7,15 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
+
+// inputEndLimit is how long an input waits for the end of a worker that seems to end.
+const inputEndLimit = 3 * time.Second
 
 // Announce says that workers can have a standard input.
 func (b *Backend) Announce() []swarm.Capability { return []swarm.Capability{swarm.CapStdin} }
@@ -72,13 +76,31 @@ func (b *Backend) give(ctx context.Context, r ref, a *api.AllocationListStub, wh
 		}
 		return swarm.InputResult{}, err
 	}
-	if what == eof && code == exitKilled {
-		// The end of its input may end the worker, and Nomad ends what runs beside it.
-		code = 0
-	}
+	return outcome(what, code, firstLine(said.String()), func() bool {
+		st, err := b.awaitEnd(ctx, r, inputEndLimit)
+		return err == nil && isOver(st)
+	})
+}
+
+// outcome is what an exit code of the program that gives an input says about it. It
+// asks over, which waits a moment for the worker's end, if Nomad ended that program or
+// lost sight of it, as it does when the worker ends.
+func outcome(what string, code int, said string, over func() bool) (swarm.InputResult, error) {
 	switch code {
 	case 0:
 		return swarm.InputResult{}, nil
+	case exitKilled, exitUnknown:
+		switch ended := over(); {
+		case what == eof && ended:
+			// The end of its input has ended the worker.
+			return swarm.InputResult{}, nil
+		case what == eof:
+			return swarm.InputResult{Pending: true}, nil
+		case ended:
+			return swarm.InputResult{}, fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
+		default:
+			return swarm.InputResult{}, fmt.Errorf("%w: Nomad ended the program that gives the input: it is not known whether the worker got it", swarm.ErrUnavailable)
+		}
 	case exitPending:
 		return swarm.InputResult{Pending: true}, nil
 	case exitNoStdin:
@@ -88,6 +110,6 @@ func (b *Backend) give(ctx context.Context, r ref, a *api.AllocationListStub, wh
 	case exitCutOff:
 		return swarm.InputResult{}, fmt.Errorf("%w: the connection to the node was cut off, nothing was given", swarm.ErrUnavailable)
 	default:
-		return swarm.InputResult{}, fmt.Errorf("give input: exit %d: %s", code, firstLine(said.String()))
+		return swarm.InputResult{}, fmt.Errorf("give input: exit %d: %s", code, said)
 	}
 }

@@ -35,8 +35,10 @@ const (
 	exitClosed  = 91
 	exitCutOff  = 92
 	exitPending = 93
-	// exitKilled is the exit code of a shell for SIGKILL.
-	exitKilled = 137
+	// exitKilled is what Nomad says of a program that SIGKILL ended, and exitUnknown of
+	// one whose end it missed: its executor leaves with the worker.
+	exitKilled  = 137
+	exitUnknown = -2
 )
 
 // eof is the input that is the end of input.

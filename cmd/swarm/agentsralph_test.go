@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/swarmhost/swarm/cmd/internal/modelserver"
 	"github.com/swarmhost/swarm/host/profile"
@@ -37,11 +38,16 @@ func (l *lab) loopEnd() string {
 	return log
 }
 
-// testAgentRalph runs ten iterations, each of which ends with its turn.
+// testAgentRalph runs ten iterations, each of which ends with its turn. The first turn
+// may be too short to be seen; the others take as long as those of a quick model.
 func testAgentRalph(t *testing.T, l *lab) {
 	var turns []modelserver.Turn
 	for i := 1; i < 10; i++ {
-		turns = append(turns, modelserver.Turn{Text: fmt.Sprintf("Task number%d is finished now. Not all done yet.", i)})
+		turn := modelserver.Turn{Text: fmt.Sprintf("Task number%d is finished now. Not all done yet.", i)}
+		if i > 1 {
+			turn.Pause = 150 * time.Millisecond
+		}
+		turns = append(turns, turn)
 	}
 	l.model.Script(append(turns, modelserver.Turn{Text: "There is none left.\n\nALL DONE"})...)
 	l.loop(l.client.command, "--max-iterations", "20", "--inactivity-timeout", "1h", "--done-pattern", "^\\W*ALL DONE")

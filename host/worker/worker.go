@@ -92,6 +92,14 @@ func (w Worker) Gone() bool {
 	return w.Status == StatusStopped || w.Status == StatusLost && len(w.Survivors) == 0
 }
 
+// InCrashLoop reports whether a worker was given up by its restart policy.
+func (w Worker) InCrashLoop() bool { return w.Exit != nil && w.Exit.Cause == swarm.CauseCrashLoop }
+
+// BetweenStarts reports whether a worker waits for its restart.
+func (w Worker) BetweenStarts() bool {
+	return w.Status == StatusRunning && w.PID == 0 && w.Restart.When != swarm.RestartNo
+}
+
 // Selection says which workers are meant. With All or Tag set, Names is empty;
 // the order is then that of the names' creation.
 type Selection struct {

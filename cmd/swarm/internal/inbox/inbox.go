@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 func New(a *app.App) *cobra.Command {
@@ -61,7 +62,7 @@ func printMessages(a *app.App, out tool.ReadMessagesOutput, nameOf func(id strin
 		if m.Read {
 			old = ", read before"
 		}
-		a.Printf("%s %s (%s ago%s)\n", m.ID, nameOf(m.From), output.FormatAge(now.Sub(m.Timestamp.Time)), old)
+		a.Printf("%s %s (%s ago%s)\n", m.ID, nameOf(m.From), humane.Age(now.Sub(m.Timestamp.Time)), old)
 		a.Printf("%s", output.Indented(messageText(m)))
 	}
 	if out.Remaining > 0 {

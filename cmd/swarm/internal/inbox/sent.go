@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 // sentLimit is how many messages are listed.
@@ -50,7 +51,7 @@ have been, and the screen does not show that the agent took it: it is not typed 
 				var rows [][]string
 				for _, m := range messages {
 					text, _, _ := strings.Cut(messageText(tool.Message{Type: string(m.Type), Message: m.Body}), "\n")
-					rows = append(rows, []string{fmt.Sprint(m.ID), nameOf(m.Recipient), output.FormatAge(time.Since(m.Time)), receiptText(m), text})
+					rows = append(rows, []string{fmt.Sprint(m.ID), nameOf(m.Recipient), humane.Age(time.Since(m.Time)), receiptText(m), text})
 				}
 				a.PrintTable([]string{"ID", "TO", "AGE", "RECEIPT", "MESSAGE"}, rows)
 				return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 var agentLsHeader = []string{"NAME", "ID", "ROLE", "STATUS", "LAST SEEN", "WORKER", "MODEL"}
@@ -76,16 +77,16 @@ func AgentFacts(s tool.AgentStatus, now time.Time) [][]string {
 		add("started again", fmt.Sprintf("%d times", s.SessionRotationCount))
 	}
 	add("colour", s.Color)
-	add("spawned", output.FormatAge(now.Sub(s.CreatedAt.Time))+" ago")
+	add("spawned", humane.Age(now.Sub(s.CreatedAt.Time))+" ago")
 	if !s.TerminatedAt.IsZero() {
-		add("terminated", output.FormatAge(now.Sub(s.TerminatedAt.Time))+" ago")
+		add("terminated", humane.Age(now.Sub(s.TerminatedAt.Time))+" ago")
 	}
 	return facts
 }
 
 // heartbeatText returns the time since the last sign of life of an agent.
 func heartbeatText(s tool.AgentStatus) string {
-	text := output.FormatAge(time.Duration(s.HeartbeatAge*float64(time.Second))) + " ago"
+	text := humane.Age(time.Duration(s.HeartbeatAge*float64(time.Second))) + " ago"
 	if !s.HeartbeatHealthy && s.IsActive {
 		text += " (late)"
 	}
@@ -99,7 +100,7 @@ func ServerLine(s tool.TeamServer, now time.Time) string {
 		return fmt.Sprintf("server: not running (was at %s)", at)
 	}
 	return fmt.Sprintf("server: running at %s (pid %d, %d session(s), uptime %s)",
-		at, s.PID, s.ActiveSessions, output.FormatAge(now.Sub(s.StartedAt.Time)))
+		at, s.PID, s.ActiveSessions, humane.Age(now.Sub(s.StartedAt.Time)))
 }
 
 // SummaryLine is "3 agents: 2 active, 1 idle".

@@ -1,9 +1,7 @@
 package output
 
 import (
-	"fmt"
 	"strings"
-	"time"
 	"unicode"
 
 	"golang.org/x/text/width"
@@ -52,20 +50,6 @@ func Cut(text string, most int) string {
 // Padded fills a text up with blanks.
 func Padded(text string, to int) string {
 	return text + strings.Repeat(" ", max(to-Columns(text), 0))
-}
-
-// FormatAge formats a duration in its largest unit.
-func FormatAge(d time.Duration) string {
-	switch d = max(d, 0); {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	default:
-		return fmt.Sprintf("%dd", int(d.Hours())/24)
-	}
 }
 
 // Visible is text that others wrote, on one line and harmless to a terminal.

@@ -3,7 +3,6 @@ package output
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestColumns(t *testing.T) {
@@ -16,18 +15,6 @@ func TestColumns(t *testing.T) {
 	for text, want := range map[string]string{"abc": "abc", "abcd": "ab…", "日本": "日…", "日a本": "日…"} {
 		if got := Cut(text, 3); got != want {
 			t.Errorf("%q in 3 columns is %q, want %q", text, got, want)
-		}
-	}
-}
-
-func TestFormatAge(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		-time.Second: "0s", 59 * time.Second: "59s", 90 * time.Second: "1m", 119 * time.Minute: "1h",
-		47 * time.Hour: "47h", 50 * time.Hour: "2d", 1000 * time.Hour: "41d",
-	} {
-		if got := FormatAge(d); got != want {
-			t.Errorf("%v is %q, want %q", d, got, want)
 		}
 	}
 }

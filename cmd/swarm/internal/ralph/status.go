@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 const (
@@ -94,7 +95,7 @@ func (r *loopReport) text() string {
 	line := func(format string, args ...any) { b.WriteString(output.Visible(fmt.Sprintf(format, args...)) + "\n") }
 	line("Ralph Loop: %s", r.Name)
 	if r.stuck() {
-		line("Status: %s (possibly stuck — no output change for %s)", r.Status, output.FormatAge(r.now.Sub(r.last)))
+		line("Status: %s (possibly stuck — no output change for %s)", r.Status, humane.Age(r.now.Sub(r.last)))
 	} else {
 		line("Status: %s", r.Status)
 	}
@@ -159,13 +160,13 @@ func (r *loopReport) pace() string {
 	if average == 0 {
 		return ""
 	}
-	text := fmt.Sprintf(" (avg %s/iter", output.FormatAge(average))
+	text := fmt.Sprintf(" (avg %s/iter", humane.Age(average))
 	left := r.MaxIterations - r.Iteration
 	if r.Open() {
 		left++
 	}
 	if left > 0 && (r.Status == ralph.Running || r.Status == ralph.Paused) {
-		text += fmt.Sprintf(", ~%s remaining", output.FormatAge(average*time.Duration(left)))
+		text += fmt.Sprintf(", ~%s remaining", humane.Age(average*time.Duration(left)))
 	}
 	return text + ")"
 }
@@ -174,7 +175,7 @@ func (r *loopReport) lastText() string {
 	if r.last.IsZero() {
 		return "(none)"
 	}
-	return output.FormatAge(r.now.Sub(r.last)) + " ago"
+	return humane.Age(r.now.Sub(r.last)) + " ago"
 }
 
 func (r *loopReport) reason() string {

@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 func newLs(a *app.App) *cobra.Command {
@@ -63,7 +64,7 @@ func runLs(ctx context.Context, a *app.App, asJSON bool) error {
 		rows := make([][]string, len(teams))
 		for i, t := range teams {
 			list[i] = teamJSONOf(t)
-			rows[i] = []string{t.Name, output.OrDash(t.Leader), strconv.Itoa(len(t.Agents)), output.FormatAge(time.Since(t.Created)) + " ago", output.OrDash(t.Description)}
+			rows[i] = []string{t.Name, output.OrDash(t.Leader), strconv.Itoa(len(t.Agents)), humane.Age(time.Since(t.Created)) + " ago", output.OrDash(t.Description)}
 		}
 		if asJSON {
 			return a.PrintJSON(list)

@@ -17,6 +17,7 @@ import (
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 func newShow(a *app.App) *cobra.Command {
@@ -111,7 +112,7 @@ func aboutTeam(ctx context.Context, env tool.Env, name string) (agent.Team, erro
 // teamLine is "web: the shop's front end (led by boss, created 5m ago)".
 func teamLine(t agent.Team, now time.Time) string {
 	line := strings.TrimSuffix(t.Name+": "+t.Description, ": ")
-	return output.Visible(fmt.Sprintf("%s (led by %s, created %s ago)", line, output.OrText(t.Leader, "a person"), output.FormatAge(now.Sub(t.Created))))
+	return output.Visible(fmt.Sprintf("%s (led by %s, created %s ago)", line, output.OrText(t.Leader, "a person"), humane.Age(now.Sub(t.Created))))
 }
 
 // tasksLine is "3 tasks: 1 pending, 2 completed".

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -56,7 +57,7 @@ func StatusLine(w host.Worker, now time.Time) string {
 	}
 	addLife := func() {
 		switch {
-		case w.Restarts == 0 || InCrashLoop(w): // that says how often
+		case w.Restarts == 0 || w.InCrashLoop(): // that says how often
 		case w.Restarts == 1:
 			add("restarted once")
 		default:
@@ -77,15 +78,15 @@ func StatusLine(w host.Worker, now time.Time) string {
 		}
 		addLife()
 		addWorktree()
-		if !BetweenStarts(w) && !w.Started.IsZero() {
-			add("uptime %s", output.FormatAge(now.Sub(w.Started)))
+		if !w.BetweenStarts() && !w.Started.IsZero() {
+			add("uptime %s", humane.Age(now.Sub(w.Started)))
 		}
 	case host.StatusStopped:
 		add("%s", ExitText(w))
 		addLife()
 		addWorktree()
 		if !w.Started.IsZero() && !w.Ended.IsZero() {
-			add("ran %s", output.FormatAge(w.Ended.Sub(w.Started)))
+			add("ran %s", humane.Age(w.Ended.Sub(w.Started)))
 		}
 	case host.StatusLost:
 		add("%s", output.OrText(w.Reason, "shim died, exit unknown"))
@@ -95,7 +96,7 @@ func StatusLine(w host.Worker, now time.Time) string {
 		addLife()
 		addWorktree()
 	case host.StatusStarting:
-		add("for %s", output.FormatAge(now.Sub(w.Created)))
+		add("for %s", humane.Age(now.Sub(w.Created)))
 		addWorktree()
 	default:
 		add("%s", output.OrText(w.Reason, "its backend can't be asked"))
@@ -113,14 +114,6 @@ func MissingPlace(w host.Worker) string {
 	return "no " + kind[len(kind)-1]
 }
 
-// InCrashLoop reports whether a worker was given up by its restart policy.
-func InCrashLoop(w host.Worker) bool { return w.Exit != nil && w.Exit.Cause == swarm.CauseCrashLoop }
-
-// BetweenStarts reports whether a worker waits for its restart.
-func BetweenStarts(w host.Worker) bool {
-	return w.Status == host.StatusRunning && w.PID == 0 && w.Restart.When != swarm.RestartNo
-}
-
 // ExitText is "exit 3", "killed SIGKILL" or "exit 1, crash loop: restarted 5 times within 60s".
 func ExitText(w host.Worker) string {
 	if w.Exit == nil {
@@ -133,7 +126,7 @@ func ExitText(w host.Worker) string {
 	case w.Exit.Code < 0:
 		return output.OrText(w.Exit.Reason, "never started")
 	}
-	if InCrashLoop(w) {
+	if w.InCrashLoop() {
 		text = strings.TrimSuffix(text+", crash loop: "+w.Exit.Reason, ": ")
 	}
 	return text

@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 // StateJSON is what an agent does.
@@ -47,7 +48,7 @@ func StateText(s *host.AgentState, now time.Time) string {
 	case profile.Working, profile.Idle:
 		text = string(s.State)
 		if !s.Since.IsZero() {
-			text += " for " + output.FormatAge(now.Sub(s.Since))
+			text += " for " + humane.Age(now.Sub(s.Since))
 		}
 	}
 	if s.Broken != "" {

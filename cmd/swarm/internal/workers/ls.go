@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 type lsOptions struct {
@@ -118,7 +119,7 @@ func pidOrWindow(w host.Worker) string {
 		return "(" + view.MissingPlace(w) + ")"
 	case w.PID != 0:
 		return strconv.Itoa(w.PID)
-	case view.BetweenStarts(w):
+	case w.BetweenStarts():
 		return "restarting"
 	default:
 		return ""
@@ -126,10 +127,10 @@ func pidOrWindow(w host.Worker) string {
 }
 
 func startedAgo(w host.Worker, now time.Time) string {
-	if w.Started.IsZero() || view.BetweenStarts(w) {
+	if w.Started.IsZero() || w.BetweenStarts() {
 		return ""
 	}
-	return output.FormatAge(now.Sub(w.Started)) + " ago"
+	return humane.Age(now.Sub(w.Started)) + " ago"
 }
 
 func worktreePath(w host.Worker) string {

@@ -82,7 +82,7 @@ const crashLines = 5
 
 // lastWords prints the last lines of a worker in a crash loop on stderr.
 func lastWords(ctx context.Context, a *app.App, h *host.Host, w host.Worker) {
-	if !view.InCrashLoop(w) {
+	if !w.InCrashLoop() {
 		return
 	}
 	last := crashLines

@@ -1,0 +1,247 @@
+// Package condition says in a few words how a worker is and how urgently it needs a person.
+// Tables and dashboards show the same words, because they all come from [Of].
+package condition
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/humane"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Kind is what a condition amounts to, in one word for programs.
+type Kind string
+
+// The kinds, the most urgent first.
+const (
+	// Blocked means that an agent asks something and takes no other input.
+	Blocked Kind = "blocked"
+	// Broken means that the screen of an agent shows an error.
+	Broken Kind = "broken"
+	// CrashLoop means that the restart policy has given the worker up.
+	CrashLoop Kind = "crash-loop"
+	// Lost means that the exit will never be known.
+	Lost Kind = "lost"
+	// Failed means that the worker did not start, or ended by itself with an error.
+	Failed Kind = "failed"
+	// Unknown means that the backend can't be asked.
+	Unknown Kind = "unknown"
+	// Restarting means that the worker waits for its next start.
+	Restarting Kind = "restarting"
+	// Starting means that the spawn is under way.
+	Starting Kind = "starting"
+	// Idle means that an agent waits at its prompt.
+	Idle Kind = "idle"
+	// Working means that an agent works on something.
+	Working Kind = "working"
+	// Running means that the worker runs, and no more is known of it.
+	Running Kind = "running"
+	// Succeeded means that the worker ended by itself with exit code 0.
+	Succeeded Kind = "succeeded"
+	// Completed means that the worker reported that it is done, and has ended.
+	Completed Kind = "completed"
+	// Killed means that swarm ended the worker.
+	Killed Kind = "killed"
+)
+
+// Kinds returns all kinds, the most urgent first.
+func Kinds() []Kind {
+	return []Kind{
+		Blocked, Broken, CrashLoop, Lost, Failed, Unknown, Restarting, Starting, Idle, Working, Running,
+		Succeeded, Completed, Killed,
+	}
+}
+
+// Urgency is the position of a kind among [Kinds]: less is more urgent.
+func (k Kind) Urgency() int {
+	if i := slices.Index(Kinds(), k); i >= 0 {
+		return i
+	}
+	return len(Kinds())
+}
+
+// NeedsPerson reports whether nothing goes on until a person has looked.
+func (k Kind) NeedsPerson() bool { return k.Urgency() <= Failed.Urgency() }
+
+// Tone is how a condition is to be shown.
+type Tone int
+
+// The tones.
+const (
+	// Quiet is for what is over.
+	Quiet Tone = iota
+	// Good is for what goes on as it should.
+	Good
+	// Waiting is for what is about to change by itself.
+	Waiting
+	// Asking is for what waits for a person.
+	Asking
+	// Bad is for what went wrong.
+	Bad
+)
+
+// Tone returns how a kind is to be shown.
+func (k Kind) Tone() Tone {
+	switch k {
+	case Blocked:
+		return Asking
+	case Broken, CrashLoop, Lost, Failed:
+		return Bad
+	case Unknown, Restarting, Starting:
+		return Waiting
+	case Idle, Working, Running:
+		return Good
+	default:
+		return Quiet
+	}
+}
+
+// Symbol returns one character for a kind; plain is for terminals without Unicode.
+func (k Kind) Symbol(plain bool) string {
+	symbol := [2]string{"?", "?"}
+	switch k {
+	case Blocked:
+		symbol = [2]string{"◆", "!"}
+	case Broken, CrashLoop, Failed:
+		symbol = [2]string{"✗", "x"}
+	case Lost, Unknown:
+	case Restarting, Starting:
+		symbol = [2]string{"◌", "~"}
+	case Idle:
+		symbol = [2]string{"○", "o"}
+	case Working, Running:
+		symbol = [2]string{"●", "*"}
+	case Succeeded, Completed:
+		symbol = [2]string{"✓", "+"}
+	case Killed:
+		symbol = [2]string{"■", "-"}
+	}
+	if plain {
+		return symbol[1]
+	}
+	return symbol[0]
+}
+
+// Condition is how a worker is at one moment.
+type Condition struct {
+	Kind Kind
+	// Text is a few words such as "running", "exited 3" or "restarting in 4s". A plugin or
+	// a worker may have written part of it.
+	Text string
+	// Since is when it began to be so; zero if that is not known.
+	Since time.Time
+	// Over reports whether the worker has ended.
+	Over bool
+}
+
+// Age returns how long it has been so: "2h" for a worker that runs, "2h ago" for one that
+// has ended; empty if that is not known.
+func (c Condition) Age(now time.Time) string {
+	if c.Since.IsZero() {
+		return ""
+	}
+	age := humane.Age(now.Sub(c.Since))
+	if c.Over {
+		age += " ago"
+	}
+	return age
+}
+
+// Words returns the text and the age, as in "running 2h" or "exited 3, 5m ago".
+func (c Condition) Words(now time.Time) string {
+	switch age := c.Age(now); {
+	case age == "":
+		return c.Text
+	case c.Over:
+		return c.Text + ", " + age
+	default:
+		return c.Text + " " + age
+	}
+}
+
+// Compare orders conditions by urgency. Of the same kind, the newest comes first.
+func Compare(a, b Condition) int {
+	return cmp.Or(cmp.Compare(a.Kind.Urgency(), b.Kind.Urgency()), b.Since.Compare(a.Since))
+}
+
+// Of returns the condition of a worker.
+func Of(w worker.Worker) Condition {
+	switch w.Status {
+	case worker.StatusRunning:
+		return running(w)
+	case worker.StatusStopped:
+		return ended(w)
+	case worker.StatusLost:
+		c := Condition{Kind: Lost, Text: "lost", Over: w.Gone()}
+		if n := len(w.Survivors); n > 0 {
+			c.Text += ", " + strconv.Itoa(n) + " alive"
+		}
+		return c
+	case worker.StatusStarting:
+		if w.Reason == history.ReasonInterrupted {
+			return Condition{Kind: Failed, Text: "spawn interrupted"}
+		}
+		return Condition{Kind: Starting, Text: "starting", Since: w.Created}
+	default:
+		return Condition{Kind: Unknown, Text: "unknown"}
+	}
+}
+
+func running(w worker.Worker) Condition {
+	if w.BetweenStarts() {
+		text, _, _ := strings.Cut(w.Reason, " (")
+		if !strings.HasPrefix(text, "restarting") {
+			text = "restarting"
+		}
+		return Condition{Kind: Restarting, Text: text}
+	}
+	c := Condition{Kind: Running, Text: "running", Since: w.Started}
+	if w.State == nil {
+		return c
+	}
+	switch w.State.State {
+	case profile.Blocked:
+		return Condition{Kind: Blocked, Text: "blocked", Since: w.State.Since}
+	case profile.Idle:
+		c = Condition{Kind: Idle, Text: "idle", Since: w.State.Since}
+	case profile.Working:
+		c = Condition{Kind: Working, Text: "working", Since: w.State.Since}
+	case profile.Unknown:
+	}
+	if w.State.Broken != "" {
+		c.Kind, c.Text = Broken, "shows error"
+	}
+	return c
+}
+
+func ended(w worker.Worker) Condition {
+	c := Condition{Kind: Failed, Since: w.Ended, Over: true}
+	switch e := w.Exit; {
+	case w.Completion != nil:
+		c.Kind, c.Text = Completed, "completed"
+	case e == nil:
+		c.Text = "exit unknown"
+	case e.Cause == swarm.CauseCompleted:
+		c.Kind, c.Text = Completed, "completed"
+	case e.Cause == swarm.CauseKilled || e.Cause == swarm.CauseOwner:
+		c.Kind, c.Text = Killed, "killed"
+	case w.InCrashLoop():
+		c.Kind, c.Text = CrashLoop, "crash loop"
+	case e.Signal != "":
+		c.Text = "killed " + e.Signal
+	case e.Code < 0:
+		c.Text = "not started"
+	case e.Code == 0:
+		c.Kind, c.Text = Succeeded, "exited 0"
+	default:
+		c.Text = "exited " + strconv.Itoa(e.Code)
+	}
+	return c
+}

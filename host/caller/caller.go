@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/host/statedir"
@@ -70,10 +71,23 @@ func ParentPID() int {
 // the processes below that. Anyone can mark a process as a shim, so the result says which
 // worker the caller would end, but does not identify the caller: see [shimAbove].
 func RunDirAbove(pid int) string {
-	return climb(pid, func(p proc.Process) bool {
-		marker, ok := proc.Getenv(p.PID, swarm.EnvShim)
-		return ok && marker != ""
+	var below []proc.Process
+	run := climb(pid, func(p proc.Process) bool {
+		below = append(below, p)
+		return false
 	})
+	// To read environments takes longer than all else here, and most callers have no shim
+	// above them.
+	if run != "" && slices.ContainsFunc(below, marked) {
+		return ""
+	}
+	return run
+}
+
+// marked reports whether a process carries the mark of a shim.
+func marked(p proc.Process) bool {
+	marker, ok := proc.Getenv(p.PID, swarm.EnvShim)
+	return ok && marker != ""
 }
 
 // shimAbove returns the run directory of the nearest shim above the process pid, itself
@@ -128,8 +142,11 @@ func hasStatus(dir string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
 		return err == nil
 	}
-	if exists(rundir.StatusFile) || !exists(rundir.WorkerFile) {
-		return exists(rundir.StatusFile)
+	if exists(rundir.StatusFile) {
+		return true
+	}
+	if !exists(rundir.WorkerFile) {
+		return false // as of nearly all directories
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()

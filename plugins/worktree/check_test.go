@@ -58,22 +58,39 @@ func waitFor(t *testing.T, ok func() bool) {
 	}
 }
 
+// directories are those from which a worktree is removed.
+var directories = []string{"worktree", "repository", "elsewhere"}
+
+// TestStates removes a worktree in each state, without and with Force, each from another
+// directory. Every third state has the same two directories, and a few have all six
+// combinations.
 func TestStates(t *testing.T) {
 	t.Parallel()
-	for _, s := range states {
+	for i, s := range states {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			for _, force := range []bool{false, true} {
+			var kept *fixture
+			for j, force := range []bool{false, true} {
 				want := s.kept
 				if force {
 					want = s.forced
 				}
-				if want != "" {
-					s.checkKept(t, force, want)
-					continue
+				from := directories
+				if !s.everywhere {
+					from = directories[(i+j)%len(directories):][:1]
 				}
-				for _, from := range []string{"worktree", "repository", "elsewhere"} {
-					s.checkRemoved(t, force, from)
+				for _, from := range from {
+					if want == "" {
+						s.checkRemoved(t, force, from)
+						continue
+					}
+					// A removal that keeps the worktree changes nothing: so the next one
+					// has the same state before it.
+					if kept == nil {
+						kept = withWorktree(t)
+						s.make(kept, kept.ref.Path)
+					}
+					s.checkKept(kept, force, from, want)
 				}
 			}
 		})
@@ -89,22 +106,19 @@ func (f *fixture) directory(from string) string {
 	return dir
 }
 
-func (s state) checkKept(t *testing.T, force bool, want string) {
-	f := withWorktree(t)
-	s.make(f, f.ref.Path)
+func (s state) checkKept(f *fixture, force bool, from, want string) {
+	f.Helper()
 	whole, refs := f.manifest(f.top, "it's a repo/.git/swarm.lock"), f.git(f.repo, "for-each-ref")
-	for _, from := range []string{"worktree", "repository", "elsewhere"} {
-		got := f.removeFrom(f.directory(from), swarm.RemoveOptions{Force: force})
-		kept := got.Result.Kept
-		if got.Err != "" || kept == nil || !matches(kept.Reason, want) || kept.Forceable != s.forceable() {
-			t.Errorf("force %t, from %s: %+v, error %q; want kept because %q, forceable %t", force, from, kept, got.Err, want, s.forceable())
-		}
-		if diff := cmp.Diff(whole, f.manifest(f.top, "it's a repo/.git/swarm.lock")); diff != "" {
-			t.Fatalf("force %t, from %s: files (-before +after):\n%s", force, from, diff)
-		}
-		if diff := cmp.Diff(refs, f.git(f.repo, "for-each-ref")); diff != "" {
-			t.Errorf("force %t, from %s: refs (-before +after):\n%s", force, from, diff)
-		}
+	got := f.removeFrom(f.directory(from), swarm.RemoveOptions{Force: force})
+	kept := got.Result.Kept
+	if got.Err != "" || kept == nil || !matches(kept.Reason, want) || kept.Forceable != s.forceable() {
+		f.Errorf("force %t, from %s: %+v, error %q; want kept because %q, forceable %t", force, from, kept, got.Err, want, s.forceable())
+	}
+	if diff := cmp.Diff(whole, f.manifest(f.top, "it's a repo/.git/swarm.lock")); diff != "" {
+		f.Fatalf("force %t, from %s: files (-before +after):\n%s", force, from, diff)
+	}
+	if diff := cmp.Diff(refs, f.git(f.repo, "for-each-ref")); diff != "" {
+		f.Errorf("force %t, from %s: refs (-before +after):\n%s", force, from, diff)
 	}
 }
 

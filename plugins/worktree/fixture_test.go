@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -29,6 +30,31 @@ type fixture struct {
 	nobody bool
 }
 
+// template is the repository that newFixture copies, in the directory of TestMain.
+var template string
+
+// makeTemplate makes the template in dir.
+func makeTemplate(dir string) error {
+	script := `set -e
+git init -q "$1"
+cd "$1"
+rm -f .git/hooks/*
+echo one | tee tracked other > /dev/null
+mkdir dir
+echo one > dir/file
+echo '#!/bin/sh' > run.sh
+printf '%s\n' .env '*.log' build/ > .gitignore
+ln -s tracked link
+git add --all
+git commit -qm first`
+	template = filepath.Join(dir, "template")
+	cmd := userCommand(context.Background(), dir, "sh", "-c", script, "sh", template)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("make a repository: %w\n%s", err, out)
+	}
+	return nil
+}
+
 // newFixture makes a repository; its name needs quoting.
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
@@ -37,17 +63,9 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	f := &fixture{T: t, top: top, repo: filepath.Join(top, "it's a repo")}
-	f.git(top, "init", "-q", f.repo)
-	f.write(f.repo, "tracked", "one\n")
-	f.write(f.repo, "other", "one\n")
-	f.write(f.repo, "dir/file", "one\n")
-	f.write(f.repo, "run.sh", "#!/bin/sh\n")
-	f.write(f.repo, ".gitignore", ".env\n*.log\nbuild/\n")
-	if err := os.Symlink("tracked", filepath.Join(f.repo, "link")); err != nil {
-		t.Fatal(err)
-	}
-	f.git(f.repo, "add", "--all")
-	f.git(f.repo, "commit", "-qm", "first")
+	f.must(os.CopyFS(f.repo, os.DirFS(template)))
+	// The index tells unchanged files by their inodes, which are new.
+	f.git(f.repo, "update-index", "-q", "--refresh")
 	return f
 }
 
@@ -72,7 +90,11 @@ func (f *fixture) create(spec swarm.WorkspaceSpec) swarm.WorkspaceRef {
 
 // command is git as a user would run it in dir.
 func (f *fixture) command(dir string, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(f.Context(), name, args...)
+	return userCommand(f.Context(), dir, name, args...)
+}
+
+func userCommand(ctx context.Context, dir string, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "GIT_DIR=") && !strings.HasPrefix(kv, "GIT_WORK_TREE=") && !strings.HasPrefix(kv, "GIT_INDEX_FILE=") {

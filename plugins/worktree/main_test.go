@@ -75,6 +75,9 @@ func run(m *testing.M) int {
 			panic(err)
 		}
 	}
+	if err := makeTemplate(home); err != nil {
+		panic(err)
+	}
 	return m.Run()
 }
 

@@ -19,6 +19,9 @@ type state struct {
 	rescues int
 	// detaches says that the rescue can't check out the branch again.
 	detaches bool
+	// everywhere says that it is tested from all working directories, with and without
+	// Force. The other states take turns, see TestStates.
+	everywhere bool
 }
 
 func (s state) forceable() bool { return s.kept != "" && s.forced == "" }
@@ -69,7 +72,7 @@ func (f *fixture) live(dir string, argv ...string) {
 }
 
 var states = []state{
-	{name: "clean", make: func(*fixture, string) {}},
+	{name: "clean", everywhere: true, make: func(*fixture, string) {}},
 	{name: "commits on the branch", make: func(f *fixture, wt string) { f.commit(wt, "tracked", "two\n") }},
 	{name: "squash-merged branch", make: func(f *fixture, wt string) {
 		f.commit(wt, "tracked", "two\n")
@@ -80,7 +83,7 @@ var states = []state{
 		f.write(wt, "tracked", "stashed\n")
 		f.git(wt, "stash", "--quiet")
 	}},
-	{name: "unstaged", kept: "worktree has 1 uncommitted change(s)", rescues: 1, make: func(f *fixture, wt string) {
+	{name: "unstaged", everywhere: true, kept: "worktree has 1 uncommitted change(s)", rescues: 1, make: func(f *fixture, wt string) {
 		f.write(wt, "tracked", "two\n")
 	}},
 	{name: "staged", kept: "worktree has 1 uncommitted change(s)", rescues: 1, make: func(f *fixture, wt string) {
@@ -97,7 +100,7 @@ var states = []state{
 		f.write(wt, "new/b", "b")
 		f.write(wt, "new/.env", "hidden in an untracked directory")
 	}},
-	{name: "everything", kept: "worktree has 14 uncommitted change(s)", rescues: 1, make: everything},
+	{name: "everything", everywhere: true, kept: "worktree has 14 uncommitted change(s)", rescues: 1, make: everything},
 	{name: "untracked, which the config hides", kept: "worktree has 1 uncommitted change(s)", rescues: 1, make: func(f *fixture, wt string) {
 		f.git(f.repo, "config", "status.showUntrackedFiles", "no")
 		f.write(wt, "new", "a")
@@ -131,7 +134,7 @@ var states = []state{
 	{name: "before the first commit", kept: "worktree has 6 uncommitted change(s)", rescues: 1, make: func(f *fixture, wt string) {
 		f.git(wt, "checkout", "-q", "--orphan", "fresh")
 	}},
-	{name: "ignored file", rescues: 1, make: func(f *fixture, wt string) {
+	{name: "ignored file", everywhere: true, rescues: 1, make: func(f *fixture, wt string) {
 		f.write(wt, ".env", "SECRET=1\n")
 		f.write(wt, "dir/x.log", "log\n")
 	}},
@@ -163,7 +166,7 @@ var states = []state{
 		f.commit(wt, "tracked", "two\n")
 		f.write(wt, "tracked", "three\n")
 	}},
-	{name: "merge", kept: "a merge is in progress", forced: "a merge is in progress", make: func(f *fixture, wt string) {
+	{name: "merge", everywhere: true, kept: "a merge is in progress", forced: "a merge is in progress", make: func(f *fixture, wt string) {
 		f.conflict(wt)
 		f.fails(wt, "merge", "w")
 	}},
@@ -189,15 +192,15 @@ var states = []state{
 	{name: "git died in it", kept: "a git command is in progress", forced: "a git command is in progress", make: func(f *fixture, wt string) {
 		f.write(f.admin(), "index.lock", "")
 	}},
-	{name: "locked", kept: "worktree is locked: on a stick", forced: "worktree is locked: on a stick", make: func(f *fixture, wt string) {
+	{name: "locked", everywhere: true, kept: "worktree is locked: on a stick", forced: "worktree is locked: on a stick", make: func(f *fixture, wt string) {
 		f.git(f.repo, "worktree", "lock", "--reason", "on a stick", wt)
 	}},
-	{name: "submodule, pushed", make: func(f *fixture, wt string) { f.submodule(wt) }},
+	{name: "submodule, pushed", everywhere: true, make: func(f *fixture, wt string) { f.submodule(wt) }},
 	{name: "submodule, not checked out", make: func(f *fixture, wt string) {
 		f.submodule(wt)
 		f.git(wt, "submodule", "--quiet", "deinit", "--all")
 	}},
-	{name: "submodule, changed", kept: "submodule 'vendor/lib' has 1 uncommitted change(s)", forced: "submodule 'vendor/lib' has 1 uncommitted change(s)", make: func(f *fixture, wt string) {
+	{name: "submodule, changed", everywhere: true, kept: "submodule 'vendor/lib' has 1 uncommitted change(s)", forced: "submodule 'vendor/lib' has 1 uncommitted change(s)", make: func(f *fixture, wt string) {
 		f.write(f.submodule(wt), "code", "two\n")
 	}},
 	{name: "submodule, untracked, ignored by config", kept: "submodule 'vendor/lib' has 1 uncommitted change(s)", forced: "submodule 'vendor/lib' has 1 uncommitted change(s)", make: func(f *fixture, wt string) {
@@ -253,7 +256,7 @@ var states = []state{
 		f.git(wt, "submodule", "--quiet", "deinit", "--all")
 		f.write(sub, "notes", "n")
 	}},
-	{name: "process inside", kept: "in use by sh (pid …", forced: "in use by sh (pid …", make: func(f *fixture, wt string) {
+	{name: "process inside", everywhere: true, kept: "in use by sh (pid …", forced: "in use by sh (pid …", make: func(f *fixture, wt string) {
 		f.live(filepath.Join(wt, "dir"), "sh", "-c", "echo; read x")
 	}},
 	{name: "file open inside", kept: "in use by sh (pid …", forced: "in use by sh (pid …", make: func(f *fixture, wt string) {
@@ -313,7 +316,7 @@ var states = []state{
 		f.git(f.repo, "worktree", "remove", wt)
 		f.git(f.repo, "worktree", "add", "-q", wt, "w")
 	}},
-	{name: "moved", kept: "it was moved to …", forced: "it was moved to …", make: func(f *fixture, wt string) {
+	{name: "moved", everywhere: true, kept: "it was moved to …", forced: "it was moved to …", make: func(f *fixture, wt string) {
 		f.git(f.repo, "worktree", "move", wt, filepath.Join(f.top, "moved"))
 	}},
 	{name: "repository turned bare", kept: "its repository cannot be used: …", forced: "its repository cannot be used: …", make: func(f *fixture, _ string) {

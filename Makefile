@@ -7,6 +7,8 @@ TAGS    := grpcnotrace
 LDFLAGS := -s -w
 # Static binaries start a millisecond sooner.
 export CGO_ENABLED := 0
+# Each program built with -race sleeps for a second before it ends, and tests run many.
+export GORACE := atexit_sleep_ms=20
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
 .PHONY: build install demo example examples test test-nomad test-agents check lint tidy generated darwin generate commands house bench clean help

@@ -5,6 +5,7 @@
 package safetext
 
 import (
+	"bytes"
 	"io"
 	"strconv"
 	"strings"
@@ -138,4 +139,42 @@ func Whole(b []byte) []byte {
 		}
 	}
 	return b
+}
+
+// Colours is [Line] for a line with colours: SGR sequences stay, and tabs. All other
+// sequences are escaped, and so is one that is not complete.
+func Colours(line []byte) string {
+	var b strings.Builder
+	for len(line) > 0 {
+		at := bytes.IndexByte(line, '\x1b')
+		if at < 0 {
+			at = len(line)
+		}
+		b.WriteString(strings.ReplaceAll(Block(string(line[:at])), "\n", `\n`))
+		line = line[at:]
+		if n := sgr(line); n > 0 {
+			b.Write(line[:n])
+			line = line[n:]
+		} else if len(line) > 0 {
+			b.WriteString(`\x1b`)
+			line = line[1:]
+		}
+	}
+	return b.String()
+}
+
+// sgr returns the length of the SGR sequence with which text begins; 0 if it does not.
+func sgr(text []byte) int {
+	if len(text) < 3 || text[0] != '\x1b' || text[1] != '[' {
+		return 0
+	}
+	for i, c := range text[2:] {
+		switch {
+		case c == 'm':
+			return i + 3
+		case c != ';' && c != ':' && (c < '0' || c > '9'):
+			return 0
+		}
+	}
+	return 0
 }

@@ -157,3 +157,22 @@ func TestWhole(t *testing.T) {
 		}
 	}
 }
+
+func TestColours(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"a\x1b[31mred\x1b[0m\tb":   "a\x1b[31mred\x1b[0m\tb",
+		"\x1b[38:2::1:2:3mx\x1b[m": "\x1b[38:2::1:2:3mx\x1b[m",
+		"\x1b[2J":                  `\x1b[2J`,
+		"\x1b[31":                  `\x1b[31`,
+		"\x1b[3\x1b[1m":            `\x1b[3` + "\x1b[1m",
+		"\x1b]0;t\x07":             `\x1b]0;t\a`,
+		"a\nb\u202e":               `a\nb\u202e`,
+		"\xff\u009b1m":             `\xff\u009b1m`,
+		"\x1b":                     `\x1b`,
+	} {
+		if got := Colours([]byte(in)); got != want {
+			t.Errorf("Colours(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

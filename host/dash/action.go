@@ -1,0 +1,332 @@
+package dash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Verb is what can be done with workers.
+type Verb string
+
+// The verbs, named after the commands that do the same.
+const (
+	Attach    Verb = "attach"
+	Send      Verb = "send"
+	Answer    Verb = "answer"
+	Keys      Verb = "keys"
+	Interrupt Verb = "interrupt"
+	Kill      Verb = "kill"
+	Respawn   Verb = "respawn"
+	Clean     Verb = "clean"
+)
+
+// Verbs are all verbs, in the order of a menu.
+var Verbs = []Verb{Attach, Send, Answer, Keys, Interrupt, Kill, Respawn, Clean}
+
+// About says what a verb does.
+func (v Verb) About() string {
+	switch v {
+	case Attach:
+		return "open its terminal"
+	case Send:
+		return "send a line"
+	case Answer:
+		return "answer its question"
+	case Keys:
+		return "press keys"
+	case Interrupt:
+		return "press Ctrl-C"
+	case Kill:
+		return "end it and everything it started"
+	case Respawn:
+		return "start it again as it was"
+	case Clean:
+		return "remove what it left"
+	default:
+		return ""
+	}
+}
+
+// TakesText reports whether a verb needs a text: a line, a choice, the names of keys.
+func (v Verb) TakesText() bool { return v == Send || v == Answer || v == Keys }
+
+// Suits reports whether a verb can be used on a worker as it is now.
+func (v Verb) Suits(i Item) bool {
+	switch v {
+	case Attach, Send, Keys, Interrupt:
+		return i.Status == host.StatusRunning
+	case Answer:
+		return i.State.Urgency == Attention && i.Worker.State != nil && i.Worker.State.State == profile.Blocked
+	case Kill:
+		return !i.Gone()
+	case Respawn:
+		return i.Status != host.StatusStarting && i.Status != host.StatusUnknown
+	case Clean:
+		return i.Gone()
+	default:
+		return false
+	}
+}
+
+// Action is a verb on workers.
+type Action struct {
+	Verb  Verb
+	Items []Item
+	// Text is the line of a send, the choice of an answer, the names of keys.
+	Text string
+}
+
+// Command returns the arguments of swarm that do the same. A verb on one worker at a time
+// has several calls, one for each.
+func (a Action) Command() [][]string {
+	names := make([]string, len(a.Items))
+	for i, item := range a.Items {
+		names[i] = item.Name
+	}
+	var calls [][]string
+	switch a.Verb {
+	case Attach, Respawn:
+		for _, name := range names {
+			calls = append(calls, []string{string(a.Verb), name})
+		}
+	case Send, Answer:
+		for _, name := range names {
+			calls = append(calls, []string{string(a.Verb), name, a.Text})
+		}
+	case Keys:
+		for _, name := range names {
+			calls = append(calls, append([]string{string(a.Verb), name}, strings.Fields(a.Text)...))
+		}
+	default:
+		calls = [][]string{append([]string{string(a.Verb)}, names...)}
+	}
+	return calls
+}
+
+// Line returns the command line that does the same, as a shell takes it.
+func (a Action) Line() string {
+	var lines []string
+	for _, call := range a.Command() {
+		words := []string{"swarm"}
+		for _, word := range call {
+			words = append(words, quoted(word))
+		}
+		lines = append(lines, strings.Join(words, " "))
+	}
+	return strings.Join(lines, " && ")
+}
+
+// quoted returns a word as a shell takes it.
+func quoted(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:=@%+,-", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Risk returns what work the action could lose, one line for each worker; none if it loses
+// nothing. Files are never lost: a kill leaves worktrees where they are, and a clean keeps
+// one that has changes.
+func (a Action) Risk(now time.Time) []string {
+	if a.Verb != Kill && a.Verb != Respawn {
+		return nil
+	}
+	var lines []string
+	for _, i := range a.Items {
+		if i.Gone() {
+			continue
+		}
+		s := i.Worker.State
+		switch {
+		case s != nil && s.State == profile.Working:
+			text := i.Name + " is at work"
+			if !s.Since.IsZero() {
+				text += " (" + Age(now.Sub(s.Since)) + ")"
+			}
+			lines = append(lines, text+": its turn is lost")
+		case s != nil && s.State == profile.Blocked:
+			lines = append(lines, i.Name+" waits for an answer: its turn is lost")
+		case i.Ralph:
+			lines = append(lines, i.Name+" runs a loop: its iteration is lost")
+		}
+	}
+	return lines
+}
+
+// Age returns a duration as people say it: "5s", "12m", "3h", "4d".
+func Age(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(d.Hours())/24)
+	}
+}
+
+// Outcome says what came of an action on one worker.
+type Outcome struct {
+	Name string
+	// Notes are what the user should know, one line each.
+	Notes []string
+	Err   error
+}
+
+// doer does what a board is asked to. A [host.Host] is one.
+type doer interface {
+	Deliver(ctx context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error)
+	Send(ctx context.Context, sel host.Selection, in swarm.Input) ([]host.SendOutcome, error)
+	Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error)
+	Kill(ctx context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error)
+	Respawn(ctx context.Context, name string, req host.RespawnRequest) (host.Worker, error)
+	Clean(ctx context.Context, sel host.Selection, req host.CleanRequest) ([]host.CleanOutcome, error)
+}
+
+// Do carries out an action, and shows on the board that it is under way. It returns when
+// it is done, with an outcome for each worker.
+func (b *Board) Do(ctx context.Context, to doer, a Action) []Outcome {
+	ids := make([]string, len(a.Items))
+	for i, item := range a.Items {
+		ids[i] = item.ID
+	}
+	if doing := a.Verb.doing(); doing != "" {
+		b.begin(Doing{Text: doing}, ids...)
+		defer b.end(ids...)
+	}
+	sel := host.Selection{Names: ids}
+	switch a.Verb {
+	case Send:
+		outs, err := to.Deliver(ctx, sel, host.DeliverRequest{Text: []byte(a.Text), Enter: true})
+		return a.sent(outs, err)
+	case Keys:
+		outs, err := to.Send(ctx, sel, swarm.Input{Kind: swarm.InputKeys, Data: []byte(strings.Join(strings.Fields(a.Text), " "))})
+		return a.sent(outs, err)
+	case Interrupt:
+		outs, err := to.Send(ctx, sel, swarm.Input{Kind: swarm.InputInterrupt})
+		return a.sent(outs, err)
+	case Answer:
+		return a.each(func(i Item) (notes []string, err error) {
+			_, err = to.Answer(ctx, i.ID, a.Text, "")
+			return nil, err
+		})
+	case Kill:
+		return b.kill(ctx, to, a, sel)
+	case Respawn:
+		return a.each(func(i Item) (notes []string, err error) {
+			_, err = to.Respawn(ctx, i.ID, host.RespawnRequest{
+				Warn:   func(w host.Warning) { notes = append(notes, w.Text) },
+				Notice: func(text string) { notes = append(notes, text) },
+			})
+			return notes, err
+		})
+	case Clean:
+		outs, err := to.Clean(ctx, sel, host.CleanRequest{})
+		if err != nil {
+			return a.all(err)
+		}
+		all := make([]Outcome, len(outs))
+		for i, o := range outs {
+			all[i] = Outcome{o.Worker.Name, texts(o.Warnings, o.Notices), o.Err}
+		}
+		return all
+	default:
+		return a.all(errors.ErrUnsupported)
+	}
+}
+
+// doing is what the board shows while a verb is under way; empty: nothing.
+func (v Verb) doing() string {
+	switch v {
+	case Kill:
+		return "killing"
+	case Respawn:
+		return "respawning"
+	case Clean:
+		return "cleaning"
+	default:
+		return ""
+	}
+}
+
+func (b *Board) kill(ctx context.Context, to doer, a Action, sel host.Selection) []Outcome {
+	progress := func(e host.KillEvent) {
+		at := slices.IndexFunc(a.Items, func(i Item) bool { return i.Name == e.Worker })
+		switch {
+		case at < 0:
+		case e.Done:
+			b.begin(Doing{Text: "ending"}, a.Items[at].ID)
+		default:
+			b.begin(Doing{Text: "killing", Deadline: e.Deadline}, a.Items[at].ID)
+		}
+	}
+	outs, err := to.Kill(ctx, sel, host.KillRequest{Progress: progress})
+	if err != nil {
+		return a.all(err)
+	}
+	all := make([]Outcome, len(outs))
+	for i, o := range outs {
+		all[i] = Outcome{o.Worker.Name, texts(o.Warnings, o.Notices), o.Err}
+	}
+	return all
+}
+
+func texts(warnings []host.Warning, notices []string) []string {
+	var all []string
+	for _, w := range warnings {
+		all = append(all, w.Text)
+	}
+	return append(all, notices...)
+}
+
+func (a Action) sent(outs []host.SendOutcome, err error) []Outcome {
+	if err != nil {
+		return a.all(err)
+	}
+	all := make([]Outcome, len(outs))
+	for i, o := range outs {
+		all[i] = Outcome{Name: o.Worker.Name, Err: o.Err}
+		if o.Pending {
+			all[i].Notes = []string{"it has not read all of it yet"}
+		}
+	}
+	return all
+}
+
+// all returns an outcome with the error for each worker.
+func (a Action) all(err error) []Outcome {
+	all := make([]Outcome, len(a.Items))
+	for i, item := range a.Items {
+		all[i] = Outcome{Name: item.Name, Err: err}
+	}
+	return all
+}
+
+// each calls f for each worker, all at the same time.
+func (a Action) each(f func(Item) ([]string, error)) []Outcome {
+	all := make([]Outcome, len(a.Items))
+	var wg sync.WaitGroup
+	for i, item := range a.Items {
+		wg.Go(func() {
+			notes, err := f(item)
+			all[i] = Outcome{item.Name, notes, err}
+		})
+	}
+	wg.Wait()
+	return all
+}

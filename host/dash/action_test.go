@@ -1,0 +1,117 @@
+package dash
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func item(w host.Worker) Item { return Item{Worker: w, State: stateOf(&w, false)} }
+
+func TestLine(t *testing.T) {
+	t.Parallel()
+	a, b := item(running("a")), item(running("b"))
+	for want, action := range map[string]Action{
+		"swarm kill a b":                     {Verb: Kill, Items: []Item{a, b}},
+		"swarm respawn a && swarm respawn b": {Verb: Respawn, Items: []Item{a, b}},
+		`swarm send a 'it'\''s done'`:        {Verb: Send, Items: []Item{a}, Text: "it's done"},
+		"swarm keys a Escape C-c":            {Verb: Keys, Items: []Item{a}, Text: " Escape  C-c"},
+		"swarm answer a 1":                   {Verb: Answer, Items: []Item{a}, Text: "1"},
+		"swarm attach a":                     {Verb: Attach, Items: []Item{a}},
+		"swarm interrupt a b":                {Verb: Interrupt, Items: []Item{a, b}},
+		"swarm clean b":                      {Verb: Clean, Items: []Item{b}},
+	} {
+		if got := action.Line(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestSuits(t *testing.T) {
+	t.Parallel()
+	asks := running("asks")
+	asks.State = &host.AgentState{State: profile.Blocked}
+	for name, c := range map[string]struct {
+		w    host.Worker
+		want []Verb
+	}{
+		"running": {running("a"), []Verb{Attach, Send, Keys, Interrupt, Kill, Respawn}},
+		"asks":    {asks, []Verb{Attach, Send, Answer, Keys, Interrupt, Kill, Respawn}},
+		"ended":   {ended("a", 1, swarm.CauseExited), []Verb{Respawn, Clean}},
+		"unknown": {host.Worker{Status: host.StatusUnknown}, []Verb{Kill}},
+	} {
+		var got []Verb
+		for _, v := range Verbs {
+			if v.Suits(item(c.w)) {
+				got = append(got, v)
+			}
+			if v.About() == "" {
+				t.Errorf("%s says nothing of itself", v)
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestRisk(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	works := running("alice")
+	works.State = &host.AgentState{State: profile.Working, Since: now.Add(-3 * time.Minute)}
+	all := []Item{item(running("make")), item(works), item(ended("old", 1, swarm.CauseExited))}
+	want := []string{"alice is at work (3m): its turn is lost"}
+	if diff := cmp.Diff(want, Action{Verb: Kill, Items: all}.Risk(now)); diff != "" {
+		t.Errorf("kill (-want +got):\n%s", diff)
+	}
+	if risk := (Action{Verb: Interrupt, Items: all}).Risk(now); risk != nil {
+		t.Errorf("an interrupt loses %v", risk)
+	}
+}
+
+// doing is a host that kills when a test says so.
+type doing struct {
+	doer
+	killed chan struct{}
+	err    error
+}
+
+func (d *doing) Kill(_ context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error) {
+	req.Progress(host.KillEvent{Worker: "a", Deadline: time.Unix(100, 0)})
+	<-d.killed
+	return []host.KillOutcome{{Worker: host.Worker{Name: "a"}, Err: d.err, Warnings: []host.Warning{{Text: "careful"}}}}, nil
+}
+
+// TestDo: the board shows a kill while it is under way.
+func TestDo(t *testing.T) {
+	t.Parallel()
+	b := New(Options{})
+	b.put([]host.Worker{running("a")}, true)
+	to := &doing{killed: make(chan struct{}), err: errors.New("no")}
+	done := make(chan []Outcome)
+	changed := make(chan struct{}, 10)
+	b.opts.Changed = func() { changed <- struct{}{} }
+	go func() { done <- b.Do(t.Context(), to, Action{Verb: Kill, Items: b.Snapshot().Items}) }()
+	for {
+		<-changed
+		if d := b.Snapshot().Items[0].Doing; d.Text == "killing" && d.Deadline.Equal(time.Unix(100, 0)) {
+			break
+		}
+	}
+	close(to.killed)
+	outs := <-done
+	if len(outs) != 1 || outs[0].Err == nil || outs[0].Notes[0] != "careful" {
+		t.Errorf("%+v", outs)
+	}
+	if d := b.Snapshot().Items[0].Doing; d != (Doing{}) {
+		t.Errorf("it is still shown as %+v", d)
+	}
+}

@@ -1,0 +1,407 @@
+package dash
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Item is a worker on the board.
+type Item struct {
+	host.Worker
+	State State
+	// Doing is what a person has asked for and is not done yet; its zero value: nothing.
+	Doing Doing
+	// Figures are the last looks at what it uses, the oldest first; nil if nobody looked.
+	Figures []Figure
+}
+
+// Doing is an action that is under way.
+type Doing struct {
+	// Text is "killing", or empty.
+	Text string
+	// Deadline is when the grace of a kill is over; zero if there is none.
+	Deadline time.Time
+}
+
+// Figure is what a worker used at one moment.
+type Figure struct {
+	Time time.Time
+	// CPU is the share of one core since the figure before; negative if not known.
+	CPU float64
+	// Memory is in bytes; negative if not known.
+	Memory int64
+}
+
+// source is what a board asks. A [host.Host] is one.
+type source interface {
+	Workers(ctx context.Context, sel host.Selection) ([]host.Worker, []string, error)
+	Watch(ctx context.Context, req watch.Request) error
+}
+
+// Options say what a board shows.
+type Options struct {
+	// Host is asked.
+	Host source
+	// Changed is called after each change, from any goroutine; nil: nobody.
+	Changed func()
+}
+
+// Board holds the workers of a host. Its methods may be called at the same time.
+type Board struct {
+	opts Options
+
+	mu    sync.Mutex
+	items map[string]*Item
+	// read says that the workers were read once.
+	read     bool
+	problem  string
+	warnings []string
+	seen     map[string]bool
+	doing    map[string]Doing
+	figures  map[string][]Figure
+	// stale are the ids of workers that have changed; all says that any may have.
+	stale map[string]bool
+	all   bool
+	wake  chan struct{}
+}
+
+// New returns a board that is empty until [Board.Run] fills it.
+func New(o Options) *Board {
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
+	return &Board{
+		opts: o, items: map[string]*Item{}, seen: map[string]bool{}, doing: map[string]Doing{},
+		figures: map[string][]Figure{}, stale: map[string]bool{}, wake: make(chan struct{}, 1),
+	}
+}
+
+const (
+	// settle is how long a change waits for others that come with it.
+	settle = 40 * time.Millisecond
+	// fewAtMost is how many workers are asked one by one; more are read all at once.
+	fewAtMost = 64
+	// idleShare bounds the time spent on reading: after a look that took so long, the
+	// board waits for this many times as long.
+	idleShare = 10
+	// restartLook is how often workers are asked that were started again a short time
+	// ago: no event says that they wait for the next start.
+	restartLook = 2 * time.Second
+	// watchAgain is the pause before a watch that failed begins anew.
+	watchAgain = 2 * time.Second
+)
+
+// Run keeps the board current until ctx ends.
+func (b *Board) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	b.touch()
+	wg.Go(func() { b.watch(ctx) })
+	for {
+		var again <-chan time.Time
+		if b.awaitsRestart() {
+			again = time.After(restartLook)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-again:
+			b.touchRestarts()
+		case <-b.wake:
+		}
+		if !sleep(ctx, settle) {
+			return
+		}
+		began := time.Now()
+		b.refresh(ctx)
+		if !sleep(ctx, time.Since(began)*idleShare-settle) {
+			return
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// watch notes which workers have changed, until ctx ends.
+func (b *Board) watch(ctx context.Context) {
+	for {
+		err := b.opts.Host.Watch(ctx, watch.Request{
+			Ready: func() { b.setProblem(""); b.touch() },
+			Event: func(e history.Event) error {
+				b.touch(e.ID, e.Previous)
+				return nil
+			},
+			Warn: b.warn,
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			b.setProblem("cannot watch workers: " + err.Error())
+		}
+		if !sleep(ctx, watchAgain) {
+			return
+		}
+	}
+}
+
+func (b *Board) setProblem(text string) {
+	b.mu.Lock()
+	changed := b.problem != text
+	b.problem = text
+	b.mu.Unlock()
+	if changed {
+		b.opts.Changed()
+	}
+}
+
+// warningsKept is how many warnings a board remembers.
+const warningsKept = 20
+
+func (b *Board) warn(text string) {
+	b.mu.Lock()
+	b.warnings = append(b.warnings, text)
+	b.warnings = b.warnings[max(0, len(b.warnings)-warningsKept):]
+	b.mu.Unlock()
+	b.opts.Changed()
+}
+
+// touch says that workers have changed; without ids any may have.
+func (b *Board) touch(ids ...string) {
+	b.mu.Lock()
+	for _, id := range ids {
+		if id != "" {
+			b.stale[id] = true
+		}
+	}
+	b.all = b.all || len(ids) == 0
+	b.mu.Unlock()
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// refresh asks for the workers that have changed.
+func (b *Board) refresh(ctx context.Context) {
+	b.mu.Lock()
+	sel := host.Selection{States: true}
+	if b.all || len(b.stale) > fewAtMost {
+		sel.All = true
+	} else {
+		for id := range b.stale {
+			sel.Names = append(sel.Names, id)
+		}
+	}
+	b.stale, b.all = map[string]bool{}, false
+	b.mu.Unlock()
+	if !sel.All && len(sel.Names) == 0 {
+		return
+	}
+	ws, warnings, err := b.opts.Host.Workers(ctx, sel)
+	if errors.Is(err, host.ErrNotFound) && !sel.All {
+		// One of them is gone, which says nothing of the others.
+		sel = host.Selection{All: true, States: true}
+		ws, warnings, err = b.opts.Host.Workers(ctx, sel)
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		b.setProblem(err.Error())
+		return
+	}
+	b.put(ws, sel.All)
+	for _, text := range warnings {
+		b.warn(text)
+	}
+	b.opts.Changed()
+}
+
+// put takes the answer of the host. all says that it names every worker.
+func (b *Board) put(ws []host.Worker, all bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.read = true
+	if all {
+		b.items = make(map[string]*Item, len(ws))
+	}
+	for _, w := range ws {
+		for _, id := range w.Previous {
+			delete(b.items, id)
+		}
+		b.items[w.ID] = &Item{Worker: w}
+	}
+	if all {
+		maps.DeleteFunc(b.seen, func(id string, _ bool) bool { return b.items[id] == nil })
+		maps.DeleteFunc(b.figures, func(id string, _ []Figure) bool { return b.items[id] == nil })
+	}
+}
+
+// awaitsRestart reports whether a worker may be waiting for its restart.
+func (b *Board) awaitsRestart() bool { return len(b.restarts()) > 0 }
+
+func (b *Board) touchRestarts() {
+	if ids := b.restarts(); len(ids) > 0 {
+		b.touch(ids...)
+	}
+}
+
+// restarts returns the workers that may be waiting for their restart: those that were
+// seen to, and those that were started again a short time ago.
+func (b *Board) restarts() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var ids []string
+	for id, i := range b.items {
+		if i.Status != host.StatusRunning || i.Restart.When == swarm.RestartNo {
+			continue
+		}
+		if i.PID == 0 || i.Restarts > 0 && time.Since(i.Started) < i.Restart.OrDefault().Window {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// See notes that somebody has looked at a worker.
+func (b *Board) See(id string) {
+	b.mu.Lock()
+	i := b.items[id]
+	fresh := i != nil && i.Gone() && !b.seen[id]
+	if fresh {
+		b.seen[id] = true
+	}
+	b.mu.Unlock()
+	if fresh {
+		b.opts.Changed()
+	}
+}
+
+// begin notes what is being done with workers; end forgets it.
+func (b *Board) begin(d Doing, ids ...string) {
+	b.mu.Lock()
+	for _, id := range ids {
+		b.doing[id] = d
+	}
+	b.mu.Unlock()
+	b.opts.Changed()
+}
+
+func (b *Board) end(ids ...string) {
+	b.mu.Lock()
+	for _, id := range ids {
+		delete(b.doing, id)
+	}
+	b.mu.Unlock()
+	b.touch() // a respawned worker has another id
+}
+
+// Measured takes figures of workers, by their ids.
+func (b *Board) Measured(figures map[string]Figure) {
+	b.mu.Lock()
+	for id, f := range figures {
+		if b.items[id] == nil {
+			continue
+		}
+		all := append(b.figures[id], f)
+		if n := len(all) - FiguresKept; n > 0 {
+			all = slices.Clone(all[n:])
+		}
+		b.figures[id] = all
+	}
+	b.mu.Unlock()
+	b.opts.Changed()
+}
+
+// FiguresKept is how many figures of a worker are remembered.
+const FiguresKept = 60
+
+// Snapshot is a board at one moment. It does not change.
+type Snapshot struct {
+	// Items are in the order of urgency.
+	Items []Item
+	// Read says that the workers were read; else nobody knows yet whether there are any.
+	Read bool
+	// Problem is why the board may not be current; empty: it is.
+	Problem string
+	// Warnings are one line each, the newest last.
+	Warnings []string
+}
+
+// Snapshot returns the board as it is now.
+func (b *Board) Snapshot() Snapshot {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := Snapshot{Read: b.read, Problem: b.problem, Warnings: slices.Clone(b.warnings), Items: make([]Item, 0, len(b.items))}
+	for id, i := range b.items {
+		item := *i
+		item.State = stateOf(&item.Worker, b.seen[id])
+		item.Doing = b.doing[id]
+		item.Figures = b.figures[id]
+		s.Items = append(s.Items, item)
+	}
+	slices.SortFunc(s.Items, byUrgency)
+	return s
+}
+
+// Counts returns how many workers there are of each urgency.
+func (s Snapshot) Counts() map[Urgency]int {
+	counts := map[Urgency]int{}
+	for _, i := range s.Items {
+		counts[i.State.Urgency]++
+	}
+	return counts
+}
+
+// Find returns the worker with that id.
+func (s Snapshot) Find(id string) (Item, bool) {
+	i := slices.IndexFunc(s.Items, func(i Item) bool { return i.ID == id })
+	if i < 0 {
+		return Item{}, false
+	}
+	return s.Items[i], true
+}
+
+// byUrgency puts the most urgent worker first. Of those that have ended the last one comes
+// first; all others are in the order of their names, which does not change.
+func byUrgency(a, b Item) int {
+	if c := int(a.State.Urgency) - int(b.State.Urgency); c != 0 {
+		return c
+	}
+	if a.State.Urgency == Ended {
+		if c := b.Ended.Compare(a.Ended); c != 0 {
+			return c
+		}
+	}
+	return byName(a, b)
+}
+
+func byName(a, b Item) int {
+	if c := strings.Compare(a.Name, b.Name); c != 0 {
+		return c
+	}
+	return strings.Compare(a.ID, b.ID)
+}

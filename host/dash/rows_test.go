@@ -1,0 +1,80 @@
+package dash
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// lines are rows in short: "# group (count)", "name".
+func lines(rows []Row) (lines []string) {
+	for _, r := range rows {
+		if r.Item == nil {
+			lines = append(lines, fmt.Sprintf("# %s (%d)", r.Group, r.Count))
+		} else {
+			lines = append(lines, r.Item.Name)
+		}
+	}
+	return lines
+}
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	b := New(Options{})
+	tagged := func(w host.Worker, tags ...string) host.Worker {
+		w.Tags = tags
+		return w
+	}
+	cat := running("cat")
+	cat.Command = []string{"make", "watch"}
+	b.put([]host.Worker{
+		tagged(running("ant"), "api"), tagged(ended("bee", 3, swarm.CauseExited), "web"), cat,
+		tagged(running("dog"), "api", "web"),
+	}, true)
+	s := b.Snapshot()
+	for name, c := range map[string]struct {
+		view View
+		want []string
+	}{
+		"plain":  {View{}, []string{"bee", "ant", "cat", "dog"}},
+		"name":   {View{Sort: SortName}, []string{"ant", "bee", "cat", "dog"}},
+		"filter": {View{Filter: "MAKE run"}, []string{"cat"}},
+		"state":  {View{Filter: "exited"}, []string{"bee"}},
+		"none":   {View{Filter: "nothing"}, nil},
+		"groups": {View{Group: GroupTag}, []string{"# web (2)", "bee", "dog", "# api (2)", "ant", "dog", "#  (1)", "cat"}},
+		"folded": {View{Group: GroupTag, Folded: map[string]bool{"web": true}}, []string{"# web (2)", "# api (2)", "ant", "dog", "#  (1)", "cat"}},
+		"teams":  {View{Group: GroupTeam}, []string{"#  (4)", "bee", "ant", "cat", "dog"}},
+	} {
+		if diff := cmp.Diff(c.want, lines(Rows(s, c.view))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	b.Measured(map[string]Figure{"id-cat": {CPU: 0.5, Memory: 1}, "id-ant": {CPU: 0.1, Memory: 9}})
+	if diff := cmp.Diff([]string{"cat", "ant", "bee", "dog"}, lines(Rows(b.Snapshot(), View{Sort: SortCPU}))); diff != "" {
+		t.Errorf("by CPU (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"ant", "cat", "bee", "dog"}, lines(Rows(b.Snapshot(), View{Sort: SortMemory}))); diff != "" {
+		t.Errorf("by memory (-want +got):\n%s", diff)
+	}
+}
+
+func TestFiguresKept(t *testing.T) {
+	t.Parallel()
+	b := New(Options{})
+	b.put([]host.Worker{running("a")}, true)
+	for i := range FiguresKept + 5 {
+		b.Measured(map[string]Figure{"id-a": {Memory: int64(i)}, "id-gone": {}})
+	}
+	i, _ := b.Snapshot().Find("id-a")
+	if len(i.Figures) != FiguresKept || i.Figures[0].Memory != 5 {
+		t.Errorf("%d figures from %d", len(i.Figures), i.Figures[0].Memory)
+	}
+	b.put(nil, true)
+	if len(b.figures) != 0 {
+		t.Errorf("figures of workers that are gone: %v", b.figures)
+	}
+}

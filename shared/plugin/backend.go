@@ -37,6 +37,7 @@ var (
 	_ swarm.Watcher       = (*Backend)(nil)
 	_ swarm.Completer     = (*Backend)(nil)
 	_ swarm.Lister        = (*Backend)(nil)
+	_ swarm.Measurer      = (*Backend)(nil)
 )
 
 // Spawn implements [swarm.Backend]. A plugin that is not local is not sent

@@ -94,6 +94,25 @@ func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.Sc
 	return results, nil
 }
 
+// Stats implements [swarm.Measurer], for any number of handles. The backend must have
+// [swarm.CapStats].
+func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
+	results := make([]swarm.StatsResult, 0, len(hs))
+	for part := range batches(hs) {
+		resp, err := b.rpc.Stats(ctx, &pb.StatsRequest{Handles: wire.Handles(part)})
+		if err != nil {
+			return nil, wire.FromStatus(ctx, err)
+		}
+		if got := len(resp.GetResults()); got != len(part) {
+			return nil, b.left(got, len(part))
+		}
+		for _, r := range resp.GetResults() {
+			results = append(results, wire.FromStatsResult(r))
+		}
+	}
+	return results, nil
+}
+
 // Kill implements [swarm.Backend].
 func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (result swarm.KillResult, err error) {
 	if gone := b.KillBatch(ctx, []KillItem{{h, o}}, func(_ int, r swarm.KillResult, e error) {

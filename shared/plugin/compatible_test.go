@@ -75,6 +75,11 @@ func useBackend(t *testing.T, b *plugin.Backend) {
 	must("ScreenBatch", err)
 	_, err = b.Attach(ctx, h, swarm.AttachOptions{})
 	must("Attach", err)
+	measured, err := b.Stats(ctx, []swarm.Handle{h})
+	must("Stats", err)
+	if measured[0].Err != nil || measured[0].Stats.Memory == nil {
+		t.Errorf("stats %+v", measured)
+	}
 	listed := 0
 	must("List", b.List(ctx, func(swarm.Listed) error { listed++; return nil }))
 	if listed != 1 {
@@ -196,6 +201,7 @@ func TestFutureCalls(t *testing.T) {
 		"Attach":   func() error { _, err := b.Attach(t.Context(), h, swarm.AttachOptions{}); return err },
 		"Complete": func() error { return b.Complete(t.Context(), h, "", swarm.KillOptions{}) },
 		"List":     func() error { return b.List(t.Context(), nil) },
+		"Stats":    func() error { _, err := b.Stats(t.Context(), []swarm.Handle{h}); return err },
 		"Sweep":    func() error { _, err := b.Sweep(t.Context(), nil, nil); return err },
 	} {
 		if err := call(); !errors.Is(err, swarm.ErrUnsupported) {

@@ -25,6 +25,7 @@ const (
 	CapWatch         Capability = "watch"          // [Watcher]
 	CapComplete      Capability = "complete"       // [Completer]
 	CapList          Capability = "list"           // [Lister]
+	CapStats         Capability = "stats"          // [Measurer]
 )
 
 // The capabilities that are fields of a [Spec]. They are announced by
@@ -58,6 +59,7 @@ var interfaces = []struct {
 	{CapWatch, has[Watcher]},
 	{CapComplete, has[Completer]},
 	{CapList, has[Lister]},
+	{CapStats, has[Measurer]},
 }
 
 func has[T any](plugin any) bool {

@@ -106,6 +106,8 @@ type Exit struct {
 	// Time is when the main process ended, or when the worker was ended between two
 	// starts of it.
 	Time time.Time
+	// Usage is what the worker used until then; nil if that is not known.
+	Usage *Usage `json:",omitempty"`
 }
 
 // Where tells a person where a worker is, and programs the parts of it.

@@ -19,6 +19,7 @@ var sdkKeeps = []string{
 	"batch-of-none",
 	"input-enter-after",
 	"screens-of-none",
+	"stats-of-none",
 	"input-of-an-unknown-kind",
 	"input-too-large",
 	"kill-cancelled",
@@ -39,7 +40,7 @@ func TestBuiltPlugin(t *testing.T) {
 	report := Check(t.Context(), e.binary(), CheckOptions{Parallel: 16})
 	for _, r := range report.Results {
 		local := strings.HasPrefix(r.Name, "tree-") || strings.HasPrefix(r.Name, "transcript-") || strings.HasPrefix(r.Name, "owner-") ||
-			r.Name == "spawn-no-such-directory" || r.Name == "signal-mode"
+			r.Name == "spawn-no-such-directory" || r.Name == "signal-mode" || r.Name == "stats-of-a-tree"
 		if want := map[bool]Outcome{true: Skipped, false: OK}[local]; r.Outcome != want {
 			t.Errorf("%s: %s, want %s: %s %q", r.Name, r.Outcome, want, r.Why, r.Problems)
 		}

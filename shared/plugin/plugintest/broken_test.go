@@ -47,6 +47,7 @@ type hooks struct {
 	check       func() error
 	talk        talkHooks
 	list        listHook
+	stats       statsHook
 }
 
 // in undoes the hook that takes the version away.
@@ -418,7 +419,7 @@ func ways() map[string]hooks {
 // allWays are those of ways and of everywhere else.
 func allWays() map[string]hooks {
 	all := ways()
-	for _, more := range []map[string]hooks{lifeWays(), talkWays(), listWays(), deadlineWays()} {
+	for _, more := range []map[string]hooks{lifeWays(), talkWays(), listWays(), statsWays(), deadlineWays()} {
 		maps.Copy(all, more)
 	}
 	return all

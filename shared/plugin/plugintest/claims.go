@@ -77,6 +77,11 @@ func (k *kit) claims(w *worker) []claim {
 		_, err := screens.ScreenBatch(ctx, []swarm.Handle{w.handle}, swarm.ScreenOptions{})
 		return err
 	})
+	measurer, ok := k.Backend.(swarm.Measurer)
+	add(ok, swarm.CapStats, func(ctx context.Context) error {
+		_, err := measurer.Stats(ctx, []swarm.Handle{w.handle})
+		return err
+	})
 	attacher, ok := k.Backend.(swarm.Attacher)
 	add(ok, swarm.CapAttach, func(ctx context.Context) error {
 		_, err := attacher.Attach(ctx, w.handle, swarm.AttachOptions{})

@@ -20,6 +20,19 @@ func crashLookCases() []testCase {
 			},
 		},
 		{
+			name: "crash-in-stats", built: true, needs: swarm.CapStats,
+			rule: "when the plugin dies in a Stats, another process of it measures, and the worker goes on running",
+			run: func(k *kit) {
+				w := k.ready(Sleep)
+				w.interrupted(func(ctx context.Context) error {
+					_, err := k.Backend.(swarm.Measurer).Stats(ctx, []swarm.Handle{w.handle})
+					return err
+				})
+				w.stats()
+				w.survives()
+			},
+		},
+		{
 			name: "crash-in-status", built: true,
 			rule: "when the plugin dies in a Status, another process of it answers, and the worker goes on running",
 			run: func(k *kit) {

@@ -152,6 +152,13 @@ func badHandleCases() []testCase {
 			_, err := b.(swarm.Screener).Screen(ctx, badHandle(), swarm.ScreenOptions{})
 			return err
 		}},
+		{"Stats", swarm.CapStats, func(ctx context.Context, b swarm.Backend) error {
+			results, err := b.(swarm.Measurer).Stats(ctx, []swarm.Handle{badHandle()})
+			if err == nil && len(results) == 1 {
+				err = results[0].Err
+			}
+			return err
+		}},
 		{"Attach", swarm.CapAttach, func(ctx context.Context, b swarm.Backend) error {
 			_, err := b.(swarm.Attacher).Attach(ctx, badHandle(), swarm.AttachOptions{})
 			return err

@@ -3,6 +3,7 @@ package plugintest
 import (
 	"context"
 	"errors"
+	"reflect"
 	"sync"
 	"time"
 
@@ -38,7 +39,7 @@ func killCases() []testCase {
 						k.broken("Kill of a killed worker: %+v", r)
 					}
 				}
-				if after := w.status(); *after.Exit != *before.Exit {
+				if after := w.status(); !reflect.DeepEqual(after.Exit, before.Exit) {
 					k.broken("the exit was %s, now it is %s", exitText(before.Exit), exitText(after.Exit))
 				}
 			},

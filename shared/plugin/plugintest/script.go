@@ -48,6 +48,11 @@ const (
 	// whose parent is gone; says the numbers of all, in one line, and runs. For
 	// local backends only.
 	Tree Script = "tree"
+	// Spend says "ready", has a child that computes for a while, says "spent" once that
+	// child has ended, and runs.
+	Spend Script = "spend"
+	// Hold has 64 MiB of memory, says "ready" and runs.
+	Hold Script = "hold"
 	// Missing stands for a command that does not exist.
 	Missing Script = "missing"
 )
@@ -81,6 +86,9 @@ var shell = map[Script]string{
 	Mixed: `i=1; while [ $i -le 100 ]; do echo "line $i"; echo "line $((i+1))" >&2; i=$((i+2)); done`,
 	Crash: `kill -SEGV $$`,
 	Lines: `i=1; while [ $i -le 1000 ]; do echo "line $i"; i=$((i+1)); done; printf last; exit 3`,
+	Spend: say + `say ready; (i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done); say spent; ` + forever,
+	// A fork shares the memory until its exec: that is over when it says "ready".
+	Hold:  say + `x=$(dd if=/dev/zero bs=1048576 count=64 2>/dev/null | tr '\000' x); sleep 3600 & sleep 1; say ready; wait $!`,
 	Say:   say + `say "$` + valueVar + `"; exec sleep 3600`,
 	// The one in a session of its own speaks for all: it is in that session then.
 	// macOS has no setsid, and no such child.

@@ -951,7 +951,9 @@ type Exit struct {
 	// One line in addition, or empty.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	// When the main process ended.
-	Time          *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=time,proto3" json:"time,omitempty"`
+	Time *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=time,proto3" json:"time,omitempty"`
+	// What the worker used until then, if known.
+	Usage         *Usage `protobuf:"bytes,6,opt,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1017,6 +1019,13 @@ func (x *Exit) GetReason() string {
 func (x *Exit) GetTime() *timestamppb.Timestamp {
 	if x != nil {
 		return x.Time
+	}
+	return nil
+}
+
+func (x *Exit) GetUsage() *Usage {
+	if x != nil {
+		return x.Usage
 	}
 	return nil
 }
@@ -3000,6 +3009,330 @@ func (x *ListResponse) GetStatus() *WorkerStatus {
 	return nil
 }
 
+// Usage is what a worker has used since its spawn: all its processes, those that have
+// ended, and all its restarts. A field that the backend can't know is not set.
+type Usage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The time on CPUs, all CPUs added.
+	CpuTime *durationpb.Duration `protobuf:"bytes,1,opt,name=cpu_time,json=cpuTime,proto3" json:"cpu_time,omitempty"`
+	// The largest amount of memory that it is known to have held at one moment, in bytes.
+	Peak *int64 `protobuf:"varint,2,opt,name=peak,proto3,oneof" json:"peak,omitempty"`
+	// Bytes that it caused to be read from storage.
+	Read *int64 `protobuf:"varint,3,opt,name=read,proto3,oneof" json:"read,omitempty"`
+	// Bytes that it caused to be written to storage.
+	Written       *int64 `protobuf:"varint,4,opt,name=written,proto3,oneof" json:"written,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Usage) Reset() {
+	*x = Usage{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Usage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Usage) ProtoMessage() {}
+
+func (x *Usage) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Usage.ProtoReflect.Descriptor instead.
+func (*Usage) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *Usage) GetCpuTime() *durationpb.Duration {
+	if x != nil {
+		return x.CpuTime
+	}
+	return nil
+}
+
+func (x *Usage) GetPeak() int64 {
+	if x != nil && x.Peak != nil {
+		return *x.Peak
+	}
+	return 0
+}
+
+func (x *Usage) GetRead() int64 {
+	if x != nil && x.Read != nil {
+		return *x.Read
+	}
+	return 0
+}
+
+func (x *Usage) GetWritten() int64 {
+	if x != nil && x.Written != nil {
+		return *x.Written
+	}
+	return 0
+}
+
+// StatsRequest asks what workers use.
+type StatsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The workers, at most 500.
+	Handles       []*Handle `protobuf:"bytes,1,rep,name=handles,proto3" json:"handles,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StatsRequest) Reset() {
+	*x = StatsRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StatsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StatsRequest) ProtoMessage() {}
+
+func (x *StatsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StatsRequest.ProtoReflect.Descriptor instead.
+func (*StatsRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *StatsRequest) GetHandles() []*Handle {
+	if x != nil {
+		return x.Handles
+	}
+	return nil
+}
+
+// StatsResponse says what workers use.
+type StatsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One result for each handle, in their order.
+	Results       []*StatsResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StatsResponse) Reset() {
+	*x = StatsResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StatsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StatsResponse) ProtoMessage() {}
+
+func (x *StatsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StatsResponse.ProtoReflect.Descriptor instead.
+func (*StatsResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *StatsResponse) GetResults() []*StatsResult {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+// StatsResult is the answer for one worker.
+type StatsResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What it uses; not set with an error.
+	Stats *WorkerStats `protobuf:"bytes,1,opt,name=stats,proto3" json:"stats,omitempty"`
+	// Why there are no figures.
+	Error         *Error `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StatsResult) Reset() {
+	*x = StatsResult{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StatsResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StatsResult) ProtoMessage() {}
+
+func (x *StatsResult) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StatsResult.ProtoReflect.Descriptor instead.
+func (*StatsResult) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *StatsResult) GetStats() *WorkerStats {
+	if x != nil {
+		return x.Stats
+	}
+	return nil
+}
+
+func (x *StatsResult) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+// WorkerStats are the figures of all processes of a worker at one moment. A field that
+// the backend can't know is not set.
+type WorkerStats struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When it was measured.
+	Time *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=time,proto3" json:"time,omitempty"`
+	// What it has used since its spawn.
+	Usage *Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
+	// The share of one CPU that it used just before; only of a backend that knows no
+	// usage.cpu_time.
+	CpuShare *float64 `protobuf:"fixed64,3,opt,name=cpu_share,json=cpuShare,proto3,oneof" json:"cpu_share,omitempty"`
+	// The memory that it holds, in bytes.
+	Memory *int64 `protobuf:"varint,4,opt,name=memory,proto3,oneof" json:"memory,omitempty"`
+	// How the memory was counted: "pss" counts shared pages in equal parts, "rss" once for
+	// each process. Readers keep kinds that they do not know; empty: not known.
+	MemoryKind string `protobuf:"bytes,5,opt,name=memory_kind,json=memoryKind,proto3" json:"memory_kind,omitempty"`
+	// How many processes it has.
+	Processes *int64 `protobuf:"varint,6,opt,name=processes,proto3,oneof" json:"processes,omitempty"`
+	// How many threads they have.
+	Threads       *int64 `protobuf:"varint,7,opt,name=threads,proto3,oneof" json:"threads,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkerStats) Reset() {
+	*x = WorkerStats{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkerStats) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkerStats) ProtoMessage() {}
+
+func (x *WorkerStats) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkerStats.ProtoReflect.Descriptor instead.
+func (*WorkerStats) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *WorkerStats) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+func (x *WorkerStats) GetUsage() *Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+func (x *WorkerStats) GetCpuShare() float64 {
+	if x != nil && x.CpuShare != nil {
+		return *x.CpuShare
+	}
+	return 0
+}
+
+func (x *WorkerStats) GetMemory() int64 {
+	if x != nil && x.Memory != nil {
+		return *x.Memory
+	}
+	return 0
+}
+
+func (x *WorkerStats) GetMemoryKind() string {
+	if x != nil {
+		return x.MemoryKind
+	}
+	return ""
+}
+
+func (x *WorkerStats) GetProcesses() int64 {
+	if x != nil && x.Processes != nil {
+		return *x.Processes
+	}
+	return 0
+}
+
+func (x *WorkerStats) GetThreads() int64 {
+	if x != nil && x.Threads != nil {
+		return *x.Threads
+	}
+	return 0
+}
+
 var File_swarm_plugin_v1_backend_proto protoreflect.FileDescriptor
 
 const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
@@ -3068,13 +3401,14 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\n" +
 	"Completion\x12\x18\n" +
 	"\asummary\x18\x01 \x01(\tR\asummary\x12.\n" +
-	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"\x90\x01\n" +
+	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"\xbe\x01\n" +
 	"\x04Exit\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\x03R\x04code\x12\x16\n" +
 	"\x06signal\x18\x02 \x01(\tR\x06signal\x12\x14\n" +
 	"\x05cause\x18\x03 \x01(\tR\x05cause\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x12.\n" +
-	"\x04time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"\xa2\x01\n" +
+	"\x04time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12,\n" +
+	"\x05usage\x18\x06 \x01(\v2\x16.swarm.plugin.v1.UsageR\x05usage\"\xa2\x01\n" +
 	"\x05Where\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
@@ -3198,7 +3532,39 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x04spec\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.SpawnRequestR\x04spec\x12/\n" +
 	"\x06handle\x18\x02 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x124\n" +
 	"\acreated\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x125\n" +
-	"\x06status\x18\x04 \x01(\v2\x1d.swarm.plugin.v1.WorkerStatusR\x06status*S\n" +
+	"\x06status\x18\x04 \x01(\v2\x1d.swarm.plugin.v1.WorkerStatusR\x06status\"\xac\x01\n" +
+	"\x05Usage\x124\n" +
+	"\bcpu_time\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\acpuTime\x12\x17\n" +
+	"\x04peak\x18\x02 \x01(\x03H\x00R\x04peak\x88\x01\x01\x12\x17\n" +
+	"\x04read\x18\x03 \x01(\x03H\x01R\x04read\x88\x01\x01\x12\x1d\n" +
+	"\awritten\x18\x04 \x01(\x03H\x02R\awritten\x88\x01\x01B\a\n" +
+	"\x05_peakB\a\n" +
+	"\x05_readB\n" +
+	"\n" +
+	"\b_written\"A\n" +
+	"\fStatsRequest\x121\n" +
+	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\"G\n" +
+	"\rStatsResponse\x126\n" +
+	"\aresults\x18\x01 \x03(\v2\x1c.swarm.plugin.v1.StatsResultR\aresults\"o\n" +
+	"\vStatsResult\x122\n" +
+	"\x05stats\x18\x01 \x01(\v2\x1c.swarm.plugin.v1.WorkerStatsR\x05stats\x12,\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.swarm.plugin.v1.ErrorR\x05error\"\xc0\x02\n" +
+	"\vWorkerStats\x12.\n" +
+	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12,\n" +
+	"\x05usage\x18\x02 \x01(\v2\x16.swarm.plugin.v1.UsageR\x05usage\x12 \n" +
+	"\tcpu_share\x18\x03 \x01(\x01H\x00R\bcpuShare\x88\x01\x01\x12\x1b\n" +
+	"\x06memory\x18\x04 \x01(\x03H\x01R\x06memory\x88\x01\x01\x12\x1f\n" +
+	"\vmemory_kind\x18\x05 \x01(\tR\n" +
+	"memoryKind\x12!\n" +
+	"\tprocesses\x18\x06 \x01(\x03H\x02R\tprocesses\x88\x01\x01\x12\x1d\n" +
+	"\athreads\x18\a \x01(\x03H\x03R\athreads\x88\x01\x01B\f\n" +
+	"\n" +
+	"_cpu_shareB\t\n" +
+	"\a_memoryB\f\n" +
+	"\n" +
+	"_processesB\n" +
+	"\n" +
+	"\b_threads*S\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSTATE_RUNNING\x10\x01\x12\x10\n" +
@@ -3212,7 +3578,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x16INPUT_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14INPUT_KIND_INTERRUPT\x10\x01\x12\x12\n" +
 	"\x0eINPUT_KIND_EOF\x10\x02\x12\x13\n" +
-	"\x0fINPUT_KIND_KEYS\x10\x032\x98\b\n" +
+	"\x0fINPUT_KIND_KEYS\x10\x032\xe0\b\n" +
 	"\aBackend\x12F\n" +
 	"\x05Spawn\x12\x1d.swarm.plugin.v1.SpawnRequest\x1a\x1e.swarm.plugin.v1.SpawnResponse\x12I\n" +
 	"\x06Status\x12\x1e.swarm.plugin.v1.StatusRequest\x1a\x1f.swarm.plugin.v1.StatusResponse\x12E\n" +
@@ -3227,7 +3593,8 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x06Attach\x12\x1e.swarm.plugin.v1.AttachRequest\x1a\x1f.swarm.plugin.v1.AttachResponse\x12H\n" +
 	"\x05Watch\x12\x1d.swarm.plugin.v1.WatchRequest\x1a\x1e.swarm.plugin.v1.WatchResponse0\x01\x12O\n" +
 	"\bComplete\x12 .swarm.plugin.v1.CompleteRequest\x1a!.swarm.plugin.v1.CompleteResponse\x12E\n" +
-	"\x04List\x12\x1c.swarm.plugin.v1.ListRequest\x1a\x1d.swarm.plugin.v1.ListResponse0\x01B6Z4github.com/swarmhost/swarm/shared/plugin/internal/pbb\x06proto3"
+	"\x04List\x12\x1c.swarm.plugin.v1.ListRequest\x1a\x1d.swarm.plugin.v1.ListResponse0\x01\x12F\n" +
+	"\x05Stats\x12\x1d.swarm.plugin.v1.StatsRequest\x1a\x1e.swarm.plugin.v1.StatsResponseB6Z4github.com/swarmhost/swarm/shared/plugin/internal/pbb\x06proto3"
 
 var (
 	file_swarm_plugin_v1_backend_proto_rawDescOnce sync.Once
@@ -3242,7 +3609,7 @@ func file_swarm_plugin_v1_backend_proto_rawDescGZIP() []byte {
 }
 
 var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
+var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
 var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(State)(0),                    // 0: swarm.plugin.v1.State
 	(KillMode)(0),                 // 1: swarm.plugin.v1.KillMode
@@ -3291,109 +3658,124 @@ var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(*CompleteResponse)(nil),      // 44: swarm.plugin.v1.CompleteResponse
 	(*ListRequest)(nil),           // 45: swarm.plugin.v1.ListRequest
 	(*ListResponse)(nil),          // 46: swarm.plugin.v1.ListResponse
-	nil,                           // 47: swarm.plugin.v1.SpawnRequest.OptionsEntry
-	nil,                           // 48: swarm.plugin.v1.Where.PartsEntry
-	nil,                           // 49: swarm.plugin.v1.FindRequest.OptionsEntry
-	(*durationpb.Duration)(nil),   // 50: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 51: google.protobuf.Timestamp
-	(*Error)(nil),                 // 52: swarm.plugin.v1.Error
+	(*Usage)(nil),                 // 47: swarm.plugin.v1.Usage
+	(*StatsRequest)(nil),          // 48: swarm.plugin.v1.StatsRequest
+	(*StatsResponse)(nil),         // 49: swarm.plugin.v1.StatsResponse
+	(*StatsResult)(nil),           // 50: swarm.plugin.v1.StatsResult
+	(*WorkerStats)(nil),           // 51: swarm.plugin.v1.WorkerStats
+	nil,                           // 52: swarm.plugin.v1.SpawnRequest.OptionsEntry
+	nil,                           // 53: swarm.plugin.v1.Where.PartsEntry
+	nil,                           // 54: swarm.plugin.v1.FindRequest.OptionsEntry
+	(*durationpb.Duration)(nil),   // 55: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 56: google.protobuf.Timestamp
+	(*Error)(nil),                 // 57: swarm.plugin.v1.Error
 }
 var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
-	47, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
+	52, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
 	18, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
 	7,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
 	5,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
 	6,  // 4: swarm.plugin.v1.SpawnRequest.owner:type_name -> swarm.plugin.v1.Owner
-	50, // 5: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
-	50, // 6: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
-	50, // 7: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
+	55, // 5: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
+	55, // 6: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
+	55, // 7: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
 	3,  // 8: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
 	0,  // 9: swarm.plugin.v1.WorkerStatus.state:type_name -> swarm.plugin.v1.State
-	51, // 10: swarm.plugin.v1.WorkerStatus.started:type_name -> google.protobuf.Timestamp
+	56, // 10: swarm.plugin.v1.WorkerStatus.started:type_name -> google.protobuf.Timestamp
 	12, // 11: swarm.plugin.v1.WorkerStatus.exit:type_name -> swarm.plugin.v1.Exit
 	13, // 12: swarm.plugin.v1.WorkerStatus.where:type_name -> swarm.plugin.v1.Where
 	14, // 13: swarm.plugin.v1.WorkerStatus.survivors:type_name -> swarm.plugin.v1.Process
 	10, // 14: swarm.plugin.v1.WorkerStatus.last_restarts:type_name -> swarm.plugin.v1.Restarted
 	11, // 15: swarm.plugin.v1.WorkerStatus.completion:type_name -> swarm.plugin.v1.Completion
-	51, // 16: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
-	51, // 17: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
-	51, // 18: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
-	48, // 19: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
-	3,  // 20: swarm.plugin.v1.StatusRequest.handles:type_name -> swarm.plugin.v1.Handle
-	17, // 21: swarm.plugin.v1.StatusResponse.results:type_name -> swarm.plugin.v1.StatusResult
-	9,  // 22: swarm.plugin.v1.StatusResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	52, // 23: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
-	50, // 24: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
-	1,  // 25: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
-	20, // 26: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
-	3,  // 27: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
-	18, // 28: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
-	22, // 29: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
-	52, // 30: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
-	9,  // 31: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	14, // 32: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
-	3,  // 33: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	51, // 34: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
-	25, // 35: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
-	51, // 36: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
-	49, // 37: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
-	7,  // 38: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
-	3,  // 39: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 40: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
-	3,  // 41: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
-	3,  // 42: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	2,  // 43: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
-	50, // 44: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
-	3,  // 45: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
-	1,  // 46: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
-	3,  // 47: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 48: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
-	38, // 49: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
-	35, // 50: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
-	52, // 51: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
-	3,  // 52: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 53: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
-	9,  // 54: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	52, // 55: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
-	3,  // 56: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
-	18, // 57: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
-	4,  // 58: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	3,  // 59: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
-	51, // 60: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
-	9,  // 61: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	4,  // 62: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
-	15, // 63: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
-	19, // 64: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
-	23, // 65: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
-	26, // 66: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
-	28, // 67: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
-	30, // 68: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
-	32, // 69: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
-	34, // 70: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
-	36, // 71: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
-	39, // 72: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
-	41, // 73: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
-	43, // 74: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
-	45, // 75: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
-	8,  // 76: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
-	16, // 77: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
-	21, // 78: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
-	24, // 79: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
-	27, // 80: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
-	29, // 81: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
-	31, // 82: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
-	33, // 83: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
-	35, // 84: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
-	37, // 85: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
-	40, // 86: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
-	42, // 87: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
-	44, // 88: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
-	46, // 89: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
-	76, // [76:90] is the sub-list for method output_type
-	62, // [62:76] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	56, // 16: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
+	56, // 17: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
+	56, // 18: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
+	47, // 19: swarm.plugin.v1.Exit.usage:type_name -> swarm.plugin.v1.Usage
+	53, // 20: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
+	3,  // 21: swarm.plugin.v1.StatusRequest.handles:type_name -> swarm.plugin.v1.Handle
+	17, // 22: swarm.plugin.v1.StatusResponse.results:type_name -> swarm.plugin.v1.StatusResult
+	9,  // 23: swarm.plugin.v1.StatusResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	57, // 24: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
+	55, // 25: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
+	1,  // 26: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
+	20, // 27: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
+	3,  // 28: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
+	18, // 29: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
+	22, // 30: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
+	57, // 31: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
+	9,  // 32: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	14, // 33: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
+	3,  // 34: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	56, // 35: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
+	25, // 36: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
+	56, // 37: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
+	54, // 38: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
+	7,  // 39: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
+	3,  // 40: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 41: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
+	3,  // 42: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
+	3,  // 43: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	2,  // 44: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
+	55, // 45: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
+	3,  // 46: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
+	1,  // 47: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
+	3,  // 48: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 49: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
+	38, // 50: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
+	35, // 51: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
+	57, // 52: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
+	3,  // 53: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 54: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
+	9,  // 55: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	57, // 56: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
+	3,  // 57: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
+	18, // 58: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
+	4,  // 59: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
+	3,  // 60: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
+	56, // 61: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
+	9,  // 62: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	55, // 63: swarm.plugin.v1.Usage.cpu_time:type_name -> google.protobuf.Duration
+	3,  // 64: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
+	50, // 65: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
+	51, // 66: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
+	57, // 67: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
+	56, // 68: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
+	47, // 69: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
+	4,  // 70: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
+	15, // 71: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
+	19, // 72: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
+	23, // 73: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
+	26, // 74: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
+	28, // 75: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
+	30, // 76: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
+	32, // 77: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
+	34, // 78: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
+	36, // 79: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
+	39, // 80: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
+	41, // 81: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
+	43, // 82: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
+	45, // 83: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
+	48, // 84: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
+	8,  // 85: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
+	16, // 86: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
+	21, // 87: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
+	24, // 88: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
+	27, // 89: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
+	29, // 90: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
+	31, // 91: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
+	33, // 92: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
+	35, // 93: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
+	37, // 94: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
+	40, // 95: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
+	42, // 96: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
+	44, // 97: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
+	46, // 98: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
+	49, // 99: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
+	85, // [85:100] is the sub-list for method output_type
+	70, // [70:85] is the sub-list for method input_type
+	70, // [70:70] is the sub-list for extension type_name
+	70, // [70:70] is the sub-list for extension extendee
+	0,  // [0:70] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_backend_proto_init() }
@@ -3403,13 +3785,15 @@ func file_swarm_plugin_v1_backend_proto_init() {
 	}
 	file_swarm_plugin_v1_plugin_proto_init()
 	file_swarm_plugin_v1_backend_proto_msgTypes[20].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[44].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[48].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_backend_proto_rawDesc), len(file_swarm_plugin_v1_backend_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   47,
+			NumMessages:   52,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

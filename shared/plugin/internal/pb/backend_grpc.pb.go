@@ -33,6 +33,7 @@ const (
 	Backend_Watch_FullMethodName    = "/swarm.plugin.v1.Backend/Watch"
 	Backend_Complete_FullMethodName = "/swarm.plugin.v1.Backend/Complete"
 	Backend_List_FullMethodName     = "/swarm.plugin.v1.Backend/List"
+	Backend_Stats_FullMethodName    = "/swarm.plugin.v1.Backend/Stats"
 )
 
 // BackendClient is the client API for Backend service.
@@ -87,6 +88,9 @@ type BackendClient interface {
 	// What is no worker of this backend, and what can't be read, is left out. It
 	// changes nothing. Capability "list".
 	List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ListResponse], error)
+	// Stats measures what running workers use, and changes nothing. A worker that does
+	// not run is NOT_FOUND. Capability "stats".
+	Stats(ctx context.Context, in *StatsRequest, opts ...grpc.CallOption) (*StatsResponse, error)
 }
 
 type backendClient struct {
@@ -276,6 +280,16 @@ func (c *backendClient) List(ctx context.Context, in *ListRequest, opts ...grpc.
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Backend_ListClient = grpc.ServerStreamingClient[ListResponse]
 
+func (c *backendClient) Stats(ctx context.Context, in *StatsRequest, opts ...grpc.CallOption) (*StatsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(StatsResponse)
+	err := c.cc.Invoke(ctx, Backend_Stats_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // BackendServer is the server API for Backend service.
 // All implementations must embed UnimplementedBackendServer
 // for forward compatibility.
@@ -328,6 +342,9 @@ type BackendServer interface {
 	// What is no worker of this backend, and what can't be read, is left out. It
 	// changes nothing. Capability "list".
 	List(*ListRequest, grpc.ServerStreamingServer[ListResponse]) error
+	// Stats measures what running workers use, and changes nothing. A worker that does
+	// not run is NOT_FOUND. Capability "stats".
+	Stats(context.Context, *StatsRequest) (*StatsResponse, error)
 	mustEmbedUnimplementedBackendServer()
 }
 
@@ -379,6 +396,9 @@ func (UnimplementedBackendServer) Complete(context.Context, *CompleteRequest) (*
 }
 func (UnimplementedBackendServer) List(*ListRequest, grpc.ServerStreamingServer[ListResponse]) error {
 	return status.Error(codes.Unimplemented, "method List not implemented")
+}
+func (UnimplementedBackendServer) Stats(context.Context, *StatsRequest) (*StatsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Stats not implemented")
 }
 func (UnimplementedBackendServer) mustEmbedUnimplementedBackendServer() {}
 func (UnimplementedBackendServer) testEmbeddedByValue()                 {}
@@ -614,6 +634,24 @@ func _Backend_List_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Backend_ListServer = grpc.ServerStreamingServer[ListResponse]
 
+func _Backend_Stats_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(StatsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BackendServer).Stats(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Backend_Stats_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BackendServer).Stats(ctx, req.(*StatsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Backend_ServiceDesc is the grpc.ServiceDesc for Backend service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -656,6 +694,10 @@ var Backend_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Complete",
 			Handler:    _Backend_Complete_Handler,
+		},
+		{
+			MethodName: "Stats",
+			Handler:    _Backend_Stats_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -64,6 +64,27 @@ func (b backendServer) Screens(ctx context.Context, req *pb.ScreensRequest) (*pb
 	})
 }
 
+func (b backendServer) Stats(ctx context.Context, req *pb.StatsRequest) (*pb.StatsResponse, error) {
+	return call(ctx, b.s, "Stats", func(ctx context.Context, measurer swarm.Measurer) (*pb.StatsResponse, error) {
+		hs := wire.FromHandles(req.GetHandles())
+		if err := checkBatch(len(hs)); err != nil {
+			return nil, err
+		}
+		results, err := measurer.Stats(ctx, hs)
+		if err == nil && len(results) != len(hs) {
+			err = fmt.Errorf("plugin '%s' answered for %d of %d workers", b.s.plugin.Name, len(results), len(hs))
+		}
+		if err != nil {
+			return nil, err
+		}
+		resp := &pb.StatsResponse{Results: make([]*pb.StatsResult, len(results))}
+		for i, r := range results {
+			resp.Results[i] = wire.StatsResult(r)
+		}
+		return resp, nil
+	})
+}
+
 func (b backendServer) Attach(ctx context.Context, req *pb.AttachRequest) (*pb.AttachResponse, error) {
 	return call(ctx, b.s, "Attach", func(ctx context.Context, attacher swarm.Attacher) (*pb.AttachResponse, error) {
 		h, o := wire.FromAttachRequest(req)

@@ -84,6 +84,7 @@ func exit(e *swarm.Exit) *pb.Exit {
 		Cause:  text(string(e.Cause)),
 		Reason: text(e.Reason),
 		Time:   moment(e.Time),
+		Usage:  usage(e.Usage),
 	}
 }
 
@@ -94,6 +95,7 @@ func fromExit(e *pb.Exit) *swarm.Exit {
 		Cause:  swarm.Cause(Line(e.GetCause())),
 		Reason: Line(e.GetReason()),
 		Time:   fromMoment(e.GetTime()),
+		Usage:  fromUsage(e.GetUsage()),
 	}
 }
 

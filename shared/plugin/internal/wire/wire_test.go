@@ -61,6 +61,8 @@ func fill(v reflect.Value, n *int) {
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(*n))
+	case reflect.Float64:
+		v.SetFloat(float64(*n) / 2)
 	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
 		v.SetUint(uint64(*n % 256))
 	default:
@@ -99,6 +101,7 @@ func TestValuesCross(t *testing.T) {
 	crosses(t, KillResult, FromKillResult)
 	crosses(t, Output, FromOutput)
 	crosses(t, Screen, FromScreen)
+	crosses(t, Stats, FromStats)
 	crosses(t, Attachment, FromAttachment)
 	crosses(t,
 		func(in swarm.Input) *pb.InputRequest { r, _ := InputRequest(swarm.Handle{}, in); return r },
@@ -260,6 +263,8 @@ func FuzzConversions(f *testing.F) {
 		again(t, data, Output, FromOutput)
 		again(t, data, Screen, FromScreen)
 		again(t, data, ScreenResult, FromScreenResult)
+		again(t, data, Stats, FromStats)
+		again(t, data, StatsResult, FromStatsResult)
 		again(t, data, Attachment, FromAttachment)
 		again(t, data, WorkspaceSpec, FromWorkspaceSpec)
 		again(t, data, WorkspaceRef, FromWorkspaceRef)

@@ -29,6 +29,7 @@ var (
 	_ swarm.Watcher       = (*Backend)(nil)
 	_ swarm.Completer     = (*Backend)(nil)
 	_ swarm.Lister        = (*Backend)(nil)
+	_ swarm.Measurer      = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
 )
 

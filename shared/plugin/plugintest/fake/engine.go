@@ -41,7 +41,8 @@ type worker struct {
 	started    time.Time
 	last       swarm.Exit // of the main process before, between two starts
 	restarts   []swarm.Restarted
-	kills      int // how many are under way
+	spent      time.Duration // CPU time
+	kills      int           // how many are under way
 	completion *swarm.Completion
 	owned      bool        // the owner has ended
 	exit       *swarm.Exit // nil while it runs

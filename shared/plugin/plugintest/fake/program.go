@@ -22,6 +22,8 @@ import (
 //	crash            ends by SIGSEGV
 //	lines            writes "line 1" to "line 1000" and "last", ends with code 3
 //	mixed            writes "line 1" to "line 100", ends with code 0
+//	spend            as sleep, uses 200 ms of CPU time, says "spent"
+//	hold             as sleep, and holds 64 MiB
 //	page             as sleep, then writes "line 1" to "line 100"
 var programs = map[string]func(*worker){
 	"sleep":     func(w *worker) { w.print("ready") },
@@ -45,6 +47,12 @@ var programs = map[string]func(*worker){
 	"mixed": func(w *worker) {
 		w.count(100)
 		w.end(swarm.Exit{Cause: swarm.CauseExited})
+	},
+	"hold": func(w *worker) { w.print("ready") },
+	"spend": func(w *worker) {
+		w.print("ready")
+		w.spend(200 * time.Millisecond)
+		w.print("spent")
 	},
 	"page": func(w *worker) {
 		w.print("ready")

@@ -33,6 +33,7 @@ var (
 	_ swarm.Attacher      = (*Backend)(nil)
 	_ swarm.Watcher       = (*Backend)(nil)
 	_ swarm.Completer     = (*Backend)(nil)
+	_ swarm.Measurer      = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
 )
 

@@ -3,6 +3,7 @@ package proc
 import (
 	"errors"
 	"os"
+	"time"
 )
 
 // Process is one process as it was when it was read.
@@ -18,6 +19,11 @@ type Process struct {
 	State byte
 	// Threads is how many threads it had, 0 if that is not known.
 	Threads int
+	// CPU is the time that it has spent on CPUs, Reaped that of its ended children which it
+	// waited for, and of theirs; in steps of 10 ms. Resident is how much memory it had, in
+	// bytes. They are 0 if that is not known.
+	CPU, Reaped time.Duration
+	Resident    int64
 	// Ended says that none of its threads runs any more; only its parent has not reaped it.
 	Ended bool
 }
@@ -73,6 +79,8 @@ type walk struct {
 	skip func(Process) (bool, error)
 	tree []Process
 	err  error
+	// ended says to keep processes that have ended and were not reaped.
+	ended bool
 }
 
 func (w *walk) below(parent Process) {
@@ -115,7 +123,7 @@ func (w *walk) add(children []Process, same bool) {
 		if skip || err != nil {
 			continue
 		}
-		if !p.Ended {
+		if !p.Ended || w.ended {
 			w.tree = append(w.tree, p)
 		}
 		w.below(p)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -78,16 +79,28 @@ func parseStat(line []byte) (Process, bool) {
 			p.Session = number(text)
 		case 7:
 			p.Terminal = number(text) != 0
+		case 14, 15:
+			p.CPU += ticks(number(text))
+		case 16, 17:
+			p.Reaped += ticks(number(text))
 		case 20:
 			p.Threads = number(text)
 		case 22:
 			var err error
 			p.Start, err = strconv.ParseUint(string(text), 10, 64)
-			return p, ok && err == nil
+			ok = ok && err == nil
+		case 24:
+			p.Resident = int64(number(text)) * pageSize
+			return p, ok
 		}
 	}
 	return Process{}, false
 }
+
+// ticks is a time in the unit of /proc, which is the same on every machine that Go knows.
+func ticks(n int) time.Duration { return time.Duration(n) * (time.Second / 100) }
+
+var pageSize = int64(os.Getpagesize())
 
 // readSome fills buf from a file of /proc. Unlike package os it leaves no garbage:
 // a shim reads many of them, and its heap is to stay small.

@@ -24,6 +24,7 @@ var (
 	_ swarm.Signaller     = Kept{}
 	_ swarm.Watcher       = Kept{}
 	_ swarm.Completer     = Kept{}
+	_ swarm.Measurer      = Kept{}
 	_ swarm.Announcer     = Kept{}
 )
 

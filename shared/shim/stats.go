@@ -1,0 +1,110 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Stats measures what workers use, see [swarm.Measurer]. It reads /proc and asks no shim.
+func (k Kept) Stats(ctx context.Context, raws []swarm.Handle) ([]swarm.StatsResult, error) {
+	results := make([]swarm.StatsResult, len(raws))
+	next := make(chan int, len(raws))
+	for i := range raws {
+		next <- i
+	}
+	close(next)
+	var looking sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(raws)) {
+		looking.Go(func() {
+			for i := range next {
+				if ctx.Err() == nil {
+					results[i].Stats, results[i].Err = k.stats(raws[i])
+				}
+			}
+		})
+	}
+	looking.Wait()
+	return results, ctx.Err()
+}
+
+func (k Kept) stats(raw swarm.Handle) (swarm.Stats, error) {
+	w, err := k.Read(raw)
+	if err != nil {
+		return swarm.Stats{}, err
+	}
+	return Stats(w.Dir, w.ID)
+}
+
+// Stats measures what a worker uses, see [swarm.Measurer]. The shim itself, and what runs
+// below shims of other workers, does not count.
+func Stats(dir, id string) (swarm.Stats, error) {
+	st, err := readFacts(dir, id)
+	switch {
+	case errors.Is(err, errNoFacts):
+		return swarm.Stats{}, fmt.Errorf("%w: %w", swarm.ErrNotFound, err)
+	case err != nil:
+		return swarm.Stats{}, err
+	case st.State == rundir.StateEnded || !keeps(dir, st):
+		return swarm.Stats{}, notRunning(dir, st)
+	}
+	now := time.Now()
+	f, err := proc.Measure(st.Shim, func(p proc.Process) (bool, error) { return isForeign(p, st) })
+	switch {
+	case errors.Is(err, proc.ErrGone):
+		return swarm.Stats{}, notRunning(dir, st)
+	case err != nil:
+		return swarm.Stats{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
+	}
+	return statsOf(f, now), nil
+}
+
+// notRunning returns the error for a worker without processes that can be measured.
+func notRunning(dir string, st rundir.Status) error {
+	if st.State != rundir.StateEnded && listens(dir) {
+		return fmt.Errorf("%w: its processes can't be seen from here", swarm.ErrUnavailable)
+	}
+	return fmt.Errorf("%w: the worker does not run", swarm.ErrNotFound)
+}
+
+func statsOf(f proc.Figures, now time.Time) swarm.Stats {
+	s := swarm.Stats{
+		Time:      now,
+		Usage:     swarm.Usage{CPUTime: f.CPU, Peak: f.Peak, Read: f.Read, Written: f.Written},
+		Memory:    f.Memory,
+		Processes: &f.Processes,
+		Threads:   f.Threads,
+	}
+	switch {
+	case f.Memory == nil:
+		return s
+	case f.PSS:
+		s.MemoryKind = swarm.MemoryPSS
+	default:
+		s.MemoryKind = swarm.MemoryRSS
+	}
+	if f.Peak != nil {
+		s.Peak = new(max(*f.Peak, *f.Memory))
+	}
+	return s
+}
+
+// isForeign reports whether a process below a worker's shim is not the worker's, with all
+// below it, as the shim itself decides.
+func isForeign(p proc.Process, st rundir.Status) (bool, error) {
+	if p.Identity == st.Main {
+		return false, nil
+	}
+	mark, marked, err := proc.LookupEnv(p.PID, swarm.EnvShim)
+	if !marked || err != nil {
+		return false, err
+	}
+	return mark == "tmux" && p.Name == "tmux: server" || rundir.IsHelper(mark, p.PID) || rundir.IsShim(p.Identity), nil
+}

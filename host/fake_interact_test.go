@@ -16,6 +16,7 @@ type interactions struct {
 	// onInput and onScreen take the place of what the fake does.
 	onInput  func(fakeWorker, swarm.Input) (swarm.InputResult, error)
 	onScreen func(fakeWorker, swarm.ScreenOptions) (swarm.Screen, error)
+	onStats  func(fakeWorker) swarm.Stats
 	onOutput func(context.Context, fakeWorker, swarm.OutputOptions, func(swarm.Output) error) error
 }
 

@@ -88,8 +88,8 @@ var shell = map[Script]string{
 	Lines: `i=1; while [ $i -le 1000 ]; do echo "line $i"; i=$((i+1)); done; printf last; exit 3`,
 	Spend: say + `say ready; (i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done); say spent; ` + forever,
 	// A fork shares the memory until its exec: that is over when it says "ready".
-	Hold:  say + `x=$(dd if=/dev/zero bs=1048576 count=64 2>/dev/null | tr '\000' x); sleep 3600 & sleep 1; say ready; wait $!`,
-	Say:   say + `say "$` + valueVar + `"; exec sleep 3600`,
+	Hold: say + `x=$(dd if=/dev/zero bs=1048576 count=64 2>/dev/null | tr '\000' x); sleep 3600 & sleep 1; say ready; wait $!`,
+	Say:  say + `say "$` + valueVar + `"; exec sleep 3600`,
 	// The one in a session of its own speaks for all: it is in that session then.
 	// macOS has no setsid, and no such child.
 	Tree: say + `sleep 3600 & a=$!; c=$(sleep 3600 >/dev/null 2>&1 & echo $!); ` +

@@ -1,0 +1,18 @@
+package host
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func (b *fakeBackend) Stats(_ context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
+	results := make([]swarm.StatsResult, len(hs))
+	for i, h := range hs {
+		w, err := b.living(h)
+		if results[i].Err = err; err == nil && b.onStats != nil {
+			results[i].Stats = b.onStats(w)
+		}
+	}
+	return results, nil
+}

@@ -1,0 +1,180 @@
+package stats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// pause is the time between the two looks of [Meter.Once]: CPU time is counted in steps of
+// 10 ms.
+const pause = 200 * time.Millisecond
+
+// Options are what a [Meter] needs.
+type Options struct {
+	Plugins *backend.Plugins
+	// Find returns the records of the selected workers.
+	Find func(context.Context, worker.Selection) ([]registry.Record, []string, error)
+	// Observe asks backends how workers are.
+	Observe func(context.Context, []registry.Record) []worker.Worker
+}
+
+// Meter measures workers again and again: it remembers the previous look, which the share
+// of a CPU is computed from. Its methods may be called at the same time.
+type Meter struct {
+	Options
+	mu sync.Mutex
+	// previous are the CPU times of the last look, by the worker's id.
+	previous map[string]sample
+}
+
+// sample is the CPU time of a worker at one moment.
+type sample struct {
+	at  time.Time
+	cpu time.Duration
+}
+
+// New returns a meter.
+func New(o Options) *Meter { return &Meter{Options: o, previous: make(map[string]sample)} }
+
+// Look measures the selected workers once, with one call to each backend. A selection
+// without names, All and Tag means all. Workers that do not run are returned with what
+// they used in all. Warnings name records that can't be read.
+func (m *Meter) Look(ctx context.Context, sel worker.Selection) (figures []Figures, warnings []string, err error) {
+	recs, warnings, err := m.Find(ctx, sel)
+	if err != nil {
+		return nil, warnings, err
+	}
+	figures = m.measure(ctx, recs)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := make(map[string]sample, len(figures))
+	for i := range figures {
+		m.share(&figures[i], now)
+	}
+	m.previous = now
+	return ended(figures), warnings, ctx.Err()
+}
+
+// Once measures the selected workers twice, a moment apart, for the share of a CPU that
+// they use. It is for a meter that is not used again.
+func (m *Meter) Once(ctx context.Context, sel worker.Selection) (figures []Figures, warnings []string, err error) {
+	figures, warnings, err = m.Look(ctx, sel)
+	m.mu.Lock()
+	again := len(m.previous) > 0
+	m.mu.Unlock()
+	if err != nil || !again {
+		return figures, warnings, err
+	}
+	wait := time.NewTimer(pause)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-ctx.Done():
+		return nil, warnings, ctx.Err()
+	}
+	return m.Look(ctx, sel)
+}
+
+// share fills in the share of a CPU, and remembers the CPU time.
+func (m *Meter) share(f *Figures, now map[string]sample) {
+	if f.Stats == nil {
+		return
+	}
+	f.CPU = f.Stats.CPUShare
+	if f.Stats.CPUTime == nil {
+		return
+	}
+	s := sample{f.Stats.Time, *f.Stats.CPUTime}
+	now[f.Worker.ID] = s
+	before, ok := m.previous[f.Worker.ID]
+	if took := s.at.Sub(before.at); ok && took > 0 && f.CPU == nil {
+		// The time of a process that ends during a look may be missing from that look.
+		f.CPU = new(max(0, float64(s.cpu-before.cpu)/float64(took)))
+	}
+}
+
+// measure asks the backends of the workers that run, all at the same time.
+func (m *Meter) measure(ctx context.Context, recs []registry.Record) []Figures {
+	figures := make([]Figures, len(recs))
+	for i, r := range recs {
+		figures[i].Worker = worker.Of(r)
+		if r.State == registry.Starting {
+			figures[i].Worker.Status = worker.StatusStarting
+		}
+	}
+	backend.Each(m.Plugins.Groups(recs, registry.Record.IsRunning), func(g *backend.Group) {
+		for i, r := range m.ask(ctx, g) {
+			f := &figures[g.At[i]]
+			if f.Err = r.Err; r.Err == nil {
+				f.Stats, f.Worker.Status = &r.Stats, worker.StatusRunning
+			}
+		}
+	})
+	m.observe(ctx, recs, figures)
+	return figures
+}
+
+// observe asks how the workers are that have no figures: they may have ended.
+func (m *Meter) observe(ctx context.Context, recs []registry.Record, figures []Figures) {
+	var at []int
+	var silent []registry.Record
+	for i, f := range figures {
+		if f.Err != nil {
+			at, silent = append(at, i), append(silent, recs[i])
+		}
+	}
+	if len(silent) == 0 || ctx.Err() != nil {
+		return
+	}
+	for i, w := range m.Observe(ctx, silent) {
+		f := &figures[at[i]]
+		if f.Worker = w; w.Status != worker.StatusRunning && errors.Is(f.Err, swarm.ErrNotFound) {
+			f.Err = nil
+		}
+	}
+}
+
+// ask asks a backend for the figures of its workers. A backend that can't be asked is the
+// error of each of them.
+func (m *Meter) ask(ctx context.Context, g *backend.Group) []swarm.StatsResult {
+	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
+	defer cancel()
+	var results []swarm.StatsResult
+	err := g.Err
+	if err == nil {
+		err = m.Plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) (err error) {
+			if !p.Has(swarm.CapStats) {
+				return worker.Unsupported(g.Name, swarm.CapStats, "")
+			}
+			results, err = p.Backend.Stats(ctx, g.Handles())
+			return err
+		})
+	}
+	if err == nil {
+		return results
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, g.Name, backend.StatusLimit)
+	}
+	results = make([]swarm.StatsResult, len(g.Recs))
+	for i := range results {
+		results[i].Err = err
+	}
+	return results
+}
+
+// ended leaves out workers whose record goes with their end.
+func ended(figures []Figures) []Figures {
+	return slices.DeleteFunc(figures, func(f Figures) bool {
+		return f.Worker.Retain == registry.RetainNone && f.Worker.Gone()
+	})
+}

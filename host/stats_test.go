@@ -1,0 +1,77 @@
+package host
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func TestStats(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.plugins.peers["one"].Capabilities = append(r.plugins.peers["one"].Capabilities, swarm.CapStats)
+	r.spawn(t, "busy", "one")
+	r.spawn(t, "done", "one")
+	r.spawn(t, "plain", "two")
+	total := 3 * time.Second
+	r.one.end(t, "done", swarm.Exit{Cause: swarm.CauseExited, Time: time.Now(), Usage: &swarm.Usage{CPUTime: &total}})
+	begin := time.Now()
+	spent := time.Second
+	r.one.onStats = func(fakeWorker) swarm.Stats {
+		// Half a CPU, and at the third look less than before.
+		begin, spent = begin.Add(time.Second), spent+time.Second/2
+		return swarm.Stats{Time: begin, Usage: swarm.Usage{CPUTime: new(spent)}, Memory: new(int64(1 << 20))}
+	}
+	figures, _, err := r.Stats(t.Context(), Selection{})
+	if err != nil || len(figures) != 3 {
+		t.Fatalf("%d figures, %v", len(figures), err)
+	}
+	byName := map[string]Figures{}
+	for _, f := range figures {
+		byName[f.Worker.Name] = f
+	}
+	if f := byName["busy"]; f.Stats == nil || f.CPU == nil || *f.CPU != 0.5 || *f.Usage().CPUTime != 2*time.Second {
+		t.Errorf("busy: %+v", f)
+	}
+	if f := byName["done"]; f.Err != nil || f.Stats != nil || f.CPU != nil || f.Worker.Status != StatusStopped || f.Usage().CPUTime == nil || *f.Usage().CPUTime != total {
+		t.Errorf("done: %+v", f)
+	}
+	if f := byName["plain"]; !errors.Is(f.Err, swarm.ErrUnsupported) || f.Worker.Status != StatusRunning {
+		t.Errorf("plain: %+v", f)
+	}
+	if _, _, err := r.Stats(t.Context(), Selection{Names: []string{"nobody"}}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a name that no worker has: %v", err)
+	}
+}
+
+// CPU time that a look missed is no negative share.
+func TestMeter(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.plugins.peers["one"].Capabilities = append(r.plugins.peers["one"].Capabilities, swarm.CapStats)
+	r.spawn(t, "worker", "one")
+	at, spent := time.Now(), time.Duration(0)
+	r.one.onStats = func(fakeWorker) swarm.Stats { return swarm.Stats{Time: at, Usage: swarm.Usage{CPUTime: new(spent)}} }
+	m := r.Meter()
+	for i, look := range []struct {
+		after, spent time.Duration
+		want         *float64
+	}{
+		{0, 5 * time.Second, nil},
+		{time.Second, 7 * time.Second, new(2.0)},
+		{time.Second, 6 * time.Second, new(0.0)},
+		{0, 6 * time.Second, nil},
+		{2 * time.Second, 7 * time.Second, new(0.5)},
+	} {
+		at, spent = at.Add(look.after), look.spent
+		figures, _, err := m.Look(t.Context(), Selection{Names: []string{"worker"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := figures[0].CPU; (got == nil) != (look.want == nil) || got != nil && *got != *look.want {
+			t.Errorf("look %d: %v, want %v", i, got, look.want)
+		}
+	}
+}

@@ -158,10 +158,14 @@ when it ends one, no process of it remains.`,
 				a.Printf("%s\n", setup.ReadBuild())
 				return nil
 			}
+			if len(args) == 0 && workers.PrintFirstSteps(cmd.Context(), a) {
+				return nil
+			}
 			return command.UnknownVerb(cmd, args)
 		},
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
+	command.ColourFlag(root, &a.Colour)
 	root.CompletionOptions.DisableDefaultCmd = true
 	// The completions for a shell may hold text that others wrote.
 	root.SetOut(safetext.Writer(a.Out))

@@ -25,6 +25,8 @@ import (
 type App struct {
 	output.Printer
 	Env []string
+	// Colour is the value of --color; empty: auto.
+	Colour string
 	// HelpError is the error of a request for help, which cobra can't return.
 	HelpError error
 }
@@ -39,10 +41,12 @@ func New(stdout, stderr *os.File, env []string) *App {
 			return width
 		}
 	}
-	return &App{Printer: output.Printer{
+	a := &App{Printer: output.Printer{
 		Out: &output.Stream{W: stdout}, Err: stderr,
 		OutWidth: widthOf(stdout), ErrWidth: widthOf(stderr),
 	}, Env: env}
+	a.ErrColours = func() bool { return output.WantsColour(a.Colour, a.Getenv, a.ErrWidth() > 0) }
+	return a
 }
 
 // Getenv returns the last value of a variable in the environment.
@@ -57,10 +61,11 @@ func (a *App) Logger() hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Name: "swarm", Level: level, Output: safetext.Writer(a.Err)})
 }
 
-// Colours reports whether stdout is a terminal that is to be coloured.
-func (a *App) Colours() bool {
-	return a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb" && a.OutWidth() > 0
-}
+// Colours reports whether stdout is to be coloured, see [output.WantsColour].
+func (a *App) Colours() bool { return output.WantsColour(a.Colour, a.Getenv, a.OutWidth() > 0) }
+
+// Plain reports whether symbols are to be ASCII: the locale has no Unicode.
+func (a *App) Plain() bool { return !output.HasUnicode(a.Getenv) }
 
 // WorkingDir makes a directory absolute, so that it means the same to a plugin.
 func WorkingDir(path string) (string, error) {

@@ -21,7 +21,7 @@ import (
 func (a *App) Fail(err error) {
 	if problems, ok := errors.AsType[config.Problems](err); ok {
 		for _, p := range problems {
-			fmt.Fprintf(a.Err, "swarm: error: %s\n", output.Visible(p.Error()))
+			a.Error(p.Error())
 		}
 		return
 	}
@@ -31,7 +31,7 @@ func (a *App) Fail(err error) {
 		}
 		return
 	}
-	fmt.Fprintf(a.Err, "swarm: error: %s\n", output.Visible(setup.Message(err)))
+	a.Error(setup.Message(err))
 	if hint, ok := errors.AsType[*output.HintError](err); ok {
 		a.Hint(hint.Hint)
 	}

@@ -138,6 +138,25 @@ func Choice(cmd *cobra.Command, name, usage, value string, words ...string) *Cho
 	return f
 }
 
+// ColourFlag adds --color to a command and to all commands below it.
+func ColourFlag(cmd *cobra.Command, value *string) {
+	words := []string{output.ColourAuto, output.ColourAlways, output.ColourNever}
+	cmd.PersistentFlags().Var(&colourFlag{ChoiceFlag{Value: output.ColourAuto, words: words}, value}, "color", "when to print in colour")
+	CompleteWith(cmd, "color", words...)
+}
+
+// colourFlag is a [ChoiceFlag] that is stored elsewhere.
+type colourFlag struct {
+	ChoiceFlag
+	value *string
+}
+
+func (f *colourFlag) Set(s string) error {
+	err := f.ChoiceFlag.Set(s)
+	*f.value = f.Value
+	return err
+}
+
 // Selection are the arguments and flags that name workers.
 type Selection struct {
 	All bool
@@ -222,4 +241,21 @@ func CompleteFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 // CompleteWith offers fixed words for a flag.
 func CompleteWith(cmd *cobra.Command, flag string, words ...string) {
 	CompleteFlag(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// CompleteList offers fixed words for a flag whose value is a list with commas, each once.
+func CompleteList(cmd *cobra.Command, flag string, words ...string) {
+	CompleteFlag(cmd, flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		begun := ""
+		if i := strings.LastIndexByte(typed, ','); i >= 0 {
+			begun = typed[:i+1]
+		}
+		var offers []string
+		for _, word := range words {
+			if !slices.Contains(strings.Split(begun, ","), word) {
+				offers = append(offers, begun+word)
+			}
+		}
+		return offers, cobra.ShellCompDirectiveNoFileComp
+	})
 }

@@ -21,6 +21,8 @@ type Printer struct {
 	// OutWidth and ErrWidth are the widths of the terminals that stdout and stderr
 	// are, 0 if they are not terminals.
 	OutWidth, ErrWidth func() int
+	// ErrColours reports whether stderr is to be coloured; nil: it is not.
+	ErrColours func() bool
 }
 
 // Stream is stdout. It keeps the first error, so that a full disk leads to an exit code
@@ -62,8 +64,21 @@ type Made string
 
 // Warn prints a warning; the call does not fail.
 func (p *Printer) Warn(text, hint string) {
-	fmt.Fprintf(p.Err, "swarm: warning: %s\n", Visible(text))
+	fmt.Fprintf(p.Err, "swarm: %s %s\n", p.onErr(Yellow, "warning:"), Visible(text))
 	p.Hint(hint)
+}
+
+// Error prints an error.
+func (p *Printer) Error(text string) {
+	fmt.Fprintf(p.Err, "swarm: %s %s\n", p.onErr(Red, "error:"), Visible(text))
+}
+
+// onErr paints a word for stderr.
+func (p *Printer) onErr(s Style, word string) string {
+	if p.ErrColours == nil || !p.ErrColours() {
+		return word
+	}
+	return s.Paint(word)
 }
 
 // Hint prints a hint about the line before, unless it is empty.
@@ -71,6 +86,11 @@ func (p *Printer) Hint(text string) {
 	if text != "" {
 		fmt.Fprintf(p.Err, "swarm: %s\n", Visible(text))
 	}
+}
+
+// Tip prints a hint that is not about a line before, paler than other lines.
+func (p *Printer) Tip(text string) {
+	fmt.Fprintf(p.Err, "%s\n", p.onErr(Faint, "swarm: "+Visible(text)))
 }
 
 // FinishWriting makes the verb continue after its output was closed: its effect on workers

@@ -68,6 +68,12 @@ const environment = `Variables that swarm reads:
   SWARM_DIR         the state directory, an absolute path (default: ~/.swarm)
   SWARM_LOG         what to log on stderr: trace, debug, info, warn, error (default: off)
   NO_COLOR          if it is set, nothing is printed in colour
+  CLICOLOR_FORCE    if it is set and not 0, and NO_COLOR is not, everything is printed in
+                    colour; else TERM=dumb and CLICOLOR=0 switch colour off. By default
+                    a terminal gets colours, a pipe gets none. The flag --color, which
+                    every command takes, overrides all of them
+  LC_ALL, LC_CTYPE, LANG
+                    if the first one that is set names no UTF-8 locale, symbols are ASCII
   XDG_CONFIG_HOME   where swarm/config.toml is (default: ~/.config)
   TMUX_TMPDIR       where the sockets of tmux are, as for tmux itself
 

@@ -6,6 +6,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -42,6 +43,8 @@ type WorkerJSON struct {
 	Agent      *string         `json:"agent"`
 
 	State *StateJSON `json:"state"`
+
+	Condition string `json:"condition"`
 }
 
 type ExitJSON struct {
@@ -135,6 +138,8 @@ func workerJSONOf(w host.Worker) WorkerJSON {
 		Project:  output.OrNull(w.Project),
 		Agent:    output.OrNull(w.Agent),
 		State:    StateJSONOf(w.State),
+
+		Condition: string(condition.Of(w).Kind),
 	}
 	if w.Gone() {
 		j.PID = nil // another process may have it by now

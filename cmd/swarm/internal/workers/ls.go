@@ -2,6 +2,7 @@ package workers
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,13 +15,14 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/shared/humane"
+	"github.com/swarmhost/swarm/host/condition"
 )
 
 type lsOptions struct {
-	format, status *command.ChoiceFlag
-	json           bool
-	tag            string
+	format, status, sort         *command.ChoiceFlag
+	json, quiet, wide, noHeaders bool
+	tag                          string
+	columns                      columnsFlag
 }
 
 func NewLs(a *app.App) *cobra.Command {
@@ -33,26 +35,70 @@ func NewLs(a *app.App) *cobra.Command {
 is checked now; nothing is changed. If a backend can't be reached, its workers are
 "unknown"; other workers are not affected.
 
-Running agents also have a state: working, idle, blocked or unknown, as their screens
-show it; 'swarm status' shows the question of a blocked agent.`,
+On a terminal, STATE says how each worker is: running 2h, restarting in 4s, exited 3,
+killed, crash loop, lost; for agents what their screens show: working, idle, blocked.
+'swarm status' shows the question of a blocked agent. Lines are cut to the width of the
+terminal; --wide shows more columns and cuts nothing.
+
+In a pipe, and with --format table, the columns are NAME, STATUS, PID/WINDOW, STARTED,
+WORKTREE and TAG, and STATE if there are agents. --columns and --wide choose others.`,
 		Example: `  swarm ls
+  swarm ls --sort state --columns name,state,command
   swarm ls --status running --tag login
-  swarm ls --format names | xargs swarm wait
+  swarm ls -q | xargs swarm wait
   swarm ls --json | jq -r '.[] | select(.exit != null and .exit.code != 0) | .name'`,
 		Args: command.Arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runLs(cmd.Context(), a, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			return runLs(cmd.Context(), a, o)
+		},
 	}
-	o.format = command.Choice(cmd, "format", "format of the list", "table", "table", "json", "names")
+	f := cmd.Flags()
+	o.format = command.Choice(cmd, "format", "format of the list", "", "table", "json", "names")
 	o.status = command.Choice(cmd, "status", "only workers with this status", "all",
 		"all", "starting", "running", "stopped", "lost", "unknown")
-	cmd.Flags().BoolVar(&o.json, "json", false, "the same as --format json")
-	cmd.Flags().StringVar(&o.tag, "tag", "", "only workers with this `TAG`")
+	f.BoolVar(&o.json, "json", false, "the same as --format json")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print names alone; the same as --format names")
+	f.StringVar(&o.tag, "tag", "", "only workers with this `TAG`")
+	f.BoolVarP(&o.wide, "wide", "w", false, "show all columns, and cut none")
+	f.Var(&o.columns, "columns", "`NAMES` of the columns to show:\n"+strings.Join(columnNames(), ","))
+	o.sort = command.Choice(cmd, "sort", "order of the list: by name, the most urgent state\nor the newest start first (default: as spawned)", "",
+		slices.Sorted(maps.Keys(lsOrders))...)
+	f.BoolVar(&o.noHeaders, "no-headers", false, "leave out the line of headers")
+	command.CompleteList(cmd, "columns", columnNames()...)
 	return cmd
+}
+
+// check refuses flags that exclude each other.
+func (o *lsOptions) check(cmd *cobra.Command) error {
+	formats := 0
+	for _, name := range []string{"format", "json", "quiet"} {
+		if cmd.Flags().Changed(name) {
+			formats++
+		}
+	}
+	switch {
+	case o.json:
+		o.format.Value = "json"
+	case o.quiet:
+		o.format.Value = "names"
+	}
+	switch {
+	case formats > 1:
+		return output.Usagef("--format, --json and --quiet exclude each other")
+	case o.wide && o.columns.columns != nil:
+		return output.Usagef("--wide and --columns exclude each other")
+	case o.format.Value != "" && (o.wide || o.columns.columns != nil):
+		return output.Usagef("--wide and --columns are for the table for people: leave out --format, --json and --quiet")
+	}
+	return nil
 }
 
 func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
-		workers, warnings, err := h.Workers(ctx, host.Selection{All: o.tag == "", Tag: o.tag, States: o.format.Value != "names"})
+		workers, warnings, err := h.Workers(ctx, host.Selection{All: o.tag == "", Tag: o.tag, States: o.format.Value != "names" || o.sort.Value == "state"})
 		if err != nil {
 			return err
 		}
@@ -62,21 +108,67 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 		if o.status.Value != "all" {
 			workers = slices.DeleteFunc(workers, func(w host.Worker) bool { return string(w.Status) != o.status.Value })
 		}
-		if o.json {
-			o.format.Value = "json"
+		rows := make([]lsRow, len(workers))
+		now := time.Now()
+		for i, w := range workers {
+			rows[i] = lsRow{Worker: w, Condition: condition.Of(w), now: now, plain: a.Plain()}
 		}
-		switch o.format.Value {
-		case "json":
+		if order := lsOrders[o.sort.Value]; order != nil {
+			slices.SortStableFunc(rows, order)
+			for i, r := range rows {
+				workers[i] = r.Worker
+			}
+		}
+		switch {
+		case o.format.Value == "json":
 			return a.PrintJSON(view.WorkersJSONIn(a, workers))
-		case "names":
+		case o.format.Value == "names":
 			for _, w := range workers {
 				a.Printf("%s\n", w.Name)
 			}
+		case len(rows) == 0 && a.OutWidth() > 0:
+			hintAtFirst(a, o)
+		case o.format.Value == "" && (o.wide || o.columns.columns != nil || a.OutWidth() > 0 || a.Colours()):
+			printWorkers(a, o, rows)
 		default:
-			a.PrintTable(withStates(workers, lsHeader, lsRows(workers, time.Now())))
+			printFixed(a, o, workers, now)
 		}
 		return nil
 	})
+}
+
+// hintAtFirst says on an empty list what to do next.
+func hintAtFirst(a *app.App, o *lsOptions) {
+	if o.tag != "" || o.status.Value != "all" {
+		a.Hint("no worker matches; 'swarm ls' lists all")
+		return
+	}
+	a.Hint("no workers; start one with 'swarm spawn --name NAME -- COMMAND'")
+}
+
+// printWorkers prints the table for people.
+func printWorkers(a *app.App, o *lsOptions, rows []lsRow) {
+	columns := o.columns.columns
+	if columns == nil {
+		columns = slices.DeleteFunc(slices.Clone(lsColumns), func(c lsColumn) bool {
+			return !o.wide && !slices.Contains(lsDefault, c.name)
+		})
+	}
+	t := lsTable(rows, columns)
+	t.Colours, t.Plain, t.NoHeader = a.Colours(), a.Plain(), o.noHeaders
+	if !o.wide {
+		t.Width = a.OutWidth()
+	}
+	a.PrintFitted(t)
+}
+
+// printFixed prints the table for programs, whose columns are always the same.
+func printFixed(a *app.App, o *lsOptions, workers []host.Worker, now time.Time) {
+	header, rows := withStates(workers, lsHeader, lsRows(workers, now))
+	if o.noHeaders {
+		header = nil
+	}
+	a.PrintTable(header, rows)
 }
 
 var lsHeader = []string{"NAME", "STATUS", "PID/WINDOW", "STARTED", "WORKTREE", "TAG"}
@@ -124,13 +216,6 @@ func pidOrWindow(w host.Worker) string {
 	default:
 		return ""
 	}
-}
-
-func startedAgo(w host.Worker, now time.Time) string {
-	if w.Started.IsZero() || w.BetweenStarts() {
-		return ""
-	}
-	return humane.Age(now.Sub(w.Started)) + " ago"
 }
 
 func worktreePath(w host.Worker) string {

@@ -32,7 +32,7 @@ type SpawnOptions struct {
 	Profile                        string
 	Policy                         policyFlags
 	ready                          readyFlags
-	JSON                           bool
+	JSON, quiet                    bool
 	Command                        []string
 }
 
@@ -84,6 +84,7 @@ in all these cases.`,
 	o.Policy.addTo(cmd)
 	o.ready.addTo(cmd)
 	f.BoolVar(&o.JSON, "json", false, "print the worker as JSON")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no tip on a terminal")
 	command.CompleteWith(cmd, "kill-signal", swarm.Signals()...)
 	return cmd
 }
@@ -178,8 +179,23 @@ func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 			return errors.Join(err, a.PrintJSON(result))
 		}
 		a.Printf("spawned %s%s\n", worker.Name, view.SpawnedWhere(worker))
+		if !o.quiet {
+			tipAfterSpawn(a, worker)
+		}
 		return err
 	})
+}
+
+// tipAfterSpawn says to a person how to look at a new worker, attach to it and end it.
+func tipAfterSpawn(a *app.App, w host.Worker) {
+	if a.OutWidth() == 0 || a.ErrWidth() == 0 {
+		return
+	}
+	look := "look: swarm logs " + w.Name + " --follow"
+	if w.Where.Parts["window"] != "" {
+		look = fmt.Sprintf("look: swarm peek %[1]s   attach: swarm attach %[1]s", w.Name)
+	}
+	a.Tip(look + "   end: swarm kill " + w.Name)
 }
 
 // WarnOfFlags warns of flags that a known agent needs as a worker and does not have.

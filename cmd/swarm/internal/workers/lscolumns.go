@@ -1,0 +1,185 @@
+package workers
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/shared/humane"
+)
+
+// lsRow is a worker as ls shows it.
+type lsRow struct {
+	host.Worker
+	condition.Condition
+	now time.Time
+	// plain asks for ASCII symbols.
+	plain bool
+}
+
+// lsColumn is a column of ls that can be asked for by its name.
+type lsColumn struct {
+	output.Column
+	name string
+	cell func(r lsRow) output.Cell
+	// optional leaves the column out of the table if it is empty, unless it was asked for
+	// by name.
+	optional bool
+}
+
+// normal makes the cell function of a column that is one text.
+func normal(text func(r lsRow) string) func(lsRow) output.Cell {
+	return func(r lsRow) output.Cell { return output.Text(text(r), output.Normal) }
+}
+
+func column(header string, least int) output.Column {
+	return output.Column{Header: header, Least: least}
+}
+
+// lsColumns are all columns, in the order in which --wide shows them.
+var lsColumns = []lsColumn{
+	{name: "name", Column: column("NAME", 12), cell: normal(func(r lsRow) string { return r.Name })},
+	{name: "state", Column: column("STATE", 0), cell: stateCell},
+	{name: "started", Column: column("STARTED", 0), cell: normal(func(r lsRow) string { return startedAgo(r.Worker, r.now) })},
+	{name: "restarts", Column: output.Column{Header: "RESTARTS", Right: true}, optional: true, cell: normal(func(r lsRow) string {
+		if r.Restarts == 0 {
+			return ""
+		}
+		return strconv.Itoa(r.Restarts)
+	})},
+	{name: "pid", Column: output.Column{Header: "PID", Right: true}, cell: normal(func(r lsRow) string {
+		if r.Gone() || r.PID == 0 {
+			return "" // another process may have it by now
+		}
+		return strconv.Itoa(r.PID)
+	})},
+	{name: "backend", Column: column("BACKEND", 8), cell: normal(backendOrWindow)},
+	{name: "worktree", Column: column("WORKTREE", 8), optional: true, cell: worktreeCell},
+	{name: "team", Column: column("TEAM", 6), optional: true, cell: normal(func(r lsRow) string { return r.Team })},
+	{name: "tags", Column: column("TAGS", 6), optional: true, cell: normal(func(r lsRow) string { return strings.Join(r.Tags, ",") })},
+	{name: "id", Column: column("ID", 0), cell: normal(func(r lsRow) string { return r.ID })},
+	{name: "directory", Column: column("DIRECTORY", 12), cell: normal(func(r lsRow) string { return r.Dir })},
+	{name: "command", Column: column("COMMAND", 10), cell: normal(func(r lsRow) string { return commandLine(r.Command) })},
+}
+
+// lsDefault are the columns without --wide.
+var lsDefault = []string{"name", "state", "backend", "worktree", "tags", "command"}
+
+// columnNames returns the names of all columns.
+func columnNames() []string {
+	names := make([]string, len(lsColumns))
+	for i, c := range lsColumns {
+		names[i] = c.name
+	}
+	return names
+}
+
+// columnsFlag is the value of --columns.
+type columnsFlag struct{ columns []lsColumn }
+
+// Set reads "name,state".
+func (f *columnsFlag) Set(s string) error {
+	f.columns = nil
+	for name := range strings.SplitSeq(s, ",") {
+		i := slices.IndexFunc(lsColumns, func(c lsColumn) bool { return c.name == name })
+		if i < 0 {
+			return errors.New("expected some of " + strings.Join(columnNames(), ","))
+		}
+		c := lsColumns[i]
+		c.optional = false
+		f.columns = append(f.columns, c)
+	}
+	return nil
+}
+func (f *columnsFlag) Type() string { return "columns" }
+func (f *columnsFlag) String() string {
+	names := make([]string, len(f.columns))
+	for i, c := range f.columns {
+		names[i] = c.name
+	}
+	return strings.Join(names, ",")
+}
+
+// lsTable makes the table for people.
+func lsTable(rows []lsRow, columns []lsColumn) output.Table {
+	cells := make([][]output.Cell, len(rows))
+	var shown []lsColumn
+	for _, c := range columns {
+		column := make([]output.Cell, len(rows))
+		filled := !c.optional
+		for i, r := range rows {
+			column[i] = c.cell(r)
+			filled = filled || column[i].String() != ""
+		}
+		if !filled {
+			continue
+		}
+		shown = append(shown, c)
+		for i, cell := range column {
+			if cell.String() == "" {
+				cell = output.Text("-", output.Faint)
+			}
+			cells[i] = append(cells[i], cell)
+		}
+	}
+	t := output.Table{Rows: cells}
+	for _, c := range shown {
+		t.Columns = append(t.Columns, c.Column)
+	}
+	return t
+}
+
+// stateCell is a symbol, a word, and since when.
+func stateCell(r lsRow) output.Cell {
+	style := output.StyleOf(r.Kind.Tone())
+	cell := output.Cell{{Text: r.Kind.Symbol(r.plain) + " " + r.Text, Style: style}}
+	if rest := strings.TrimPrefix(r.Words(r.now), r.Text); rest != "" {
+		cell = append(cell, output.Span{Text: rest, Style: output.Faint})
+	}
+	return cell
+}
+
+// backendOrWindow names the place of a worker that runs, and else what ran it.
+func backendOrWindow(r lsRow) string {
+	if r.Where.Name != "" && !r.Gone() {
+		return r.Where.Name
+	}
+	return r.Backend
+}
+
+func worktreeCell(r lsRow) output.Cell {
+	if r.Workspace == nil {
+		return output.Text("", output.Normal)
+	}
+	return output.Text(cmp.Or(r.Workspace.Branch, r.Workspace.Path), output.Normal)
+}
+
+// commandLine returns a command as a shell takes it.
+func commandLine(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		words[i] = command.Quoted(word)
+	}
+	return strings.Join(words, " ")
+}
+
+func startedAgo(w host.Worker, now time.Time) string {
+	if w.Started.IsZero() || w.BetweenStarts() {
+		return ""
+	}
+	return humane.Age(now.Sub(w.Started)) + " ago"
+}
+
+// lsOrders are the values of --sort.
+var lsOrders = map[string]func(a, b lsRow) int{
+	"name":    func(a, b lsRow) int { return strings.Compare(a.Name, b.Name) },
+	"state":   func(a, b lsRow) int { return condition.Compare(a.Condition, b.Condition) },
+	"started": func(a, b lsRow) int { return b.Started.Compare(a.Started) },
+}

@@ -27,6 +27,22 @@ func (h *Host) Logs(ctx context.Context, name string, o swarm.OutputOptions, eac
 	return h.display().Logs(ctx, name, o, each)
 }
 
+// Names returns the names of the selected workers. It asks no backend.
+func (h *Host) Names(ctx context.Context, sel Selection) ([]string, error) {
+	recs, _, err := h.choose(ctx, sel)
+	names := make([]string, len(recs))
+	for i, rec := range recs {
+		names[i] = rec.Name
+	}
+	return names, err
+}
+
+// LogsOf calls each for every piece of output of the selected workers, see
+// [display.Reader.LogsOf].
+func (h *Host) LogsOf(ctx context.Context, sel Selection, req LogsRequest, each func(name string, o swarm.Output) error) (warnings []string, err error) {
+	return h.display().LogsOf(ctx, sel, req, each)
+}
+
 // Explain returns how a profile reads a worker's screen, see [display.Reader.Explain].
 func (h *Host) Explain(ctx context.Context, name string) (Explanation, error) {
 	return h.display().Explain(ctx, name)

@@ -67,6 +67,12 @@ type (
 	AsksError = display.AsksError
 	// NoProfileError names a profile of agents that does not exist.
 	NoProfileError = display.NoProfileError
+	// LogsRequest says which output of workers to read.
+	LogsRequest = display.LogsRequest
+	// LogsEnd says how the reading of one worker's output ended.
+	LogsEnd = display.LogsEnd
+	// NoRunError says that a worker had fewer runs than were asked for.
+	NoRunError = display.NoRunError
 )
 
 const (

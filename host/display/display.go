@@ -30,6 +30,8 @@ type Options struct {
 	Begun func(ctx context.Context, name string) (registry.Record, error)
 	// Observe asks backends how workers are.
 	Observe func(context.Context, []registry.Record) []worker.Worker
+	// Remember fills in the exit of a worker that the history knows.
+	Remember func(context.Context, *worker.Worker)
 }
 
 // Reader reads what workers show. Its methods may be called at the same time.
@@ -41,13 +43,14 @@ type Reader struct {
 	find     func(context.Context, worker.Selection) ([]registry.Record, []string, error)
 	begun    func(ctx context.Context, name string) (registry.Record, error)
 	observe  func(context.Context, []registry.Record) []worker.Worker
+	remember func(context.Context, *worker.Worker)
 }
 
 // New returns a reader.
 func New(o Options) *Reader {
 	return &Reader{
 		dir: o.Dir, plugins: o.Plugins, log: o.Logger, profiles: o.Profiles,
-		find: o.Find, begun: o.Begun, observe: o.Observe,
+		find: o.Find, begun: o.Begun, observe: o.Observe, remember: o.Remember,
 	}
 }
 

@@ -4,11 +4,56 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
+
+// LogsRequest says which output of workers to read.
+type LogsRequest struct {
+	// Output says what to read of each worker. With Follow, a worker that is respawned is
+	// followed into its new run.
+	Output swarm.OutputOptions
+	// Run chooses an earlier run of each worker: 1 is the last one before the present run.
+	// Zero is the present run.
+	Run int
+	// Respawned is called before the first output of a run that Follow goes on to; nil: it
+	// is not.
+	Respawned func(worker.Worker)
+	// Ended is called for each worker after its last output; nil: it is not.
+	Ended func(LogsEnd)
+}
+
+// LogsEnd says how the reading of one worker's output ended.
+type LogsEnd struct {
+	// Worker is the worker whose output was read: how it ended, if it was followed, else
+	// what its record says.
+	Worker worker.Worker
+	// Err says why there was no more to read; nil at the end of the output.
+	Err error
+}
+
+// NoRunError says that a worker had fewer runs than were asked for.
+type NoRunError struct {
+	Name string
+	// Run is what was asked for, Earlier how many earlier runs are known.
+	Run, Earlier int
+}
+
+func (e *NoRunError) Error() string {
+	switch e.Earlier {
+	case 0:
+		return fmt.Sprintf("worker '%s' has no earlier run", e.Name)
+	case 1:
+		return fmt.Sprintf("worker '%s' has 1 earlier run, and no run %d", e.Name, e.Run)
+	default:
+		return fmt.Sprintf("worker '%s' has %d earlier runs, and no run %d", e.Name, e.Earlier, e.Run)
+	}
+}
 
 // Logs calls each for every piece of output of one worker, running or ended, and
 // returns an error of each as it is.
@@ -17,10 +62,95 @@ func (d *Reader) Logs(ctx context.Context, name string, o swarm.OutputOptions, e
 	if err != nil {
 		return err
 	}
-	rec := recs[0]
+	return d.read(ctx, recs[0], o, each)
+}
+
+// LogsOf calls each for every piece of output of the selected workers, in the order in
+// which it was written, and returns an error of each as it is. Pieces of one line are not
+// separated, unless its end takes long. The output of a worker that can't be read ends with
+// an error; that of the others goes on. Nothing is called at the same time.
+func (d *Reader) LogsOf(ctx context.Context, sel worker.Selection, req LogsRequest, each func(name string, o swarm.Output) error) (warnings []string, err error) {
+	recs, warnings, err := d.find(ctx, sel)
+	if err != nil {
+		return warnings, err
+	}
+	sources := make([]func(context.Context, func(logPiece) error) LogsEnd, len(recs))
+	for i, rec := range recs {
+		sources[i] = func(ctx context.Context, give func(logPiece) error) LogsEnd { return d.readRuns(ctx, rec, req, give) }
+	}
+	return warnings, merge(ctx, sources, req.Output.Follow, func(i int, p logPiece) error {
+		if p.run != nil {
+			if req.Respawned != nil {
+				req.Respawned(*p.run)
+			}
+			return nil
+		}
+		return each(recs[i].Name, p.Output)
+	}, func(end LogsEnd) {
+		if req.Ended != nil {
+			req.Ended(end)
+		}
+	})
+}
+
+// readRuns reads the output of one worker, and of its next runs if it is followed.
+func (d *Reader) readRuns(ctx context.Context, rec registry.Record, req LogsRequest, give func(logPiece) error) LogsEnd {
+	if req.Run > 0 {
+		earlier := len(rec.Previous) - req.Run
+		if earlier < 0 {
+			return LogsEnd{Worker: worker.Of(rec), Err: &NoRunError{Name: rec.Name, Run: req.Run, Earlier: len(rec.Previous)}}
+		}
+		return LogsEnd{Worker: worker.Of(rec), Err: d.readEarlier(ctx, rec, rec.Previous[earlier], req.Output, give)}
+	}
+	o := req.Output
+	if o.Follow {
+		rec = d.begunNow(ctx, rec)
+	}
+	for {
+		err := d.read(ctx, rec, o, func(out swarm.Output) error { return give(logPiece{Output: out}) })
+		if err != nil || !o.Follow {
+			return LogsEnd{Worker: worker.Of(rec), Err: err}
+		}
+		next, found := d.nextRun(ctx, rec)
+		if !found {
+			return LogsEnd{Worker: d.asEnded(ctx, rec), Err: ctx.Err()}
+		}
+		rec = next
+		w := worker.Of(rec)
+		if err := give(logPiece{run: &w}); err != nil {
+			return LogsEnd{Worker: w, Err: err}
+		}
+		o = swarm.OutputOptions{Stream: o.Stream, Follow: true}
+	}
+}
+
+// read reads the output of the run that a record describes.
+func (d *Reader) read(ctx context.Context, rec registry.Record, o swarm.OutputOptions, each func(swarm.Output) error) error {
 	if rec.Handle.IsZero() {
 		return nil // it was never started
 	}
+	return d.readFrom(ctx, rec, o, each, func(*backend.Peer) (swarm.Handle, error) { return rec.Handle, nil })
+}
+
+// readEarlier reads the output of an earlier run, whose record is gone.
+func (d *Reader) readEarlier(ctx context.Context, rec registry.Record, id string, o swarm.OutputOptions, give func(logPiece) error) error {
+	before := rec
+	before.ID = id
+	// A worker can write its run directory, so only the name of the backend is taken from
+	// there: no command and no settings.
+	if f, err := d.dir.ReadWorkerFile(id); err == nil && f.Backend != rec.Backend {
+		before.Backend, before.Plugin, before.Options = f.Backend, nil, nil
+	}
+	err := d.readFrom(ctx, before, o, func(out swarm.Output) error { return give(logPiece{Output: out}) },
+		func(p *backend.Peer) (swarm.Handle, error) { return d.plugins.Find(ctx, p, &before) })
+	if errors.Is(err, swarm.ErrNotFound) {
+		return fmt.Errorf("the output of run %s of '%s' is gone", id, rec.Name)
+	}
+	return err
+}
+
+// readFrom reads the output of the worker that handle returns.
+func (d *Reader) readFrom(ctx context.Context, rec registry.Record, o swarm.OutputOptions, each func(swarm.Output) error, handle func(*backend.Peer) (swarm.Handle, error)) error {
 	e, err := d.plugins.Entry(rec.Backend, rec.Plugin)
 	if err != nil {
 		return err
@@ -33,7 +163,11 @@ func (d *Reader) Logs(ctx context.Context, name string, o swarm.OutputOptions, e
 		if begun {
 			return failed
 		}
-		failed = p.Backend.Output(ctx, rec.Handle, o, func(out swarm.Output) error {
+		h, err := handle(p)
+		if err != nil {
+			return err
+		}
+		failed = p.Backend.Output(ctx, h, o, func(out swarm.Output) error {
 			begun = true
 			return each(out)
 		})
@@ -47,4 +181,48 @@ func (d *Reader) Logs(ctx context.Context, name string, o swarm.OutputOptions, e
 	default:
 		return err
 	}
+}
+
+// begunNow returns the record of a worker once its spawn is over.
+func (d *Reader) begunNow(ctx context.Context, rec registry.Record) registry.Record {
+	if rec.State != registry.Starting || !d.awaitLock(ctx, rec.ID) {
+		return rec
+	}
+	if recs, _, err := d.find(ctx, worker.Selection{Names: []string{rec.Name}}); err == nil {
+		return recs[0]
+	}
+	return rec
+}
+
+// nextRun returns the record of the run after the one of rec, which has ended. It waits for
+// a respawn that is under way.
+func (d *Reader) nextRun(ctx context.Context, rec registry.Record) (next registry.Record, found bool) {
+	d.awaitLock(ctx, statedir.RespawnLock(rec.ID))
+	recs, _, err := d.find(ctx, worker.Selection{Names: []string{rec.Name}})
+	if err != nil || !slices.Contains(recs[0].Previous, rec.ID) {
+		return rec, false
+	}
+	return d.begunNow(ctx, recs[0]), true
+}
+
+// awaitLock waits for the end of what holds a lock, and reports whether it was held.
+func (d *Reader) awaitLock(ctx context.Context, name string) bool {
+	if !d.dir.Locked(name) {
+		return false
+	}
+	unlock, err := d.dir.Lock(ctx, name)
+	if err == nil {
+		unlock()
+	}
+	return err == nil
+}
+
+// asEnded returns a worker whose output has ended. Its record may have gone with its end.
+func (d *Reader) asEnded(ctx context.Context, rec registry.Record) worker.Worker {
+	if recs, _, err := d.find(ctx, worker.Selection{Names: []string{rec.ID}}); err == nil && recs[0].ID == rec.ID {
+		rec = recs[0]
+	}
+	w := d.observe(ctx, []registry.Record{rec})[0]
+	d.remember(ctx, &w)
+	return w
 }

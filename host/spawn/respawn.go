@@ -218,12 +218,10 @@ func (r *respawning) run(ctx context.Context) (_ worker.Worker, err error) {
 	return w, nil
 }
 
-// hold has those who look after agents pass over that of the worker, which has no
-// process for a while, until release is called. Of several respawns one holds it.
+// hold shows until release is called that the worker, which has no process for a while,
+// is started again: its agent is not given up, and followers of its output go on. Of
+// several respawns one holds the lock.
 func (r *respawning) hold() (release func(), err error) {
-	if r.old.Agent == "" {
-		return func() {}, nil
-	}
 	release, err = r.opts.Dir.TryLock(statedir.RespawnLock(r.old.ID))
 	if release == nil {
 		release = func() {}

@@ -213,7 +213,7 @@ func lockError(id string, err error) error {
 // Locked reports whether a process holds the lock of a worker. It writes nothing.
 func (d Dir) Locked(id string) bool { return lockfile.IsHeld(d.LockPath(id)) }
 
-// RespawnLock returns the name of the lock that is held while the worker of an agent is
+// RespawnLock returns the name of the lock that is held while a worker is
 // ended and started again. No worker has an id like it.
 func RespawnLock(id string) string { return "respawn-" + id }
 

@@ -2,8 +2,12 @@ package workers
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,77 +33,114 @@ func FormOfLogs(a *app.App) LogForm {
 	return LogForm{terminal: terminal, plain: terminal && !a.Colours()}
 }
 
-// LogPrinter puts the pieces of a worker's output together again.
+// LogPrinter puts the pieces of workers' output together again.
 type LogPrinter struct {
 	*app.App
 	Form             LogForm
 	timestamps, json bool
 	// Live shows lines early, for followers of the output.
 	Live bool
+	// labels are what lines of several workers begin with, by the workers' names; nil: there
+	// is one worker.
+	labels map[string]string
 	// last is how many lines of text are wanted, for what is not followed; nil: all. The
 	// last lines of the output may be more of them, such as the picture of a full-screen
 	// program.
 	last *int
 	// grep is the pattern that lines have to match; nil prints all. skip is how many
-	// matching lines are left out at first; skipping says that the last line was one of
-	// them.
+	// matching lines of each worker are left out at first; skipping says that the last line
+	// was one of them.
 	grep     *regexp.Regexp
-	skip     int
+	skip     map[string]int
 	skipping bool
-	joined   map[swarm.Stream]*screen.Lines
-	// open is the stream whose line has no end yet.
-	open swarm.Stream
+	joined   map[logSource]*screen.Lines
+	// mu is for the time in which lines are printed early.
+	mu sync.Mutex
+	// open is where the line comes from that has no end yet.
+	open logSource
 	// screens make text of the streams, unless they are shown byte for byte.
-	screens map[swarm.Stream]*screen.Screen
+	screens map[logSource]*screen.Screen
 	// half is the beginning of a character whose rest comes with the next piece.
-	half map[swarm.Stream][]byte
-	// dropped is how much output is missing before the next piece.
-	dropped int64
+	half map[logSource][]byte
+	// dropped is how much output is missing before the next piece of a worker.
+	dropped map[string]int64
+	// written is when a worker's last output came that may not be shown yet.
+	written map[string]time.Time
 	// line is the buffer of one write, err the error of that write.
 	line []byte
 	err  error
 }
 
-// Print prints a piece of output.
-func (p *LogPrinter) Print(o swarm.Output) error {
-	if o.Dropped > 0 {
-		p.Warn(fmt.Sprintf("%d bytes of older output were dropped", o.Dropped), "")
+// logSource is one stream of a worker. The worker's name is empty if there is one worker.
+type logSource struct {
+	worker string
+	stream swarm.Stream
+}
+
+// keyOf returns the name of a worker if there are several, else an empty one.
+func (p *LogPrinter) keyOf(name string) string {
+	if p.labels == nil {
+		return ""
 	}
-	p.dropped += o.Dropped
+	return name
+}
+
+// Print prints a piece of the output of the one worker.
+func (p *LogPrinter) Print(o swarm.Output) error { return p.printOf("", o) }
+
+// printOf prints a piece of a worker's output.
+func (p *LogPrinter) printOf(worker string, o swarm.Output) error {
+	from := logSource{worker, o.Stream}
+	if o.Dropped > 0 {
+		p.warnDropped(worker, o.Dropped)
+	}
 	switch {
 	case p.Form.plain || p.Form.terminal:
-		s := p.screenOf(o.Stream)
+		s := p.screenOf(from)
 		s.Write(o.Data, o.Time)
 		if !o.Partial {
 			s.Write([]byte{'\n'}, o.Time)
 		}
 		return p.err
 	case p.json:
-		return p.printJSON(o.Stream, o.Time, p.letters(o), o.Partial)
+		return p.printJSON(from, o.Time, p.letters(from, o), o.Partial)
 	}
-	p.begin(o.Stream, o.Time, false)
+	p.begin(from, o.Time, false)
 	p.line = append(p.line, o.Data...)
 	return p.end(!o.Partial)
 }
 
+// warnDropped tells that older output of a worker is not kept any more.
+func (p *LogPrinter) warnDropped(worker string, bytes int64) {
+	text := fmt.Sprintf("%d bytes of older output were dropped", bytes)
+	if worker != "" {
+		text = fmt.Sprintf("'%s': %s", worker, text)
+	}
+	p.Warn(text, "")
+	if p.dropped == nil {
+		p.dropped = map[string]int64{}
+	}
+	p.dropped[worker] += bytes
+}
+
 // screenOf returns what makes text of a stream.
-func (p *LogPrinter) screenOf(stream swarm.Stream) *screen.Screen {
-	if s := p.screens[stream]; s != nil {
+func (p *LogPrinter) screenOf(from logSource) *screen.Screen {
+	if s := p.screens[from]; s != nil {
 		return s
 	}
 	if p.screens == nil {
-		p.screens = map[swarm.Stream]*screen.Screen{}
+		p.screens = map[logSource]*screen.Screen{}
 	}
-	s := &screen.Screen{Live: p.Live, Colours: p.Form.terminal && !p.Form.plain}
+	s := &screen.Screen{Live: p.Live || p.labels != nil, Colours: p.Form.terminal && !p.Form.plain}
 	s.Line = func(l screen.Line) {
 		if p.err == nil {
-			p.err = p.printText(stream, l)
+			p.err = p.printText(from, l)
 		}
 	}
 	if p.grep != nil {
-		s.Line = p.joinedOf(stream, s.Line).Add
+		s.Line = p.joinedOf(from, s.Line).Add
 	}
-	p.screens[stream] = s
+	p.screens[from] = s
 	// A terminal has one stream. The lines of two are shown in their order.
 	for _, s := range p.screens {
 		s.Live = s.Live || len(p.screens) > 1
@@ -109,11 +150,11 @@ func (p *LogPrinter) screenOf(stream swarm.Stream) *screen.Screen {
 
 // joinedOf returns the filter of a stream, which passes on its matching lines except
 // skipped ones.
-func (p *LogPrinter) joinedOf(stream swarm.Stream, line func(screen.Line)) *screen.Lines {
+func (p *LogPrinter) joinedOf(from logSource, line func(screen.Line)) *screen.Lines {
 	joined := &screen.Lines{Pattern: p.grep, Line: func(l screen.Line) {
 		if l.Begins {
-			if p.skipping = p.skip > 0; p.skipping {
-				p.skip--
+			if p.skipping = p.skip[from.worker] > 0; p.skipping {
+				p.skip[from.worker]--
 			}
 		}
 		if !p.skipping {
@@ -121,18 +162,18 @@ func (p *LogPrinter) joinedOf(stream swarm.Stream, line func(screen.Line)) *scre
 		}
 	}}
 	if p.joined == nil {
-		p.joined = map[swarm.Stream]*screen.Lines{}
+		p.joined = map[logSource]*screen.Lines{}
 	}
-	p.joined[stream] = joined
+	p.joined[from] = joined
 	return joined
 }
 
 // printText prints a line of text, or a piece of one.
-func (p *LogPrinter) printText(stream swarm.Stream, l screen.Line) error {
+func (p *LogPrinter) printText(from logSource, l screen.Line) error {
 	if p.json {
-		return p.printJSON(stream, l.Time, l.Text, !l.Ends)
+		return p.printJSON(from, l.Time, l.Text, !l.Ends)
 	}
-	p.begin(stream, l.Time, l.Begins)
+	p.begin(from, l.Time, l.Begins)
 	if p.Form.terminal {
 		p.line = append(p.line, safeColours(l.Text)...)
 	} else {
@@ -142,24 +183,25 @@ func (p *LogPrinter) printText(stream swarm.Stream, l screen.Line) error {
 }
 
 // begin begins a line, unless the open one goes on. fresh says that it does not.
-func (p *LogPrinter) begin(stream swarm.Stream, at time.Time, fresh bool) {
-	if p.open == stream && !fresh {
+func (p *LogPrinter) begin(from logSource, at time.Time, fresh bool) {
+	if p.open == from && !fresh {
 		return
 	}
-	if p.open != "" && (p.timestamps || len(p.screens) > 0) {
+	if p.open != (logSource{}) && (p.timestamps || p.labels != nil || len(p.screens) > 0) {
 		p.line = append(p.line, '\n')
 	}
+	p.line = append(p.line, p.labels[from.worker]...)
 	if p.timestamps {
 		p.line = at.Local().AppendFormat(p.line, output.TimestampFormat)
 	}
-	p.open = stream
+	p.open = from
 }
 
 // end ends a line, or a piece of one. Followers see it at once.
 func (p *LogPrinter) end(ends bool) error {
 	if ends {
 		p.line = append(p.line, '\n')
-		p.open = ""
+		p.open = logSource{}
 	}
 	switch {
 	case p.Live || len(p.screens) == 0:
@@ -205,10 +247,17 @@ func (p *LogPrinter) flush() error {
 // such as a prompt, or the picture of a full-screen program.
 const settled = 300 * time.Millisecond
 
-// Run prints all output that read gives to each.
+// Run prints all output of one worker that read gives to each.
 func (p *LogPrinter) Run(read func(each func(swarm.Output) error) error) error {
-	var mu sync.Mutex
+	return p.runOf(func(each func(string, swarm.Output) error) error {
+		return read(func(o swarm.Output) error { return each("", o) })
+	})
+}
+
+// runOf prints all output of workers that read gives to each.
+func (p *LogPrinter) runOf(read func(each func(string, swarm.Output) error) error) error {
 	written, over := make(chan struct{}, 1), make(chan struct{})
+	p.written = map[string]time.Time{}
 	var settling sync.WaitGroup
 	if p.Live && (p.Form.plain || p.Form.terminal) {
 		settling.Go(func() {
@@ -219,23 +268,29 @@ func (p *LogPrinter) Run(read func(each func(swarm.Output) error) error) error {
 				case <-written:
 					quiet.Reset(settled)
 				case <-quiet.C:
-					mu.Lock()
-					p.settle()
-					mu.Unlock()
+					p.mu.Lock()
+					p.settle(time.Time{})
+					p.mu.Unlock()
 				case <-over:
 					return
 				}
 			}
 		})
 	}
-	err := read(func(o swarm.Output) error {
+	err := read(func(worker string, o swarm.Output) error {
 		select {
 		case written <- struct{}{}:
 		default:
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		return p.Print(o)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.Live && p.labels != nil {
+			// A worker that writes all the time does not hold up the others.
+			now := time.Now()
+			p.settle(now.Add(-settled))
+			p.written[worker] = now
+		}
+		return p.printOf(worker, o)
 	})
 	close(over)
 	settling.Wait()
@@ -245,26 +300,35 @@ func (p *LogPrinter) Run(read func(each func(swarm.Output) error) error) error {
 	return err
 }
 
-// settle prints the contents of the screens. A failure is returned by print.
-func (p *LogPrinter) settle() {
-	for stream, s := range p.screens {
-		s.Settle()
-		if joined := p.joined[stream]; joined != nil {
+// settle prints the contents of the screens, of those workers alone that have written
+// nothing since, unless that is zero. A failure is returned by print.
+func (p *LogPrinter) settle(since time.Time) {
+	for _, from := range p.sources() {
+		if at, unshown := p.written[from.worker]; !since.IsZero() && (!unshown || at.After(since)) {
+			continue
+		}
+		p.screens[from].Settle()
+		if joined := p.joined[from]; joined != nil {
 			joined.Settle()
+		}
+	}
+	for worker, at := range p.written {
+		if since.IsZero() || !at.After(since) {
+			delete(p.written, worker)
 		}
 	}
 }
 
+// sources returns the streams that are shown as text, in a fixed order.
+func (p *LogPrinter) sources() []logSource {
+	return slices.SortedFunc(maps.Keys(p.screens), func(a, b logSource) int {
+		return cmp.Or(strings.Compare(a.worker, b.worker), -strings.Compare(string(a.stream), string(b.stream)))
+	})
+}
+
 // close prints the rest of the output.
 func (p *LogPrinter) close() error {
-	for _, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
-		if s := p.screens[stream]; s != nil {
-			s.Close()
-		}
-		if joined := p.joined[stream]; joined != nil {
-			joined.Close()
-		}
-	}
+	p.closeScreens(func(logSource) bool { return true })
 	if p.last != nil && !p.Live {
 		p.line = lastLines(p.line, *p.last)
 	}
@@ -274,6 +338,37 @@ func (p *LogPrinter) close() error {
 	return p.err
 }
 
+// closeScreens prints what the screens of the chosen streams still hold.
+func (p *LogPrinter) closeScreens(chosen func(logSource) bool) {
+	for _, from := range p.sources() {
+		if !chosen(from) {
+			continue
+		}
+		p.screens[from].Close()
+		if joined := p.joined[from]; joined != nil {
+			joined.Close()
+		}
+		delete(p.screens, from)
+		delete(p.joined, from)
+	}
+}
+
+// note prints a line about a worker on stderr, after all its output so far. What it writes
+// after that begins on a new line.
+func (p *LogPrinter) note(worker, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closeScreens(func(from logSource) bool { return from.worker == worker })
+	if p.open != (logSource{}) && (p.Form.terminal || p.labels != nil) {
+		p.line = append(p.line, '\n')
+		p.open = logSource{}
+	}
+	if p.err == nil && len(p.line) > 0 {
+		p.err = p.flush()
+	}
+	p.Hint(text)
+}
+
 // logJSON is a piece of output, or a line of text. Bytes that are not UTF-8 are replaced.
 type logJSON struct {
 	Time    *string `json:"time"`
@@ -281,28 +376,32 @@ type logJSON struct {
 	Text    string  `json:"text"`
 	Partial bool    `json:"partial"`
 	Dropped int64   `json:"dropped"`
+	// Worker is the name of the worker, where the output of several is printed.
+	Worker string `json:"worker,omitempty"`
 }
 
-func (p *LogPrinter) printJSON(stream swarm.Stream, at time.Time, text []byte, partial bool) error {
-	dropped := p.dropped
-	p.dropped = 0
-	return p.PrintJSONLine(logJSON{Time: output.TimeJSON(at), Stream: string(stream), Text: string(text), Partial: partial, Dropped: dropped})
+func (p *LogPrinter) printJSON(from logSource, at time.Time, text []byte, partial bool) error {
+	dropped := p.dropped[from.worker]
+	delete(p.dropped, from.worker)
+	return p.PrintJSONLine(logJSON{
+		Time: output.TimeJSON(at), Stream: string(from.stream), Text: string(text), Partial: partial, Dropped: dropped, Worker: from.worker,
+	})
 }
 
 // letters returns the piece without an incomplete character at its end, and with the
 // beginning of its first character that came before.
-func (p *LogPrinter) letters(o swarm.Output) []byte {
-	data := append(p.half[o.Stream], o.Data...)
-	delete(p.half, o.Stream)
+func (p *LogPrinter) letters(from logSource, o swarm.Output) []byte {
+	data := append(p.half[from], o.Data...)
+	delete(p.half, from)
 	if !o.Partial {
 		return data
 	}
 	whole := safetext.Whole(data)
 	if rest := data[len(whole):]; len(rest) > 0 {
 		if p.half == nil {
-			p.half = map[swarm.Stream][]byte{}
+			p.half = map[logSource][]byte{}
 		}
-		p.half[o.Stream] = bytes.Clone(rest)
+		p.half[from] = bytes.Clone(rest)
 	}
 	return whole
 }

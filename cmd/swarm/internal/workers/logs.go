@@ -2,6 +2,8 @@ package workers
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"regexp"
 	"time"
 
@@ -10,15 +12,18 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 type logsOptions struct {
+	selection  command.Selection
 	follow     bool
 	lines      command.CountFlag
 	since      command.DurationFlag
+	run        command.CountFlag
 	stream     *command.ChoiceFlag
 	timestamps bool
 	plain, raw bool
@@ -29,8 +34,8 @@ type logsOptions struct {
 func NewLogs(a *app.App) *cobra.Command {
 	o := &logsOptions{}
 	cmd := &cobra.Command{
-		Use:   "logs NAME",
-		Short: "Print the output of a worker",
+		Use:   "logs [NAME...]",
+		Short: "Print the output of workers",
 		Long: `Print the output of a worker, whether it runs or has ended. A pipe or a file gets the
 output byte for byte. A terminal gets text with colours (no colours with NO_COLOR or
 TERM=dumb): nothing else changes the terminal, and hidden characters are shown as
@@ -42,6 +47,18 @@ that scrolled off and its screen at the end ('swarm peek' shows the current scre
 With --follow a line is printed as soon as the program moves to the next one, and again
 if the program comes back to change it.
 
+The output of several workers, or with --all or --tag, is merged in the order of time.
+Each line begins with the name of its worker. --lines counts the lines of each worker.
+If the output of one worker can't be read, the others are printed, and the exit code
+is 1.
+
+--follow continues until all selected workers have ended. A worker that is respawned is
+followed into its new run. A line on stderr says how each worker ended.
+
+--run prints an earlier run of a worker that was respawned: 1 is the last run before the
+present one. The output of the last ten runs is kept until 'swarm clean'; 'previous' in
+'swarm ls --json' lists their ids.
+
 --grep prints the lines that match a regular expression (RE2), as text with --plain or
 to a pipe. It matches the text without colours and overwritten parts, and --lines
 counts the matching lines. It is not an error if no line matches.
@@ -50,76 +67,147 @@ Output is kept up to a limit (64 MiB); the size of dropped output is reported on
 stderr. The log never blocks or ends a worker.`,
 		Example: `  swarm logs build
   swarm logs build --follow --lines 20
+  swarm logs build server --since 10m
+  swarm logs --tag login --follow
+  swarm logs build --run 1
   swarm logs agent --plain | less
   swarm logs build --grep '^(error|warning):' --lines 5
   swarm logs server --stream stderr --since 10m --timestamps
   swarm logs server --json | jq -r 'select(.stream == "stderr") | .text'`,
-		Args:              command.Arguments(1, 1, "name of a worker"),
-		ValidArgsFunction: a.CompleteOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.plain && o.raw {
+			switch {
+			case o.plain && o.raw:
 				return output.Usagef("--plain and --raw exclude each other")
-			}
-			if o.raw && o.grep.Regexp != nil {
+			case o.raw && o.grep.Regexp != nil:
 				return output.Usagef("--grep and --raw exclude each other")
+			case o.run.N != nil && o.follow:
+				return output.Usagef("--run and --follow exclude each other")
 			}
-			return runLogs(cmd.Context(), a, args[0], o)
+			sel, err := o.selection.Of(cmd, args)
+			if err != nil {
+				return err
+			}
+			return a.WithHost(cmd.Context(), func(h *host.Host) error { return runLogs(cmd.Context(), a, h, sel, o) })
 		},
 	}
+	o.selection.AddTo(cmd, a)
 	f := cmd.Flags()
-	f.BoolVarP(&o.follow, "follow", "f", false, "continue with new output until the worker ends")
+	f.BoolVarP(&o.follow, "follow", "f", false, "continue with new output until the workers end")
 	f.Var(&o.grep, "grep", "only lines whose text matches the regular expression `RE`")
-	f.VarP(&o.lines, "lines", "n", "begin with the last `N` lines")
+	f.VarP(&o.lines, "lines", "n", "begin with the last `N` lines of each worker")
+	f.Var(&o.run, "run", "the `N`th run before the present one")
 	f.Var(&o.since, "since", "only output of the last duration, such as 10m")
 	o.stream = command.Choice(cmd, "stream", "only one stream", "", string(swarm.Stdout), string(swarm.Stderr))
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it was written")
 	f.BoolVar(&o.plain, "plain", false, "as text: without colours, each line as it was last on the screen")
 	f.BoolVar(&o.raw, "raw", false, "every byte as it was written, on a terminal too, which it may change")
-	f.BoolVar(&o.json, "json", false, "print one JSON object a line: time, stream, text, partial (its line goes on), dropped; with --plain a line of text each")
+	f.BoolVar(&o.json, "json", false, "print one JSON object a line: time, stream, text, partial (its line goes on), dropped, and worker if there are several; with --plain a line of text each")
 	return cmd
 }
 
-func runLogs(ctx context.Context, a *app.App, name string, o *logsOptions) error {
-	options := swarm.OutputOptions{Stream: swarm.Stream(o.stream.Value), Follow: o.follow, Tail: o.lines.N}
+func runLogs(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, o *logsOptions) error {
+	req := host.LogsRequest{Output: swarm.OutputOptions{Stream: swarm.Stream(o.stream.Value), Follow: o.follow, Tail: o.lines.N}}
 	if o.since.D != nil {
-		options.Since = time.Now().Add(-*o.since.D)
+		req.Output.Since = time.Now().Add(-*o.since.D)
 	}
-	return a.WithHost(ctx, func(h *host.Host) error {
-		p := LogPrinter{App: a, timestamps: o.timestamps, json: o.json, Live: o.follow, last: o.lines.N, grep: o.grep.Regexp}
-		if !o.raw && !o.json {
-			p.Form = FormOfLogs(a)
+	if o.run.N != nil {
+		req.Run = *o.run.N
+	}
+	p := &LogPrinter{App: a, timestamps: o.timestamps, json: o.json, Live: o.follow, last: o.lines.N, grep: o.grep.Regexp}
+	if !o.raw && !o.json {
+		p.Form = FormOfLogs(a)
+	}
+	p.Form.plain = p.Form.plain || o.plain || o.grep.Regexp != nil && !p.Form.terminal
+	var err error
+	if several := len(sel.Names) != 1; several {
+		if p.labels, err = labelsOf(ctx, a, h, sel, p.Form.terminal); err != nil {
+			return err
 		}
-		p.Form.plain = p.Form.plain || o.plain || o.grep.Regexp != nil && !p.Form.terminal
-		if p.grep != nil && p.last != nil {
-			// The last lines that match may be anywhere.
-			options.Tail, p.last = nil, nil
-			n, err := countMatches(ctx, h, name, options, p.grep)
-			if err != nil {
-				return err
-			}
-			p.skip = max(0, n-*o.lines.N)
+		p.last = nil
+	}
+	if p.grep != nil && req.Output.Tail != nil {
+		// The last lines that match may be anywhere.
+		last := *req.Output.Tail
+		req.Output.Tail, p.last = nil, nil
+		if p.skip, err = countMatches(ctx, h, sel, req, p.grep, p.labels != nil); err != nil {
+			return err
 		}
-		return p.Run(func(each func(swarm.Output) error) error { return h.Logs(ctx, name, options, each) })
-	})
+		for name, n := range p.skip {
+			p.skip[name] = max(0, n-last)
+		}
+	}
+	return printLogs(ctx, a, h, sel, req, p)
 }
 
-// countMatches returns how many lines of the output that there is now match. It reads
-// them as those are read that are printed.
-func countMatches(ctx context.Context, h *host.Host, name string, options swarm.OutputOptions, re *regexp.Regexp) (n int, err error) {
-	screens := map[swarm.Stream]*screen.Screen{}
+// FollowLogs prints the output that workers write from a moment on, until all of them have
+// ended.
+func FollowLogs(ctx context.Context, a *app.App, h *host.Host, names []string, since time.Time) error {
+	p := &LogPrinter{App: a, Live: true, Form: FormOfLogs(a)}
+	sel := host.Selection{Names: names}
+	var err error
+	if p.labels, err = labelsOf(ctx, a, h, sel, p.Form.terminal); err != nil {
+		return err
+	}
+	return printLogs(ctx, a, h, sel, host.LogsRequest{Output: swarm.OutputOptions{Follow: true, Since: since}}, p)
+}
+
+// printLogs prints the output of the selected workers, and how they ended if they are
+// followed.
+func printLogs(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, req host.LogsRequest, p *LogPrinter) error {
+	var failed []error
+	req.Respawned = func(w host.Worker) { p.note(p.keyOf(w.Name), w.Name+": respawned"+view.SpawnedWhere(w)) }
+	req.Ended = func(end host.LogsEnd) {
+		switch {
+		case end.Err != nil:
+			failed = append(failed, logsFailed(end, p.labels != nil))
+		case req.Output.Follow:
+			p.note(p.keyOf(end.Worker.Name), view.StatusLine(end.Worker, time.Now()))
+		}
+	}
+	err := p.runOf(func(each func(string, swarm.Output) error) error {
+		warnings, err := h.LogsOf(ctx, sel, req, func(name string, o swarm.Output) error { return each(p.keyOf(name), o) })
+		for _, text := range warnings {
+			a.Warn(text, "")
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(failed...)
+}
+
+// logsFailed returns why the output of a worker ended early. Of several workers it is named.
+func logsFailed(end host.LogsEnd, several bool) error {
+	_, named := errors.AsType[*host.NoRunError](end.Err)
+	if !several || named || errors.Is(end.Err, swarm.ErrNotFound) {
+		return end.Err
+	}
+	return fmt.Errorf("cannot read the output of '%s': %w", end.Worker.Name, end.Err)
+}
+
+// countMatches returns how many lines of the output that there is now match, for each
+// worker. It reads them as those are read that are printed.
+func countMatches(ctx context.Context, h *host.Host, sel host.Selection, req host.LogsRequest, re *regexp.Regexp, several bool) (map[string]int, error) {
+	found := map[string]int{}
+	screens := map[logSource]*screen.Screen{}
 	var joined []*screen.Lines
-	live := options.Follow
-	options.Follow = false
-	err = h.Logs(ctx, name, options, func(o swarm.Output) error {
-		s := screens[o.Stream]
+	live := req.Output.Follow || several
+	req.Output.Follow = false
+	_, err := h.LogsOf(ctx, sel, req, func(name string, o swarm.Output) error {
+		if !several {
+			name = ""
+		}
+		from := logSource{name, o.Stream}
+		s := screens[from]
 		if s == nil {
 			lines := &screen.Lines{Pattern: re, Line: func(l screen.Line) {
 				if l.Begins {
-					n++
+					found[name]++
 				}
 			}}
 			s = &screen.Screen{Live: live, Line: lines.Add}
-			screens[o.Stream], joined = s, append(joined, lines)
+			screens[from], joined = s, append(joined, lines)
 		}
 		for _, s := range screens {
 			s.Live = s.Live || len(screens) > 1
@@ -136,5 +224,5 @@ func countMatches(ctx context.Context, h *host.Host, name string, options swarm.
 	for _, lines := range joined {
 		lines.Close()
 	}
-	return n, err
+	return found, err
 }

@@ -3,6 +3,9 @@ package workers
 import (
 	"errors"
 	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -152,7 +155,7 @@ func TestLogGrep(t *testing.T) {
 		{LogForm{plain: true}, 2, "error: the last"},
 	} {
 		a, stdout, _ := apptest.New()
-		p := LogPrinter{App: a, Form: c.form, grep: regexp.MustCompile("^error: "), skip: c.skip}
+		p := LogPrinter{App: a, Form: c.form, grep: regexp.MustCompile("^error: "), skip: map[string]int{"": c.skip}}
 		for _, piece := range pieces {
 			if err := p.Print(piece); err != nil {
 				t.Fatal(err)
@@ -164,5 +167,90 @@ func TestLogGrep(t *testing.T) {
 		if diff := cmp.Diff(c.want, stdout.String()); diff != "" {
 			t.Errorf("%+v, skip %d (-want +got):\n%s", c.form, c.skip, diff)
 		}
+	}
+}
+
+// TestLogsOfSeveral: each line begins with the name of its worker, also one that another
+// worker has interrupted.
+func TestLogsOfSeveral(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
+	pieces := []struct {
+		worker string
+		out    swarm.Output
+	}{
+		{"a", swarm.Output{Time: at, Stream: swarm.Stdout, Data: []byte("one")}},
+		{"web", swarm.Output{Time: at, Stream: swarm.Stdout, Data: []byte("be"), Partial: true, Dropped: 3}},
+		{"web", swarm.Output{Time: at, Stream: swarm.Stdout, Data: []byte("gin")}},
+		{"a", swarm.Output{Time: at, Stream: swarm.Stdout, Data: []byte("ready? "), Partial: true}},
+		{"web", swarm.Output{Time: at, Stream: swarm.Stderr, Data: []byte("wrong\x1b[0K")}},
+		{"a", swarm.Output{Time: at, Stream: swarm.Stdout, Data: []byte("yes")}},
+		{"web", swarm.Output{Time: at, Stream: swarm.Stdout, Data: []byte("open"), Partial: true}},
+	}
+	const when = `{"time":"2026-01-02T03:04:05.006Z","stream":`
+	for name, c := range map[string]struct {
+		form LogForm
+		json bool
+		want string
+	}{
+		"bytes": {want: "a   | one\nweb | begin\na   | ready? \nweb | wrong\x1b[0K\na   | yes\nweb | open\n"},
+		"plain": {form: LogForm{plain: true}, want: "a   | one\nweb | begin\nweb | wrong\na   | ready? yes\nweb | open\n"},
+		"json": {json: true, want: when + `"stdout","text":"one","partial":false,"dropped":0,"worker":"a"}` + "\n" +
+			when + `"stdout","text":"be","partial":true,"dropped":3,"worker":"web"}` + "\n" +
+			when + `"stdout","text":"gin","partial":false,"dropped":0,"worker":"web"}` + "\n" +
+			when + `"stdout","text":"ready? ","partial":true,"dropped":0,"worker":"a"}` + "\n" +
+			when + `"stderr","text":"wrong\u001b[0K","partial":false,"dropped":0,"worker":"web"}` + "\n" +
+			when + `"stdout","text":"yes","partial":false,"dropped":0,"worker":"a"}` + "\n" +
+			when + `"stdout","text":"open","partial":true,"dropped":0,"worker":"web"}` + "\n"},
+	} {
+		a, stdout, stderr := apptest.New()
+		p := LogPrinter{App: a, Form: c.form, json: c.json, labels: labels([]string{"web", "a"}, false, false)}
+		for _, piece := range pieces {
+			if err := p.printOf(piece.worker, piece.out); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.note("web", "web: stopped (exit 0)")
+		if err := p.close(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, stdout.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if want := "swarm: warning: 'web': 3 bytes of older output were dropped\nswarm: web: stopped (exit 0)\n"; stderr.String() != want {
+			t.Errorf("%s: stderr is %q, want %q", name, stderr, want)
+		}
+	}
+}
+
+func TestLogLabels(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("n", 64)
+	got := labels([]string{"web", long}, true, true)
+	for name, text := range map[string]string{"web": "web" + strings.Repeat(" ", 21), long: strings.Repeat("n", 23) + "…"} {
+		want := "\x1b[" + strconv.Itoa(coloursOf([]string{"web", long})[name]) + "m" + text + " |\x1b[0m "
+		if got[name] != want {
+			t.Errorf("the label of %s is %q, want %q", name, got[name], want)
+		}
+	}
+	if got := labels([]string{"web", long}, false, false)[long]; got != long+" | " {
+		t.Errorf("a pipe gets %q", got)
+	}
+	// Each has a colour of its own while there are enough, whatever their order.
+	names := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
+	colours := coloursOf(names)
+	slices.Reverse(names)
+	if diff := cmp.Diff(colours, coloursOf(names)); diff != "" {
+		t.Errorf("in another order: %s", diff)
+	}
+	seen := map[int]bool{}
+	for _, colour := range colours {
+		seen[colour] = true
+	}
+	if len(seen) != len(names) {
+		t.Errorf("%d colours for %d names", len(seen), len(names))
+	}
+	if one := coloursOf([]string{"a"})["a"]; one != coloursOf([]string{"a", "zzz"})["a"] {
+		t.Error("the colour depends on the others")
 	}
 }

@@ -1,0 +1,242 @@
+package display
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// logPiece is a piece of a worker's output, or the beginning of its next run.
+type logPiece struct {
+	swarm.Output
+	// run is set for the beginning of a run.
+	run *worker.Worker
+}
+
+// While workers are followed, a piece is held back until it is clear that no other worker
+// wrote an older one: for firstPatience after the beginning, in which all tell what they
+// have, and for morePatience after each piece of the other worker.
+const (
+	firstPatience = 250 * time.Millisecond
+	morePatience  = 50 * time.Millisecond
+)
+
+// queued is how many pieces of one worker are read ahead.
+const queued = 64
+
+// logSource is the output of one worker on its way.
+type logSource struct {
+	pieces chan logPiece
+	// end is valid once pieces is closed.
+	end LogsEnd
+
+	// head is the next piece; nil: it has not come yet.
+	head *logPiece
+	// over says that all pieces were given.
+	over bool
+	// open says that the line of the last piece goes on.
+	open bool
+	// until is the time until which the next piece is waited for; zero: without a limit.
+	until time.Time
+}
+
+// merge reads all sources at once and gives their pieces in the order of their times. Each
+// source gives its own pieces in order. ended is called for each after its last piece.
+func merge(ctx context.Context, read []func(context.Context, func(logPiece) error) LogsEnd, follow bool, each func(int, logPiece) error, ended func(LogsEnd)) error {
+	if len(read) == 1 {
+		var failed error
+		end := read[0](ctx, func(p logPiece) error {
+			failed = each(0, p)
+			return failed
+		})
+		if failed != nil || ctx.Err() != nil {
+			return firstOf(failed, context.Cause(ctx))
+		}
+		ended(end)
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var readers sync.WaitGroup
+	defer readers.Wait()
+	defer cancel()
+	m := &merger{sources: make([]*logSource, len(read)), follow: follow, wake: make(chan struct{}, 1), each: each, ended: ended}
+	for i := range read {
+		s := &logSource{pieces: make(chan logPiece, queued)}
+		m.sources[i] = s
+		m.await(s, firstPatience)
+		readers.Go(func() {
+			s.end = read[i](ctx, func(p logPiece) error {
+				p.Data = bytes.Clone(p.Data)
+				select {
+				case s.pieces <- p:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+				m.stir()
+				return nil
+			})
+			close(s.pieces)
+			m.stir()
+		})
+	}
+	return m.run(ctx)
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merger puts the pieces of several sources in order.
+type merger struct {
+	sources []*logSource
+	follow  bool
+	// wake has a value when a source has something new.
+	wake  chan struct{}
+	each  func(int, logPiece) error
+	ended func(LogsEnd)
+	// line is the source in whose line the last piece was.
+	line *logSource
+}
+
+func (m *merger) stir() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// await sets how long the next piece of a source is waited for.
+func (m *merger) await(s *logSource, patience time.Duration) {
+	if m.follow {
+		s.until = time.Now().Add(patience)
+	}
+}
+
+func (m *merger) run(ctx context.Context) error {
+	patience := time.NewTimer(0)
+	defer patience.Stop()
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if m.fetch() == len(m.sources) {
+			return nil
+		}
+		next, wait := m.choose(time.Now())
+		if next >= 0 {
+			if err := m.give(next); err != nil {
+				return err
+			}
+			continue
+		}
+		// Without a limit, only a source can end the wait.
+		var limit <-chan time.Time
+		if wait > 0 {
+			patience.Reset(wait)
+			limit = patience.C
+		}
+		select {
+		case <-ctx.Done():
+		case <-m.wake:
+		case <-limit:
+		}
+	}
+}
+
+// fetch takes what the sources have, and returns how many of them have ended.
+func (m *merger) fetch() (over int) {
+	for _, s := range m.sources {
+		if s.head == nil && !s.over {
+			select {
+			case p, more := <-s.pieces:
+				if more {
+					s.head = &p
+				} else {
+					s.over = true
+					m.ended(s.end)
+				}
+			default:
+			}
+		}
+		if s.over {
+			over++
+		}
+	}
+	return over
+}
+
+// choose returns the source whose piece is next, or -1 and how long to wait for an older
+// one; 0: until a source has something new.
+func (m *merger) choose(now time.Time) (next int, wait time.Duration) {
+	if s := m.line; s != nil && s.open && !s.over {
+		// Its line goes on, and the lines of others wait for its end.
+		if left, patient := s.patience(now); s.head == nil && patient {
+			return -1, left
+		}
+		if s.head != nil {
+			for i := range m.sources {
+				if m.sources[i] == s {
+					return i, 0
+				}
+			}
+		}
+	}
+	next = -1
+	for i, s := range m.sources {
+		switch {
+		case s.over:
+		case s.head != nil:
+			if next < 0 || s.head.before(m.sources[next].head) {
+				next = i
+			}
+		default:
+			left, patient := s.patience(now)
+			if patient && left == 0 {
+				return -1, 0
+			}
+			if patient && (wait == 0 || left < wait) {
+				wait = left
+			}
+		}
+	}
+	if wait > 0 {
+		return -1, wait
+	}
+	return next, 0
+}
+
+// patience reports whether the next piece of a source is still waited for, and how long;
+// 0: without a limit.
+func (s *logSource) patience(now time.Time) (left time.Duration, patient bool) {
+	if s.until.IsZero() {
+		return 0, true
+	}
+	left = s.until.Sub(now)
+	return left, left > 0
+}
+
+// before reports whether p goes before q. The beginning of a run goes first.
+func (p *logPiece) before(q *logPiece) bool {
+	if (p.run != nil) != (q.run != nil) {
+		return p.run != nil
+	}
+	return p.Time.Before(q.Time)
+}
+
+// give passes on the piece of a source.
+func (m *merger) give(i int) error {
+	s := m.sources[i]
+	p := *s.head
+	s.head, s.open, m.line = nil, p.run == nil && p.Partial, s
+	m.await(s, morePatience)
+	return m.each(i, p)
+}

@@ -86,6 +86,8 @@ func TestWrongUsage(t *testing.T) {
 		{2, "missing argument: name of a worker\nswarm: run 'swarm status --help' for usage", []string{"status"}},
 		{2, "must specify worker name, --all or --tag\nswarm: run 'swarm logs --help' for usage", []string{"logs"}},
 		{2, "worker names and --all or --tag exclude each other\nswarm: run 'swarm logs --help' for usage", []string{"logs", "w", "--tag", "t"}},
+		{2, "--follow and --json exclude each other\nswarm: run 'swarm up --help' for usage", []string{"up", "--follow", "--json"}},
+		{2, "--follow and --dry-run exclude each other\nswarm: run 'swarm up --help' for usage", []string{"up", "-f", "--dry-run"}},
 		{2, "--run and --follow exclude each other\nswarm: run 'swarm logs --help' for usage", []string{"logs", "w", "--run", "1", "--follow"}},
 		{2, "invalid value 'xml' for --format: expected one of table, json, names\nswarm: run 'swarm ls --help' for usage", []string{"ls", "--format", "xml"}},
 		{2, "invalid value '-1' for --lines: expected a number from 0\nswarm: run 'swarm logs --help' for usage", []string{"logs", "w", "-n", "-1"}},

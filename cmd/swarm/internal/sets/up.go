@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/declared"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/set"
 )
@@ -19,6 +20,7 @@ import (
 type upOptions struct {
 	dryRun   bool
 	recreate bool
+	follow   bool
 	json     bool
 }
 
@@ -36,17 +38,31 @@ worker that runs otherwise is not touched either, and is named with the differen
 --recreate ends it and starts it again. A worker that has ended is started again.
 
 Mistakes in the file are reported before anything is started. If one worker fails, the
-workers that depend on it are not started, and the exit code is 1.`,
+workers that depend on it are not started, and the exit code is 1.
+
+--follow prints the output of these workers afterwards, as 'swarm logs --follow' does,
+until all of them have ended. Of a worker that ran before, it prints new output only.
+Ctrl-C ends the printing and no worker.`,
 		Example: `  swarm up
   swarm up web
+  swarm up --follow
   swarm up --dry-run
   swarm up --recreate web`,
 		ValidArgsFunction: declared.CompleteDeclared(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return runUp(cmd.Context(), a, args, o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case o.follow && o.dryRun:
+				return output.Usagef("--follow and --dry-run exclude each other")
+			case o.follow && o.json:
+				return output.Usagef("--follow and --json exclude each other")
+			}
+			return runUp(cmd.Context(), a, args, o)
+		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be done, and do nothing")
 	f.BoolVar(&o.recreate, "recreate", false, "end workers that run otherwise than declared, and start them again")
+	f.BoolVarP(&o.follow, "follow", "f", false, "then print the output of these workers until they end")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
 	return cmd
 }
@@ -60,6 +76,7 @@ func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error 
 	if err := declared.Prepare(ctx, a, d, names); err != nil {
 		return err
 	}
+	begun := time.Now()
 	return a.With(ctx, d.Config, func(h *host.Host) error {
 		u := upper{App: a, upOptions: o, progress: output.NewProgress(a.Err, a.ErrWidth)}
 		outcomes, err := d.Set.Up(ctx, h, set.UpRequest{
@@ -84,8 +101,25 @@ func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error 
 		if u.differ && !o.json {
 			a.Hint("'swarm up --recreate' ends what differs and starts it as declared")
 		}
+		if o.follow {
+			return followUp(ctx, a, h, outcomes, begun)
+		}
 		return nil
 	})
+}
+
+// followUp prints what the workers of a set write, until they have ended. An interruption
+// ends no worker.
+func followUp(ctx context.Context, a *app.App, h *host.Host, outcomes []set.Outcome, since time.Time) error {
+	names := make([]string, len(outcomes))
+	for i, out := range outcomes {
+		names[i] = out.Name
+	}
+	err := workers.FollowLogs(ctx, a, h, names, since)
+	if ctx.Err() != nil {
+		a.Hint("the workers continue; 'swarm up --follow' follows them again, 'swarm down' ends them")
+	}
+	return err
 }
 
 // upper prints the outcomes of one up as they come.

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/config"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/dashboard"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/history"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/inbox"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/inside"
@@ -48,6 +49,7 @@ func verbs() []verb {
 		{"ls", groupWorkers, workers.NewLs},
 		{"status", groupWorkers, workers.NewStatus},
 		{"logs", groupWorkers, workers.NewLogs},
+		{"web", groupWorkers, dashboard.NewWeb},
 		{"wait", groupWorkers, workers.NewWait},
 		{"kill", groupWorkers, workers.NewKill},
 		{"respawn", groupWorkers, workers.NewRespawn},

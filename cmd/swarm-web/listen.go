@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/swarmhost/swarm/shared/errtext"
+)
+
+// listenOptions say where to listen.
+type listenOptions struct{ address, socket, cert, key string }
+
+// listener accepts the connections of browsers.
+type listener struct {
+	net.Listener
+	// base is the address of the server as a browser needs it.
+	base string
+	// socket is the path of its unix socket; empty: it has none.
+	socket string
+	// names are those of the certificate.
+	names []string
+	// open says that it listens on more than the loopback interface, secure that its
+	// connections are encrypted.
+	open, secure bool
+}
+
+// listen begins to listen. Without a certificate it does so only where nobody else than
+// this machine's users can connect.
+func listen(ctx context.Context, o listenOptions) (*listener, error) {
+	l := &listener{}
+	var config *tls.Config
+	switch {
+	case (o.cert == "") != (o.key == ""):
+		return nil, errors.New("--cert and --key belong together")
+	case o.cert != "":
+		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
+		if err != nil {
+			return nil, fmt.Errorf("cannot use the certificate %s: %w", o.cert, err)
+		}
+		leaf, err := x509.ParseCertificate(pair.Certificate[0])
+		if err != nil {
+			return nil, fmt.Errorf("cannot use the certificate %s: %w", o.cert, err)
+		}
+		l.names, l.secure = leaf.DNSNames, true
+		config = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	}
+	if o.socket != "" {
+		return l, l.listenUnix(ctx, o.socket)
+	}
+	host, port, err := net.SplitHostPort(o.address)
+	if err != nil {
+		return nil, fmt.Errorf("invalid address '%s': expected HOST:PORT, such as 127.0.0.1:8080", o.address)
+	}
+	ips, err := net.DefaultResolver.LookupIPAddr(ctx, host)
+	if host != "" && (err != nil || len(ips) == 0) {
+		return nil, fmt.Errorf("cannot find the address of '%s': %w", host, errtext.Cause(err))
+	}
+	l.open = host == ""
+	for _, ip := range ips {
+		l.open = l.open || !ip.IP.IsLoopback()
+	}
+	if l.open && !l.secure {
+		return nil, fmt.Errorf("'%s' can be reached from other machines, so it needs --cert and --key; without them listen at 127.0.0.1, or use --socket and ssh -L", o.address)
+	}
+	if l.Listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.address); err != nil {
+		return nil, fmt.Errorf("cannot listen at %s: %w", o.address, errtext.Cause(err))
+	}
+	scheme := "http://"
+	if l.secure {
+		l.Listener, scheme = tls.NewListener(l.Listener, config), "https://"
+	}
+	_, port, err = net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return nil, err
+	}
+	if host == "" || net.ParseIP(host).IsUnspecified() {
+		host = "localhost"
+		if len(l.names) > 0 {
+			host = l.names[0]
+		}
+	}
+	l.base = scheme + net.JoinHostPort(host, port)
+	return l, nil
+}
+
+// listenUnix listens at a socket that only this user can connect to.
+func (l *listener) listenUnix(ctx context.Context, path string) (err error) {
+	if l.secure {
+		return errors.New("--socket and --cert exclude each other")
+	}
+	// A socket of a server that was killed is in the way. One that answers is not touched.
+	if c, err := (&net.Dialer{}).DialContext(ctx, "unix", path); err == nil {
+		_ = c.Close()
+		return fmt.Errorf("cannot listen at %s: another server does", path)
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == os.ModeSocket {
+		_ = os.Remove(path)
+	}
+	l.Listener, err = listenPrivately(ctx, path)
+	if err != nil {
+		return fmt.Errorf("cannot listen at %s: %w", path, errtext.Cause(err))
+	}
+	l.socket, l.base = path, "http://localhost"
+	return nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/host/web"
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+// run serves until a signal comes and returns the exit code.
+func run(args []string, out, errs *os.File, env []string) int {
+	o, err := parse(args, errs)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err == nil {
+		err = serve(o, out, errs, env)
+	}
+	if err != nil {
+		fmt.Fprintf(errs, "swarm: error: %s\n", safetext.Line(setup.Message(err)))
+		return 1
+	}
+	return 0
+}
+
+// options are the parsed command line.
+type options struct {
+	// program is the path of swarm, empty if it was not given.
+	program string
+	listen  listenOptions
+	write   bool
+}
+
+// parse reads the command line, and checks that swarm is of the same version.
+func parse(args []string, errs *os.File) (o options, err error) {
+	flags := flag.NewFlagSet("swarm-web", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.StringVar(&o.program, "swarm", "", "`path` of swarm, which plugins are looked for beside")
+	flags.StringVar(&o.listen.address, "listen", "127.0.0.1:0", "`address` to listen at")
+	flags.StringVar(&o.listen.socket, "socket", "", "`path` of a unix socket to listen at")
+	flags.StringVar(&o.listen.cert, "cert", "", "`file` with the certificate")
+	flags.StringVar(&o.listen.key, "key", "", "`file` with the key of the certificate")
+	flags.BoolVar(&o.write, "write", false, "let the browser act on workers")
+	version := flags.String("version", "", "`version` that this program must have")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument '%s'", flags.Arg(0))
+	}
+	if own := setup.ReadBuild().Version; *version != "" && *version != own {
+		return o, fmt.Errorf("swarm-web is of version %s, but swarm of %s: install both anew, with 'make install' or "+
+			"'go install github.com/swarmhost/swarm/cmd/...@latest'", own, *version)
+	}
+	return o, nil
+}
+
+func serve(o options, out, errs *os.File, env []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	s := setup.Setup{Env: env, Program: o.program}
+	if level := hclog.LevelFromString(s.Getenv("SWARM_LOG")); level != hclog.NoLevel {
+		s.Logger = hclog.New(&hclog.LoggerOptions{Name: "swarm-web", Level: level, Output: safetext.Writer(errs)})
+	}
+	loaded, err := s.LoadUser()
+	if err != nil {
+		// The valid part of a damaged file is used.
+		fmt.Fprintf(errs, "swarm: warning: %s\n", safetext.Line(setup.Message(err)))
+	}
+	h, err := s.Open(ctx, loaded.Config)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = h.Close() }()
+	l, err := listen(ctx, o.listen)
+	if err != nil {
+		return err
+	}
+	server := web.New(web.Options{
+		Host: h, Write: o.write, Names: l.names, AnyAddress: l.open, Secure: l.secure, Logger: s.Logger,
+	})
+	fmt.Fprintln(out, server.Address(l.base))
+	if l.socket != "" {
+		fmt.Fprintf(errs, "swarm: hint: the server listens at %s; reach it from elsewhere with: ssh -L 8080:%s HOST\n",
+			safetext.Line(l.socket), safetext.Line(l.socket))
+	}
+	what := "The page only shows workers; --write lets it act on them."
+	if o.write {
+		what = "Whoever has this address can act on your workers."
+	}
+	fmt.Fprintf(errs, "swarm: hint: open this address in a browser; Ctrl-C ends the server. %s\n", what)
+	return server.Serve(ctx, l)
+}

@@ -1,0 +1,163 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// fakeHost answers what a test has put into it.
+type fakeHost struct {
+	mu      sync.Mutex
+	workers []host.Worker
+	events  []history.Event
+	output  []swarm.Output
+	screen  []string
+	// changed gets a value when the workers have changed.
+	changed chan struct{}
+}
+
+func (f *fakeHost) Workers(context.Context, host.Selection) ([]host.Worker, []string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]host.Worker{}, f.workers...), nil, nil
+}
+
+func (f *fakeHost) Watch(ctx context.Context, req watch.Request) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-f.changed:
+			if err := req.Event(history.Event{}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (f *fakeHost) Events(context.Context, history.Query) ([]history.Event, error) {
+	return f.events, nil
+}
+
+func (f *fakeHost) View(context.Context, func(context.Context, *registry.Tx) error) error { return nil }
+
+func (f *fakeHost) Logs(ctx context.Context, _ string, o swarm.OutputOptions, each func(swarm.Output) error) error {
+	for _, out := range f.output {
+		if err := each(out); err != nil {
+			return err
+		}
+	}
+	if o.Follow {
+		<-ctx.Done()
+	}
+	return nil
+}
+
+func (f *fakeHost) Peek(context.Context, string, int) (host.Peek, error) {
+	return host.Peek{Lines: f.screen, Screen: f.screen != nil}, nil
+}
+
+// rig is a server with a host that is a fake.
+type rig struct {
+	*testing.T
+	*Server
+	host *fakeHost
+}
+
+func newRig(t *testing.T, change func(*Options), ws ...host.Worker) *rig {
+	t.Helper()
+	h := &fakeHost{workers: ws, changed: make(chan struct{})}
+	o := Options{Host: h}
+	if change != nil {
+		change(&o)
+	}
+	r := &rig{T: t, Server: New(o), host: h}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { r.feed.run(ctx) })
+	t.Cleanup(running.Wait)
+	t.Cleanup(cancel)
+	return r
+}
+
+// request makes a request of the person's browser.
+func (r *rig) request(method, path string, headers ...string) *http.Request {
+	req := httptest.NewRequestWithContext(r.Context(), method, "http://127.0.0.1:8080"+path, nil)
+	req.Header.Set("Accept", "text/html")
+	req.AddCookie(&http.Cookie{Name: r.cookie, Value: r.session})
+	if method == http.MethodPost {
+		req.Header.Set("Origin", "http://127.0.0.1:8080")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Del(headers[i])
+		if headers[i] == "Host" {
+			req.Host = headers[i+1]
+		} else if headers[i+1] != "" {
+			req.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	return req
+}
+
+// ask answers a request.
+func (r *rig) ask(req *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, req)
+	return w
+}
+
+// page returns a page that there must be.
+func (r *rig) page(path string) string {
+	r.Helper()
+	w := r.ask(r.request(http.MethodGet, path))
+	if w.Code != http.StatusOK {
+		r.Fatalf("%s: %d\n%s", path, w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// events reads a stream until it has told of what is wanted.
+func (r *rig) events(path string, wants ...string) string {
+	r.Helper()
+	ctx, cancel := context.WithTimeout(r.Context(), time.Minute)
+	defer cancel()
+	out := &growing{ResponseRecorder: httptest.NewRecorder(), wants: wants, done: cancel}
+	r.ServeHTTP(out, r.request(http.MethodGet, path).WithContext(ctx))
+	text := out.Body.String()
+	for _, want := range wants {
+		if !strings.Contains(text, want) {
+			r.Fatalf("%s does not tell of %q:\n%s", path, want, text)
+		}
+	}
+	return text
+}
+
+// growing ends a request when its answer has all that is wanted.
+type growing struct {
+	*httptest.ResponseRecorder
+	wants []string
+	done  func()
+}
+
+func (g *growing) Write(p []byte) (int, error) {
+	n, err := g.ResponseRecorder.Write(p)
+	text := g.Body.String()
+	for _, want := range g.wants {
+		if !strings.Contains(text, want) {
+			return n, err
+		}
+	}
+	g.done()
+	return n, err
+}

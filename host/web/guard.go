@@ -1,0 +1,101 @@
+package web
+
+import (
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// policy is what pages may load: the parts of this server, nothing inline.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// guard lets through to next only what may reach it.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		switch {
+		case !s.knows(r.Host):
+			s.refuse(w, r, http.StatusMisdirectedRequest, "This server is not known by the name in the address.")
+		case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost:
+			s.refuse(w, r, http.StatusMethodNotAllowed, "This server answers GET and POST.")
+		case !fromHere(r):
+			s.refuse(w, r, http.StatusForbidden, "The request came from another site.")
+		case r.URL.Path == "/" && r.URL.Query().Has("token"):
+			s.exchange(w, r)
+		case !s.hasSession(r):
+			s.refuse(w, r, http.StatusUnauthorized, "Open the address that ‘swarm web’ has printed.")
+		case r.Method == http.MethodPost && !s.opts.Write:
+			s.refuse(w, r, http.StatusForbidden, "This server only shows workers. ‘swarm web --write’ starts one that acts on them.")
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// knows reports whether the server may be called by the name in a Host header.
+func (s *Server) knows(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if ip, err := netip.ParseAddr(host); err == nil {
+		// No DNS stands behind it.
+		return ip.IsLoopback() || s.opts.AnyAddress
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == "localhost" || slices.ContainsFunc(s.opts.Names, func(n string) bool { return strings.EqualFold(n, host) })
+}
+
+// fromHere reports whether a request comes from a page of this server, or from the person
+// as a visit to an address. A request that changes anything has to prove it.
+func fromHere(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	visit := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	if site != "" && site != "same-origin" && site != "none" && !visit {
+		return false
+	}
+	origins := r.Header.Values("Origin")
+	if len(origins) == 0 {
+		return r.Method != http.MethodPost
+	}
+	origin, err := url.Parse(origins[0])
+	if err != nil || len(origins) > 1 || !strings.EqualFold(origin.Host, r.Host) {
+		return false
+	}
+	if r.TLS != nil {
+		return origin.Scheme == "https"
+	}
+	return origin.Scheme == "http" || origin.Scheme == "https" // before a proxy that encrypts
+}
+
+// exchange gives a session for the token, and takes the token out of the address.
+func (s *Server) exchange(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet || !same(r.URL.Query().Get("token"), s.token) {
+		s.refuse(w, r, http.StatusUnauthorized, "The token in the address is not that of this server. Open the address that ‘swarm web’ has printed last.")
+		return
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: s.cookie, Value: s.session, Path: "/", HttpOnly: true, Secure: s.opts.Secure, SameSite: http.SameSiteStrictMode,
+	})
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+func (s *Server) hasSession(r *http.Request) bool {
+	return slices.ContainsFunc(r.CookiesNamed(s.cookie), func(c *http.Cookie) bool { return same(c.Value, s.session) })
+}
+
+// same compares secrets in a time that does not tell how much of them is the same.
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -1,0 +1,268 @@
+package web
+
+import (
+	"cmp"
+	"hash/maphash"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+// row is a worker in a list.
+type row struct {
+	ID, Name, Href string
+	Kind           string
+	Tone           condition.Tone
+	Symbol         string
+	// State and Age are as in "exited 3" and "5m ago", Since is the moment of the change.
+	State, Age string
+	Since      string
+	// Remark is what a person should know of the state, such as a question.
+	Remark  string
+	Command string
+	// Place is the backend, with the window if there is one.
+	Place  string
+	Branch string
+	Tags   []string
+	Team   string
+}
+
+// section is a part of the list.
+type section struct {
+	Name string
+	// Label is the heading.
+	Label string
+	Rows  []row
+}
+
+// list is the page of all workers.
+type list struct {
+	Sections []section
+	Counts   []count
+	Filter   string
+	// Empty says that there is no worker at all, Unread that nobody knows yet.
+	Empty, Unread bool
+	Problem       string
+	Total         int
+}
+
+// count is how many workers are of a tone.
+type count struct {
+	N     int
+	Label string
+	Tone  condition.Tone
+}
+
+func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/" {
+		s.refuse(w, r, http.StatusNotFound, "There is no such page.")
+		return
+	}
+	filter := filterOf(r)
+	s.show(w, page{
+		Title: "Workers", Part: "list", Nav: "workers", Live: "/live?" + url.Values{"q": {filter}}.Encode(),
+		Data: listOf(s.feed.first(r.Context()), filter, time.Now()),
+	})
+}
+
+func filterOf(r *http.Request) string { return safetext.Cut(r.URL.Query().Get("q"), 200) }
+
+func listOf(s snapshot, filter string, now time.Time) list {
+	l := list{Filter: filter, Problem: s.problem, Unread: !s.read, Empty: s.read && len(s.items) == 0, Total: len(s.items)}
+	sections := []section{{Name: "attention", Label: "Needs attention"}, {Name: "running", Label: "Running"}, {Name: "ended", Label: "Ended"}}
+	numbers := map[condition.Tone]int{}
+	words := strings.Fields(strings.ToLower(filter))
+	for _, i := range s.items {
+		numbers[i.Condition.Kind.Tone()]++
+		if r := rowOf(i, now); r.matches(words) {
+			at := &sections[sectionOf(i)]
+			at.Rows = append(at.Rows, r)
+		}
+	}
+	// What changes least is in the order of names, so that rows keep their places.
+	slices.SortStableFunc(sections[1].Rows, func(a, b row) int { return strings.Compare(a.Name, b.Name) })
+	for _, sec := range sections {
+		if len(sec.Rows) > 0 {
+			l.Sections = append(l.Sections, sec)
+		}
+	}
+	for _, c := range []count{
+		{Label: "asking", Tone: condition.Asking}, {Label: "failed", Tone: condition.Bad}, {Label: "waiting", Tone: condition.Waiting},
+		{Label: "running", Tone: condition.Good}, {Label: "ended", Tone: condition.Quiet},
+	} {
+		if c.N = numbers[c.Tone]; c.N > 0 {
+			l.Counts = append(l.Counts, c)
+		}
+	}
+	return l
+}
+
+func sectionOf(i item) int {
+	switch k := i.Condition.Kind; {
+	case k.NeedsPerson():
+		return 0
+	case k.Tone() == condition.Quiet:
+		return 2
+	default:
+		return 1
+	}
+}
+
+func rowOf(i item, now time.Time) row {
+	r := row{
+		ID: i.ID, Name: safetext.Line(i.Name), Href: hrefOf(i.Name), Kind: string(i.Condition.Kind), Tone: i.Condition.Kind.Tone(),
+		Symbol: i.Condition.Kind.Symbol(false), State: safetext.Line(i.Condition.Text), Age: i.Condition.Age(now),
+		Since: stamp(i.Condition.Since), Remark: safetext.Line(remark(i.Worker)), Command: safetext.Line(commandOf(i.Worker)),
+		Place: safetext.Line(placeOf(i.Worker)), Team: safetext.Line(i.Team),
+	}
+	if i.Workspace != nil {
+		r.Branch = safetext.Line(i.Workspace.Branch)
+	}
+	for _, tag := range i.Tags {
+		r.Tags = append(r.Tags, safetext.Line(tag))
+	}
+	return r
+}
+
+// hrefOf returns the address of a worker's page.
+func hrefOf(name string) string { return "/worker/" + url.PathEscape(name) }
+
+// stamp returns a time as HTML has it; empty if it is not known.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// remark returns what a person should know of a worker's state, in one line.
+func remark(w host.Worker) string {
+	switch {
+	case w.Status == host.StatusRunning && w.State != nil:
+		return cmp.Or(w.State.Question, w.State.Broken)
+	case w.Completion != nil:
+		return w.Completion.Summary
+	case w.Status == host.StatusStopped && w.Exit != nil:
+		return w.Exit.Reason
+	case w.Status == host.StatusRunning:
+		return ""
+	default:
+		return w.Reason
+	}
+}
+
+// maxCommand is how many bytes of a command are shown in a list.
+const maxCommand = 300
+
+func commandOf(w host.Worker) string { return safetext.Cut(strings.Join(w.Command, " "), maxCommand) }
+
+func placeOf(w host.Worker) string {
+	if w.Where.Name != "" {
+		return w.Backend + " " + w.Where.Name
+	}
+	return w.Backend
+}
+
+// matches reports whether a row has all the words, which are in lower case.
+func (r row) matches(words []string) bool {
+	if len(words) == 0 {
+		return true
+	}
+	texts := []string{r.Name, r.State, r.Kind, r.Remark, r.Command, r.Place, r.Branch, r.Team, strings.Join(r.Tags, "\n")}
+	all := strings.ToLower(strings.Join(texts, "\n"))
+	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(all, word) })
+}
+
+// listChange is what a stream tells of a list: the sections with the ids of their rows, and
+// the HTML of the rows that have changed.
+type listChange struct {
+	Sections []sectionChange   `json:"sections"`
+	Rows     map[string]string `json:"rows"`
+	Head     string            `json:"head"`
+}
+
+type sectionChange struct {
+	Name  string   `json:"name"`
+	Label string   `json:"label"`
+	IDs   []string `json:"ids"`
+}
+
+// ageLook is how often the ages in a list are written anew.
+const ageLook = 5 * time.Second
+
+var seed = maphash.MakeSeed()
+
+// liveList keeps the list of one browser current.
+func (s *Server) liveList(w http.ResponseWriter, r *http.Request) {
+	filter := filterOf(r)
+	s.stream(w, r, func(out *stream) error {
+		shown := map[string]uint64{}
+		var last uint64
+		for {
+			now := s.feed.now()
+			if now.read || now.problem != "" {
+				change, err := changeOf(listOf(now, filter, time.Now()), shown)
+				if err != nil {
+					return err
+				}
+				if sum := change.sum(); len(change.Rows) > 0 || sum != last {
+					last = sum
+					if err := out.json("list", change); err != nil {
+						return err
+					}
+				}
+			}
+			if err := out.wait(now.changed, ageLook); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// changeOf returns what a browser has to be told to show the list. shown has the sums of
+// the rows that it shows, and is updated.
+func changeOf(l list, shown map[string]uint64) (listChange, error) {
+	c := listChange{Rows: map[string]string{}, Sections: []sectionChange{}}
+	there := map[string]bool{}
+	for _, sec := range l.Sections {
+		sc := sectionChange{Name: sec.Name, Label: sec.Label}
+		for _, r := range sec.Rows {
+			html, err := render("row", r)
+			if err != nil {
+				return c, err
+			}
+			there[r.ID] = true
+			sc.IDs = append(sc.IDs, r.ID)
+			if sum := maphash.Bytes(seed, html); shown[r.ID] != sum {
+				shown[r.ID] = sum
+				c.Rows[r.ID] = string(html)
+			}
+		}
+		c.Sections = append(c.Sections, sc)
+	}
+	for id := range shown {
+		if !there[id] {
+			delete(shown, id)
+		}
+	}
+	head, err := render("head", l)
+	c.Head = string(head)
+	return c, err
+}
+
+// sum tells whether anything but the rows has changed.
+func (c listChange) sum() uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	_, _ = h.WriteString(c.Head)
+	for _, sec := range c.Sections {
+		_, _ = h.WriteString("\x00" + sec.Label + "\x00" + strings.Join(sec.IDs, "\x00"))
+	}
+	return h.Sum64()
+}

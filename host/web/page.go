@@ -1,0 +1,143 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// pages are the templates. Each page is an entry that the layout includes.
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"asset": func(name string) string { return "/assets/" + name + "?v=" + files[name].tag },
+	"tone":  toneName,
+	"safe":  safetext.Line,
+}).ParseFS(assets, "assets/*.html"))
+
+// file is a part of the pages.
+type file struct {
+	data []byte
+	kind string
+	// tag changes with the data.
+	tag string
+}
+
+// files are the parts that pages load, by name.
+var files = readFiles()
+
+func readFiles() map[string]file {
+	all := map[string]file{}
+	names, _ := fs.Glob(assets, "assets/*")
+	for _, name := range names {
+		base := path.Base(name)
+		if path.Ext(base) == ".html" {
+			continue
+		}
+		data, err := assets.ReadFile(name)
+		if err != nil {
+			continue // what was embedded can be read
+		}
+		if base == "style.css" {
+			data = append(data, palette()...)
+		}
+		sum := sha256.Sum256(data)
+		all[base] = file{data: data, kind: mime.TypeByExtension(path.Ext(base)), tag: hex.EncodeToString(sum[:6])}
+	}
+	return all
+}
+
+func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
+	f, ok := files[r.PathValue("name")]
+	if !ok {
+		s.refuse(w, r, http.StatusNotFound, "There is no such file.")
+		return
+	}
+	w.Header().Set("Content-Type", f.kind)
+	if r.URL.Query().Get("v") == f.tag {
+		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
+	}
+	_, _ = w.Write(f.data)
+}
+
+// page is what the layout shows.
+type page struct {
+	// Title is in the bar of the browser, Part names the template of the page.
+	Title, Part string
+	// Nav is the place of the page in the navigation.
+	Nav   string
+	Write bool
+	// Live is the address of the stream that keeps the page current; empty: none.
+	Live string
+	// Data is for the template.
+	Data any
+}
+
+// show answers with a page.
+func (s *Server) show(w http.ResponseWriter, p page) { s.showAs(w, http.StatusOK, p) }
+
+func (s *Server) showAs(w http.ResponseWriter, code int, p page) {
+	p.Write = s.opts.Write
+	p.Title = safetext.Line(p.Title)
+	body, err := render("layout", p)
+	if err != nil {
+		s.opts.Logger.Error("cannot make a page", "page", p.Part, "error", err)
+		http.Error(w, "This page can't be made.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = w.Write(body)
+}
+
+// Body returns the page's own part.
+func (p page) Body() (template.HTML, error) {
+	body, err := render(p.Part, p)
+	return template.HTML(body), err
+}
+
+// render makes a part of a page.
+func render(part string, data any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := pages.ExecuteTemplate(&b, part, data); err != nil {
+		return nil, fmt.Errorf("template %s: %w", part, err)
+	}
+	return b.Bytes(), nil
+}
+
+// refuse answers with a page that says why there is nothing else.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, code int, why string) {
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		http.Error(w, why, code)
+		return
+	}
+	s.showAs(w, code, page{Title: http.StatusText(code), Part: "refused", Data: why})
+}
+
+// toneName is the class of a tone.
+func toneName(t condition.Tone) string {
+	switch t {
+	case condition.Good:
+		return "good"
+	case condition.Waiting:
+		return "waiting"
+	case condition.Asking:
+		return "asking"
+	case condition.Bad:
+		return "bad"
+	default:
+		return "quiet"
+	}
+}

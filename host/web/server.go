@@ -1,0 +1,136 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// Options say what a [Server] serves.
+type Options struct {
+	// Host is asked for everything.
+	Host Host
+	// Write lets the browser act on workers; else it can only look.
+	Write bool
+	// Names are the host names, besides IP addresses of this machine and localhost, by which
+	// the server may be called.
+	Names []string
+	// AnyAddress lets the server be called by any IP address, for one that listens on more
+	// than the loopback interface.
+	AnyAddress bool
+	// Secure says that the connection is encrypted, so that cookies are sent over such
+	// connections only.
+	Secure bool
+	// Logger gets messages for debugging; nil: nobody.
+	Logger hclog.Logger
+}
+
+// Server answers a browser. Its methods may be called at the same time.
+type Server struct {
+	opts    Options
+	token   string
+	session string
+	cookie  string
+	feed    *feed
+	mux     http.Handler
+	// streams has a place for each stream of events.
+	streams chan struct{}
+	// end is closed when the server ends, and with it all streams.
+	end   chan struct{}
+	ended sync.Once
+}
+
+const (
+	// maxStreams is how many streams of events there may be at once, and maxConnections how
+	// many connections.
+	maxStreams, maxConnections = 48, 128
+	// maxHeader and maxBody are the largest sizes of the parts of a request, in bytes.
+	maxHeader, maxBody = 16 << 10, 64 << 10
+	// writeLimit is how long a client may take to read a page, or one event of a stream.
+	writeLimit = 20 * time.Second
+	// endLimit is how long requests may take that are under way at the end.
+	endLimit = 3 * time.Second
+)
+
+// New returns a server with a token and a session of its own.
+func New(o Options) *Server {
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	s := &Server{
+		opts: o, token: rand.Text(), session: rand.Text() + rand.Text(), cookie: "swarm_" + rand.Text()[:8],
+		feed: newFeed(o.Host), streams: make(chan struct{}, maxStreams), end: make(chan struct{}),
+	}
+	s.mux = s.guard(s.routes())
+	return s
+}
+
+// Address returns the address to open, of a server that listens at base, such as
+// http://127.0.0.1:8080. Whoever knows it can do what this server allows.
+func (s *Server) Address(base string) string { return base + "/?token=" + s.token }
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// Serve answers the connections of a listener until ctx ends, and closes it.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	beside.Go(func() { s.feed.run(ctx) })
+	server := &http.Server{
+		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: writeLimit, WriteTimeout: writeLimit,
+		IdleTimeout: time.Minute, MaxHeaderBytes: maxHeader,
+		ErrorLog: s.opts.Logger.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+	}
+	beside.Go(func() {
+		<-ctx.Done()
+		s.ended.Do(func() { close(s.end) })
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
+		defer cancel()
+		if server.Shutdown(limit) != nil {
+			_ = server.Close()
+		}
+	})
+	err := server.Serve(&bounded{Listener: l, places: make(chan struct{}, maxConnections)})
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// bounded is a listener that accepts no more connections than it has places.
+type bounded struct {
+	net.Listener
+	places chan struct{}
+}
+
+// Accept waits for a place, then for a connection.
+func (b *bounded) Accept() (net.Conn, error) {
+	b.places <- struct{}{}
+	c, err := b.Listener.Accept()
+	if err != nil {
+		<-b.places
+		return nil, err
+	}
+	return &placed{Conn: c, places: b.places}, nil
+}
+
+// placed is a connection that gives its place back when it is closed.
+type placed struct {
+	net.Conn
+	places chan struct{}
+	once   sync.Once
+}
+
+func (p *placed) Close() error {
+	p.once.Do(func() { <-p.places })
+	return p.Conn.Close()
+}

@@ -1,0 +1,84 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+)
+
+// stream sends server-sent events to one browser.
+type stream struct {
+	w    http.ResponseWriter
+	r    *http.Request
+	c    *http.ResponseController
+	end  <-chan struct{}
+	sent time.Time
+}
+
+// beat is how often something is sent, so that a client that is gone is noticed.
+const beat = 15 * time.Second
+
+var errOver = errors.New("the stream is over")
+
+// stream answers a request with events until run returns.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, run func(*stream) error) {
+	select {
+	case s.streams <- struct{}{}:
+		defer func() { <-s.streams }()
+	default:
+		w.Header().Set("Retry-After", "5")
+		s.refuse(w, r, http.StatusServiceUnavailable, "Too many pages are open.")
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
+	h.Set("X-Accel-Buffering", "no")
+	out := &stream{w: w, r: r, c: http.NewResponseController(w), end: s.end}
+	err := out.write([]byte("retry: 1500\n\n"))
+	if err == nil {
+		err = run(out)
+	}
+	s.opts.Logger.Debug("a stream has ended", "path", r.URL.Path, "reason", err)
+}
+
+// write sends bytes. A client that does not take them in time loses its stream.
+func (s *stream) write(data []byte) error {
+	s.sent = time.Now()
+	if err := s.c.SetWriteDeadline(s.sent.Add(writeLimit)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := s.w.Write(data); err != nil {
+		return err
+	}
+	return s.c.Flush()
+}
+
+// json sends an event. JSON has no line ends outside of its strings, where they are
+// escaped, so it is one line.
+func (s *stream) json(event string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return s.write([]byte("event: " + event + "\ndata: " + string(data) + "\n\n"))
+}
+
+// wait returns when there is something new, or at the latest after a time. It is an error
+// if the stream is over.
+func (s *stream) wait(changed <-chan struct{}, atMost time.Duration) error {
+	limit := time.NewTimer(atMost)
+	defer limit.Stop()
+	select {
+	case <-s.r.Context().Done():
+		return s.r.Context().Err()
+	case <-s.end:
+		return errOver
+	case <-changed:
+	case <-limit.C:
+	}
+	if time.Since(s.sent) > beat {
+		return s.write([]byte(":\n\n"))
+	}
+	return nil
+}

@@ -52,7 +52,7 @@ func listen(ctx context.Context, o listenOptions) (*listener, error) {
 	if o.socket != "" {
 		return l, l.listenUnix(ctx, o.socket)
 	}
-	host, port, err := net.SplitHostPort(o.address)
+	host, _, err := net.SplitHostPort(o.address)
 	if err != nil {
 		return nil, fmt.Errorf("invalid address '%s': expected HOST:PORT, such as 127.0.0.1:8080", o.address)
 	}
@@ -74,7 +74,7 @@ func listen(ctx context.Context, o listenOptions) (*listener, error) {
 	if l.secure {
 		l.Listener, scheme = tls.NewListener(l.Listener, config), "https://"
 	}
-	_, port, err = net.SplitHostPort(l.Addr().String())
+	_, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
 		return nil, err
 	}

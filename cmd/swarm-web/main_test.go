@@ -51,7 +51,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "sw") // short, for there are sockets in it
+	dir, err := shortDir()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +64,9 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(w.end)
 	return w
 }
+
+// shortDir makes a directory with a short path: there are sockets in it.
+func shortDir() (string, error) { return os.MkdirTemp("/tmp", "sw") }
 
 // end ends all that is left.
 func (w *world) end() {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -38,6 +39,7 @@ type options struct {
 	program string
 	listen  listenOptions
 	write   bool
+	json    bool
 }
 
 // parse reads the command line, and checks that swarm is of the same version.
@@ -50,6 +52,7 @@ func parse(args []string, errs *os.File) (o options, err error) {
 	flags.StringVar(&o.listen.cert, "cert", "", "`file` with the certificate")
 	flags.StringVar(&o.listen.key, "key", "", "`file` with the key of the certificate")
 	flags.BoolVar(&o.write, "write", false, "let the browser act on workers")
+	flags.BoolVar(&o.json, "json", false, "print the address as JSON")
 	version := flags.String("version", "", "`version` that this program must have")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -62,6 +65,15 @@ func parse(args []string, errs *os.File) (o options, err error) {
 			"'go install github.com/swarmhost/swarm/cmd/...@latest'", own, *version)
 	}
 	return o, nil
+}
+
+// answer is what is printed as JSON.
+type answer struct {
+	// Address is to be opened in a browser; Socket is the path of the unix socket that it
+	// leads to, or empty.
+	Address string `json:"address"`
+	Socket  string `json:"socket"`
+	Write   bool   `json:"write"`
 }
 
 func serve(o options, out, errs *os.File, env []string) error {
@@ -88,6 +100,9 @@ func serve(o options, out, errs *os.File, env []string) error {
 	server := web.New(web.Options{
 		Host: h, Write: o.write, Names: l.names, AnyAddress: l.open, Secure: l.secure, Logger: s.Logger,
 	})
+	if o.json {
+		return errors.Join(json.NewEncoder(out).Encode(answer{server.Address(l.base), l.socket, o.write}), server.Serve(ctx, l))
+	}
 	fmt.Fprintln(out, server.Address(l.base))
 	if l.socket != "" {
 		fmt.Fprintf(errs, "swarm: hint: the server listens at %s; reach it from elsewhere with: ssh -L 8080:%s HOST\n",

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"context"
+	"encoding/json"
 	"net"
 	"net/http"
 	"os"
@@ -58,6 +59,19 @@ func TestEnds(t *testing.T) {
 				t.Errorf("the worker: %s", got)
 			}
 		})
+	}
+}
+
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var got struct {
+		Address string
+		Write   *bool
+	}
+	line := w.web("--json", "--listen", "localhost:0").address
+	if err := json.Unmarshal([]byte(line), &got); err != nil || got.Write == nil || *got.Write || !strings.HasPrefix(got.Address, "http://localhost:") {
+		t.Errorf("%s: %v", line, err)
 	}
 }
 

@@ -160,6 +160,10 @@ func TestWrongUsage(t *testing.T) {
 		{2, "unexpected argument 'busy'\nswarm: the reason is one argument: swarm shutdown reject \"REASON\"", []string{"shutdown", "reject", "still", "busy"}},
 		{2, "unexpected argument 'x'\nswarm: run 'swarm tasks --help' for usage", []string{"tasks", "x"}},
 		{2, "unexpected argument 'x'\nswarm: run 'swarm mcp --help' for usage", []string{"mcp", "x"}},
+		{2, "unexpected argument 'x'\nswarm: run 'swarm web --help' for usage", []string{"web", "x"}},
+		{2, "--cert and --key belong together\nswarm: run 'swarm web --help' for usage", []string{"web", "--cert", "x"}},
+		{2, "--socket and --listen exclude each other\nswarm: run 'swarm web --help' for usage", []string{"web", "--socket", "x", "--listen", "localhost:0"}},
+		{2, "--socket and --cert exclude each other\nswarm: run 'swarm web --help' for usage", []string{"web", "--socket", "x", "--cert", "x", "--key", "x"}},
 		{2, "unknown shell 'tcsh' (expected bash, zsh or fish)\nswarm: run 'swarm completion --help' for usage", []string{"completion", "tcsh"}},
 	} {
 		code, stdout, stderr := call(c.args...)

@@ -6,6 +6,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -14,6 +15,8 @@ import (
 type Host interface {
 	lister
 	reader
+	// Meter returns what measures workers.
+	Meter() *stats.Meter
 }
 
 // lister tells which workers there are, and what has become of them.

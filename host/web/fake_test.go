@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -27,7 +29,7 @@ type fakeHost struct {
 	changed chan struct{}
 }
 
-func (f *fakeHost) Workers(context.Context, host.Selection) ([]host.Worker, []string, error) {
+func (f *fakeHost) Workers(_ context.Context, _ host.Selection) ([]host.Worker, []string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]host.Worker{}, f.workers...), nil, nil
@@ -39,15 +41,19 @@ func (f *fakeHost) Watch(ctx context.Context, req watch.Request) error {
 		case <-ctx.Done():
 			return nil
 		case <-f.changed:
-			if err := req.Event(history.Event{}); err != nil {
-				return err
-			}
+			req.Ready()
 		}
 	}
 }
 
 func (f *fakeHost) Events(context.Context, history.Query) ([]history.Event, error) {
 	return f.events, nil
+}
+
+func (f *fakeHost) Meter() *stats.Meter {
+	return stats.New(stats.Options{Find: func(context.Context, host.Selection) ([]registry.Record, []string, error) {
+		return nil, nil, errors.New("nothing is measured")
+	}})
 }
 
 func (f *fakeHost) View(context.Context, func(context.Context, *registry.Tx) error) error { return nil }

@@ -8,179 +8,64 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
-	"github.com/swarmhost/swarm/host/history"
-	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// feed keeps the workers of a host current, driven by the events of its watch.
+// feed gives a board to many streams: each waits for the next change by itself.
 type feed struct {
-	host Host
-	wake chan struct{}
+	*dash.Board
+	meter meter
 
-	mu      sync.Mutex
-	workers []item
-	read    bool
-	problem string
+	mu sync.Mutex
 	// changed is closed at the next change.
 	changed chan struct{}
+	// watching is how many streams there are; somebody gets a value at the first one.
+	watching int
+	somebody chan struct{}
 }
 
-// item is a worker, and how it is.
-type item struct {
-	host.Worker
-	Condition condition.Condition
+// meter measures workers. A [stats.Meter] is one.
+type meter interface {
+	Look(ctx context.Context, sel host.Selection) ([]stats.Figures, []string, error)
 }
 
 // snapshot is what a feed knows at one moment.
 type snapshot struct {
-	// items are in the order of urgency.
-	items []item
-	// read says that the workers were read once.
-	read bool
-	// problem is why the items may not be current; empty: they are.
-	problem string
+	dash.Snapshot
 	// changed is closed when there is a newer snapshot.
 	changed <-chan struct{}
 }
 
 func newFeed(h Host) *feed {
-	return &feed{host: h, wake: make(chan struct{}, 1), changed: make(chan struct{})}
+	f := &feed{meter: h.Meter(), changed: make(chan struct{}), somebody: make(chan struct{}, 1)}
+	f.Board = dash.New(dash.Options{Host: h, Changed: f.announce})
+	return f
 }
-
-const (
-	// settle is how long a change waits for others that come with it.
-	settle = 50 * time.Millisecond
-	// idleShare bounds the time spent on reading: after a look that took so long, the next
-	// one waits for this many times as long.
-	idleShare = 10
-	// restartLook is how often workers are read while one of them waits for its restart,
-	// which no event tells.
-	restartLook = 2 * time.Second
-	// watchAgain is the pause before a watch that failed begins anew.
-	watchAgain = 2 * time.Second
-)
 
 // run keeps the feed current until ctx ends.
 func (f *feed) run(ctx context.Context) {
-	var watching sync.WaitGroup
-	defer watching.Wait()
-	watching.Go(func() { f.watch(ctx) })
-	f.stir()
-	for {
-		var again <-chan time.Time
-		if f.awaitsRestart() {
-			again = time.After(restartLook)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-again:
-		case <-f.wake:
-		}
-		if !pause(ctx, settle) {
-			return
-		}
-		began := time.Now()
-		f.look(ctx)
-		if !pause(ctx, time.Since(began)*idleShare-settle) {
-			return
-		}
-	}
+	var measuring sync.WaitGroup
+	defer measuring.Wait()
+	measuring.Go(func() { f.measure(ctx) })
+	f.Run(ctx)
 }
 
-// stir asks for a new look.
-func (f *feed) stir() {
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-}
-
-// pause waits for a time and reports whether ctx goes on.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
-
-// watch asks for a new look at each event, until ctx ends.
-func (f *feed) watch(ctx context.Context) {
-	for {
-		err := f.host.Watch(ctx, watch.Request{
-			Ready: f.stir,
-			Event: func(history.Event) error {
-				f.stir()
-				return nil
-			},
-		})
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			f.fail("cannot watch workers: " + safetext.Line(err.Error()))
-		}
-		if !pause(ctx, watchAgain) {
-			return
-		}
-	}
-}
-
-// look reads the workers.
-func (f *feed) look(ctx context.Context) {
-	ws, _, err := f.host.Workers(ctx, host.Selection{All: true, States: true})
-	switch {
-	case ctx.Err() != nil:
-		return
-	case err != nil:
-		f.fail("cannot read the workers: " + safetext.Line(err.Error()))
-		return
-	}
-	items := make([]item, len(ws))
-	for i, w := range ws {
-		items[i] = item{Worker: w, Condition: condition.Of(w)}
-	}
-	slices.SortStableFunc(items, func(a, b item) int { return condition.Compare(a.Condition, b.Condition) })
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.workers, f.read, f.problem = items, true, ""
-	f.announce()
-}
-
-func (f *feed) fail(problem string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.problem != problem {
-		f.problem = problem
-		f.announce()
-	}
-}
-
-// announce tells of a change. The lock is held.
+// announce tells of a change.
 func (f *feed) announce() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	close(f.changed)
 	f.changed = make(chan struct{})
-}
-
-func (f *feed) awaitsRestart() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.ContainsFunc(f.workers, func(i item) bool { return i.BetweenStarts() })
 }
 
 // now returns the present snapshot.
 func (f *feed) now() snapshot {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	return snapshot{items: f.workers, read: f.read, problem: f.problem, changed: f.changed}
+	changed := f.changed // before the snapshot, so that no change is missed
+	f.mu.Unlock()
+	return snapshot{Snapshot: f.Snapshot(), changed: changed}
 }
 
 // first returns the present snapshot, and waits a moment for the first look.
@@ -189,7 +74,7 @@ func (f *feed) first(ctx context.Context) snapshot {
 	defer limit.Stop()
 	for {
 		s := f.now()
-		if s.read || s.problem != "" {
+		if s.Read || s.Problem != "" {
 			return s
 		}
 		select {
@@ -203,10 +88,86 @@ func (f *feed) first(ctx context.Context) snapshot {
 }
 
 // find returns the worker with that name or id.
-func (s snapshot) find(name string) (item, bool) {
-	i := slices.IndexFunc(s.items, func(i item) bool { return i.Name == name || i.ID == name })
+func (s snapshot) find(name string) (dash.Item, bool) {
+	i := slices.IndexFunc(s.Items, func(i dash.Item) bool { return i.Name == name || i.ID == name })
 	if i < 0 {
-		return item{}, false
+		return dash.Item{}, false
 	}
-	return s.items[i], true
+	return s.Items[i], true
+}
+
+// watched notes that a stream has begun; the caller calls gone at its end.
+func (f *feed) watched() (gone func()) {
+	f.mu.Lock()
+	f.watching++
+	f.mu.Unlock()
+	select {
+	case f.somebody <- struct{}{}:
+	default:
+	}
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.watching--
+	}
+}
+
+// measureEvery is the time between two looks at what workers use.
+const measureEvery = 2 * time.Second
+
+// measure looks at what workers use, as long as somebody watches them.
+func (f *feed) measure(ctx context.Context) {
+	for {
+		f.mu.Lock()
+		watching := f.watching > 0
+		f.mu.Unlock()
+		if !watching {
+			select {
+			case <-ctx.Done():
+				return
+			case <-f.somebody:
+			}
+		}
+		began := time.Now()
+		if all, _, err := f.meter.Look(ctx, host.Selection{}); err == nil {
+			f.Measured(figures(all))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(max(measureEvery, 20*time.Since(began))):
+		}
+	}
+}
+
+// figures returns the figures of the workers that run, by their ids.
+func figures(all []stats.Figures) map[string]dash.Figure {
+	m := make(map[string]dash.Figure, len(all))
+	for _, f := range all {
+		if f.Stats == nil {
+			continue
+		}
+		fig := dash.Figure{Time: f.Stats.Time, CPU: -1, Memory: -1}
+		if f.CPU != nil {
+			fig.CPU = *f.CPU
+		}
+		if f.Stats.Memory != nil {
+			fig.Memory = *f.Stats.Memory
+		}
+		m[f.Worker.ID] = fig
+	}
+	return m
+}
+
+// problemOf is why a snapshot may not be current, in one line.
+func problemOf(s snapshot) string { return safetext.Line(s.Problem) }
+
+// conditionOf returns how a worker is, in the words of tables. What a person asked for is
+// shown until it is done.
+func conditionOf(i dash.Item, now time.Time) (c condition.Condition, doing string) {
+	c = condition.Of(i.Worker)
+	if doing = i.Doing.Text; doing != "" && i.Doing.Deadline.After(now) {
+		doing += ", " + dash.Age(i.Doing.Deadline.Sub(now)) + " left"
+	}
+	return c, doing
 }

@@ -6,11 +6,14 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -31,6 +34,8 @@ type row struct {
 	Branch string
 	Tags   []string
 	Team   string
+	// CPU and Memory are what it uses now; empty if that is not known.
+	CPU, Memory string
 }
 
 // section is a part of the list.
@@ -74,13 +79,14 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 func filterOf(r *http.Request) string { return safetext.Cut(r.URL.Query().Get("q"), 200) }
 
 func listOf(s snapshot, filter string, now time.Time) list {
-	l := list{Filter: filter, Problem: s.problem, Unread: !s.read, Empty: s.read && len(s.items) == 0, Total: len(s.items)}
+	l := list{Filter: filter, Problem: problemOf(s), Unread: !s.Read, Empty: s.Read && len(s.Items) == 0, Total: len(s.Items)}
 	sections := []section{{Name: "attention", Label: "Needs attention"}, {Name: "running", Label: "Running"}, {Name: "ended", Label: "Ended"}}
 	numbers := map[condition.Tone]int{}
 	words := strings.Fields(strings.ToLower(filter))
-	for _, i := range s.items {
-		numbers[i.Condition.Kind.Tone()]++
-		if r := rowOf(i, now); r.matches(words) {
+	for _, i := range s.Items {
+		r := rowOf(i, now)
+		numbers[r.Tone]++
+		if r.matches(words) {
 			at := &sections[sectionOf(i)]
 			at.Rows = append(at.Rows, r)
 		}
@@ -93,8 +99,11 @@ func listOf(s snapshot, filter string, now time.Time) list {
 		}
 	}
 	for _, c := range []count{
-		{Label: "asking", Tone: condition.Asking}, {Label: "failed", Tone: condition.Bad}, {Label: "waiting", Tone: condition.Waiting},
-		{Label: "running", Tone: condition.Good}, {Label: "ended", Tone: condition.Quiet},
+		{Label: "asking", Tone: condition.Asking},
+		{Label: "failed", Tone: condition.Bad},
+		{Label: "waiting", Tone: condition.Waiting},
+		{Label: "running", Tone: condition.Good},
+		{Label: "ended", Tone: condition.Quiet},
 	} {
 		if c.N = numbers[c.Tone]; c.N > 0 {
 			l.Counts = append(l.Counts, c)
@@ -103,23 +112,30 @@ func listOf(s snapshot, filter string, now time.Time) list {
 	return l
 }
 
-func sectionOf(i item) int {
-	switch k := i.Condition.Kind; {
-	case k.NeedsPerson():
-		return 0
-	case k.Tone() == condition.Quiet:
+func sectionOf(i dash.Item) int {
+	switch i.State.Urgency {
+	case dash.Running:
+		return 1
+	case dash.Ended:
 		return 2
 	default:
-		return 1
+		return 0
 	}
 }
 
-func rowOf(i item, now time.Time) row {
+func rowOf(i dash.Item, now time.Time) row {
+	c, doing := conditionOf(i, now)
 	r := row{
-		ID: i.ID, Name: safetext.Line(i.Name), Href: hrefOf(i.Name), Kind: string(i.Condition.Kind), Tone: i.Condition.Kind.Tone(),
-		Symbol: i.Condition.Kind.Symbol(false), State: safetext.Line(i.Condition.Text), Age: i.Condition.Age(now),
-		Since: stamp(i.Condition.Since), Remark: safetext.Line(remark(i.Worker)), Command: safetext.Line(commandOf(i.Worker)),
-		Place: safetext.Line(placeOf(i.Worker)), Team: safetext.Line(i.Team),
+		ID: i.ID, Name: safetext.Line(i.Name), Href: hrefOf(i.Name), Kind: string(c.Kind), Tone: c.Kind.Tone(),
+		Symbol: c.Kind.Symbol(false), State: safetext.Line(c.Text), Age: c.Age(now),
+		Since: stamp(c.Since), Remark: safetext.Line(remark(i.Worker)), Command: safetext.Line(commandOf(i.Worker)),
+		Place: safetext.Line(i.Backend), Team: safetext.Line(i.Team),
+	}
+	if doing != "" {
+		r.State, r.Age, r.Since, r.Tone = doing, "", "", condition.Waiting
+	}
+	if f := i.Figures; len(f) > 0 && i.Status == host.StatusRunning {
+		r.CPU, r.Memory = percent(f[len(f)-1].CPU), size(f[len(f)-1].Memory)
 	}
 	if i.Workspace != nil {
 		r.Branch = safetext.Line(i.Workspace.Branch)
@@ -162,11 +178,20 @@ const maxCommand = 300
 
 func commandOf(w host.Worker) string { return safetext.Cut(strings.Join(w.Command, " "), maxCommand) }
 
-func placeOf(w host.Worker) string {
-	if w.Where.Name != "" {
-		return w.Backend + " " + w.Where.Name
+// percent returns the share of a CPU as "12%"; empty if it is not known.
+func percent(share float64) string {
+	if share < 0 {
+		return ""
 	}
-	return w.Backend
+	return strconv.FormatFloat(100*share, 'f', 0, 64) + "%"
+}
+
+// size returns an amount of memory as "12 MiB"; empty if it is not known.
+func size(n int64) string {
+	if n < 0 {
+		return ""
+	}
+	return humane.Bytes(n)
 }
 
 // matches reports whether a row has all the words, which are in lower case.
@@ -202,11 +227,12 @@ var seed = maphash.MakeSeed()
 func (s *Server) liveList(w http.ResponseWriter, r *http.Request) {
 	filter := filterOf(r)
 	s.stream(w, r, func(out *stream) error {
+		defer s.feed.watched()()
 		shown := map[string]uint64{}
 		var last uint64
 		for {
 			now := s.feed.now()
-			if now.read || now.problem != "" {
+			if now.Read || now.Problem != "" {
 				change, err := changeOf(listOf(now, filter, time.Now()), shown)
 				if err != nil {
 					return err

@@ -106,8 +106,8 @@ func (l *look) change(params string) {
 		first, sub, hasSub := strings.Cut(fields[0], ":")
 		code, _ := strconv.Atoi(first) // what is left out is 0
 		fields = fields[1:]
-		switch {
-		case code == 38 || code == 48 || code == 58:
+		switch code {
+		case 38, 48, 58:
 			parts, taken := fields, 0
 			if hasSub {
 				parts = strings.Split(sub, ":")
@@ -123,7 +123,7 @@ func (l *look) change(params string) {
 			case code == 48:
 				l.back = colour
 			}
-		case code == 4:
+		case 4:
 			l.underline = sub != "0"
 		default:
 			l.set(code)

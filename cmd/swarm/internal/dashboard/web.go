@@ -17,7 +17,7 @@ const webProgram = "swarm-web"
 type webOptions struct {
 	listen, socket string
 	cert, key      string
-	write          bool
+	write, json    bool
 }
 
 func NewWeb(a *app.App) *cobra.Command {
@@ -36,11 +36,11 @@ listens at 127.0.0.1, at a free port, or with --socket at a unix socket that onl
 open. It listens at an address that other machines can reach only with a certificate, see
 --cert and --key. To look at the workers of another machine, use ssh:
 
-  ssh -L 8080:/tmp/web.sock HOST swarm web --socket /tmp/web.sock`,
+  ssh -L 8080:/home/me/web.sock HOST swarm web --socket web.sock`,
 		Example: `  swarm web
   swarm web --write
   swarm web --listen localhost:8080
-  swarm web --socket /tmp/web.sock
+  swarm web --socket ~/web.sock
   swarm web --listen build.example.com:8443 --cert cert.pem --key key.pem`,
 		Args: command.Arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -61,6 +61,7 @@ open. It listens at an address that other machines can reach only with a certifi
 	f.StringVar(&o.cert, "cert", "", "`FILE` with a certificate (PEM), to encrypt connections")
 	f.StringVar(&o.key, "key", "", "`FILE` with the key of the certificate")
 	f.BoolVar(&o.write, "write", false, "let the pages act on workers")
+	f.BoolVar(&o.json, "json", false, "print one JSON object instead: address, socket (empty without one), write")
 	return cmd
 }
 
@@ -77,6 +78,9 @@ func runWeb(a *app.App, o *webOptions) error {
 	}
 	if o.write {
 		command = append(command, "-write")
+	}
+	if o.json {
+		command = append(command, "-json")
 	}
 	return a.Become(swarm.Attachment{Command: command})
 }

@@ -124,6 +124,7 @@ func TestWrongUsage(t *testing.T) {
 		{2, "--tmux and --backend process exclude each other\nswarm: run 'swarm spawn --help' for usage", []string{"spawn", "--name", "w", "--tmux", "--backend", "process", "--", "true"}},
 		{2, "--stdin is for workers without a terminal: one in tmux takes input anyway, with 'swarm send w'\nswarm: run 'swarm spawn --help' for usage", []string{"spawn", "--name", "w", "--tmux", "--stdin", "--", "true"}},
 		{2, "must specify worker name, --all or --tag\nswarm: run 'swarm peek --help' for usage", []string{"peek"}},
+		{2, "worker names and --all or --tag exclude each other\nswarm: run 'swarm stats --help' for usage", []string{"stats", "w", "--all"}},
 		{2, "--no-rm-worktree and --force-dirty exclude each other\nswarm: run 'swarm clean --help' for usage", []string{"clean", "w", "--no-rm-worktree", "--force-dirty"}},
 		{2, "missing command: one of spawn, status, ls, pause, resume, stop, logs, clean, init, template\nswarm: run 'swarm ralph --help' for usage", []string{"ralph"}},
 		{2, "--branch and --worktree-dir need --worktree\nswarm: run 'swarm spawn --help' for usage", []string{"spawn", "--name", "w", "--branch", "b", "--", "true"}},

@@ -48,6 +48,7 @@ func verbs() []verb {
 		{"spawn", groupWorkers, workers.NewSpawn},
 		{"ls", groupWorkers, workers.NewLs},
 		{"status", groupWorkers, workers.NewStatus},
+		{"stats", groupWorkers, workers.NewStats},
 		{"logs", groupWorkers, workers.NewLogs},
 		{"web", groupWorkers, dashboard.NewWeb},
 		{"wait", groupWorkers, workers.NewWait},

@@ -67,12 +67,11 @@ func sum(root Identity, tree []Process, reaped time.Duration) Figures {
 	var resident, pss, peak int64
 	var threads int
 	storage, known := reapedStorage(root)
-	shared := true
 	for _, p := range tree {
 		reaped += p.CPU + p.Reaped
 		resident += p.Resident
 	}
-	shared = resident <= pssMost
+	shared := resident <= pssMost
 	for _, p := range tree {
 		if p.Ended {
 			continue

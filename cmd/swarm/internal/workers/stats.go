@@ -1,0 +1,262 @@
+package workers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// statsEvery is the time between two looks of --follow.
+const statsEvery = time.Second
+
+type statsOptions struct {
+	command.Selection
+	follow, json bool
+}
+
+func NewStats(a *app.App) *cobra.Command {
+	o := &statsOptions{}
+	cmd := &cobra.Command{
+		Use:   "stats [NAME... | --all | --tag TAG]",
+		Short: "Show what workers use",
+		Long: `Show the CPU time, memory, processes and storage that workers use, each with all of its
+processes: children in other sessions, orphans, and those that have ended. Without
+names, and with --all and --tag, show the running workers. A worker that has ended is
+shown by its name, with what it used in all. Nothing is changed.
+
+  CPU          share of one CPU just now; 200% is two CPUs
+  MEM          memory now; shared pages count in parts where the system tells
+  PEAK         at least this much memory was held at one time
+  READ         read from storage, not from caches, pipes or sockets
+  WRITTEN      written to storage
+  TIME         CPU time since the spawn, restarts included
+
+A figure that a backend can't know is "-", in JSON null. With --json, one name gives
+an object; anything else gives an array. docs/stats.schema.json describes the objects.`,
+		Example: `  swarm stats
+  swarm stats build
+  swarm stats --tag login --json | jq -r 'max_by(.memory) | .name'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sel := host.Selection{All: true}
+			if len(args) > 0 || o.All || cmd.Flags().Changed("tag") {
+				var err error
+				if sel, err = o.Of(cmd, args); err != nil {
+					return err
+				}
+			}
+			return runStats(cmd.Context(), a, sel, o)
+		},
+	}
+	o.AddTo(cmd, a)
+	f := cmd.Flags()
+	f.BoolVarP(&o.follow, "follow", "f", false, "measure again every second until interrupted")
+	f.BoolVar(&o.json, "json", false, "print JSON; with --follow one object a line for each worker and measurement")
+	return cmd
+}
+
+func runStats(ctx context.Context, a *app.App, sel host.Selection, o *statsOptions) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
+		if o.follow {
+			return followStats(ctx, a, h, sel, o)
+		}
+		figures, err := figuresOf(a, sel)(h.Stats(ctx, sel))
+		if err != nil {
+			return err
+		}
+		if o.json {
+			if len(sel.Names) == 1 {
+				err = a.PrintJSON(view.StatsJSONOf(figures[0]))
+			} else {
+				err = a.PrintJSON(statsJSON(figures))
+			}
+		} else {
+			printStats(a, figures)
+		}
+		if err == nil && warnUnmeasured(a, figures) {
+			err = output.Failed
+		}
+		return err
+	})
+}
+
+// figuresOf chooses which figures are shown.
+func figuresOf(a *app.App, sel host.Selection) func([]host.Figures, []string, error) ([]host.Figures, error) {
+	return func(figures []host.Figures, warnings []string, err error) ([]host.Figures, error) {
+		for _, text := range warnings {
+			a.Warn(text, "")
+		}
+		if sel.Names == nil {
+			figures = slices.DeleteFunc(figures, func(f host.Figures) bool { return f.Stats == nil && f.Err == nil })
+		}
+		return figures, err
+	}
+}
+
+func printStats(a *app.App, figures []host.Figures) {
+	if len(figures) == 0 {
+		a.Hint("no worker runs; 'swarm ls' lists those that have ended")
+		return
+	}
+	for _, line := range statsLines(figures, a.OutWidth()) {
+		a.Printf("%s\n", output.Made(line))
+	}
+}
+
+func statsJSON(figures []host.Figures) []view.StatsJSON {
+	list := make([]view.StatsJSON, len(figures))
+	for i, f := range figures {
+		list[i] = view.StatsJSONOf(f)
+	}
+	return list
+}
+
+// warnUnmeasured says which running workers could not be measured, and reports whether
+// there are any. That a backend can't measure is no failure.
+func warnUnmeasured(a *app.App, figures []host.Figures) bool {
+	failed := false
+	for _, f := range figures {
+		if f.Err != nil && !errors.Is(f.Err, swarm.ErrUnsupported) {
+			a.Fail(fmt.Errorf("cannot measure '%s': %w", f.Worker.Name, f.Err))
+			failed = true
+		}
+	}
+	return failed
+}
+
+var statsHeader = []string{"NAME", "CPU", "MEM", "PEAK", "PROCS", "THREADS", "READ", "WRITTEN", "TIME"}
+
+// leastName is how many columns of a name are shown however narrow the terminal is.
+const leastName = 12
+
+// statsLines returns the table. On a terminal names are cut so that no line wraps, as far
+// as that goes.
+func statsLines(figures []host.Figures, width int) []string {
+	table := func(most int) []string {
+		rows := make([][]string, len(figures))
+		for i, f := range figures {
+			name := output.Visible(f.Worker.Name)
+			if most > 0 {
+				name = output.Cut(name, most)
+			}
+			rows[i] = append([]string{name}, statsCells(f)...)
+		}
+		return output.TableLines(slices.Clone(statsHeader), rows)
+	}
+	lines := table(0)
+	longest, name := 0, 0
+	for _, line := range lines {
+		longest = max(longest, output.Columns(line))
+	}
+	for _, f := range figures {
+		name = max(name, output.Columns(output.Visible(f.Worker.Name)))
+	}
+	if width > 0 && longest > width {
+		lines = table(max(leastName, name-(longest-width)))
+		for i, line := range lines {
+			lines[i] = strings.TrimRight(output.Cut(line, width), " ")
+		}
+	}
+	return lines
+}
+
+// statsCells are the columns after the name.
+func statsCells(f host.Figures) []string {
+	now := swarm.Stats{}
+	if f.Stats != nil {
+		now = *f.Stats
+	}
+	used := f.Usage()
+	return []string{
+		stats.Share(f.CPU), stats.Size(now.Memory), stats.Size(used.Peak), stats.Count(now.Processes), stats.Count(now.Threads),
+		stats.Size(used.Read), stats.Size(used.Written), stats.CPUTime(used.CPUTime),
+	}
+}
+
+// followStats measures until it is interrupted. On a terminal each table takes the place
+// of the one before.
+func followStats(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, o *statsOptions) error {
+	meter := h.Meter()
+	look := meter.Once
+	tick := time.NewTicker(statsEvery)
+	defer tick.Stop()
+	drawn := 0
+	for {
+		figures, err := figuresOf(a, sel)(look(ctx, sel))
+		if err != nil {
+			return err
+		}
+		look = meter.Look
+		switch {
+		case o.json:
+			for _, f := range figures {
+				if err := a.PrintJSONLine(view.StatsJSONOf(f)); err != nil {
+					return err
+				}
+			}
+		case a.OutWidth() > 0:
+			drawn = redraw(a, statsLines(figures, a.OutWidth()), drawn)
+		default:
+			for _, line := range statsLines(figures, 0) {
+				a.Printf("%s\n", output.Made(line))
+			}
+			a.Printf("\n")
+		}
+		if a.Out.Err != nil {
+			return a.Out.Err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// redraw writes lines in the place of those that were drawn before, as many as fit the
+// terminal, and returns their number.
+func redraw(a *app.App, lines []string, drawn int) int {
+	if len(lines) == 0 {
+		lines = []string{"no worker runs"}
+	}
+	if most := heightOf(a) - 1; most > 1 && len(lines) > most {
+		more := fmt.Sprintf("and %d more", len(lines)-most+1)
+		lines = append(lines[:most-1:most-1], more)
+	}
+	var text strings.Builder
+	if drawn > 0 {
+		fmt.Fprintf(&text, "\x1b[%dA\r\x1b[J", drawn)
+	}
+	for _, line := range lines {
+		text.WriteString(line + "\n")
+	}
+	a.Printf("%s", output.Made(text.String()))
+	return len(lines)
+}
+
+// heightOf returns the height of the terminal, 0 if it is not known.
+func heightOf(a *app.App) int {
+	f, ok := a.Out.W.(*os.File)
+	if !ok {
+		return 0
+	}
+	_, height, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return height
+}

@@ -66,6 +66,7 @@ func endedOf(st rundir.Status) swarm.Status {
 			Cause:  st.Cause,
 			Reason: st.Reason,
 			Time:   timeOf(st.EndedNS),
+			Usage:  usageOf(st.Used),
 		},
 	}, st)
 }
@@ -96,6 +97,24 @@ func withHistory(s swarm.Status, st rundir.Status) swarm.Status {
 		s.Completion = &swarm.Completion{Summary: c.Summary, Time: timeOf(c.TimeNS)}
 	}
 	return s
+}
+
+// usageOf returns what a worker has used in all; nil if its shim did not record that.
+func usageOf(u *rundir.Used) *swarm.Usage {
+	if u == nil {
+		return nil
+	}
+	known := func(n int64) *int64 {
+		if n < 0 {
+			return nil
+		}
+		return &n
+	}
+	usage := &swarm.Usage{Peak: known(u.Peak), Read: known(u.Read), Written: known(u.Written)}
+	if u.CPUNS >= 0 {
+		usage.CPUTime = new(time.Duration(u.CPUNS))
+	}
+	return usage
 }
 
 func timeOf(ns int64) time.Time {

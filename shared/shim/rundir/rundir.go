@@ -91,6 +91,19 @@ type Status struct {
 	LastRestarts []Restarted `json:"last_restarts"`
 	// Completion is nil until the worker has reported its completion.
 	Completion *Completion `json:"completion"`
+	// Used is what the worker has used, nil until it has ended.
+	Used *Used `json:"used"`
+}
+
+// Used is what a worker has used in all its runs. A number is -1 if it is not known.
+type Used struct {
+	// CPUNS is the time on CPUs, in nanoseconds.
+	CPUNS int64 `json:"cpu_ns"`
+	// Peak is the largest resident memory of a single process, in bytes.
+	Peak int64 `json:"peak"`
+	// Read and Written are bytes read from and written to storage.
+	Read    int64 `json:"read"`
+	Written int64 `json:"written"`
 }
 
 // Pipes are the inode numbers of the pipes that are a worker's standard output and

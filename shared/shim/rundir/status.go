@@ -34,6 +34,7 @@ func EncodeStatus(s Status) []byte {
 	o.number("restarts", int64(s.Restarts))
 	o.restarts("last_restarts", s.LastRestarts)
 	o.completion("completion", s.Completion)
+	o.used("used", s.Used)
 	o.close()
 	return append(o.b, '\n')
 }
@@ -113,6 +114,20 @@ func (o *object) completion(name string, c *Completion) {
 	o.open()
 	o.text("summary", c.Summary)
 	o.number("time_ns", c.TimeNS)
+	o.close()
+}
+
+func (o *object) used(name string, u *Used) {
+	o.key(name)
+	if u == nil {
+		o.b = append(o.b, "null"...)
+		return
+	}
+	o.open()
+	o.number("cpu_ns", u.CPUNS)
+	o.number("peak", u.Peak)
+	o.number("read", u.Read)
+	o.number("written", u.Written)
 	o.close()
 }
 

@@ -17,7 +17,7 @@ func (k *shim) end() int {
 	k.writes.finish()
 	v := k.log.drops()
 	k.status.DroppedBytes, k.status.DroppedLines = v.bytes, v.lines
-	k.status.State = rundir.StateEnded
+	k.status.State, k.status.Used = rundir.StateEnded, &k.used
 	err := k.file.end(k.status)
 	failpoint("ended")
 	if err == nil {

@@ -73,6 +73,8 @@ type shim struct {
 	closing *closing
 	// seen is what the last look at the processes found.
 	seen seen
+	// used is what all reaped processes have used.
+	used rundir.Used
 	// served counts requests.
 	served int
 
@@ -177,7 +179,8 @@ func (k *shim) run() int {
 func (k *shim) reap() {
 	for {
 		var ws unix.WaitStatus
-		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG, nil)
+		var ru unix.Rusage
+		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG, &ru)
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
@@ -185,6 +188,7 @@ func (k *shim) reap() {
 			k.seen.childless = proc.Verified && errors.Is(err, unix.ECHILD)
 			return
 		}
+		addUsage(&k.used, ru)
 		delete(k.signalled, pid)
 		delete(k.shot, pid)
 		if pid == k.status.Main.PID {

@@ -99,3 +99,11 @@ func reopen() (*os.File, error) {
 	}
 	return os.NewFile(uintptr(fd), "terminal"), nil
 }
+
+// addUsage adds what a reaped process has used, and the children that it waited for.
+// Memory is in bytes here, and storage in operations, which say nothing of bytes.
+func addUsage(u *rundir.Used, ru unix.Rusage) {
+	u.CPUNS += ru.Utime.Nano() + ru.Stime.Nano()
+	u.Peak = max(u.Peak, ru.Maxrss)
+	u.Read, u.Written = -1, -1
+}

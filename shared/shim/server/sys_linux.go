@@ -100,3 +100,12 @@ func reopen() (*os.File, error) {
 	}
 	return os.NewFile(uintptr(fd), "terminal"), nil
 }
+
+// addUsage adds what a reaped process has used, and the children that it waited for. The
+// kernel counts storage in blocks of 512 bytes and memory in KiB.
+func addUsage(u *rundir.Used, ru unix.Rusage) {
+	u.CPUNS += ru.Utime.Nano() + ru.Stime.Nano()
+	u.Peak = max(u.Peak, ru.Maxrss<<10)
+	u.Read += ru.Inblock * 512
+	u.Written += ru.Oublock * 512
+}

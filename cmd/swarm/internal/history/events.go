@@ -124,15 +124,16 @@ func (p eventPrinter) appendLine(line []byte, e history.Event) []byte {
 // eventJSON is an event as docs/event.schema.json describes it. Fields are only
 // ever added, at the end.
 type eventJSON struct {
-	Seq      int64          `json:"seq"`
-	Time     *string        `json:"time"`
-	Worker   string         `json:"worker"`
-	ID       string         `json:"id"`
-	Kind     string         `json:"kind"`
-	Text     *string        `json:"text"`
-	Final    bool           `json:"final"`
-	Previous *string        `json:"previous"`
-	Exit     *view.ExitJSON `json:"exit"`
+	Seq      int64           `json:"seq"`
+	Time     *string         `json:"time"`
+	Worker   string          `json:"worker"`
+	ID       string          `json:"id"`
+	Kind     string          `json:"kind"`
+	Text     *string         `json:"text"`
+	Final    bool            `json:"final"`
+	Previous *string         `json:"previous"`
+	Exit     *view.ExitJSON  `json:"exit"`
+	Usage    *view.UsageJSON `json:"usage"`
 }
 
 func eventJSONOf(e history.Event) eventJSON {
@@ -141,7 +142,7 @@ func eventJSONOf(e history.Event) eventJSON {
 		Final: e.Final, Previous: output.OrNull(e.Previous),
 	}
 	if e.Exit != nil {
-		j.Exit = view.ExitJSONOf(*e.Exit)
+		j.Exit, j.Usage = view.ExitJSONOf(*e.Exit), view.UsageJSONOf(e.Exit.Usage)
 	}
 	return j
 }

@@ -25,7 +25,7 @@ func Full() host.Worker {
 		ID: "k3x9", Name: "w.1", Status: host.StatusLost, Reason: "shim died", Backend: "tmux", PID: 12,
 		Command: []string{"sh", "-c", "echo <&>"}, Dir: "/r-worktrees/w.1", Env: []string{"SECRET=1"},
 		Tags: []string{"a", "b"}, Created: start, Started: start, Ended: start.Add(time.Minute),
-		Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseExited, Time: start},
+		Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseExited, Time: start, Usage: &swarm.Usage{CPUTime: new(1500 * time.Millisecond), Peak: new(int64(4096)), Written: new(int64(0))}},
 		Where: swarm.Where{Kind: "tmux window", Name: "s:w.1", Parts: map[string]string{
 			"session": "s", "window": "w.1", "socket": "k",
 		}},

@@ -44,7 +44,8 @@ type WorkerJSON struct {
 
 	State *StateJSON `json:"state"`
 
-	Condition string `json:"condition"`
+	Condition string     `json:"condition"`
+	Usage     *UsageJSON `json:"usage"`
 }
 
 type ExitJSON struct {
@@ -145,7 +146,7 @@ func workerJSONOf(w host.Worker) WorkerJSON {
 		j.PID = nil // another process may have it by now
 	}
 	if w.Exit != nil {
-		j.Exit = ExitJSONOf(*w.Exit)
+		j.Exit, j.Usage = ExitJSONOf(*w.Exit), UsageJSONOf(w.Exit.Usage)
 	}
 	if w.Workspace != nil {
 		j.Worktree = &worktreeJSON{Path: w.Workspace.Path, Branch: output.OrNull(w.Workspace.Branch), BaseRepo: w.Workspace.Base}

@@ -56,6 +56,7 @@ var groups = []group{
 	{"stubborn", stubborn},
 	{"beside", beside},
 	{"list", list},
+	{"stats", measureMany},
 	{"peers", peers},
 }
 

@@ -92,3 +92,28 @@ func list(ctx context.Context, w *world, o options) ([]row, error) {
 	}
 	return rows, nil
 }
+
+// measureMany is stats with many workers. Each call looks twice, with a pause between the
+// looks that one worker has as well.
+func measureMany(ctx context.Context, w *world, o options) ([]row, error) {
+	const most = 100 * time.Millisecond
+	stats := contender{name: "stats", run: func(ctx context.Context) (time.Duration, error) { return w.swarm(ctx, "stats") }}
+	times := map[int]time.Duration{}
+	spawned := 0
+	for _, n := range []int{1, o.crowd} {
+		if err := w.spawnMany(ctx, "w", spawned+1, n, nil, []string{"sleep", "10000"}); err != nil {
+			return nil, err
+		}
+		spawned = n
+		m, err := race(ctx, max(5, o.runs/4), stats)
+		if err != nil {
+			return nil, err
+		}
+		times[n] = m["stats"]
+	}
+	look := (times[o.crowd] - times[1]) / 2
+	return []row{{
+		what: fmt.Sprintf("one look of swarm stats at %d workers", o.crowd), measured: millis(look),
+		against: "stats of 1 " + millis(times[1]), value: float64(look) / float64(time.Millisecond), unit: "ms", max: float64(most / time.Millisecond),
+	}}, w.clear(ctx)
+}

@@ -34,6 +34,7 @@ var (
 	_ swarm.Signaller     = (*Backend)(nil)
 	_ swarm.Lister        = (*Backend)(nil)
 	_ swarm.Inputter      = (*Backend)(nil)
+	_ swarm.Measurer      = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
 )
 

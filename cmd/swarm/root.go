@@ -48,6 +48,7 @@ func verbs() []verb {
 		{"spawn", groupWorkers, workers.NewSpawn},
 		{"ls", groupWorkers, workers.NewLs},
 		{"status", groupWorkers, workers.NewStatus},
+		{"show", groupWorkers, workers.NewShow},
 		{"stats", groupWorkers, workers.NewStats},
 		{"logs", groupWorkers, workers.NewLogs},
 		{"web", groupWorkers, dashboard.NewWeb},

@@ -72,6 +72,39 @@ func ReadStatus(dir string) (rundir.Status, error) {
 	return s, err
 }
 
+// Log is how much output of a worker is kept in a run directory.
+type Log struct {
+	// Bytes is the size of the kept output on the disk.
+	Bytes int64
+	// DroppedBytes and DroppedLines are how much older output was dropped.
+	DroppedBytes, DroppedLines int64
+}
+
+// ReadLog returns how much output is kept in a run directory; nil if it has no log.
+func ReadLog(dir string) *Log {
+	entries, err := safefile.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var log *Log
+	for _, e := range entries {
+		if e.Name() != rundir.LogFile && !strings.HasPrefix(e.Name(), rundir.LogFile+".") {
+			continue
+		}
+		// Rotation may take a file away meanwhile.
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			if log == nil {
+				log = &Log{}
+			}
+			log.Bytes += info.Size()
+		}
+	}
+	if s, err := ReadStatus(dir); err == nil && log != nil {
+		log.DroppedBytes, log.DroppedLines = s.DroppedBytes, s.DroppedLines
+	}
+	return log
+}
+
 // SameFile reports whether two paths lead to the same file.
 func SameFile(a, b string) bool {
 	fa, err := os.Stat(a)

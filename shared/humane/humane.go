@@ -1,5 +1,5 @@
-// Package humane writes quantities as short as a person needs them: ages, sizes and shares
-// of a processor. Every layer may import it.
+// Package humane writes durations as short as a person needs them. Every layer may import
+// it.
 package humane
 
 import (
@@ -19,19 +19,4 @@ func Age(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%dd", int(d.Hours())/24)
 	}
-}
-
-// Bytes formats a number of bytes in the largest binary unit, with three digits at most,
-// such as "1.5G". A negative number is "0B".
-func Bytes(n int64) string {
-	const units = "BKMGTPE"
-	value, unit := float64(max(n, 0)), 0
-	for value >= 999.5 && unit < len(units)-1 {
-		value /= 1024
-		unit++
-	}
-	if unit > 0 && value < 9.95 {
-		return fmt.Sprintf("%.1f%c", value, units[unit])
-	}
-	return fmt.Sprintf("%.0f%c", value, units[unit])
 }

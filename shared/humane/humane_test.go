@@ -16,15 +16,3 @@ func TestAge(t *testing.T) {
 		}
 	}
 }
-
-func TestBytes(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int64]string{
-		-1: "0B", 0: "0B", 999: "999B", 1000: "1.0K", 1024: "1.0K", 1536: "1.5K", 10 << 10: "10K", 1023 << 10: "1.0M",
-		64 << 20: "64M", 3 << 30: "3.0G", 1 << 62: "4.0E",
-	} {
-		if got := Bytes(n); got != want {
-			t.Errorf("%d is %q, want %q", n, got, want)
-		}
-	}
-}

@@ -171,7 +171,7 @@ func TestColours(t *testing.T) {
 		"\xff\u009b1m":             `\xff\u009b1m`,
 		"\x1b":                     `\x1b`,
 	} {
-		if got := Colours([]byte(in)); got != want {
+		if got := safetext.Colours([]byte(in)); got != want {
 			t.Errorf("Colours(%q) = %q, want %q", in, got, want)
 		}
 	}

@@ -66,6 +66,21 @@ func Stats(dir, id string) (swarm.Stats, error) {
 	return statsOf(f, now), nil
 }
 
+// Processes returns the living processes of a worker, each before its children, without the
+// shim itself and what runs below shims of other workers. A worker that does not run, or
+// that can't be seen from here, has none.
+func Processes(dir, id string) []proc.Process {
+	st, err := readFacts(dir, id)
+	if err != nil || st.State == rundir.StateEnded || !keeps(dir, st) {
+		return nil
+	}
+	tree, err := proc.Tree(st.Shim.PID, func(p proc.Process) (bool, error) { return isForeign(p, st) })
+	if err != nil || !st.Shim.Alive() {
+		return nil // the pid may have been used again
+	}
+	return tree
+}
+
 // notRunning returns the error for a worker without processes that can be measured.
 func notRunning(dir string, st rundir.Status) error {
 	if st.State != rundir.StateEnded && listens(dir) {

@@ -155,12 +155,24 @@ func (t Table) painted(cell Cell, width int) (text string, columns int) {
 	return b.String(), columns
 }
 
+// cutMark stands at the end of a text that was cut; plain is for terminals without Unicode.
+func cutMark(plain bool) string {
+	if plain {
+		return "~"
+	}
+	return "…"
+}
+
+// Shorten cuts a text to so many columns.
+func Shorten(text string, columns int, plain bool) string {
+	if Columns(text) <= columns {
+		return text
+	}
+	return Head(text, columns-1) + cutMark(plain)
+}
+
 // cut shortens a cell that is too wide.
 func (t Table) cut(cell Cell, width int) Cell {
-	mark := "…"
-	if t.Plain {
-		mark = "~"
-	}
 	cell = slices.Clone(cell)
 	left := width - 1
 	for i := range cell {
@@ -169,14 +181,14 @@ func (t Table) cut(cell Cell, width int) Cell {
 			left -= n
 			continue
 		}
-		cell[i].Text = strings.TrimRight(head(cell[i].Text, left), " ") + mark
+		cell[i].Text = strings.TrimRight(Head(cell[i].Text, left), " ") + cutMark(t.Plain)
 		return cell[:i+1]
 	}
 	return cell
 }
 
-// head returns the beginning of a text that fits into so many columns.
-func head(text string, columns int) string {
+// Head returns the beginning of a text that fits into so many columns.
+func Head(text string, columns int) string {
 	for i, r := range text {
 		if columns -= columnsOf(r); columns < 0 {
 			return text[:i]

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/shared/humane"
@@ -66,7 +66,7 @@ var lsColumns = []lsColumn{
 	{name: "tags", Column: column("TAGS", 6), optional: true, cell: normal(func(r lsRow) string { return strings.Join(r.Tags, ",") })},
 	{name: "id", Column: column("ID", 0), cell: normal(func(r lsRow) string { return r.ID })},
 	{name: "directory", Column: column("DIRECTORY", 12), cell: normal(func(r lsRow) string { return r.Dir })},
-	{name: "command", Column: column("COMMAND", 10), cell: normal(func(r lsRow) string { return commandLine(r.Command) })},
+	{name: "command", Column: column("COMMAND", 10), cell: normal(func(r lsRow) string { return view.CommandLine(r.Command) })},
 }
 
 // lsDefault are the columns without --wide.
@@ -159,15 +159,6 @@ func worktreeCell(r lsRow) output.Cell {
 		return output.Text("", output.Normal)
 	}
 	return output.Text(cmp.Or(r.Workspace.Branch, r.Workspace.Path), output.Normal)
-}
-
-// commandLine returns a command as a shell takes it.
-func commandLine(argv []string) string {
-	words := make([]string, len(argv))
-	for i, word := range argv {
-		words[i] = command.Quoted(word)
-	}
-	return strings.Join(words, " ")
 }
 
 func startedAgo(w host.Worker, now time.Time) string {

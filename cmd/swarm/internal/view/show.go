@@ -1,0 +1,397 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/shared/humane"
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// ShowJSON is a worker as docs/show.schema.json describes it: the fields of a worker, and
+// those that only show prints. Fields are only ever added, at the end.
+type ShowJSON struct {
+	WorkerJSON
+	Environment []string          `json:"environment"`
+	Options     map[string]string `json:"options"`
+	Profile     *string           `json:"profile"`
+	RunDir      *string           `json:"run_dir"`
+	Log         *logJSON          `json:"log"`
+	Processes   []treeJSON        `json:"processes"`
+	Events      []pastJSON        `json:"events"`
+	Lines       []string          `json:"lines"`
+	Screen      bool              `json:"screen"`
+}
+
+type logJSON struct {
+	Bytes        int64  `json:"bytes"`
+	Limit        *int64 `json:"limit"`
+	DroppedBytes int64  `json:"dropped_bytes"`
+	DroppedLines int64  `json:"dropped_lines"`
+}
+
+type treeJSON struct {
+	PID    int    `json:"pid"`
+	Parent int    `json:"parent"`
+	Name   string `json:"name"`
+}
+
+type pastJSON struct {
+	Time *string `json:"time"`
+	ID   string  `json:"id"`
+	Kind string  `json:"kind"`
+	Text *string `json:"text"`
+}
+
+// ShowJSONIn returns everything about a worker.
+func ShowJSONIn(a *app.App, d host.Details) ShowJSON {
+	j := ShowJSON{
+		WorkerJSON: WorkerJSONIn(a, d.Worker), Environment: environmentNames(d.Worker.Env), Options: map[string]string{},
+		Profile: output.OrNull(d.Profile), RunDir: output.OrNull(d.RunDir),
+		Processes: make([]treeJSON, len(d.Processes)), Events: make([]pastJSON, len(d.Events)),
+		Lines: append([]string{}, d.Lines...), Screen: d.Screen,
+	}
+	maps.Copy(j.Options, d.Worker.Options)
+	if d.Log != nil {
+		j.Log = &logJSON{
+			Bytes: d.Log.Bytes, Limit: output.OrNull(d.Worker.OutputLimit),
+			DroppedBytes: d.Log.DroppedBytes, DroppedLines: d.Log.DroppedLines,
+		}
+	}
+	for i, p := range d.Processes {
+		j.Processes[i] = treeJSON{PID: p.PID, Parent: p.Parent, Name: p.Name}
+	}
+	for i, e := range d.Events {
+		j.Events[i] = pastJSON{Time: output.TimeJSON(e.Time), ID: e.ID, Kind: string(e.Kind), Text: output.OrNull(e.Text)}
+	}
+	return j
+}
+
+// environmentNames returns the names of variables, each once.
+func environmentNames(env []string) []string {
+	names := []string{}
+	for _, entry := range env {
+		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Look is how a page may look.
+type Look struct {
+	// Width is how wide lines may be; 0: as wide as they get.
+	Width          int
+	Colours, Plain bool
+}
+
+func (l Look) paint(s output.Style, text string) string {
+	if !l.Colours {
+		return text
+	}
+	return s.Paint(text)
+}
+
+// page collects the lines of a page.
+type page struct {
+	Look
+	lines []string
+	// key is the width of the column of keys.
+	key int
+}
+
+// Page returns everything about a worker as lines for people.
+func Page(look Look, d host.Details, now time.Time) []string {
+	p := &page{Look: look, key: 11}
+	w := d.Worker
+	c := condition.Of(w)
+	style := output.StyleOf(c.Kind.Tone())
+	head := p.paint(style, c.Kind.Symbol(p.Plain)) + " " + p.paint(output.Bold, output.Visible(w.Name)) + "  " + p.paint(style, output.Visible(c.Text))
+	p.lines = append(p.lines, head+p.paint(output.Faint, strings.TrimPrefix(c.Words(now), c.Text)), "")
+	p.about(d, now)
+	p.life(w, now)
+	p.files(d)
+	p.use(d)
+	p.tree(d)
+	p.events(d, now)
+	p.output(d)
+	return p.lines
+}
+
+// field adds a line with a key. Long values go on in further lines; empty ones are left out.
+func (p *page) field(key, value string) {
+	if value == "" {
+		return
+	}
+	for i, part := range wrapped(output.Visible(value), p.Width-p.key-4) {
+		if i > 0 {
+			key = ""
+		}
+		p.lines = append(p.lines, "  "+p.paint(output.Faint, output.Padded(output.Visible(key), p.key))+"  "+part)
+	}
+}
+
+func (p *page) heading(text string) {
+	p.gap()
+	p.lines = append(p.lines, p.paint(output.Faint, text))
+}
+
+// gap divides two groups of fields.
+func (p *page) gap() {
+	if p.lines[len(p.lines)-1] != "" {
+		p.lines = append(p.lines, "")
+	}
+}
+
+func (p *page) about(d host.Details, now time.Time) {
+	w := d.Worker
+	p.field("Command", CommandLine(w.Command))
+	p.field("Directory", w.Dir)
+	p.field("Environment", strings.Join(environmentNames(w.Env), " "))
+	p.field("Backend", w.Backend)
+	if w.Where.Name != "" {
+		p.field(capital(w.Where.Kind), w.Where.Name)
+	} else if missing := MissingPlace(w); missing != "" && !w.Gone() {
+		p.field("Place", missing)
+	}
+	p.field("Settings", pairs(w.Options))
+	if w.Workspace != nil {
+		p.field("Worktree", w.Workspace.Path)
+		p.field("Branch", w.Workspace.Branch)
+	}
+	p.field("Tags", strings.Join(w.Tags, " "))
+	if w.State != nil {
+		p.field("Agent", strings.TrimSpace(w.State.Profile+": "+StateText(w.State, now)))
+	} else {
+		p.field("Profile", d.Profile)
+	}
+	p.field("Team", strings.TrimSpace(w.Team+" "+w.Agent))
+	p.field("Project", w.Project)
+	p.gap()
+}
+
+// life adds when and how the worker began and ended, and what decides it.
+func (p *page) life(w host.Worker, now time.Time) {
+	p.field("Started", moment(w.Started, now))
+	if w.Gone() {
+		p.field("Ended", moment(w.Ended, now))
+		if !w.Started.IsZero() && !w.Ended.IsZero() {
+			p.field("Ran for", humane.Age(w.Ended.Sub(w.Started)))
+		}
+	}
+	if w.Exit != nil {
+		text := ExitText(w)
+		if !strings.Contains(text, w.Exit.Reason) {
+			text += ", " + w.Exit.Reason
+		}
+		p.field("Exit", text)
+	}
+	p.field("Reason", w.Reason)
+	p.field("Still alive", processList(w.Survivors))
+	if w.Completion != nil {
+		p.field("Completed", cmp.Or(w.Completion.Summary, "without a summary")+", "+moment(w.Completion.Time, now))
+	}
+	if r := w.Restart.OrDefault(); r.When != swarm.RestartNo {
+		text := fmt.Sprintf("%s, after %s to %s; at most %d within %s", r.When, config.FormatDuration(r.MinDelay), config.FormatDuration(r.MaxDelay), r.Budget, config.FormatDuration(r.Window))
+		if w.Restarts > 0 {
+			text += fmt.Sprintf("; %d so far", w.Restarts)
+		}
+		p.field("Restart", text)
+	}
+	kill := cmp.Or(w.Kill.Signal, "default signal") + ", " + config.FormatDuration(w.Kill.Grace)
+	if w.Kill.Force {
+		kill += ", then SIGKILL"
+	}
+	if w.Kill.Mode == swarm.KillMain {
+		kill += "; the main process first"
+	}
+	p.field("Kill", kill)
+	p.field("Retention", w.Retain)
+	if w.Owner != nil {
+		p.field("Owner", fmt.Sprintf("pid %d; the worker is killed when it ends", w.Owner.PID))
+	}
+	if w.Stdin {
+		p.field("Input", "open for 'swarm send'")
+	}
+	p.gap()
+}
+
+// files adds where the worker's data is.
+func (p *page) files(d host.Details) {
+	p.field("Id", d.Worker.ID)
+	p.field("Earlier ids", strings.Join(d.Worker.Previous, " "))
+	p.field("Files", d.RunDir)
+	p.field("Log", logText(d))
+	p.gap()
+}
+
+// use adds what the worker uses, or has used.
+func (p *page) use(d host.Details) {
+	var parts []string
+	add := func(text, what string) {
+		if text != stats.None {
+			parts = append(parts, strings.TrimSpace(text+" "+what))
+		}
+	}
+	used := d.Figures.Usage()
+	add(stats.Share(d.Figures.CPU), "now")
+	add(stats.CPUTime(used.CPUTime), "in all")
+	p.field("CPU", strings.Join(parts, ", "))
+	parts = nil
+	if s := d.Figures.Stats; s != nil {
+		add(stats.Size(s.Memory), "now")
+	}
+	add(stats.Size(used.Peak), "at most")
+	p.field("Memory", strings.Join(parts, ", "))
+	parts = nil
+	add(stats.Size(used.Read), "read")
+	add(stats.Size(used.Written), "written")
+	p.field("Storage", strings.Join(parts, ", "))
+}
+
+// tree adds the processes, each below its parent.
+func (p *page) tree(d host.Details) {
+	if len(d.Processes) == 0 {
+		return
+	}
+	p.heading("Processes")
+	depth := map[int]int{}
+	for _, proc := range d.Processes {
+		level := 0
+		if above, ok := depth[proc.Parent]; ok {
+			level = above + 1
+		}
+		depth[proc.PID] = level
+		p.lines = append(p.lines, p.cut(processLine(proc, min(level, maxDepth))))
+	}
+}
+
+// maxDepth is how far processes are indented.
+const maxDepth = 10
+
+func processLine(p proc.Process, level int) string {
+	return fmt.Sprintf("  %s%d %s", strings.Repeat("  ", level), p.PID, output.Visible(p.Name))
+}
+
+func (p *page) events(d host.Details, now time.Time) {
+	if len(d.Events) == 0 {
+		return
+	}
+	p.heading("Last events")
+	for _, e := range d.Events {
+		text := string(e.Kind)
+		if e.Text != "" {
+			text += ": " + e.Text
+		}
+		p.lines = append(p.lines, p.cut(fmt.Sprintf("  %8s  %s", humane.Age(now.Sub(e.Time))+" ago", output.Visible(text))))
+	}
+}
+
+func (p *page) output(d host.Details) {
+	if len(d.Lines) == 0 {
+		return
+	}
+	switch {
+	case d.Screen && d.Worker.Gone():
+		p.heading("Last screen")
+	case d.Screen:
+		p.heading("Screen")
+	default:
+		p.heading("Last lines")
+	}
+	bar := "│"
+	if p.Plain {
+		bar = "|"
+	}
+	for _, line := range d.Lines {
+		p.lines = append(p.lines, "  "+p.paint(output.Faint, bar)+" "+p.cut2(output.Visible(line), 4))
+	}
+}
+
+// cut shortens a line to the width.
+func (p *page) cut(line string) string { return p.cut2(line, 0) }
+
+// cut2 shortens the rest of a line whose first columns are taken.
+func (p *page) cut2(text string, taken int) string {
+	if p.Width == 0 {
+		return text
+	}
+	return output.Shorten(text, max(p.Width-taken, 1), p.Plain)
+}
+
+// wrapped divides a text into parts that fit, between words if that is possible. Without a
+// width it is one part.
+func wrapped(text string, width int) []string {
+	const least = 20
+	if width < least {
+		return []string{text}
+	}
+	var parts []string
+	for output.Columns(text) > width {
+		begin := output.Head(text, width)
+		if i := strings.LastIndexByte(begin, ' '); i > 0 && text[len(begin)] != ' ' {
+			begin = begin[:i]
+		}
+		parts = append(parts, begin)
+		text = strings.TrimPrefix(text[len(begin):], " ")
+	}
+	return append(parts, text)
+}
+
+// moment is a time and how long ago it was; empty if it is not known.
+func moment(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s ago)", t.Local().Format(time.DateTime), humane.Age(now.Sub(t)))
+}
+
+func pairs(options map[string]string) string {
+	var words []string
+	for _, key := range slices.Sorted(maps.Keys(options)) {
+		words = append(words, key+"="+options[key])
+	}
+	return strings.Join(words, " ")
+}
+
+func capital(text string) string {
+	if text == "" {
+		return "Place"
+	}
+	return strings.ToUpper(output.Head(text, 1)) + text[len(output.Head(text, 1)):]
+}
+
+func logText(d host.Details) string {
+	if d.Log == nil {
+		return ""
+	}
+	text := stats.Size(&d.Log.Bytes)
+	if limit := d.Worker.OutputLimit; limit > 0 {
+		text += " of at most " + stats.Size(&limit)
+	}
+	if d.Log.DroppedBytes > 0 {
+		text += fmt.Sprintf("; %s of older output dropped (%d lines)", stats.Size(&d.Log.DroppedBytes), d.Log.DroppedLines)
+	}
+	return text
+}
+
+// CommandLine returns a command as a shell takes it.
+func CommandLine(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		words[i] = command.Quoted(word)
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,110 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim"
+)
+
+// Log is how much output of a worker is kept.
+type Log = statedir.Log
+
+// Details is everything that is known of one worker at one moment. Only Worker is always
+// known.
+type Details struct {
+	Worker Worker
+	// Profile is the name of its profile; empty: none.
+	Profile string
+	// Figures are what it uses, or has used.
+	Figures Figures
+	// Processes are its living processes on this machine, each before its children.
+	Processes []proc.Process
+	// RunDir is its run directory; empty if there is none on this machine.
+	RunDir string
+	// Log is nil if its backend keeps the output elsewhere.
+	Log *Log
+	// Events are the last ones of its name, the oldest first.
+	Events []history.Event
+	// Lines are the last ones that it showed, on its screen if Screen is set. LinesErr is
+	// why there are none.
+	Lines    []string
+	Screen   bool
+	LinesErr error
+}
+
+// DetailsRequest says how much of a worker's past is wanted.
+type DetailsRequest struct {
+	// Events and Lines are how many of the last ones; 0: none.
+	Events, Lines int
+}
+
+// Details returns everything that is known of a worker. What can't be found out is left
+// out; an unknown name is an [ErrNotFound].
+func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (Details, []string, error) {
+	workers, warnings, err := h.Workers(ctx, Selection{Names: []string{name}, States: true})
+	if err != nil {
+		return Details{}, warnings, err
+	}
+	if len(workers) == 0 {
+		return Details{}, warnings, &NotFoundError{Name: name}
+	}
+	d := Details{Worker: workers[0]}
+	w := &d.Worker
+	d.Profile = h.profileName(*w)
+	d.Figures.Worker = *w
+	var all sync.WaitGroup
+	all.Go(func() {
+		figures, _, err := h.Stats(ctx, Selection{Names: []string{w.ID}})
+		if err == nil && len(figures) == 1 {
+			d.Figures = figures[0]
+		}
+	})
+	if req.Lines > 0 {
+		all.Go(func() {
+			peek, err := h.Peek(ctx, w.ID, req.Lines)
+			d.Lines, d.Screen, d.LinesErr = peek.Lines, peek.Screen, err
+		})
+	}
+	if dir := h.RunDir(w.ID); isDir(dir) {
+		d.RunDir, d.Log = dir, statedir.ReadLog(dir)
+		if !w.Gone() {
+			d.Processes = shim.Processes(dir, w.ID)
+		}
+	}
+	all.Wait()
+	if req.Events > 0 {
+		events, err := h.Events(ctx, history.Query{Worker: w.Name, Lines: &req.Events})
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return d, warnings, err
+		}
+		d.Events = events
+	}
+	return d, warnings, ctx.Err()
+}
+
+func isDir(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}
+
+// profileName returns the name of a worker's profile; empty: none.
+func (h *Host) profileName(w Worker) string {
+	if w.Profile != "" {
+		return w.Profile
+	}
+	profiles, err := h.Profiles()
+	if profiles == nil || err != nil {
+		return ""
+	}
+	p := profiles.For(w.Command)
+	if p == nil {
+		return ""
+	}
+	return p.Name()
+}

@@ -1,0 +1,39 @@
+package host
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func TestDetails(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "w", "one")
+	r.spawn(t, "other", "one")
+	r.one.end(t, "w", swarm.Exit{Cause: swarm.CauseExited, Code: 3})
+	d, warnings, err := r.Details(t.Context(), "w", DetailsRequest{Events: 9, Lines: 9})
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(warnings, err)
+	}
+	if d.Worker.Name != "w" || d.Worker.Status != StatusStopped || d.RunDir != r.RunDir(d.Worker.ID) || d.Figures.Worker.ID != d.Worker.ID {
+		t.Errorf("%+v", d)
+	}
+	if len(d.Events) == 0 || d.Events[0].Kind != history.Spawned {
+		t.Errorf("events %+v", d.Events)
+	}
+	for _, e := range d.Events {
+		if e.Worker != "w" {
+			t.Errorf("an event of another worker: %+v", e)
+		}
+	}
+	d, _, err = r.Details(t.Context(), "w", DetailsRequest{})
+	if err != nil || d.Events != nil || d.Lines != nil {
+		t.Errorf("without a past: %+v, %v", d, err)
+	}
+	if _, _, err := r.Details(t.Context(), "ghost", DetailsRequest{}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("an unknown name: %v", err)
+	}
+}

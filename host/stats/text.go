@@ -3,6 +3,8 @@ package stats
 import (
 	"fmt"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 // None stands for a figure that is not known.
@@ -20,25 +22,12 @@ func Share(share *float64) string {
 	}
 }
 
-// Size writes a number of bytes in at most three digits, with binary units: "512B",
-// "3.2MiB", "17GiB".
+// Size writes a number of bytes, see [humane.Bytes].
 func Size(bytes *int64) string {
 	if bytes == nil {
 		return None
 	}
-	n := float64(*bytes)
-	if n < 1024 {
-		return fmt.Sprintf("%.0fB", n)
-	}
-	for _, unit := range []string{"KiB", "MiB", "GiB", "TiB"} {
-		switch n /= 1024; {
-		case n < 9.95:
-			return fmt.Sprintf("%.1f%s", n, unit)
-		case n < 999.5:
-			return fmt.Sprintf("%.0f%s", n, unit)
-		}
-	}
-	return fmt.Sprintf("%.0fPiB", n/1024)
+	return humane.Bytes(*bytes)
 }
 
 // Count writes a number.

@@ -1,5 +1,5 @@
-// Package humane writes durations as short as a person needs them. Every layer may import
-// it.
+// Package humane writes durations and sizes as short as a person needs them. Every layer
+// may import it.
 package humane
 
 import (
@@ -19,4 +19,22 @@ func Age(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%dd", int(d.Hours())/24)
 	}
+}
+
+// Bytes formats a number of bytes in at most three digits, with binary units: "512B",
+// "3.2MiB", "17GiB".
+func Bytes(bytes int64) string {
+	n := float64(bytes)
+	if n < 1024 {
+		return fmt.Sprintf("%.0fB", n)
+	}
+	for _, unit := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		switch n /= 1024; {
+		case n < 9.95:
+			return fmt.Sprintf("%.1f%s", n, unit)
+		case n < 999.5:
+			return fmt.Sprintf("%.0f%s", n, unit)
+		}
+	}
+	return fmt.Sprintf("%.0fPiB", n/1024)
 }

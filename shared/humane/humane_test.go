@@ -16,3 +16,14 @@ func TestAge(t *testing.T) {
 		}
 	}
 }
+
+func TestBytes(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{
+		0: "0B", 1023: "1023B", 1024: "1.0KiB", 10 << 10: "10KiB", 1023 << 10: "1.0MiB", 64 << 20: "64MiB", 3 << 30: "3.0GiB", 1 << 60: "1024PiB",
+	} {
+		if got := Bytes(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}

@@ -250,3 +250,29 @@ func TestOutcomeOfInput(t *testing.T) {
 		}
 	}
 }
+
+// What a driver did not measure is not 0.
+func TestStatsOf(t *testing.T) {
+	t.Parallel()
+	usage := func(cpu, memory []string) *api.TaskResourceUsage {
+		return &api.TaskResourceUsage{Timestamp: 1, ResourceUsage: &api.ResourceUsage{
+			CpuStats:    &api.CpuStats{Percent: 150, Measured: cpu},
+			MemoryStats: &api.MemoryStats{RSS: 10, Usage: 20, MaxUsage: 5, Measured: memory},
+		}}
+	}
+	for name, u := range map[string]*api.TaskResourceUsage{
+		"nothing": nil, "not yet": {Timestamp: 1}, "none measured": usage(nil, nil), "no time": {ResourceUsage: &api.ResourceUsage{}},
+	} {
+		if s, ok := statsOf(u); ok {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	s, ok := statsOf(usage([]string{"Percent"}, []string{"RSS", "Max Usage"}))
+	if !ok || s.CPUShare == nil || *s.CPUShare != 1.5 || s.Memory == nil || *s.Memory != 10 || *s.Peak != 10 || s.Processes != nil || s.CPUTime != nil {
+		t.Errorf("%+v", s)
+	}
+	s, ok = statsOf(usage(nil, []string{"Usage"}))
+	if !ok || s.CPUShare != nil || *s.Memory != 20 || s.MemoryKind != "" || s.Peak != nil {
+		t.Errorf("%+v", s)
+	}
+}

@@ -38,3 +38,29 @@ func Bytes(bytes int64) string {
 	}
 	return fmt.Sprintf("%.0fPiB", n/1024)
 }
+
+// Share formats a share of one processor in percent, such as "7.5%" or "120%".
+func Share(share float64) string {
+	if share = max(share, 0); share < 0.0995 {
+		return fmt.Sprintf("%.1f%%", 100*share)
+	}
+	return fmt.Sprintf("%.0f%%", 100*share)
+}
+
+// CPUTime formats a time on processors, of which small differences matter, in three digits
+// or two units: "0.42s", "31.5s", "2m31s", "5h02m", "3d04h".
+func CPUTime(d time.Duration) string {
+	if d = max(d, 0).Round(10 * time.Millisecond); d < 10*time.Second {
+		return fmt.Sprintf("%.2fs", d.Seconds())
+	}
+	switch d = d.Round(100 * time.Millisecond); {
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	default:
+		return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
+	}
+}

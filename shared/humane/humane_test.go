@@ -27,3 +27,24 @@ func TestBytes(t *testing.T) {
 		}
 	}
 }
+
+func TestShare(t *testing.T) {
+	t.Parallel()
+	for share, want := range map[float64]string{-1: "0.0%", 0: "0.0%", 0.075: "7.5%", 0.0994: "9.9%", 0.0996: "10%", 1.2: "120%"} {
+		if got := Share(share); got != want {
+			t.Errorf("%v is %q, want %q", share, got, want)
+		}
+	}
+}
+
+func TestCPUTime(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "0.00s", 420 * time.Millisecond: "0.42s", 9996 * time.Millisecond: "10.0s", 59960 * time.Millisecond: "1m00s", time.Minute: "1m00s",
+		151 * time.Second: "2m31s", 5*time.Hour + 2*time.Minute: "5h02m", 76 * time.Hour: "3d04h", -time.Second: "0.00s",
+	} {
+		if got := CPUTime(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+}

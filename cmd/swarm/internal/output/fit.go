@@ -53,12 +53,13 @@ const tableGap = 2
 
 // PrintFitted prints a table. Without rows it prints nothing.
 func (p *Printer) PrintFitted(t Table) {
-	for _, line := range t.lines() {
+	for _, line := range t.Lines() {
 		fmt.Fprintf(p.Out, "%s\n", line)
 	}
 }
 
-func (t Table) lines() []string {
+// Lines returns the lines of the table, without newlines; none without rows.
+func (t Table) Lines() []string {
 	if len(t.Rows) == 0 {
 		return nil
 	}

@@ -18,7 +18,7 @@ func TestTableFits(t *testing.T) {
 	columns := []Column{{Header: "NAME", Least: 12}, {Header: "STATE"}, {Header: "N", Right: true}, {Header: "COMMAND", Least: 12}}
 	for _, width := range []int{0, 200, 100, 80, 60, 40, 20, 5, 1} {
 		for _, colours := range []bool{false, true} {
-			lines := Table{Columns: columns, Rows: rows(), Width: width, Colours: colours}.lines()
+			lines := Table{Columns: columns, Rows: rows(), Width: width, Colours: colours}.Lines()
 			if len(lines) != 3 {
 				t.Fatalf("%d lines", len(lines))
 			}
@@ -42,7 +42,7 @@ func TestTableFits(t *testing.T) {
 		"nnnnnnnnnnnnnnnnnnn…  ● running 2h   1  make 日本語 a b c d…",
 		"w                     ■ killed      12",
 	}, "\n")
-	if got := strings.Join(Table{Columns: columns, Rows: rows(), Width: 60}.lines(), "\n"); got != want {
+	if got := strings.Join(Table{Columns: columns, Rows: rows(), Width: 60}.Lines(), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	var b bytes.Buffer
@@ -50,7 +50,7 @@ func TestTableFits(t *testing.T) {
 	if got := b.String(); got != "w  ■ killed  12\n" {
 		t.Errorf("%q", got)
 	}
-	if lines := (Table{Columns: columns}).lines(); lines != nil {
+	if lines := (Table{Columns: columns}).Lines(); lines != nil {
 		t.Errorf("without rows: %q", lines)
 	}
 }
@@ -62,7 +62,7 @@ func TestTableIsVisible(t *testing.T) {
 		for _, line := range (Table{
 			Columns: []Column{{Header: "A", Least: 1}}, Width: width, Colours: true,
 			Rows: [][]Cell{{Text("a\x1b[2Jb\x1b]0;t\x07\u202e日本", Normal)}},
-		}).lines()[1:] {
+		}).Lines()[1:] {
 			if strings.ContainsAny(line, "\x1b\x07\u202e") {
 				t.Errorf("%q", line)
 			}

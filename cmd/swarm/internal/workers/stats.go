@@ -112,9 +112,7 @@ func printStats(a *app.App, figures []host.Figures) {
 		a.Hint("no worker runs; 'swarm ls' lists those that have ended")
 		return
 	}
-	for _, line := range statsLines(figures, a.OutWidth()) {
-		a.Printf("%s\n", output.Made(line))
-	}
+	a.PrintFitted(statsTable(a, figures))
 }
 
 func statsJSON(figures []host.Figures) []view.StatsJSON {
@@ -138,45 +136,39 @@ func warnUnmeasured(a *app.App, figures []host.Figures) bool {
 	return failed
 }
 
-var statsHeader = []string{"NAME", "CPU", "MEM", "PEAK", "PROCS", "THREADS", "READ", "WRITTEN", "TIME"}
-
-// leastName is how many columns of a name are shown however narrow the terminal is.
-const leastName = 12
-
-// statsLines returns the table. On a terminal names are cut so that no line wraps, as far
-// as that goes.
-func statsLines(figures []host.Figures, width int) []string {
-	table := func(most int) []string {
-		rows := make([][]string, len(figures))
-		for i, f := range figures {
-			name := output.Visible(f.Worker.Name)
-			if most > 0 {
-				name = output.Cut(name, most)
-			}
-			rows[i] = append([]string{name}, statsCells(f)...)
-		}
-		return output.TableLines(slices.Clone(statsHeader), rows)
-	}
-	lines := table(0)
-	longest, name := 0, 0
-	for _, line := range lines {
-		longest = max(longest, output.Columns(line))
-	}
-	for _, f := range figures {
-		name = max(name, output.Columns(output.Visible(f.Worker.Name)))
-	}
-	if width > 0 && longest > width {
-		lines = table(max(leastName, name-(longest-width)))
-		for i, line := range lines {
-			lines[i] = strings.TrimRight(output.Cut(line, width), " ")
-		}
-	}
-	return lines
+// statsColumns are the columns of the table.
+var statsColumns = []output.Column{
+	{Header: "NAME", Least: 8},
+	{Header: "CPU", Right: true},
+	{Header: "MEM", Right: true},
+	{Header: "PEAK", Right: true},
+	{Header: "PROCS", Right: true},
+	{Header: "THREADS", Right: true},
+	{Header: "READ", Right: true},
+	{Header: "WRITTEN", Right: true},
+	{Header: "TIME", Right: true},
 }
 
-// statsCells are the columns after the name.
-func statsCells(f host.Figures) []string {
-	now := swarm.Stats{}
+// statsTable makes the table. It fits a terminal, and is complete when piped.
+func statsTable(a *app.App, figures []host.Figures) output.Table {
+	t := output.Table{Columns: statsColumns, Width: a.OutWidth(), Colours: a.Colours(), Plain: a.Plain()}
+	for _, f := range figures {
+		row := []output.Cell{output.Text(f.Worker.Name, output.Normal)}
+		for _, text := range statsTexts(f) {
+			style := output.Normal
+			if text == stats.None {
+				style = output.Faint
+			}
+			row = append(row, output.Text(text, style))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// statsTexts are the texts of the columns after the name.
+func statsTexts(f host.Figures) []string {
+	var now swarm.Stats
 	if f.Stats != nil {
 		now = *f.Stats
 	}
@@ -209,11 +201,9 @@ func followStats(ctx context.Context, a *app.App, h *host.Host, sel host.Selecti
 				}
 			}
 		case a.OutWidth() > 0:
-			drawn = redraw(a, statsLines(figures, a.OutWidth()), drawn)
+			drawn = redraw(a, statsTable(a, figures).Lines(), drawn)
 		default:
-			for _, line := range statsLines(figures, 0) {
-				a.Printf("%s\n", output.Made(line))
-			}
+			a.PrintFitted(statsTable(a, figures))
 			a.Printf("\n")
 		}
 		if a.Out.Err != nil {

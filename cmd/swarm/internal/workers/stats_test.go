@@ -13,7 +13,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func TestStatsLines(t *testing.T) {
+func TestStatsTable(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 64)
 	figures := []host.Figures{
@@ -23,23 +23,30 @@ func TestStatsLines(t *testing.T) {
 		}},
 		{Worker: host.Worker{Name: long, Exit: &swarm.Exit{Usage: &swarm.Usage{CPUTime: new(time.Second)}}}},
 	}
-	want := []string{
-		"NAME             CPU   MEM     PEAK    PROCS  THREADS  READ  WRITTEN  TIME",
-		"web              120%  100MiB  123MiB  12     1024     0B    1.0GiB   2m31s",
-		"aaaaaaaaaaaaaa…  -     -       -       -      -        -     -        1.00s",
+	a, out, _ := apptest.New()
+	a.Env = []string{"LANG=C.UTF-8", "NO_COLOR=1"}
+	shown := func(width int) string {
+		out.Reset()
+		a.OutWidth = func() int { return width }
+		printStats(a, figures)
+		return out.String()
 	}
-	if diff := cmp.Diff(want, statsLines(figures, 75)); diff != "" {
+	const want = `NAME              CPU     MEM    PEAK  PROCS  THREADS  READ  WRITTEN   TIME
+web              120%  100MiB  123MiB     12     1024    0B   1.0GiB  2m31s
+aaaaaaaaaaaaaa…     -       -       -      -        -     -        -  1.00s
+`
+	if diff := cmp.Diff(want, shown(75)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, width := range []int{20, 40, 60, 80, 200} {
-		for _, line := range statsLines(figures, width) {
-			if got := output.Columns(line); got > width {
+		for line := range strings.Lines(shown(width)) {
+			if got := output.Columns(strings.TrimSuffix(line, "\n")); got > width {
 				t.Errorf("%d columns in %d: %s", got, width, line)
 			}
 		}
 	}
-	if lines := statsLines(figures, 0); !strings.HasPrefix(lines[2], long+" ") {
-		t.Errorf("piped it is %q", lines[2])
+	if !strings.Contains(shown(0), "\n"+long+" ") {
+		t.Errorf("piped it is\n%s", out)
 	}
 }
 

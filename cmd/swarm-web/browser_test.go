@@ -5,7 +5,11 @@ package main_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,5 +103,181 @@ func TestListIsLive(t *testing.T) {
 	b.until(text("#empty", "No workers yet"))
 	if got := b.location(); got != s.base+"/" {
 		t.Errorf("the address bar shows %s", got)
+	}
+}
+
+// click clicks on the first element that a selector of CSS finds.
+func (b *browser) click(selector string) {
+	b.Helper()
+	b.until("document.querySelector(" + quote(selector) + ")")
+	b.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+func TestLogIsLive(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.swarm("spawn", "--name", "one", "--stdin", "--", "sh", "-c", `echo ready; while read -r line; do printf '\033[32m%s\033[0m\n' "$line"; done; echo done`)
+	s := w.web()
+	b := s.open(t)
+	b.do(chromedp.Navigate(s.base + "/worker/one"))
+	b.until(text("#log", "ready"))
+	w.swarm("send", "one", "ERROR: it failed")
+	b.until(text("#log .error .f2", "it failed"))
+	w.swarm("send", "one", "something else")
+	b.until(text("#log", "something else"))
+	b.do(chromedp.SendKeys(chromedp.CSS("#search"), "failed"))
+	b.until(text("#found", "1 of 1"))
+	b.do(chromedp.SetValue(chromedp.CSS("#level"), "error"))
+	b.until("document.querySelector('#log.level-error') || (document.querySelector('#level').dispatchEvent(new Event('change')), false)")
+	b.until("!document.querySelector('#log').innerText.includes('something else')")
+	w.swarm("eof", "one")
+	b.until(text("#over", "The output has ended"))
+	b.until(text(".condition", "exited 0"))
+	// A worker that is started again shows its new output on the same page.
+	w.swarm("respawn", "one")
+	b.until(text(".condition", "running"))
+	b.until("document.querySelector('#log').children.length === 1")
+}
+
+func TestScreenHasColours(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.swarm("spawn", "--name", "one", "--tmux", "--", "sh", "-c", `printf '\033[2J\033[H\033[1;31mred\033[0m plain'; exec sleep 1004`)
+	s := w.web()
+	b := s.open(t)
+	b.do(chromedp.Navigate(s.base + "/worker/one"))
+	b.until(text("#screen .bold.f1", "red"))
+	b.until(text("#screen", "red plain"))
+}
+
+func TestKillInBrowser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.swarm("spawn", "--name", "one", "--", "sleep", "1005")
+	s := w.web("--write")
+	b := s.open(t)
+	b.click(".row a")
+	b.click("a.danger")
+	b.until(text("dialog[open] .same", "swarm kill one"))
+	b.click("dialog [data-close]")
+	b.until("!document.querySelector('dialog')")
+	b.click("a.danger")
+	b.click("dialog button.danger")
+	b.until(text(".condition", "killed"))
+	b.until(text(".note", "killed"))
+	if got := w.swarm("events", "--worker", "one"); !strings.Contains(got, "KILLED") {
+		t.Errorf("the history: %s", got)
+	}
+	b.click("a[href$='/do/clean']")
+	b.click("dialog button")
+	b.until(text("#empty", "No workers yet"))
+}
+
+func TestKeysAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.swarm("spawn", "--name", "one", "--", "sleep", "1006")
+	w.swarm("spawn", "--name", "two", "--", "sleep", "1006")
+	b := w.web("--write").open(t)
+	b.until(text("#list", "two"))
+	b.do(chromedp.KeyEvent("j"))
+	b.do(chromedp.KeyEvent("j"))
+	b.until("document.activeElement.innerText.includes('two')")
+	b.do(chromedp.KeyEvent("k"), chromedp.KeyEvent("\r"))
+	b.until(text("h1", "one"))
+	b.do(chromedp.KeyEvent("/"))
+	b.until("document.activeElement.id === 'search'")
+	b.do(chromedp.KeyEvent("\x1b"), chromedp.KeyEvent("u"))
+	b.until("location.pathname === '/'")
+	b.do(chromedp.KeyEvent("/"))
+	b.until("document.activeElement.name === 'q'")
+	b.is("document.activeElement.value = '', true") // the driver types the key into the field as well
+	b.do(chromedp.KeyEvent("two"))
+	b.until("location.search === '?q=two' && document.querySelectorAll('.row').length === 1")
+}
+
+func TestReadOnlyInBrowser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.swarm("spawn", "--name", "one", "--", "sleep", "1007")
+	s := w.web()
+	b := s.open(t)
+	b.click(".row a")
+	b.until(text("#log, #workerhead", "one"))
+	if b.is("document.querySelector('.actions')") {
+		t.Error("there are buttons")
+	}
+	if got := b.fetch("/worker/one/do/kill", "{method: 'POST', body: new URLSearchParams({id: document.querySelector('[data-id]').dataset.id})}"); got != "403" {
+		t.Errorf("a kill: %s", got)
+	}
+	if got := w.swarm("status", "one"); !strings.Contains(got, "running") {
+		t.Errorf("the worker: %s", got)
+	}
+}
+
+// fetch makes a request from the page and returns the status, or the name of the error.
+func (b *browser) fetch(address, options string) string {
+	b.Helper()
+	got, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](
+		"fetch("+quote(address)+", "+options+").then(r => String(r.status), e => e.name)", chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return got
+}
+
+// TestHostileWorker: what a worker writes becomes text, whatever it is.
+func TestHostileWorker(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.swarm("spawn", "--name", "one", "--tag", `"><img src=x onerror=document.title='owned'>`, "--tmux", "--", "sh", "-c",
+		`printf '<script>document.title="owned"</script><img src=x onerror=document.title="owned">\033]0;owned\007\342\200\256evil\377\n'; head -c 1000000 /dev/zero | tr '\0' x; echo; echo end; exec sleep 1008`)
+	s := w.web("--write")
+	b := s.open(t)
+	b.until(text("#list", "<img src=x"))
+	for _, page := range []string{"/worker/one/log", "/worker/one/details", "/worker/one/history", "/worker/one/screen", "/timeline", "/worker/one/do/kill"} {
+		b.do(chromedp.Navigate(s.base + page))
+		if page == "/worker/one/log" {
+			b.until(text("#log", "end"))
+			b.until(text("#log", `\u202eevil`))
+		}
+		if b.is("document.title === 'owned' || document.querySelector('main script, main img, [onerror], [style]')") {
+			t.Errorf("%s: the worker has reached the page", page)
+		}
+	}
+}
+
+// TestForeignOrigin: a page of another port of this machine, which the browser counts as
+// the same site, can neither read nor change anything.
+func TestForeignOrigin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.swarm("spawn", "--name", "one", "--", "sleep", "1009")
+	s := w.web("--write")
+	b := s.open(t)
+	b.click(".row a")
+	b.until("document.querySelector('[data-id]')")
+	id, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.querySelector('[data-id]').dataset.id"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kill := s.base + "/worker/one/do/kill"
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<form id=f method=post action="%s"><input name=id value="%s"></form><iframe src="%s/"></iframe>`, kill, id, s.base)
+	}))
+	defer evil.Close()
+	b.do(chromedp.Navigate(evil.URL))
+	if got := b.fetch(s.base+"/", "{credentials: 'include'}"); got != "TypeError" {
+		t.Errorf("it reads the list: %s", got)
+	}
+	b.fetch(kill, "{method: 'POST', mode: 'no-cors', credentials: 'include', body: new URLSearchParams({id: "+quote(id)+"})}")
+	if b.is("frames.length && frames[0].document") {
+		t.Error("it reads the page in a frame")
+	}
+	b.do(chromedp.Evaluate[chromedp.Void]("document.getElementById('f').submit()"))
+	b.until(text("body", "another site"))
+	if got := w.swarm("status", "one"); !strings.Contains(got, "running") {
+		t.Errorf("the worker: %s", got)
 	}
 }

@@ -15,6 +15,7 @@ import (
 type Host interface {
 	lister
 	reader
+	doer
 	// Meter returns what measures workers.
 	Meter() *stats.Meter
 }

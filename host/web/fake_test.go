@@ -20,6 +20,7 @@ import (
 
 // fakeHost answers what a test has put into it.
 type fakeHost struct {
+	doer    // tests of actions set it
 	mu      sync.Mutex
 	workers []host.Worker
 	events  []history.Event

@@ -49,7 +49,7 @@ func TestGuard(t *testing.T) {
 				t.Errorf("%s: the policy is %q", c.name, got)
 			}
 			for name, want := range map[string]string{
-				"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+				"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
 				"Cross-Origin-Resource-Policy": "same-origin",
 			} {
 				if got := w.Header().Get(name); got != want {

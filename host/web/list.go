@@ -244,7 +244,7 @@ func (s *Server) liveList(w http.ResponseWriter, r *http.Request) {
 					}
 				}
 			}
-			if err := out.wait(now.changed, ageLook); err != nil {
+			if err := out.wait(now.changed, nil, ageLook); err != nil {
 				return err
 			}
 		}

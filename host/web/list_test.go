@@ -57,11 +57,12 @@ func TestList(t *testing.T) {
 
 func TestLiveList(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, running("one"))
+	one := running("one")
+	r := newRig(t, nil, one)
 	go func() {
 		r.feed.first(t.Context())
 		r.host.mu.Lock()
-		r.host.workers = []host.Worker{running("one"), exited("two", 3)}
+		r.host.workers = []host.Worker{one, exited("two", 3)}
 		r.host.mu.Unlock()
 		r.host.changed <- struct{}{}
 	}()

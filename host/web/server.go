@@ -44,6 +44,12 @@ type Server struct {
 	// end is closed when the server ends, and with it all streams.
 	end   chan struct{}
 	ended sync.Once
+	// life ends with the server, and with it the actions that are under way.
+	life  context.Context //nolint:containedctx // it is the life of what outlasts a request
+	leave context.CancelFunc
+	// acting are the actions that are under way.
+	acting sync.WaitGroup
+	notes  notes
 }
 
 const (
@@ -67,6 +73,7 @@ func New(o Options) *Server {
 		opts: o, token: rand.Text(), session: rand.Text() + rand.Text(), cookie: "swarm_" + rand.Text()[:8],
 		feed: newFeed(o.Host), streams: make(chan struct{}, maxStreams), end: make(chan struct{}),
 	}
+	s.life, s.leave = context.WithCancel(context.Background())
 	s.mux = s.guard(s.routes())
 	return s
 }
@@ -81,7 +88,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serve
 // Serve answers the connections of a listener until ctx ends, and closes it.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	var beside sync.WaitGroup
+	defer s.acting.Wait()
 	defer beside.Wait()
+	defer s.leave()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	beside.Go(func() { s.feed.run(ctx) })

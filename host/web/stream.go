@@ -45,13 +45,19 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run func(*stream
 // write sends bytes. A client that does not take them in time loses its stream.
 func (s *stream) write(data []byte) error {
 	s.sent = time.Now()
-	if err := s.c.SetWriteDeadline(s.sent.Add(writeLimit)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
-	if _, err := s.w.Write(data); err != nil {
+	if err := s.put(data); err != nil {
 		return err
 	}
 	return s.c.Flush()
+}
+
+// put writes bytes that the client need not see at once.
+func (s *stream) put(data []byte) error {
+	if err := s.c.SetWriteDeadline(time.Now().Add(writeLimit)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	_, err := s.w.Write(data)
+	return err
 }
 
 // json sends an event. JSON has no line ends outside of its strings, where they are
@@ -66,7 +72,7 @@ func (s *stream) json(event string, v any) error {
 
 // wait returns when there is something new, or at the latest after a time. It is an error
 // if the stream is over.
-func (s *stream) wait(changed <-chan struct{}, atMost time.Duration) error {
+func (s *stream) wait(changed, more <-chan struct{}, atMost time.Duration) error {
 	limit := time.NewTimer(atMost)
 	defer limit.Stop()
 	select {
@@ -75,10 +81,47 @@ func (s *stream) wait(changed <-chan struct{}, atMost time.Duration) error {
 	case <-s.end:
 		return errOver
 	case <-changed:
+	case <-more:
 	case <-limit.C:
 	}
 	if time.Since(s.sent) > beat {
 		return s.write([]byte(":\n\n"))
 	}
 	return nil
+}
+
+const (
+	// partLook is how often a part is made anew without a change of workers, and partPause
+	// the shortest time between two of them.
+	partLook, partPause = 4 * time.Second, time.Second
+)
+
+// livePart keeps a part of a page current: the element with that id, made by a template.
+func (s *Server) livePart(w http.ResponseWriter, r *http.Request, id, part string, data func() (any, error)) {
+	s.stream(w, r, func(out *stream) error {
+		shown := ""
+		for {
+			now := s.feed.now()
+			view, err := data()
+			if err != nil {
+				return err
+			}
+			html, err := render(part, view)
+			if err != nil {
+				return err
+			}
+			if string(html) != shown {
+				shown = string(html)
+				if err := out.json("part", map[string]string{"id": id, "html": shown}); err != nil {
+					return err
+				}
+			}
+			if err := out.wait(now.changed, nil, partLook); err != nil {
+				return err
+			}
+			if !pause(r.Context(), partPause-time.Since(out.sent)) {
+				return r.Context().Err()
+			}
+		}
+	})
 }

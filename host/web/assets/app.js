@@ -116,5 +116,109 @@ if (find) {
   if (find.value) { find.focus(); find.setSelectionRange(find.value.length, find.value.length); }
 }
 
+// replace brings an element to new HTML, unless it is the same.
+function replace(el, html) {
+  if (el.dataset.html === html) return;
+  el.dataset.html = html;
+  const focused = el.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
+  el.innerHTML = html;
+  if (focused) el.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus({preventScroll: true});
+}
+
+// showLog keeps the log of a worker current: at its end as long as the end is in view.
+function showLog() {
+  const log = $('log');
+  const most = 5000;
+  let first = 0; // the number of the first line that is shown
+  const atEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 30;
+  const toEnd = () => { log.scrollTop = log.scrollHeight; };
+  const add = (p) => {
+    const follow = atEnd();
+    if (p.from < first) { log.replaceChildren(); first = p.from; }
+    while (log.children.length > Math.max(0, p.from - p.skipped - first)) log.lastElementChild.remove();
+    if (p.skipped) {
+      log.append(element(`<div class="gap">… ${Number(p.skipped)} lines were left out</div>`));
+      first = p.from - log.children.length;
+    }
+    const t = document.createElement('template');
+    t.innerHTML = p.lines.join('');
+    log.append(t.content);
+    const excess = log.children.length - most;
+    for (let i = 0; i < excess; i++) log.firstElementChild.remove();
+    if (excess > 0) first += excess;
+    if (follow) toEnd();
+    later();
+  };
+  const search = $('search'), level = $('level'), wrap = $('wrap'), found = $('found');
+  let ranges = [], at = -1, timer = 0;
+  const later = () => { if (search.value) { clearTimeout(timer); timer = setTimeout(mark, 150); } };
+  // mark shows what is searched for, without a change of the lines.
+  const mark = () => {
+    ranges = [];
+    const want = search.value.toLowerCase();
+    const walk = document.createTreeWalker(log, NodeFilter.SHOW_TEXT);
+    while (want && ranges.length < 2000 && walk.nextNode()) {
+      const n = walk.currentNode, text = n.data.toLowerCase();
+      for (let i = text.indexOf(want); i >= 0; i = text.indexOf(want, i + want.length)) {
+        const r = new Range();
+        r.setStart(n, i);
+        r.setEnd(n, Math.min(i + want.length, n.data.length));
+        ranges.push(r);
+      }
+    }
+    if (CSS.highlights) CSS.highlights.set('found', new Highlight(...ranges));
+    found.textContent = want ? `${ranges.length} found` : '';
+  };
+  const go = (step) => {
+    if (!ranges.length) return;
+    at = (at + step + ranges.length) % ranges.length;
+    ranges[at].startContainer.parentElement.scrollIntoView({block: 'center'});
+    found.textContent = `${at + 1} of ${ranges.length}`;
+  };
+  search.addEventListener('input', () => { at = -1; mark(); if (ranges.length) go(-1 - at); });
+  search.addEventListener('keydown', (e) => { if (e.key === 'Enter') { e.preventDefault(); go(e.shiftKey ? 1 : -1); } });
+  level.addEventListener('change', () => {
+    log.className = log.className.replace(/ ?level-\w+/, '') + (level.value ? ' level-' + level.value : '');
+    toEnd();
+  });
+  wrap.addEventListener('change', () => { const follow = atEnd(); log.classList.toggle('wrap', wrap.checked); if (follow) toEnd(); });
+  wrap.checked = matchMedia('(max-width: 48rem)').matches;
+  log.classList.toggle('wrap', wrap.checked);
+  return {
+    log: add,
+    begin: () => { log.replaceChildren(); first = 0; $('over').hidden = true; },
+    over: (why) => { $('over').hidden = false; $('over').innerHTML = 'The output has ended.' + (why ? ' ' + why : ''); },
+  };
+}
+
+// ask opens the question of an action in a dialog instead of on a page of its own.
+document.addEventListener('click', async (e) => {
+  const link = e.target.closest('a[data-ask], a[data-close]');
+  if (!link || e.ctrlKey || e.metaKey || e.shiftKey) return;
+  const open = link.closest('dialog');
+  if (link.hasAttribute('data-close') && open) { e.preventDefault(); return open.close(); }
+  if (!link.hasAttribute('data-ask')) return;
+  e.preventDefault();
+  const answer = await fetch(link.href, {headers: {Accept: 'text/html'}}).catch(() => null);
+  const page = answer && answer.ok && new DOMParser().parseFromString(await answer.text(), 'text/html');
+  const form = page && page.getElementById('question');
+  if (!form) { location.href = link.href; return; }
+  const dialog = document.createElement('dialog');
+  dialog.append(form);
+  document.body.append(dialog);
+  dialog.addEventListener('close', () => { dialog.remove(); link.focus(); });
+  dialog.showModal();
+  form.querySelector('[autofocus]')?.focus();
+});
+
 const live = document.body.dataset.live;
 if (live && $('list')) listen(live, {list: showList});
+if (live && ($('teams') || $('timeline'))) listen(live, {part: (p) => replace($(p.id), p.html)});
+if (live && $('workerhead')) {
+  listen(live, {
+    head: (h) => replace($('workerhead'), h.html),
+    gone: () => { location.href = '/'; },
+    ...($('log') ? showLog() : {}),
+    ...($('screen') ? {begin: () => {}, screen: (html) => { $('screen').innerHTML = html; }} : {}),
+  });
+}

@@ -1,0 +1,246 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/shared/safetext"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// doer acts on workers.
+type doer interface {
+	Deliver(ctx context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error)
+	Send(ctx context.Context, sel host.Selection, in swarm.Input) ([]host.SendOutcome, error)
+	Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error)
+	Kill(ctx context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error)
+	Respawn(ctx context.Context, name string, req host.RespawnRequest) (host.Worker, error)
+	Clean(ctx context.Context, sel host.Selection, req host.CleanRequest) ([]host.CleanOutcome, error)
+}
+
+// verbs are those that pages offer, in the order of their buttons.
+var verbs = []dash.Verb{dash.Answer, dash.Send, dash.Interrupt, dash.Respawn, dash.Clean, dash.Kill}
+
+// action is a button.
+type action struct {
+	Verb  dash.Verb
+	Label string
+	Href  string
+	// Danger says that it ends something.
+	Danger bool
+}
+
+// choice is an answer to the question of an agent. Value is what the agent calls it.
+type choice struct{ Key, Text, Value string }
+
+// actionsOf returns what can be done with a worker as it is now.
+func actionsOf(i dash.Item) []action {
+	var all []action
+	for _, v := range verbs {
+		if v.Suits(i) {
+			all = append(all, action{v, title(string(v)), hrefOf(i.Name) + "/do/" + string(v), v == dash.Kill})
+		}
+	}
+	return all
+}
+
+func choicesOf(i dash.Item) []choice {
+	if i.State.Urgency != dash.Attention || i.Worker.State == nil {
+		return nil
+	}
+	var all []choice
+	for _, c := range i.Worker.State.Choices {
+		all = append(all, choice{safetext.Line(c.Key), safetext.Line(c.Label), c.Label})
+	}
+	return all
+}
+
+// question is the page that asks before something is done.
+type question struct {
+	row
+	Verb  dash.Verb
+	Label string
+	About string
+	// Line is the command line that does the same.
+	Line string
+	// Risk is what could be lost, one line each.
+	Risk      []string
+	TakesText bool
+	Choices   []choice
+	Danger    bool
+}
+
+func (s *Server) serveQuestion(w http.ResponseWriter, r *http.Request) {
+	a, ok := s.actionFor(w, r)
+	if !ok {
+		return
+	}
+	i := a.Items[0]
+	if a.Verb.TakesText() {
+		a.Text = "…"
+	}
+	q := question{
+		row: rowOf(i, time.Now()), Verb: a.Verb, Label: title(string(a.Verb)), About: a.Verb.About(), Line: strings.ReplaceAll(a.Line(), "'…'", "…"),
+		Risk: a.Risk(time.Now()), TakesText: a.Verb.TakesText(), Danger: a.Verb == dash.Kill,
+	}
+	for at, line := range q.Risk {
+		q.Risk[at] = safetext.Line(line)
+	}
+	if a.Verb == dash.Answer {
+		q.Choices = choicesOf(i)
+	}
+	s.show(w, page{Title: q.Label + " " + i.Name, Part: "question", Nav: "worker", Data: q})
+}
+
+// actionFor returns the action that a request names, or answers that it can't be done.
+func (s *Server) actionFor(w http.ResponseWriter, r *http.Request) (dash.Action, bool) {
+	i, ok := s.find(w, r)
+	if !ok {
+		return dash.Action{}, false
+	}
+	v := dash.Verb(r.PathValue("verb"))
+	switch {
+	case !s.opts.Write:
+		s.refuse(w, r, http.StatusForbidden, "This server only shows workers. ‘swarm web --write’ starts one that acts on them.")
+	case !slices.Contains(verbs, v):
+		s.refuse(w, r, http.StatusNotFound, "There is no such action.")
+	case !v.Suits(i):
+		s.refuse(w, r, http.StatusConflict, "The worker has changed: this can't be done any more.")
+	default:
+		return dash.Action{Verb: v, Items: []dash.Item{i}}, true
+	}
+	return dash.Action{}, false
+}
+
+// soon is how long an answer waits for an action to be done. What takes longer goes on, and
+// the page of the worker tells of its end.
+const soon = 700 * time.Millisecond
+
+func (s *Server) serveAction(w http.ResponseWriter, r *http.Request) {
+	a, ok := s.actionFor(w, r)
+	if !ok {
+		return
+	}
+	i := a.Items[0]
+	// The page that asked was about this worker, not about one that has taken its name since.
+	if r.PostFormValue("id") != i.ID {
+		s.refuse(w, r, http.StatusConflict, "The worker has changed: look at it again before you act.")
+		return
+	}
+	a.Text = r.PostFormValue("text")
+	if a.Verb.TakesText() && strings.TrimSpace(a.Text) == "" {
+		s.refuse(w, r, http.StatusBadRequest, "There is no text to send.")
+		return
+	}
+	done := make(chan struct{})
+	s.acting.Go(func() {
+		defer close(done)
+		ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+		defer cancel()
+		stop := context.AfterFunc(s.life, cancel)
+		defer stop()
+		for _, out := range s.feed.Do(ctx, s.opts.Host, a) {
+			s.notes.add(i.Name, a.Verb, out)
+		}
+		s.feed.announce()
+	})
+	limit := time.NewTimer(soon)
+	defer limit.Stop()
+	select {
+	case <-done:
+	case <-limit.C:
+	}
+	to := hrefOf(i.Name)
+	if _, there := s.feed.now().find(i.Name); !there || a.Verb == dash.Clean && s.notes.succeeded(i.Name) {
+		to = "/"
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// note tells what has come of an action.
+type note struct {
+	Text string
+	// More are further lines.
+	More  []string
+	Bad   bool
+	Clock string
+	at    time.Time
+}
+
+// notes are what pages tell of actions that are done.
+type notes struct {
+	mu  sync.Mutex
+	all map[string][]note
+}
+
+const (
+	// notesKept is how many notes of a worker are remembered, for noteShown.
+	notesKept = 3
+	noteShown = time.Minute
+	// workersNoted is how many workers have notes.
+	workersNoted = 200
+)
+
+func (n *notes) add(name string, v dash.Verb, out dash.Outcome) {
+	now := time.Now()
+	fresh := note{Text: past(v), Clock: now.Format("15:04:05"), at: now}
+	if out.Err != nil {
+		fresh.Text, fresh.Bad = safetext.Line(out.Err.Error()), true
+	}
+	for _, line := range out.Notes {
+		fresh.More = append(fresh.More, safetext.Line(line))
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.all == nil || len(n.all) >= workersNoted {
+		n.all = map[string][]note{}
+	}
+	all := append(n.all[name], fresh)
+	n.all[name] = all[max(0, len(all)-notesKept):]
+}
+
+// of returns the notes of a worker, the newest first.
+func (n *notes) of(name string) []note {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var all []note
+	for _, one := range slices.Backward(n.all[name]) {
+		if time.Since(one.at) < noteShown {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// succeeded reports whether the last action on a worker did what it should.
+func (n *notes) succeeded(name string) bool {
+	all := n.of(name)
+	return len(all) > 0 && !all[0].Bad
+}
+
+// past says that something was done.
+func past(v dash.Verb) string {
+	switch v {
+	case dash.Kill:
+		return "killed"
+	case dash.Send:
+		return "sent"
+	case dash.Answer:
+		return "answered"
+	case dash.Interrupt:
+		return "interrupted"
+	case dash.Respawn:
+		return "started again"
+	case dash.Clean:
+		return "cleaned"
+	default:
+		return string(v)
+	}
+}

@@ -1,0 +1,110 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/profile"
+)
+
+// fakeDoer notes what was done.
+type fakeDoer struct {
+	doer
+	sent   chan string
+	killed chan string
+	err    error
+}
+
+func (f *fakeDoer) Deliver(_ context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error) {
+	f.sent <- sel.Names[0] + ": " + string(req.Text)
+	return []host.SendOutcome{{Worker: host.Worker{Name: "one"}, Err: f.err}}, nil
+}
+
+func (f *fakeDoer) Kill(_ context.Context, sel host.Selection, _ host.KillRequest) ([]host.KillOutcome, error) {
+	f.killed <- sel.Names[0]
+	return []host.KillOutcome{{Worker: host.Worker{Name: "one"}, Notices: []string{"a notice"}}}, nil
+}
+
+func (r *rig) post(path string, form url.Values, headers ...string) (int, string) {
+	req := r.request(http.MethodPost, path, headers...)
+	req.Body = io.NopCloser(strings.NewReader(form.Encode()))
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := r.ask(req)
+	return w.Code, w.Body.String()
+}
+
+func TestActions(t *testing.T) {
+	t.Parallel()
+	w := running("one")
+	w.State = &host.AgentState{State: profile.Working}
+	r := newRig(t, func(o *Options) { o.Write = true }, w, exited("two", 3))
+	do := &fakeDoer{sent: make(chan string, 9), killed: make(chan string, 9)}
+	r.host.doer = do
+	if page := r.page("/worker/one"); !strings.Contains(page, `href="/worker/one/do/kill"`) || strings.Contains(page, "do/clean") {
+		t.Errorf("the buttons:\n%s", page)
+	}
+	if page := r.page("/worker/one/do/kill"); !strings.Contains(page, "its turn is lost") || !strings.Contains(page, "swarm kill one") {
+		t.Errorf("the question:\n%s", page)
+	}
+	for _, c := range []struct {
+		path string
+		form url.Values
+		code int
+	}{
+		{"/worker/one/do/kill", nil, 409},
+		{"/worker/one/do/kill", url.Values{"id": {"another"}}, 409},
+		{"/worker/one/do/send", url.Values{"id": {"id-one"}}, 400},
+		{"/worker/one/do/clean", url.Values{"id": {"id-one"}}, 409},
+		{"/worker/one/do/attach", url.Values{"id": {"id-one"}}, 404},
+		{"/worker/one/do/send", url.Values{"id": {"id-one"}, "text": {strings.Repeat("x", maxBody)}}, 409}, // its form can't be read
+		{"/worker/one/do/send", url.Values{"id": {"id-one"}, "text": {"go on"}}, 303},
+		{"/worker/one/do/kill", url.Values{"id": {"id-one"}}, 303},
+	} {
+		if code, body := r.post(c.path, c.form); code != c.code {
+			t.Errorf("%s %v: %d, want %d\n%s", c.path, len(c.form), code, c.code, body)
+		}
+	}
+	if got := <-do.sent; got != "id-one: go on" {
+		t.Errorf("sent %q", got)
+	}
+	if got := <-do.killed; got != "id-one" {
+		t.Errorf("killed %q", got)
+	}
+	if len(do.sent)+len(do.killed) > 0 {
+		t.Errorf("something was done twice, or without right")
+	}
+	if page := r.page("/worker/one"); !strings.Contains(page, "killed<br>a notice") {
+		t.Errorf("the note:\n%s", page)
+	}
+	do.err = errors.New("no <prompt>\x1b")
+	r.post("/worker/one/do/send", url.Values{"id": {"id-one"}, "text": {"again"}})
+	if page := r.page("/worker/one"); !strings.Contains(page, `no &lt;prompt&gt;\x1b`) {
+		t.Errorf("the note:\n%s", page)
+	}
+}
+
+// TestNoActions: a server that only shows workers offers no action, and does none.
+func TestNoActions(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, running("one"))
+	if page := r.page("/worker/one"); strings.Contains(page, "/do/") {
+		t.Errorf("it offers actions:\n%s", page)
+	}
+	if w := r.ask(r.request(http.MethodGet, "/worker/one/do/kill")); w.Code != http.StatusForbidden {
+		t.Errorf("the question: %d", w.Code)
+	}
+	if code, _ := r.post("/worker/one/do/kill", url.Values{"id": {"id-one"}}); code != http.StatusForbidden {
+		t.Errorf("the action: %d", code)
+	}
+	r = newRig(t, func(o *Options) { o.Write = true }, running("one"))
+	r.host.doer = &fakeDoer{}
+	if code, _ := r.post("/worker/one/do/kill", url.Values{"id": {"id-one"}}, "Origin", "http://evil.example"); code != http.StatusForbidden {
+		t.Errorf("from elsewhere: %d", code)
+	}
+}

@@ -1,0 +1,157 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// hostile is what a worker may write to harm a page.
+const hostile = "<script>alert(1)</script>\x1b]0;title\a\u202e\x1b[31m<b onclick=x>\xff"
+
+// harms are what it must not become.
+var harms = []string{"<script>alert", "<b onclick", "\x1b", "\u202e", `\u003cscript\u003ealert`, "\xff"}
+
+func TestWorkerPages(t *testing.T) {
+	t.Parallel()
+	w := running("one")
+	w.Command = []string{"sh", "-c", hostile}
+	w.Env = []string{"SECRET=confidential", "OTHER=x"}
+	w.Where = swarm.Where{Kind: "tmux window", Name: "swarm:" + hostile}
+	r := newRig(t, nil, w, exited("two", 3))
+	r.host.events = []history.Event{{Seq: 1, Time: time.Now(), Worker: "one", ID: "id-one", Kind: history.Blocked, Text: hostile}}
+	for path, want := range map[string]string{
+		"/worker/one":          `id="screen"`,
+		"/worker/two":          `id="log"`,
+		"/worker/one/log":      `id="log"`,
+		"/worker/one/details":  "Tmux window",
+		"/worker/one/history":  "blocked",
+		"/worker/two/details":  "exit code 3, exited",
+		"/timeline":            `class="bar open"`,
+		"/timeline?span=7d":    "1 week",
+		"/teams":               "No teams",
+		"/worker/id-one":       `id="screen"`,
+		"/assets/style.css":    ".f208{",
+		"/assets/app.js":       "EventSource",
+		"/worker/one/details?": "SECRET",
+	} {
+		page := r.page(path)
+		if !strings.Contains(page, want) {
+			t.Errorf("%s lacks %q:\n%s", path, want, page)
+		}
+		for _, bad := range append(harms, "confidential", " style=", "javascript:") {
+			if strings.Contains(page, bad) && !strings.HasPrefix(path, "/assets/") {
+				t.Errorf("%s has %q", path, bad)
+			}
+		}
+	}
+	for _, path := range []string{"/worker/none", "/worker/none/live/x", "/worker/one/nothing", "/none", "/assets/list.html", "/assets/../server.go"} {
+		if w := r.ask(r.request(http.MethodGet, path)); w.Code != http.StatusNotFound && w.Code != http.StatusTemporaryRedirect && w.Code != http.StatusMovedPermanently {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+}
+
+func TestLiveLog(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, running("one"))
+	for _, line := range []string{"first", hostile, "\x1b[32mgreen\x1b[0m", "ERROR: it failed"} {
+		r.host.output = append(r.host.output, swarm.Output{Time: time.Now(), Stream: swarm.Stdout, Data: []byte(line)})
+	}
+	got := r.events("/worker/one/live?tab=log", "event: head", "event: begin", "first", `f2\"\u003egreen`, `class=\"error\"`)
+	for _, bad := range harms {
+		if strings.Contains(got, bad) {
+			t.Errorf("the stream has %q:\n%s", bad, got)
+		}
+	}
+	r.events("/worker/none/live?tab=log", "event: gone")
+}
+
+func TestLiveScreen(t *testing.T) {
+	t.Parallel()
+	w := running("one")
+	w.Where = swarm.Where{Kind: "tmux window", Name: "x"}
+	r := newRig(t, nil, w)
+	r.host.screen = []string{"Proceed?", "plain"}
+	r.host.output = []swarm.Output{{Stream: swarm.Stdout, Data: []byte("\x1b[2J\x1b[H\x1b[1;33mProceed?\x1b[0m\r\nother"), Partial: true}}
+	r.events("/worker/one/live?tab=screen", `bold\"\u003eProceed?`, `\nplain`)
+}
+
+func TestDifference(t *testing.T) {
+	t.Parallel()
+	lines := func(from, to int) []string {
+		var all []string
+		for i := from; i < to; i++ {
+			all = append(all, strconv.Itoa(i))
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name          string
+		old           []string
+		oldFirst      int
+		now           []string
+		first         int
+		from, skipped int
+		fresh         int
+		nothing       bool
+	}{
+		{name: "the first", now: lines(0, 3), from: 0, fresh: 3},
+		{name: "more", old: lines(0, 3), now: lines(0, 5), from: 3, fresh: 2},
+		{name: "nothing new", old: lines(0, 3), now: lines(0, 3), nothing: true},
+		{name: "a line that changed", old: []string{"0", "10%"}, now: []string{"0", "20%"}, from: 1, fresh: 1},
+		{name: "a line that went", old: []string{"0", "open"}, now: []string{"0"}, from: 1, fresh: 0},
+		{name: "the oldest went", old: lines(0, 5), now: lines(2, 7), first: 2, from: 5, fresh: 2},
+		{name: "a gap", old: lines(0, 5), now: lines(50, 60), first: 50, from: 50, skipped: 45, fresh: 10},
+		{name: "too many", old: lines(0, 1), now: lines(0, 1501), from: 501, skipped: 500, fresh: maxPiece},
+	} {
+		p, ok := difference(c.old, c.oldFirst, c.now, c.first)
+		if ok == c.nothing || !c.nothing && (p.From != c.from || p.Skipped != c.skipped || len(p.Lines) != c.fresh) {
+			t.Errorf("%s: %v, from %d, skipped %d, %d lines", c.name, ok, p.From, p.Skipped, len(p.Lines))
+		}
+	}
+}
+
+func TestPlots(t *testing.T) {
+	t.Parallel()
+	if got := plotsOf(nil); got != nil {
+		t.Errorf("%v", got)
+	}
+	got := plotsOf([]dash.Figure{{CPU: -1, Memory: 1 << 20}, {CPU: 0.5, Memory: 3 << 20}})
+	if len(got) != 2 || got[0].Now != "50%" || got[1].Now != "3.0M" || !strings.HasSuffix(got[1].Line, "100.0,2.0") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestLives(t *testing.T) {
+	t.Parallel()
+	end := time.Now()
+	begin := end.Add(-time.Hour)
+	at := func(minutes int) time.Time { return begin.Add(time.Duration(minutes) * time.Minute) }
+	here := running("here")
+	here.Created = at(30)
+	failed := exited("failed", 3)
+	failed.Created, failed.Ended = at(-30), at(15)
+	old := exited("old", 0)
+	old.Created, old.Ended = at(-50), at(-40)
+	r := newRig(t, nil, here, failed, old)
+	lives := livesOf(r.feed.first(t.Context()).Items, []history.Event{
+		{Time: at(10), Worker: "gone", ID: "g", Kind: history.Spawned},
+		{Time: at(12), Worker: "gone", ID: "g", Kind: history.Restarted},
+		{Time: at(20), Worker: "gone", ID: "g", Kind: history.Died, Final: true},
+	}, begin, end)
+	var got []string
+	for _, l := range lives {
+		got = append(got, strings.Join([]string{l.Name, l.From, l.Width, toneName(l.Tone), strconv.FormatBool(l.Open), strconv.Itoa(len(l.Ticks))}, " "))
+	}
+	want := []string{"here 50.000% 50.000% good true 0", "gone 16.667% 16.667% bad false 1", "failed 0.000% 25.000% bad false 0"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

@@ -32,6 +32,8 @@ type Column struct {
 	Header string
 	// Least is the width that it keeps when the table has to shrink; 0: it is never cut.
 	Least int
+	// Spare says that it is left out if the table does not fit otherwise.
+	Spare bool
 	// Right aligns it to the right.
 	Right bool
 }
@@ -80,6 +82,9 @@ func (t Table) Lines() []string {
 		for i, cell := range row {
 			// What does not fit even now is cut off: a line that wraps is worse.
 			width := widths[i]
+			if width == 0 {
+				continue
+			}
 			if t.Width > 0 {
 				width = min(width, left-blanks)
 			}
@@ -133,11 +138,25 @@ func (t Table) widths(rows [][]Cell) []int {
 			}
 		}
 		if widest < 0 {
-			break
+			spare := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Spare })
+			if spare < 0 {
+				break
+			}
+			return t.without(spare, rows)
 		}
 		widths[widest]--
 	}
 	return widths
+}
+
+// without returns the widths if a column is left out, which has the width 0 then.
+func (t Table) without(column int, rows [][]Cell) []int {
+	t.Columns = slices.Delete(slices.Clone(t.Columns), column, column+1)
+	rest := make([][]Cell, len(rows))
+	for i, row := range rows {
+		rest[i] = slices.Delete(slices.Clone(row), column, column+1)
+	}
+	return slices.Insert(t.widths(rest), column, 0)
 }
 
 // painted returns a cell in at most so many columns, and how many those are.

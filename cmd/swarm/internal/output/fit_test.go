@@ -45,6 +45,15 @@ func TestTableFits(t *testing.T) {
 	if got := strings.Join(Table{Columns: columns, Rows: rows(), Width: 60}.Lines(), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	columns[0].Least, columns[2].Spare, columns[3].Least = 20, true, 20
+	want = strings.Join([]string{
+		"NAME                  STATE         COMMAND",
+		"nnnnnnnnnnnnnnnnnnn…  ● running 2h  make 日本語 a b c d…",
+		"w                     ■ killed",
+	}, "\n")
+	if got := strings.Join(Table{Columns: columns, Rows: rows(), Width: 56}.lines(), "\n"); got != want {
+		t.Errorf("without a column to spare: got\n%s\nwant\n%s", got, want)
+	}
 	var b bytes.Buffer
 	(&Printer{Out: &Stream{W: &b}}).PrintFitted(Table{Columns: columns, NoHeader: true, Rows: rows()[1:], Plain: true})
 	if got := b.String(); got != "w  ■ killed  12\n" {

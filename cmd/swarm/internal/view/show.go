@@ -33,6 +33,7 @@ type ShowJSON struct {
 	Events      []pastJSON        `json:"events"`
 	Lines       []string          `json:"lines"`
 	Screen      bool              `json:"screen"`
+	Stats       StatsJSON         `json:"stats"`
 }
 
 type logJSON struct {
@@ -61,7 +62,7 @@ func ShowJSONIn(a *app.App, d host.Details) ShowJSON {
 		WorkerJSON: WorkerJSONIn(a, d.Worker), Environment: environmentNames(d.Worker.Env), Options: map[string]string{},
 		Profile: output.OrNull(d.Profile), RunDir: output.OrNull(d.RunDir),
 		Processes: make([]treeJSON, len(d.Processes)), Events: make([]pastJSON, len(d.Events)),
-		Lines: append([]string{}, d.Lines...), Screen: d.Screen,
+		Lines: append([]string{}, d.Lines...), Screen: d.Screen, Stats: StatsJSONOf(d.Figures),
 	}
 	maps.Copy(j.Options, d.Worker.Options)
 	if d.Log != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
@@ -19,7 +20,9 @@ import (
 type lsRow struct {
 	host.Worker
 	condition.Condition
-	now time.Time
+	// figures are those of the worker, if a column shows them.
+	figures host.Figures
+	now     time.Time
 	// plain asks for ASCII symbols.
 	plain bool
 }
@@ -29,6 +32,8 @@ type lsColumn struct {
 	output.Column
 	name string
 	cell func(r lsRow) output.Cell
+	// measured says that the column shows figures.
+	measured bool
 	// optional leaves the column out of the table if it is empty, unless it was asked for
 	// by name.
 	optional bool
@@ -47,6 +52,8 @@ func column(header string, least int) output.Column {
 var lsColumns = []lsColumn{
 	{name: "name", Column: column("NAME", 12), cell: normal(func(r lsRow) string { return r.Name })},
 	{name: "state", Column: column("STATE", 0), cell: stateCell},
+	{name: "cpu", Column: output.Column{Header: "CPU", Right: true}, measured: true, cell: normal(func(r lsRow) string { return stats.Share(r.figures.CPU) })},
+	{name: "mem", Column: output.Column{Header: "MEM", Right: true}, measured: true, cell: normal(func(r lsRow) string { return stats.Size(memoryOf(r)) })},
 	{name: "started", Column: column("STARTED", 0), cell: normal(func(r lsRow) string { return startedAgo(r.Worker, r.now) })},
 	{name: "restarts", Column: output.Column{Header: "RESTARTS", Right: true}, optional: true, cell: normal(func(r lsRow) string {
 		if r.Restarts == 0 {
@@ -60,13 +67,13 @@ var lsColumns = []lsColumn{
 		}
 		return strconv.Itoa(r.PID)
 	})},
-	{name: "backend", Column: column("BACKEND", 8), cell: normal(backendOrWindow)},
+	{name: "backend", Column: output.Column{Header: "BACKEND", Least: 8, Spare: true}, cell: normal(backendOrWindow)},
 	{name: "worktree", Column: column("WORKTREE", 8), optional: true, cell: worktreeCell},
 	{name: "team", Column: column("TEAM", 6), optional: true, cell: normal(func(r lsRow) string { return r.Team })},
-	{name: "tags", Column: column("TAGS", 6), optional: true, cell: normal(func(r lsRow) string { return strings.Join(r.Tags, ",") })},
+	{name: "tags", Column: column("TAGS", 4), optional: true, cell: normal(func(r lsRow) string { return strings.Join(r.Tags, ",") })},
 	{name: "id", Column: column("ID", 0), cell: normal(func(r lsRow) string { return r.ID })},
 	{name: "directory", Column: column("DIRECTORY", 12), cell: normal(func(r lsRow) string { return r.Dir })},
-	{name: "command", Column: column("COMMAND", 10), cell: normal(func(r lsRow) string { return view.CommandLine(r.Command) })},
+	{name: "command", Column: column("COMMAND", 8), cell: normal(func(r lsRow) string { return view.CommandLine(r.Command) })},
 }
 
 // lsDefault are the columns without --wide.
@@ -168,9 +175,32 @@ func startedAgo(w host.Worker, now time.Time) string {
 	return humane.Age(now.Sub(w.Started)) + " ago"
 }
 
+// more orders the larger figure first, and a missing one last.
+func more[N int64 | float64](a, b *N) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	default:
+		return cmp.Compare(*b, *a)
+	}
+}
+
+func memoryOf(r lsRow) *int64 {
+	if r.figures.Stats == nil {
+		return nil
+	}
+	return r.figures.Stats.Memory
+}
+
 // lsOrders are the values of --sort.
 var lsOrders = map[string]func(a, b lsRow) int{
 	"name":    func(a, b lsRow) int { return strings.Compare(a.Name, b.Name) },
 	"state":   func(a, b lsRow) int { return condition.Compare(a.Condition, b.Condition) },
+	"cpu":     func(a, b lsRow) int { return more(a.figures.CPU, b.figures.CPU) },
+	"mem":     func(a, b lsRow) int { return more(memoryOf(a), memoryOf(b)) },
 	"started": func(a, b lsRow) int { return b.Started.Compare(a.Started) },
 }

@@ -51,7 +51,7 @@ func TestTableFits(t *testing.T) {
 		"nnnnnnnnnnnnnnnnnnn…  ● running 2h  make 日本語 a b c d…",
 		"w                     ■ killed",
 	}, "\n")
-	if got := strings.Join(Table{Columns: columns, Rows: rows(), Width: 56}.lines(), "\n"); got != want {
+	if got := strings.Join(Table{Columns: columns, Rows: rows(), Width: 56}.Lines(), "\n"); got != want {
 		t.Errorf("without a column to spare: got\n%s\nwant\n%s", got, want)
 	}
 	var b bytes.Buffer

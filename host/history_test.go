@@ -170,7 +170,7 @@ func TestCompleteTwiceAndOutside(t *testing.T) {
 // Of complete and kill one is first, and there is one end.
 func TestCompleteWhileKilled(t *testing.T) {
 	t.Parallel()
-	const rounds = 200
+	const rounds = 60
 	r := newRig(t)
 	r.can("one", swarm.CapComplete)
 	completed := 0

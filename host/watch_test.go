@@ -230,7 +230,7 @@ func (f *fakePlugins) set(name string, err error) {
 // Whoever is first, there is one end, and each watcher tells it once.
 func TestManyWriters(t *testing.T) {
 	t.Parallel()
-	const workers = 40
+	const workers = 20
 	r := newRig(t)
 	r.can("one", swarm.CapWatch)
 	first, second := r.watch(t), r.watch(t)
@@ -317,7 +317,7 @@ func TestHelperWatch(t *testing.T) {
 // A watcher that is killed at any moment loses nothing and writes nothing twice.
 func TestKilledWatchers(t *testing.T) {
 	t.Parallel()
-	const workers = 60
+	const workers = 24
 	root := t.TempDir()
 	r := rigIn(t, root)
 	for i := range workers {

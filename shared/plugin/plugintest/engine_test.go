@@ -12,47 +12,34 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// engineVar makes the test binary a plugin of the engine at the socket that it
-// names. So a plugin is a process that can be killed, and its workers stay in the
-// test.
+// proxyPath is the plugin of testdata/proxy, built for these tests.
+var proxyPath string
+
+// engineVar names the socket of the engine to it.
 const engineVar = "PLUGINTEST_ENGINE"
 
 func TestMain(m *testing.M) {
-	socket := os.Getenv(engineVar)
-	if socket == "" {
-		os.Exit(m.Run())
-	}
-	plugin.Serve(plugin.Options{
-		Name: "proxy", Version: "1.0.0",
-		Backend: func(ctx context.Context, _ plugin.Env) (swarm.Backend, error) { return dialEngine(ctx, socket) },
-	})
-}
-
-// proxied is a backend at an engine.
-type proxied struct{ *plugin.Backend }
-
-func (proxied) Announce() []swarm.Capability {
-	return []swarm.Capability{swarm.CapStdin, swarm.CapRestart}
-}
-
-func dialEngine(ctx context.Context, socket string) (swarm.Backend, error) {
-	conn, err := grpc.NewClient("unix:"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	code := 1
+	defer func() { os.Exit(code) }()
+	dir, err := os.MkdirTemp("", "swarm-plugintest")
 	if err != nil {
-		return nil, err
+		fmt.Fprintln(os.Stderr, err)
+		return
 	}
-	c, err := plugin.Connect(ctx, conn)
-	if err != nil {
-		return nil, err
+	defer func() { _ = os.RemoveAll(dir) }()
+	proxyPath = filepath.Join(dir, "proxy")
+	if err := buildtest.Program(proxyPath, "./testdata/proxy"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
 	}
-	return proxied{c.Backend()}, nil
+	code = m.Run()
 }
 
 // engine serves a backend to plugins.
@@ -92,12 +79,8 @@ func (e engine) binary() Binary {
 		_ = listener.Close()
 		serving.Wait() // the plugins are gone
 	})
-	self, err := os.Executable()
-	if err != nil {
-		e.t.Fatal(err)
-	}
 	return Binary{
-		Path: self, Env: append(os.Environ(), engineVar+"="+socket),
+		Path: proxyPath, Env: append(os.Environ(), engineVar+"="+socket),
 		Command: func(s Script) []string { return []string{string(s)} },
 		Handles: []swarm.Handle{oldHandle},
 	}

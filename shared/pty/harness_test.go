@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,6 +15,15 @@ import (
 
 	"github.com/swarmhost/swarm/shared/pty"
 )
+
+// A shell starts background jobs with SIGINT ignored, which the programs here would
+// inherit. A caught signal is not inherited.
+func TestMain(m *testing.M) {
+	if signal.Ignored(os.Interrupt) {
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
+	os.Exit(m.Run())
+}
 
 // program is a shell script on a terminal of its own.
 type program struct {

@@ -254,7 +254,7 @@ func (p *page) use(d host.Details) {
 	if s := d.Figures.Stats; s != nil {
 		add(stats.Size(s.Memory), "now")
 	}
-	add(stats.Size(used.Peak), "at most")
+	add(stats.Size(used.Peak), "at the peak")
 	p.field("Memory", strings.Join(parts, ", "))
 	parts = nil
 	add(stats.Size(used.Read), "read")

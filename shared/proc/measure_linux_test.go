@@ -1,0 +1,48 @@
+package proc
+
+import (
+	"errors"
+	"os"
+	"testing"
+)
+
+func nobody(Process) (bool, error) { return false, nil }
+
+// A process with the same pid is not measured in the place of another.
+func TestMeasureOfARecycledPID(t *testing.T) {
+	t.Parallel()
+	self, err := Read(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Measure(self.Identity, nobody); err != nil {
+		t.Fatal(err)
+	}
+	earlier := self
+	earlier.Start--
+	if _, err := Measure(earlier.Identity, nobody); !errors.Is(err, ErrGone) {
+		t.Errorf("an earlier process: %v", err)
+	}
+	if m, ok := earlier.look(true); ok {
+		t.Errorf("an earlier process has %+v", m)
+	}
+	if m, ok := self.look(true); !ok || m.peak < 1<<20 || m.pss <= 0 {
+		t.Errorf("this process has %+v, %v", m, ok)
+	}
+}
+
+func TestParseFigures(t *testing.T) {
+	t.Parallel()
+	const io = "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 5\n"
+	if s, ok := parseIO([]byte(io)); !ok || s != (storage{4096, 8192}) {
+		t.Errorf("%+v, %v", s, ok)
+	}
+	for _, text := range []string{"", "rchar: 1\nread_bytes: 4096\n", "rchar: 1\nread_bytes: x\nwrite_bytes: 1\n", "a\nread_bytes: 99999999999999999999\nwrite_bytes: 1\n"} {
+		if s, ok := parseIO([]byte(text)); ok {
+			t.Errorf("%q is read as %+v", text, s)
+		}
+	}
+	if n, ok := kilobytes([]byte("1000-2000 ---p\nRss:  9 kB\nPss:               12 kB\n"), "Pss:"); !ok || n != 12<<10 {
+		t.Errorf("%d, %v", n, ok)
+	}
+}

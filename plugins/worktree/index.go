@@ -81,18 +81,24 @@ func withScratch(use func(file string) error) (err error) {
 // indexLimit is an index of millions of files.
 const indexLimit = 1 << 30
 
+// copyFile copies an index with its time: git compares the contents of a file that is not
+// older than the index, since such a file may have changed without another time or size.
 func copyFile(from, to string) error {
 	in, err := safefile.OpenForeign(from, indexLimit)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = in.Close() }()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	return errors.Join(err, out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
 // change is a file that differs from the index.

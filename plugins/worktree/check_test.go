@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -159,6 +160,41 @@ func matches(got, want string) bool {
 // TestRescue runs the commands that Remove returned, and compares byte for byte.
 func TestRescue(t *testing.T) {
 	t.Parallel()
+	testRescue(t, true, func(f *fixture, rescues []swarm.Rescue) {
+		for _, r := range rescues {
+			if out, err := f.command("/", "sh", "-c", r.Command).CombinedOutput(); err != nil {
+				f.Fatalf("%s: %v\n%s", r.Command, err, out)
+			}
+		}
+	})
+}
+
+// TestRestore has the plugin restore what Remove saved, and compares byte for byte.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	testRescue(t, false, func(f *fixture, rescues []swarm.Rescue) {
+		refs := f.git(f.repo, "for-each-ref")
+		for i, r := range rescues {
+			req := swarm.RescueRequest{Base: f.repo, Ref: r.Ref, Action: swarm.RescueRestore}
+			want := f.ref.Path
+			if i > 0 {
+				req.Into = filepath.Join(f.top, fmt.Sprint("restored", i))
+				want = req.Into
+			}
+			works, err := newWorkspace().Rescue(f.Context(), req)
+			if err != nil || len(works) != 1 || works[0].Path != want || works[0].Name != "w" || works[0].Note != "" {
+				f.Fatalf("restore %s: %+v, %v", r.Ref, works, err)
+			}
+		}
+		if diff := cmp.Diff(refs, f.git(f.repo, "for-each-ref")); diff != "" {
+			f.Errorf("refs (-before +after):\n%s", diff)
+		}
+	})
+}
+
+// testRescue removes a worktree in each state of which something is saved, and compares it
+// with what restore makes. detaches says that restore leaves some without their branch.
+func testRescue(t *testing.T, detaches bool, restore func(*fixture, []swarm.Rescue)) {
 	for _, s := range states {
 		if s.rescues == 0 {
 			continue
@@ -179,7 +215,7 @@ func TestRescue(t *testing.T) {
 				}
 			}
 			before := look()
-			if s.detaches {
+			if detaches && s.detaches {
 				before[1] = strings.Replace(before[1], "branch.head w", "branch.head (detached)", 1)
 			}
 			res, err := newWorkspace().Remove(t.Context(), f.ref, swarm.RemoveOptions{Force: true})
@@ -189,11 +225,7 @@ func TestRescue(t *testing.T) {
 			// A rescue outlives any clean-up of git's.
 			f.git(f.repo, "reflog", "expire", "--expire=now", "--all")
 			f.git(f.repo, "gc", "--quiet", "--prune=now")
-			for _, r := range res.Rescues {
-				if out, err := f.command("/", "sh", "-c", r.Command).CombinedOutput(); err != nil {
-					t.Fatalf("%s: %v\n%s", r.Command, err, out)
-				}
-			}
+			restore(f, res.Rescues)
 			if diff := cmp.Diff(before, look()); diff != "" {
 				t.Errorf("worktree (-before +after):\n%s", diff)
 			}

@@ -71,9 +71,16 @@ func (t *tree) commit(ctx context.Context) (c commit, err error) {
 		return c, err
 	}
 	c.exact = len(parents)
-	c.hash, err = t.commitTree(ctx, work, parents, "working tree")
+	what := "working tree"
+	if t.branch != "" {
+		what += "\n\n" + branchTrailer + t.branch
+	}
+	c.hash, err = t.commitTree(ctx, work, parents, what)
 	return c, err
 }
+
+// branchTrailer begins the line of a rescue that names the branch that was checked out.
+const branchTrailer = "Swarm-Branch: "
 
 func (t *tree) addParent(ctx context.Context, parents []string, tree, what string) ([]string, error) {
 	hash, err := t.commitTree(ctx, tree, parents[:min(1, len(parents))], what)

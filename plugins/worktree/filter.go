@@ -20,18 +20,25 @@ func (g git) guarded(ctx context.Context, gitDir, common string) (git, bool, err
 	if _, broken := errors.AsType[*trust.Error](err); !broken {
 		return g, false, err
 	}
+	g, err = g.disarmed(ctx)
+	return g, true, err
+}
+
+// disarmed returns g with the filters that the repository's own configuration names turned
+// off. Nothing is fetched.
+func (g git) disarmed(ctx context.Context) (git, error) {
 	g = g.with("GIT_ALLOW_PROTOCOL=none")
 	names := make(map[string]bool)
 	scopes := []string{"--local"}
 	if own, err := g.line(ctx, "config", "--type=bool", "--default=false", "extensions.worktreeConfig"); err != nil {
-		return g, true, err
+		return g, err
 	} else if own == "true" {
 		scopes = append(scopes, "--worktree")
 	}
 	for _, scope := range scopes {
 		keys, err := g.list(ctx, "config", scope, "--includes", "--list", "--name-only", "-z")
 		if err != nil {
-			return g, true, err
+			return g, err
 		}
 		for _, key := range keys {
 			if rest, ok := strings.CutPrefix(key, "filter."); ok {
@@ -52,7 +59,7 @@ func (g git) guarded(ctx context.Context, gitDir, common string) (git, bool, err
 		set("filter."+name+".process", "")
 		set("filter."+name+".required", "false")
 	}
-	return g.with(fmt.Sprintf("GIT_CONFIG_COUNT=%d", n)), true, nil
+	return g.with(fmt.Sprintf("GIT_CONFIG_COUNT=%d", n)), nil
 }
 
 // ownerRule returns a [*trust.Error] if the configuration of a repository is not the

@@ -26,7 +26,7 @@ type rescues struct {
 // save makes rescue refs for all that exists only in this worktree, if the
 // checks let it pass.
 func (t *tree) save(ctx context.Context) (_ *rescues, err error) {
-	r := &rescues{repo: t.repo, prefix: "refs/swarm/rescue/" + refName(t.ref.Name) + "/" + time.Now().UTC().Format("20060102T150405.000Z")}
+	r := &rescues{repo: t.repo, prefix: rescuePrefix + refName(t.ref.Name) + "/" + time.Now().UTC().Format(rescueTime)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.drop(ctx))

@@ -35,6 +35,8 @@ type Workspace struct {
 var (
 	_ swarm.Workspace       = (*Workspace)(nil)
 	_ swarm.WorkspaceFinder = (*Workspace)(nil)
+	_ swarm.Rescuer         = (*Workspace)(nil)
+	_ swarm.Differ          = (*Workspace)(nil)
 	_ swarm.Checker         = (*Workspace)(nil)
 	_ swarm.Reporter        = (*Workspace)(nil)
 )

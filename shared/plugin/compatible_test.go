@@ -134,6 +134,14 @@ func (folder) FindWorkspace(_ context.Context, s swarm.WorkspaceSpec) (swarm.Wor
 	return swarm.WorkspaceRef{ID: s.ID, Path: "/made"}, nil
 }
 
+func (folder) Rescue(_ context.Context, r swarm.RescueRequest) ([]swarm.SavedWork, error) {
+	return []swarm.SavedWork{{Ref: r.Ref, Base: r.Base}}, nil
+}
+
+func (folder) Diff(context.Context, swarm.WorkspaceRef) (swarm.Diff, error) {
+	return swarm.Diff{Files: []swarm.FileChange{{Path: "a", Added: 1, Removed: -1}}}, nil
+}
+
 // useWorkspace makes every call of a workspace plugin.
 func useWorkspace(t *testing.T, w *plugin.Workspace) {
 	t.Helper()
@@ -150,6 +158,12 @@ func useWorkspace(t *testing.T, w *plugin.Workspace) {
 	}
 	if found, err := w.FindWorkspace(t.Context(), spec); err != nil || found.Path != ref.Path {
 		t.Errorf("FindWorkspace: %+v, %v", found, err)
+	}
+	if works, err := w.Rescue(t.Context(), swarm.RescueRequest{Base: "/base", Ref: "refs/saved"}); err != nil || len(works) != 1 || works[0].Ref != "refs/saved" {
+		t.Errorf("Rescue: %+v, %v", works, err)
+	}
+	if d, err := w.Diff(t.Context(), ref); err != nil || len(d.Files) != 1 || d.Files[0].Removed != -1 {
+		t.Errorf("Diff: %+v, %v", d, err)
 	}
 }
 

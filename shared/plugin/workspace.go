@@ -18,6 +18,8 @@ type Workspace struct {
 var (
 	_ swarm.Workspace       = (*Workspace)(nil)
 	_ swarm.WorkspaceFinder = (*Workspace)(nil)
+	_ swarm.Rescuer         = (*Workspace)(nil)
+	_ swarm.Differ          = (*Workspace)(nil)
 	_ swarm.Checker         = (*Workspace)(nil)
 )
 
@@ -55,6 +57,24 @@ func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec)
 		return swarm.WorkspaceRef{}, wire.FromStatus(ctx, err)
 	}
 	return wire.FromWorkspaceRef(resp.GetRef()), nil
+}
+
+// Rescue implements [swarm.Rescuer].
+func (w *Workspace) Rescue(ctx context.Context, req swarm.RescueRequest) ([]swarm.SavedWork, error) {
+	resp, err := w.rpc.Rescue(ctx, wire.RescueRequest(req))
+	if err != nil {
+		return nil, wire.FromStatus(ctx, err)
+	}
+	return wire.FromSavedWorks(resp), nil
+}
+
+// Diff implements [swarm.Differ].
+func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef) (swarm.Diff, error) {
+	resp, err := w.rpc.Diff(ctx, &pb.DiffRequest{Ref: wire.WorkspaceRef(ref)})
+	if err != nil {
+		return swarm.Diff{}, wire.FromStatus(ctx, err)
+	}
+	return wire.FromDiff(resp), nil
 }
 
 // Check implements [swarm.Checker].

@@ -17,6 +17,8 @@ const (
 	CapFind          Capability = "find"           // [Finder]
 	CapCheck         Capability = "check"          // [Checker]
 	CapFindWorkspace Capability = "find-workspace" // [WorkspaceFinder]
+	CapRescue        Capability = "rescue"         // [Rescuer]
+	CapDiff          Capability = "diff"           // [Differ]
 	CapInput         Capability = "input"          // [Inputter]
 	CapSignal        Capability = "signal"         // [Signaller]
 	CapScreen        Capability = "screen"         // [Screener]
@@ -51,6 +53,8 @@ var interfaces = []struct {
 	{CapFind, has[Finder]},
 	{CapCheck, has[Checker]},
 	{CapFindWorkspace, has[WorkspaceFinder]},
+	{CapRescue, has[Rescuer]},
+	{CapDiff, has[Differ]},
 	{CapInput, has[Inputter]},
 	{CapSignal, has[Signaller]},
 	{CapScreen, has[Screener]},

@@ -9,6 +9,7 @@ package pb
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -776,11 +777,423 @@ func (x *FindWorkspaceResponse) GetRef() *WorkspaceRef {
 	return nil
 }
 
+// RescueRequest selects saved work.
+type RescueRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A directory in what workspaces are made of, absolute.
+	Base []byte `protobuf:"bytes,1,opt,name=base,proto3" json:"base,omitempty"`
+	// The name of the saved work; empty is all of the base, for a list.
+	Ref []byte `protobuf:"bytes,2,opt,name=ref,proto3" json:"ref,omitempty"`
+	// What to do with it: nothing if empty, "restore" or "drop". Another action is
+	// UNSUPPORTED.
+	Action string `protobuf:"bytes,3,opt,name=action,proto3" json:"action,omitempty"`
+	// The directory to restore it into, absolute; empty is the plugin's default.
+	Into          []byte `protobuf:"bytes,4,opt,name=into,proto3" json:"into,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RescueRequest) Reset() {
+	*x = RescueRequest{}
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RescueRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RescueRequest) ProtoMessage() {}
+
+func (x *RescueRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RescueRequest.ProtoReflect.Descriptor instead.
+func (*RescueRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *RescueRequest) GetBase() []byte {
+	if x != nil {
+		return x.Base
+	}
+	return nil
+}
+
+func (x *RescueRequest) GetRef() []byte {
+	if x != nil {
+		return x.Ref
+	}
+	return nil
+}
+
+func (x *RescueRequest) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+func (x *RescueRequest) GetInto() []byte {
+	if x != nil {
+		return x.Into
+	}
+	return nil
+}
+
+// RescueResponse is the saved work that was selected, the oldest first.
+type RescueResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What was selected.
+	Works         []*SavedWork `protobuf:"bytes,1,rep,name=works,proto3" json:"works,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RescueResponse) Reset() {
+	*x = RescueResponse{}
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RescueResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RescueResponse) ProtoMessage() {}
+
+func (x *RescueResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RescueResponse.ProtoReflect.Descriptor instead.
+func (*RescueResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *RescueResponse) GetWorks() []*SavedWork {
+	if x != nil {
+		return x.Works
+	}
+	return nil
+}
+
+// SavedWork is work that Remove saved.
+type SavedWork struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name, as in Rescue.
+	Ref []byte `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
+	// The name of the worker whose work it was.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// What the workspace was made of, absolute.
+	Base []byte `protobuf:"bytes,3,opt,name=base,proto3" json:"base,omitempty"`
+	// When it was saved; not set if not known.
+	Time *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=time,proto3" json:"time,omitempty"`
+	// What it is, in a few words.
+	Title string `protobuf:"bytes,5,opt,name=title,proto3" json:"title,omitempty"`
+	// The changed files, if the request names a ref.
+	Files []*FileChange `protobuf:"bytes,6,rep,name=files,proto3" json:"files,omitempty"`
+	// Where it was restored.
+	Path []byte `protobuf:"bytes,7,opt,name=path,proto3" json:"path,omitempty"`
+	// What the user should know about the restored work, one line.
+	Note          string `protobuf:"bytes,8,opt,name=note,proto3" json:"note,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SavedWork) Reset() {
+	*x = SavedWork{}
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SavedWork) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SavedWork) ProtoMessage() {}
+
+func (x *SavedWork) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SavedWork.ProtoReflect.Descriptor instead.
+func (*SavedWork) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *SavedWork) GetRef() []byte {
+	if x != nil {
+		return x.Ref
+	}
+	return nil
+}
+
+func (x *SavedWork) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SavedWork) GetBase() []byte {
+	if x != nil {
+		return x.Base
+	}
+	return nil
+}
+
+func (x *SavedWork) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+func (x *SavedWork) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *SavedWork) GetFiles() []*FileChange {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *SavedWork) GetPath() []byte {
+	if x != nil {
+		return x.Path
+	}
+	return nil
+}
+
+func (x *SavedWork) GetNote() string {
+	if x != nil {
+		return x.Note
+	}
+	return ""
+}
+
+// FileChange is a file that differs between two states.
+type FileChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Relative to the top of the workspace.
+	Path []byte `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// How many lines were added; -1 for a file that is not text.
+	Added int64 `protobuf:"varint,2,opt,name=added,proto3" json:"added,omitempty"`
+	// How many lines were removed; -1 for a file that is not text.
+	Removed       int64 `protobuf:"varint,3,opt,name=removed,proto3" json:"removed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FileChange) Reset() {
+	*x = FileChange{}
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FileChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FileChange) ProtoMessage() {}
+
+func (x *FileChange) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FileChange.ProtoReflect.Descriptor instead.
+func (*FileChange) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *FileChange) GetPath() []byte {
+	if x != nil {
+		return x.Path
+	}
+	return nil
+}
+
+func (x *FileChange) GetAdded() int64 {
+	if x != nil {
+		return x.Added
+	}
+	return 0
+}
+
+func (x *FileChange) GetRemoved() int64 {
+	if x != nil {
+		return x.Removed
+	}
+	return 0
+}
+
+// DiffRequest asks for the changes in a workspace.
+type DiffRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The workspace.
+	Ref           *WorkspaceRef `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffRequest) Reset() {
+	*x = DiffRequest{}
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffRequest) ProtoMessage() {}
+
+func (x *DiffRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffRequest.ProtoReflect.Descriptor instead.
+func (*DiffRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *DiffRequest) GetRef() *WorkspaceRef {
+	if x != nil {
+		return x.Ref
+	}
+	return nil
+}
+
+// DiffResponse is the changes in a workspace.
+type DiffResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The changed files.
+	Files []*FileChange `protobuf:"bytes,1,rep,name=files,proto3" json:"files,omitempty"`
+	// The command that prints the differences in full.
+	Command [][]byte `protobuf:"bytes,2,rep,name=command,proto3" json:"command,omitempty"`
+	// Variables to add to its environment.
+	Env [][]byte `protobuf:"bytes,3,rep,name=env,proto3" json:"env,omitempty"`
+	// Variables to take out of its environment.
+	Unset         [][]byte `protobuf:"bytes,4,rep,name=unset,proto3" json:"unset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffResponse) Reset() {
+	*x = DiffResponse{}
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffResponse) ProtoMessage() {}
+
+func (x *DiffResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffResponse.ProtoReflect.Descriptor instead.
+func (*DiffResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *DiffResponse) GetFiles() []*FileChange {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *DiffResponse) GetCommand() [][]byte {
+	if x != nil {
+		return x.Command
+	}
+	return nil
+}
+
+func (x *DiffResponse) GetEnv() [][]byte {
+	if x != nil {
+		return x.Env
+	}
+	return nil
+}
+
+func (x *DiffResponse) GetUnset() [][]byte {
+	if x != nil {
+		return x.Unset
+	}
+	return nil
+}
+
 var File_swarm_plugin_v1_workspace_proto protoreflect.FileDescriptor
 
 const file_swarm_plugin_v1_workspace_proto_rawDesc = "" +
 	"\n" +
-	"\x1fswarm/plugin/v1/workspace.proto\x12\x0fswarm.plugin.v1\"w\n" +
+	"\x1fswarm/plugin/v1/workspace.proto\x12\x0fswarm.plugin.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"w\n" +
 	"\rWorkspaceSpec\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -823,12 +1236,42 @@ const file_swarm_plugin_v1_workspace_proto_rawDesc = "" +
 	"\x14FindWorkspaceRequest\x122\n" +
 	"\x04spec\x18\x01 \x01(\v2\x1e.swarm.plugin.v1.WorkspaceSpecR\x04spec\"H\n" +
 	"\x15FindWorkspaceResponse\x12/\n" +
-	"\x03ref\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\x03ref2\xcf\x02\n" +
+	"\x03ref\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\x03ref\"a\n" +
+	"\rRescueRequest\x12\x12\n" +
+	"\x04base\x18\x01 \x01(\fR\x04base\x12\x10\n" +
+	"\x03ref\x18\x02 \x01(\fR\x03ref\x12\x16\n" +
+	"\x06action\x18\x03 \x01(\tR\x06action\x12\x12\n" +
+	"\x04into\x18\x04 \x01(\fR\x04into\"B\n" +
+	"\x0eRescueResponse\x120\n" +
+	"\x05works\x18\x01 \x03(\v2\x1a.swarm.plugin.v1.SavedWorkR\x05works\"\xe6\x01\n" +
+	"\tSavedWork\x12\x10\n" +
+	"\x03ref\x18\x01 \x01(\fR\x03ref\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
+	"\x04base\x18\x03 \x01(\fR\x04base\x12.\n" +
+	"\x04time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x14\n" +
+	"\x05title\x18\x05 \x01(\tR\x05title\x121\n" +
+	"\x05files\x18\x06 \x03(\v2\x1b.swarm.plugin.v1.FileChangeR\x05files\x12\x12\n" +
+	"\x04path\x18\a \x01(\fR\x04path\x12\x12\n" +
+	"\x04note\x18\b \x01(\tR\x04note\"P\n" +
+	"\n" +
+	"FileChange\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\fR\x04path\x12\x14\n" +
+	"\x05added\x18\x02 \x01(\x03R\x05added\x12\x18\n" +
+	"\aremoved\x18\x03 \x01(\x03R\aremoved\">\n" +
+	"\vDiffRequest\x12/\n" +
+	"\x03ref\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\x03ref\"\x83\x01\n" +
+	"\fDiffResponse\x121\n" +
+	"\x05files\x18\x01 \x03(\v2\x1b.swarm.plugin.v1.FileChangeR\x05files\x12\x18\n" +
+	"\acommand\x18\x02 \x03(\fR\acommand\x12\x10\n" +
+	"\x03env\x18\x03 \x03(\fR\x03env\x12\x14\n" +
+	"\x05unset\x18\x04 \x03(\fR\x05unset2\xdf\x03\n" +
 	"\tWorkspace\x12I\n" +
 	"\x06Create\x12\x1e.swarm.plugin.v1.CreateRequest\x1a\x1f.swarm.plugin.v1.CreateResponse\x12L\n" +
 	"\aInspect\x12\x1f.swarm.plugin.v1.InspectRequest\x1a .swarm.plugin.v1.InspectResponse\x12I\n" +
 	"\x06Remove\x12\x1e.swarm.plugin.v1.RemoveRequest\x1a\x1f.swarm.plugin.v1.RemoveResponse\x12^\n" +
-	"\rFindWorkspace\x12%.swarm.plugin.v1.FindWorkspaceRequest\x1a&.swarm.plugin.v1.FindWorkspaceResponseB6Z4github.com/swarmhost/swarm/shared/plugin/internal/pbb\x06proto3"
+	"\rFindWorkspace\x12%.swarm.plugin.v1.FindWorkspaceRequest\x1a&.swarm.plugin.v1.FindWorkspaceResponse\x12I\n" +
+	"\x06Rescue\x12\x1e.swarm.plugin.v1.RescueRequest\x1a\x1f.swarm.plugin.v1.RescueResponse\x12C\n" +
+	"\x04Diff\x12\x1c.swarm.plugin.v1.DiffRequest\x1a\x1d.swarm.plugin.v1.DiffResponseB6Z4github.com/swarmhost/swarm/shared/plugin/internal/pbb\x06proto3"
 
 var (
 	file_swarm_plugin_v1_workspace_proto_rawDescOnce sync.Once
@@ -842,7 +1285,7 @@ func file_swarm_plugin_v1_workspace_proto_rawDescGZIP() []byte {
 	return file_swarm_plugin_v1_workspace_proto_rawDescData
 }
 
-var file_swarm_plugin_v1_workspace_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_swarm_plugin_v1_workspace_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_swarm_plugin_v1_workspace_proto_goTypes = []any{
 	(*WorkspaceSpec)(nil),         // 0: swarm.plugin.v1.WorkspaceSpec
 	(*WorkspaceRef)(nil),          // 1: swarm.plugin.v1.WorkspaceRef
@@ -857,6 +1300,13 @@ var file_swarm_plugin_v1_workspace_proto_goTypes = []any{
 	(*RemoveResponse)(nil),        // 10: swarm.plugin.v1.RemoveResponse
 	(*FindWorkspaceRequest)(nil),  // 11: swarm.plugin.v1.FindWorkspaceRequest
 	(*FindWorkspaceResponse)(nil), // 12: swarm.plugin.v1.FindWorkspaceResponse
+	(*RescueRequest)(nil),         // 13: swarm.plugin.v1.RescueRequest
+	(*RescueResponse)(nil),        // 14: swarm.plugin.v1.RescueResponse
+	(*SavedWork)(nil),             // 15: swarm.plugin.v1.SavedWork
+	(*FileChange)(nil),            // 16: swarm.plugin.v1.FileChange
+	(*DiffRequest)(nil),           // 17: swarm.plugin.v1.DiffRequest
+	(*DiffResponse)(nil),          // 18: swarm.plugin.v1.DiffResponse
+	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
 }
 var file_swarm_plugin_v1_workspace_proto_depIdxs = []int32{
 	0,  // 0: swarm.plugin.v1.CreateRequest.spec:type_name -> swarm.plugin.v1.WorkspaceSpec
@@ -870,19 +1320,28 @@ var file_swarm_plugin_v1_workspace_proto_depIdxs = []int32{
 	4,  // 8: swarm.plugin.v1.RemoveResponse.rescues:type_name -> swarm.plugin.v1.Rescue
 	0,  // 9: swarm.plugin.v1.FindWorkspaceRequest.spec:type_name -> swarm.plugin.v1.WorkspaceSpec
 	1,  // 10: swarm.plugin.v1.FindWorkspaceResponse.ref:type_name -> swarm.plugin.v1.WorkspaceRef
-	5,  // 11: swarm.plugin.v1.Workspace.Create:input_type -> swarm.plugin.v1.CreateRequest
-	7,  // 12: swarm.plugin.v1.Workspace.Inspect:input_type -> swarm.plugin.v1.InspectRequest
-	9,  // 13: swarm.plugin.v1.Workspace.Remove:input_type -> swarm.plugin.v1.RemoveRequest
-	11, // 14: swarm.plugin.v1.Workspace.FindWorkspace:input_type -> swarm.plugin.v1.FindWorkspaceRequest
-	6,  // 15: swarm.plugin.v1.Workspace.Create:output_type -> swarm.plugin.v1.CreateResponse
-	8,  // 16: swarm.plugin.v1.Workspace.Inspect:output_type -> swarm.plugin.v1.InspectResponse
-	10, // 17: swarm.plugin.v1.Workspace.Remove:output_type -> swarm.plugin.v1.RemoveResponse
-	12, // 18: swarm.plugin.v1.Workspace.FindWorkspace:output_type -> swarm.plugin.v1.FindWorkspaceResponse
-	15, // [15:19] is the sub-list for method output_type
-	11, // [11:15] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	15, // 11: swarm.plugin.v1.RescueResponse.works:type_name -> swarm.plugin.v1.SavedWork
+	19, // 12: swarm.plugin.v1.SavedWork.time:type_name -> google.protobuf.Timestamp
+	16, // 13: swarm.plugin.v1.SavedWork.files:type_name -> swarm.plugin.v1.FileChange
+	1,  // 14: swarm.plugin.v1.DiffRequest.ref:type_name -> swarm.plugin.v1.WorkspaceRef
+	16, // 15: swarm.plugin.v1.DiffResponse.files:type_name -> swarm.plugin.v1.FileChange
+	5,  // 16: swarm.plugin.v1.Workspace.Create:input_type -> swarm.plugin.v1.CreateRequest
+	7,  // 17: swarm.plugin.v1.Workspace.Inspect:input_type -> swarm.plugin.v1.InspectRequest
+	9,  // 18: swarm.plugin.v1.Workspace.Remove:input_type -> swarm.plugin.v1.RemoveRequest
+	11, // 19: swarm.plugin.v1.Workspace.FindWorkspace:input_type -> swarm.plugin.v1.FindWorkspaceRequest
+	13, // 20: swarm.plugin.v1.Workspace.Rescue:input_type -> swarm.plugin.v1.RescueRequest
+	17, // 21: swarm.plugin.v1.Workspace.Diff:input_type -> swarm.plugin.v1.DiffRequest
+	6,  // 22: swarm.plugin.v1.Workspace.Create:output_type -> swarm.plugin.v1.CreateResponse
+	8,  // 23: swarm.plugin.v1.Workspace.Inspect:output_type -> swarm.plugin.v1.InspectResponse
+	10, // 24: swarm.plugin.v1.Workspace.Remove:output_type -> swarm.plugin.v1.RemoveResponse
+	12, // 25: swarm.plugin.v1.Workspace.FindWorkspace:output_type -> swarm.plugin.v1.FindWorkspaceResponse
+	14, // 26: swarm.plugin.v1.Workspace.Rescue:output_type -> swarm.plugin.v1.RescueResponse
+	18, // 27: swarm.plugin.v1.Workspace.Diff:output_type -> swarm.plugin.v1.DiffResponse
+	22, // [22:28] is the sub-list for method output_type
+	16, // [16:22] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_workspace_proto_init() }
@@ -896,7 +1355,7 @@ func file_swarm_plugin_v1_workspace_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_workspace_proto_rawDesc), len(file_swarm_plugin_v1_workspace_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -23,6 +23,8 @@ const (
 	Workspace_Inspect_FullMethodName       = "/swarm.plugin.v1.Workspace/Inspect"
 	Workspace_Remove_FullMethodName        = "/swarm.plugin.v1.Workspace/Remove"
 	Workspace_FindWorkspace_FullMethodName = "/swarm.plugin.v1.Workspace/FindWorkspace"
+	Workspace_Rescue_FullMethodName        = "/swarm.plugin.v1.Workspace/Rescue"
+	Workspace_Diff_FullMethodName          = "/swarm.plugin.v1.Workspace/Diff"
 )
 
 // WorkspaceClient is the client API for Workspace service.
@@ -42,6 +44,12 @@ type WorkspaceClient interface {
 	// FindWorkspace recovers the workspace that Create made. Capability
 	// "find-workspace".
 	FindWorkspace(ctx context.Context, in *FindWorkspaceRequest, opts ...grpc.CallOption) (*FindWorkspaceResponse, error)
+	// Rescue finds the work that Remove saved, restores it or deletes it. After an error
+	// nothing was changed. Capability "rescue".
+	Rescue(ctx context.Context, in *RescueRequest, opts ...grpc.CallOption) (*RescueResponse, error)
+	// Diff compares a workspace with the state from which Create made it, and changes
+	// nothing in it. One that is gone is NOT_FOUND. Capability "diff".
+	Diff(ctx context.Context, in *DiffRequest, opts ...grpc.CallOption) (*DiffResponse, error)
 }
 
 type workspaceClient struct {
@@ -92,6 +100,26 @@ func (c *workspaceClient) FindWorkspace(ctx context.Context, in *FindWorkspaceRe
 	return out, nil
 }
 
+func (c *workspaceClient) Rescue(ctx context.Context, in *RescueRequest, opts ...grpc.CallOption) (*RescueResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RescueResponse)
+	err := c.cc.Invoke(ctx, Workspace_Rescue_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *workspaceClient) Diff(ctx context.Context, in *DiffRequest, opts ...grpc.CallOption) (*DiffResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DiffResponse)
+	err := c.cc.Invoke(ctx, Workspace_Diff_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // WorkspaceServer is the server API for Workspace service.
 // All implementations must embed UnimplementedWorkspaceServer
 // for forward compatibility.
@@ -109,6 +137,12 @@ type WorkspaceServer interface {
 	// FindWorkspace recovers the workspace that Create made. Capability
 	// "find-workspace".
 	FindWorkspace(context.Context, *FindWorkspaceRequest) (*FindWorkspaceResponse, error)
+	// Rescue finds the work that Remove saved, restores it or deletes it. After an error
+	// nothing was changed. Capability "rescue".
+	Rescue(context.Context, *RescueRequest) (*RescueResponse, error)
+	// Diff compares a workspace with the state from which Create made it, and changes
+	// nothing in it. One that is gone is NOT_FOUND. Capability "diff".
+	Diff(context.Context, *DiffRequest) (*DiffResponse, error)
 	mustEmbedUnimplementedWorkspaceServer()
 }
 
@@ -130,6 +164,12 @@ func (UnimplementedWorkspaceServer) Remove(context.Context, *RemoveRequest) (*Re
 }
 func (UnimplementedWorkspaceServer) FindWorkspace(context.Context, *FindWorkspaceRequest) (*FindWorkspaceResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method FindWorkspace not implemented")
+}
+func (UnimplementedWorkspaceServer) Rescue(context.Context, *RescueRequest) (*RescueResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Rescue not implemented")
+}
+func (UnimplementedWorkspaceServer) Diff(context.Context, *DiffRequest) (*DiffResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Diff not implemented")
 }
 func (UnimplementedWorkspaceServer) mustEmbedUnimplementedWorkspaceServer() {}
 func (UnimplementedWorkspaceServer) testEmbeddedByValue()                   {}
@@ -224,6 +264,42 @@ func _Workspace_FindWorkspace_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Workspace_Rescue_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RescueRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WorkspaceServer).Rescue(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Workspace_Rescue_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WorkspaceServer).Rescue(ctx, req.(*RescueRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Workspace_Diff_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DiffRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WorkspaceServer).Diff(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Workspace_Diff_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WorkspaceServer).Diff(ctx, req.(*DiffRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Workspace_ServiceDesc is the grpc.ServiceDesc for Workspace service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -246,6 +322,14 @@ var Workspace_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "FindWorkspace",
 			Handler:    _Workspace_FindWorkspace_Handler,
+		},
+		{
+			MethodName: "Rescue",
+			Handler:    _Workspace_Rescue_Handler,
+		},
+		{
+			MethodName: "Diff",
+			Handler:    _Workspace_Diff_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -53,3 +53,23 @@ func (w workspaceServer) FindWorkspace(ctx context.Context, req *pb.FindWorkspac
 		return &pb.FindWorkspaceResponse{Ref: wire.WorkspaceRef(ref)}, nil
 	})
 }
+
+func (w workspaceServer) Rescue(ctx context.Context, req *pb.RescueRequest) (*pb.RescueResponse, error) {
+	return call(ctx, w.s, "Rescue", func(ctx context.Context, r swarm.Rescuer) (*pb.RescueResponse, error) {
+		works, err := r.Rescue(ctx, wire.FromRescueRequest(req))
+		if err != nil {
+			return nil, err
+		}
+		return wire.SavedWorks(works), nil
+	})
+}
+
+func (w workspaceServer) Diff(ctx context.Context, req *pb.DiffRequest) (*pb.DiffResponse, error) {
+	return call(ctx, w.s, "Diff", func(ctx context.Context, d swarm.Differ) (*pb.DiffResponse, error) {
+		diff, err := d.Diff(ctx, wire.FromWorkspaceRef(req.GetRef()))
+		if err != nil {
+			return nil, err
+		}
+		return wire.Diff(diff), nil
+	})
+}

@@ -118,6 +118,9 @@ func TestValuesCross(t *testing.T) {
 	crosses(t, WorkspaceSpec, FromWorkspaceSpec)
 	crosses(t, WorkspaceRef, FromWorkspaceRef)
 	crosses(t, WorkspaceState, FromWorkspaceState)
+	crosses(t, RescueRequest, FromRescueRequest)
+	crosses(t, SavedWork, FromSavedWork)
+	crosses(t, Diff, FromDiff)
 	crosses(t, RemoveOptions, FromRemoveOptions)
 	crosses(t, RemoveResult, FromRemoveResult)
 	crosses(t,
@@ -269,6 +272,9 @@ func FuzzConversions(f *testing.F) {
 		again(t, data, WorkspaceSpec, FromWorkspaceSpec)
 		again(t, data, WorkspaceRef, FromWorkspaceRef)
 		again(t, data, WorkspaceState, FromWorkspaceState)
+		again(t, data, RescueRequest, FromRescueRequest)
+		again(t, data, SavedWork, FromSavedWork)
+		again(t, data, Diff, FromDiff)
 		again(t, data, RemoveResult, FromRemoveResult)
 		again(t, data, Error, FromError)
 		var out pb.OutputRequest

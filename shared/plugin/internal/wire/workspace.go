@@ -102,3 +102,64 @@ func rescue(r swarm.Rescue) *pb.Rescue {
 func fromRescue(r *pb.Rescue) swarm.Rescue {
 	return swarm.Rescue{Ref: string(r.GetRef()), Command: string(r.GetCommand())}
 }
+
+// RescueRequest converts which saved work is meant.
+func RescueRequest(r swarm.RescueRequest) *pb.RescueRequest {
+	return &pb.RescueRequest{Base: []byte(r.Base), Ref: []byte(r.Ref), Action: text(string(r.Action)), Into: []byte(r.Into)}
+}
+
+// FromRescueRequest converts back.
+func FromRescueRequest(r *pb.RescueRequest) swarm.RescueRequest {
+	return swarm.RescueRequest{
+		Base: string(r.GetBase()), Ref: string(r.GetRef()), Action: swarm.RescueAction(r.GetAction()), Into: string(r.GetInto()),
+	}
+}
+
+// SavedWorks converts saved work.
+func SavedWorks(works []swarm.SavedWork) *pb.RescueResponse {
+	return &pb.RescueResponse{Works: convert(works, SavedWork)}
+}
+
+// FromSavedWorks converts back.
+func FromSavedWorks(r *pb.RescueResponse) []swarm.SavedWork {
+	return convert(r.GetWorks(), FromSavedWork)
+}
+
+// SavedWork converts one piece of saved work.
+func SavedWork(w swarm.SavedWork) *pb.SavedWork {
+	return &pb.SavedWork{
+		Ref: []byte(w.Ref), Name: text(w.Name), Base: []byte(w.Base), Time: moment(w.Time), Title: text(w.Title),
+		Files: convert(w.Files, fileChange), Path: []byte(w.Path), Note: text(w.Note),
+	}
+}
+
+// FromSavedWork converts back.
+func FromSavedWork(w *pb.SavedWork) swarm.SavedWork {
+	return swarm.SavedWork{
+		Ref: string(w.GetRef()), Name: w.GetName(), Base: string(w.GetBase()), Time: fromMoment(w.GetTime()), Title: w.GetTitle(),
+		Files: convert(w.GetFiles(), fromFileChange), Path: string(w.GetPath()), Note: w.GetNote(),
+	}
+}
+
+func fileChange(c swarm.FileChange) *pb.FileChange {
+	return &pb.FileChange{Path: []byte(c.Path), Added: int64(c.Added), Removed: int64(c.Removed)}
+}
+
+func fromFileChange(c *pb.FileChange) swarm.FileChange {
+	return swarm.FileChange{Path: string(c.GetPath()), Added: int(c.GetAdded()), Removed: int(c.GetRemoved())}
+}
+
+// Diff converts the changes in a workspace.
+func Diff(d swarm.Diff) *pb.DiffResponse {
+	return &pb.DiffResponse{
+		Files: convert(d.Files, fileChange), Command: byteses(d.Command), Env: byteses(d.Env), Unset: byteses(d.Unset),
+	}
+}
+
+// FromDiff converts back.
+func FromDiff(d *pb.DiffResponse) swarm.Diff {
+	return swarm.Diff{
+		Files: convert(d.GetFiles(), fromFileChange), Command: strs(d.GetCommand()),
+		Env: strs(d.GetEnv()), Unset: strs(d.GetUnset()),
+	}
+}

@@ -1,0 +1,143 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Diff implements [swarm.Differ].
+func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef) (swarm.Diff, error) {
+	r, unlock, kept, err := w.openBase(ctx, ref)
+	if err != nil {
+		return swarm.Diff{}, err
+	}
+	if kept != nil {
+		return swarm.Diff{}, fmt.Errorf("%w: %s", swarm.ErrUnavailable, kept.Reason)
+	}
+	if r == nil {
+		return swarm.Diff{}, fmt.Errorf("worktree %s: %w", ref.Path, swarm.ErrNotFound)
+	}
+	defer unlock()
+	if r.git, err = r.git.disarmed(ctx); err != nil {
+		return swarm.Diff{}, err
+	}
+	t, kept, err := r.find(ctx, ref)
+	switch {
+	case err != nil:
+		return swarm.Diff{}, err
+	case kept != nil:
+		return swarm.Diff{}, fmt.Errorf("%w: %s", swarm.ErrUnavailable, kept.Reason)
+	case t.missing:
+		return swarm.Diff{}, fmt.Errorf("worktree %s: %w", ref.Path, swarm.ErrNotFound)
+	}
+	if t.git, err = t.git.disarmed(ctx); err != nil {
+		return swarm.Diff{}, err
+	}
+	from, err := t.beginning(ctx)
+	if err != nil {
+		return swarm.Diff{}, err
+	}
+	to, err := t.now(ctx)
+	if err != nil {
+		return swarm.Diff{}, err
+	}
+	files, err := r.changes(ctx, from, to)
+	if err != nil {
+		return swarm.Diff{}, err
+	}
+	d := swarm.Diff{Files: files}
+	d.Command, d.Env, d.Unset, err = r.show(ctx, from, to)
+	return d, err
+}
+
+// beginning returns the commit that was checked out when the worktree was made: the first
+// one in the log of its HEAD. Without that log it is where its branch left the main working
+// tree's.
+func (t *tree) beginning(ctx context.Context) (string, error) {
+	log, err := safefile.ReadForeign(filepath.Join(t.admin.dir, "logs", "HEAD"), logLimit)
+	if err == nil {
+		first, _, _ := strings.Cut(string(log), "\n")
+		if words := strings.Fields(first); len(words) > 1 {
+			hash, err := t.git.line(ctx, "rev-parse", "--quiet", "--verify", words[1]+"^{commit}")
+			if err == nil {
+				return hash, nil
+			}
+		}
+	}
+	if t.head == "" {
+		return t.repo.emptyTree(ctx)
+	}
+	base, err := t.repo.git.line(ctx, "merge-base", "HEAD", t.head)
+	if err != nil {
+		return t.head, ctx.Err()
+	}
+	return base, nil
+}
+
+// now makes a tree of the files as they are, new ones too, in a copy of the index. Ignored
+// files are left out.
+func (t *tree) now(ctx context.Context) (string, error) {
+	if _, err := t.readIndex(ctx); err != nil {
+		return "", err
+	}
+	var err error
+	if t.untracked, err = t.git.list(ctx, "ls-files", "-z", "--others", "--exclude-standard"); err != nil {
+		return "", err
+	}
+	// A repository of its own in the worktree is not a part of this one.
+	t.untracked = slices.DeleteFunc(t.untracked, func(path string) bool {
+		info, err := os.Lstat(filepath.Join(t.ref.Path, path))
+		return err != nil || !info.Mode().IsRegular() && info.Mode()&os.ModeSymlink == 0
+	})
+	hash, _, err := t.workTree(ctx)
+	return hash, err
+}
+
+// show returns the git command that prints a difference. It reads two trees and no working
+// tree. The repository's configuration could name programs; none of them runs: the pager is
+// the user's.
+func (r *repo) show(ctx context.Context, from, to string) (command, env, unset []string, err error) {
+	pager, err := r.pager(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	command = []string{r.git.bin, "-C", r.main}
+	for _, s := range slices.Concat(settings, r.git.more, []string{"pager.diff=true"}) {
+		command = append(command, "-c", s)
+	}
+	command = append(command, "diff", "--no-ext-diff", "--no-textconv", "--submodule=short", "-O/dev/null", from, to, "--")
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "GIT_") && !slices.Contains(passedOn, name) {
+			unset = append(unset, name)
+		}
+	}
+	env = append(slices.Clone(r.git.env), "GIT_PAGER="+pager, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1")
+	return command, env, unset, nil
+}
+
+// pager returns the user's pager, as git finds it but for the repository's configuration.
+func (r *repo) pager(ctx context.Context) (string, error) {
+	if p := os.Getenv("GIT_PAGER"); p != "" {
+		return p, nil
+	}
+	for _, scope := range []string{"--global", "--system"} {
+		p, err := r.git.line(ctx, "config", scope, "--default=", "--get", "core.pager")
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if err == nil && p != "" {
+			return p, nil
+		}
+	}
+	if p := os.Getenv("PAGER"); p != "" {
+		return p, nil
+	}
+	return "less", nil
+}

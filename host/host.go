@@ -20,6 +20,7 @@ import (
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Host answers for the workers of one state directory.
@@ -107,6 +108,10 @@ func (h *Host) Doctor(ctx context.Context, rebuild bool, wanted ...string) ([]do
 		},
 		DefaultWorkspace: defaultWorkspace,
 		Couriers:         h.examineCouriers,
+		Saved: func(ctx context.Context) ([]swarm.SavedWork, error) {
+			works, _, err := h.Saved().List(ctx)
+			return works, err
+		},
 	}, rebuild)
 }
 

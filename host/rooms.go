@@ -7,6 +7,7 @@ import (
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/input"
 	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/saved"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/watch"
 )
@@ -19,6 +20,11 @@ func (h *Host) display() *display.Reader {
 		Dir: h.dir, Plugins: h.plugins, Logger: h.log, Profiles: h.profiles,
 		Find: h.choose, Begun: h.begun, Observe: h.observe, Remember: h.remember,
 	})
+}
+
+// Saved returns the room of work that was saved from removed workspaces.
+func (h *Host) Saved() *saved.Keeper {
+	return saved.New(saved.Options{Dir: h.dir, Plugins: h.plugins, Find: h.choose})
 }
 
 // input returns the room that gives something to workers.

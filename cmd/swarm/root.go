@@ -17,6 +17,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/integrate"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/plugin"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/ralph"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/rescue"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/sets"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/shutdown"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/system"
@@ -56,6 +57,8 @@ func verbs() []verb {
 		{"kill", groupWorkers, workers.NewKill},
 		{"respawn", groupWorkers, workers.NewRespawn},
 		{"clean", groupWorkers, workers.NewClean},
+		{"diff", groupWorkers, workers.NewDiff},
+		{"rescue", groupWorkers, rescue.New},
 		{"adopt", groupWorkers, workers.NewAdopt},
 		{"send", groupTalk, talk.NewSend},
 		{"answer", groupTalk, talk.NewAnswer},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host/catalog"
@@ -33,10 +34,39 @@ func (ps *Plugins) RemoveWorkspace(ctx context.Context, rec *registry.Record, fo
 		err = ps.AskWorkspace(ctx, e, true, func(p *Peer) error {
 			var err error
 			res, err = p.Workspace.Remove(ctx, *rec.Workspace, swarm.RemoveOptions{Force: force})
+			ps.noteRescues(p, rec, res.Rescues)
 			return err
 		})
 	}
 	return res, err
+}
+
+// noteRescues remembers where work was saved, for those who look for it later. A plugin
+// that can restore it is asked to by a verb.
+func (ps *Plugins) noteRescues(p *Peer, rec *registry.Record, rescues []swarm.Rescue) {
+	if len(rescues) == 0 {
+		return
+	}
+	if err := ps.dir.NoteRescueBase(rec.Workspace.Base); err != nil {
+		ps.log.Warn("the repository of saved work can't be noted", "worker", rec.Name, "error", err)
+	}
+	if !p.Has(swarm.CapRescue) {
+		return
+	}
+	for i := range rescues {
+		which := rec.Name
+		if i > 0 {
+			which = RescueID(rescues[i].Ref)
+		}
+		rescues[i].Command = "swarm rescue restore " + which
+	}
+}
+
+// RescueID returns a short name of saved work: the last two parts of its ref, such as a
+// worker's name and the time.
+func RescueID(ref string) string {
+	parts := strings.Split(ref, "/")
+	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
 // FindWorkspace asks for the workspace that was made from spec; nil if there is

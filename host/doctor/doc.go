@@ -4,6 +4,8 @@
 package doctor
 
 import (
+	"context"
+
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/backend"
@@ -13,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Options say what [Examine] looks at.
@@ -34,4 +37,6 @@ type Options struct {
 	DefaultWorkspace string
 	// Couriers returns what is found about the couriers of workers.
 	Couriers func(recs []registry.Record) []Finding
+	// Saved returns the work that was saved from removed workspaces.
+	Saved func(context.Context) ([]swarm.SavedWork, error)
 }

@@ -63,6 +63,7 @@ func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
 	if ok {
 		d.workers(ctx, recs)
 		d.findings = append(d.findings, o.Couriers(recs)...)
+		d.saved(ctx)
 	}
 	d.shim()
 	d.plugins(ctx, recs)
@@ -267,6 +268,17 @@ func (d *examiner) workers(ctx context.Context, recs []registry.Record) {
 	}
 	if len(d.findings) == before {
 		d.find(SeverityOK, "workers", "", "%d", len(recs))
+	}
+}
+
+// saved counts the work that was saved from removed workspaces.
+func (d *examiner) saved(ctx context.Context) {
+	works, err := d.opts.Saved(ctx)
+	switch {
+	case err != nil:
+		d.find(SeverityNote, "saved work", "", "cannot be counted: %v", err)
+	case len(works) > 0:
+		d.find(SeverityOK, "saved work", "", "%d, see 'swarm rescue ls'", len(works))
 	}
 }
 

@@ -112,7 +112,11 @@ func (r *repo) show(ctx context.Context, from, to string) (command, env, unset [
 	for _, s := range slices.Concat(settings, r.git.more, []string{"pager.diff=true"}) {
 		command = append(command, "-c", s)
 	}
-	command = append(command, "diff", "--no-ext-diff", "--no-textconv", "--submodule=short", "-O/dev/null", from, to, "--")
+	command = append(command, "diff", "--no-ext-diff", "--no-textconv", "--submodule=short", "-O/dev/null")
+	if os.Getenv("NO_COLOR") != "" {
+		command = append(command, "--no-color")
+	}
+	command = append(command, from, to, "--")
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "GIT_") && !slices.Contains(passedOn, name) {
 			unset = append(unset, name)

@@ -36,7 +36,8 @@
 // GIT_ variables of the caller are not passed on, except those that only say
 // where configuration and programs are. Clean and smudge filters of the
 // repository do run, because a checkout is wrong without them; but not those of a
-// repository whose configuration others can write, see git.guarded. A directory
+// repository whose configuration others can write, see git.guarded, and none for a diff
+// that is shown, see git.disarmed. A directory
 // that is laid out as a repository, without a .git that leads to it, is not used:
 // it may have come with a clone. Git directories are examined before git reads
 // them, see discover.

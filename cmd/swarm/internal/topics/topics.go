@@ -110,7 +110,9 @@ stays.
 
 With --force-dirty a worktree with uncommitted changes is removed too. The index, the
 changes and the untracked files are saved before, below refs/swarm/rescue in the
-repository, and the command that brings them back is printed.
+repository. 'swarm rescue' lists, restores and drops what was saved.
+
+'swarm diff' shows what the work in a worktree has changed.
 
 No branch with commits of its own is ever deleted. A branch that a failed spawn has just
 created is removed again.
@@ -123,6 +125,7 @@ const files = `The state directory is ~/.swarm, or the absolute path in $SWARM_D
   plugins/        plugins that were installed with 'swarm plugin install'
   journal/        ends of workers that no command has recorded yet
   locks/          locks of workers that a command works on
+  rescues         the repositories in which work of removed worktrees was saved
 
 Only its owner may be able to write to it, and to the directories above it. Each command
 refuses anything else: run 'sudo -H swarm', not 'sudo swarm', for the workers of root.

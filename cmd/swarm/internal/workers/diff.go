@@ -1,0 +1,75 @@
+package workers
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+type diffOptions struct{ stat, json bool }
+
+func NewDiff(a *app.App) *cobra.Command {
+	o := &diffOptions{}
+	cmd := &cobra.Command{
+		Use:   "diff NAME",
+		Short: "Show what a worker's worktree has changed",
+		Long: `Show what the work in a worker's worktree has changed since the worktree was made: all
+commits, uncommitted changes and untracked files, but no ignored ones. Git prints the
+difference, with its colours and with your pager on a terminal.
+
+The worktree and its index stay as they are. No program that the repository configures
+runs: no external diff, no text conversion, no filter and no pager of its own.`,
+		Example: `  swarm diff fix
+  swarm diff fix --stat
+  swarm diff fix --json | jq '.files | length'`,
+		Args:              command.Arguments(1, 1, "name of a worker"),
+		ValidArgsFunction: a.CompleteOneWorker,
+		RunE:              func(cmd *cobra.Command, args []string) error { return runDiff(cmd.Context(), a, args[0], o) },
+	}
+	cmd.Flags().BoolVar(&o.stat, "stat", false, "only the changed files, with how many lines were added and removed")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the changed files as JSON")
+	return cmd
+}
+
+// diffJSON is what a worktree has changed.
+type diffJSON struct {
+	Worktree string          `json:"worktree"`
+	Branch   string          `json:"branch"`
+	Files    []view.FileJSON `json:"files"`
+}
+
+func runDiff(ctx context.Context, a *app.App, name string, o *diffOptions) error {
+	var ref swarm.WorkspaceRef
+	var diff swarm.Diff
+	err := a.WithHost(ctx, func(h *host.Host) (err error) {
+		ref, diff, err = h.Saved().Diff(ctx, name)
+		// The program that replaces this process does not know its children.
+		return errors.Join(err, h.Close())
+	})
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.json:
+		return a.PrintJSON(diffJSON{Worktree: ref.Path, Branch: ref.Branch, Files: view.FilesJSON(diff.Files)})
+	case o.stat:
+		a.PrintTable(nil, view.FileRows(diff.Files))
+		return nil
+	}
+	with := *a
+	with.Env = slices.DeleteFunc(slices.Clone(a.Env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(diff.Unset, name)
+	})
+	with.Env = append(with.Env, diff.Env...)
+	return with.Become(swarm.Attachment{Command: diff.Command})
+}

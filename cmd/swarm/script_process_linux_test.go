@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -17,18 +16,22 @@ func processesOf(root string) (ps []process) {
 	if err != nil {
 		return nil
 	}
-	mention := regexp.MustCompile(regexp.QuoteMeta(root) + `([/\x00]|$)`)
+	own := []byte(root)
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
 		dir := filepath.Join("/proc", e.Name())
-		environ, _ := os.ReadFile(filepath.Join(dir, "environ"))
 		cmdline, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
-		cwd, _ := os.Readlink(filepath.Join(dir, "cwd"))
-		if len(cmdline) == 0 || !mention.Match(environ) && !mention.Match(cmdline) && !mention.MatchString(cwd) {
+		if len(cmdline) == 0 { // of the kernel, or a zombie
 			continue
+		}
+		environ, _ := os.ReadFile(filepath.Join(dir, "environ"))
+		if !mentions(environ, own) && !mentions(cmdline, own) {
+			if cwd, _ := os.Readlink(filepath.Join(dir, "cwd")); !mentions([]byte(cwd), own) {
+				continue
+			}
 		}
 		ps = append(ps, process{
 			pid:     pid,
@@ -38,6 +41,20 @@ func processesOf(root string) (ps []process) {
 		})
 	}
 	return ps
+}
+
+// mentions reports whether a text names the directory or what is in it.
+func mentions(text, dir []byte) bool {
+	for {
+		i := bytes.Index(text, dir)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(dir):]
+		if len(text) == 0 || text[0] == '/' || text[0] == 0 {
+			return true
+		}
+	}
 }
 
 func hasVar(environ []byte, name string) bool {

@@ -67,10 +67,13 @@ func (w *world) processes(match func(process) bool) []process {
 	})
 }
 
-func (w *world) signalAll(sig syscall.Signal, match func(process) bool) {
-	for _, p := range w.processes(match) {
+// signalAll sends a signal to the processes that match, and returns how many there are.
+func (w *world) signalAll(sig syscall.Signal, match func(process) bool) int {
+	found := w.processes(match)
+	for _, p := range found {
 		_ = syscall.Kill(p.pid, sig)
 	}
+	return len(found)
 }
 
 // end ends what the script left running. A script that passed must have left
@@ -83,10 +86,7 @@ func (w *world) end() {
 		w.checkSockets()
 		w.checkSessions()
 	}
-	gone := w.poll(10*time.Second, func() bool {
-		w.signalAll(syscall.SIGKILL, nil)
-		return len(w.processes(nil)) == 0
-	})
+	gone := w.poll(10*time.Second, func() bool { return w.signalAll(syscall.SIGKILL, nil) == 0 })
 	if !gone {
 		w.t.Errorf("processes that can't be ended:\n%s", list(w.processes(nil)))
 	}

@@ -24,6 +24,7 @@ type Host interface {
 type lister interface {
 	Workers(ctx context.Context, sel host.Selection) ([]host.Worker, []string, error)
 	Watch(ctx context.Context, req watch.Request) error
+	Details(ctx context.Context, name string, req host.DetailsRequest) (host.Details, []string, error)
 	Events(ctx context.Context, q history.Query) ([]history.Event, error)
 	View(ctx context.Context, view func(context.Context, *registry.Tx) error) error
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -34,6 +36,17 @@ func (f *fakeHost) Workers(_ context.Context, _ host.Selection) ([]host.Worker, 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]host.Worker{}, f.workers...), nil, nil
+}
+
+func (f *fakeHost) Details(_ context.Context, id string, _ host.DetailsRequest) (host.Details, []string, error) {
+	i := slices.IndexFunc(f.workers, func(w host.Worker) bool { return w.ID == id })
+	if i < 0 {
+		return host.Details{}, nil, host.ErrNotFound
+	}
+	return host.Details{Worker: f.workers[i], Processes: []proc.Process{
+		{Identity: proc.Identity{PID: 11}, Name: "sh", Parent: 1},
+		{Identity: proc.Identity{PID: 12}, Name: "<b>\u202e", Parent: 11},
+	}}, nil, nil
 }
 
 func (f *fakeHost) Watch(ctx context.Context, req watch.Request) error {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -178,15 +177,15 @@ const maxCommand = 300
 
 func commandOf(w host.Worker) string { return safetext.Cut(strings.Join(w.Command, " "), maxCommand) }
 
-// percent returns the share of a CPU as "12%"; empty if it is not known.
+// percent returns a share of a CPU as people read it; empty if it is not known.
 func percent(share float64) string {
 	if share < 0 {
 		return ""
 	}
-	return strconv.FormatFloat(100*share, 'f', 0, 64) + "%"
+	return humane.Share(share)
 }
 
-// size returns an amount of memory as "12 MiB"; empty if it is not known.
+// size returns an amount of memory as "12MiB"; empty if it is not known.
 func size(n int64) string {
 	if n < 0 {
 		return ""

@@ -96,6 +96,16 @@ const (
 	partLook, partPause = 4 * time.Second, time.Second
 )
 
+// part sends the element with an id, made by a template, unless it is shown already.
+func (s *stream) part(id, part string, view any, shown *string) error {
+	html, err := render(part, view)
+	if err != nil || string(html) == *shown {
+		return err
+	}
+	*shown = string(html)
+	return s.json("part", map[string]string{"id": id, "html": *shown})
+}
+
 // livePart keeps a part of a page current: the element with that id, made by a template.
 func (s *Server) livePart(w http.ResponseWriter, r *http.Request, id, part string, data func() (any, error)) {
 	s.stream(w, r, func(out *stream) error {
@@ -106,15 +116,8 @@ func (s *Server) livePart(w http.ResponseWriter, r *http.Request, id, part strin
 			if err != nil {
 				return err
 			}
-			html, err := render(part, view)
-			if err != nil {
+			if err := out.part(id, part, view, &shown); err != nil {
 				return err
-			}
-			if string(html) != shown {
-				shown = string(html)
-				if err := out.json("part", map[string]string{"id": id, "html": shown}); err != nil {
-					return err
-				}
 			}
 			if err := out.wait(now.changed, nil, partLook); err != nil {
 				return err

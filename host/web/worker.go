@@ -2,11 +2,9 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,9 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
-	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
-	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // workerPage is the page of one worker.
@@ -25,7 +21,7 @@ type workerPage struct {
 	Tabs []tab
 	// Tab is the name of the one that is shown.
 	Tab     string
-	Details []detail
+	Facts   facts
 	History []moment
 }
 
@@ -40,13 +36,6 @@ type workerHead struct {
 }
 
 type tab struct{ Name, Label, Href string }
-
-// detail is a fact about a worker. Code says that it is shown as a program has it.
-type detail struct {
-	Label string
-	Lines []string
-	Code  bool
-}
 
 // moment is an event of a history.
 type moment struct {
@@ -83,7 +72,11 @@ func (s *Server) serveWorker(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusNotFound, "There is no such page.")
 		return
 	case p.Tab == "details":
-		p.Details = detailsOf(i.Worker)
+		var err error
+		if p.Facts, err = s.factsOf(r.Context(), i); err != nil {
+			s.fail(w, r, err)
+			return
+		}
 	case p.Tab == "history":
 		last := 500
 		events, err := s.opts.Host.Events(r.Context(), history.Query{Worker: i.Name, Lines: &last})
@@ -156,135 +149,11 @@ func toneOfEvent(e history.Event) condition.Tone {
 	}
 }
 
-// detailsOf returns what is known of a worker besides its state.
-func detailsOf(w host.Worker) []detail {
-	var all []detail
-	add := func(label string, code bool, lines ...string) {
-		var shown []string
-		for _, line := range lines {
-			if line != "" {
-				shown = append(shown, safetext.Line(line))
-			}
-		}
-		if len(shown) > 0 {
-			all = append(all, detail{label, shown, code})
-		}
-	}
-	when := func(t time.Time) string {
-		if t.IsZero() {
-			return ""
-		}
-		return t.Local().Format("2 Jan 2006, 15:04:05")
-	}
-	add("Command", true, strings.Join(w.Command, " "))
-	add("Directory", true, w.Dir)
-	add("Backend", false, strings.TrimSpace(w.Backend+" "+optionsOf(w.Options)))
-	add(title(w.Where.Kind), true, w.Where.Name)
-	if w.PID > 0 {
-		add("Main process", false, strconv.Itoa(w.PID))
-	}
-	add("Created", false, when(w.Created))
-	add("Started", false, when(w.Started))
-	add("Ended", false, when(w.Ended))
-	if w.Exit != nil {
-		add("Exit", false, exitOf(*w.Exit))
-		if u := w.Exit.Usage; u != nil {
-			add("Used in all", false, usageOf(*u)...)
-		}
-	}
-	add("Reason", false, w.Reason)
-	if w.Completion != nil {
-		add("Completed", false, w.Completion.Summary)
-	}
-	for _, p := range w.Survivors {
-		add("Still alive", false, fmt.Sprintf("%s (pid %d)", p.Name, p.PID))
-	}
-	if r := w.Restart.OrDefault(); r.When != swarm.RestartNo {
-		add("Restarts", false, fmt.Sprintf("%s, %d so far; at most %d within %s", r.When, w.Restarts, r.Budget, r.Window))
-	}
-	add("Kill", false, killOf(w.Kill))
-	if w.Workspace != nil {
-		add("Worktree", true, w.Workspace.Path)
-		add("Branch", true, w.Workspace.Branch)
-		add("Repository", true, w.Workspace.Base)
-	}
-	add("Tags", false, strings.Join(w.Tags, ", "))
-	add("Team", false, w.Team)
-	add("Project", true, w.Project)
-	add("Environment", true, envNames(w.Env)...)
-	if w.OutputLimit > 0 {
-		add("Log limit", false, humane.Bytes(w.OutputLimit))
-	}
-	add("Retention", false, w.Retain)
-	add("Earlier runs", true, w.Previous...)
-	add("Id", true, w.ID)
-	return all
-}
-
-func title(s string) string {
-	if s == "" {
-		return ""
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
-}
-
-func optionsOf(options map[string]string) string {
-	var all []string
-	for k, v := range options {
-		all = append(all, k+"="+v)
-	}
-	slices.Sort(all)
-	return strings.Join(all, " ")
-}
-
-// envNames returns the names of variables: their values may be secret.
-func envNames(env []string) []string {
-	var names []string
-	for _, entry := range env {
-		name, _, _ := strings.Cut(entry, "=")
-		names = append(names, name)
-	}
-	return names
-}
-
-func exitOf(e swarm.Exit) string {
-	text := "exit code " + strconv.Itoa(e.Code)
-	if e.Signal != "" {
-		text = e.Signal
-	}
-	return text + ", " + string(e.Cause)
-}
-
-func killOf(k swarm.KillOptions) string {
-	signal := k.Signal
-	if signal == "" {
-		signal = "the backend's gentle way"
-	}
-	text := signal + ", then " + k.Grace.String()
-	if k.Force {
-		text += ", then by force"
-	}
-	return text
-}
-
-// usageOf returns what is known of what a worker used in all.
-func usageOf(u swarm.Usage) []string {
-	var all []string
-	if u.CPUTime != nil {
-		all = append(all, "CPU time "+u.CPUTime.Round(10*time.Millisecond).String())
-	}
-	if u.Peak != nil {
-		all = append(all, "memory "+humane.Bytes(*u.Peak)+" at most")
-	}
-	if u.Read != nil && u.Written != nil {
-		all = append(all, humane.Bytes(*u.Read)+" read, "+humane.Bytes(*u.Written)+" written")
-	}
-	return all
-}
-
 const (
 	// headLook is how often the ages in a head are written anew.
 	headLook = 5 * time.Second
+	// factsLook is how often the details are read anew.
+	factsLook = 3 * time.Second
 	// logPause is the shortest time between two pieces of a log.
 	logPause = 120 * time.Millisecond
 )
@@ -294,7 +163,8 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 	name, shown := r.PathValue("name"), r.URL.Query().Get("tab")
 	s.stream(w, r, func(out *stream) error {
 		defer s.feed.watched()()
-		var head string
+		var head, facts string
+		var looked time.Time
 		f := &following{server: s, tab: shown, more: make(chan struct{}, 1)}
 		defer f.stop()
 		for {
@@ -315,6 +185,16 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 			}
 			if err := f.tell(r.Context(), out, i.ID); err != nil {
 				return err
+			}
+			if shown == "details" && time.Since(looked) > factsLook {
+				looked = time.Now()
+				view, err := s.factsOf(r.Context(), i)
+				if err != nil {
+					return err
+				}
+				if err := out.part("facts", "facts", view, &facts); err != nil {
+					return err
+				}
 			}
 			if err := out.wait(now.changed, f.more, headLook); err != nil {
 				return err

@@ -27,19 +27,20 @@ func TestWorkerPages(t *testing.T) {
 	r := newRig(t, nil, w, exited("two", 3))
 	r.host.events = []history.Event{{Seq: 1, Time: time.Now(), Worker: "one", ID: "id-one", Kind: history.Blocked, Text: hostile}}
 	for path, want := range map[string]string{
-		"/worker/one":          `id="screen"`,
-		"/worker/two":          `id="log"`,
-		"/worker/one/log":      `id="log"`,
-		"/worker/one/details":  "Tmux window",
-		"/worker/one/history":  "blocked",
-		"/worker/two/details":  "exit code 3, exited",
-		"/timeline":            `class="bar open"`,
-		"/timeline?span=7d":    "1 week",
-		"/teams":               "No teams",
-		"/worker/id-one":       `id="screen"`,
-		"/assets/style.css":    ".f208{",
-		"/assets/app.js":       "EventSource",
-		"/worker/one/details?": "SECRET",
+		"/worker/one":            `id="screen"`,
+		"/worker/two":            `id="log"`,
+		"/worker/one/log":        `id="log"`,
+		"/worker/one/details":    "Tmux window",
+		"/worker/one/history":    "blocked",
+		"/worker/two/details":    "exit code 3, exited",
+		"/worker/id-one/details": `<td class="d1">&lt;b&gt;\u202e</td>`,
+		"/timeline":              `class="bar open"`,
+		"/timeline?span=7d":      "1 week",
+		"/teams":                 "No teams",
+		"/worker/id-one":         `id="screen"`,
+		"/assets/style.css":      ".f208{",
+		"/assets/app.js":         "EventSource",
+		"/worker/one/details?":   "SECRET",
 	} {
 		page := r.page(path)
 		if !strings.Contains(page, want) {
@@ -124,7 +125,7 @@ func TestPlots(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	got := plotsOf([]dash.Figure{{CPU: -1, Memory: 1 << 20}, {CPU: 0.5, Memory: 3 << 20}})
-	if len(got) != 2 || got[0].Now != "50%" || got[1].Now != "3.0M" || !strings.HasSuffix(got[1].Line, "100.0,2.0") {
+	if len(got) != 2 || got[0].Now != "50%" || got[1].Now != "3.0MiB" || !strings.HasSuffix(got[1].Line, "100.0,2.0") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -218,6 +218,7 @@ if (live && $('workerhead')) {
   listen(live, {
     head: (h) => replace($('workerhead'), h.html),
     gone: () => { location.href = '/'; },
+    part: (p) => replace($(p.id), p.html),
     ...($('log') ? showLog() : {}),
     ...($('screen') ? {begin: () => {}, screen: (html) => { $('screen').innerHTML = html; }} : {}),
   });

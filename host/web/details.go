@@ -1,0 +1,218 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/shared/humane"
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/safetext"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// facts are the details of a worker, and its living processes.
+type facts struct {
+	Details   []detail
+	Processes []process
+}
+
+// detail is a fact about a worker. Code says that it is shown as a program has it.
+type detail struct {
+	Label string
+	Lines []string
+	Code  bool
+}
+
+// process is a process of a worker. Depth is how many processes of the worker are above it.
+type process struct {
+	PID, Depth        int
+	Name, CPU, Memory string
+	State             string
+}
+
+func (s *Server) factsOf(ctx context.Context, i dash.Item) (facts, error) {
+	d, _, err := s.opts.Host.Details(ctx, i.ID, host.DetailsRequest{})
+	if err != nil {
+		return facts{}, err
+	}
+	return facts{Details: detailsOf(d), Processes: processesOf(d.Processes)}, nil
+}
+
+// deepest is the largest depth that is shown.
+const deepest = 8
+
+// processesOf returns processes, each of which comes before its children.
+func processesOf(all []proc.Process) []process {
+	depths := map[int]int{}
+	var shown []process
+	for _, p := range all {
+		depth := 0
+		if above, ok := depths[p.Parent]; ok {
+			depth = above + 1
+		}
+		depths[p.PID] = depth
+		shown = append(shown, process{
+			PID: p.PID, Depth: min(depth, deepest), Name: safetext.Line(p.Name), State: stateOfProcess(p.State),
+			CPU: humane.CPUTime(p.CPU), Memory: humane.Bytes(p.Resident),
+		})
+	}
+	return shown
+}
+
+// stateOfProcess returns the kernel's letter for a state as a word.
+func stateOfProcess(letter byte) string {
+	switch letter {
+	case 'R':
+		return "running"
+	case 'S', 'I':
+		return "sleeping"
+	case 'D':
+		return "waiting for a device"
+	case 'T', 't':
+		return "stopped"
+	case 'Z', 'X':
+		return "ended"
+	default:
+		return ""
+	}
+}
+
+// detailsOf returns what is known of a worker besides its state.
+func detailsOf(d host.Details) []detail {
+	w := d.Worker
+	var all []detail
+	add := func(label string, code bool, lines ...string) {
+		var shown []string
+		for _, line := range lines {
+			if line != "" {
+				shown = append(shown, safetext.Line(line))
+			}
+		}
+		if len(shown) > 0 {
+			all = append(all, detail{label, shown, code})
+		}
+	}
+	when := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return t.Local().Format("2 Jan 2006, 15:04:05")
+	}
+	add("Command", true, strings.Join(w.Command, " "))
+	add("Directory", true, w.Dir)
+	add("Profile", false, d.Profile)
+	add("Backend", false, strings.TrimSpace(w.Backend+" "+optionsOf(w.Options)))
+	add(title(w.Where.Kind), true, w.Where.Name)
+	if w.PID > 0 {
+		add("Main process", false, strconv.Itoa(w.PID))
+	}
+	add("Created", false, when(w.Created))
+	add("Started", false, when(w.Started))
+	add("Ended", false, when(w.Ended))
+	if w.Exit != nil {
+		add("Exit", false, exitOf(*w.Exit))
+	}
+	add("Used so far", false, usageOf(d.Figures.Usage())...)
+	add("Reason", false, w.Reason)
+	if w.Completion != nil {
+		add("Completed", false, w.Completion.Summary)
+	}
+	for _, p := range w.Survivors {
+		add("Still alive", false, fmt.Sprintf("%s (pid %d)", p.Name, p.PID))
+	}
+	if r := w.Restart.OrDefault(); r.When != swarm.RestartNo {
+		add("Restarts", false, fmt.Sprintf("%s, %d so far; at most %d within %s", r.When, w.Restarts, r.Budget, r.Window))
+	}
+	add("Kill", false, killOf(w.Kill))
+	if w.Workspace != nil {
+		add("Worktree", true, w.Workspace.Path)
+		add("Branch", true, w.Workspace.Branch)
+		add("Repository", true, w.Workspace.Base)
+	}
+	add("Tags", false, strings.Join(w.Tags, ", "))
+	add("Team", false, w.Team)
+	add("Project", true, w.Project)
+	add("Environment", true, envNames(w.Env)...)
+	if w.OutputLimit > 0 {
+		add("Log limit", false, humane.Bytes(w.OutputLimit))
+	}
+	add("Retention", false, w.Retain)
+	add("Earlier runs", true, w.Previous...)
+	if d.Log != nil {
+		text := humane.Bytes(d.Log.Bytes) + " kept"
+		if d.Log.DroppedBytes > 0 {
+			text += ", " + humane.Bytes(d.Log.DroppedBytes) + " dropped"
+		}
+		add("Log", false, text)
+	}
+	add("Run directory", true, d.RunDir)
+	add("Id", true, w.ID)
+	return all
+}
+
+func title(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func optionsOf(options map[string]string) string {
+	var all []string
+	for k, v := range options {
+		all = append(all, k+"="+v)
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+// envNames returns the names of variables: their values may be secret.
+func envNames(env []string) []string {
+	var names []string
+	for _, entry := range env {
+		name, _, _ := strings.Cut(entry, "=")
+		names = append(names, name)
+	}
+	return names
+}
+
+func exitOf(e swarm.Exit) string {
+	text := "exit code " + strconv.Itoa(e.Code)
+	if e.Signal != "" {
+		text = e.Signal
+	}
+	return text + ", " + string(e.Cause)
+}
+
+func killOf(k swarm.KillOptions) string {
+	signal := k.Signal
+	if signal == "" {
+		signal = "the backend's gentle way"
+	}
+	text := signal + ", then " + k.Grace.String()
+	if k.Force {
+		text += ", then by force"
+	}
+	return text
+}
+
+// usageOf returns what is known of what a worker used in all.
+func usageOf(u swarm.Usage) []string {
+	var all []string
+	if u.CPUTime != nil {
+		all = append(all, "CPU time "+humane.CPUTime(*u.CPUTime))
+	}
+	if u.Peak != nil {
+		all = append(all, "memory "+humane.Bytes(*u.Peak)+" at most")
+	}
+	if u.Read != nil && u.Written != nil {
+		all = append(all, humane.Bytes(*u.Read)+" read, "+humane.Bytes(*u.Written)+" written")
+	}
+	return all
+}

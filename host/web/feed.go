@@ -112,16 +112,19 @@ func (f *feed) watched() (gone func()) {
 	}
 }
 
-// measureEvery is the time between two looks at what workers use.
-const measureEvery = 2 * time.Second
+// measureEvery is the time between two looks at what workers use, firstMeasure that between
+// the first two, which the first share of a CPU is computed from.
+const measureEvery, firstMeasure = 2 * time.Second, 300 * time.Millisecond
 
 // measure looks at what workers use, as long as somebody watches them.
 func (f *feed) measure(ctx context.Context) {
+	again := firstMeasure
 	for {
 		f.mu.Lock()
 		watching := f.watching > 0
 		f.mu.Unlock()
 		if !watching {
+			again = firstMeasure
 			select {
 			case <-ctx.Done():
 				return
@@ -135,7 +138,8 @@ func (f *feed) measure(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(max(measureEvery, 20*time.Since(began))):
+		case <-time.After(max(again, 20*time.Since(began))):
+			again = measureEvery
 		}
 	}
 }

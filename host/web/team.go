@@ -83,15 +83,17 @@ func (s *Server) teams(ctx context.Context, now time.Time) ([]teamView, error) {
 			if err != nil {
 				return err
 			}
+			names := map[string]string{team.Leader: team.Leader}
 			for _, a := range agents {
+				names[a.ID] = a.Name
 				v.Agents = append(v.Agents, agentOf(a, items, now))
 			}
 			tasks, err := tx.Tasks(ctx, registry.TaskQuery{Team: t.Name})
 			if err != nil {
 				return err
 			}
-			v.Tasks, v.Lanes = len(tasks), lanesOf(tasks, now)
-			messages, err := messages(ctx, tx, t.Name, agents, now)
+			v.Tasks, v.Lanes = len(tasks), lanesOf(tasks, names, now)
+			messages, err := messages(ctx, tx, t.Name, names, now)
 			if err != nil {
 				return err
 			}
@@ -112,7 +114,7 @@ func agentOf(a registry.Agent, items []dash.Item, now time.Time) agentView {
 	return v
 }
 
-func lanesOf(tasks []registry.Task, now time.Time) []lane {
+func lanesOf(tasks []registry.Task, names map[string]string, now time.Time) []lane {
 	lanes := []lane{{Label: "Open"}, {Label: "In progress"}, {Label: "Done"}}
 	for _, t := range tasks {
 		at, since := 0, t.Created
@@ -124,7 +126,7 @@ func lanesOf(tasks []registry.Task, now time.Time) []lane {
 		case registry.TaskPending:
 		}
 		v := taskView{
-			N: t.N, Title: safetext.Line(t.Title), Owner: safetext.Line(t.Owner), Assignee: safetext.Line(t.Assignee), Needs: t.Needs,
+			N: t.N, Title: safetext.Line(t.Title), Owner: nameOf(names, t.Owner), Assignee: nameOf(names, t.Assignee), Needs: t.Needs,
 			Age: humane.Age(now.Sub(since)), Since: stamp(since),
 		}
 		if t.Priority != registry.PriorityNormal {
@@ -135,12 +137,11 @@ func lanesOf(tasks []registry.Task, now time.Time) []lane {
 	return lanes
 }
 
+// nameOf returns the name of a member, whose id a task or a message has.
+func nameOf(names map[string]string, id string) string { return safetext.Line(cmp.Or(names[id], id)) }
+
 // messages returns the newest messages to the members of a team, the leader included.
-func messages(ctx context.Context, tx *registry.Tx, teamName string, agents []registry.Agent, now time.Time) ([]messageView, error) {
-	names := map[string]string{team.Leader: team.Leader}
-	for _, a := range agents {
-		names[a.ID] = a.Name
-	}
+func messages(ctx context.Context, tx *registry.Tx, teamName string, names map[string]string, now time.Time) ([]messageView, error) {
 	var all []registry.Message
 	for id := range names {
 		some, _, err := tx.Messages(ctx, registry.MessageQuery{Team: teamName, Recipient: id, Newest: true, Limit: maxMessages, Bytes: maxBodies})
@@ -150,11 +151,10 @@ func messages(ctx context.Context, tx *registry.Tx, teamName string, agents []re
 		all = append(all, some...)
 	}
 	slices.SortFunc(all, func(a, b registry.Message) int { return cmp.Compare(b.ID, a.ID) })
-	name := func(id string) string { return safetext.Line(cmp.Or(names[id], id)) }
 	var views []messageView
 	for _, m := range all[:min(len(all), maxMessages)] {
 		views = append(views, messageView{
-			From: name(m.Sender), To: name(m.Recipient), Body: safetext.Block(m.Body),
+			From: nameOf(names, m.Sender), To: nameOf(names, m.Recipient), Body: safetext.Block(m.Body),
 			Age: humane.Age(now.Sub(m.Time)), Since: stamp(m.Time), Unread: m.Read.IsZero(),
 		})
 	}

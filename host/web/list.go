@@ -209,6 +209,8 @@ type listChange struct {
 	Sections []sectionChange   `json:"sections"`
 	Rows     map[string]string `json:"rows"`
 	Head     string            `json:"head"`
+	// Empty is what is shown instead of a list without rows.
+	Empty string `json:"empty"`
 }
 
 type sectionChange struct {
@@ -277,7 +279,11 @@ func changeOf(l list, shown map[string]uint64) (listChange, error) {
 		}
 	}
 	head, err := render("head", l)
-	c.Head = string(head)
+	if err != nil {
+		return c, err
+	}
+	empty, err := render("empty", l)
+	c.Head, c.Empty = string(head), string(empty)
 	return c, err
 }
 
@@ -285,7 +291,7 @@ func changeOf(l list, shown map[string]uint64) (listChange, error) {
 func (c listChange) sum() uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
-	_, _ = h.WriteString(c.Head)
+	_, _ = h.WriteString(c.Head + "\x00" + c.Empty)
 	for _, sec := range c.Sections {
 		_, _ = h.WriteString("\x00" + sec.Label + "\x00" + strings.Join(sec.IDs, "\x00"))
 	}

@@ -81,6 +81,7 @@ function showList(change) {
   put(list, sections.map(([sec]) => sec));
   for (const id of rows.keys()) if (!$('w-' + id)) rows.delete(id);
   list.dataset.loaded = 'yes';
+  replace($('empty'), change.empty);
   $('empty').hidden = sections.length > 0;
   if (focused) $(focused)?.firstElementChild.focus({preventScroll: true});
 }

@@ -1,6 +1,7 @@
 package shim_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -97,5 +98,22 @@ func TestStatsAcrossRestarts(t *testing.T) {
 	w.begun()
 	if s := w.stats(); *s.CPUTime < 10*time.Millisecond {
 		t.Errorf("CPU time %v", *s.CPUTime)
+	}
+}
+
+func BenchmarkStats(b *testing.B) {
+	w := &worker{t: &testing.T{}, dir: b.TempDir(), id: "w-" + randomID()}
+	if err := shim.Start(b.Context(), shimPath, w.dir, w.launch("sleep", "600")); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if _, err := shim.Kill(context.WithoutCancel(b.Context()), w.dir, w.id, swarm.KillOptions{Signal: "SIGKILL", Force: true}); err != nil {
+			b.Error(err)
+		}
+	})
+	for b.Loop() {
+		if _, err := shim.Stats(w.dir, w.id); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

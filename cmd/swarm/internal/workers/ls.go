@@ -70,7 +70,7 @@ others.`,
 	f.BoolVar(&o.stats, "stats", false, "add what each worker uses: CPU and MEM, as 'swarm stats' shows it")
 	f.Var(&o.columns, "columns", "`NAMES` of the columns to show:\n"+strings.Join(columnNames(), ","))
 	o.sort = command.Choice(cmd, "sort", "order of the list: by name; the most urgent state, the\nnewest start, the largest figure first (default: as spawned)", "",
-		slices.Sorted(maps.Keys(lsOrders))...)
+		slices.Sorted(maps.Keys(orders()))...)
 	f.BoolVar(&o.noHeaders, "no-headers", false, "leave out the line of headers")
 	command.CompleteList(cmd, "columns", columnNames()...)
 	return cmd
@@ -109,7 +109,7 @@ func (o *lsOptions) shown() []lsColumn {
 	if o.columns.columns != nil {
 		return o.columns.columns
 	}
-	return slices.DeleteFunc(slices.Clone(lsColumns), func(c lsColumn) bool {
+	return slices.DeleteFunc(allColumns(), func(c lsColumn) bool {
 		return !o.wide && !slices.Contains(lsDefault, c.name) && (!o.stats || !c.measured)
 	})
 }
@@ -157,7 +157,7 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 				return err
 			}
 		}
-		if order := lsOrders[o.sort.Value]; order != nil {
+		if order := orders()[o.sort.Value]; order != nil {
 			slices.SortStableFunc(rows, order)
 			for i, r := range rows {
 				workers[i] = r.Worker

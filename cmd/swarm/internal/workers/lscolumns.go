@@ -48,32 +48,34 @@ func column(header string, least int) output.Column {
 	return output.Column{Header: header, Least: least}
 }
 
-// lsColumns are all columns, in the order in which --wide shows them.
-var lsColumns = []lsColumn{
-	{name: "name", Column: column("NAME", 12), cell: normal(func(r lsRow) string { return r.Name })},
-	{name: "state", Column: column("STATE", 0), cell: stateCell},
-	{name: "cpu", Column: output.Column{Header: "CPU", Right: true}, measured: true, cell: normal(func(r lsRow) string { return stats.Share(r.figures.CPU) })},
-	{name: "mem", Column: output.Column{Header: "MEM", Right: true}, measured: true, cell: normal(func(r lsRow) string { return stats.Size(memoryOf(r)) })},
-	{name: "started", Column: column("STARTED", 0), cell: normal(func(r lsRow) string { return startedAgo(r.Worker, r.now) })},
-	{name: "restarts", Column: output.Column{Header: "RESTARTS", Right: true}, optional: true, cell: normal(func(r lsRow) string {
-		if r.Restarts == 0 {
-			return ""
-		}
-		return strconv.Itoa(r.Restarts)
-	})},
-	{name: "pid", Column: output.Column{Header: "PID", Right: true}, cell: normal(func(r lsRow) string {
-		if r.Gone() || r.PID == 0 {
-			return "" // another process may have it by now
-		}
-		return strconv.Itoa(r.PID)
-	})},
-	{name: "backend", Column: output.Column{Header: "BACKEND", Least: 8, Spare: true}, cell: normal(backendOrWindow)},
-	{name: "worktree", Column: column("WORKTREE", 8), optional: true, cell: worktreeCell},
-	{name: "team", Column: column("TEAM", 6), optional: true, cell: normal(func(r lsRow) string { return r.Team })},
-	{name: "tags", Column: column("TAGS", 4), optional: true, cell: normal(func(r lsRow) string { return strings.Join(r.Tags, ",") })},
-	{name: "id", Column: column("ID", 0), cell: normal(func(r lsRow) string { return r.ID })},
-	{name: "directory", Column: column("DIRECTORY", 12), cell: normal(func(r lsRow) string { return r.Dir })},
-	{name: "command", Column: column("COMMAND", 8), cell: normal(func(r lsRow) string { return view.CommandLine(r.Command) })},
+// allColumns returns all columns, in the order in which --wide shows them.
+func allColumns() []lsColumn {
+	return []lsColumn{
+		{name: "name", Column: column("NAME", 12), cell: normal(func(r lsRow) string { return r.Name })},
+		{name: "state", Column: column("STATE", 0), cell: stateCell},
+		{name: "cpu", Column: output.Column{Header: "CPU", Right: true}, measured: true, cell: normal(func(r lsRow) string { return stats.Share(r.figures.CPU) })},
+		{name: "mem", Column: output.Column{Header: "MEM", Right: true}, measured: true, cell: normal(func(r lsRow) string { return stats.Size(memoryOf(r)) })},
+		{name: "started", Column: column("STARTED", 0), cell: normal(func(r lsRow) string { return startedAgo(r.Worker, r.now) })},
+		{name: "restarts", Column: output.Column{Header: "RESTARTS", Right: true}, optional: true, cell: normal(func(r lsRow) string {
+			if r.Restarts == 0 {
+				return ""
+			}
+			return strconv.Itoa(r.Restarts)
+		})},
+		{name: "pid", Column: output.Column{Header: "PID", Right: true}, cell: normal(func(r lsRow) string {
+			if r.Gone() || r.PID == 0 {
+				return "" // another process may have it by now
+			}
+			return strconv.Itoa(r.PID)
+		})},
+		{name: "backend", Column: output.Column{Header: "BACKEND", Least: 8, Spare: true}, cell: normal(backendOrWindow)},
+		{name: "worktree", Column: column("WORKTREE", 8), optional: true, cell: worktreeCell},
+		{name: "team", Column: column("TEAM", 6), optional: true, cell: normal(func(r lsRow) string { return r.Team })},
+		{name: "tags", Column: column("TAGS", 4), optional: true, cell: normal(func(r lsRow) string { return strings.Join(r.Tags, ",") })},
+		{name: "id", Column: column("ID", 0), cell: normal(func(r lsRow) string { return r.ID })},
+		{name: "directory", Column: column("DIRECTORY", 12), cell: normal(func(r lsRow) string { return r.Dir })},
+		{name: "command", Column: column("COMMAND", 8), cell: normal(func(r lsRow) string { return view.CommandLine(r.Command) })},
+	}
 }
 
 // lsDefault are the columns without --wide.
@@ -81,8 +83,9 @@ var lsDefault = []string{"name", "state", "backend", "worktree", "tags", "comman
 
 // columnNames returns the names of all columns.
 func columnNames() []string {
-	names := make([]string, len(lsColumns))
-	for i, c := range lsColumns {
+	all := allColumns()
+	names := make([]string, len(all))
+	for i, c := range all {
 		names[i] = c.name
 	}
 	return names
@@ -95,11 +98,12 @@ type columnsFlag struct{ columns []lsColumn }
 func (f *columnsFlag) Set(s string) error {
 	f.columns = nil
 	for name := range strings.SplitSeq(s, ",") {
-		i := slices.IndexFunc(lsColumns, func(c lsColumn) bool { return c.name == name })
+		all := allColumns()
+		i := slices.IndexFunc(all, func(c lsColumn) bool { return c.name == name })
 		if i < 0 {
 			return errors.New("expected some of " + strings.Join(columnNames(), ","))
 		}
-		c := lsColumns[i]
+		c := all[i]
 		c.optional = false
 		f.columns = append(f.columns, c)
 	}
@@ -196,11 +200,13 @@ func memoryOf(r lsRow) *int64 {
 	return r.figures.Stats.Memory
 }
 
-// lsOrders are the values of --sort.
-var lsOrders = map[string]func(a, b lsRow) int{
-	"name":    func(a, b lsRow) int { return strings.Compare(a.Name, b.Name) },
-	"state":   func(a, b lsRow) int { return condition.Compare(a.Condition, b.Condition) },
-	"cpu":     func(a, b lsRow) int { return more(a.figures.CPU, b.figures.CPU) },
-	"mem":     func(a, b lsRow) int { return more(memoryOf(a), memoryOf(b)) },
-	"started": func(a, b lsRow) int { return b.Started.Compare(a.Started) },
+// orders returns the values of --sort.
+func orders() map[string]func(a, b lsRow) int {
+	return map[string]func(a, b lsRow) int{
+		"name":    func(a, b lsRow) int { return strings.Compare(a.Name, b.Name) },
+		"state":   func(a, b lsRow) int { return condition.Compare(a.Condition, b.Condition) },
+		"cpu":     func(a, b lsRow) int { return more(a.figures.CPU, b.figures.CPU) },
+		"mem":     func(a, b lsRow) int { return more(memoryOf(a), memoryOf(b)) },
+		"started": func(a, b lsRow) int { return b.Started.Compare(a.Started) },
+	}
 }

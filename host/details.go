@@ -25,6 +25,8 @@ type Details struct {
 	Figures Figures
 	// Processes are its living processes on this machine, each before its children.
 	Processes []proc.Process
+	// Changes are how its workspace differs from its beginning; nil if that is not known.
+	Changes *Changes
 	// RunDir is its run directory; empty if there is none on this machine.
 	RunDir string
 	// Log is nil if its backend keeps the output elsewhere.
@@ -63,6 +65,11 @@ func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (De
 		figures, _, err := h.Stats(ctx, Selection{Names: []string{w.ID}})
 		if err == nil && len(figures) == 1 {
 			d.Figures = figures[0]
+		}
+	})
+	all.Go(func() {
+		if c, ok := h.Changes(ctx, workers)[w.ID]; ok {
+			d.Changes = &c
 		}
 	})
 	if req.Lines > 0 {

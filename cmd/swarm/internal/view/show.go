@@ -34,6 +34,13 @@ type ShowJSON struct {
 	Lines       []string          `json:"lines"`
 	Screen      bool              `json:"screen"`
 	Stats       StatsJSON         `json:"stats"`
+	Changes     *changesJSON      `json:"changes"`
+}
+
+type changesJSON struct {
+	Files   int `json:"files"`
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
 }
 
 type logJSON struct {
@@ -65,6 +72,9 @@ func ShowJSONIn(a *app.App, d host.Details) ShowJSON {
 		Lines: append([]string{}, d.Lines...), Screen: d.Screen, Stats: StatsJSONOf(d.Figures),
 	}
 	maps.Copy(j.Options, d.Worker.Options)
+	if d.Changes != nil {
+		j.Changes = &changesJSON{Files: d.Changes.Files, Added: d.Changes.Added, Removed: d.Changes.Removed}
+	}
 	if d.Log != nil {
 		j.Log = &logJSON{
 			Bytes: d.Log.Bytes, Limit: output.OrNull(d.Worker.OutputLimit),
@@ -171,6 +181,9 @@ func (p *page) about(d host.Details, now time.Time) {
 	if w.Workspace != nil {
 		p.field("Worktree", w.Workspace.Path)
 		p.field("Branch", w.Workspace.Branch)
+		if d.Changes != nil {
+			p.field("Changes", changesText(w.Name, *d.Changes, p.Plain))
+		}
 	}
 	p.field("Tags", strings.Join(w.Tags, " "))
 	if w.State != nil {
@@ -357,6 +370,27 @@ func moment(t, now time.Time) string {
 		return ""
 	}
 	return fmt.Sprintf("%s (%s ago)", t.Local().Format(time.DateTime), humane.Age(now.Sub(t)))
+}
+
+// changesText is "+12 −3 in 4 files, see 'swarm diff NAME'".
+func changesText(name string, c host.Changes, plain bool) string {
+	switch c.Files {
+	case 0:
+		return "none"
+	case 1:
+		return fmt.Sprintf("%s in 1 file, see 'swarm diff %s'", LinesText(c, plain), name)
+	default:
+		return fmt.Sprintf("%s in %d files, see 'swarm diff %s'", LinesText(c, plain), c.Files, name)
+	}
+}
+
+// LinesText is "+12 −3".
+func LinesText(c host.Changes, plain bool) string {
+	minus := "−"
+	if plain {
+		minus = "-"
+	}
+	return fmt.Sprintf("+%d %s%d", c.Added, minus, c.Removed)
 }
 
 func pairs(options map[string]string) string {

@@ -40,7 +40,8 @@ On a terminal, STATE says how each worker is: running 2h, restarting in 4s, exit
 killed, crash loop, lost; for agents what their screens show: working, idle, blocked.
 'swarm status' shows the question of a blocked agent. Lines are cut to the width of the
 terminal; --wide shows more columns and cuts nothing. --stats and --wide measure what the
-workers use, which takes 0.2 s.
+workers use, which takes 0.2 s; --wide and the column "changes" compare worktrees with their
+beginnings, as 'swarm diff' does, for 2 s at most.
 
 In a pipe, and with --format table, the columns are NAME, STATUS, PID/WINDOW, STARTED,
 WORKTREE and TAG, and STATE if there are agents. --columns, --stats and --wide choose
@@ -155,6 +156,14 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 		if len(rows) > 0 && o.measures() {
 			if err := measure(ctx, h, o, rows); err != nil {
 				return err
+			}
+		}
+		if o.chosen() && slices.ContainsFunc(o.shown(), func(c lsColumn) bool { return c.name == "changes" }) {
+			changes := h.Changes(ctx, workers)
+			for i, r := range rows {
+				if c, ok := changes[r.ID]; ok {
+					rows[i].changes = &c
+				}
 			}
 		}
 		if order := orders()[o.sort.Value]; order != nil {

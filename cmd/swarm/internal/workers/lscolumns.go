@@ -22,6 +22,8 @@ type lsRow struct {
 	condition.Condition
 	// figures are those of the worker, if a column shows them.
 	figures host.Figures
+	// changes are those of its worktree, if a column shows them; nil if they are not known.
+	changes *host.Changes
 	now     time.Time
 	// plain asks for ASCII symbols.
 	plain bool
@@ -70,6 +72,7 @@ func allColumns() []lsColumn {
 		})},
 		{name: "backend", Column: output.Column{Header: "BACKEND", Least: 8, Spare: true}, cell: normal(backendOrWindow)},
 		{name: "worktree", Column: column("WORKTREE", 8), optional: true, cell: worktreeCell},
+		{name: "changes", Column: column("CHANGES", 0), optional: true, cell: changesCell},
 		{name: "team", Column: column("TEAM", 6), optional: true, cell: normal(func(r lsRow) string { return r.Team })},
 		{name: "tags", Column: column("TAGS", 4), optional: true, cell: normal(func(r lsRow) string { return strings.Join(r.Tags, ",") })},
 		{name: "id", Column: column("ID", 0), cell: normal(func(r lsRow) string { return r.ID })},
@@ -170,6 +173,20 @@ func worktreeCell(r lsRow) output.Cell {
 		return output.Text("", output.Normal)
 	}
 	return output.Text(cmp.Or(r.Workspace.Branch, r.Workspace.Path), output.Normal)
+}
+
+// changesCell is "+12 −3", or "?" where the worktree could not be compared in time.
+func changesCell(r lsRow) output.Cell {
+	switch {
+	case r.Workspace == nil:
+		return output.Text("", output.Normal)
+	case r.changes == nil:
+		return output.Text("?", output.Faint)
+	case r.changes.Files == 0:
+		return output.Text("none", output.Faint)
+	}
+	added, removed, _ := strings.Cut(view.LinesText(*r.changes, r.plain), " ")
+	return output.Cell{{Text: added, Style: output.Green}, {Text: " "}, {Text: removed, Style: output.Red}}
 }
 
 func startedAgo(w host.Worker, now time.Time) string {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -43,6 +44,21 @@ func TestStats(t *testing.T) {
 	}
 	if _, _, err := r.Stats(t.Context(), Selection{Names: []string{"nobody"}}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a name that no worker has: %v", err)
+	}
+}
+
+// A worker whose record goes with its end is gone once it has ended.
+func TestStatsOfAnEphemeralWorker(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.plugins.peers["one"].Capabilities = append(r.plugins.peers["one"].Capabilities, swarm.CapStats)
+	r.spawn(t, "once", "one", func(req *SpawnRequest) { req.Retain = registry.RetainNone })
+	r.one.end(t, "once", swarm.Exit{Cause: swarm.CauseExited, Time: time.Now()})
+	if figures, _, err := r.Stats(t.Context(), Selection{Names: []string{"once"}}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("%+v, %v", figures, err)
+	}
+	if figures, _, err := r.Stats(t.Context(), Selection{}); err != nil || len(figures) != 0 {
+		t.Errorf("%+v, %v", figures, err)
 	}
 }
 

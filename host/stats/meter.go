@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -61,7 +62,12 @@ func (m *Meter) Look(ctx context.Context, sel worker.Selection) (figures []Figur
 		m.share(&figures[i], now)
 	}
 	m.previous = now
-	return ended(figures), warnings, ctx.Err()
+	// A record may go with the worker's end, which no process has written yet.
+	gone := func(f Figures) bool { return f.Worker.Retain == registry.RetainNone && f.Worker.Gone() }
+	if i := slices.IndexFunc(figures, gone); i >= 0 && len(sel.Names) > 0 {
+		return nil, warnings, &store.NotFoundError{Name: figures[i].Worker.Name}
+	}
+	return slices.DeleteFunc(figures, gone), warnings, ctx.Err()
 }
 
 // Once measures the selected workers twice, a moment apart, for the share of a CPU that
@@ -170,11 +176,4 @@ func (m *Meter) ask(ctx context.Context, g *backend.Group) []swarm.StatsResult {
 		results[i].Err = err
 	}
 	return results
-}
-
-// ended leaves out workers whose record goes with their end.
-func ended(figures []Figures) []Figures {
-	return slices.DeleteFunc(figures, func(f Figures) bool {
-		return f.Worker.Retain == registry.RetainNone && f.Worker.Gone()
-	})
 }

@@ -74,7 +74,7 @@ func runStats(ctx context.Context, a *app.App, sel host.Selection, o *statsOptio
 		if o.follow {
 			return followStats(ctx, a, h, sel, o)
 		}
-		figures, err := figuresOf(a, sel)(h.Stats(ctx, sel))
+		figures, err := figuresOf(a.Warn, sel)(h.Stats(ctx, sel))
 		if err != nil {
 			return err
 		}
@@ -95,10 +95,10 @@ func runStats(ctx context.Context, a *app.App, sel host.Selection, o *statsOptio
 }
 
 // figuresOf chooses which figures are shown.
-func figuresOf(a *app.App, sel host.Selection) func([]host.Figures, []string, error) ([]host.Figures, error) {
+func figuresOf(warn func(text, hint string), sel host.Selection) func([]host.Figures, []string, error) ([]host.Figures, error) {
 	return func(figures []host.Figures, warnings []string, err error) ([]host.Figures, error) {
 		for _, text := range warnings {
-			a.Warn(text, "")
+			warn(text, "")
 		}
 		if sel.Names == nil {
 			figures = slices.DeleteFunc(figures, func(f host.Figures) bool { return f.Stats == nil && f.Err == nil })
@@ -183,16 +183,17 @@ func statsTexts(f host.Figures) []string {
 // of the one before.
 func followStats(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, o *statsOptions) error {
 	meter := h.Meter()
-	look := meter.Once
+	look, warn := meter.Once, a.Warn
 	tick := time.NewTicker(statsEvery)
 	defer tick.Stop()
 	drawn := 0
 	for {
-		figures, err := figuresOf(a, sel)(look(ctx, sel))
+		figures, err := figuresOf(warn, sel)(look(ctx, sel))
 		if err != nil {
 			return err
 		}
-		look = meter.Look
+		// The same warnings every second would be in the way of the table.
+		look, warn = meter.Look, func(string, string) {}
 		switch {
 		case o.json:
 			for _, f := range figures {

@@ -372,13 +372,14 @@ func TestKillUnrecorded(t *testing.T) {
 // one, and a directory where a new one would have to be made.
 func (r *rig) closeRegistryForWrites(t *testing.T) error {
 	t.Helper()
-	if err := r.store.Close(); err != nil {
-		return err
-	}
 	path := r.opts.Dir + "/" + registry.File
 	if err := os.Rename(path, path+".away"); err != nil {
 		return err
 	}
 	t.Cleanup(func() { _ = os.Remove(path) })
-	return os.Mkdir(path, 0o700)
+	if err := os.Mkdir(path, 0o700); err != nil {
+		return err
+	}
+	// Last: else what looks at the registry beside the kill would open it again in between.
+	return r.store.Close()
 }

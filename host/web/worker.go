@@ -152,6 +152,8 @@ func toneOfEvent(e history.Event) condition.Tone {
 const (
 	// headLook is how often the ages in a head are written anew.
 	headLook = 5 * time.Second
+	// goneAfter is how long a worker must be missing: the board may not know it yet.
+	goneAfter = 2 * time.Second
 	// factsLook is how often the details are read anew.
 	factsLook = 3 * time.Second
 	// logPause is the shortest time between two pieces of a log.
@@ -164,15 +166,25 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 	s.stream(w, r, func(out *stream) error {
 		defer s.feed.watched()()
 		var head, facts string
-		var looked time.Time
+		var looked, missing time.Time
 		f := &following{server: s, tab: shown, more: make(chan struct{}, 1)}
 		defer f.stop()
 		for {
 			now := s.feed.first(r.Context())
 			i, ok := now.find(name)
 			if !ok {
-				return out.json("gone", name)
+				if missing.IsZero() {
+					missing = time.Now()
+				}
+				if time.Since(missing) > goneAfter {
+					return out.json("gone", name)
+				}
+				if err := out.wait(now.changed, nil, goneAfter); err != nil {
+					return err
+				}
+				continue
 			}
+			missing = time.Time{}
 			html, err := render("workerhead", s.headOf(i, time.Now()))
 			if err != nil {
 				return err

@@ -1,12 +1,10 @@
 package dash
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/profile"
-	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/host/condition"
 )
 
 // Urgency says how much a worker needs a person. The lowest comes first.
@@ -55,67 +53,31 @@ type State struct {
 	Since time.Time
 }
 
-// stateOf returns the state of a worker. seen says that somebody has looked at its end.
+// stateOf returns the state of a worker, in the words of [condition.Of]. seen says that
+// somebody has looked at its end.
 func stateOf(w *host.Worker, seen bool) State {
-	switch w.Status {
-	case host.StatusStarting:
-		return State{"starting", Running, w.Created}
-	case host.StatusRunning:
-		return runningState(w)
-	case host.StatusStopped:
-		return endedState(w, seen)
-	case host.StatusLost:
-		return State{"lost", Lost, w.Ended}
-	default:
-		return State{"unknown", Lost, time.Time{}}
+	c := condition.Of(*w)
+	s := State{Word: c.Text, Since: c.Since, Urgency: urgencyOf(c.Kind)}
+	if s.Urgency == Failed && seen {
+		s.Urgency = Ended
 	}
+	return s
 }
 
-func runningState(w *host.Worker) State {
-	if w.PID == 0 && w.Reason != "" && w.Restart.When != swarm.RestartNo {
-		return State{"restarting", Running, time.Time{}}
-	}
-	if s := w.State; s != nil {
-		switch {
-		case s.State == profile.Blocked:
-			return State{"asks", Attention, s.Since}
-		case s.Broken != "":
-			return State{"error", Attention, s.Since}
-		case s.State == profile.Working || s.State == profile.Idle:
-			since := s.Since
-			if since.IsZero() {
-				since = w.Started
-			}
-			return State{string(s.State), Running, since}
-		}
-	}
-	return State{"running", Running, w.Started}
-}
-
-func endedState(w *host.Worker, seen bool) State {
-	e := w.Exit
-	bad := func(word string) State {
-		if seen {
-			return State{word, Ended, w.Ended}
-		}
-		return State{word, Failed, w.Ended}
-	}
-	switch {
-	case w.Completion != nil || e != nil && e.Cause == swarm.CauseCompleted:
-		return State{"completed", Ended, w.Ended}
-	case e == nil:
-		return bad("failed")
-	case e.Cause == swarm.CauseCrashLoop:
-		return State{"crash loop", CrashLoop, w.Ended}
-	case e.Cause == swarm.CauseKilled || e.Cause == swarm.CauseOwner:
-		return State{"killed", Ended, w.Ended}
-	case e.Cause == swarm.CauseNotStarted || e.Signal == "" && e.Code < 0:
-		return bad("not started")
-	case e.Signal != "":
-		return bad(e.Signal)
-	case e.Code != 0:
-		return bad(fmt.Sprintf("exited %d", e.Code))
+// urgencyOf returns how much a worker of that kind needs a person who has not seen it.
+func urgencyOf(k condition.Kind) Urgency {
+	switch k {
+	case condition.Blocked, condition.Broken:
+		return Attention
+	case condition.CrashLoop:
+		return CrashLoop
+	case condition.Lost, condition.Unknown:
+		return Lost
+	case condition.Failed:
+		return Failed
+	case condition.Restarting, condition.Starting, condition.Idle, condition.Working, condition.Running:
+		return Running
 	default:
-		return State{"exited", Ended, w.Ended}
+		return Ended
 	}
 }

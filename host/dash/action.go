@@ -3,7 +3,6 @@ package dash
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -154,7 +154,7 @@ func (a Action) Risk(now time.Time) []string {
 		case s != nil && s.State == profile.Working:
 			text := i.Name + " is at work"
 			if !s.Since.IsZero() {
-				text += " (" + Age(now.Sub(s.Since)) + ")"
+				text += " (" + humane.Age(now.Sub(s.Since)) + ")"
 			}
 			lines = append(lines, text+": its turn is lost")
 		case s != nil && s.State == profile.Blocked:
@@ -164,20 +164,6 @@ func (a Action) Risk(now time.Time) []string {
 		}
 	}
 	return lines
-}
-
-// Age returns a duration as people say it: "5s", "12m", "3h", "4d".
-func Age(d time.Duration) string {
-	switch d = max(d, 0); {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	default:
-		return fmt.Sprintf("%dd", int(d.Hours())/24)
-	}
 }
 
 // Outcome says what came of an action on one worker.

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -171,7 +172,7 @@ func problemOf(s snapshot) string { return safetext.Line(s.Problem) }
 func conditionOf(i dash.Item, now time.Time) (c condition.Condition, doing string) {
 	c = condition.Of(i.Worker)
 	if doing = i.Doing.Text; doing != "" && i.Doing.Deadline.After(now) {
-		doing += ", " + dash.Age(i.Doing.Deadline.Sub(now)) + " left"
+		doing += ", " + humane.Age(i.Doing.Deadline.Sub(now)) + " left"
 	}
 	return c, doing
 }

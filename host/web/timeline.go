@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -183,7 +184,7 @@ func livesOf(items []dash.Item, events []history.Event, begin, end time.Time) []
 		l.From, l.Width = percentOf(from), percentOf(max(to-from, 0.004)) // one that was short is seen too
 		l.Text = safetext.Line(l.Text) + ", " + l.begin.Local().Format("2 Jan 15:04:05")
 		if !l.Open {
-			l.Text += " to " + l.end.Local().Format("15:04:05") + " (" + dash.Age(l.end.Sub(l.begin)) + ")"
+			l.Text += " to " + l.end.Local().Format("15:04:05") + " (" + humane.Age(l.end.Sub(l.begin)) + ")"
 		}
 		lives = append(lives, *l)
 	}

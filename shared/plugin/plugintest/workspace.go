@@ -93,7 +93,7 @@ type workspaceCase struct {
 // workspaceItems are the cases of a workspace plugin. probe holds its capabilities.
 func workspaceItems(base func(T) string, open func(T) workspaceSubject, probe workspaceSubject) []item {
 	var items []item
-	for _, c := range workspaceCases() {
+	for _, c := range slices.Concat(workspaceCases(), savedCases()) {
 		i := item{name: c.name, rule: c.rule, run: func(t T) { t.Helper(); c.check(t, base, open) }}
 		if !probe.has(c.needs) {
 			i.skip = fmt.Sprintf("it does not have the capability %q", c.needs)

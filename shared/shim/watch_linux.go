@@ -1,9 +1,10 @@
 package shim
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
-	"time"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -12,31 +13,129 @@ import (
 
 // watch waits for changes in a directory and of the files in it.
 type watch struct {
+	// changed has a value after a change; it is closed once wake was called.
+	changed chan struct{}
+	woken   bool
+	on      *notifier
+	wd      int32
+}
+
+// notifier is the inotify instance that all watches of the process share: a user has a
+// few of them, by default 128.
+type notifier struct {
 	events *os.File
+	fd     int
+	// watches are those on each directory, by its watch descriptor.
+	watches map[int32][]*watch
+}
+
+// notifying guards the notifier, its watches and what they hold.
+var notifying struct {
+	sync.Mutex
+
+	now *notifier // nil while nothing is watched
 }
 
 func newWatch(dir string) (*watch, error) {
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
-	if err != nil {
-		return nil, fmt.Errorf("%w: inotify: %w", swarm.ErrUnavailable, err)
+	notifying.Lock()
+	defer notifying.Unlock()
+	n := notifying.now
+	if n == nil {
+		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+		if err != nil {
+			return nil, fmt.Errorf("%w: inotify: %w", swarm.ErrUnavailable, err)
+		}
+		n = &notifier{events: os.NewFile(uintptr(fd), "inotify"), fd: fd, watches: map[int32][]*watch{}}
+		notifying.now = n
+		go n.run()
 	}
-	w := &watch{events: os.NewFile(uintptr(fd), "inotify")}
 	const changes = unix.IN_MODIFY | unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_DELETE_SELF
-	if _, err := unix.InotifyAddWatch(fd, dir, changes|unix.IN_ONLYDIR); err != nil {
-		w.close()
+	wd, err := unix.InotifyAddWatch(n.fd, dir, changes|unix.IN_ONLYDIR)
+	if err != nil {
+		n.release()
 		return nil, fmt.Errorf("%w: watch %s: %w", swarm.ErrUnavailable, dir, err)
 	}
+	w := &watch{changed: make(chan struct{}, 1), on: n, wd: int32(wd)}
+	n.watches[w.wd] = append(n.watches[w.wd], w)
 	return w, nil
 }
 
-// wait returns after a change since it last returned, or once wake was called.
-func (w *watch) wait() {
-	var buf [4096]byte
-	// The caller looks for the changes itself; wake reports an error.
-	_, _ = w.events.Read(buf[:])
+// run tells the watches of changes until the notifier is released.
+func (n *notifier) run() {
+	var buf [64 << 10]byte
+	for {
+		size, err := n.events.Read(buf[:])
+		if err != nil {
+			return
+		}
+		notifying.Lock()
+		for at := 0; at+unix.SizeofInotifyEvent <= size; {
+			// struct inotify_event: wd, mask, cookie, len, and a name of len bytes.
+			wd := int32(binary.NativeEndian.Uint32(buf[at:]))
+			mask := binary.NativeEndian.Uint32(buf[at+4:])
+			at += unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(buf[at+12:]))
+			if mask&unix.IN_Q_OVERFLOW != 0 {
+				for wd := range n.watches {
+					n.tell(wd)
+				}
+				continue
+			}
+			n.tell(wd)
+		}
+		notifying.Unlock()
+	}
 }
 
-// wake makes this wait and all later ones return.
-func (w *watch) wake() { _ = w.events.SetReadDeadline(time.Unix(0, 1)) }
+// tell tells the watches on a directory of a change.
+func (n *notifier) tell(wd int32) {
+	for _, w := range n.watches[wd] {
+		if w.woken {
+			continue
+		}
+		select {
+		case w.changed <- struct{}{}:
+		default: // it has not looked since the last change
+		}
+	}
+}
 
-func (w *watch) close() { _ = w.events.Close() }
+// release closes the notifier if nothing is watched.
+func (n *notifier) release() {
+	if len(n.watches) == 0 && notifying.now == n {
+		notifying.now = nil
+		_ = n.events.Close()
+	}
+}
+
+// wait returns after a change since it last returned, or once wake was called.
+func (w *watch) wait() { <-w.changed }
+
+// wake makes this wait and all later ones return.
+func (w *watch) wake() {
+	notifying.Lock()
+	defer notifying.Unlock()
+	if !w.woken {
+		w.woken = true
+		close(w.changed)
+	}
+}
+
+func (w *watch) close() {
+	notifying.Lock()
+	defer notifying.Unlock()
+	n := w.on
+	var others []*watch
+	for _, o := range n.watches[w.wd] {
+		if o != w {
+			others = append(others, o)
+		}
+	}
+	if len(others) > 0 {
+		n.watches[w.wd] = others
+		return
+	}
+	delete(n.watches, w.wd)
+	// The kernel has removed it if the directory is gone.
+	_, _ = unix.InotifyRmWatch(n.fd, uint32(w.wd))
+	n.release()
+}

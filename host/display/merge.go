@@ -15,14 +15,19 @@ type logPiece struct {
 	swarm.Output
 	// run is set for the beginning of a run.
 	run *worker.Worker
+	// read is when it was read.
+	read time.Time
 }
 
 // While workers are followed, a piece is held back until it is clear that no other worker
 // wrote an older one: for firstPatience after the beginning, in which all tell what they
-// have, and for morePatience after each piece of the other worker.
+// have, and for morePatience after each piece of the other worker. No piece is held back
+// for longer than morePatience after it was read, or linePatience if the line of another
+// worker goes on.
 const (
 	firstPatience = 250 * time.Millisecond
 	morePatience  = 50 * time.Millisecond
+	linePatience  = 250 * time.Millisecond
 )
 
 // queued is how many pieces of one worker are read ahead.
@@ -63,14 +68,14 @@ func merge(ctx context.Context, read []func(context.Context, func(logPiece) erro
 	var readers sync.WaitGroup
 	defer readers.Wait()
 	defer cancel()
-	m := &merger{sources: make([]*logSource, len(read)), follow: follow, wake: make(chan struct{}, 1), each: each, ended: ended}
+	m := &merger{begun: time.Now(), sources: make([]*logSource, len(read)), follow: follow, wake: make(chan struct{}, 1), each: each, ended: ended}
 	for i := range read {
 		s := &logSource{pieces: make(chan logPiece, queued)}
 		m.sources[i] = s
 		m.await(s, firstPatience)
 		readers.Go(func() {
 			s.end = read[i](ctx, func(p logPiece) error {
-				p.Data = bytes.Clone(p.Data)
+				p.Data, p.read = bytes.Clone(p.Data), time.Now()
 				select {
 				case s.pieces <- p:
 				case <-ctx.Done():
@@ -97,6 +102,7 @@ func firstOf(errs ...error) error {
 
 // merger puts the pieces of several sources in order.
 type merger struct {
+	begun   time.Time
 	sources []*logSource
 	follow  bool
 	// wake has a value when a source has something new.
@@ -177,7 +183,7 @@ func (m *merger) fetch() (over int) {
 // choose returns the source whose piece is next, or -1 and how long to wait for an older
 // one; 0: until a source has something new.
 func (m *merger) choose(now time.Time) (next int, wait time.Duration) {
-	if s := m.line; s != nil && s.open && !s.over {
+	if s := m.line; s != nil && s.open && !s.over && !m.overdue(now) {
 		// Its line goes on, and the lines of others wait for its end.
 		if left, patient := s.patience(now); s.head == nil && patient {
 			return -1, left
@@ -208,10 +214,35 @@ func (m *merger) choose(now time.Time) (next int, wait time.Duration) {
 			}
 		}
 	}
+	if wait > 0 && next >= 0 {
+		wait = min(wait, m.due(m.sources[next].head, morePatience).Sub(now))
+	}
 	if wait > 0 {
 		return -1, wait
 	}
 	return next, 0
+}
+
+// due returns until when a piece may be held back.
+func (m *merger) due(p *logPiece, patience time.Duration) time.Time {
+	due := p.read.Add(patience)
+	if first := m.begun.Add(firstPatience); first.After(due) {
+		due = first
+	}
+	return due
+}
+
+// overdue reports whether a piece was held back for too long because of an open line.
+func (m *merger) overdue(now time.Time) bool {
+	if !m.follow {
+		return false
+	}
+	for _, s := range m.sources {
+		if s.head != nil && s != m.line && now.After(m.due(s.head, linePatience)) {
+			return true
+		}
+	}
+	return false
 }
 
 // patience reports whether the next piece of a source is still waited for, and how long;

@@ -95,6 +95,39 @@ func TestMergeFollowed(t *testing.T) {
 	})
 }
 
+// TestMergeManyQuiet: pieces of many workers that write little are not held back one after
+// the other, nor by a worker whose line never ends.
+func TestMergeManyQuiet(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const many = 200
+		begun := time.Now()
+		read := make([]func(context.Context, func(logPiece) error) LogsEnd, many+1)
+		for i := range many {
+			read[i] = sourceOf("quiet", begun, at{-1000 + i, "old", 0, false}, at{1000 + i, "new", 0, false}, at{9000, "last", 0, false})
+		}
+		dots := make([]at, 400)
+		for i := range dots {
+			dots[i] = at{20 * i, ".", 0, true}
+		}
+		read[many] = sourceOf("dots", begun, dots...)
+		seen, last := 0, begun
+		err := merge(t.Context(), read, true, func(_ int, p logPiece) error {
+			if late := time.Since(p.read); late > firstPatience+linePatience {
+				t.Errorf("%q was held back for %s", p.Data, late)
+			}
+			if string(p.Data) == "old" {
+				seen++
+				last = time.Now()
+			}
+			return nil
+		}, func(LogsEnd) {})
+		if took := last.Sub(begun); err != nil || seen != many || took > firstPatience+linePatience {
+			t.Errorf("%d old pieces after %s, %v", seen, took, err)
+		}
+	})
+}
+
 // TestMergeEnds: an error of the reader ends all sources, and so does the context.
 func TestMergeEnds(t *testing.T) {
 	t.Parallel()

@@ -179,6 +179,7 @@ func TestKeysAlone(t *testing.T) {
 	w.swarm("spawn", "--name", "one", "--", "sleep", "1006")
 	w.swarm("spawn", "--name", "two", "--", "sleep", "1006")
 	b := w.web("--write").open(t)
+	b.until("document.querySelector('#list').dataset.loaded") // the script has begun
 	b.until(text("#list", "two"))
 	b.do(chromedp.KeyEvent("j"))
 	b.do(chromedp.KeyEvent("j"))
@@ -188,7 +189,7 @@ func TestKeysAlone(t *testing.T) {
 	b.do(chromedp.KeyEvent("/"))
 	b.until("document.activeElement.id === 'search'")
 	b.do(chromedp.KeyEvent("\x1b"), chromedp.KeyEvent("u"))
-	b.until("location.pathname === '/'")
+	b.until("location.pathname === '/' && document.querySelector('#list')?.dataset.loaded")
 	b.do(chromedp.KeyEvent("/"))
 	b.until("document.activeElement.name === 'q'")
 	b.is("document.activeElement.value = '', true") // the driver types the key into the field as well

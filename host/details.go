@@ -8,6 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim"
 )
@@ -46,8 +47,8 @@ type DetailsRequest struct {
 	Events, Lines int
 }
 
-// Details returns everything that is known of a worker. What can't be found out is left
-// out; an unknown name is an [ErrNotFound].
+// Details returns everything that is known of a worker. Facts that can't be found out are
+// left out; an unknown name is an [ErrNotFound].
 func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (Details, []string, error) {
 	workers, warnings, err := h.Workers(ctx, Selection{Names: []string{name}, States: true})
 	if err != nil {
@@ -114,4 +115,18 @@ func (h *Host) profileName(w Worker) string {
 		return ""
 	}
 	return p.Name()
+}
+
+// Figures are what a worker uses, or has used.
+type Figures = stats.Figures
+
+// Stats measures the selected workers, with the share of a CPU that each uses, see
+// [stats.Meter.Once].
+func (h *Host) Stats(ctx context.Context, sel Selection) ([]Figures, []string, error) {
+	return h.Meter().Once(ctx, sel)
+}
+
+// Meter returns a meter for callers that measure again and again.
+func (h *Host) Meter() *stats.Meter {
+	return stats.New(stats.Options{Plugins: h.plugins, Find: h.choose, Observe: h.observe})
 }

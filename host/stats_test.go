@@ -62,7 +62,7 @@ func TestStatsOfAnEphemeralWorker(t *testing.T) {
 	}
 }
 
-// CPU time that a look missed is no negative share.
+// TestMeter checks that CPU time which a look missed never makes a share negative.
 func TestMeter(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -9,6 +9,8 @@ import (
 	"net"
 	"os"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/swarmhost/swarm/shared/errtext"
 )
 
@@ -107,4 +109,11 @@ func (l *listener) listenUnix(ctx context.Context, path string) (err error) {
 	}
 	l.socket, l.base = path, "http://localhost"
 	return nil
+}
+
+// listenPrivately makes a unix socket with mode 0600 from its first moment. The program has
+// no other goroutine yet that makes files.
+func listenPrivately(ctx context.Context, path string) (net.Listener, error) {
+	defer unix.Umask(unix.Umask(0o177))
+	return (&net.ListenConfig{}).Listen(ctx, "unix", path)
 }

@@ -195,7 +195,7 @@ func TestAwaitAnswer(t *testing.T) {
 		},
 		"forced": {
 			func(m *member) {
-				// What waits for the answer may notice the end first, and record it.
+				// A caller that waits for the answer may notice the end first, and record it.
 				if _, err := w.kill(m.Name, true); text(err) != "Agent 'forced' is already terminated" {
 					w.ok(err)
 				}

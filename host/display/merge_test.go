@@ -78,7 +78,7 @@ func TestMergeFollowed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		got := mergedOf(t, true,
-			// What was written before comes in the order of time, although the second log comes
+			// Earlier lines come in the order of time, although the second log comes
 			// later.
 			[]at{
 				{-90, "a", 0, false},

@@ -150,7 +150,7 @@ func (e *brokenError) Hint() string {
 
 // unknownFor is how long a screen has to be there that the profile does not know and
 // that shows something like a prompt.
-const unknownFor = 1500 * time.Millisecond
+const unknownFor = 3 * time.Second
 
 // followProfile follows what a worker shows until its profile says that it is at its
 // prompt: nil. A dialog is an [*AsksError], an error screen an [ErrBroken]. Each has

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -176,4 +178,51 @@ func (m *Meter) ask(ctx context.Context, g *backend.Group) []swarm.StatsResult {
 		results[i].Err = err
 	}
 	return results
+}
+
+// Figures are what a worker uses, or has used.
+type Figures struct {
+	Worker worker.Worker
+	// Stats are the figures of a running worker; nil if there are none.
+	Stats *swarm.Stats
+	// CPU is the share of one CPU that the worker used since the previous look; nil if that
+	// is not known, as at the first look.
+	CPU *float64
+	// Err is the reason why a running worker has no figures.
+	Err error
+}
+
+// Usage returns what the worker has used so far, or in all if it has ended. The numbers
+// that are not known are nil.
+func (f Figures) Usage() swarm.Usage {
+	switch {
+	case f.Stats != nil:
+		return f.Stats.Usage
+	case f.Worker.Exit != nil && f.Worker.Exit.Usage != nil:
+		return *f.Worker.Exit.Usage
+	default:
+		return swarm.Usage{}
+	}
+}
+
+// None stands for a figure that is not known.
+const None = "-"
+
+// Share writes a share of one CPU, see [humane.Share].
+func Share(share *float64) string { return text(share, humane.Share) }
+
+// Size writes a number of bytes, see [humane.Bytes].
+func Size(bytes *int64) string { return text(bytes, humane.Bytes) }
+
+// Count writes a number.
+func Count(n *int) string { return text(n, strconv.Itoa) }
+
+// CPUTime writes a time on CPUs, see [humane.CPUTime].
+func CPUTime(d *time.Duration) string { return text(d, humane.CPUTime) }
+
+func text[N any](n *N, format func(N) string) string {
+	if n == nil {
+		return None
+	}
+	return format(*n)
 }

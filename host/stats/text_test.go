@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What is not known is not 0.
+// TestTexts checks that an unknown figure is not shown as 0.
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]string{

@@ -119,8 +119,8 @@ func (s *Server) actionFor(w http.ResponseWriter, r *http.Request) (dash.Action,
 	return dash.Action{}, false
 }
 
-// soon is how long an answer waits for an action to be done. What takes longer goes on, and
-// the page of the worker tells of its end.
+// soon is how long an answer waits for an action to be done. A longer one goes on, and the
+// page of the worker tells of its end.
 const soon = 700 * time.Millisecond
 
 func (s *Server) serveAction(w http.ResponseWriter, r *http.Request) {

@@ -167,8 +167,8 @@ func figures(all []stats.Figures) map[string]dash.Figure {
 // problemOf is why a snapshot may not be current, in one line.
 func problemOf(s snapshot) string { return safetext.Line(s.Problem) }
 
-// conditionOf returns how a worker is, in the words of tables. What a person asked for is
-// shown until it is done.
+// conditionOf returns how a worker is, in the words of tables. An action that a person
+// asked for is shown until it is done.
 func conditionOf(i dash.Item, now time.Time) (c condition.Condition, doing string) {
 	c = condition.Of(i.Worker)
 	if doing = i.Doing.Text; doing != "" && i.Doing.Deadline.After(now) {

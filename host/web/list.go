@@ -90,7 +90,7 @@ func listOf(s snapshot, filter string, now time.Time) list {
 			at.Rows = append(at.Rows, r)
 		}
 	}
-	// What changes least is in the order of names, so that rows keep their places.
+	// The section that changes least is in the order of names, so that rows keep their places.
 	slices.SortStableFunc(sections[1].Rows, func(a, b row) int { return strings.Compare(a.Name, b.Name) })
 	for _, sec := range sections {
 		if len(sec.Rows) > 0 {

@@ -32,8 +32,8 @@ type following struct {
 	over  bool
 }
 
-// maxPiece is how many lines one event has at most. What a worker wrote before is left out:
-// nobody can read so fast.
+// maxPiece is how many lines one event has at most. Earlier lines are left out: nobody
+// can read so fast.
 const maxPiece = 1000
 
 // tell sends what is new of the worker with that id. A worker that was started again has

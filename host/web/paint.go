@@ -104,7 +104,7 @@ func (l *look) change(params string) {
 	fields := strings.Split(params, ";")
 	for len(fields) > 0 {
 		first, sub, hasSub := strings.Cut(fields[0], ":")
-		code, _ := strconv.Atoi(first) // what is left out is 0
+		code, _ := strconv.Atoi(first) // an empty parameter is 0
 		fields = fields[1:]
 		switch code {
 		case 38, 48, 58:

@@ -10,6 +10,13 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Options say what a [Server] serves.
@@ -142,4 +149,47 @@ type placed struct {
 func (p *placed) Close() error {
 	p.once.Do(func() { <-p.places })
 	return p.Conn.Close()
+}
+
+// routes returns what answers the requests that the guard lets through.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /", s.serveList)
+	mux.HandleFunc("GET /live", s.liveList)
+	mux.HandleFunc("GET /worker/{name}", s.serveWorker)
+	mux.HandleFunc("GET /worker/{name}/{tab}", s.serveWorker)
+	mux.HandleFunc("GET /worker/{name}/live", s.liveWorker)
+	mux.HandleFunc("GET /worker/{name}/output", s.serveText)
+	mux.HandleFunc("GET /worker/{name}/do/{verb}", s.serveQuestion)
+	mux.HandleFunc("POST /worker/{name}/do/{verb}", s.serveAction)
+	mux.HandleFunc("GET /timeline", s.serveTimeline)
+	mux.HandleFunc("GET /timeline/live", s.liveTimeline)
+	mux.HandleFunc("GET /teams", s.serveTeams)
+	mux.HandleFunc("GET /teams/live", s.liveTeams)
+	mux.HandleFunc("GET /assets/{name}", s.serveFile)
+	return mux
+}
+
+// Host is what a server asks. A [host.Host] is one.
+type Host interface {
+	lister
+	reader
+	doer
+	// Meter returns what measures workers.
+	Meter() *stats.Meter
+}
+
+// lister tells which workers there are, and what has become of them.
+type lister interface {
+	Workers(ctx context.Context, sel host.Selection) ([]host.Worker, []string, error)
+	Watch(ctx context.Context, req watch.Request) error
+	Details(ctx context.Context, name string, req host.DetailsRequest) (host.Details, []string, error)
+	Events(ctx context.Context, q history.Query) ([]history.Event, error)
+	View(ctx context.Context, view func(context.Context, *registry.Tx) error) error
+}
+
+// reader reads what a worker shows.
+type reader interface {
+	Logs(ctx context.Context, name string, o swarm.OutputOptions, each func(swarm.Output) error) error
+	Peek(ctx context.Context, name string, lines int) (host.Peek, error)
 }

@@ -251,7 +251,7 @@ func TestOutcomeOfInput(t *testing.T) {
 	}
 }
 
-// What a driver did not measure is not 0.
+// TestStatsOf checks that a figure which a driver did not measure is absent, not 0.
 func TestStatsOf(t *testing.T) {
 	t.Parallel()
 	usage := func(cpu, memory []string) *api.TaskResourceUsage {

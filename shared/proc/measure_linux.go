@@ -17,7 +17,7 @@ const (
 )
 
 // Measure measures the processes below root, see [Tree], which must be their subreaper.
-// What root itself uses does not count. The error is [ErrGone] if root has ended.
+// The use of root itself does not count. The error is [ErrGone] if root has ended.
 func Measure(root Identity, skip func(Process) (bool, error)) (Figures, error) {
 	var tree []Process
 	var reaped time.Duration

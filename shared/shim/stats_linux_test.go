@@ -59,7 +59,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// What the shim writes is not the worker's.
+// TestStatsOfAnOutput checks that the shim's own writing is not the worker's.
 func TestStatsOfAnOutput(t *testing.T) {
 	t.Parallel()
 	w := start(t, "sh", "-c", "dd if=/dev/zero bs=1048576 count=20 2>/dev/null | tr '\\000' x | fold -w 1000; touch begun; exec sleep 600")

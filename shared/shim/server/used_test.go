@@ -10,7 +10,7 @@ import (
 // spin computes for a while.
 const spin = `i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; `
 
-// What children and earlier starts have used counts.
+// TestUsedIsRecorded checks that the use of children and of earlier starts counts.
 func TestUsedIsRecorded(t *testing.T) {
 	t.Parallel()
 	idle := start(t, launch("exit 0"), options{}).end()

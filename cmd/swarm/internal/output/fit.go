@@ -80,7 +80,7 @@ func (t Table) Lines() []string {
 		var line strings.Builder
 		left, blanks := t.Width, 0
 		for i, cell := range row {
-			// What does not fit even now is cut off: a line that wraps is worse.
+			// Cells that do not fit even now are cut off: a line that wraps is worse.
 			width := widths[i]
 			if width == 0 {
 				continue

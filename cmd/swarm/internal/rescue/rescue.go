@@ -185,8 +185,8 @@ func newRestore(a *app.App) *cobra.Command {
 	cmd := one(a, &cobra.Command{
 		Use:   "restore NAME",
 		Short: "Restore saved work in a new worktree",
-		Long: `Restore saved work in a new worktree: the files, the index and HEAD are as they were when
-they were saved. The branch is checked out if it has not moved since then and no other
+		Long: `Restore saved work in a new worktree, with the files, the index and HEAD of the moment it
+was saved. The branch is checked out if it has not moved since then and no other
 worktree uses it; otherwise HEAD is detached. The worktree is yours: no worker owns it.
 
 Nothing is overwritten: the directory must be new or empty. The saved work stays until

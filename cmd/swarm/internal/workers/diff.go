@@ -26,7 +26,7 @@ func NewDiff(a *app.App) *cobra.Command {
 commits, uncommitted changes and untracked files, but no ignored ones. Git prints the
 difference, with its colours and with your pager on a terminal.
 
-The worktree and its index stay as they are. No program that the repository configures
+The worktree and its index are not changed. No program that the repository configures
 runs: no external diff, no text conversion, no filter and no pager of its own.`,
 		Example: `  swarm diff fix
   swarm diff fix --stat

@@ -353,8 +353,8 @@ func (p *LogPrinter) closeScreens(chosen func(logSource) bool) {
 	}
 }
 
-// note prints a line about a worker on stderr, after all its output so far. What it writes
-// after that begins on a new line.
+// note prints a line about a worker on stderr, after all its output so far. Later output
+// begins on a new line.
 func (p *LogPrinter) note(worker, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

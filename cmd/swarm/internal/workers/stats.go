@@ -124,7 +124,7 @@ func statsJSON(figures []host.Figures) []view.StatsJSON {
 }
 
 // warnUnmeasured says which running workers could not be measured, and reports whether
-// there are any. That a backend can't measure is no failure.
+// there are any. A backend that can't measure has not failed.
 func warnUnmeasured(a *app.App, figures []host.Figures) bool {
 	failed := false
 	for _, f := range figures {

@@ -16,7 +16,9 @@ import (
 func main() {
 	plugin.Serve(plugin.Options{
 		Name: "proxy", Version: "1.0.0",
-		Backend: func(ctx context.Context, _ plugin.Env) (swarm.Backend, error) { return dial(ctx, os.Getenv("PLUGINTEST_ENGINE")) },
+		Backend: func(ctx context.Context, _ plugin.Env) (swarm.Backend, error) {
+			return dial(ctx, os.Getenv("PLUGINTEST_ENGINE"))
+		},
 	})
 }
 

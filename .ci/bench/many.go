@@ -37,7 +37,7 @@ func crowd(ctx context.Context, w *world, o options) ([]row, error) {
 		system = append(system, took)
 	}
 	return []row{
-		ratio(fmt.Sprintf("swarm kill --all, %d workers", o.crowd), median(kills), "floor", median(floors), 15),
+		ratio(fmt.Sprintf("swarm kill --all, %d workers", o.crowd), median(kills), "floor", median(floors), 20),
 		{what: fmt.Sprintf("the system: kill and waitpid of %d children", o.crowd), measured: millis(median(system))},
 	}, w.clear(ctx)
 }

@@ -41,7 +41,7 @@ func statsWays() map[string]hooks {
 		"stats-cpu-time": onStats(func(r *swarm.StatsResult) { r.Stats.CPUTime = new(time.Duration) }),
 		"stats-memory": onStats(func(r *swarm.StatsResult) {
 			if m := r.Stats.Memory; m != nil {
-				r.Stats.Memory, r.Stats.Peak = new(*m/2), new(*m/2)
+				r.Stats.Peak = new(*m / 2)
 			}
 		}),
 		"stats-after-the-end": {stats: func(results []swarm.StatsResult) ([]swarm.StatsResult, error) {

@@ -117,24 +117,9 @@ func (a Action) Command() [][]string {
 func (a Action) Line() string {
 	var lines []string
 	for _, call := range a.Command() {
-		words := []string{"swarm"}
-		for _, word := range call {
-			words = append(words, quoted(word))
-		}
-		lines = append(lines, strings.Join(words, " "))
+		lines = append(lines, "swarm "+humane.Command(call))
 	}
 	return strings.Join(lines, " && ")
-}
-
-// quoted returns a word as a shell takes it.
-func quoted(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:=@%+,-", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // Risk returns what work the action could lose, one line for each worker; none if it loses

@@ -104,7 +104,7 @@ func detailsOf(d host.Details) []detail {
 		}
 		return t.Local().Format("2 Jan 2006, 15:04:05")
 	}
-	add("Command", true, strings.Join(w.Command, " "))
+	add("Command", true, humane.Command(w.Command))
 	add("Directory", true, w.Dir)
 	add("Profile", false, d.Profile)
 	add("Backend", false, strings.TrimSpace(w.Backend+" "+optionsOf(w.Options)))

@@ -175,7 +175,7 @@ func remark(w host.Worker) string {
 // maxCommand is how many bytes of a command are shown in a list.
 const maxCommand = 300
 
-func commandOf(w host.Worker) string { return safetext.Cut(strings.Join(w.Command, " "), maxCommand) }
+func commandOf(w host.Worker) string { return safetext.Cut(humane.Command(w.Command), maxCommand) }
 
 // percent returns a share of a CPU as people read it; empty if it is not known.
 func percent(share float64) string {

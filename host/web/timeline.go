@@ -50,6 +50,8 @@ type life struct {
 	// Text tells of it in words.
 	Text       string
 	begin, end time.Time
+	// before says that it ended before the span.
+	before bool
 }
 
 // tick is a restart, or a kill that was asked for.
@@ -171,9 +173,10 @@ func livesOf(items []dash.Item, events []history.Event, begin, end time.Time) []
 		case e.Kind == history.Blocked:
 			l.Ticks = append(l.Ticks, tick{share(e.Time), condition.Asking, "asked"})
 		case e.Kind == history.Cleaned && l.Open:
-			l.end, l.Open, l.Tone = e.Time, false, condition.Quiet
+			l.before = true
 		}
 	}
+	order = slices.DeleteFunc(order, func(l *life) bool { return l.before })
 	slices.SortStableFunc(order, func(a, b *life) int {
 		return cmp.Or(b.begin.Compare(a.begin), cmp.Compare(a.Name, b.Name))
 	})

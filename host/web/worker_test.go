@@ -146,6 +146,9 @@ func TestLives(t *testing.T) {
 		{Time: at(10), Worker: "gone", ID: "g", Kind: history.Spawned},
 		{Time: at(12), Worker: "gone", ID: "g", Kind: history.Restarted},
 		{Time: at(20), Worker: "gone", ID: "g", Kind: history.Died, Final: true},
+		{Time: at(30), Worker: "gone", ID: "g", Kind: history.Cleaned},
+		// This one ended before the span.
+		{Time: at(30), Worker: "long gone", ID: "l", Kind: history.Cleaned},
 	}, begin, end)
 	var got []string
 	for _, l := range lives {

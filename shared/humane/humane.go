@@ -1,9 +1,10 @@
-// Package humane writes durations and sizes as short as a person needs them. Every layer
+// Package humane writes durations, sizes and commands as a person needs them. Every layer
 // may import it.
 package humane
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -63,4 +64,24 @@ func CPUTime(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
 	}
+}
+
+// Command writes a command as a shell takes it.
+func Command(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		words[i] = Word(word)
+	}
+	return strings.Join(words, " ")
+}
+
+// Word writes a word of a command as a shell takes it.
+func Word(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:=@%+,-", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -48,3 +48,11 @@ func TestCPUTime(t *testing.T) {
 		}
 	}
 }
+
+func TestCommand(t *testing.T) {
+	t.Parallel()
+	got := Command([]string{"sh", "-c", "echo it's", "", "a=b"})
+	if want := `sh -c 'echo it'\''s' '' a=b`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 // FlagError turns an error of the flag parser into a usage error.
@@ -34,10 +35,7 @@ func CommandHint(cmd *cobra.Command, words []string) string {
 	if !strings.Contains(cmd.Use, "-- COMMAND") || len(words) == 0 || cmd.ArgsLenAtDash() >= 0 {
 		return ""
 	}
-	for i, word := range words {
-		words[i] = Quoted(word)
-	}
-	return fmt.Sprintf("the command and its flags come after '--': %s … -- %s …", cmd.CommandPath(), strings.Join(words, " "))
+	return fmt.Sprintf("the command and its flags come after '--': %s … -- %s …", cmd.CommandPath(), humane.Command(words))
 }
 
 // Arguments checks the number of arguments: between least and most, or any

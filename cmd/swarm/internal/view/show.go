@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
-	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
@@ -168,7 +167,7 @@ func (p *page) gap() {
 
 func (p *page) about(d host.Details, now time.Time) {
 	w := d.Worker
-	p.field("Command", CommandLine(w.Command))
+	p.field("Command", humane.Command(w.Command))
 	p.field("Directory", w.Dir)
 	p.field("Environment", strings.Join(environmentNames(w.Env), " "))
 	p.field("Backend", w.Backend)
@@ -420,13 +419,4 @@ func logText(d host.Details) string {
 		text += fmt.Sprintf("; %s of older output dropped (%d lines)", stats.Size(&d.Log.DroppedBytes), d.Log.DroppedLines)
 	}
 	return text
-}
-
-// CommandLine returns a command as a shell takes it.
-func CommandLine(argv []string) string {
-	words := make([]string, len(argv))
-	for i, word := range argv {
-		words[i] = command.Quoted(word)
-	}
-	return strings.Join(words, " ")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -221,7 +222,7 @@ func HintAtWords(err error, argv []string) error {
 	if !errors.Is(err, swarm.ErrInvalidSpec) || len(argv) != 1 || len(strings.Fields(argv[0])) < 2 {
 		return err
 	}
-	return &output.HintError{Err: err, Hint: fmt.Sprintf("the command is one argument with spaces: use -- %s, or for a shell -- sh -c %s", argv[0], command.Quoted(argv[0]))}
+	return &output.HintError{Err: err, Hint: fmt.Sprintf("the command is one argument with spaces: use -- %s, or for a shell -- sh -c %s", argv[0], humane.Word(argv[0]))}
 }
 
 // spawnJSON is the new worker of a spawn that waited for it.

@@ -45,7 +45,7 @@ func actionsOf(i dash.Item) []action {
 	var all []action
 	for _, v := range verbs {
 		if v.Suits(i) {
-			all = append(all, action{v, title(string(v)), hrefOf(i.Name) + "/do/" + string(v), v == dash.Kill})
+			all = append(all, action{v, dash.Title(string(v)), hrefOf(i.Name) + "/do/" + string(v), v == dash.Kill})
 		}
 	}
 	return all
@@ -87,7 +87,7 @@ func (s *Server) serveQuestion(w http.ResponseWriter, r *http.Request) {
 		a.Text = "…"
 	}
 	q := question{
-		row: rowOf(i, time.Now()), Verb: a.Verb, Label: title(string(a.Verb)), About: a.Verb.About(), Line: strings.ReplaceAll(a.Line(), "'…'", "…"),
+		row: rowOf(i, time.Now()), Verb: a.Verb, Label: dash.Title(string(a.Verb)), About: a.Verb.About(), Line: strings.ReplaceAll(a.Line(), "'…'", "…"),
 		Risk: a.Risk(time.Now()), TakesText: a.Verb.TakesText(), Danger: a.Verb == dash.Kill,
 	}
 	for at, line := range q.Risk {

@@ -21,7 +21,7 @@ type workerPage struct {
 	Tabs []tab
 	// Tab is the name of the one that is shown.
 	Tab     string
-	Facts   facts
+	Facts   dash.Facts
 	History []moment
 }
 
@@ -97,6 +97,14 @@ func (s *Server) serveWorker(w http.ResponseWriter, r *http.Request) {
 // fail answers with an error of the host.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.refuse(w, r, http.StatusInternalServerError, safetext.Line(err.Error()))
+}
+
+func (s *Server) factsOf(ctx context.Context, i dash.Item) (dash.Facts, error) {
+	d, _, err := s.opts.Host.Details(ctx, i.ID, host.DetailsRequest{})
+	if err != nil {
+		return dash.Facts{}, err
+	}
+	return dash.FactsOf(d), nil
 }
 
 func tabsOf(i dash.Item) []tab {

@@ -1,7 +1,6 @@
-package web
+package dash
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,55 +8,52 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// facts are the details of a worker, and its living processes.
-type facts struct {
-	Details   []detail
-	Processes []process
+// Facts are what is known of a worker besides its state, as people read it. Their texts are
+// fit for a terminal.
+type Facts struct {
+	Facts     []Fact
+	Processes []Process
 }
 
-// detail is a fact about a worker. Code says that it is shown as a program has it.
-type detail struct {
+// Fact is a fact about a worker. Code says that it is shown as a program has it.
+type Fact struct {
 	Label string
 	Lines []string
 	Code  bool
 }
 
-// process is a process of a worker. Depth is how many processes of the worker are above it.
-type process struct {
+// Process is a process of a worker. Depth is how many processes of the worker are above it.
+type Process struct {
 	PID, Depth        int
 	Name, CPU, Memory string
 	State             string
 }
 
-func (s *Server) factsOf(ctx context.Context, i dash.Item) (facts, error) {
-	d, _, err := s.opts.Host.Details(ctx, i.ID, host.DetailsRequest{})
-	if err != nil {
-		return facts{}, err
-	}
-	return facts{Details: detailsOf(d), Processes: processesOf(d.Processes)}, nil
+// FactsOf returns the facts about a worker.
+func FactsOf(d host.Details) Facts {
+	return Facts{Facts: factsOf(d), Processes: processesOf(d.Processes)}
 }
 
 // deepest is the largest depth that is shown.
 const deepest = 8
 
 // processesOf returns processes, each of which comes before its children.
-func processesOf(all []proc.Process) []process {
+func processesOf(all []proc.Process) []Process {
 	depths := map[int]int{}
-	var shown []process
+	var shown []Process
 	for _, p := range all {
 		depth := 0
 		if above, ok := depths[p.Parent]; ok {
 			depth = above + 1
 		}
 		depths[p.PID] = depth
-		shown = append(shown, process{
+		shown = append(shown, Process{
 			PID: p.PID, Depth: min(depth, deepest), Name: safetext.Line(p.Name), State: stateOfProcess(p.State),
 			CPU: humane.CPUTime(p.CPU), Memory: humane.Bytes(p.Resident),
 		})
@@ -83,10 +79,10 @@ func stateOfProcess(letter byte) string {
 	}
 }
 
-// detailsOf returns what is known of a worker besides its state.
-func detailsOf(d host.Details) []detail {
+// factsOf returns what is known of a worker besides its state.
+func factsOf(d host.Details) []Fact {
 	w := d.Worker
-	var all []detail
+	var all []Fact
 	add := func(label string, code bool, lines ...string) {
 		var shown []string
 		for _, line := range lines {
@@ -95,7 +91,7 @@ func detailsOf(d host.Details) []detail {
 			}
 		}
 		if len(shown) > 0 {
-			all = append(all, detail{label, shown, code})
+			all = append(all, Fact{label, shown, code})
 		}
 	}
 	when := func(t time.Time) string {
@@ -108,7 +104,7 @@ func detailsOf(d host.Details) []detail {
 	add("Directory", true, w.Dir)
 	add("Profile", false, d.Profile)
 	add("Backend", false, strings.TrimSpace(w.Backend+" "+optionsOf(w.Options)))
-	add(title(w.Where.Kind), true, w.Where.Name)
+	add(Title(w.Where.Kind), true, w.Where.Name)
 	if w.PID > 0 {
 		add("Main process", false, strconv.Itoa(w.PID))
 	}
@@ -156,7 +152,8 @@ func detailsOf(d host.Details) []detail {
 	return all
 }
 
-func title(s string) string {
+// Title returns s with a capital as its first letter.
+func Title(s string) string {
 	if s == "" {
 		return ""
 	}

@@ -148,42 +148,59 @@ func (e *brokenError) Hint() string {
 	return fmt.Sprintf("see it with 'swarm peek %s'", e.name)
 }
 
-// unknownFor is how long a screen has to be there that the profile does not know and
-// that shows something like a prompt.
+// unknownFor is how long something like a prompt has to be there on a screen that the
+// profile does not know.
 const unknownFor = 3 * time.Second
 
 // followProfile follows what a worker shows until its profile says that it is at its
-// prompt: nil. A dialog is an [*AsksError], an error screen an [ErrBroken]. Each has
-// to be there for a moment: programs that start draw many a screen.
+// prompt: nil. A dialog is an [*AsksError], an error screen an [ErrBroken].
 func followProfile(ctx context.Context, owner *backend.Peer, rec registry.Record, p *profile.Profile) error {
-	var (
-		last  profile.Look
-		since time.Time
-	)
+	start := starting{profile: p}
 	err := followScreen(ctx, owner, rec.Handle, nil, func(s swarm.Screen) bool {
-		if s.Taken {
-			return false
-		}
-		look := p.Look(profile.Screen{Lines: s.Lines})
-		if since.IsZero() || look.State != last.State || look.Broken != last.Broken || look.Question != last.Question {
-			last, since = look, time.Now()
-		}
-		if look.State == profile.Unknown && look.Broken == "" {
-			// Another version of the program may draw its prompt in another way.
-			return time.Since(since) >= unknownFor && ready.Lines(s.Lines)
-		}
-		known := look.State == profile.Idle || look.State == profile.Blocked || look.Broken != "" && look.State != profile.Working
-		return known && time.Since(since) >= max(idleFor, p.Settle())
+		return !s.Taken && start.over(s.Lines, time.Now())
 	})
 	switch {
 	case err != nil:
 		return err
-	case last.State == profile.Blocked:
-		return &AsksError{Name: rec.Name, Question: last.Question, Choices: last.Choices}
-	case last.Broken != "":
-		return &brokenError{name: rec.Name, text: last.Broken}
+	case start.look.State == profile.Blocked:
+		return &AsksError{Name: rec.Name, Question: start.look.Question, Choices: start.look.Choices}
+	case start.look.Broken != "":
+		return &brokenError{name: rec.Name, text: start.look.Broken}
 	}
 	return nil
+}
+
+// starting judges the screens that a program shows while it starts, one after the other.
+// A program that starts draws many a screen, and some only in part, so what ends the start
+// has to be there for a while.
+type starting struct {
+	profile *profile.Profile
+	// look is what the last screen shows, and prompt says whether it has something like a
+	// prompt; both have been so since.
+	look   profile.Look
+	prompt bool
+	since  time.Time
+}
+
+// over reports whether the start has ended with a screen of these lines, shown now: with
+// a prompt, a dialog or an error, see look.
+func (s *starting) over(lines []string, now time.Time) bool {
+	look, prompt := s.profile.Look(profile.Screen{Lines: lines}), ready.Lines(lines)
+	if s.since.IsZero() || prompt != s.prompt ||
+		look.State != s.look.State || look.Broken != s.look.Broken || look.Question != s.look.Question {
+		s.since = now
+	}
+	s.look, s.prompt = look, prompt
+	shown := now.Sub(s.since)
+	switch {
+	case look.State == profile.Working:
+		return false
+	case look.State == profile.Unknown && look.Broken == "":
+		// Another version of the program may draw its prompt in another way.
+		return prompt && shown >= unknownFor
+	default:
+		return shown >= max(idleFor, s.profile.Settle())
+	}
 }
 
 // brokenAtEnd returns the error that the last screen of a worker shows; empty: none.

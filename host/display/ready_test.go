@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -222,4 +223,32 @@ func piece(p string) swarm.Output {
 	text, o.Partial = strings.CutSuffix(text, "…")
 	o.Data = []byte(text)
 	return o
+}
+
+// A program that takes long to draw anything may draw its dialog in parts, and a part may
+// look like a prompt. Only how long that part is there counts.
+func TestPartOfDialogIsNoPrompt(t *testing.T) {
+	profiles, err := profile.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := starting{profile: profiles.Named("claude")}
+	begin := time.Now()
+	screens := []struct {
+		at    time.Duration
+		lines []string
+		over  bool
+	}{
+		{0, nil, false},
+		{10 * time.Second, []string{"Some new words of this program", "❯ "}, false},
+		{11 * time.Second, []string{"Some new words of this program", "❯ "}, false},
+		{12 * time.Second, nil, false},
+		{20 * time.Second, []string{"Some new words of this program", "❯ "}, false},
+		{20*time.Second + unknownFor, []string{"Some new words of this program", "❯ "}, true},
+	}
+	for _, s := range screens {
+		if over := start.over(s.lines, begin.Add(s.at)); over != s.over {
+			t.Errorf("after %v with %q: %v, want %v", s.at, s.lines, over, s.over)
+		}
+	}
 }

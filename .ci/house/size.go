@@ -81,7 +81,7 @@ func measureSize(sources []source) []measure {
 	dirs := map[string]*pkg{}
 	var packages []*pkg
 	total := 0
-	small := measure{name: fmt.Sprintf("files under %d lines", minFileLines), note: "but platform splits, doc.go, main.go"}
+	small := measure{name: fmt.Sprintf("files under %d lines", minFileLines), note: "but build splits, doc.go, main.go, errors.go, packages of one file"}
 	for _, s := range sources {
 		if !s.isProduction() {
 			continue
@@ -94,7 +94,9 @@ func measureSize(sources []source) []measure {
 		dirs[dir].files++
 		dirs[dir].lines += s.lines
 		total += s.lines
-		if s.lines < minFileLines && !maySmall(s) {
+	}
+	for _, s := range sources {
+		if s.isProduction() && s.lines < minFileLines && !maySmall(s, dirs[path.Dir(s.path)]) {
 			small.value++
 			small.places = append(small.places, fmt.Sprintf("%s: %d lines", s.path, s.lines))
 		}
@@ -127,12 +129,13 @@ func largest(name string, packages []*pkg, limit int, size func(*pkg) int) measu
 	return m
 }
 
-var platform = regexp.MustCompile(`(?m)_(linux|darwin|unix|other)\.go$|^//go:build .*(linux|darwin|unix)`)
+var platform = regexp.MustCompile(`(?m)_(linux|darwin|unix|other)\.go$|^//go:build `)
 
-// maySmall reports whether s has a reason to be small.
-func maySmall(s source) bool {
+// maySmall reports whether s has a reason to be small: it is one side of a split by build
+// constraints, the whole of a package, or one of the files that each package may have.
+func maySmall(s source, p *pkg) bool {
 	name := path.Base(s.path)
-	return name == "doc.go" || name == "main.go" || platform.MatchString(name) || platform.Match(s.text)
+	return name == "doc.go" || name == "main.go" || name == "errors.go" || p.files == 1 || platform.MatchString(name) || platform.Match(s.text)
 }
 
 // measurePairs counts the files that are named by a verb beside a file of the same

@@ -5,16 +5,16 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/workspacetest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func base(t plugintest.T) string { return newFixture(t.(*testing.T)).repo }
+func base(t workspacetest.T) string { return newFixture(t.(*testing.T)).repo }
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	plugintest.RunWorkspace(t, plugintest.Workspace{
-		New:  func(plugintest.T) swarm.Workspace { return newWorkspace() },
+	workspacetest.Run(t, workspacetest.Workspace{
+		New:  func(workspacetest.T) swarm.Workspace { return newWorkspace() },
 		Base: base,
 	})
 }
@@ -27,5 +27,5 @@ func TestConformanceOfBinary(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	plugintest.RunWorkspaceBinary(t, plugintest.WorkspaceBinary{Path: path, Base: base})
+	workspacetest.RunBinary(t, workspacetest.Binary{Path: path, Base: base})
 }

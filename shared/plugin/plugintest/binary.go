@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -29,25 +30,25 @@ type Binary struct {
 func RunBinary(t *testing.T, b Binary) {
 	t.Helper()
 	p := b.program()
-	if runTests(t, p.items(startCases()), false) {
-		runTests(t, slices.Concat(p.items(lifeCases()), b.items(b.open(t))), true)
+	if harness.RunTests(t, p.StartCases(), false) {
+		harness.RunTests(t, slices.Concat(p.LifeCases(), b.items(b.open(t))), true)
 	}
 }
 
-func (b Binary) program() program {
-	return program{path: b.Path, args: b.Args, env: b.Env, config: b.Config}
+func (b Binary) program() harness.Program {
+	return harness.Program{Path: b.Path, Args: b.Args, Env: b.Env, Config: b.Config}
 }
 
 func (b Binary) settings() settings {
 	return settings{shim: b.Shim, spec: b.Spec, command: b.Command, handles: b.Handles, workers: b.Workers}
 }
 
-func (b Binary) items(probe subject) []item { return backendItems(b.settings(), b.open, probe) }
+func (b Binary) items(probe subject) []harness.Item { return backendItems(b.settings(), b.open, probe) }
 
 // open starts the plugin as a host does.
 func (b Binary) open(t T) subject {
 	t.Helper()
-	p := b.program().start(t)
+	p := b.program().Start(t)
 	s := remote(t, p.Client)
 	s.plugin = p
 	return s

@@ -108,7 +108,7 @@ func (w *worker) overheard() string {
 // crashIn kills the plugin once a call is under way, and returns its error.
 func (k *kit) crashIn(call func(context.Context) error, underWay func()) error {
 	k.Helper()
-	return k.cutOff(call, underWay, k.plugin.crash)
+	return k.cutOff(call, underWay, k.plugin.Crash)
 }
 
 // cutOff ends the plugin in some way once a call is under way, and returns the

@@ -74,7 +74,7 @@ func crashInputCases() []testCase {
 			run: func(k *kit) {
 				w := k.ready(Stubborn)
 				w.completed("done", swarm.KillOptions{Grace: shortGrace, Force: true})
-				k.plugin.crash()
+				k.plugin.Crash()
 				w.reopen(nil)
 				k.wantExit(w.ended(), swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseCompleted})
 			},
@@ -87,7 +87,7 @@ func crashInputCases() []testCase {
 				w.spec.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: shortGrace, Budget: 1, Window: longGrace}
 				w.start()
 				w.wantHeard("ready")
-				k.plugin.crash()
+				k.plugin.Crash()
 				w.reopen(nil)
 				w.wantHeard("ready")
 				k.wantExit(w.ended(), swarm.Exit{Code: 3, Cause: swarm.CauseCrashLoop})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -69,7 +70,7 @@ func (k *kit) deadlineInSpawn(limit time.Duration) (ok, inTime bool) {
 	}
 	pids := k.parsePIDs(w.overheard())
 	var found error
-	gone := comesTrue(k.ctx, func() bool {
+	gone := harness.ComesTrue(k.ctx, func() bool {
 		var h swarm.Handle
 		h, found = w.find(k.subject)
 		switch {

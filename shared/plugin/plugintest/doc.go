@@ -15,7 +15,8 @@
 //
 // [Run] tests the value itself and then the same value behind the wire, in one
 // process. [RunBinary] tests a built plugin, started as a host starts it.
-// [RunWorkspace] and [RunWorkspaceBinary] do the same for plugins of that kind.
+// Package [github.com/swarmhost/swarm/shared/plugin/plugintest/workspacetest] does the same
+// for workspace plugins.
 //
 // Package [github.com/swarmhost/swarm/shared/plugin/plugintest/fake] has a
 // backend in memory that passes, for tests of hosts.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -176,7 +177,7 @@ func (k *kit) notMixed() {
 	const givers, each = 8, 10
 	w := k.echo()
 	errs := make([]error, givers)
-	together(givers, func(i int) {
+	harness.Together(givers, func(i int) {
 		_, errs[i] = w.input(swarm.Input{Data: []byte(numbered(i, each)), Enter: true})
 	})
 	for i, err := range errs {

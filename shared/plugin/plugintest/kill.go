@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -40,7 +41,7 @@ func killCases() []testCase {
 					}
 				}
 				if after := w.status(); !reflect.DeepEqual(after.Exit, before.Exit) {
-					k.broken("the exit was %s, now it is %s", exitText(before.Exit), exitText(after.Exit))
+					k.broken("the exit was %s, now it is %s", before.Exit, after.Exit)
 				}
 			},
 		},
@@ -115,7 +116,7 @@ func killCases() []testCase {
 				errs := make([]error, 5)
 				ctx, cancel := k.limited()
 				defer cancel()
-				together(len(errs), func(i int) { _, errs[i] = k.Kill(ctx, w.handle, gentle()) })
+				harness.Together(len(errs), func(i int) { _, errs[i] = k.Kill(ctx, w.handle, gentle()) })
 				if err := errors.Join(errs...); err != nil {
 					k.broken("%v", err)
 				}

@@ -8,25 +8,22 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 const (
-	// patience is how long a case waits for an event that must happen soon.
-	patience = 20 * time.Second
+	patience = harness.Patience
 	// cleanLimit is how long the end of a worker may take after its case.
 	cleanLimit = time.Minute
 	// shortGrace is a grace that a case waits out.
 	shortGrace = 200 * time.Millisecond
 	// longGrace is a grace that no case may wait for.
 	longGrace = 10 * time.Minute
-	// pollEvery is how often a condition without an event is checked.
-	pollEvery = 5 * time.Millisecond
 )
 
 // kit is the environment of a case.
@@ -54,13 +51,13 @@ func newKit(t T, c testCase, s settings, open opener) *kit {
 // broken reports that the rule is broken, and goes on.
 func (k *kit) broken(format string, args ...any) {
 	k.Helper()
-	k.Errorf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, readable(args)...))
+	k.Errorf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, harness.Readable(args)...))
 }
 
 // fatal reports that the rule is broken, and ends the case.
 func (k *kit) fatal(format string, args ...any) {
 	k.Helper()
-	k.Fatalf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, readable(args)...))
+	k.Fatalf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, harness.Readable(args)...))
 }
 
 // wantErr checks that err is one of a kind.
@@ -76,8 +73,6 @@ func (k *kit) limited() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(k.ctx, patience)
 }
 
-var ids atomic.Int64
-
 // worker is a worker of a case.
 type worker struct {
 	k      *kit
@@ -91,11 +86,10 @@ type worker struct {
 // newSpec returns the spec of a new worker.
 func (k *kit) newSpec(s Script) *worker {
 	k.Helper()
-	n := ids.Add(1)
+	id, name := harness.NewID()
 	w := &worker{k: k, spec: swarm.Spec{
-		// Of one length: no id, and no handle, is the beginning of another.
-		ID:      fmt.Sprintf("plugintest-%d-%06d", os.Getpid(), n),
-		Name:    fmt.Sprintf("w%d", n),
+		ID:      id,
+		Name:    name,
 		Command: k.settings.command(s),
 		Env:     []string{sayVar + "="},
 		Kill:    swarm.KillOptions{Grace: shortGrace, Force: true},
@@ -250,25 +244,9 @@ func (w *worker) ended() swarm.Status {
 // until waits for a condition that must come true.
 func (k *kit) until(what string, ok func() bool) {
 	k.Helper()
-	if !comesTrue(k.ctx, ok) {
+	if !harness.ComesTrue(k.ctx, ok) {
 		k.fatal("waited in vain until %s", what)
 	}
-}
-
-// comesTrue waits for a condition and reports whether it came true.
-func comesTrue(ctx context.Context, ok func() bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return true
 }
 
 // kill ends the worker, which must work.

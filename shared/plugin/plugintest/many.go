@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -23,7 +24,7 @@ func manyCases() []testCase {
 			for i := range workers {
 				workers[i] = k.newSpec(Sleep)
 			}
-			together(n, func(i int) {
+			harness.Together(n, func(i int) {
 				w := workers[i]
 				if w.handle, errs[i] = k.Spawn(k.ctx, w.spec); errs[i] == nil {
 					w.started(w.handle)
@@ -33,7 +34,7 @@ func manyCases() []testCase {
 				k.fatal("Spawn: %v", err)
 			}
 			k.allAre(workers, swarm.StateRunning)
-			together(n, func(i int) { _, errs[i] = k.Kill(k.ctx, workers[i].handle, gentle()) })
+			harness.Together(n, func(i int) { _, errs[i] = k.Kill(k.ctx, workers[i].handle, gentle()) })
 			if err := errors.Join(errs...); err != nil {
 				k.fatal("Kill: %v", err)
 			}

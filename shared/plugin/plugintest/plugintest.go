@@ -1,24 +1,15 @@
 package plugintest
 
 import (
-	"context"
 	"slices"
 	"testing"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// T holds the methods of a [*testing.T] that a case needs.
-type T interface {
-	Helper()
-	Name() string
-	Context() context.Context
-	TempDir() string
-	Cleanup(f func())
-	Logf(format string, args ...any)
-	Errorf(format string, args ...any)
-	Fatalf(format string, args ...any)
-}
+// T is what a case needs of a [*testing.T].
+type T = harness.T
 
 // Backend describes how to test a backend.
 type Backend struct {
@@ -43,8 +34,8 @@ type Backend struct {
 // wire in the subtests "grpc".
 func Run(t *testing.T, b Backend) {
 	t.Helper()
-	t.Run("direct", func(t *testing.T) { runTests(t, backendItems(b.settings(), b.direct, b.direct(t)), true) })
-	t.Run("grpc", func(t *testing.T) { runTests(t, backendItems(b.settings(), b.wired, b.wired(t)), true) })
+	t.Run("direct", func(t *testing.T) { harness.RunTests(t, backendItems(b.settings(), b.direct, b.direct(t)), true) })
+	t.Run("grpc", func(t *testing.T) { harness.RunTests(t, backendItems(b.settings(), b.wired, b.wired(t)), true) })
 }
 
 // settings are the parameters of the cases, independent of the way to the backend.
@@ -60,24 +51,6 @@ func (b Backend) settings() settings {
 	return settings{shim: b.Shim, spec: b.Spec, command: b.Command, handles: b.Handles}
 }
 
-// subject is a backend with its announced capabilities.
-type subject struct {
-	swarm.Backend
-	caps   []swarm.Capability
-	local  bool
-	plugin *process // nil if it is in this one
-}
-
-func (s subject) has(c swarm.Capability) bool { return c == "" || slices.Contains(s.caps, c) }
-
-// opener makes the backend as a new process would.
-type opener func(t T) subject
-
-func (b Backend) direct(t T) subject {
-	backend := b.New(t)
-	return subject{Backend: backend, caps: swarm.CapabilitiesOf(backend), local: b.Local}
-}
-
 // testCase checks one rule of the contract.
 type testCase struct {
 	name string
@@ -89,7 +62,7 @@ type testCase struct {
 	local bool
 	// built says that the rule is about the process of a built plugin.
 	built bool
-	// alone is that of the [item].
+	// alone is described at [harness.Item].
 	alone bool
 	run   func(k *kit)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 )
 
 // failures returns the names of the cases that a backend fails, of those that
@@ -20,7 +22,7 @@ func failures(t *testing.T, b Backend, wanted func(testCase) bool) []string {
 			continue
 		}
 		cases.Go(func() {
-			why, _ := record(t.Context(), c.name, func(t T) { c.check(t, b.settings(), b.direct) })
+			why, _ := harness.Record(t.Context(), c.name, func(t T) { c.check(t, b.settings(), b.direct) })
 			if len(why) == 0 {
 				return
 			}

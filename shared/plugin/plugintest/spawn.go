@@ -5,8 +5,8 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
-	"sync"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -140,7 +140,7 @@ func (k *kit) many(n int) {
 		workers[i] = k.newSpec(Sleep)
 	}
 	errs := make([]error, n)
-	together(n, func(i int) {
+	harness.Together(n, func(i int) {
 		w := workers[i]
 		if w.handle, errs[i] = k.Spawn(k.ctx, w.spec); errs[i] != nil {
 			return
@@ -164,13 +164,4 @@ func (k *kit) many(n int) {
 	if err := errors.Join(errs...); err != nil {
 		k.broken("%v", err)
 	}
-}
-
-// together calls f n times at the same time.
-func together(n int, f func(i int)) {
-	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() { f(i) })
-	}
-	all.Wait()
 }

@@ -3,6 +3,7 @@ package plugintest
 import (
 	"time"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -147,7 +148,7 @@ func (w *worker) stats() swarm.Stats {
 	w.k.Helper()
 	var s swarm.Stats
 	var err error
-	if !comesTrue(w.k.ctx, func() bool { s, err = w.measured(); return err == nil }) {
+	if !harness.ComesTrue(w.k.ctx, func() bool { s, err = w.measured(); return err == nil }) {
 		w.k.fatal("Stats: %v", err)
 	}
 	return s

@@ -11,7 +11,7 @@
 // input to the worker, the status to the disk. So neither a hanging disk nor a blocked
 // terminal can delay a kill.
 //
-// The worker is in one of four phases: running, leaving, pausing, over; see phase.go. The
+// The worker is in one of four phases: running, leaving, pausing, over; see worker.go. The
 // loop moves it, and a move that the phase does not allow is refused.
 //
 // Every descendant of the worker stays below the shim, which is a child

@@ -1,7 +1,8 @@
-package plugintest
+package harness
 
 import (
 	"context"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -9,36 +10,38 @@ import (
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/swarmhost/swarm/shared/plugin"
-	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
 )
 
-// program is a built plugin.
-type program struct {
-	path   string
-	args   []string
-	env    []string // nil: that of this process
-	config []byte   // nil: none
+// Program is a built plugin.
+type Program struct {
+	Path   string
+	Args   []string
+	Env    []string // nil: the environment of this process
+	Config []byte   // nil: none
 }
 
-// process is a running program, with this process as its host.
-type process struct {
+// Process is a running [Program], with this process as its host.
+type Process struct {
 	*plugin.Client
 	conn grpc.ClientConnInterface
-	// crash kills it.
-	crash func()
-	// leave has the effect of the end of a host.
-	leave func()
-	// exited reports whether it has ended.
-	exited func() bool
+	// Crash kills it.
+	Crash func()
+	// Leave has the effect of the end of a host.
+	Leave func()
+	// Exited reports whether it has ended.
+	Exited func() bool
 }
 
 // command returns the command that starts the program as a host does, without the additions
 // of go-plugin. The plugin's end of the death pipe is its descriptor 3.
-func (p program) command(t T, death *os.File) *exec.Cmd {
+func (p Program) command(t T, death *os.File) *exec.Cmd {
 	t.Helper()
-	env := p.env
+	env := p.Env
 	if env == nil {
 		env = os.Environ()
 	}
@@ -48,16 +51,16 @@ func (p program) command(t T, death *os.File) *exec.Cmd {
 		t.Fatalf("make a directory for sockets: %v", err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
-	cmd := exec.Command(p.path, p.args...) //nolint:noctx // it is ended by who starts it
+	cmd := exec.Command(p.Path, p.Args...) //nolint:noctx // it is ended by its caller
 	cmd.Env = append(plugin.CleanEnv(env),
 		plugin.EnvDeath+"=3", goplugin.EnvUnixSocketDir+"="+sockets)
 	cmd.ExtraFiles = []*os.File{death}
 	return cmd
 }
 
-// start starts the program and connects to it. It ends with the test at the
+// Start starts the program and connects to it. It ends with the test at the
 // latest.
-func (p program) start(t T) *process {
+func (p Program) Start(t T) *Process {
 	t.Helper()
 	deathRead, deathWrite, err := os.Pipe()
 	if err != nil {
@@ -88,16 +91,16 @@ func (p program) start(t T) *process {
 	if err != nil {
 		t.Fatalf("start the plugin: %v", err)
 	}
-	c, err := dial(t, raw, p.config)
+	c, err := dial(t, raw, p.Config)
 	if err != nil {
 		t.Fatalf("connect to the plugin: %v", err)
 	}
-	return &process{
+	return &Process{
 		Client: c,
 		conn:   raw.(grpc.ClientConnInterface), // or dial had failed
-		crash:  func() { _ = cmd.Process.Kill() },
-		leave:  func() { _ = deathWrite.Close() },
-		exited: client.Exited,
+		Crash:  func() { _ = cmd.Process.Kill() },
+		Leave:  func() { _ = deathWrite.Close() },
+		Exited: client.Exited,
 	}
 }
 
@@ -120,37 +123,31 @@ func (w logWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func hostCases() []testCase {
-	return []testCase{
-		{
-			name: "host-dies-in-kill", built: true,
-			rule: "a plugin leaves in the middle of a Kill when its host is gone, and the Kill can be repeated by another host",
-			run: func(k *kit) {
-				w := k.ready(Deaf)
-				left := k.plugin
-				err := k.cutOff(func(ctx context.Context) error {
-					_, err := k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace})
-					return err
-				}, func() { w.hear() }, left.leave)
-				k.wantErr("Kill", err, plugin.ErrPluginGone)
-				k.until("the plugin has left", left.exited)
-				w.survives()
-			},
-		},
-		{
-			name: "host-dies-in-output", built: true, needs: swarm.CapOutput,
-			rule: "a plugin leaves while output is followed when its host is gone, and the worker goes on running",
-			run: func(k *kit) {
-				w := k.ready(Sleep)
-				left := k.plugin
-				err := k.cutOff(func(ctx context.Context) error {
-					return k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true},
-						func(swarm.Output) error { return nil })
-				}, func() { k.await(shortGrace) }, left.leave)
-				k.wantErr("Output", err, plugin.ErrPluginGone)
-				k.until("the plugin has left", left.exited)
-				w.survives()
-			},
-		},
+// Serve serves a plugin in this process, over a connection in memory, until the test ends.
+func Serve(t T, p rpc.Plugin) *plugin.Client {
+	t.Helper()
+	p.Logger = hclog.NewNullLogger()
+	server := rpc.New(p)
+	g := grpc.NewServer(grpc.MaxRecvMsgSize(rpc.MaxMessage))
+	server.Register(g)
+	listener := bufconn.Listen(1 << 20)
+	go func() { _ = g.Serve(listener) }() // ends with Stop
+	t.Cleanup(func() {
+		server.Shutdown(Patience)
+		g.Stop()
+	})
+	conn, err := grpc.NewClient("passthrough:///plugin",
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(rpc.MaxMessage), grpc.MaxCallSendMsgSize(rpc.MaxMessage)),
+	)
+	if err != nil {
+		t.Fatalf("connect to the plugin: %v", err)
 	}
+	t.Cleanup(func() { _ = conn.Close() })
+	c, err := plugin.Connect(t.Context(), conn)
+	if err != nil {
+		t.Fatalf("connect to the plugin: %v", err)
+	}
+	return c
 }

@@ -1,4 +1,4 @@
-package plugintest
+package harness
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// readable replaces unreadable parts of a message: pointers, and fields without
+// Readable replaces unreadable parts of a message: pointers, and fields without
 // information.
-func readable(args []any) []any {
+func Readable(args []any) []any {
 	out := make([]any, len(args))
 	for i, arg := range args {
 		switch v := arg.(type) {

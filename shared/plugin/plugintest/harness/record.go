@@ -1,4 +1,4 @@
-package plugintest
+package harness
 
 import (
 	"context"
@@ -21,8 +21,8 @@ type recorder struct {
 	undo   []func()
 }
 
-// record runs f as a test would and returns its reports and log.
-func record(ctx context.Context, name string, f func(T)) (failed, log []string) {
+// Record runs f as a test would and returns its reports and log.
+func Record(ctx context.Context, name string, f func(T)) (failed, log []string) {
 	within, cancel := context.WithCancel(ctx)
 	r := &recorder{name: name, ctx: within}
 	r.guard(func() { f(r) })

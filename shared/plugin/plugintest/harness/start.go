@@ -1,4 +1,4 @@
-package plugintest
+package harness
 
 import (
 	"bufio"
@@ -23,14 +23,14 @@ const startLimit = 10 * time.Second
 // programCase checks one rule about a plugin of any kind.
 type programCase struct {
 	name, rule string
-	run        func(t T, p program) error
+	run        func(t T, p Program) error
 }
 
-// items are the cases about the program itself.
-func (p program) items(cases []programCase) []item {
-	var items []item
+// items are cases about the program itself.
+func (p Program) items(cases []programCase) []Item {
+	var items []Item
 	for _, c := range cases {
-		items = append(items, item{name: c.name, rule: c.rule, run: func(t T) {
+		items = append(items, Item{Name: c.name, Rule: c.rule, Run: func(t T) {
 			t.Helper()
 			if err := c.run(t, p); err != nil {
 				t.Errorf("broken: %s\n\t%v", c.rule, err)
@@ -40,14 +40,14 @@ func (p program) items(cases []programCase) []item {
 	return items
 }
 
-// startCases are about a plugin without a connection. If one of them fails, the other cases
+// StartCases are about a plugin without a connection. If one of them fails, the other cases
 // are not run.
-func startCases() []programCase {
-	return []programCase{
+func (p Program) StartCases() []Item {
+	return p.items([]programCase{
 		{
 			name: "start-by-hand",
 			rule: "a plugin that a person starts says what it is, on standard error, and ends with another code than 0",
-			run: func(t T, p program) error {
+			run: func(t T, p Program) error {
 				r, err := p.run(t, "")
 				switch {
 				case err != nil:
@@ -63,7 +63,7 @@ func startCases() []programCase {
 		{
 			name: "start-in-time",
 			rule: "a plugin prints its handshake within 10 seconds of its start",
-			run: func(t T, p program) error {
+			run: func(t T, p Program) error {
 				r, err := p.run(t, cookie())
 				if err == nil && !r.ended && r.line == "" {
 					return fmt.Errorf("it printed nothing and goes on%s", said(r.errs))
@@ -74,7 +74,7 @@ func startCases() []programCase {
 		{
 			name: "start-handshake",
 			rule: "the first line that a plugin prints on standard output is its handshake",
-			run: func(t T, p program) error {
+			run: func(t T, p Program) error {
 				r, err := p.run(t, cookie())
 				switch {
 				case err != nil:
@@ -87,17 +87,17 @@ func startCases() []programCase {
 				return nil
 			},
 		},
-	}
+	})
 }
 
-// lifeCases are about a plugin that has started.
-func lifeCases() []programCase {
-	return []programCase{
+// LifeCases are about a plugin that has started.
+func (p Program) LifeCases() []Item {
+	return p.items([]programCase{
 		{
 			name: "describe-itself",
 			rule: "Describe tells a name that is valid",
-			run: func(t T, p program) error {
-				if name := p.start(t).Info().Name; !swarm.ValidName(name) {
+			run: func(t T, p Program) error {
+				if name := p.Start(t).Info().Name; !swarm.ValidName(name) {
 					return fmt.Errorf("it is called %q", name)
 				}
 				return nil
@@ -106,11 +106,11 @@ func lifeCases() []programCase {
 		{
 			name: "describe-to-a-newer-host",
 			rule: "a host of a newer contract is told that of the plugin, and what the plugin does not know is passed over",
-			run: func(t T, p program) error {
+			run: func(t T, p Program) error {
 				req := &pb.DescribeRequest{ContractVersion: swarm.ContractVersion + 1, ConfigFollows: true}
 				unknown := protowire.AppendTag(nil, 1000, protowire.BytesType)
 				req.ProtoReflect().SetUnknown(protowire.AppendString(unknown, "from the future"))
-				resp, err := pb.NewPluginClient(p.start(t).conn).Describe(t.Context(), req)
+				resp, err := pb.NewPluginClient(p.Start(t).conn).Describe(t.Context(), req)
 				if err != nil {
 					return fmt.Errorf("it answers: %w", err)
 				}
@@ -123,16 +123,16 @@ func lifeCases() []programCase {
 		{
 			name: "host-dies",
 			rule: "a plugin leaves once its host is gone: at the end of the pipe that the host holds",
-			run: func(t T, p program) error {
-				running := p.start(t)
-				running.leave()
-				if !comesTrue(t.Context(), running.exited) {
-					return fmt.Errorf("it is still there after %v", patience)
+			run: func(t T, p Program) error {
+				running := p.Start(t)
+				running.Leave()
+				if !ComesTrue(t.Context(), running.Exited) {
+					return fmt.Errorf("it is still there after %v", Patience)
 				}
 				return nil
 			},
 		},
-	}
+	})
 }
 
 // cookie is the variable that distinguishes a plugin from a program that a person runs.
@@ -150,7 +150,7 @@ type begun struct {
 }
 
 // run starts the program with one more variable and returns its first behaviour.
-func (p program) run(t T, variable string) (begun, error) {
+func (p Program) run(t T, variable string) (begun, error) {
 	t.Helper()
 	read, write, err := os.Pipe() // the death pipe
 	if err != nil {

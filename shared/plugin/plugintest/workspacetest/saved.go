@@ -1,4 +1,4 @@
-package plugintest
+package workspacetest
 
 import (
 	"errors"
@@ -9,12 +9,12 @@ import (
 )
 
 // savedCases are about work that Remove saves, and about the changes in a workspace.
-func savedCases() []workspaceCase {
-	return []workspaceCase{
+func savedCases() []testCase {
+	return []testCase{
 		{
 			name: "rescue", needs: swarm.CapRescue,
 			rule: "Rescue lists, restores and drops what Remove saved, without the workspace and by a new process",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				ref, saved := k.saved()
 				k.Workspace = k.open(k.T).Workspace
 				list := k.rescue(swarm.RescueRequest{Base: ref.Base})
@@ -43,7 +43,7 @@ func savedCases() []workspaceCase {
 		{
 			name: "rescue-overwrites-nothing", needs: swarm.CapRescue,
 			rule: "a restore into a directory that is not empty is ErrInvalidSpec and changes nothing",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				ref, saved := k.saved()
 				taken := ref
 				taken.Path = k.TempDir()
@@ -58,7 +58,7 @@ func savedCases() []workspaceCase {
 		{
 			name: "rescue-of-an-unknown-action", needs: swarm.CapRescue,
 			rule: "an action that the plugin does not know is ErrUnsupported, and the saved work stays",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				ref, saved := k.saved()
 				if _, err := k.act(swarm.RescueRequest{Base: ref.Base, Ref: saved, Action: "plugintest"}); !errors.Is(err, swarm.ErrUnsupported) {
 					k.broken("want ErrUnsupported, got %v", err)
@@ -69,7 +69,7 @@ func savedCases() []workspaceCase {
 		{
 			name: "diff", needs: swarm.CapDiff,
 			rule: "Diff names new files too and returns a command; of a workspace that is gone it is ErrNotFound",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				ref := k.create(k.newSpec())
 				differ := k.Workspace.(swarm.Differ)
 				if d, err := differ.Diff(k.ctx, ref); err != nil || len(d.Files) != 0 {
@@ -91,7 +91,7 @@ func savedCases() []workspaceCase {
 }
 
 // saved returns a workspace that was removed with work in it, and the name of that work.
-func (k *workspaceKit) saved() (ref swarm.WorkspaceRef, saved string) {
+func (k *kit) saved() (ref swarm.WorkspaceRef, saved string) {
 	k.Helper()
 	ref = k.create(k.newSpec())
 	k.write(ref)
@@ -102,11 +102,11 @@ func (k *workspaceKit) saved() (ref swarm.WorkspaceRef, saved string) {
 	return ref, r.Rescues[0].Ref
 }
 
-func (k *workspaceKit) act(req swarm.RescueRequest) ([]swarm.SavedWork, error) {
+func (k *kit) act(req swarm.RescueRequest) ([]swarm.SavedWork, error) {
 	return k.Workspace.(swarm.Rescuer).Rescue(k.ctx, req)
 }
 
-func (k *workspaceKit) rescue(req swarm.RescueRequest) []swarm.SavedWork {
+func (k *kit) rescue(req swarm.RescueRequest) []swarm.SavedWork {
 	k.Helper()
 	works, err := k.act(req)
 	if err != nil {

@@ -1,22 +1,22 @@
-package plugintest
+package workspacetest
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func workspaceCases() []workspaceCase {
-	return []workspaceCase{
+func cases() []testCase {
+	return []testCase{
 		{
 			name: "create",
 			rule: "Create makes a directory and returns all that is needed to remove it",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				spec := k.newSpec()
 				ref := k.create(spec)
 				if ref.ID != spec.ID || ref.Name != spec.Name || ref.Branch == "" || !filepath.IsAbs(ref.Path) || !filepath.IsAbs(ref.Base) {
@@ -30,7 +30,7 @@ func workspaceCases() []workspaceCase {
 		{
 			name: "create-of-nothing",
 			rule: "Create from a base that is not one is ErrInvalidSpec and leaves nothing behind",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				spec := k.newSpec()
 				spec.Base = k.TempDir()
 				spec.Parent = filepath.Join(k.TempDir(), "parent")
@@ -46,7 +46,7 @@ func workspaceCases() []workspaceCase {
 		{
 			name: "create-twice",
 			rule: "Create where a workspace is already is ErrInvalidSpec and leaves that one alone",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				spec := k.newSpec()
 				ref := k.create(spec)
 				k.write(ref)
@@ -61,7 +61,7 @@ func workspaceCases() []workspaceCase {
 		{
 			name: "create-cancelled",
 			rule: "Create with a context that has ended returns its error and leaves nothing behind",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				ctx, cancel := context.WithCancel(k.ctx)
 				cancel()
 				spec := k.newSpec()
@@ -74,9 +74,9 @@ func workspaceCases() []workspaceCase {
 		{
 			name: "create-many-at-once",
 			rule: "all methods may be called at the same time: 20 workspaces of one base are made and removed together",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				errs := make([]error, 20)
-				together(len(errs), func(i int) {
+				harness.Together(len(errs), func(i int) {
 					var ref swarm.WorkspaceRef
 					if ref, errs[i] = k.Create(k.ctx, k.newSpec()); errs[i] != nil {
 						return
@@ -94,7 +94,7 @@ func workspaceCases() []workspaceCase {
 		{
 			name: "inspect-changes-nothing",
 			rule: "Inspect tells what Remove would do and changes nothing",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				ref := k.create(k.newSpec())
 				if st := k.inspect(ref); st.Missing || st.Kept != nil {
 					k.broken("a new workspace: %+v", st)
@@ -113,7 +113,7 @@ func workspaceCases() []workspaceCase {
 		{
 			name: "remove",
 			rule: "Remove removes the recorded directory and nothing else, and is idempotent",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				ref, other := k.create(k.newSpec()), k.create(k.newSpec())
 				for range 2 {
 					if r := k.remove(ref, swarm.RemoveOptions{}); r.Kept != nil {
@@ -134,7 +134,7 @@ func workspaceCases() []workspaceCase {
 		{
 			name: "remove-keeps-work",
 			rule: "work that exists nowhere else keeps a workspace from being removed; that is a result, not an error",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				ref := k.create(k.newSpec())
 				k.write(ref)
 				r := k.remove(ref, swarm.RemoveOptions{})
@@ -147,7 +147,7 @@ func workspaceCases() []workspaceCase {
 		{
 			name: "remove-forced",
 			rule: "with Force, work is saved where a command brings it back, then the workspace is removed",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				ref := k.create(k.newSpec())
 				k.write(ref)
 				r := k.remove(ref, swarm.RemoveOptions{Force: true})
@@ -162,7 +162,7 @@ func workspaceCases() []workspaceCase {
 		{
 			name: "remove-what-is-none",
 			rule: "a directory that is no workspace is not removed, whatever the reference says",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				ref := k.create(k.newSpec())
 				ref.Path = k.TempDir()
 				k.write(ref)
@@ -175,7 +175,7 @@ func workspaceCases() []workspaceCase {
 		{
 			name: "workspace-outlives-the-plugin",
 			rule: "a reference works in a new process of the plugin: a plugin holds no state",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				ref := k.create(k.newSpec())
 				r, err := k.open(k.T).Remove(k.ctx, ref, swarm.RemoveOptions{})
 				if err != nil || r.Kept != nil || exists(ref.Path) {
@@ -186,7 +186,7 @@ func workspaceCases() []workspaceCase {
 		{
 			name: "find-workspace", needs: swarm.CapFindWorkspace,
 			rule: "FindWorkspace returns what Create made, or ErrNotFound",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				spec := k.newSpec()
 				ref := k.create(spec)
 				finder := k.open(k.T).Workspace.(swarm.WorkspaceFinder)
@@ -201,7 +201,7 @@ func workspaceCases() []workspaceCase {
 		{
 			name: "check", needs: swarm.CapCheck,
 			rule: "Check returns nil where the plugin works",
-			run: func(k *workspaceKit) {
+			run: func(k *kit) {
 				if err := k.Workspace.(swarm.Checker).Check(k.ctx); err != nil {
 					k.broken("%v", err)
 				}
@@ -211,16 +211,12 @@ func workspaceCases() []workspaceCase {
 }
 
 // newSpec returns the spec of a new workspace.
-func (k *workspaceKit) newSpec() swarm.WorkspaceSpec {
-	n := ids.Add(1)
-	return swarm.WorkspaceSpec{
-		ID:   fmt.Sprintf("plugintest-%d-%06d", os.Getpid(), n),
-		Name: fmt.Sprintf("w%d", n),
-		Base: k.base,
-	}
+func (k *kit) newSpec() swarm.WorkspaceSpec {
+	id, name := harness.NewID()
+	return swarm.WorkspaceSpec{ID: id, Name: name, Base: k.base}
 }
 
-func (k *workspaceKit) create(spec swarm.WorkspaceSpec) swarm.WorkspaceRef {
+func (k *kit) create(spec swarm.WorkspaceSpec) swarm.WorkspaceRef {
 	k.Helper()
 	ref, err := k.Create(k.ctx, spec)
 	if err != nil {
@@ -229,7 +225,7 @@ func (k *workspaceKit) create(spec swarm.WorkspaceSpec) swarm.WorkspaceRef {
 	return ref
 }
 
-func (k *workspaceKit) inspect(ref swarm.WorkspaceRef) swarm.WorkspaceState {
+func (k *kit) inspect(ref swarm.WorkspaceRef) swarm.WorkspaceState {
 	k.Helper()
 	st, err := k.Inspect(k.ctx, ref, swarm.RemoveOptions{})
 	if err != nil {
@@ -238,7 +234,7 @@ func (k *workspaceKit) inspect(ref swarm.WorkspaceRef) swarm.WorkspaceState {
 	return st
 }
 
-func (k *workspaceKit) remove(ref swarm.WorkspaceRef, o swarm.RemoveOptions) swarm.RemoveResult {
+func (k *kit) remove(ref swarm.WorkspaceRef, o swarm.RemoveOptions) swarm.RemoveResult {
 	k.Helper()
 	r, err := k.Remove(k.ctx, ref, o)
 	if err != nil {
@@ -253,7 +249,7 @@ const (
 )
 
 // write does work in the workspace.
-func (k *workspaceKit) write(ref swarm.WorkspaceRef) {
+func (k *kit) write(ref swarm.WorkspaceRef) {
 	k.Helper()
 	if err := os.WriteFile(filepath.Join(ref.Path, workFile), []byte(workText), 0o600); err != nil {
 		k.fatal("work in the workspace: %v", err)
@@ -261,7 +257,7 @@ func (k *workspaceKit) write(ref swarm.WorkspaceRef) {
 }
 
 // wantWork checks that the work is there.
-func (k *workspaceKit) wantWork(ref swarm.WorkspaceRef) {
+func (k *kit) wantWork(ref swarm.WorkspaceRef) {
 	k.Helper()
 	if got, err := os.ReadFile(filepath.Join(ref.Path, workFile)); err != nil || string(got) != workText {
 		k.broken("the work is lost: %v", err)

@@ -1,0 +1,67 @@
+// Package harness runs the cases of a conformance kit, as tests or outside of one, and
+// starts the plugins that they are about.
+//
+// It is imported by the kits beside it. A [T] that reports a broken rule is the only thing
+// that a case knows of where it runs.
+package harness
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// T holds the methods of a [*testing.T] that a case needs.
+type T interface {
+	Helper()
+	Name() string
+	Context() context.Context
+	TempDir() string
+	Cleanup(f func())
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// Patience is how long a case waits for an event that must happen soon.
+const Patience = 20 * time.Second
+
+// pollEvery is how often a condition without an event is checked.
+const pollEvery = 5 * time.Millisecond
+
+// ComesTrue waits for a condition, at most [Patience], and reports whether it came true.
+func ComesTrue(ctx context.Context, ok func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// Together calls f n times at the same time, and waits for all calls.
+func Together(n int, f func(i int)) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { f(i) })
+	}
+	all.Wait()
+}
+
+var ids atomic.Int64
+
+// NewID returns an id that no other case has, and a name. All ids are of one length: none is
+// the beginning of another.
+func NewID() (id, name string) {
+	n := ids.Add(1)
+	return fmt.Sprintf("plugintest-%d-%06d", os.Getpid(), n), fmt.Sprintf("w%d", n)
+}

@@ -1,0 +1,144 @@
+package harness
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Item is a case together with its subject.
+type Item struct {
+	Name, Rule string
+	// Skip is the reason why the rule does not apply here; empty if the case is run.
+	Skip string
+	// Alone says that the case needs the machine for itself: others beside it would time
+	// out.
+	Alone bool
+	Run   func(t T)
+}
+
+// RunTests runs items as subtests, all at the same time if they may, and reports
+// whether those that were waited for passed.
+func RunTests(t *testing.T, items []Item, parallel bool) bool {
+	t.Helper()
+	ok := true
+	for _, i := range items {
+		if i.Skip != "" {
+			continue
+		}
+		ok = t.Run(i.Name, func(t *testing.T) {
+			if parallel && !i.Alone {
+				t.Parallel()
+			}
+			i.Run(t)
+		}) && ok
+	}
+	return ok
+}
+
+// caseLimit is how long one case may take outside of a test.
+const caseLimit = 3 * time.Minute
+
+// Outcome is what came of a case. Readers keep outcomes that they do not know.
+type Outcome string
+
+// The outcomes.
+const (
+	OK      Outcome = "ok"      // the rule was kept
+	Failed  Outcome = "failed"  // it was broken, or could not be checked
+	Skipped Outcome = "skipped" // it says nothing about this plugin
+)
+
+// Result is what came of one case.
+type Result struct {
+	// Name is that of the case, Rule the sentence of the contract.
+	Name, Rule string
+	Outcome    Outcome
+	// Why says why the case was skipped; empty otherwise.
+	Why string
+	// Problems are the observed violations of the rule, in order; empty unless the case
+	// failed.
+	Problems []string
+	// Log holds the plugin's log lines during the case, at the level of a warning or above.
+	Log []string
+	// Took is how long the case took; 0 if it was skipped.
+	Took time.Duration
+}
+
+// Run runs items outside of a test: several at the same time, then one after the other those
+// that run alone. It calls each with every result as soon as it and those before it are
+// complete, never concurrently.
+func Run(ctx context.Context, items []Item, parallel int, each func(Result)) []Result {
+	results := make([]Result, len(items))
+	done := make([]chan struct{}, len(items))
+	for n := range done {
+		done[n] = make(chan struct{})
+	}
+	var together, alone []int
+	for n, i := range items {
+		if i.Alone {
+			alone = append(alone, n)
+		} else {
+			together = append(together, n)
+		}
+	}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for _, part := range []struct {
+			places   []int
+			parallel int
+		}{{together, max(1, parallel)}, {alone, 1}} {
+			inParallel(part.parallel, part.places, func(n int) {
+				results[n] = items[n].Result(ctx)
+				close(done[n])
+			})
+		}
+	})
+	for n := range items {
+		<-done[n]
+		each(results[n])
+	}
+	running.Wait()
+	return results
+}
+
+// inParallel calls f for each place, in their order and several at a time, and
+// waits for all.
+func inParallel(most int, places []int, f func(n int)) {
+	var next atomic.Int64
+	var running sync.WaitGroup
+	for range most {
+		running.Go(func() {
+			for at := next.Add(1) - 1; at < int64(len(places)); at = next.Add(1) - 1 {
+				f(places[at])
+			}
+		})
+	}
+	running.Wait()
+}
+
+// Result runs the case outside of a test.
+func (i Item) Result(ctx context.Context) Result {
+	r := Result{Name: i.Name, Rule: i.Rule, Outcome: OK, Why: i.Skip}
+	if i.Skip != "" {
+		r.Outcome = Skipped
+		return r
+	}
+	ctx, cancel := context.WithTimeout(ctx, caseLimit)
+	defer cancel()
+	start := time.Now()
+	r.Problems, r.Log = Record(ctx, i.Name, i.Run)
+	r.Took = time.Since(start)
+	if len(r.Problems) == 0 {
+		return r
+	}
+	r.Outcome = Failed
+	for n, p := range r.Problems {
+		// The reader knows the rule already.
+		r.Problems[n] = strings.TrimPrefix(p, "broken: "+i.Rule+"\n\t")
+	}
+	return r
+}

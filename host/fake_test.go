@@ -32,6 +32,7 @@ type fakeWorker struct {
 
 	Restarts   []swarm.Restarted
 	Completion *swarm.Completion
+	Paused     bool
 }
 
 // fakeBackend is a backend whose workers are files in a directory. Hooks that
@@ -224,7 +225,7 @@ func (b *fakeBackend) Status(ctx context.Context, h swarm.Handle) (swarm.Status,
 
 func (w fakeWorker) status() swarm.Status {
 	s := swarm.Status{
-		State: w.State, Exit: w.Exit, Survivors: w.Survivors, Completion: w.Completion,
+		State: w.State, Exit: w.Exit, Survivors: w.Survivors, Completion: w.Completion, Paused: w.Paused,
 		LastRestarts: w.Restarts[max(0, len(w.Restarts)-swarm.MaxRestarts):],
 	}
 	if n := len(w.Restarts); n > 0 {

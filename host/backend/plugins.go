@@ -46,6 +46,8 @@ type backend interface {
 	swarm.Completer
 	swarm.Lister
 	swarm.Measurer
+	swarm.Limiter
+	swarm.Pauser
 	KillBatch(ctx context.Context, items []plugin.KillItem, each func(i int, r swarm.KillResult, err error)) error
 	WaitBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error
 	WatchBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error

@@ -38,6 +38,8 @@ var (
 	_ swarm.Completer     = (*Backend)(nil)
 	_ swarm.Lister        = (*Backend)(nil)
 	_ swarm.Measurer      = (*Backend)(nil)
+	_ swarm.Limiter       = (*Backend)(nil)
+	_ swarm.Pauser        = (*Backend)(nil)
 )
 
 // Spawn implements [swarm.Backend]. A plugin that is not local is not sent

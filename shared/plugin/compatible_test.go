@@ -81,6 +81,9 @@ func useBackend(t *testing.T, b *plugin.Backend) {
 		t.Errorf("stats %+v", measured)
 	}
 	listed := 0
+	must("SetLimits", b.SetLimits(ctx, h, swarm.Limits{Memory: 1 << 30}))
+	must("SetPaused", b.SetPaused(ctx, h, true))
+	must("SetPaused", b.SetPaused(ctx, h, false))
 	must("List", b.List(ctx, func(swarm.Listed) error { listed++; return nil }))
 	if listed != 1 {
 		t.Errorf("%d workers are listed", listed)
@@ -212,11 +215,13 @@ func TestFutureCalls(t *testing.T) {
 			_, err := b.ScreenBatch(t.Context(), []swarm.Handle{h}, swarm.ScreenOptions{})
 			return err
 		},
-		"Attach":   func() error { _, err := b.Attach(t.Context(), h, swarm.AttachOptions{}); return err },
-		"Complete": func() error { return b.Complete(t.Context(), h, "", swarm.KillOptions{}) },
-		"List":     func() error { return b.List(t.Context(), nil) },
-		"Stats":    func() error { _, err := b.Stats(t.Context(), []swarm.Handle{h}); return err },
-		"Sweep":    func() error { _, err := b.Sweep(t.Context(), nil, nil); return err },
+		"Attach":    func() error { _, err := b.Attach(t.Context(), h, swarm.AttachOptions{}); return err },
+		"Complete":  func() error { return b.Complete(t.Context(), h, "", swarm.KillOptions{}) },
+		"List":      func() error { return b.List(t.Context(), nil) },
+		"Stats":     func() error { _, err := b.Stats(t.Context(), []swarm.Handle{h}); return err },
+		"SetLimits": func() error { return b.SetLimits(t.Context(), h, swarm.Limits{PIDs: 1}) },
+		"SetPaused": func() error { return b.SetPaused(t.Context(), h, true) },
+		"Sweep":     func() error { _, err := b.Sweep(t.Context(), nil, nil); return err },
 	} {
 		if err := call(); !errors.Is(err, swarm.ErrUnsupported) {
 			t.Errorf("%s: %v", name, err)

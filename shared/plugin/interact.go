@@ -28,6 +28,18 @@ func (b *Backend) Signal(ctx context.Context, h swarm.Handle, o swarm.SignalOpti
 	return wire.FromStatus(ctx, err)
 }
 
+// SetLimits implements [swarm.Limiter].
+func (b *Backend) SetLimits(ctx context.Context, h swarm.Handle, l swarm.Limits) error {
+	_, err := b.rpc.SetLimits(ctx, &pb.SetLimitsRequest{Handle: wire.Handle(h), Limits: wire.Limits(l)})
+	return wire.FromStatus(ctx, err)
+}
+
+// SetPaused implements [swarm.Pauser].
+func (b *Backend) SetPaused(ctx context.Context, h swarm.Handle, paused bool) error {
+	_, err := b.rpc.SetPaused(ctx, &pb.SetPausedRequest{Handle: wire.Handle(h), Paused: paused})
+	return wire.FromStatus(ctx, err)
+}
+
 // Screen implements [swarm.Screener].
 func (b *Backend) Screen(ctx context.Context, h swarm.Handle, o swarm.ScreenOptions) (swarm.Screen, error) {
 	resp, err := b.rpc.Screen(ctx, &pb.ScreenRequest{Handle: wire.Handle(h), Lines: int64(o.Lines)})

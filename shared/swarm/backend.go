@@ -90,6 +90,9 @@ type Spec struct {
 	// Owner is the process at whose end the worker is killed, by its kill policy;
 	// nil: nobody. It is set for local backends only.
 	Owner *Owner
+	// Limits are what the worker may use, see [Limits]; each one that is set needs its
+	// capability, see [Limits.Needs].
+	Limits Limits
 	// Local is set for local backends only, and then always.
 	Local *Local
 }

@@ -28,6 +28,8 @@ const (
 	CapComplete      Capability = "complete"       // [Completer]
 	CapList          Capability = "list"           // [Lister]
 	CapStats         Capability = "stats"          // [Measurer]
+	CapSetLimits     Capability = "set-limits"     // [Limiter]
+	CapPause         Capability = "pause"          // [Pauser]
 )
 
 // The capabilities that are fields of a [Spec]. They are announced by
@@ -39,6 +41,12 @@ const (
 	CapRestart    Capability = "restart"    // Spec.Restart
 	CapOwner      Capability = "owner"      // Spec.Owner
 	CapTranscript Capability = "transcript" // Spec.Transcript, of local backends only
+
+	CapLimitMemory   Capability = "limit-memory"    // Spec.Limits.Memory
+	CapLimitCPUs     Capability = "limit-cpus"      // Spec.Limits.CPUs
+	CapLimitPIDs     Capability = "limit-pids"      // Spec.Limits.PIDs
+	CapLimitNice     Capability = "limit-nice"      // Spec.Limits.Nice
+	CapLimitIOWeight Capability = "limit-io-weight" // Spec.Limits.IOWeight
 )
 
 // interfaces lists what announces each capability, in the order of
@@ -64,6 +72,8 @@ var interfaces = []struct {
 	{CapComplete, has[Completer]},
 	{CapList, has[Lister]},
 	{CapStats, has[Measurer]},
+	{CapSetLimits, has[Limiter]},
+	{CapPause, has[Pauser]},
 }
 
 func has[T any](plugin any) bool {
@@ -150,8 +160,8 @@ type Reporter interface {
 // Announcer tells what of a [Spec] the backend can carry out beyond what every
 // backend has to.
 type Announcer interface {
-	// Announce returns some of [CapStdin], [CapRestart], [CapOwner] and
-	// [CapTranscript], the same at every call.
+	// Announce returns some of [CapStdin], [CapRestart], [CapOwner],
+	// [CapTranscript] and those of [Limits.Needs], the same at every call.
 	Announce() []Capability
 }
 

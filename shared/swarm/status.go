@@ -63,6 +63,12 @@ type Status struct {
 	LastRestarts []Restarted
 	// Completion is set once the worker said that it is done, whatever its state.
 	Completion *Completion
+	// Paused says that the worker was stopped by [Pauser] and its processes do not run. It
+	// is StateRunning then.
+	Paused bool
+	// Unenforced is one line that says which limits of a worker with [Limits.BestEffort] are
+	// not enforced, or only in part, and why; empty if all are.
+	Unenforced string
 }
 
 // Cause says why a worker ended, as its shim saw it first hand. Readers keep
@@ -87,6 +93,11 @@ const (
 	// CauseCrashLoop means that the main process ended by itself, and once too
 	// often for the budget of its restart policy.
 	CauseCrashLoop Cause = "crash-loop"
+	// CauseOutOfMemory means that the system killed the main process because the worker
+	// needed more memory than its limit allows. Reason has the limit and the peak, such as
+	// "limit 2 GiB, peak 2 GiB". The end of another process for that reason is not a cause:
+	// if the main process then ends by itself, the cause is CauseExited and Reason says it.
+	CauseOutOfMemory Cause = "out-of-memory"
 	// CauseNotStarted means that the command could not be run at all.
 	CauseNotStarted Cause = "not-started"
 )

@@ -3,6 +3,7 @@ package swarm_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -80,6 +81,35 @@ func TestStateString(t *testing.T) {
 	} {
 		if got := s.String(); got != want {
 			t.Errorf("State(%d) = %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	full := swarm.Limits{Memory: 1 << 30, CPUs: 1.5, PIDs: 500, Nice: 10, IOWeight: 50, BestEffort: true}
+	if err := full.Check(); err != nil || len(full.Needs()) != 5 || full.IsZero() {
+		t.Errorf("%+v: %v, needs %v", full, err, full.Needs())
+	}
+	none := swarm.Limits{BestEffort: true}
+	if err := none.Check(); err != nil || len(none.Needs()) != 0 || !none.IsZero() {
+		t.Errorf("%+v: %v, needs %v", none, err, none.Needs())
+	}
+	for _, bad := range []swarm.Limits{
+		{Memory: -1},
+		{Memory: 4096},
+		{CPUs: -1},
+		{CPUs: 0.001},
+		{CPUs: math.NaN()},
+		{CPUs: math.Inf(1)},
+		{PIDs: -1},
+		{Nice: -21},
+		{Nice: 20},
+		{IOWeight: -1},
+		{IOWeight: 10001},
+	} {
+		if err := bad.Check(); !errors.Is(err, swarm.ErrInvalidSpec) {
+			t.Errorf("%+v: %v", bad, err)
 		}
 	}
 }

@@ -280,7 +280,10 @@ type SpawnRequest struct {
 	// to the file "transcript" in local.run_dir: mode 0600, the newest output_limit
 	// bytes of it, each at the offset at which it was written. For local backends
 	// only. Capability "transcript".
-	Transcript    bool `protobuf:"varint,14,opt,name=transcript,proto3" json:"transcript,omitempty"`
+	Transcript bool `protobuf:"varint,14,opt,name=transcript,proto3" json:"transcript,omitempty"`
+	// What the worker may use. A limit needs the capability of its name, such as
+	// "limit-memory"; one that can't be enforced is INVALID_SPEC.
+	Limits        *Limits `protobuf:"bytes,15,opt,name=limits,proto3" json:"limits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -413,6 +416,107 @@ func (x *SpawnRequest) GetTranscript() bool {
 	return false
 }
 
+func (x *SpawnRequest) GetLimits() *Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+// Limits bound what a worker and everything that it starts may use together. 0 is no
+// limit, or what the system does by default.
+type Limits struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The most memory in bytes, swap included. Capability "limit-memory".
+	Memory int64 `protobuf:"varint,1,opt,name=memory,proto3" json:"memory,omitempty"`
+	// The most CPU time per second: 1.5 is one and a half CPUs. Capability "limit-cpus".
+	Cpus float64 `protobuf:"fixed64,2,opt,name=cpus,proto3" json:"cpus,omitempty"`
+	// How many processes and threads there may be. Capability "limit-pids".
+	Pids int64 `protobuf:"varint,3,opt,name=pids,proto3" json:"pids,omitempty"`
+	// Added to the priority of its processes, from -20 (first) to 19 (last). Capability
+	// "limit-nice".
+	Nice int64 `protobuf:"varint,4,opt,name=nice,proto3" json:"nice,omitempty"`
+	// The share of storage bandwidth, from 1 to 10000; others have 100. Capability
+	// "limit-io-weight".
+	IoWeight int64 `protobuf:"varint,5,opt,name=io_weight,json=ioWeight,proto3" json:"io_weight,omitempty"`
+	// Start the worker even if some limits can't be enforced; its status says which.
+	BestEffort    bool `protobuf:"varint,6,opt,name=best_effort,json=bestEffort,proto3" json:"best_effort,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Limits) Reset() {
+	*x = Limits{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Limits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Limits) ProtoMessage() {}
+
+func (x *Limits) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Limits.ProtoReflect.Descriptor instead.
+func (*Limits) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Limits) GetMemory() int64 {
+	if x != nil {
+		return x.Memory
+	}
+	return 0
+}
+
+func (x *Limits) GetCpus() float64 {
+	if x != nil {
+		return x.Cpus
+	}
+	return 0
+}
+
+func (x *Limits) GetPids() int64 {
+	if x != nil {
+		return x.Pids
+	}
+	return 0
+}
+
+func (x *Limits) GetNice() int64 {
+	if x != nil {
+		return x.Nice
+	}
+	return 0
+}
+
+func (x *Limits) GetIoWeight() int64 {
+	if x != nil {
+		return x.IoWeight
+	}
+	return 0
+}
+
+func (x *Limits) GetBestEffort() bool {
+	if x != nil {
+		return x.BestEffort
+	}
+	return false
+}
+
 // Restart says when a worker's command is started again after its end.
 type Restart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -434,7 +538,7 @@ type Restart struct {
 
 func (x *Restart) Reset() {
 	*x = Restart{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -446,7 +550,7 @@ func (x *Restart) String() string {
 func (*Restart) ProtoMessage() {}
 
 func (x *Restart) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -459,7 +563,7 @@ func (x *Restart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Restart.ProtoReflect.Descriptor instead.
 func (*Restart) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{2}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Restart) GetWhen() string {
@@ -513,7 +617,7 @@ type Owner struct {
 
 func (x *Owner) Reset() {
 	*x = Owner{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -525,7 +629,7 @@ func (x *Owner) String() string {
 func (*Owner) ProtoMessage() {}
 
 func (x *Owner) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -538,7 +642,7 @@ func (x *Owner) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Owner.ProtoReflect.Descriptor instead.
 func (*Owner) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{3}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Owner) GetPid() int64 {
@@ -579,7 +683,7 @@ type Local struct {
 
 func (x *Local) Reset() {
 	*x = Local{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -591,7 +695,7 @@ func (x *Local) String() string {
 func (*Local) ProtoMessage() {}
 
 func (x *Local) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -604,7 +708,7 @@ func (x *Local) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Local.ProtoReflect.Descriptor instead.
 func (*Local) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{4}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Local) GetRunDir() []byte {
@@ -646,7 +750,7 @@ type SpawnResponse struct {
 
 func (x *SpawnResponse) Reset() {
 	*x = SpawnResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -658,7 +762,7 @@ func (x *SpawnResponse) String() string {
 func (*SpawnResponse) ProtoMessage() {}
 
 func (x *SpawnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -671,7 +775,7 @@ func (x *SpawnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpawnResponse.ProtoReflect.Descriptor instead.
 func (*SpawnResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{5}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *SpawnResponse) GetHandle() *Handle {
@@ -704,14 +808,18 @@ type WorkerStatus struct {
 	// The newest restarts, at most 10, the oldest first.
 	LastRestarts []*Restarted `protobuf:"bytes,9,rep,name=last_restarts,json=lastRestarts,proto3" json:"last_restarts,omitempty"`
 	// Set once the worker said that it is done, whatever its state.
-	Completion    *Completion `protobuf:"bytes,10,opt,name=completion,proto3" json:"completion,omitempty"`
+	Completion *Completion `protobuf:"bytes,10,opt,name=completion,proto3" json:"completion,omitempty"`
+	// SetPaused has stopped its processes; the state is STATE_RUNNING.
+	Paused bool `protobuf:"varint,11,opt,name=paused,proto3" json:"paused,omitempty"`
+	// Which limits of a worker with best_effort are not enforced, and why; one line.
+	Unenforced    string `protobuf:"bytes,12,opt,name=unenforced,proto3" json:"unenforced,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WorkerStatus) Reset() {
 	*x = WorkerStatus{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -723,7 +831,7 @@ func (x *WorkerStatus) String() string {
 func (*WorkerStatus) ProtoMessage() {}
 
 func (x *WorkerStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -736,7 +844,7 @@ func (x *WorkerStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerStatus.ProtoReflect.Descriptor instead.
 func (*WorkerStatus) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{6}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *WorkerStatus) GetState() State {
@@ -809,6 +917,20 @@ func (x *WorkerStatus) GetCompletion() *Completion {
 	return nil
 }
 
+func (x *WorkerStatus) GetPaused() bool {
+	if x != nil {
+		return x.Paused
+	}
+	return false
+}
+
+func (x *WorkerStatus) GetUnenforced() string {
+	if x != nil {
+		return x.Unenforced
+	}
+	return ""
+}
+
 // Restarted is one restart of a worker.
 type Restarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -826,7 +948,7 @@ type Restarted struct {
 
 func (x *Restarted) Reset() {
 	*x = Restarted{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -838,7 +960,7 @@ func (x *Restarted) String() string {
 func (*Restarted) ProtoMessage() {}
 
 func (x *Restarted) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -851,7 +973,7 @@ func (x *Restarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Restarted.ProtoReflect.Descriptor instead.
 func (*Restarted) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{7}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Restarted) GetNumber() int64 {
@@ -895,7 +1017,7 @@ type Completion struct {
 
 func (x *Completion) Reset() {
 	*x = Completion{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -907,7 +1029,7 @@ func (x *Completion) String() string {
 func (*Completion) ProtoMessage() {}
 
 func (x *Completion) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -920,7 +1042,7 @@ func (x *Completion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Completion.ProtoReflect.Descriptor instead.
 func (*Completion) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{8}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Completion) GetSummary() string {
@@ -945,7 +1067,7 @@ type Exit struct {
 	// The name of that signal, such as "SIGKILL".
 	Signal string `protobuf:"bytes,2,opt,name=signal,proto3" json:"signal,omitempty"`
 	// Why it ended: "exited", "killed", "hangup", "shutdown", "completed", "owner",
-	// "crash-loop", "not-started".
+	// "crash-loop", "out-of-memory", "not-started".
 	// Readers keep causes that they do not know.
 	Cause string `protobuf:"bytes,3,opt,name=cause,proto3" json:"cause,omitempty"`
 	// One line in addition, or empty.
@@ -960,7 +1082,7 @@ type Exit struct {
 
 func (x *Exit) Reset() {
 	*x = Exit{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -972,7 +1094,7 @@ func (x *Exit) String() string {
 func (*Exit) ProtoMessage() {}
 
 func (x *Exit) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -985,7 +1107,7 @@ func (x *Exit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Exit.ProtoReflect.Descriptor instead.
 func (*Exit) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{9}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Exit) GetCode() int64 {
@@ -1045,7 +1167,7 @@ type Where struct {
 
 func (x *Where) Reset() {
 	*x = Where{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1057,7 +1179,7 @@ func (x *Where) String() string {
 func (*Where) ProtoMessage() {}
 
 func (x *Where) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1070,7 +1192,7 @@ func (x *Where) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Where.ProtoReflect.Descriptor instead.
 func (*Where) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{10}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Where) GetKind() string {
@@ -1107,7 +1229,7 @@ type Process struct {
 
 func (x *Process) Reset() {
 	*x = Process{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1119,7 +1241,7 @@ func (x *Process) String() string {
 func (*Process) ProtoMessage() {}
 
 func (x *Process) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1132,7 +1254,7 @@ func (x *Process) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Process.ProtoReflect.Descriptor instead.
 func (*Process) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{11}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Process) GetPid() int64 {
@@ -1160,7 +1282,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1172,7 +1294,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1185,7 +1307,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{12}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *StatusRequest) GetHandles() []*Handle {
@@ -1206,7 +1328,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1218,7 +1340,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1231,7 +1353,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{13}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *StatusResponse) GetResults() []*StatusResult {
@@ -1254,7 +1376,7 @@ type StatusResult struct {
 
 func (x *StatusResult) Reset() {
 	*x = StatusResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1266,7 +1388,7 @@ func (x *StatusResult) String() string {
 func (*StatusResult) ProtoMessage() {}
 
 func (x *StatusResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1279,7 +1401,7 @@ func (x *StatusResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResult.ProtoReflect.Descriptor instead.
 func (*StatusResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{14}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *StatusResult) GetStatus() *WorkerStatus {
@@ -1316,7 +1438,7 @@ type KillOptions struct {
 
 func (x *KillOptions) Reset() {
 	*x = KillOptions{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1328,7 +1450,7 @@ func (x *KillOptions) String() string {
 func (*KillOptions) ProtoMessage() {}
 
 func (x *KillOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1341,7 +1463,7 @@ func (x *KillOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillOptions.ProtoReflect.Descriptor instead.
 func (*KillOptions) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{15}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *KillOptions) GetSignal() string {
@@ -1390,7 +1512,7 @@ type KillRequest struct {
 
 func (x *KillRequest) Reset() {
 	*x = KillRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1402,7 +1524,7 @@ func (x *KillRequest) String() string {
 func (*KillRequest) ProtoMessage() {}
 
 func (x *KillRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1415,7 +1537,7 @@ func (x *KillRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillRequest.ProtoReflect.Descriptor instead.
 func (*KillRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{16}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *KillRequest) GetItems() []*KillItem {
@@ -1438,7 +1560,7 @@ type KillItem struct {
 
 func (x *KillItem) Reset() {
 	*x = KillItem{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1450,7 +1572,7 @@ func (x *KillItem) String() string {
 func (*KillItem) ProtoMessage() {}
 
 func (x *KillItem) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1463,7 +1585,7 @@ func (x *KillItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillItem.ProtoReflect.Descriptor instead.
 func (*KillItem) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{17}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *KillItem) GetHandle() *Handle {
@@ -1495,7 +1617,7 @@ type KillResponse struct {
 
 func (x *KillResponse) Reset() {
 	*x = KillResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1507,7 +1629,7 @@ func (x *KillResponse) String() string {
 func (*KillResponse) ProtoMessage() {}
 
 func (x *KillResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1520,7 +1642,7 @@ func (x *KillResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResponse.ProtoReflect.Descriptor instead.
 func (*KillResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{18}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *KillResponse) GetIndex() uint32 {
@@ -1563,7 +1685,7 @@ type KillResult struct {
 
 func (x *KillResult) Reset() {
 	*x = KillResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1575,7 +1697,7 @@ func (x *KillResult) String() string {
 func (*KillResult) ProtoMessage() {}
 
 func (x *KillResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1588,7 +1710,7 @@ func (x *KillResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResult.ProtoReflect.Descriptor instead.
 func (*KillResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{19}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *KillResult) GetStatus() *WorkerStatus {
@@ -1645,7 +1767,7 @@ type OutputRequest struct {
 
 func (x *OutputRequest) Reset() {
 	*x = OutputRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1657,7 +1779,7 @@ func (x *OutputRequest) String() string {
 func (*OutputRequest) ProtoMessage() {}
 
 func (x *OutputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1670,7 +1792,7 @@ func (x *OutputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputRequest.ProtoReflect.Descriptor instead.
 func (*OutputRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{20}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *OutputRequest) GetHandle() *Handle {
@@ -1719,7 +1841,7 @@ type OutputResponse struct {
 
 func (x *OutputResponse) Reset() {
 	*x = OutputResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1731,7 +1853,7 @@ func (x *OutputResponse) String() string {
 func (*OutputResponse) ProtoMessage() {}
 
 func (x *OutputResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1744,7 +1866,7 @@ func (x *OutputResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputResponse.ProtoReflect.Descriptor instead.
 func (*OutputResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{21}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *OutputResponse) GetPieces() []*OutputPiece {
@@ -1773,7 +1895,7 @@ type OutputPiece struct {
 
 func (x *OutputPiece) Reset() {
 	*x = OutputPiece{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1785,7 +1907,7 @@ func (x *OutputPiece) String() string {
 func (*OutputPiece) ProtoMessage() {}
 
 func (x *OutputPiece) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1798,7 +1920,7 @@ func (x *OutputPiece) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputPiece.ProtoReflect.Descriptor instead.
 func (*OutputPiece) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{22}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *OutputPiece) GetTime() *timestamppb.Timestamp {
@@ -1853,7 +1975,7 @@ type FindRequest struct {
 
 func (x *FindRequest) Reset() {
 	*x = FindRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1865,7 +1987,7 @@ func (x *FindRequest) String() string {
 func (*FindRequest) ProtoMessage() {}
 
 func (x *FindRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1878,7 +2000,7 @@ func (x *FindRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindRequest.ProtoReflect.Descriptor instead.
 func (*FindRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{23}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *FindRequest) GetId() string {
@@ -1920,7 +2042,7 @@ type FindResponse struct {
 
 func (x *FindResponse) Reset() {
 	*x = FindResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1932,7 +2054,7 @@ func (x *FindResponse) String() string {
 func (*FindResponse) ProtoMessage() {}
 
 func (x *FindResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1945,7 +2067,7 @@ func (x *FindResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindResponse.ProtoReflect.Descriptor instead.
 func (*FindResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{24}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FindResponse) GetHandle() *Handle {
@@ -1968,7 +2090,7 @@ type SweepRequest struct {
 
 func (x *SweepRequest) Reset() {
 	*x = SweepRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1980,7 +2102,7 @@ func (x *SweepRequest) String() string {
 func (*SweepRequest) ProtoMessage() {}
 
 func (x *SweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1993,7 +2115,7 @@ func (x *SweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepRequest.ProtoReflect.Descriptor instead.
 func (*SweepRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{25}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SweepRequest) GetEnded() []*Handle {
@@ -2021,7 +2143,7 @@ type SweepResponse struct {
 
 func (x *SweepResponse) Reset() {
 	*x = SweepResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2033,7 +2155,7 @@ func (x *SweepResponse) String() string {
 func (*SweepResponse) ProtoMessage() {}
 
 func (x *SweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2046,7 +2168,7 @@ func (x *SweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepResponse.ProtoReflect.Descriptor instead.
 func (*SweepResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{26}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SweepResponse) GetWarnings() []string {
@@ -2083,7 +2205,7 @@ type InputRequest struct {
 
 func (x *InputRequest) Reset() {
 	*x = InputRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2095,7 +2217,7 @@ func (x *InputRequest) String() string {
 func (*InputRequest) ProtoMessage() {}
 
 func (x *InputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2108,7 +2230,7 @@ func (x *InputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputRequest.ProtoReflect.Descriptor instead.
 func (*InputRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{27}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *InputRequest) GetHandle() *Handle {
@@ -2164,7 +2286,7 @@ type InputResponse struct {
 
 func (x *InputResponse) Reset() {
 	*x = InputResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2176,7 +2298,7 @@ func (x *InputResponse) String() string {
 func (*InputResponse) ProtoMessage() {}
 
 func (x *InputResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2189,7 +2311,7 @@ func (x *InputResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputResponse.ProtoReflect.Descriptor instead.
 func (*InputResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{28}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *InputResponse) GetPending() bool {
@@ -2214,7 +2336,7 @@ type SignalRequest struct {
 
 func (x *SignalRequest) Reset() {
 	*x = SignalRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2226,7 +2348,7 @@ func (x *SignalRequest) String() string {
 func (*SignalRequest) ProtoMessage() {}
 
 func (x *SignalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2239,7 +2361,7 @@ func (x *SignalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalRequest.ProtoReflect.Descriptor instead.
 func (*SignalRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{29}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SignalRequest) GetHandle() *Handle {
@@ -2272,7 +2394,7 @@ type SignalResponse struct {
 
 func (x *SignalResponse) Reset() {
 	*x = SignalResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2284,7 +2406,7 @@ func (x *SignalResponse) String() string {
 func (*SignalResponse) ProtoMessage() {}
 
 func (x *SignalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2297,7 +2419,191 @@ func (x *SignalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalResponse.ProtoReflect.Descriptor instead.
 func (*SignalResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{30}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{31}
+}
+
+// SetLimitsRequest asks for other limits.
+type SetLimitsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The worker.
+	Handle *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	// All its limits from now on; one that is not set ends.
+	Limits        *Limits `protobuf:"bytes,2,opt,name=limits,proto3" json:"limits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetLimitsRequest) Reset() {
+	*x = SetLimitsRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetLimitsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetLimitsRequest) ProtoMessage() {}
+
+func (x *SetLimitsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetLimitsRequest.ProtoReflect.Descriptor instead.
+func (*SetLimitsRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *SetLimitsRequest) GetHandle() *Handle {
+	if x != nil {
+		return x.Handle
+	}
+	return nil
+}
+
+func (x *SetLimitsRequest) GetLimits() *Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+// SetLimitsResponse says that the limits hold.
+type SetLimitsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetLimitsResponse) Reset() {
+	*x = SetLimitsResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetLimitsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetLimitsResponse) ProtoMessage() {}
+
+func (x *SetLimitsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetLimitsResponse.ProtoReflect.Descriptor instead.
+func (*SetLimitsResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{33}
+}
+
+// SetPausedRequest asks to stop the processes of a worker, or to let them go on.
+type SetPausedRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The worker.
+	Handle *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	// Whether they are to stop.
+	Paused        bool `protobuf:"varint,2,opt,name=paused,proto3" json:"paused,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetPausedRequest) Reset() {
+	*x = SetPausedRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetPausedRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetPausedRequest) ProtoMessage() {}
+
+func (x *SetPausedRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetPausedRequest.ProtoReflect.Descriptor instead.
+func (*SetPausedRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *SetPausedRequest) GetHandle() *Handle {
+	if x != nil {
+		return x.Handle
+	}
+	return nil
+}
+
+func (x *SetPausedRequest) GetPaused() bool {
+	if x != nil {
+		return x.Paused
+	}
+	return false
+}
+
+// SetPausedResponse says that none of them runs, or that they go on.
+type SetPausedResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetPausedResponse) Reset() {
+	*x = SetPausedResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetPausedResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetPausedResponse) ProtoMessage() {}
+
+func (x *SetPausedResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetPausedResponse.ProtoReflect.Descriptor instead.
+func (*SetPausedResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
 }
 
 // ScreenRequest asks what a terminal shows.
@@ -2314,7 +2620,7 @@ type ScreenRequest struct {
 
 func (x *ScreenRequest) Reset() {
 	*x = ScreenRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2326,7 +2632,7 @@ func (x *ScreenRequest) String() string {
 func (*ScreenRequest) ProtoMessage() {}
 
 func (x *ScreenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2339,7 +2645,7 @@ func (x *ScreenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenRequest.ProtoReflect.Descriptor instead.
 func (*ScreenRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{31}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ScreenRequest) GetHandle() *Handle {
@@ -2370,7 +2676,7 @@ type ScreenResponse struct {
 
 func (x *ScreenResponse) Reset() {
 	*x = ScreenResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2382,7 +2688,7 @@ func (x *ScreenResponse) String() string {
 func (*ScreenResponse) ProtoMessage() {}
 
 func (x *ScreenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2395,7 +2701,7 @@ func (x *ScreenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenResponse.ProtoReflect.Descriptor instead.
 func (*ScreenResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{32}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ScreenResponse) GetLines() []string {
@@ -2425,7 +2731,7 @@ type ScreensRequest struct {
 
 func (x *ScreensRequest) Reset() {
 	*x = ScreensRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2437,7 +2743,7 @@ func (x *ScreensRequest) String() string {
 func (*ScreensRequest) ProtoMessage() {}
 
 func (x *ScreensRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2450,7 +2756,7 @@ func (x *ScreensRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreensRequest.ProtoReflect.Descriptor instead.
 func (*ScreensRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{33}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ScreensRequest) GetHandles() []*Handle {
@@ -2478,7 +2784,7 @@ type ScreensResponse struct {
 
 func (x *ScreensResponse) Reset() {
 	*x = ScreensResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2490,7 +2796,7 @@ func (x *ScreensResponse) String() string {
 func (*ScreensResponse) ProtoMessage() {}
 
 func (x *ScreensResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2503,7 +2809,7 @@ func (x *ScreensResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreensResponse.ProtoReflect.Descriptor instead.
 func (*ScreensResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{34}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ScreensResponse) GetResults() []*ScreenResult {
@@ -2526,7 +2832,7 @@ type ScreenResult struct {
 
 func (x *ScreenResult) Reset() {
 	*x = ScreenResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2538,7 +2844,7 @@ func (x *ScreenResult) String() string {
 func (*ScreenResult) ProtoMessage() {}
 
 func (x *ScreenResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2551,7 +2857,7 @@ func (x *ScreenResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenResult.ProtoReflect.Descriptor instead.
 func (*ScreenResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ScreenResult) GetScreen() *ScreenResponse {
@@ -2581,7 +2887,7 @@ type AttachRequest struct {
 
 func (x *AttachRequest) Reset() {
 	*x = AttachRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2593,7 +2899,7 @@ func (x *AttachRequest) String() string {
 func (*AttachRequest) ProtoMessage() {}
 
 func (x *AttachRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2606,7 +2912,7 @@ func (x *AttachRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachRequest.ProtoReflect.Descriptor instead.
 func (*AttachRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *AttachRequest) GetHandle() *Handle {
@@ -2636,7 +2942,7 @@ type AttachResponse struct {
 
 func (x *AttachResponse) Reset() {
 	*x = AttachResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2648,7 +2954,7 @@ func (x *AttachResponse) String() string {
 func (*AttachResponse) ProtoMessage() {}
 
 func (x *AttachResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2661,7 +2967,7 @@ func (x *AttachResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachResponse.ProtoReflect.Descriptor instead.
 func (*AttachResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *AttachResponse) GetCommand() [][]byte {
@@ -2689,7 +2995,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2701,7 +3007,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2714,7 +3020,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *WatchRequest) GetHandles() []*Handle {
@@ -2741,7 +3047,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2753,7 +3059,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2766,7 +3072,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *WatchResponse) GetIndex() uint32 {
@@ -2812,7 +3118,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2824,7 +3130,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2837,7 +3143,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *CompleteRequest) GetHandle() *Handle {
@@ -2870,7 +3176,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2882,7 +3188,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2895,7 +3201,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
 }
 
 // ListRequest asks for the workers of the engine.
@@ -2907,7 +3213,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2919,7 +3225,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2932,7 +3238,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
 }
 
 // ListResponse is one of them.
@@ -2953,7 +3259,7 @@ type ListResponse struct {
 
 func (x *ListResponse) Reset() {
 	*x = ListResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2965,7 +3271,7 @@ func (x *ListResponse) String() string {
 func (*ListResponse) ProtoMessage() {}
 
 func (x *ListResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2978,7 +3284,7 @@ func (x *ListResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
 func (*ListResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ListResponse) GetSpec() *SpawnRequest {
@@ -3027,7 +3333,7 @@ type Usage struct {
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3039,7 +3345,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3052,7 +3358,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Usage) GetCpuTime() *durationpb.Duration {
@@ -3094,7 +3400,7 @@ type StatsRequest struct {
 
 func (x *StatsRequest) Reset() {
 	*x = StatsRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3106,7 +3412,7 @@ func (x *StatsRequest) String() string {
 func (*StatsRequest) ProtoMessage() {}
 
 func (x *StatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3119,7 +3425,7 @@ func (x *StatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsRequest.ProtoReflect.Descriptor instead.
 func (*StatsRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *StatsRequest) GetHandles() []*Handle {
@@ -3140,7 +3446,7 @@ type StatsResponse struct {
 
 func (x *StatsResponse) Reset() {
 	*x = StatsResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3152,7 +3458,7 @@ func (x *StatsResponse) String() string {
 func (*StatsResponse) ProtoMessage() {}
 
 func (x *StatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3165,7 +3471,7 @@ func (x *StatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResponse.ProtoReflect.Descriptor instead.
 func (*StatsResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *StatsResponse) GetResults() []*StatsResult {
@@ -3188,7 +3494,7 @@ type StatsResult struct {
 
 func (x *StatsResult) Reset() {
 	*x = StatsResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3200,7 +3506,7 @@ func (x *StatsResult) String() string {
 func (*StatsResult) ProtoMessage() {}
 
 func (x *StatsResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3213,7 +3519,7 @@ func (x *StatsResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResult.ProtoReflect.Descriptor instead.
 func (*StatsResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *StatsResult) GetStats() *WorkerStats {
@@ -3256,7 +3562,7 @@ type WorkerStats struct {
 
 func (x *WorkerStats) Reset() {
 	*x = WorkerStats{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3268,7 +3574,7 @@ func (x *WorkerStats) String() string {
 func (*WorkerStats) ProtoMessage() {}
 
 func (x *WorkerStats) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3281,7 +3587,7 @@ func (x *WorkerStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerStats.ProtoReflect.Descriptor instead.
 func (*WorkerStats) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{48}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *WorkerStats) GetTime() *timestamppb.Timestamp {
@@ -3340,7 +3646,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x1dswarm/plugin/v1/backend.proto\x12\x0fswarm.plugin.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cswarm/plugin/v1/plugin.proto\"6\n" +
 	"\x06Handle\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x12\n" +
-	"\x04data\x18\x02 \x01(\fR\x04data\"\xa1\x04\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\"\xd2\x04\n" +
 	"\fSpawnRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -3358,10 +3664,19 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x05owner\x18\r \x01(\v2\x16.swarm.plugin.v1.OwnerR\x05owner\x12\x1e\n" +
 	"\n" +
 	"transcript\x18\x0e \x01(\bR\n" +
-	"transcript\x1a:\n" +
+	"transcript\x12/\n" +
+	"\x06limits\x18\x0f \x01(\v2\x17.swarm.plugin.v1.LimitsR\x06limits\x1a:\n" +
 	"\fOptionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xd8\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x9a\x01\n" +
+	"\x06Limits\x12\x16\n" +
+	"\x06memory\x18\x01 \x01(\x03R\x06memory\x12\x12\n" +
+	"\x04cpus\x18\x02 \x01(\x01R\x04cpus\x12\x12\n" +
+	"\x04pids\x18\x03 \x01(\x03R\x04pids\x12\x12\n" +
+	"\x04nice\x18\x04 \x01(\x03R\x04nice\x12\x1b\n" +
+	"\tio_weight\x18\x05 \x01(\x03R\bioWeight\x12\x1f\n" +
+	"\vbest_effort\x18\x06 \x01(\bR\n" +
+	"bestEffort\"\xd8\x01\n" +
 	"\aRestart\x12\x12\n" +
 	"\x04when\x18\x01 \x01(\tR\x04when\x126\n" +
 	"\tmin_delay\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bminDelay\x126\n" +
@@ -3378,7 +3693,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x04shim\x18\x03 \x01(\fR\x04shim\x12\x19\n" +
 	"\bhost_env\x18\x04 \x03(\fR\ahostEnv\"@\n" +
 	"\rSpawnResponse\x12/\n" +
-	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\"\xc7\x03\n" +
+	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\"\xff\x03\n" +
 	"\fWorkerStatus\x12,\n" +
 	"\x05state\x18\x01 \x01(\x0e2\x16.swarm.plugin.v1.StateR\x05state\x12\x10\n" +
 	"\x03pid\x18\x02 \x01(\x03R\x03pid\x124\n" +
@@ -3392,7 +3707,11 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\n" +
 	"completion\x18\n" +
 	" \x01(\v2\x1b.swarm.plugin.v1.CompletionR\n" +
-	"completion\"\x7f\n" +
+	"completion\x12\x16\n" +
+	"\x06paused\x18\v \x01(\bR\x06paused\x12\x1e\n" +
+	"\n" +
+	"unenforced\x18\f \x01(\tR\n" +
+	"unenforced\"\x7f\n" +
 	"\tRestarted\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x03R\x06number\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x12\n" +
@@ -3494,7 +3813,15 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x16\n" +
 	"\x06signal\x18\x02 \x01(\tR\x06signal\x12-\n" +
 	"\x04mode\x18\x03 \x01(\x0e2\x19.swarm.plugin.v1.KillModeR\x04mode\"\x10\n" +
-	"\x0eSignalResponse\"V\n" +
+	"\x0eSignalResponse\"t\n" +
+	"\x10SetLimitsRequest\x12/\n" +
+	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12/\n" +
+	"\x06limits\x18\x02 \x01(\v2\x17.swarm.plugin.v1.LimitsR\x06limits\"\x13\n" +
+	"\x11SetLimitsResponse\"[\n" +
+	"\x10SetPausedRequest\x12/\n" +
+	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x16\n" +
+	"\x06paused\x18\x02 \x01(\bR\x06paused\"\x13\n" +
+	"\x11SetPausedResponse\"V\n" +
 	"\rScreenRequest\x12/\n" +
 	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x14\n" +
 	"\x05lines\x18\x02 \x01(\x03R\x05lines\"<\n" +
@@ -3578,7 +3905,8 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x16INPUT_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14INPUT_KIND_INTERRUPT\x10\x01\x12\x12\n" +
 	"\x0eINPUT_KIND_EOF\x10\x02\x12\x13\n" +
-	"\x0fINPUT_KIND_KEYS\x10\x032\xe0\b\n" +
+	"\x0fINPUT_KIND_KEYS\x10\x032\x88\n" +
+	"\n" +
 	"\aBackend\x12F\n" +
 	"\x05Spawn\x12\x1d.swarm.plugin.v1.SpawnRequest\x1a\x1e.swarm.plugin.v1.SpawnResponse\x12I\n" +
 	"\x06Status\x12\x1e.swarm.plugin.v1.StatusRequest\x1a\x1f.swarm.plugin.v1.StatusResponse\x12E\n" +
@@ -3594,7 +3922,9 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x05Watch\x12\x1d.swarm.plugin.v1.WatchRequest\x1a\x1e.swarm.plugin.v1.WatchResponse0\x01\x12O\n" +
 	"\bComplete\x12 .swarm.plugin.v1.CompleteRequest\x1a!.swarm.plugin.v1.CompleteResponse\x12E\n" +
 	"\x04List\x12\x1c.swarm.plugin.v1.ListRequest\x1a\x1d.swarm.plugin.v1.ListResponse0\x01\x12F\n" +
-	"\x05Stats\x12\x1d.swarm.plugin.v1.StatsRequest\x1a\x1e.swarm.plugin.v1.StatsResponseB6Z4github.com/swarmhost/swarm/shared/plugin/internal/pbb\x06proto3"
+	"\x05Stats\x12\x1d.swarm.plugin.v1.StatsRequest\x1a\x1e.swarm.plugin.v1.StatsResponse\x12R\n" +
+	"\tSetLimits\x12!.swarm.plugin.v1.SetLimitsRequest\x1a\".swarm.plugin.v1.SetLimitsResponse\x12R\n" +
+	"\tSetPaused\x12!.swarm.plugin.v1.SetPausedRequest\x1a\".swarm.plugin.v1.SetPausedResponseB6Z4github.com/swarmhost/swarm/shared/plugin/internal/pbb\x06proto3"
 
 var (
 	file_swarm_plugin_v1_backend_proto_rawDescOnce sync.Once
@@ -3609,173 +3939,186 @@ func file_swarm_plugin_v1_backend_proto_rawDescGZIP() []byte {
 }
 
 var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
+var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
 var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(State)(0),                    // 0: swarm.plugin.v1.State
 	(KillMode)(0),                 // 1: swarm.plugin.v1.KillMode
 	(InputKind)(0),                // 2: swarm.plugin.v1.InputKind
 	(*Handle)(nil),                // 3: swarm.plugin.v1.Handle
 	(*SpawnRequest)(nil),          // 4: swarm.plugin.v1.SpawnRequest
-	(*Restart)(nil),               // 5: swarm.plugin.v1.Restart
-	(*Owner)(nil),                 // 6: swarm.plugin.v1.Owner
-	(*Local)(nil),                 // 7: swarm.plugin.v1.Local
-	(*SpawnResponse)(nil),         // 8: swarm.plugin.v1.SpawnResponse
-	(*WorkerStatus)(nil),          // 9: swarm.plugin.v1.WorkerStatus
-	(*Restarted)(nil),             // 10: swarm.plugin.v1.Restarted
-	(*Completion)(nil),            // 11: swarm.plugin.v1.Completion
-	(*Exit)(nil),                  // 12: swarm.plugin.v1.Exit
-	(*Where)(nil),                 // 13: swarm.plugin.v1.Where
-	(*Process)(nil),               // 14: swarm.plugin.v1.Process
-	(*StatusRequest)(nil),         // 15: swarm.plugin.v1.StatusRequest
-	(*StatusResponse)(nil),        // 16: swarm.plugin.v1.StatusResponse
-	(*StatusResult)(nil),          // 17: swarm.plugin.v1.StatusResult
-	(*KillOptions)(nil),           // 18: swarm.plugin.v1.KillOptions
-	(*KillRequest)(nil),           // 19: swarm.plugin.v1.KillRequest
-	(*KillItem)(nil),              // 20: swarm.plugin.v1.KillItem
-	(*KillResponse)(nil),          // 21: swarm.plugin.v1.KillResponse
-	(*KillResult)(nil),            // 22: swarm.plugin.v1.KillResult
-	(*OutputRequest)(nil),         // 23: swarm.plugin.v1.OutputRequest
-	(*OutputResponse)(nil),        // 24: swarm.plugin.v1.OutputResponse
-	(*OutputPiece)(nil),           // 25: swarm.plugin.v1.OutputPiece
-	(*FindRequest)(nil),           // 26: swarm.plugin.v1.FindRequest
-	(*FindResponse)(nil),          // 27: swarm.plugin.v1.FindResponse
-	(*SweepRequest)(nil),          // 28: swarm.plugin.v1.SweepRequest
-	(*SweepResponse)(nil),         // 29: swarm.plugin.v1.SweepResponse
-	(*InputRequest)(nil),          // 30: swarm.plugin.v1.InputRequest
-	(*InputResponse)(nil),         // 31: swarm.plugin.v1.InputResponse
-	(*SignalRequest)(nil),         // 32: swarm.plugin.v1.SignalRequest
-	(*SignalResponse)(nil),        // 33: swarm.plugin.v1.SignalResponse
-	(*ScreenRequest)(nil),         // 34: swarm.plugin.v1.ScreenRequest
-	(*ScreenResponse)(nil),        // 35: swarm.plugin.v1.ScreenResponse
-	(*ScreensRequest)(nil),        // 36: swarm.plugin.v1.ScreensRequest
-	(*ScreensResponse)(nil),       // 37: swarm.plugin.v1.ScreensResponse
-	(*ScreenResult)(nil),          // 38: swarm.plugin.v1.ScreenResult
-	(*AttachRequest)(nil),         // 39: swarm.plugin.v1.AttachRequest
-	(*AttachResponse)(nil),        // 40: swarm.plugin.v1.AttachResponse
-	(*WatchRequest)(nil),          // 41: swarm.plugin.v1.WatchRequest
-	(*WatchResponse)(nil),         // 42: swarm.plugin.v1.WatchResponse
-	(*CompleteRequest)(nil),       // 43: swarm.plugin.v1.CompleteRequest
-	(*CompleteResponse)(nil),      // 44: swarm.plugin.v1.CompleteResponse
-	(*ListRequest)(nil),           // 45: swarm.plugin.v1.ListRequest
-	(*ListResponse)(nil),          // 46: swarm.plugin.v1.ListResponse
-	(*Usage)(nil),                 // 47: swarm.plugin.v1.Usage
-	(*StatsRequest)(nil),          // 48: swarm.plugin.v1.StatsRequest
-	(*StatsResponse)(nil),         // 49: swarm.plugin.v1.StatsResponse
-	(*StatsResult)(nil),           // 50: swarm.plugin.v1.StatsResult
-	(*WorkerStats)(nil),           // 51: swarm.plugin.v1.WorkerStats
-	nil,                           // 52: swarm.plugin.v1.SpawnRequest.OptionsEntry
-	nil,                           // 53: swarm.plugin.v1.Where.PartsEntry
-	nil,                           // 54: swarm.plugin.v1.FindRequest.OptionsEntry
-	(*durationpb.Duration)(nil),   // 55: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 56: google.protobuf.Timestamp
-	(*Error)(nil),                 // 57: swarm.plugin.v1.Error
+	(*Limits)(nil),                // 5: swarm.plugin.v1.Limits
+	(*Restart)(nil),               // 6: swarm.plugin.v1.Restart
+	(*Owner)(nil),                 // 7: swarm.plugin.v1.Owner
+	(*Local)(nil),                 // 8: swarm.plugin.v1.Local
+	(*SpawnResponse)(nil),         // 9: swarm.plugin.v1.SpawnResponse
+	(*WorkerStatus)(nil),          // 10: swarm.plugin.v1.WorkerStatus
+	(*Restarted)(nil),             // 11: swarm.plugin.v1.Restarted
+	(*Completion)(nil),            // 12: swarm.plugin.v1.Completion
+	(*Exit)(nil),                  // 13: swarm.plugin.v1.Exit
+	(*Where)(nil),                 // 14: swarm.plugin.v1.Where
+	(*Process)(nil),               // 15: swarm.plugin.v1.Process
+	(*StatusRequest)(nil),         // 16: swarm.plugin.v1.StatusRequest
+	(*StatusResponse)(nil),        // 17: swarm.plugin.v1.StatusResponse
+	(*StatusResult)(nil),          // 18: swarm.plugin.v1.StatusResult
+	(*KillOptions)(nil),           // 19: swarm.plugin.v1.KillOptions
+	(*KillRequest)(nil),           // 20: swarm.plugin.v1.KillRequest
+	(*KillItem)(nil),              // 21: swarm.plugin.v1.KillItem
+	(*KillResponse)(nil),          // 22: swarm.plugin.v1.KillResponse
+	(*KillResult)(nil),            // 23: swarm.plugin.v1.KillResult
+	(*OutputRequest)(nil),         // 24: swarm.plugin.v1.OutputRequest
+	(*OutputResponse)(nil),        // 25: swarm.plugin.v1.OutputResponse
+	(*OutputPiece)(nil),           // 26: swarm.plugin.v1.OutputPiece
+	(*FindRequest)(nil),           // 27: swarm.plugin.v1.FindRequest
+	(*FindResponse)(nil),          // 28: swarm.plugin.v1.FindResponse
+	(*SweepRequest)(nil),          // 29: swarm.plugin.v1.SweepRequest
+	(*SweepResponse)(nil),         // 30: swarm.plugin.v1.SweepResponse
+	(*InputRequest)(nil),          // 31: swarm.plugin.v1.InputRequest
+	(*InputResponse)(nil),         // 32: swarm.plugin.v1.InputResponse
+	(*SignalRequest)(nil),         // 33: swarm.plugin.v1.SignalRequest
+	(*SignalResponse)(nil),        // 34: swarm.plugin.v1.SignalResponse
+	(*SetLimitsRequest)(nil),      // 35: swarm.plugin.v1.SetLimitsRequest
+	(*SetLimitsResponse)(nil),     // 36: swarm.plugin.v1.SetLimitsResponse
+	(*SetPausedRequest)(nil),      // 37: swarm.plugin.v1.SetPausedRequest
+	(*SetPausedResponse)(nil),     // 38: swarm.plugin.v1.SetPausedResponse
+	(*ScreenRequest)(nil),         // 39: swarm.plugin.v1.ScreenRequest
+	(*ScreenResponse)(nil),        // 40: swarm.plugin.v1.ScreenResponse
+	(*ScreensRequest)(nil),        // 41: swarm.plugin.v1.ScreensRequest
+	(*ScreensResponse)(nil),       // 42: swarm.plugin.v1.ScreensResponse
+	(*ScreenResult)(nil),          // 43: swarm.plugin.v1.ScreenResult
+	(*AttachRequest)(nil),         // 44: swarm.plugin.v1.AttachRequest
+	(*AttachResponse)(nil),        // 45: swarm.plugin.v1.AttachResponse
+	(*WatchRequest)(nil),          // 46: swarm.plugin.v1.WatchRequest
+	(*WatchResponse)(nil),         // 47: swarm.plugin.v1.WatchResponse
+	(*CompleteRequest)(nil),       // 48: swarm.plugin.v1.CompleteRequest
+	(*CompleteResponse)(nil),      // 49: swarm.plugin.v1.CompleteResponse
+	(*ListRequest)(nil),           // 50: swarm.plugin.v1.ListRequest
+	(*ListResponse)(nil),          // 51: swarm.plugin.v1.ListResponse
+	(*Usage)(nil),                 // 52: swarm.plugin.v1.Usage
+	(*StatsRequest)(nil),          // 53: swarm.plugin.v1.StatsRequest
+	(*StatsResponse)(nil),         // 54: swarm.plugin.v1.StatsResponse
+	(*StatsResult)(nil),           // 55: swarm.plugin.v1.StatsResult
+	(*WorkerStats)(nil),           // 56: swarm.plugin.v1.WorkerStats
+	nil,                           // 57: swarm.plugin.v1.SpawnRequest.OptionsEntry
+	nil,                           // 58: swarm.plugin.v1.Where.PartsEntry
+	nil,                           // 59: swarm.plugin.v1.FindRequest.OptionsEntry
+	(*durationpb.Duration)(nil),   // 60: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 61: google.protobuf.Timestamp
+	(*Error)(nil),                 // 62: swarm.plugin.v1.Error
 }
 var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
-	52, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
-	18, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
-	7,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
-	5,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
-	6,  // 4: swarm.plugin.v1.SpawnRequest.owner:type_name -> swarm.plugin.v1.Owner
-	55, // 5: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
-	55, // 6: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
-	55, // 7: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
-	3,  // 8: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
-	0,  // 9: swarm.plugin.v1.WorkerStatus.state:type_name -> swarm.plugin.v1.State
-	56, // 10: swarm.plugin.v1.WorkerStatus.started:type_name -> google.protobuf.Timestamp
-	12, // 11: swarm.plugin.v1.WorkerStatus.exit:type_name -> swarm.plugin.v1.Exit
-	13, // 12: swarm.plugin.v1.WorkerStatus.where:type_name -> swarm.plugin.v1.Where
-	14, // 13: swarm.plugin.v1.WorkerStatus.survivors:type_name -> swarm.plugin.v1.Process
-	10, // 14: swarm.plugin.v1.WorkerStatus.last_restarts:type_name -> swarm.plugin.v1.Restarted
-	11, // 15: swarm.plugin.v1.WorkerStatus.completion:type_name -> swarm.plugin.v1.Completion
-	56, // 16: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
-	56, // 17: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
-	56, // 18: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
-	47, // 19: swarm.plugin.v1.Exit.usage:type_name -> swarm.plugin.v1.Usage
-	53, // 20: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
-	3,  // 21: swarm.plugin.v1.StatusRequest.handles:type_name -> swarm.plugin.v1.Handle
-	17, // 22: swarm.plugin.v1.StatusResponse.results:type_name -> swarm.plugin.v1.StatusResult
-	9,  // 23: swarm.plugin.v1.StatusResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	57, // 24: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
-	55, // 25: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
-	1,  // 26: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
-	20, // 27: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
-	3,  // 28: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
-	18, // 29: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
-	22, // 30: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
-	57, // 31: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
-	9,  // 32: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	14, // 33: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
-	3,  // 34: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	56, // 35: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
-	25, // 36: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
-	56, // 37: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
-	54, // 38: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
-	7,  // 39: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
-	3,  // 40: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 41: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
-	3,  // 42: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
-	3,  // 43: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	2,  // 44: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
-	55, // 45: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
-	3,  // 46: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
-	1,  // 47: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
-	3,  // 48: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 49: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
-	38, // 50: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
-	35, // 51: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
-	57, // 52: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
-	3,  // 53: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 54: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
-	9,  // 55: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	57, // 56: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
-	3,  // 57: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
-	18, // 58: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
-	4,  // 59: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	3,  // 60: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
-	56, // 61: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
-	9,  // 62: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	55, // 63: swarm.plugin.v1.Usage.cpu_time:type_name -> google.protobuf.Duration
-	3,  // 64: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
-	50, // 65: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
-	51, // 66: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
-	57, // 67: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
-	56, // 68: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
-	47, // 69: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
-	4,  // 70: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
-	15, // 71: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
-	19, // 72: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
-	23, // 73: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
-	26, // 74: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
-	28, // 75: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
-	30, // 76: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
-	32, // 77: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
-	34, // 78: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
-	36, // 79: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
-	39, // 80: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
-	41, // 81: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
-	43, // 82: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
-	45, // 83: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
-	48, // 84: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
-	8,  // 85: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
-	16, // 86: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
-	21, // 87: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
-	24, // 88: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
-	27, // 89: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
-	29, // 90: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
-	31, // 91: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
-	33, // 92: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
-	35, // 93: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
-	37, // 94: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
-	40, // 95: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
-	42, // 96: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
-	44, // 97: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
-	46, // 98: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
-	49, // 99: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
-	85, // [85:100] is the sub-list for method output_type
-	70, // [70:85] is the sub-list for method input_type
-	70, // [70:70] is the sub-list for extension type_name
-	70, // [70:70] is the sub-list for extension extendee
-	0,  // [0:70] is the sub-list for field type_name
+	57, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
+	19, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
+	8,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
+	6,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
+	7,  // 4: swarm.plugin.v1.SpawnRequest.owner:type_name -> swarm.plugin.v1.Owner
+	5,  // 5: swarm.plugin.v1.SpawnRequest.limits:type_name -> swarm.plugin.v1.Limits
+	60, // 6: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
+	60, // 7: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
+	60, // 8: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
+	3,  // 9: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
+	0,  // 10: swarm.plugin.v1.WorkerStatus.state:type_name -> swarm.plugin.v1.State
+	61, // 11: swarm.plugin.v1.WorkerStatus.started:type_name -> google.protobuf.Timestamp
+	13, // 12: swarm.plugin.v1.WorkerStatus.exit:type_name -> swarm.plugin.v1.Exit
+	14, // 13: swarm.plugin.v1.WorkerStatus.where:type_name -> swarm.plugin.v1.Where
+	15, // 14: swarm.plugin.v1.WorkerStatus.survivors:type_name -> swarm.plugin.v1.Process
+	11, // 15: swarm.plugin.v1.WorkerStatus.last_restarts:type_name -> swarm.plugin.v1.Restarted
+	12, // 16: swarm.plugin.v1.WorkerStatus.completion:type_name -> swarm.plugin.v1.Completion
+	61, // 17: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
+	61, // 18: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
+	61, // 19: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
+	52, // 20: swarm.plugin.v1.Exit.usage:type_name -> swarm.plugin.v1.Usage
+	58, // 21: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
+	3,  // 22: swarm.plugin.v1.StatusRequest.handles:type_name -> swarm.plugin.v1.Handle
+	18, // 23: swarm.plugin.v1.StatusResponse.results:type_name -> swarm.plugin.v1.StatusResult
+	10, // 24: swarm.plugin.v1.StatusResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	62, // 25: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
+	60, // 26: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
+	1,  // 27: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
+	21, // 28: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
+	3,  // 29: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
+	19, // 30: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
+	23, // 31: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
+	62, // 32: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
+	10, // 33: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	15, // 34: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
+	3,  // 35: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	61, // 36: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
+	26, // 37: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
+	61, // 38: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
+	59, // 39: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
+	8,  // 40: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
+	3,  // 41: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 42: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
+	3,  // 43: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
+	3,  // 44: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	2,  // 45: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
+	60, // 46: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
+	3,  // 47: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
+	1,  // 48: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
+	3,  // 49: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
+	5,  // 50: swarm.plugin.v1.SetLimitsRequest.limits:type_name -> swarm.plugin.v1.Limits
+	3,  // 51: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 52: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 53: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
+	43, // 54: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
+	40, // 55: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
+	62, // 56: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
+	3,  // 57: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 58: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
+	10, // 59: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	62, // 60: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
+	3,  // 61: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
+	19, // 62: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
+	4,  // 63: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
+	3,  // 64: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
+	61, // 65: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
+	10, // 66: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	60, // 67: swarm.plugin.v1.Usage.cpu_time:type_name -> google.protobuf.Duration
+	3,  // 68: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
+	55, // 69: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
+	56, // 70: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
+	62, // 71: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
+	61, // 72: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
+	52, // 73: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
+	4,  // 74: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
+	16, // 75: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
+	20, // 76: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
+	24, // 77: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
+	27, // 78: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
+	29, // 79: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
+	31, // 80: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
+	33, // 81: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
+	39, // 82: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
+	41, // 83: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
+	44, // 84: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
+	46, // 85: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
+	48, // 86: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
+	50, // 87: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
+	53, // 88: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
+	35, // 89: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
+	37, // 90: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
+	9,  // 91: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
+	17, // 92: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
+	22, // 93: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
+	25, // 94: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
+	28, // 95: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
+	30, // 96: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
+	32, // 97: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
+	34, // 98: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
+	40, // 99: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
+	42, // 100: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
+	45, // 101: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
+	47, // 102: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
+	49, // 103: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
+	51, // 104: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
+	54, // 105: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
+	36, // 106: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
+	38, // 107: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
+	91, // [91:108] is the sub-list for method output_type
+	74, // [74:91] is the sub-list for method input_type
+	74, // [74:74] is the sub-list for extension type_name
+	74, // [74:74] is the sub-list for extension extendee
+	0,  // [0:74] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_backend_proto_init() }
@@ -3784,16 +4127,16 @@ func file_swarm_plugin_v1_backend_proto_init() {
 		return
 	}
 	file_swarm_plugin_v1_plugin_proto_init()
-	file_swarm_plugin_v1_backend_proto_msgTypes[20].OneofWrappers = []any{}
-	file_swarm_plugin_v1_backend_proto_msgTypes[44].OneofWrappers = []any{}
-	file_swarm_plugin_v1_backend_proto_msgTypes[48].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[21].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[49].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[53].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_backend_proto_rawDesc), len(file_swarm_plugin_v1_backend_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   52,
+			NumMessages:   57,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

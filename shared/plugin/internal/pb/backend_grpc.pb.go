@@ -19,21 +19,23 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Backend_Spawn_FullMethodName    = "/swarm.plugin.v1.Backend/Spawn"
-	Backend_Status_FullMethodName   = "/swarm.plugin.v1.Backend/Status"
-	Backend_Kill_FullMethodName     = "/swarm.plugin.v1.Backend/Kill"
-	Backend_Output_FullMethodName   = "/swarm.plugin.v1.Backend/Output"
-	Backend_Find_FullMethodName     = "/swarm.plugin.v1.Backend/Find"
-	Backend_Sweep_FullMethodName    = "/swarm.plugin.v1.Backend/Sweep"
-	Backend_Input_FullMethodName    = "/swarm.plugin.v1.Backend/Input"
-	Backend_Signal_FullMethodName   = "/swarm.plugin.v1.Backend/Signal"
-	Backend_Screen_FullMethodName   = "/swarm.plugin.v1.Backend/Screen"
-	Backend_Screens_FullMethodName  = "/swarm.plugin.v1.Backend/Screens"
-	Backend_Attach_FullMethodName   = "/swarm.plugin.v1.Backend/Attach"
-	Backend_Watch_FullMethodName    = "/swarm.plugin.v1.Backend/Watch"
-	Backend_Complete_FullMethodName = "/swarm.plugin.v1.Backend/Complete"
-	Backend_List_FullMethodName     = "/swarm.plugin.v1.Backend/List"
-	Backend_Stats_FullMethodName    = "/swarm.plugin.v1.Backend/Stats"
+	Backend_Spawn_FullMethodName     = "/swarm.plugin.v1.Backend/Spawn"
+	Backend_Status_FullMethodName    = "/swarm.plugin.v1.Backend/Status"
+	Backend_Kill_FullMethodName      = "/swarm.plugin.v1.Backend/Kill"
+	Backend_Output_FullMethodName    = "/swarm.plugin.v1.Backend/Output"
+	Backend_Find_FullMethodName      = "/swarm.plugin.v1.Backend/Find"
+	Backend_Sweep_FullMethodName     = "/swarm.plugin.v1.Backend/Sweep"
+	Backend_Input_FullMethodName     = "/swarm.plugin.v1.Backend/Input"
+	Backend_Signal_FullMethodName    = "/swarm.plugin.v1.Backend/Signal"
+	Backend_Screen_FullMethodName    = "/swarm.plugin.v1.Backend/Screen"
+	Backend_Screens_FullMethodName   = "/swarm.plugin.v1.Backend/Screens"
+	Backend_Attach_FullMethodName    = "/swarm.plugin.v1.Backend/Attach"
+	Backend_Watch_FullMethodName     = "/swarm.plugin.v1.Backend/Watch"
+	Backend_Complete_FullMethodName  = "/swarm.plugin.v1.Backend/Complete"
+	Backend_List_FullMethodName      = "/swarm.plugin.v1.Backend/List"
+	Backend_Stats_FullMethodName     = "/swarm.plugin.v1.Backend/Stats"
+	Backend_SetLimits_FullMethodName = "/swarm.plugin.v1.Backend/SetLimits"
+	Backend_SetPaused_FullMethodName = "/swarm.plugin.v1.Backend/SetPaused"
 )
 
 // BackendClient is the client API for Backend service.
@@ -91,6 +93,12 @@ type BackendClient interface {
 	// Stats measures what running workers use, and changes nothing. A worker that does
 	// not run is NOT_FOUND. Capability "stats".
 	Stats(ctx context.Context, in *StatsRequest, opts ...grpc.CallOption) (*StatsResponse, error)
+	// SetLimits makes other limits those of a running worker. It may be repeated.
+	// Capability "set-limits".
+	SetLimits(ctx context.Context, in *SetLimitsRequest, opts ...grpc.CallOption) (*SetLimitsResponse, error)
+	// SetPaused stops all processes of a running worker, or lets them go on. It may be
+	// repeated. Capability "pause".
+	SetPaused(ctx context.Context, in *SetPausedRequest, opts ...grpc.CallOption) (*SetPausedResponse, error)
 }
 
 type backendClient struct {
@@ -290,6 +298,26 @@ func (c *backendClient) Stats(ctx context.Context, in *StatsRequest, opts ...grp
 	return out, nil
 }
 
+func (c *backendClient) SetLimits(ctx context.Context, in *SetLimitsRequest, opts ...grpc.CallOption) (*SetLimitsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetLimitsResponse)
+	err := c.cc.Invoke(ctx, Backend_SetLimits_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *backendClient) SetPaused(ctx context.Context, in *SetPausedRequest, opts ...grpc.CallOption) (*SetPausedResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetPausedResponse)
+	err := c.cc.Invoke(ctx, Backend_SetPaused_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // BackendServer is the server API for Backend service.
 // All implementations must embed UnimplementedBackendServer
 // for forward compatibility.
@@ -345,6 +373,12 @@ type BackendServer interface {
 	// Stats measures what running workers use, and changes nothing. A worker that does
 	// not run is NOT_FOUND. Capability "stats".
 	Stats(context.Context, *StatsRequest) (*StatsResponse, error)
+	// SetLimits makes other limits those of a running worker. It may be repeated.
+	// Capability "set-limits".
+	SetLimits(context.Context, *SetLimitsRequest) (*SetLimitsResponse, error)
+	// SetPaused stops all processes of a running worker, or lets them go on. It may be
+	// repeated. Capability "pause".
+	SetPaused(context.Context, *SetPausedRequest) (*SetPausedResponse, error)
 	mustEmbedUnimplementedBackendServer()
 }
 
@@ -399,6 +433,12 @@ func (UnimplementedBackendServer) List(*ListRequest, grpc.ServerStreamingServer[
 }
 func (UnimplementedBackendServer) Stats(context.Context, *StatsRequest) (*StatsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Stats not implemented")
+}
+func (UnimplementedBackendServer) SetLimits(context.Context, *SetLimitsRequest) (*SetLimitsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetLimits not implemented")
+}
+func (UnimplementedBackendServer) SetPaused(context.Context, *SetPausedRequest) (*SetPausedResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetPaused not implemented")
 }
 func (UnimplementedBackendServer) mustEmbedUnimplementedBackendServer() {}
 func (UnimplementedBackendServer) testEmbeddedByValue()                 {}
@@ -652,6 +692,42 @@ func _Backend_Stats_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Backend_SetLimits_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetLimitsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BackendServer).SetLimits(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Backend_SetLimits_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BackendServer).SetLimits(ctx, req.(*SetLimitsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Backend_SetPaused_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetPausedRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BackendServer).SetPaused(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Backend_SetPaused_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BackendServer).SetPaused(ctx, req.(*SetPausedRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Backend_ServiceDesc is the grpc.ServiceDesc for Backend service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -698,6 +774,14 @@ var Backend_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Stats",
 			Handler:    _Backend_Stats_Handler,
+		},
+		{
+			MethodName: "SetLimits",
+			Handler:    _Backend_SetLimits_Handler,
+		},
+		{
+			MethodName: "SetPaused",
+			Handler:    _Backend_SetPaused_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

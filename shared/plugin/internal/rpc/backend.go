@@ -68,7 +68,7 @@ func (b backendServer) carries(backend swarm.Backend, spec swarm.Spec) error {
 	case spec.Transcript && (spec.Local == nil || lacks(swarm.CapTranscript)):
 		return fmt.Errorf("%w: %s", swarm.ErrUnsupported, swarm.CapTranscript)
 	}
-	return nil
+	return checkLimits(backend, spec.Limits)
 }
 
 // undo ends a worker that could not be handed over because of cause.

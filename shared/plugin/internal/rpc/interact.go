@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -83,6 +84,36 @@ func (b backendServer) Stats(ctx context.Context, req *pb.StatsRequest) (*pb.Sta
 		}
 		return resp, nil
 	})
+}
+
+func (b backendServer) SetLimits(ctx context.Context, req *pb.SetLimitsRequest) (*pb.SetLimitsResponse, error) {
+	return call(ctx, b.s, "SetLimits", func(ctx context.Context, limiter swarm.Limiter) (*pb.SetLimitsResponse, error) {
+		l := wire.FromLimits(req.GetLimits())
+		if err := checkLimits(limiter, l); err != nil {
+			return nil, err
+		}
+		return &pb.SetLimitsResponse{}, limiter.SetLimits(ctx, wire.FromHandle(req.GetHandle()), l)
+	})
+}
+
+func (b backendServer) SetPaused(ctx context.Context, req *pb.SetPausedRequest) (*pb.SetPausedResponse, error) {
+	return call(ctx, b.s, "SetPaused", func(ctx context.Context, pauser swarm.Pauser) (*pb.SetPausedResponse, error) {
+		return &pb.SetPausedResponse{}, pauser.SetPaused(ctx, wire.FromHandle(req.GetHandle()), req.GetPaused())
+	})
+}
+
+// checkLimits refuses limits that make no sense, and those that the backend would ignore.
+func checkLimits(backend any, l swarm.Limits) error {
+	if err := l.Check(); err != nil {
+		return err
+	}
+	caps := swarm.CapabilitiesOf(backend)
+	for _, c := range l.Needs() {
+		if !slices.Contains(caps, c) {
+			return fmt.Errorf("%w: %s", swarm.ErrUnsupported, c)
+		}
+	}
+	return nil
 }
 
 func (b backendServer) Attach(ctx context.Context, req *pb.AttachRequest) (*pb.AttachResponse, error) {

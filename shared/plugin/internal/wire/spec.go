@@ -22,6 +22,7 @@ func Spec(s swarm.Spec) *pb.SpawnRequest {
 		Restart:     restart(s.Restart),
 		Owner:       owner(s.Owner),
 		Transcript:  s.Transcript,
+		Limits:      Limits(s.Limits),
 	}
 }
 
@@ -42,6 +43,7 @@ func FromSpec(s *pb.SpawnRequest) swarm.Spec {
 		Restart:     fromRestart(s.GetRestart()),
 		Owner:       fromOwner(s.GetOwner()),
 		Transcript:  s.GetTranscript(),
+		Limits:      FromLimits(s.GetLimits()),
 	}
 }
 

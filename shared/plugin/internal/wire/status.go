@@ -19,6 +19,8 @@ func WorkerStatus(s swarm.Status) *pb.WorkerStatus {
 		Restarts:     int64(s.Restarts),
 		LastRestarts: convert(newest(s.LastRestarts), restarted),
 		Completion:   completion(s.Completion),
+		Paused:       s.Paused,
+		Unenforced:   text(s.Unenforced),
 	}
 }
 
@@ -36,6 +38,8 @@ func FromWorkerStatus(s *pb.WorkerStatus) swarm.Status {
 		Restarts:     int(s.GetRestarts()),
 		LastRestarts: convert(newest(s.GetLastRestarts()), fromRestarted),
 		Completion:   fromCompletion(s.GetCompletion()),
+		Paused:       s.GetPaused(),
+		Unenforced:   Line(s.GetUnenforced()),
 	}
 	switch {
 	case out.State != swarm.StateExited:

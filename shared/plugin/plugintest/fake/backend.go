@@ -30,6 +30,8 @@ var (
 	_ swarm.Completer     = (*Backend)(nil)
 	_ swarm.Lister        = (*Backend)(nil)
 	_ swarm.Measurer      = (*Backend)(nil)
+	_ swarm.Limiter       = (*Backend)(nil)
+	_ swarm.Pauser        = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
 )
 
@@ -140,7 +142,10 @@ func (b *Backend) Sweep(context.Context, []swarm.Handle, []swarm.Handle) ([]stri
 
 // Announce implements [swarm.Announcer].
 func (b *Backend) Announce() []swarm.Capability {
-	return []swarm.Capability{swarm.CapStdin, swarm.CapRestart, swarm.CapOwner, swarm.CapTranscript}
+	return []swarm.Capability{
+		swarm.CapStdin, swarm.CapRestart, swarm.CapOwner, swarm.CapTranscript,
+		swarm.CapLimitMemory, swarm.CapLimitCPUs, swarm.CapLimitPIDs, swarm.CapLimitNice, swarm.CapLimitIOWeight,
+	}
 }
 
 // Check implements [swarm.Checker].

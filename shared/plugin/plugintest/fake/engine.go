@@ -48,6 +48,7 @@ type worker struct {
 	exit       *swarm.Exit // nil while it runs
 	typed      string      // input that is no line yet
 	closed     bool        // its input has ended
+	paused     bool
 	output     []swarm.Output
 	transcript []byte
 	changed    chan struct{} // closed and replaced when any of this changed
@@ -72,6 +73,7 @@ func (w *worker) look() (swarm.Status, <-chan struct{}) {
 		State: swarm.StateRunning, PID: w.pid, Started: w.started,
 		Where:        swarm.Where{Kind: "fake", Name: w.spec.Name},
 		Restarts:     len(w.restarts),
+		Paused:       w.paused && w.exit == nil,
 		LastRestarts: slices.Clone(w.restarts[max(0, len(w.restarts)-swarm.MaxRestarts):]),
 	}
 	if w.completion != nil {

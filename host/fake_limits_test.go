@@ -1,0 +1,26 @@
+package host
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func (b *fakeBackend) SetLimits(_ context.Context, h swarm.Handle, l swarm.Limits) error {
+	return b.update(h, func(w *fakeWorker) { w.Spec.Limits = l })
+}
+
+func (b *fakeBackend) SetPaused(_ context.Context, h swarm.Handle, paused bool) error {
+	return b.update(h, func(w *fakeWorker) { w.Paused = paused })
+}
+
+func (b *fakeBackend) update(h swarm.Handle, how func(*fakeWorker)) error {
+	b.order.Lock()
+	defer b.order.Unlock()
+	w, err := b.living(h)
+	if err != nil {
+		return err
+	}
+	how(&w)
+	return b.write(w)
+}

@@ -152,6 +152,10 @@ func (e *brokenError) Hint() string {
 // profile does not know.
 const unknownFor = 3 * time.Second
 
+// brokenFor is how long an error has to be there: a program may end with it, and how it
+// ended is worth telling.
+const brokenFor = time.Second
+
 // followProfile follows what a worker shows until its profile says that it is at its
 // prompt: nil. A dialog is an [*AsksError], an error screen an [ErrBroken].
 func followProfile(ctx context.Context, owner *backend.Peer, rec registry.Record, p *profile.Profile) error {
@@ -198,6 +202,8 @@ func (s *starting) over(lines []string, now time.Time) bool {
 	case look.State == profile.Unknown && look.Broken == "":
 		// Another version of the program may draw its prompt in another way.
 		return prompt && shown >= unknownFor
+	case look.Broken != "":
+		return shown >= max(brokenFor, s.profile.Settle())
 	default:
 		return shown >= max(idleFor, s.profile.Settle())
 	}

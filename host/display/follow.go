@@ -13,13 +13,14 @@ import (
 // A screen is looked at when its worker has written something and been quiet for
 // screenQuiet, at the latest after screenBusy: a program that draws all the time
 // shows something too. It may show what was written a moment after that was read
-// here, so it is looked at again after each of screenAgain.
+// here, so it is looked at again after each of screenAgain, which add up to more than
+// unknownFor.
 const (
 	screenQuiet = 50 * time.Millisecond
 	screenBusy  = 250 * time.Millisecond
 )
 
-var screenAgain = []time.Duration{100 * time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond}
+var screenAgain = []time.Duration{100 * time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond, 2 * time.Second}
 
 var errReady = errors.New("ready")
 

@@ -123,6 +123,21 @@ func (w *world) swarm(args ...string) string {
 	return string(out)
 }
 
+// repository makes the working directory a git repository with a file.
+func (w *world) repository() {
+	w.Helper()
+	if err := os.WriteFile(filepath.Join(w.dir, "w", "a.txt"), []byte("one\ntwo\n"), 0o600); err != nil {
+		w.Fatal(err)
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=Ann", "-c", "user.email=ann@example.com", "commit", "-qm", "first"}} {
+		cmd := exec.CommandContext(w.Context(), "git", args...)
+		cmd.Dir, cmd.Env = filepath.Join(w.dir, "w"), append(os.Environ(), "HOME="+filepath.Join(w.dir, "h"), "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			w.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+	}
+}
+
 // server is a `swarm web` that runs.
 type server struct {
 	w *world

@@ -38,7 +38,7 @@ type Changes struct {
 type DiffPart struct {
 	// Path is the file's, as the difference names it.
 	Path string
-	// Notes are what is said of the file as a whole, such as "new file mode 100644".
+	// Notes are what is said of the file as a whole, such as "new file".
 	Notes          []string
 	Added, Removed int
 	Lines          []DiffLine
@@ -262,6 +262,8 @@ func (part *DiffPart) note(line string) {
 		return
 	case strings.HasPrefix(line, "Binary files "):
 		line = "binary file"
+	case strings.HasPrefix(line, "new file mode "), strings.HasPrefix(line, "deleted file mode "):
+		line, _, _ = strings.Cut(line, " mode ")
 	}
 	part.Notes = append(part.Notes, safetext.Line(line))
 }

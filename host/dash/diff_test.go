@@ -66,9 +66,9 @@ const parsed = `cart.go +2 -2 []
 2 20|last
 4 0|No newline at end of file
 new.go +0 -0 ["rename from old.go"]
-naïve.png +0 -0 ["new file mode 100644" "binary file"]
+naïve.png +0 -0 ["new file" "binary file"]
 a b.png +0 -0 ["binary file"]
-gone +0 -1 ["deleted file mode 100644"]
+gone +0 -1 ["deleted file"]
 3 0|@@ -1 +0,0 @@
 2 1|diff --git a/x b/x
 `

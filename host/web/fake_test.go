@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/saved"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/shared/proc"
@@ -69,6 +70,8 @@ func (f *fakeHost) Meter() *stats.Meter {
 		return nil, nil, errors.New("nothing is measured")
 	}})
 }
+
+func (f *fakeHost) Saved() *saved.Keeper { return nil }
 
 func (f *fakeHost) View(context.Context, func(context.Context, *registry.Tx) error) error { return nil }
 

@@ -12,8 +12,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/saved"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -45,6 +47,7 @@ type Server struct {
 	session string
 	cookie  string
 	feed    *feed
+	differ  dash.Differ
 	mux     http.Handler
 	// streams has a place for each stream of events.
 	streams chan struct{}
@@ -78,7 +81,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		opts: o, token: rand.Text(), session: rand.Text() + rand.Text(), cookie: "swarm_" + rand.Text()[:8],
-		feed: newFeed(o.Host), streams: make(chan struct{}, maxStreams), end: make(chan struct{}),
+		feed: newFeed(o.Host), differ: o.Host.Saved(), streams: make(chan struct{}, maxStreams), end: make(chan struct{}),
 	}
 	s.life, s.leave = context.WithCancel(context.Background())
 	s.mux = s.guard(s.routes())
@@ -177,6 +180,8 @@ type Host interface {
 	doer
 	// Meter returns what measures workers.
 	Meter() *stats.Meter
+	// Saved returns what compares worktrees.
+	Saved() *saved.Keeper
 }
 
 // lister tells which workers there are, and what has become of them.

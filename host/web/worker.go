@@ -22,6 +22,7 @@ type workerPage struct {
 	// Tab is the name of the one that is shown.
 	Tab     string
 	Facts   dash.Facts
+	Changes changes
 	History []moment
 }
 
@@ -77,6 +78,8 @@ func (s *Server) serveWorker(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, err)
 			return
 		}
+	case p.Tab == "diff":
+		p.Changes = s.changesOf(r.Context(), i)
 	case p.Tab == "history":
 		last := 500
 		events, err := s.opts.Host.Events(r.Context(), history.Query{Worker: i.Name, Lines: &last})
@@ -113,7 +116,11 @@ func tabsOf(i dash.Item) []tab {
 	if i.Where.Kind != "" {
 		tabs = append(tabs, tab{"screen", "Screen", base + "/screen"})
 	}
-	return append(tabs, tab{"log", "Log", base + "/log"}, tab{"details", "Details", base + "/details"}, tab{"history", "History", base + "/history"})
+	tabs = append(tabs, tab{"log", "Log", base + "/log"})
+	if i.Workspace != nil {
+		tabs = append(tabs, tab{"diff", "Diff", base + "/diff"})
+	}
+	return append(tabs, tab{"details", "Details", base + "/details"}, tab{"history", "History", base + "/history"})
 }
 
 func (s *Server) headOf(i dash.Item, now time.Time) workerHead {
@@ -162,8 +169,9 @@ const (
 	headLook = 5 * time.Second
 	// goneAfter is how long a worker must be missing: the board may not know it yet.
 	goneAfter = 2 * time.Second
-	// factsLook is how often the details are read anew.
-	factsLook = 3 * time.Second
+	// factsLook is how often the details are read anew, and diffLook how often a worktree
+	// is compared. After a look that took long, the next one waits lookShare times as long.
+	factsLook, diffLook, lookShare = 3 * time.Second, 5 * time.Second, 20
 	// logPause is the shortest time between two pieces of a log.
 	logPause = 120 * time.Millisecond
 )
@@ -173,8 +181,8 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 	name, shown := r.PathValue("name"), r.URL.Query().Get("tab")
 	s.stream(w, r, func(out *stream) error {
 		defer s.feed.watched()()
-		var head, facts string
-		var looked, missing time.Time
+		var head, part string
+		var look, missing time.Time
 		f := &following{server: s, tab: shown, more: make(chan struct{}, 1)}
 		defer f.stop()
 		for {
@@ -206,15 +214,12 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 			if err := f.tell(r.Context(), out, i.ID); err != nil {
 				return err
 			}
-			if shown == "details" && time.Since(looked) > factsLook {
-				looked = time.Now()
-				view, err := s.factsOf(r.Context(), i)
+			if began := time.Now(); began.After(look) {
+				every, err := s.tellPart(r.Context(), out, shown, i, &part)
 				if err != nil {
 					return err
 				}
-				if err := out.part("facts", "facts", view, &facts); err != nil {
-					return err
-				}
+				look = time.Now().Add(max(every, lookShare*time.Since(began)))
 			}
 			if err := out.wait(now.changed, f.more, headLook); err != nil {
 				return err
@@ -224,6 +229,23 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	})
+}
+
+// tellPart sends the part of a tab that is read anew as a whole, unless it is shown already,
+// and returns how long it may be shown.
+func (s *Server) tellPart(ctx context.Context, out *stream, tab string, i dash.Item, part *string) (time.Duration, error) {
+	switch tab {
+	case "details":
+		view, err := s.factsOf(ctx, i)
+		if err != nil {
+			return 0, err
+		}
+		return factsLook, out.part("facts", "facts", view, part)
+	case "diff":
+		return diffLook, out.part("changes", "changes", s.changesOf(ctx, i), part)
+	default:
+		return headLook, nil
+	}
 }
 
 // pause waits for a time and reports whether ctx goes on.

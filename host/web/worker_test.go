@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -57,6 +59,54 @@ func TestWorkerPages(t *testing.T) {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
+}
+
+// changed is a plugin that compares a worktree: its command says what text is.
+type changed struct {
+	files []swarm.FileChange
+	text  string
+	err   error
+}
+
+func (c changed) Diff(context.Context, string) (swarm.WorkspaceRef, swarm.Diff, error) {
+	return swarm.WorkspaceRef{}, swarm.Diff{Files: c.files, Command: []string{"printf", "%s", c.text}}, c.err
+}
+
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	w := running("one")
+	r := newRig(t, nil, w)
+	if got := r.ask(r.request(http.MethodGet, "/worker/one/diff")); got.Code != http.StatusNotFound {
+		t.Errorf("without a worktree: %d", got.Code)
+	}
+	w.Workspace = &swarm.WorkspaceRef{Branch: "one"}
+	r = newRig(t, nil, w)
+	r.differ = changed{}
+	if page := r.page("/worker/one/diff"); !strings.Contains(page, "Nothing has changed") {
+		t.Errorf("without a change:\n%s", page)
+	}
+	r.differ = changed{err: errors.New("cannot " + hostile)}
+	if page := r.page("/worker/one/diff"); !strings.Contains(page, "cannot &lt;script&gt;") || strings.Contains(page, "<script>alert") {
+		t.Errorf("an error:\n%s", page)
+	}
+	r.differ = changed{
+		files: []swarm.FileChange{{Path: hostile, Added: 1, Removed: 1}, {Path: "logo.png", Added: -1, Removed: -1}},
+		text:  "diff --git a/x b/x\n--- a/x\n+++ b/" + hostile + "\n@@ -1 +1 @@ " + hostile + "\n-old\n+" + hostile + "\n",
+	}
+	page := r.page("/worker/one/diff")
+	for _, want := range []string{
+		`<b>2</b> files`, `<div class="del"><i>1</i>old</div>`, `<div class="add"><i>1</i>&lt;script&gt;`, "logo.png", "binary file", "swarm diff one",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	for _, bad := range harms {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %q:\n%s", bad, page)
+		}
+	}
+	r.events("/worker/one/live?tab=diff", `"id":"changes"`)
 }
 
 func TestLiveLog(t *testing.T) {

@@ -122,7 +122,9 @@ function replace(el, html) {
   if (el.dataset.html === html) return;
   el.dataset.html = html;
   const focused = el.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
+  const open = new Map([...el.querySelectorAll('details[data-keep]')].map((d) => [d.dataset.keep, d.open]));
   el.innerHTML = html;
+  for (const d of el.querySelectorAll('details[data-keep]')) d.open = open.get(d.dataset.keep) ?? d.open;
   if (focused) el.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus({preventScroll: true});
 }
 

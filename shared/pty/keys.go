@@ -105,15 +105,10 @@ const (
 // error is a [Refused] and none is pressed. late is that of [Terminal.Give], for each
 // key anew.
 func (t *Terminal) PressKeys(ctx context.Context, names string, late func()) error {
+	if _, err := Sequences(names); err != nil {
+		return err
+	}
 	words := strings.Split(names, " ")
-	if names == "" || len(words) > maxKeys {
-		return Refused("from 1 to " + strconv.Itoa(maxKeys) + " keys can be pressed at once")
-	}
-	for _, name := range words {
-		if _, ok := sequence(name, false); !ok {
-			return Refused("there is no key named " + strconv.Quote(name))
-		}
-	}
 	w := newWaiter(late)
 	defer w.stop()
 	for i, name := range words {
@@ -133,6 +128,25 @@ func (t *Terminal) PressKeys(ctx context.Context, names string, late func()) err
 		return errors.Join(ErrUnread, err)
 	}
 	return nil
+}
+
+// Sequences returns what the keys with these names, as [Terminal.PressKeys] takes them,
+// send to a program that has not asked for other sequences. If one of them is unknown the
+// error is a [Refused].
+func Sequences(names string) ([]string, error) {
+	words := strings.Split(names, " ")
+	if names == "" || len(words) > maxKeys {
+		return nil, Refused("from 1 to " + strconv.Itoa(maxKeys) + " keys can be pressed at once")
+	}
+	sent := make([]string, len(words))
+	for i, name := range words {
+		keys, ok := sequence(name, false)
+		if !ok {
+			return nil, Refused("there is no key named " + strconv.Quote(name))
+		}
+		sent[i] = keys
+	}
+	return sent, nil
 }
 
 // pauseBetween returns how long to wait after one key and before the next.

@@ -14,7 +14,7 @@ RACE    := -race -gcflags modernc.org/...=-race=false
 export GORACE := atexit_sleep_ms=20
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
-.PHONY: build install demo example examples test test-nomad test-web test-agents check lint tidy generated darwin generate commands house bench clean help
+.PHONY: build install demo example examples test test-nomad test-container test-web test-agents check lint tidy generated darwin generate commands house bench clean help
 .DEFAULT_GOAL := build
 
 build: ## build swarm, its shim, its plugins and its MCP server into ./bin
@@ -51,6 +51,11 @@ test-nomad: ## build a Nomad agent once, and test workers on a cluster with it
 	@agent=$$(.ci/nomad) && export SWARM_TEST_NOMAD="$$agent" && \
 	  CGO_ENABLED=1 $(GO) test $(RACE) -tags "$(TAGS) nomad" -timeout 15m ./plugins/nomad/... && \
 	  CGO_ENABLED=1 $(GO) test $(RACE) -tags "$(TAGS) nomad" -timeout 15m ./cmd/swarm -run TestNomad
+
+test-container: ## test workers in containers with Docker and Podman, as root
+	@.ci/setup git tmux dockerd podman runc busybox
+	@CGO_ENABLED=0 $(GO) test -tags "$(TAGS) container" -timeout 20m ./plugins/container/... && \
+	  CGO_ENABLED=0 $(GO) test -tags "$(TAGS) container" -timeout 15m ./cmd/swarm -run TestContainer
 
 test-web: ## test the pages of swarm web in Chromium
 	@.ci/setup git tmux chromium

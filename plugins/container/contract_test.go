@@ -1,0 +1,81 @@
+//go:build container
+
+package container_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/plugins/container"
+	"github.com/swarmhost/swarm/plugins/container/enginetest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func settings(e *enginetest.Engine) container.Config {
+	c := container.Defaults()
+	c.Host, c.Image, c.Network, c.Pull = "unix://"+e.Socket, enginetest.Image, "none", "never"
+	return c
+}
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, e *enginetest.Engine) {
+		plugintest.Run(t, plugintest.Backend{
+			New: func(t plugintest.T) swarm.Backend {
+				b, err := container.New(settings(e), os.Environ(), hclog.NewNullLogger())
+				if err != nil {
+					t.Fatalf("%v", err)
+				}
+				return b
+			},
+			Local: true, Spec: mounted, Command: command,
+		})
+	})
+}
+
+func TestBinary(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, e *enginetest.Engine) {
+		plugintest.RunBinary(t, plugintest.Binary{
+			Path:   pluginPath,
+			Config: []byte(`{"host":"unix://` + e.Socket + `","image":"` + enginetest.Image + `","network":"none","pull":"never"}`),
+			Spec:   mounted, Command: command,
+		})
+	})
+}
+
+// hostProc is where a worker sees the processes of this machine.
+const hostProc = "/hostproc"
+
+// mounted mounts the state directory, for the words of the worker, and the processes.
+func mounted(_ plugintest.T, spec *swarm.Spec) {
+	spec.Options = map[string]string{"mount": spec.Local.StateDir + ",/proc:" + hostProc + ":ro"}
+}
+
+// tree is [plugintest.Tree] in a container: the numbers that it says are those of this
+// machine.
+const tree = `say() { if [ -n "$PLUGINTEST_SAY" ]; then echo "$*" >"$PLUGINTEST_SAY"; else echo "$*"; fi; }
+me() { read -r pid _ <PROC/self/stat; }
+if [ "$0" = child ]; then me; echo $pid >/tmp/$1; exec sleep 3600; fi
+if [ "$0" = speaker ]; then
+  while [ ! -s /tmp/a ] || [ ! -s /tmp/c ]; do sleep 0.01; done
+  read -r a </tmp/a; read -r c </tmp/c; me
+  say $1 $a $pid $c
+  exec sleep 3600
+fi
+me
+sh -c "$TREE" child a &
+(sh -c "$TREE" child c >/dev/null 2>&1 &)
+setsid sh -c "$TREE" speaker $pid &
+wait`
+
+func command(s plugintest.Script) []string {
+	if s != plugintest.Tree {
+		return plugintest.Shell(s)
+	}
+	return []string{"env", "TREE=" + strings.ReplaceAll(tree, "PROC", hostProc), "sh", "-c", strings.ReplaceAll(tree, "PROC", hostProc)}
+}

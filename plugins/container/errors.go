@@ -1,0 +1,86 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"strings"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// tell turns an error of the API into one of the contract, in words for the user.
+func (e *engine) tell(ctx context.Context, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := ctx.Err(); cause != nil {
+		return fmt.Errorf("%s: %w", doing, cause)
+	}
+	_, network := errors.AsType[*net.OpError](err)
+	text := firstLine(err.Error())
+	switch {
+	case errors.Is(err, fs.ErrPermission) || strings.Contains(text, "permission denied while trying to connect"):
+		return fmt.Errorf("%w: no right to use %s: join its group (mostly 'docker'), or use a rootless engine", swarm.ErrPermission, e.socket)
+	case network, client.IsErrConnectionFailed(err), cutOff(err):
+		return fmt.Errorf("%w: no container engine answers at %s: start it, or set 'host'", swarm.ErrUnavailable, e.socket)
+	case errdefs.IsNotFound(err):
+		return fmt.Errorf("%w: %s: %s", swarm.ErrNotFound, doing, text)
+	case errdefs.IsPermissionDenied(err), errdefs.IsUnauthorized(err):
+		return fmt.Errorf("%w: %s: %s", swarm.ErrPermission, doing, text)
+	case errdefs.IsInvalidArgument(err), errdefs.IsConflict(err), errdefs.IsFailedPrecondition(err), errdefs.IsNotImplemented(err):
+		return fmt.Errorf("%w: %s: %s", swarm.ErrInvalidSpec, doing, text)
+	default:
+		return fmt.Errorf("%w: %s: %s", swarm.ErrUnavailable, doing, text)
+	}
+}
+
+// cutOff reports that the engine went away in the middle of an answer.
+func cutOff(err error) bool {
+	text := err.Error()
+	return strings.HasSuffix(text, "EOF") || strings.Contains(text, "connection reset") || strings.Contains(text, "broken pipe")
+}
+
+// firstLine makes a text one line of a sensible length.
+func firstLine(s string) string {
+	s = strings.TrimPrefix(strings.TrimSpace(s), "Error response from daemon: ")
+	s, _, _ = strings.Cut(s, "\n")
+	s = strings.Join(strings.Fields(s), " ")
+	const most = 300
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// isConnection reports that no engine answered at all.
+func isConnection(err error) bool {
+	return errors.Is(err, swarm.ErrUnavailable) && strings.Contains(err.Error(), "no container engine answers") ||
+		errors.Is(err, swarm.ErrPermission)
+}
+
+// plain returns the text of an error of the engine, without its way through the layers
+// below.
+func plain(err error) string {
+	text := firstLine(err.Error())
+	for _, prefix := range []string{"OCI runtime create failed: ", "runc create failed: ", "unable to start container process: "} {
+		if _, rest, ok := strings.Cut(text, prefix); ok {
+			text = rest
+		}
+	}
+	return strings.TrimSuffix(text, ": unknown")
+}

@@ -1,0 +1,84 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/moby/moby/client"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// findLimit is how long Find waits for a start that may be on its way: that of a Spawn
+	// whose plugin was killed.
+	findLimit = 2 * time.Second
+	findPoll  = 20 * time.Millisecond
+)
+
+// Find returns the worker that was spawned with that id in that state directory. A
+// container that was made and is not started soon is removed, so that no one starts it
+// after Find has said that there is no worker.
+func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
+	e, err := b.at(b.socket)
+	if err != nil {
+		return swarm.Handle{}, err
+	}
+	gone := fmt.Errorf("%w: container of worker %s", swarm.ErrNotFound, l.ID)
+	if l.Local == nil {
+		return swarm.Handle{}, gone
+	}
+	list, err := e.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).
+		Add("label", labelWorker+"="+l.ID).Add("label", labelState+"="+l.Local.StateDir)})
+	if err != nil {
+		return swarm.Handle{}, e.tell(ctx, "look for the worker", err)
+	}
+	if len(list.Items) == 0 {
+		return swarm.Handle{}, gone
+	}
+	c := list.Items[0]
+	r := ref{Socket: e.socket, Container: c.ID, Name: nameOfContainer(l.ID, c.Labels[labelName]), Worker: l.ID, Dir: l.Local.RunDir}
+	switch settled, err := e.settle(ctx, r); {
+	case errors.Is(err, swarm.ErrNotFound), err == nil && !settled:
+		return swarm.Handle{}, gone
+	case err != nil:
+		return swarm.Handle{}, err
+	}
+	if r.TTY, r.Stdin, err = e.inputs(ctx, r); err != nil {
+		return swarm.Handle{}, err
+	}
+	return r.encode()
+}
+
+// settle waits until a container was started. One that was not is removed.
+func (e *engine) settle(ctx context.Context, r ref) (started bool, err error) {
+	limit := time.Now().Add(findLimit)
+	tick := time.NewTicker(findPoll)
+	defer tick.Stop()
+	for {
+		s, err := e.inspect(ctx, r)
+		if err != nil || !s.created {
+			return err == nil, err
+		}
+		if time.Now().After(limit) {
+			return false, e.remove(ctx, r.Container)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
+}
+
+// inputs returns how the worker of a container takes its input.
+func (e *engine) inputs(ctx context.Context, r ref) (tty, stdin bool, err error) {
+	got, err := e.ContainerInspect(ctx, r.Container, client.ContainerInspectOptions{})
+	if err != nil {
+		return false, false, e.tell(ctx, "look at the worker", err)
+	}
+	c := got.Container.Config
+	return c.Tty, !c.Tty && hasStdin(append(append([]string{}, c.Entrypoint...), c.Cmd...)), nil
+}

@@ -1,0 +1,65 @@
+//go:build container
+
+package container_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/swarmhost/swarm/plugins/container/enginetest"
+	"github.com/swarmhost/swarm/shared/buildtest"
+)
+
+var (
+	// pluginPath is the built plugin.
+	pluginPath string
+	// engines are those that the tests share, by their kinds.
+	engines = make(map[string]*enginetest.Engine)
+)
+
+func TestMain(m *testing.M) {
+	code := 1
+	defer func() { os.Exit(code) }()
+	dir, err := os.MkdirTemp("", "swarm-container-test")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	pluginPath = filepath.Join(dir, "swarm-plugin-container")
+	if err := buildtest.Programs(dir, "github.com/swarmhost/swarm/cmd/swarm-plugin-container"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	kinds := []string{enginetest.Docker, enginetest.Podman}
+	if only := os.Getenv(enginetest.EnvOnly); only != "" {
+		kinds = []string{only}
+	}
+	run := func() error { code = m.Run(); return nil }
+	for _, kind := range kinds {
+		inner := run
+		run = func() error {
+			return enginetest.Run(kind, func(e *enginetest.Engine) error {
+				engines[kind] = e
+				return inner()
+			})
+		}
+	}
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+}
+
+// eachEngine runs a test on every engine.
+func eachEngine(t *testing.T, test func(t *testing.T, e *enginetest.Engine)) {
+	t.Helper()
+	for kind, e := range engines {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			test(t, e)
+		})
+	}
+}

@@ -1,0 +1,206 @@
+package container
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/containerd/errdefs"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Output reads the log that the engine keeps: both streams in the order in which the engine
+// read them. What the engine has dropped is not counted. The log of a terminal has no
+// times, so its lines get that of their reading.
+func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
+	r, e, err := b.open(h)
+	if err != nil {
+		return err
+	}
+	if _, err := e.inspect(ctx, r); err != nil {
+		return err
+	}
+	out := &output{e: e, r: r, o: o, each: each}
+	if out.skip, err = out.toSkip(ctx); err != nil {
+		return err
+	}
+	if err := out.read(ctx, o.Follow); err != nil || !o.Follow {
+		return err
+	}
+	return out.rest(ctx)
+}
+
+// output is one call of Output.
+type output struct {
+	e    *engine
+	r    ref
+	o    swarm.OutputOptions
+	each func(swarm.Output) error
+	skip int // lines to leave out at the beginning
+
+	// last is the time of the last piece, and same how many pieces have it.
+	last time.Time
+	same int
+	over bool // the callback failed, or the worker has ended
+}
+
+// toSkip returns how many lines to leave out for the tail that was asked for.
+func (out *output) toSkip(ctx context.Context) (int, error) {
+	if out.o.Tail == nil {
+		return 0, nil
+	}
+	lines, open := 0, false
+	err := out.e.read(ctx, out.r, readOptions{since: out.o.Since}, func(piece swarm.Output) error {
+		if out.wanted(piece) {
+			open = piece.Partial
+			if !open {
+				lines++
+			}
+		}
+		return nil
+	})
+	if open {
+		lines++
+	}
+	return max(0, lines-*out.o.Tail), err
+}
+
+func (out *output) wanted(piece swarm.Output) bool {
+	return (out.o.Stream == "" || piece.Stream == out.o.Stream) && (out.o.Since.IsZero() || !piece.Time.Before(out.o.Since))
+}
+
+// stopped is an error of the callback.
+type stopped struct{ error }
+
+// read reads what was not read yet.
+func (out *output) read(ctx context.Context, follow bool) error {
+	since, same := out.last, out.same
+	if since.IsZero() {
+		since = out.o.Since
+	}
+	err := out.e.read(ctx, out.r, readOptions{since: since, follow: follow}, func(piece swarm.Output) error {
+		if !out.r.TTY && !out.last.IsZero() && same > 0 {
+			// The engine begins with what was read last.
+			if piece.Time.Before(out.last) {
+				return nil
+			}
+			if piece.Time.Equal(out.last) {
+				same--
+				return nil
+			}
+			same = 0
+		}
+		if piece.Time.Equal(out.last) {
+			out.same++
+		} else {
+			out.last, out.same = piece.Time, 1
+		}
+		if !out.wanted(piece) {
+			return nil
+		}
+		if out.skip > 0 {
+			if !piece.Partial {
+				out.skip--
+			}
+			return nil
+		}
+		if err := out.each(piece); err != nil {
+			return stopped{err}
+		}
+		return nil
+	})
+	if s, ok := errors.AsType[stopped](err); ok {
+		out.over = true
+		return s.error
+	}
+	return err
+}
+
+// rest reads until the worker has ended: an engine ends a log that is followed with the
+// worker, sometimes before its last line, and when the engine itself ends.
+func (out *output) rest(ctx context.Context) error {
+	for {
+		st, err := out.e.status(ctx, out.r)
+		if err != nil && !errors.Is(err, swarm.ErrUnavailable) {
+			return err
+		}
+		if err == nil && isOver(st) {
+			if out.r.TTY {
+				return nil
+			}
+			return out.read(ctx, false)
+		}
+		timer := time.NewTimer(retryEvery)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+		if err != nil {
+			if _, err := out.e.awaitOver(ctx, out.r); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := out.read(ctx, true); out.over || err != nil && !errors.Is(err, swarm.ErrUnavailable) {
+			return err
+		}
+	}
+}
+
+// readOptions say what of a log to read.
+type readOptions struct {
+	since  time.Time
+	tail   string // lines, empty: all
+	follow bool
+}
+
+// read calls each for every piece of a container's log, and returns its error as it is.
+func (e *engine) read(ctx context.Context, r ref, o readOptions, each func(swarm.Output) error) error {
+	request := logsOptions(r, o)
+	body, err := e.ContainerLogs(ctx, r.Container, request)
+	if errdefs.IsNotFound(err) {
+		return fmt.Errorf("%w: the container was removed, and its output with it", swarm.ErrNotFound)
+	}
+	if err != nil {
+		return e.tell(ctx, "read the output", err)
+	}
+	defer func() { _ = body.Close() }()
+	var failed error
+	pass := func(piece swarm.Output) error {
+		failed = each(piece)
+		return failed
+	}
+	if r.TTY {
+		err = readTerminal(body, pass)
+	} else {
+		err = readFrames(body, pass)
+	}
+	if failed != nil {
+		return failed
+	}
+	return e.tell(ctx, "read the output", err)
+}
+
+// sinceOf is how the API writes a time.
+func sinceOf(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(t.Unix(), 10) + fmt.Sprintf(".%09d", t.Nanosecond())
+}
+
+// cutTime splits the time in front of a line off.
+func cutTime(line []byte) (time.Time, []byte) {
+	if at, rest, ok := bytes.Cut(line, []byte(" ")); ok {
+		if t, err := time.Parse(time.RFC3339Nano, string(at)); err == nil {
+			return t, rest
+		}
+	}
+	return time.Now(), line
+}

@@ -1,0 +1,202 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// engineLimit is how long an engine may take to make, start or remove a container. Many
+// may be started at once.
+const engineLimit = time.Minute
+
+// Spawn makes and starts the worker's container and returns when its command runs, or did.
+// A missing image is fetched first, for as long as the caller waits.
+func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, err error) {
+	p, err := b.newPlan(spec)
+	if err != nil {
+		return swarm.Handle{}, err
+	}
+	e, err := b.at(b.socket)
+	if err != nil {
+		return swarm.Handle{}, err
+	}
+	if err := e.mapUser(ctx, p); err != nil {
+		return swarm.Handle{}, err
+	}
+	if p.Pull == pullAlways {
+		if err := b.pull(ctx, e, p.Image); err != nil {
+			return swarm.Handle{}, err
+		}
+	}
+	r, err := b.create(ctx, e, p)
+	defer func() {
+		if err != nil && r.Container != "" {
+			b.undo(ctx, e, r)
+		}
+	}()
+	if err != nil {
+		return swarm.Handle{}, err
+	}
+	if err = ctx.Err(); err != nil {
+		return swarm.Handle{}, err
+	}
+	h, err := r.encode()
+	if err != nil {
+		return swarm.Handle{}, err
+	}
+	if err = e.start(ctx, r); err != nil {
+		return swarm.Handle{}, fmt.Errorf("%w: the engine can't start '%s': %s", swarm.ErrInvalidSpec, spec.Name, plain(err))
+	}
+	if err = ctx.Err(); err != nil {
+		return swarm.Handle{}, err
+	}
+	if err = e.awaitCommand(ctx, p, r); err != nil {
+		return swarm.Handle{}, err
+	}
+	b.log.Debug("worker started", "worker", spec.ID)
+	return h, nil
+}
+
+// create makes the container, and returns its handle's content. What was begun happens:
+// an engine goes on when its caller is gone.
+func (b *Backend) create(ctx context.Context, e *engine, p *plan) (ref, error) {
+	r := p.ref
+	if err := ctx.Err(); err != nil {
+		return r, err
+	}
+	got, err := e.create(ctx, p)
+	if errdefs.IsNotFound(err) && p.Pull == pullMissing {
+		if err := b.pull(ctx, e, p.Image); err != nil {
+			return r, err
+		}
+		got, err = e.create(ctx, p)
+	}
+	switch {
+	case err == nil:
+		r.Container = got.ID
+		return r, nil
+	case errdefs.IsConflict(err) || strings.Contains(err.Error(), "is already in use"):
+		return r, fmt.Errorf("%w: worker %s", swarm.ErrExists, r.Worker)
+	case errdefs.IsNotFound(err):
+		return r, fmt.Errorf("%w: there is no image '%s' here: %s", swarm.ErrInvalidSpec, p.Image, plain(err))
+	}
+	err = e.tell(ctx, "make the container", err)
+	if !errors.Is(err, swarm.ErrUnavailable) || ctx.Err() != nil || isConnection(err) {
+		return r, err
+	}
+	return r, fmt.Errorf("%w: make the container: %s", swarm.ErrInvalidSpec, plain(err))
+}
+
+func (e *engine) create(ctx context.Context, p *plan) (client.ContainerCreateResult, error) {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineLimit)
+	defer cancel()
+	return e.ContainerCreate(limited, p.create)
+}
+
+// start starts the container and notes down what it knows then.
+func (e *engine) start(ctx context.Context, r ref) error {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineLimit)
+	defer cancel()
+	_, err := e.ContainerStart(limited, r.Container, client.ContainerStartOptions{})
+	return err
+}
+
+// undo removes a container whose spawn failed.
+func (b *Backend) undo(ctx context.Context, e *engine, r ref) {
+	if err := e.remove(ctx, r.Container); err != nil {
+		b.log.Warn("the container of a worker that was not started may be there still", "worker", r.Worker, "error", err)
+	}
+}
+
+// remove removes a container, running or not. One that is not there is a success.
+func (e *engine) remove(ctx context.Context, id string) error {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineLimit)
+	defer cancel()
+	_, err := e.ContainerRemove(limited, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+	if errdefs.IsNotFound(err) || err != nil && strings.Contains(err.Error(), "is already in progress") {
+		return nil
+	}
+	return e.tell(limited, "remove the container", err)
+}
+
+// The command of a worker is started by the engine's init program, in the container. An
+// engine does not tell whether that worked: the init ends with a code that commands
+// use too, and writes why.
+const (
+	// commandLimit is how long it may take until the command runs.
+	commandLimit = 2 * time.Second
+	// unseenLimit is how long a command is waited for that can't be seen from here.
+	unseenLimit = 300 * time.Millisecond
+	commandPoll = 5 * time.Millisecond
+)
+
+// initTexts begin the lines in which init programs say that they can't run a command.
+var initTexts = []string{"[FATAL tini", "ERROR (catatonit", "exec failed", "error executing"}
+
+// awaitCommand waits until the command of a container that was just started runs, or has
+// run, notes down what runs, and returns why the init could not run it.
+func (e *engine) awaitCommand(ctx context.Context, p *plan, r ref) error {
+	begun := time.Now()
+	tick := time.NewTicker(commandPoll)
+	defer tick.Stop()
+	noted := false
+	for {
+		s, err := e.inspect(ctx, r)
+		if err != nil {
+			return err
+		}
+		if !s.running && !s.created {
+			return e.notStarted(ctx, p, r, s)
+		}
+		if s.running && !noted {
+			noted = true
+			if err := changeNote(r.Dir, func(n *note) {
+				n.Container, n.PID, n.Started, n.Boot = r.Container, s.pid, s.started, bootID()
+			}); err != nil {
+				return err
+			}
+		}
+		switch pids, err := members(s.pid, r.Container); {
+		case err != nil && time.Since(begun) > unseenLimit, time.Since(begun) > commandLimit:
+			return nil
+		case err == nil && slices.ContainsFunc(pids, func(pid int) bool { return pid != s.pid && nameOf(pid) != nameOf(s.pid) }):
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// notStarted returns why the command of a container that has ended was never run, or nil.
+func (e *engine) notStarted(ctx context.Context, p *plan, r ref, s state) error {
+	if s.code != 127 && s.code != 126 && s.code != 1 {
+		return nil
+	}
+	said := ""
+	err := e.read(ctx, r, readOptions{tail: "1"}, func(piece swarm.Output) error {
+		said = string(piece.Data)
+		return nil
+	})
+	if err != nil {
+		return nil //nolint:nilerr // then its exit is told
+	}
+	for _, text := range initTexts {
+		if strings.HasPrefix(said, text) {
+			return fmt.Errorf("%w: the image '%s' can't run '%s' (exit %d): is it in the image, and in its PATH?",
+				swarm.ErrInvalidSpec, p.Image, p.spec.Command[0], s.code)
+		}
+	}
+	return nil
+}

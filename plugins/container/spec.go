@@ -1,0 +1,121 @@
+package container
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// The labels of a worker's container.
+const (
+	labelWorker = "swarm.worker"    // the worker's id
+	labelName   = "swarm.name"      // its name
+	labelState  = "swarm.state-dir" // the host's state directory
+	labelRun    = "swarm.run-dir"   // the worker's run directory
+)
+
+// nameOfContainer is unique on an engine: ids are used once.
+func nameOfContainer(id, name string) string { return "swarm-" + name + "-" + id }
+
+// plan is a worker that is to be started.
+type plan struct {
+	Config
+	spec   swarm.Spec
+	create client.ContainerCreateOptions
+	ref    ref // without the container
+}
+
+// newPlan returns the plan of a worker.
+func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
+	switch {
+	case spec.Local == nil:
+		return nil, fmt.Errorf("%w: the container backend runs workers on this machine only", swarm.ErrInvalidSpec)
+	case len(spec.Command) == 0 || spec.Command[0] == "":
+		return nil, fmt.Errorf("%w: no command", swarm.ErrInvalidSpec)
+	}
+	if info, err := os.Stat(spec.Dir); spec.Dir != "" && (err != nil || !info.IsDir()) {
+		return nil, fmt.Errorf("%w: there is no directory '%s'", swarm.ErrInvalidSpec, spec.Dir)
+	}
+	c, err := b.config.with(spec.Options)
+	if err != nil {
+		return nil, err
+	}
+	signal, err := swarm.ParseSignal(firstOf(spec.Kill.Signal, "SIGTERM"))
+	if err != nil {
+		return nil, err
+	}
+	mounts, err := c.mounts()
+	if err != nil {
+		return nil, err
+	}
+	command := spec.Command
+	fed := spec.Stdin && !c.TTY
+	if fed {
+		command = withStdin(command)
+	}
+	p := &plan{Config: c, spec: spec, ref: ref{
+		Socket: b.socket, Name: nameOfContainer(spec.ID, spec.Name), Worker: spec.ID, Dir: spec.Local.RunDir, TTY: c.TTY, Stdin: fed,
+	}}
+	init := true
+	p.create = client.ContainerCreateOptions{
+		Name: p.ref.Name,
+		Config: &container.Config{
+			Image: c.Image, Entrypoint: command[:1], Cmd: command[1:], WorkingDir: c.workdir(spec.Dir, mounts),
+			Env: c.environ(spec), User: c.User, Hostname: hostname(spec.Name), StopSignal: signal,
+			Tty: c.TTY, OpenStdin: c.TTY,
+			Labels: map[string]string{
+				labelWorker: spec.ID, labelName: spec.Name, labelState: spec.Local.StateDir, labelRun: spec.Local.RunDir,
+			},
+		},
+		HostConfig: &container.HostConfig{
+			NetworkMode: container.NetworkMode(c.Network), Mounts: mounts, Init: &init,
+			LogConfig: logConfig(spec.OutputLimit),
+		},
+	}
+	return p, nil
+}
+
+// environ returns the environment of a worker: the variables of the caller that are named,
+// and those that were given for this worker. The state directory is of no use in there.
+func (c Config) environ(spec swarm.Spec) []string {
+	var env []string
+	for _, kv := range swarm.MergeEnv(spec.Local.HostEnv) {
+		if name, _, _ := strings.Cut(kv, "="); slices.Contains(c.Env, name) {
+			env = append(env, kv)
+		}
+	}
+	env = swarm.MergeEnv(append(env, spec.Env...))
+	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, swarm.EnvDir+"=") })
+}
+
+// logParts is how many files the engine divides a log into.
+const logParts = 4
+
+// logConfig makes the engine keep about so many bytes of output. The engine adds some to
+// each line.
+func logConfig(limit int64) container.LogConfig {
+	const least, usual = 64 << 10, 64 << 20
+	if limit <= 0 {
+		limit = usual
+	}
+	size := max(least, (limit+logParts-2)/(logParts-1))
+	return container.LogConfig{Type: "json-file", Config: map[string]string{
+		"max-size": strconv.FormatInt(size, 10) + "b", "max-file": strconv.Itoa(logParts),
+	}}
+}
+
+var notInHostname = regexp.MustCompile(`[^A-Za-z0-9-]+`)
+
+// hostname returns a host name that shows the worker's.
+func hostname(name string) string {
+	name = strings.Trim(notInHostname.ReplaceAllString(name, "-"), "-")
+	return strings.Trim(name[:min(len(name), 63)], "-")
+}

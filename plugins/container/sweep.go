@@ -1,0 +1,64 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/moby/moby/client"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Sweep removes the containers of workers whose run directories the host has removed. The
+// containers of other ended workers hold their output and their exits.
+func (b *Backend) Sweep(ctx context.Context, ended, _ []swarm.Handle) ([]string, error) {
+	type place struct{ socket, workers string }
+	seen := make(map[place]bool)
+	for _, h := range ended {
+		r, err := decode(h)
+		if err != nil {
+			continue
+		}
+		at := place{r.Socket, filepath.Dir(r.Dir)}
+		if seen[at] {
+			continue
+		}
+		seen[at] = true
+		e, err := b.at(at.socket)
+		if err != nil {
+			return nil, err
+		}
+		if err := e.sweep(ctx, at.workers); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// sweep removes the containers of workers whose run directories were in a directory that
+// is still there.
+func (e *engine) sweep(ctx context.Context, workers string) error {
+	if info, err := os.Lstat(workers); err != nil || !info.IsDir() {
+		return nil //nolint:nilerr // nothing can be told of its workers then
+	}
+	list, err := e.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", labelRun)})
+	if err != nil {
+		return e.tell(ctx, "list the containers", err)
+	}
+	for _, c := range list.Items {
+		dir := c.Labels[labelRun]
+		if filepath.Dir(dir) != workers || c.State == "running" || c.State == "paused" || c.State == "restarting" {
+			continue
+		}
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := e.remove(ctx, c.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

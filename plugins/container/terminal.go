@@ -1,0 +1,95 @@
+package container
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/moby/moby/client"
+
+	"github.com/swarmhost/swarm/shared/pty"
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// typeIn gives input to the terminal of a worker.
+func (e *engine) typeIn(ctx context.Context, r ref, in swarm.Input) error {
+	var parts [][]byte
+	switch in.Kind {
+	case swarm.InputInterrupt:
+		parts = [][]byte{{0x03}}
+	case swarm.InputEOF:
+		parts = [][]byte{{0x04}}
+	case swarm.InputKeys:
+		keys, err := pty.Sequences(string(in.Data))
+		if err != nil {
+			return fmt.Errorf("%w: %w", swarm.ErrInvalidSpec, err)
+		}
+		for _, key := range keys {
+			parts = append(parts, []byte(key))
+		}
+	case swarm.InputText:
+		if len(in.Data) > 0 {
+			parts = append(parts, bytes.ReplaceAll(in.Data, []byte("\n"), []byte("\r")))
+		}
+		if in.Enter {
+			parts = append(parts, []byte("\r"))
+		}
+	}
+	// Inputs of several callers come one after the other.
+	dir := filepath.Join(r.Dir, terminalDir)
+	err := os.MkdirAll(dir, 0o700)
+	var lock *os.File
+	if err == nil {
+		lock, err = safefile.LockDir(dir, safefile.Exclusive)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: lock the terminal: %w", swarm.ErrUnavailable, err)
+	}
+	defer func() { _ = lock.Close() }()
+	conn, err := e.ContainerAttach(ctx, r.Container, client.ContainerAttachOptions{Stream: true, Stdin: true})
+	if err != nil {
+		return e.tell(ctx, "reach the terminal", err)
+	}
+	defer conn.Close()
+	pause := keyPause
+	if in.Kind == swarm.InputText {
+		pause = in.EnterAfter
+		if pause == 0 {
+			pause = enterAfter
+		}
+	}
+	for i, part := range parts {
+		if i > 0 {
+			timer := time.NewTimer(pause)
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+				timer.Stop()
+				return ctx.Err()
+			}
+		}
+		if _, err := conn.Conn.Write(part); err != nil {
+			return e.tell(ctx, "type", err)
+		}
+	}
+	_ = conn.CloseWrite()
+	// The engine closes the connection once it has passed all on.
+	_ = conn.Conn.SetReadDeadline(time.Now().Add(closeLimit))
+	_, _ = conn.Reader.WriteTo(io.Discard)
+	return nil
+}
+
+const (
+	// keyPause is between two keys: the program shall read them one by one.
+	keyPause = 30 * time.Millisecond
+	// closeLimit is how long an engine may take to pass an input on.
+	closeLimit = 500 * time.Millisecond
+)
+
+// terminalDir is a directory in the run directory, whose lock the caller has that types.
+const terminalDir = "terminal"

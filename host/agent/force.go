@@ -62,11 +62,12 @@ func (k *killing) end(ctx context.Context, a *registry.Agent) error {
 	})
 	// Without a record there is nothing to end.
 	recorded := err == nil
-	ended := recorded
+	ended, signalled := recorded, false
 	if err != nil && !errors.Is(err, host.ErrNotFound) {
 		k.out.Warnings = append(k.out.Warnings, err.Error())
 	}
 	for _, out := range outs {
+		signalled = out.Err == nil && out.Result.Signal != ""
 		if out.Err != nil {
 			recorded, ended = false, false
 			k.out.Warnings = append(k.out.Warnings, out.Err.Error())
@@ -77,18 +78,18 @@ func (k *killing) end(ctx context.Context, a *registry.Agent) error {
 			k.out.Warnings = append(k.out.Warnings, w.Text)
 		}
 	}
-	if settled != nil {
-		return settled
-	}
-	if !recorded || !k.won {
-		err := k.finish(ctx, a)
-		if ended && isUnwritable(err) {
+	if settled == nil && (!recorded || !k.won) {
+		settled = k.finish(ctx, a)
+		if ended && isUnwritable(settled) {
 			k.out.Agent, k.out.Phase = a.ID, team.ForceKilled // the warning says the rest
 			return nil
 		}
-		if err != nil {
-			return err
-		}
+	}
+	if signalled && isOver(settled) {
+		settled = k.claim(ctx, a, settled)
+	}
+	if settled != nil {
+		return settled
 	}
 	k.out.Warnings = idle(ctx, k.h, k.req.Team, k.out.Warnings)
 	return nil

@@ -111,6 +111,40 @@ func TestTwoKillers(t *testing.T) {
 	}
 }
 
+// TestEndNoticedFirst has another call record the end of an agent after its process was
+// killed and before the kill records it. The kill is answered all the same.
+func TestEndNoticedFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	for _, asked := range []bool{false, true} {
+		m := w.spawn("ann", "process")
+		task := m.task("work")
+		if asked {
+			_, err := w.kill("ann", false)
+			w.ok(err)
+		}
+		noticed := false
+		k, err := agent.Kill(t.Context(), w.host(), agent.KillRequest{
+			Team: crew, Agent: "ann", Force: true, Reason: "at once",
+			Progress: func(e host.KillEvent) {
+				if e.Done {
+					_, err := w.host().SweepTeam(t.Context(), crew)
+					w.ok(err)
+					w.is(m.ID, team.Terminated)
+					noticed = true
+				}
+			},
+		})
+		w.ok(err)
+		if diff := cmp.Diff(agent.Killed{Agent: m.ID, Phase: team.ForceKilled, Reassigned: []string{task}}, k); !noticed || diff != "" {
+			t.Errorf("noticed before: %v (-want +got):\n%s", noticed, diff)
+		}
+		_, err = w.kill("ann", true)
+		w.refused("Agent 'ann' is already terminated", err)
+	}
+}
+
 func TestPaneGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

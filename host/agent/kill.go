@@ -130,3 +130,24 @@ func (k *killing) release(ctx context.Context, tx *registry.Tx, a *registry.Agen
 	k.out.Warnings = append(k.out.Warnings, r.Warnings...)
 	return nil
 }
+
+// claim takes the end of an agent whose process this call has ended, but which a call that
+// noticed it recorded first. It returns over, the error of the release, if another call has
+// forced the end.
+func (k *killing) claim(ctx context.Context, a *registry.Agent, over error) error {
+	claimed := false
+	err := k.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		requester, err := team.Member(ctx, tx, k.caller, k.req.Team)
+		if err != nil {
+			return err
+		}
+		var r team.Released
+		r, claimed, err = team.Claim(ctx, tx, a.ID, team.Leaving{Phase: team.ForceKilled, Requester: requester, Reason: k.req.Reason})
+		k.out.Agent, k.out.Phase, k.out.Reassigned = a.ID, team.ForceKilled, r.Reassigned
+		return err
+	})
+	if err == nil && !claimed {
+		return over
+	}
+	return err
+}

@@ -196,8 +196,10 @@ func TestAwaitAnswer(t *testing.T) {
 		"forced": {
 			func(m *member) {
 				// A caller that waits for the answer may notice the end first, and record it.
-				if _, err := w.kill(m.Name, true); text(err) != "Agent 'forced' is already terminated" {
-					w.ok(err)
+				k, err := w.kill(m.Name, true)
+				w.ok(err)
+				if k.Phase != team.ForceKilled || k.Agent != m.ID {
+					t.Errorf("the kill answers %+v", k)
 				}
 			},
 			agent.Killed{Phase: team.ForceKilled},

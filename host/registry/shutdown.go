@@ -31,6 +31,9 @@ type Shutdown struct {
 	Reason    string        `json:"reason,omitempty"`
 	Phase     ShutdownPhase `json:"-"`
 	Forced    bool          `json:"forced,omitempty"`
+	// Unclaimed says that the end was recorded by a call that had noticed it, and that no
+	// call has said yet that it forced it.
+	Unclaimed bool `json:"unclaimed,omitempty"`
 	// Told says that its rejection was returned to the one who asked.
 	Told      bool      `json:"told,omitempty"`
 	Requested time.Time `json:"requested"`

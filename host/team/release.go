@@ -2,6 +2,7 @@ package team
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,6 +15,8 @@ type Leaving struct {
 	// that was not asked.
 	Phase Phase
 	// Requester is the member that requested it, and Reason its reason; they may be empty.
+	// A forced end without requester was noticed by a call that did not force it: the call
+	// that did takes it with [Claim].
 	Requester, Reason string
 }
 
@@ -56,6 +59,7 @@ func Release(ctx context.Context, tx *registry.Tx, agentID string, l Leaving, no
 		s.Reason = clean(l.Reason)
 	}
 	s.Phase, s.Forced, s.Completed, s.Reassigned = l.Phase, l.Phase == ForceKilled, now, r.Reassigned
+	s.Unclaimed = s.Forced && l.Requester == ""
 	put := tx.InsertShutdown
 	if open {
 		put = tx.PutShutdown
@@ -64,10 +68,7 @@ func Release(ctx context.Context, tx *registry.Tx, agentID string, l Leaving, no
 		return Released{}, err
 	}
 	if l.Phase == ForceKilled {
-		a.LastError = "Force killed"
-		if s.Reason != "" {
-			a.LastError += ": " + s.Reason
-		}
+		a.LastError = forceKilled(s.Reason)
 	}
 	a.Status, a.Before, a.Terminated, a.TokenHash = Terminated, "", now, ""
 	if err := tx.PutAgent(ctx, &a); err != nil {
@@ -82,6 +83,40 @@ func Release(ctx context.Context, tx *registry.Tx, agentID string, l Leaving, no
 	}
 	r.Agent = a
 	return r, nil
+}
+
+// Claim enters the requester and the reason of a forced end into the end of an agent that
+// another call noticed and recorded. It reports whether the end was unclaimed: there is one
+// claim.
+func Claim(ctx context.Context, tx *registry.Tx, agentID string, l Leaving) (r Released, claimed bool, err error) {
+	s, err := tx.LastShutdown(ctx, agentID)
+	if errors.Is(err, registry.ErrNotFound) || err == nil && !s.Unclaimed {
+		return Released{}, false, nil
+	}
+	if err == nil {
+		r.Agent, err = tx.Agent(ctx, agentID)
+	}
+	if err != nil {
+		return Released{}, false, err
+	}
+	s.Unclaimed, s.Requester = false, l.Requester
+	if l.Reason != "" {
+		s.Reason = clean(l.Reason)
+	}
+	r.Agent.LastError = forceKilled(s.Reason)
+	if r.Reassigned = s.Reassigned; r.Reassigned == nil {
+		r.Reassigned = []string{}
+	}
+	err = errors.Join(tx.PutShutdown(ctx, &s), tx.PutAgent(ctx, &r.Agent))
+	return r, err == nil, err
+}
+
+// forceKilled is the error of an agent whose end was forced, for a reason that may be empty.
+func forceKilled(reason string) string {
+	if reason == "" {
+		return "Force killed"
+	}
+	return "Force killed: " + reason
 }
 
 // takeBack gives back the tasks of an agent. A failure is a warning and changes

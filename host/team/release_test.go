@@ -98,6 +98,47 @@ func TestReleaseWithoutAReason(t *testing.T) {
 	}
 }
 
+// TestClaim: the end of a killed worker that another call noticed is claimed once, by a call
+// that forced it.
+func TestClaim(t *testing.T) {
+	t.Parallel()
+	q := newSquad(t, "a", "b")
+	task := q.works("a")
+	claim := func(name string) (r Released, claimed bool) {
+		q.change(func(ctx context.Context, tx *registry.Tx) (err error) {
+			r, claimed, err = Claim(ctx, tx, "agent-"+name, Leaving{Phase: ForceKilled, Requester: Leader, Reason: "at once"})
+			return err
+		})
+		return r, claimed
+	}
+	if _, claimed := claim("a"); claimed {
+		t.Error("the end of one that lives is claimed")
+	}
+	for _, name := range []string{"a", "b"} {
+		l := Leaving{Phase: ForceKilled}
+		if name == "b" {
+			l.Requester = Leader // it was forced by another call, which recorded it
+		}
+		if _, err := q.release(name, l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := q.agent("a")
+	want.LastError = "Force killed: at once"
+	r, claimed := claim("a")
+	if diff := cmp.Diff(Released{Agent: want, Reassigned: []string{task}}, r); !claimed || diff != "" {
+		t.Errorf("claimed %v (-want +got):\n%s", claimed, diff)
+	}
+	if s := q.shutdown("a"); s.Requester != Leader || s.Reason != "at once" || s.Unclaimed {
+		t.Errorf("the shutdown: %+v", s)
+	}
+	for _, name := range []string{"a", "b"} {
+		if _, claimed := claim(name); claimed {
+			t.Errorf("the end of %s is claimed twice", name)
+		}
+	}
+}
+
 // Tasks that can't be given back keep nobody alive.
 func TestReleaseWhenTasksCannotBeGivenBack(t *testing.T) {
 	t.Parallel()

@@ -35,7 +35,7 @@ func TestComplete(t *testing.T) {
 		{name: "leaves", script: "trap 'exit 3' USR1; echo ready; while :; do sleep 0.02; done", grace: limit, after: func(s *shim) {
 			s.ask("signal signal=SIGUSR1 mode=main")
 		}, code: 3},
-		{name: "stays", script: "echo ready; exec sleep 999", grace: 10 * time.Millisecond, code: -1, signal: "SIGTERM"},
+		{name: "stays", script: "echo ready; exec sleep 999", grace: time.Second, code: -1, signal: "SIGTERM"},
 		{name: "ignores", script: stubborn, grace: 50 * time.Millisecond, code: -1, signal: "SIGKILL", forced: true},
 		{name: "is killed", script: "echo ready; exec sleep 999", grace: limit, after: func(s *shim) {
 			s.kill("SIGINT", limit, true)

@@ -214,8 +214,9 @@ func TestKeysAlone(t *testing.T) {
 	b := w.web("--write").open(t)
 	b.until("document.querySelector('#list').dataset.loaded") // the script has begun
 	b.until(text("#list", "two"))
-	b.do(chromedp.KeyEvent("j"))
-	b.do(chromedp.KeyEvent("j"))
+	for range 3 { // the heading, one, two
+		b.do(chromedp.KeyEvent("j"))
+	}
 	b.until("document.activeElement.innerText.includes('two')")
 	b.do(chromedp.KeyEvent("k"), chromedp.KeyEvent("\r"))
 	b.until(text("h1", "one"))
@@ -228,6 +229,33 @@ func TestKeysAlone(t *testing.T) {
 	b.is("document.activeElement.value = '', true") // the driver types the key into the field as well
 	b.do(chromedp.KeyEvent("two"))
 	b.until("location.search === '?q=two' && document.querySelectorAll('.row').length === 1")
+}
+
+// TestViewsInBrowser: the list is grouped, sorted and folded by keys, stays so while it
+// changes, and its address says how.
+func TestViewsInBrowser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.swarm("spawn", "--name", "one", "--tag", "x y", "--tag", "b", "--", "sleep", "1011")
+	b := w.web().open(t)
+	loaded := " && document.querySelector('#list')?.dataset.loaded"
+	b.until("true" + loaded)
+	b.do(chromedp.KeyEvent("g"))
+	b.until("location.search === '?group=tag' && document.querySelectorAll('.row').length === 2" + loaded)
+	b.do(chromedp.KeyEvent("j"))
+	b.until("document.activeElement.innerText.startsWith('b')")
+	b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("j"), chromedp.KeyEvent("\r"))
+	b.until("location.search === '?fold=x+y&group=tag' && document.activeElement.innerText.startsWith('x y')" + loaded)
+	w.swarm("spawn", "--name", "two", "--tag", "x y", "--tag", "c", "--", "sleep", "1011")
+	b.until("document.querySelectorAll('.row').length === 2 && " + text("[data-section='x y']", "2"))
+	b.do(chromedp.KeyEvent("s"))
+	b.until("location.search === '?group=tag&sort=name&fold=x+y' || location.search === '?fold=x+y&group=tag&sort=name'")
+	b.until("document.querySelectorAll('.row').length === 2" + loaded)
+	// The way back from a worker leads here.
+	b.click(".row a")
+	b.until(text("h1", "one"))
+	b.do(chromedp.KeyEvent("u"))
+	b.until("location.search.includes('group=tag')" + loaded)
 }
 
 func TestReadOnlyInBrowser(t *testing.T) {

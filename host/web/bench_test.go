@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/dash"
 )
 
 // BenchmarkList makes the page of 1,000 workers.
@@ -19,7 +20,7 @@ func BenchmarkList(b *testing.B) {
 	s.feed.first(b.Context())
 	r := &rig{Server: s}
 	for b.Loop() {
-		l := listOf(r.feed.now(), "", time.Now())
+		l := listOf(r.feed.now(), dash.View{Sort: dash.SortUrgency}, time.Now())
 		if _, err := render("layout", page{Title: "Workers", Part: "list", Nav: "workers", Data: l}); err != nil {
 			b.Fatal(err)
 		}

@@ -3,9 +3,9 @@ package web
 import (
 	"cmp"
 	"hash/maphash"
+	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,9 +19,11 @@ import (
 // row is a worker in a list.
 type row struct {
 	ID, Name, Href string
-	Kind           string
-	Tone           condition.Tone
-	Symbol         string
+	// Key names the row on its page.
+	Key    string
+	Kind   string
+	Tone   condition.Tone
+	Symbol string
 	// State and Age are as in "exited 3" and "5m ago", Since is the moment of the change.
 	State, Age string
 	Since      string
@@ -40,8 +42,14 @@ type row struct {
 // section is a part of the list.
 type section struct {
 	Name string
-	// Label is the heading.
+	// Label is the heading; empty: it has none.
 	Label string
+	// Href shows it without its rows, or with them if it is Folded.
+	Href   string
+	Folded bool
+	Tone   condition.Tone
+	// Count is how many rows it has, also if none is shown.
+	Count int
 	Rows  []row
 }
 
@@ -50,6 +58,9 @@ type list struct {
 	Sections []section
 	Counts   []count
 	Filter   string
+	// Folds are the names of the folded sections.
+	Folds         []string
+	Groups, Sorts []option
 	// Empty says that there is no worker at all, Unread that nobody knows yet.
 	Empty, Unread bool
 	Problem       string
@@ -68,34 +79,23 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusNotFound, "There is no such page.")
 		return
 	}
-	filter := filterOf(r)
+	v := viewOf(r)
 	s.show(w, page{
-		Title: "Workers", Part: "list", Nav: "workers", Live: "/live?" + url.Values{"q": {filter}}.Encode(),
-		Data: listOf(s.feed.first(r.Context()), filter, time.Now()),
+		Title: "Workers", Part: "list", Nav: "workers", Live: addressOf("/live", v),
+		Data: listOf(s.feed.first(r.Context()), v, time.Now()),
 	})
 }
 
-func filterOf(r *http.Request) string { return safetext.Cut(r.URL.Query().Get("q"), 200) }
-
-func listOf(s snapshot, filter string, now time.Time) list {
-	l := list{Filter: filter, Problem: problemOf(s), Unread: !s.Read, Empty: s.Read && len(s.Items) == 0, Total: len(s.Items)}
-	sections := []section{{Name: "attention", Label: "Needs attention"}, {Name: "running", Label: "Running"}, {Name: "ended", Label: "Ended"}}
-	numbers := map[condition.Tone]int{}
-	words := strings.Fields(strings.ToLower(filter))
-	for _, i := range s.Items {
-		r := rowOf(i, now)
-		numbers[r.Tone]++
-		if r.matches(words) {
-			at := &sections[sectionOf(i)]
-			at.Rows = append(at.Rows, r)
-		}
+func listOf(s snapshot, v dash.View, now time.Time) list {
+	l := list{
+		Filter: v.Filter, Folds: folds(v), Groups: groupsOf(v), Sorts: sortsOf(v),
+		Problem: problemOf(s), Unread: !s.Read, Empty: s.Read && len(s.Items) == 0, Total: len(s.Items),
 	}
-	// The section that changes least is in the order of names, so that rows keep their places.
-	slices.SortStableFunc(sections[1].Rows, func(a, b row) int { return strings.Compare(a.Name, b.Name) })
-	for _, sec := range sections {
-		if len(sec.Rows) > 0 {
-			l.Sections = append(l.Sections, sec)
-		}
+	l.Sections = sectionsOf(s, v, func(i dash.Item) row { return rowOf(i, now) })
+	numbers := map[condition.Tone]int{}
+	for _, i := range s.Items {
+		c, doing := conditionOf(i, now)
+		numbers[toneOf(c, doing)]++
 	}
 	for _, c := range []count{
 		{Label: "asking", Tone: condition.Asking},
@@ -111,27 +111,16 @@ func listOf(s snapshot, filter string, now time.Time) list {
 	return l
 }
 
-func sectionOf(i dash.Item) int {
-	switch i.State.Urgency {
-	case dash.Running:
-		return 1
-	case dash.Ended:
-		return 2
-	default:
-		return 0
-	}
-}
-
 func rowOf(i dash.Item, now time.Time) row {
 	c, doing := conditionOf(i, now)
 	r := row{
-		ID: i.ID, Name: safetext.Line(i.Name), Href: hrefOf(i.Name), Kind: string(c.Kind), Tone: c.Kind.Tone(),
+		ID: i.ID, Key: i.ID, Name: safetext.Line(i.Name), Href: hrefOf(i.Name), Kind: string(c.Kind), Tone: toneOf(c, doing),
 		Symbol: c.Kind.Symbol(false), State: safetext.Line(c.Text), Age: c.Age(now),
 		Since: stamp(c.Since), Remark: safetext.Line(remark(i.Worker)), Command: safetext.Line(commandOf(i.Worker)),
 		Place: safetext.Line(i.Backend), Team: safetext.Line(i.Team),
 	}
 	if doing != "" {
-		r.State, r.Age, r.Since, r.Tone = doing, "", "", condition.Waiting
+		r.State, r.Age, r.Since = doing, "", ""
 	}
 	if f := i.Figures; len(f) > 0 && i.Status == host.StatusRunning {
 		r.CPU, r.Memory = percent(f[len(f)-1].CPU), size(f[len(f)-1].Memory)
@@ -143,6 +132,14 @@ func rowOf(i dash.Item, now time.Time) row {
 		r.Tags = append(r.Tags, safetext.Line(tag))
 	}
 	return r
+}
+
+// toneOf returns how a condition is shown. doing says what a person has asked for.
+func toneOf(c condition.Condition, doing string) condition.Tone {
+	if doing != "" {
+		return condition.Waiting
+	}
+	return c.Kind.Tone()
 }
 
 // hrefOf returns the address of a worker's page.
@@ -193,16 +190,6 @@ func size(n int64) string {
 	return humane.Bytes(n)
 }
 
-// matches reports whether a row has all the words, which are in lower case.
-func (r row) matches(words []string) bool {
-	if len(words) == 0 {
-		return true
-	}
-	texts := []string{r.Name, r.State, r.Kind, r.Remark, r.Command, r.Place, r.Branch, r.Team, strings.Join(r.Tags, "\n")}
-	all := strings.ToLower(strings.Join(texts, "\n"))
-	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(all, word) })
-}
-
 // listChange is what a stream tells of a list: the sections with the ids of their rows, and
 // the HTML of the rows that have changed.
 type listChange struct {
@@ -214,9 +201,10 @@ type listChange struct {
 }
 
 type sectionChange struct {
-	Name  string   `json:"name"`
-	Label string   `json:"label"`
-	IDs   []string `json:"ids"`
+	Name string `json:"name"`
+	// Head is the HTML of the heading, Keys are those of the rows.
+	Head string   `json:"head"`
+	Keys []string `json:"keys"`
 }
 
 // ageLook is how often the ages in a list are written anew.
@@ -226,7 +214,7 @@ var seed = maphash.MakeSeed()
 
 // liveList keeps the list of one browser current.
 func (s *Server) liveList(w http.ResponseWriter, r *http.Request) {
-	filter := filterOf(r)
+	v := viewOf(r)
 	s.stream(w, r, func(out *stream) error {
 		defer s.feed.watched()()
 		shown := map[string]uint64{}
@@ -234,7 +222,7 @@ func (s *Server) liveList(w http.ResponseWriter, r *http.Request) {
 		for {
 			now := s.feed.now()
 			if now.Read || now.Problem != "" {
-				change, err := changeOf(listOf(now, filter, time.Now()), shown)
+				change, err := changeOf(listOf(now, v, time.Now()), shown)
 				if err != nil {
 					return err
 				}
@@ -258,26 +246,26 @@ func changeOf(l list, shown map[string]uint64) (listChange, error) {
 	c := listChange{Rows: map[string]string{}, Sections: []sectionChange{}}
 	there := map[string]bool{}
 	for _, sec := range l.Sections {
-		sc := sectionChange{Name: sec.Name, Label: sec.Label}
+		head, err := render("sectionhead", sec)
+		if err != nil {
+			return c, err
+		}
+		sc := sectionChange{Name: sec.Name, Head: string(head), Keys: []string{}}
 		for _, r := range sec.Rows {
 			html, err := render("row", r)
 			if err != nil {
 				return c, err
 			}
-			there[r.ID] = true
-			sc.IDs = append(sc.IDs, r.ID)
-			if sum := maphash.Bytes(seed, html); shown[r.ID] != sum {
-				shown[r.ID] = sum
-				c.Rows[r.ID] = string(html)
+			there[r.Key] = true
+			sc.Keys = append(sc.Keys, r.Key)
+			if sum := maphash.Bytes(seed, html); shown[r.Key] != sum {
+				shown[r.Key] = sum
+				c.Rows[r.Key] = string(html)
 			}
 		}
 		c.Sections = append(c.Sections, sc)
 	}
-	for id := range shown {
-		if !there[id] {
-			delete(shown, id)
-		}
-	}
+	maps.DeleteFunc(shown, func(key string, _ uint64) bool { return !there[key] })
 	head, err := render("head", l)
 	if err != nil {
 		return c, err
@@ -293,7 +281,7 @@ func (c listChange) sum() uint64 {
 	h.SetSeed(seed)
 	_, _ = h.WriteString(c.Head + "\x00" + c.Empty)
 	for _, sec := range c.Sections {
-		_, _ = h.WriteString("\x00" + sec.Label + "\x00" + strings.Join(sec.IDs, "\x00"))
+		_, _ = h.WriteString("\x00" + sec.Head + "\x00" + strings.Join(sec.Keys, "\x00"))
 	}
 	return h.Sum64()
 }

@@ -55,14 +55,14 @@ function showList(change) {
   const focused = document.activeElement.closest('.row')?.id;
   $('head').innerHTML = change.head;
   const sections = change.sections.map((s) => {
-    let sec = list.querySelector(`section[data-section="${s.name}"]`);
+    let sec = [...list.children].find((c) => c.dataset.section === s.name);
     if (!sec) {
       sec = document.createElement('section');
       sec.dataset.section = s.name;
       sec.append(document.createElement('h2'), document.createElement('ul'));
     }
-    sec.firstElementChild.textContent = s.label;
-    return [sec, s.ids];
+    replace(sec.firstElementChild, s.head);
+    return [sec, s.keys];
   });
   const loaded = list.dataset.loaded;
   for (const [id, html] of Object.entries(change.rows)) {
@@ -97,10 +97,14 @@ document.addEventListener('keydown', (e) => {
     const search = document.querySelector('[data-key="/"]');
     if (search) { e.preventDefault(); search.focus(); search.select(); }
   } else if (e.key === 'j' || e.key === 'k') {
-    const links = [...document.querySelectorAll('.row a')];
+    const links = [...document.querySelectorAll('.fold, .row a')];
     const at = links.indexOf(document.activeElement);
     const next = links[at < 0 ? 0 : at + (e.key === 'j' ? 1 : -1)];
     if (next) { next.focus(); next.scrollIntoView({block: 'nearest'}); }
+  } else if (find && (e.key === 'g' || e.key === 's')) {
+    const choice = find.form.querySelector(`[data-key="${e.key}"]`);
+    choice.selectedIndex = (choice.selectedIndex + 1) % choice.options.length;
+    show(choice);
   } else if (e.key === 'u' || e.key === 'Backspace') {
     document.querySelector('[data-key="up"]')?.click();
   }
@@ -114,8 +118,33 @@ if (find) {
     clearTimeout(typed);
     typed = setTimeout(() => find.form.requestSubmit(), 400);
   });
+  find.form.addEventListener('change', (e) => { if (e.target !== find) show(e.target); });
+  find.form.addEventListener('formdata', (e) => { // an address says only what is not as usual
+    for (const [name, value] of [...e.formData]) if (!value && name !== 'fold') e.formData.delete(name);
+  });
   if (find.value) { find.focus(); find.setSelectionRange(find.value.length, find.value.length); }
 }
+
+// show shows the list as a choice says. Other groups have sections of other names.
+function show(choice) {
+  if (choice.name === 'group') for (const f of find.form.querySelectorAll('[name=fold]')) f.remove();
+  find.form.requestSubmit();
+}
+
+// The way back leads to the list as it was seen last. A section that was folded by a key
+// keeps the focus.
+if ($('list')) {
+  sessionStorage.setItem('list', location.pathname + location.search);
+  const folded = sessionStorage.getItem('folded');
+  sessionStorage.removeItem('folded');
+  if (folded !== null) [...$('list').children].find((s) => s.dataset.section === folded)?.querySelector('.fold')?.focus();
+} else {
+  document.querySelector('[data-key="up"]')?.setAttribute('href', sessionStorage.getItem('list') || '/');
+}
+document.addEventListener('click', (e) => {
+  const fold = e.target.closest('.fold');
+  if (fold) sessionStorage.setItem('folded', fold.closest('section').dataset.section);
+});
 
 // replace brings an element to new HTML, unless it is the same.
 function replace(el, html) {

@@ -1,0 +1,184 @@
+package web
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+const (
+	// maxFilter is how long a filter may be, in bytes, and maxFolds how many sections may be
+	// folded.
+	maxFilter, maxFolds = 200, 100
+)
+
+// viewOf returns how a request wants to see the list. The address of a page has it all, so
+// that a link shows the same.
+func viewOf(r *http.Request) dash.View {
+	q := r.URL.Query()
+	v := dash.View{
+		Filter: safetext.Cut(q.Get("q"), maxFilter), Folded: map[string]bool{},
+		Group: dash.Group(q.Get("group")), Sort: dash.Sort(q.Get("sort")),
+	}
+	if !slices.Contains(dash.Groups, v.Group) {
+		v.Group = dash.GroupNone
+	}
+	if !slices.Contains(dash.Sorts, v.Sort) {
+		v.Sort = dash.SortUrgency
+	}
+	for _, name := range q["fold"][:min(len(q["fold"]), maxFolds)] {
+		v.Folded[name] = true
+	}
+	return v
+}
+
+// addressOf returns the address of a page that shows a view.
+func addressOf(path string, v dash.View) string {
+	q := url.Values{}
+	if v.Filter != "" {
+		q.Set("q", v.Filter)
+	}
+	if v.Group != dash.GroupNone {
+		q.Set("group", string(v.Group))
+	}
+	if v.Sort != dash.SortUrgency {
+		q.Set("sort", string(v.Sort))
+	}
+	for _, name := range folds(v) {
+		q.Add("fold", name)
+	}
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+// folds returns the names of the folded sections.
+func folds(v dash.View) []string { return slices.Sorted(maps.Keys(v.Folded)) }
+
+// turned returns a view in which a section is folded that is not, or the reverse.
+func turned(v dash.View, name string) dash.View {
+	v.Folded = maps.Clone(v.Folded)
+	if v.Folded[name] {
+		delete(v.Folded, name)
+	} else {
+		v.Folded[name] = true
+	}
+	return v
+}
+
+// option is a choice of how to see the list.
+type option struct {
+	Value, Label string
+	Chosen       bool
+}
+
+// groupsOf and sortsOf return the choices.
+func groupsOf(v dash.View) []option {
+	labels := map[dash.Group]string{
+		dash.GroupNone: "State", dash.GroupTag: "Tag", dash.GroupTeam: "Team", dash.GroupProject: "Project", dash.GroupWorktree: "Repository",
+	}
+	var all []option
+	for _, g := range dash.Groups {
+		all = append(all, option{string(g), labels[g], g == v.Group})
+	}
+	return all
+}
+
+func sortsOf(v dash.View) []option {
+	labels := map[dash.Sort]string{
+		dash.SortUrgency: "Urgency", dash.SortName: "Name", dash.SortAge: "Newest", dash.SortCPU: "CPU", dash.SortMemory: "Memory",
+	}
+	var all []option
+	for _, s := range dash.Sorts {
+		value := string(s)
+		if s == dash.SortUrgency {
+			value = "" // addresses leave it out
+		}
+		all = append(all, option{value, labels[s], s == v.Sort})
+	}
+	return all
+}
+
+// sectionsOf returns the rows of a view in their sections: those of a group, or else of an
+// urgency. In another order than that of urgency there is one section.
+func sectionsOf(s snapshot, v dash.View, row func(dash.Item) row) []section {
+	rows := dash.Rows(s.Snapshot, v)
+	if v.Group != dash.GroupNone {
+		return sectionsOfGroups(rows, v, row)
+	}
+	sections := []section{{Name: "attention", Label: "Needs attention"}, {Name: "running", Label: "Running"}, {Name: "ended", Label: "Ended"}}
+	if v.Sort != dash.SortUrgency {
+		sections = []section{{Name: "all"}}
+	}
+	for _, r := range rows {
+		at := 0
+		if len(sections) > 1 {
+			at = placeOf(r.Item.State.Urgency)
+		}
+		sec := &sections[at]
+		sec.Count++
+		if sec.Folded = v.Folded[sec.Name] && sec.Label != ""; !sec.Folded {
+			sec.Rows = append(sec.Rows, row(*r.Item))
+		}
+	}
+	return slices.DeleteFunc(finish(sections, v), func(sec section) bool { return sec.Count == 0 })
+}
+
+func sectionsOfGroups(rows []dash.Row, v dash.View, row func(dash.Item) row) []section {
+	var sections []section
+	for _, r := range rows {
+		if r.Item == nil {
+			label := safetext.Line(r.Group)
+			if label == "" {
+				label = "No " + string(v.Group)
+			}
+			sections = append(sections, section{Name: r.Group, Label: label, Count: r.Count, Folded: r.Folded, Tone: toneOfUrgency(r.Worst)})
+			continue
+		}
+		one := row(*r.Item)
+		// A worker that carries several tags has a row in the group of each.
+		one.Key = url.PathEscape(r.Group) + "/" + one.ID
+		sec := &sections[len(sections)-1]
+		sec.Rows = append(sec.Rows, one)
+	}
+	return finish(sections, v)
+}
+
+// finish adds the addresses that fold sections.
+func finish(sections []section, v dash.View) []section {
+	for i := range sections {
+		sections[i].Href = addressOf("/", turned(v, sections[i].Name))
+	}
+	return sections
+}
+
+// placeOf returns which section has the workers of an urgency.
+func placeOf(u dash.Urgency) int {
+	switch u {
+	case dash.Running:
+		return 1
+	case dash.Ended:
+		return 2
+	default:
+		return 0
+	}
+}
+
+func toneOfUrgency(u dash.Urgency) condition.Tone {
+	switch u {
+	case dash.Attention:
+		return condition.Asking
+	case dash.CrashLoop, dash.Lost, dash.Failed:
+		return condition.Bad
+	case dash.Running:
+		return condition.Good
+	default:
+		return condition.Quiet
+	}
+}

@@ -91,6 +91,8 @@ var (
 
 // The words of [input], for callers of a [Host].
 type (
+	// BoundsOutcome says what came of a pause or of new limits for one worker.
+	BoundsOutcome = input.BoundsOutcome
 	// SendOutcome says what came of an input to one worker.
 	SendOutcome = input.Outcome
 	// DeliverRequest is a text for workers.

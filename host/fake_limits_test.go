@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"testing"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -23,4 +24,16 @@ func (b *fakeBackend) update(h swarm.Handle, how func(*fakeWorker)) error {
 	}
 	how(&w)
 	return b.write(w)
+}
+
+// worker returns a worker of the backend by its name.
+func (b *fakeBackend) worker(t *testing.T, name string) fakeWorker {
+	t.Helper()
+	for _, w := range b.all(t) {
+		if w.Spec.Name == name {
+			return w
+		}
+	}
+	t.Fatalf("no fake worker %s", name)
+	return fakeWorker{}
 }

@@ -102,6 +102,17 @@ func (h *Host) Signal(ctx context.Context, name string, req SignalRequest) (Work
 	return h.input().Signal(ctx, name, req)
 }
 
+// Pause stops all processes of the selected workers, or lets them go on, see
+// [input.Sender.Pause].
+func (h *Host) Pause(ctx context.Context, sel Selection, paused bool) ([]BoundsOutcome, error) {
+	return h.input().Pause(ctx, sel, paused)
+}
+
+// SetLimits changes the limits of the selected workers, see [input.Sender.SetLimits].
+func (h *Host) SetLimits(ctx context.Context, sel Selection, change func(*swarm.Limits)) ([]BoundsOutcome, error) {
+	return h.input().SetLimits(ctx, sel, change)
+}
+
 // Attach returns the program that connects a person's terminal with a running worker,
 // see [input.Sender.Attach].
 func (h *Host) Attach(ctx context.Context, name string) (swarm.Attachment, error) {

@@ -37,6 +37,8 @@ const (
 	Restarting Kind = "restarting"
 	// Starting means that the spawn is under way.
 	Starting Kind = "starting"
+	// Paused means that the processes of the worker are stopped until it is resumed.
+	Paused Kind = "paused"
 	// Idle means that an agent waits at its prompt.
 	Idle Kind = "idle"
 	// Working means that an agent works on something.
@@ -54,7 +56,7 @@ const (
 // Kinds returns all kinds, the most urgent first.
 func Kinds() []Kind {
 	return []Kind{
-		Blocked, Broken, CrashLoop, Lost, Failed, Unknown, Restarting, Starting, Idle, Working, Running,
+		Blocked, Broken, CrashLoop, Lost, Failed, Unknown, Restarting, Starting, Paused, Idle, Working, Running,
 		Succeeded, Completed, Killed,
 	}
 }
@@ -94,7 +96,7 @@ func (k Kind) Tone() Tone {
 		return Asking
 	case Broken, CrashLoop, Lost, Failed:
 		return Bad
-	case Unknown, Restarting, Starting:
+	case Unknown, Restarting, Starting, Paused:
 		return Waiting
 	case Idle, Working, Running:
 		return Good
@@ -114,6 +116,8 @@ func (k Kind) Symbol(plain bool) string {
 	case Lost, Unknown:
 	case Restarting, Starting:
 		symbol = [2]string{"◌", "~"}
+	case Paused:
+		symbol = [2]string{"‖", "="}
 	case Idle:
 		symbol = [2]string{"○", "o"}
 	case Working, Running:
@@ -195,6 +199,9 @@ func Of(w worker.Worker) Condition {
 }
 
 func running(w worker.Worker) Condition {
+	if w.Paused {
+		return Condition{Kind: Paused, Text: "paused"}
+	}
 	if w.BetweenStarts() {
 		text, _, _ := strings.Cut(w.Reason, " (")
 		if !strings.HasPrefix(text, "restarting") {
@@ -234,6 +241,8 @@ func ended(w worker.Worker) Condition {
 		c.Kind, c.Text = Killed, "killed"
 	case w.InCrashLoop():
 		c.Kind, c.Text = CrashLoop, "crash loop"
+	case e.Cause == swarm.CauseOutOfMemory:
+		c.Text = "out of memory"
 	case e.Signal != "":
 		c.Text = "killed " + e.Signal
 	case e.Code < 0:

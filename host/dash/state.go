@@ -75,7 +75,7 @@ func urgencyOf(k condition.Kind) Urgency {
 		return Lost
 	case condition.Failed:
 		return Failed
-	case condition.Restarting, condition.Starting, condition.Idle, condition.Working, condition.Running:
+	case condition.Restarting, condition.Starting, condition.Paused, condition.Idle, condition.Working, condition.Running:
 		return Running
 	default:
 		return Ended

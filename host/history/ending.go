@@ -20,6 +20,7 @@ const (
 	textExited = "success"
 	textDied   = "process not found"
 	textKilled = "by orchestrator"
+	textMemory = "out of memory"
 )
 
 // ending returns the event for the end of a worker. No other function chooses its words, so
@@ -35,6 +36,10 @@ func ending(s swarm.Status) (Kind, string) {
 		return Killed, textKilled
 	case e.Cause == swarm.CauseCompleted:
 		return Complete, ""
+	case e.Cause == swarm.CauseOutOfMemory && e.Reason != "":
+		return Failed, textMemory + " (" + OneLine(e.Reason) + ")"
+	case e.Cause == swarm.CauseOutOfMemory:
+		return Failed, textMemory
 	case e.Cause == swarm.CauseNotStarted && e.Reason != "":
 		return Failed, OneLine(e.Reason)
 	case e.Code == 0:

@@ -23,6 +23,8 @@ type Options struct {
 	Env []string
 	// Find returns the records of the selected workers for changes, See for reading.
 	Find, See func(context.Context, worker.Selection) ([]registry.Record, []string, error)
+	// Change runs a transaction of the registry.
+	Change func(context.Context, func(context.Context, *registry.Tx) error) error
 	// Settled returns the record of a worker that was starting once its spawn is over.
 	Settled func(context.Context, registry.Record) (registry.Record, error)
 	// Observe asks backends how workers are.
@@ -40,6 +42,7 @@ type Sender struct {
 	display   *display.Reader
 	env       []string
 	find, see func(context.Context, worker.Selection) ([]registry.Record, []string, error)
+	change    func(context.Context, func(context.Context, *registry.Tx) error) error
 	settled   func(context.Context, registry.Record) (registry.Record, error)
 	observe   func(context.Context, []registry.Record) []worker.Worker
 	mayEnd    func(context.Context, ...registry.Record) error
@@ -50,7 +53,7 @@ type Sender struct {
 func New(o Options) *Sender {
 	return &Sender{
 		dir: o.Dir, plugins: o.Plugins, display: o.Display, env: o.Env, find: o.Find, see: o.See,
-		settled: o.Settled, observe: o.Observe, mayEnd: o.MayEnd, inside: o.Inside,
+		change: o.Change, settled: o.Settled, observe: o.Observe, mayEnd: o.MayEnd, inside: o.Inside,
 	}
 }
 

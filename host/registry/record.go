@@ -103,7 +103,9 @@ type Spec struct {
 	Ask     *WorkspaceAsk `json:"workspace_ask,omitempty"`
 	Stdin   bool          `json:"stdin,omitempty"`
 	Restart swarm.Restart `json:"restart,omitzero"`
-	Ralph   bool          `json:"ralph,omitempty"`
+	// Limits are what it may use. They alone may change, in the record, while it runs.
+	Limits swarm.Limits `json:"limits,omitzero"`
+	Ralph  bool         `json:"ralph,omitempty"`
 	// Project is the path of the config file that declared it, or empty.
 	Project string `json:"project,omitempty"`
 	// Profile is the profile of agents that it was given: a name, or "none"; empty:

@@ -48,6 +48,7 @@ var differences = []difference{
 		return retention(w.Retain) != retention(want.Retain), nil
 	}},
 	{"stdin", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return w.Stdin != want.Stdin, nil }},
+	{"limits", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return w.Limits != want.Limits, nil }},
 	{"log_limit", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
 		return want.OutputLimit != 0 && w.OutputLimit != want.OutputLimit, nil
 	}},

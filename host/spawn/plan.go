@@ -85,7 +85,7 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 			ID: statedir.NewID(now), Name: req.Name, Backend: req.Backend, Plugin: backend.RecordedPlugin(p.backend),
 			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: Unique(req.Tags), Options: req.Options,
 			Kill: s.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain,
-			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
+			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Limits: req.Limits, Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
 			Profile: req.Profile,
 			Team:    req.Team, Shell: req.Shell, Created: now,
 		},
@@ -156,6 +156,9 @@ func (req Request) check() error {
 		}
 	}
 	if err := checkRestart(req.Restart); err != nil {
+		return err
+	}
+	if err := req.Limits.Check(); err != nil {
 		return err
 	}
 	if o := req.Owner; o != nil && o.PID <= 0 {
@@ -256,6 +259,11 @@ func (p *plan) supported() error {
 		return worker.Unsupported(p.rec.Backend, swarm.CapRestart, "")
 	case p.transcript && !p.owner.Has(swarm.CapTranscript):
 		return worker.Unsupported(p.rec.Backend, swarm.CapTranscript, "")
+	}
+	for _, c := range p.rec.Limits.Needs() {
+		if !p.owner.Has(c) {
+			return worker.Unsupported(p.rec.Backend, c, "")
+		}
 	}
 	return nil
 }

@@ -51,6 +51,8 @@ type Request struct {
 	Stdin bool
 	// Restart is its restart policy; the zero value: none.
 	Restart swarm.Restart
+	// Limits are what it may use; the zero value: anything.
+	Limits swarm.Limits
 	// Owner is the process at whose end it is killed; nil: nobody.
 	Owner *swarm.Owner
 	// Profile is the name of its profile, see [profile.Set], or "none"; empty: that
@@ -239,7 +241,7 @@ func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
 	rec.Handle, err = p.owner.Backend.Spawn(ctx, swarm.Spec{
 		ID: rec.ID, Name: rec.Name, Command: p.command(), Dir: rec.Dir,
 		Env: s.workerEnv(rec, p.owner.Local, p.token), Tags: rec.Tags, Options: rec.Options,
-		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Transcript: p.transcript, Stdin: rec.Stdin, Restart: rec.Restart,
+		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Transcript: p.transcript, Stdin: rec.Stdin, Restart: rec.Restart, Limits: rec.Limits,
 		Owner: ownerFor(p.owner, rec.Owner), Local: local,
 	})
 	if err != nil {

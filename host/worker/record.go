@@ -15,7 +15,7 @@ func Of(r registry.Record) Worker {
 		Restart: r.Restart, Restarts: r.Restarts, Completion: r.Completion, Owner: r.Owner, Ralph: r.Ralph,
 		Stdin: r.Stdin, Previous: r.Previous, Kill: r.Kill, Options: r.Options,
 		Project: r.Project, Team: r.Team, Agent: r.Agent, Shell: r.Shell, ShellRead: r.ShellRead, OutputLimit: r.OutputLimit,
-		Profile: r.Profile,
+		Profile: r.Profile, Limits: r.Limits,
 	}
 	if r.State == registry.Stopped {
 		w.Status, w.PID = StatusStopped, 0
@@ -47,7 +47,7 @@ func (w *Worker) Apply(r swarm.StatusResult) {
 	}
 	switch s.State {
 	case swarm.StateRunning:
-		w.Status = StatusRunning
+		w.Status, w.Paused, w.Unenforced = StatusRunning, s.Paused, s.Unenforced
 		// With a reason there is none: it waits for its restart.
 		if s.PID != 0 || s.Reason != "" {
 			w.PID = s.PID

@@ -55,6 +55,12 @@ type Worker struct {
 	// Restart is its restart policy, Restarts how often that started it again.
 	Restart  swarm.Restart
 	Restarts int
+	// Limits are what it may use. Unenforced is one line: which of them are not enforced,
+	// and why; empty if all are, and if the worker does not run.
+	Limits     swarm.Limits
+	Unenforced string
+	// Paused says that its processes are stopped until it is resumed.
+	Paused bool
 	// Completion is set once it said that it is done.
 	Completion *swarm.Completion
 	// Owner is the process at whose end it is killed; nil: nobody.

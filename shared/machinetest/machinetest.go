@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/swarmhost/swarm/shared/cgroup"
 )
 
 // EnvSkips names the file that reasons are added to, one line each. `go test`
@@ -81,15 +83,36 @@ func need(tb testing.TB, feature string) {
 }
 
 // Lacks returns why the machine lacks a feature, or nil if it has it. Features
-// are root and userns.
+// are root, userns and cgroups.
 func Lacks(feature string) error {
 	switch feature {
 	case "root":
 		return lacksRoot()
 	case "userns":
 		return lacksUserNamespaces()
+	case "cgroups":
+		return lacksControlGroups()
 	}
-	return fmt.Errorf("unknown feature %q: it must be root or userns", feature)
+	return fmt.Errorf("unknown feature %q: it must be root, userns or cgroups", feature)
+}
+
+// ControlGroups skips the test where no groups can be made that limit memory, CPUs and
+// processes, and freeze.
+func ControlGroups(tb testing.TB) {
+	tb.Helper()
+	need(tb, "cgroups")
+}
+
+// lacksControlGroups tries: that a directory may be written to does not say that a group in
+// it limits anything.
+func lacksControlGroups() error {
+	m := cgroup.Look()
+	for _, c := range []cgroup.Controller{cgroup.Memory, cgroup.CPU, cgroup.PIDs, cgroup.Freezer} {
+		if m.Version(c) == 0 {
+			return fmt.Errorf("it needs control groups for %s: %s", cgroup.Word(c), m.Missing(c))
+		}
+	}
+	return nil
 }
 
 func lacksRoot() error {

@@ -47,6 +47,15 @@ func children(p Process) ([]int, error) {
 	return pids, nil
 }
 
+// Threads returns the ids of the threads of a process; none if it is gone.
+func Threads(pid int) []int {
+	tids, err := threads(pid)
+	if err != nil {
+		return nil
+	}
+	return tids
+}
+
 // threads returns the ids of the threads of a process.
 func threads(pid int) ([]int, error) {
 	d, err := os.Open("/proc/" + strconv.Itoa(pid) + "/task")

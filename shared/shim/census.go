@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/cgroup"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -43,6 +44,8 @@ func takeCensus() *census {
 //   - who is in the session that the worker's main process led, if that is still
 //     this session, which a member with the id proves: the number of a session can
 //     be used again only when nobody is left in it;
+//   - who is in the control group of the worker, and not below the shim of another one
+//     that the worker spawned;
 //   - who descends from one of these.
 //
 // The contents of st prove nothing, since the worker can write them. Shims of other
@@ -52,11 +55,16 @@ func (c *census) orphans(st rundir.Status, id string) []proc.Process {
 	var carriers, members []proc.Process
 	proven := false
 	led := c.led(st)
+	grouped := membersOf(st, id)
 	for _, p := range c.all {
 		if p.Start < st.Shim.Start {
 			continue
 		}
 		worker := c.marksOf(p).worker
+		if grouped[p.PID] && (worker == id || worker == "") && !c.belowStranger(p) {
+			carriers = append(carriers, p)
+			continue
+		}
 		member := led && p.Session == st.Session && (worker == id || worker == "")
 		carrier := worker == id
 		if member {
@@ -85,6 +93,39 @@ func (c *census) orphans(st rundir.Status, id string) []proc.Process {
 	}
 	slices.SortFunc(found, func(a, b proc.Process) int { return a.PID - b.PID })
 	return found
+}
+
+// membersOf returns the pids in the control group of a worker.
+func membersOf(st rundir.Status, id string) map[int]bool {
+	if len(st.Groups) == 0 {
+		return nil
+	}
+	in := make(map[int]bool)
+	pids, _ := cgroup.Open(st.Groups, id).Members() // other proofs remain
+	for _, pid := range pids {
+		in[pid] = true
+	}
+	return in
+}
+
+// belowStranger reports whether a process descends from one that is no worker's, such as
+// the shim of another worker.
+func (c *census) belowStranger(p proc.Process) bool {
+	parents := make(map[int]proc.Process, len(c.all))
+	for _, q := range c.all {
+		parents[q.PID] = q
+	}
+	for range c.all {
+		if c.isStranger(p) {
+			return true
+		}
+		above, ok := parents[p.Parent]
+		if !ok {
+			return false
+		}
+		p = above
+	}
+	return false
 }
 
 // isStranger reports whether a process is a shim, which its run directory proves, or a tmux

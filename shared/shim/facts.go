@@ -51,7 +51,10 @@ func readRecord(dir string) (rundir.Status, error) {
 // runningOf and endedOf return the recorded status; they do not check whether a worker that
 // is recorded as running really runs.
 func runningOf(st rundir.Status) swarm.Status {
-	s := swarm.Status{State: swarm.StateRunning, PID: st.Main.PID, Started: timeOf(st.StartedNS), Reason: st.Reason}
+	s := swarm.Status{
+		State: swarm.StateRunning, PID: st.Main.PID, Started: timeOf(st.StartedNS), Reason: st.Reason,
+		Paused: st.Paused, Unenforced: st.Unenforced,
+	}
 	return withHistory(s, st)
 }
 

@@ -25,6 +25,8 @@ var (
 	_ swarm.Watcher       = Kept{}
 	_ swarm.Completer     = Kept{}
 	_ swarm.Measurer      = Kept{}
+	_ swarm.Limiter       = Kept{}
+	_ swarm.Pauser        = Kept{}
 	_ swarm.Announcer     = Kept{}
 )
 
@@ -66,7 +68,28 @@ func (k Kept) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOptions) (
 // Announce returns the optional fields of a spec that are supported. The input of a worker
 // on a terminal is open whether or not a spec asks for it.
 func (Kept) Announce() []swarm.Capability {
-	return []swarm.Capability{swarm.CapStdin, swarm.CapRestart, swarm.CapOwner, swarm.CapTranscript}
+	return []swarm.Capability{
+		swarm.CapStdin, swarm.CapRestart, swarm.CapOwner, swarm.CapTranscript,
+		swarm.CapLimitMemory, swarm.CapLimitCPUs, swarm.CapLimitPIDs, swarm.CapLimitNice, swarm.CapLimitIOWeight,
+	}
+}
+
+// SetLimits makes other limits those of the worker, see [SetLimits].
+func (k Kept) SetLimits(ctx context.Context, raw swarm.Handle, l swarm.Limits) error {
+	w, err := k.Read(raw)
+	if err != nil {
+		return err
+	}
+	return SetLimits(ctx, w.Dir, w.ID, l)
+}
+
+// SetPaused pauses the worker or lets it go on, see [SetPaused].
+func (k Kept) SetPaused(ctx context.Context, raw swarm.Handle, paused bool) error {
+	w, err := k.Read(raw)
+	if err != nil {
+		return err
+	}
+	return SetPaused(ctx, w.Dir, w.ID, paused)
 }
 
 // Output reads the worker's output, see [Output].

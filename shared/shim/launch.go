@@ -3,6 +3,7 @@ package shim
 import (
 	"time"
 
+	"github.com/swarmhost/swarm/shared/cgroup"
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -29,7 +30,11 @@ func LaunchOf(spec swarm.Spec) rundir.Launch {
 		Force:       spec.Kill.Force,
 		MainOnly:    spec.Kill.Mode == swarm.KillMain,
 		OutputLimit: spec.OutputLimit,
+		Limits:      spec.Limits,
 		Restart:     restartOf(spec.Restart.OrDefault()),
+	}
+	if spec.Local != nil && !spec.Limits.IsZero() {
+		l.Group = cgroup.ParentName(spec.Local.StateDir)
 	}
 	if signal, err := swarm.ParseSignal(spec.Kill.Signal); err == nil {
 		l.Signal = signal

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/cgroup"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -32,6 +33,11 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 	}
 	var r swarm.KillResult
 	var found []proc.Process
+	group := cgroup.Open(st.Groups, id)
+	if group.Freezes() {
+		// A worker that was paused sees its signals only once it goes on.
+		_ = group.Freeze(false)
+	}
 	lost := func() (swarm.KillResult, error) {
 		r.Status = new(Look).lost(st, id)
 		r.Survivors = withAlive(r.Status.Survivors, found)
@@ -44,6 +50,7 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 		if len(r.Survivors) > 0 {
 			return r, survived(r.Survivors)
 		}
+		_ = group.Remove() // doctor finds one that stays
 		return r, nil
 	}
 	if bootedSince(st) {

@@ -111,6 +111,16 @@
 //	                         process ended before it had read that
 //	    "error <text>"       not given: the text can't arrive as it is
 //
+//	limits id=a1b2 limits=2147483648,1500,500,0,0,0
+//	    bytes of memory, thousandths of CPUs, processes, the nice value, the I/O weight;
+//	    the last number is 1 for the best effort. 0 is no limit, "none" no limit at all.
+//	    "ok"                 these are the worker's limits
+//	    "ended", or "error <text>" for a limit that can't be enforced
+//	pause id=a1b2 paused=1
+//	    "ok"                 no process of the worker runs, or with paused=0 all go on;
+//	                         status.json will say so
+//	    "ended", "busy <text>" between two starts, or "error <text>"
+//
 // A shim that serves as many clients as it can answers "busy <text>", or to a
 // watch nothing at all. Some places are kept for kills.
 //

@@ -44,6 +44,10 @@ type Launch struct {
 	Restart swarm.Restart
 	// Owner is the process at whose end the worker is ended; the zero value means none.
 	Owner Identity
+	// Limits are what the worker may use. Group is the name of the group in which those of
+	// the workers of its state directory are; it is empty only without limits.
+	Limits swarm.Limits
+	Group  string
 	// Capture is the command line of a program that prints the screen of the shim's
 	// terminal; empty if there is none. See [ScreenFile].
 	Capture []string
@@ -67,6 +71,8 @@ var launchFields = []field[Launch]{
 	optional("0", flagField("transcript", func(l *Launch) *bool { return &l.Transcript })),
 	optional("", valueField("restart", func(l *Launch) string { return restartText(l.Restart) }, (*Launch).setRestart)),
 	optional("", valueField("owner", (*Launch).owner, (*Launch).setOwner)),
+	optional("", valueField("limits", func(l *Launch) string { return limitsText(l.Limits) }, (*Launch).setLimits)),
+	optional("", textField("group", func(l *Launch) *string { return &l.Group })),
 	listField("capture", func(l *Launch) *[]string { return &l.Capture }),
 }
 

@@ -26,6 +26,8 @@ var full = rundir.Launch{
 	Transcript:  true,
 	Restart:     swarm.Restart{When: swarm.RestartAlways, MinDelay: 1000 * time.Millisecond, MaxDelay: 30000 * time.Millisecond, Budget: 5, Window: 60000 * time.Millisecond},
 	Owner:       rundir.Identity{PID: 12, Start: 1 << 63, Boot: "a b"},
+	Limits:      swarm.Limits{Memory: 2 << 30, CPUs: 1.5, PIDs: 500, Nice: -5, IOWeight: 50, BestEffort: true},
+	Group:       "swarm-01234567",
 	Capture:     []string{"tmux", "-S", "/a b", ""},
 }
 
@@ -73,6 +75,7 @@ func TestDamagedLaunch(t *testing.T) {
 		"swarm-launch=1\x00arg=a\x00restart=sometimes 1 2 3 4\x00end=\x00",
 		"swarm-launch=1\x00arg=a\x00restart=always 1 2 -3 4\x00end=\x00",
 		"swarm-launch=1\x00arg=a\x00owner=12\x00end=\x00",
+		"swarm-launch=1\x00arg=a\x00limits=1,2,3\x00end=\x00",
 	} {
 		if got, err := rundir.DecodeLaunch([]byte(s)); err == nil {
 			t.Errorf("%q is read as %+v", s, got)
@@ -86,6 +89,7 @@ func TestLaunchFixture(t *testing.T) {
 	const written = "swarm-launch=1\x00id=w1\x00dir=/a dir/with=odd\nname\x00arg=sh\x00arg=-c\x00arg=echo a\nb=c\x00arg=\x00arg=\xff\x00" +
 		"env=A=\x00env=B=x=y\x00env=C=line\nline\x00env=end=no\x00terminal=1\x00grace=5000\x00force=1\x00main=1\x00limit=1048576\x00" +
 		"signal=SIGINT\x00stdin=1\x00transcript=1\x00restart=always 1000 30000 5 60000\x00owner=12 9223372036854775808 a b\x00" +
+		"limits=2147483648,1500,500,-5,50,1\x00group=swarm-01234567\x00" +
 		"capture=tmux\x00capture=-S\x00capture=/a b\x00capture=\x00end=\x00"
 	b, err := rundir.EncodeLaunch(full)
 	if diff := cmp.Diff(written, string(b)); err != nil || diff != "" {

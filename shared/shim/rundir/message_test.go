@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func TestRequests(t *testing.T) {
@@ -28,6 +29,10 @@ func TestRequests(t *testing.T) {
 		"input kind=keys enter=0 size=4":                            {Verb: "input", Kind: "keys", Size: 4},
 		"input kind=text enter=0 size=4 after=1 paste=1":            {Verb: "input", Kind: "text", Size: 4, AfterMS: 1, PasteOnly: true},
 		"input kind=text enter=1 size=4 after=5000":                 {Verb: "input", Kind: "text", Enter: true, Size: 4, AfterMS: 5000},
+		"pause id=a-1 paused=1":                                     {Verb: "pause", ID: "a-1", Paused: true},
+		"pause paused=0":                                            {Verb: "pause"},
+		"limits id=a-1 limits=none":                                 {Verb: "limits", ID: "a-1"},
+		"limits limits=2147483648,1500,64,0,10,0":                   {Verb: "limits", Limits: swarm.Limits{Memory: 2 << 30, CPUs: 1.5, PIDs: 64, IOWeight: 10}},
 	} {
 		got, err := rundir.ParseRequest(line)
 		if err != nil {
@@ -56,6 +61,7 @@ func TestBadRequests(t *testing.T) {
 		"complete signal=SIGTERM grace=7 force=1 mode=tree summary=%zz",
 		"input kind=text enter=1", "input kind=voice enter=0 size=0",
 		"input kind=text enter=1 size=0 after=-1", "input kind=text enter=1 size=0 after=5001",
+		"pause", "pause paused=2", "limits limits=", "limits limits=1,2", "limits limits=-1,0,0,0,0,0", "limits limits=0,0,0,0,0,2",
 		"input kind=text enter=0 size=-1", "input kind=text enter=0 size=1048577",
 	} {
 		if r, err := rundir.ParseRequest(line); err == nil {

@@ -21,6 +21,10 @@ const (
 	VerbComplete = "complete"
 	// VerbInput is followed by Size bytes.
 	VerbInput = "input"
+	// VerbLimits makes other limits those of the worker.
+	VerbLimits = "limits"
+	// VerbPause stops the processes of the worker, or lets them go on.
+	VerbPause = "pause"
 )
 
 // The kinds of an input.
@@ -69,6 +73,9 @@ type Request struct {
 	AfterMS int
 	// PasteOnly is for InputText: in paste brackets or not at all.
 	PasteOnly bool
+	// Limits is for limits, Paused for pause.
+	Limits swarm.Limits
+	Paused bool
 }
 
 // requestFields are the fields of all requests. Those that are optional are left out
@@ -85,6 +92,8 @@ var requestFields = []field[Request]{
 	flagField("enter", func(r *Request) *bool { return &r.Enter }),
 	numberField("size", func(r *Request) *int { return &r.Size }, 0, swarm.MaxInput),
 	optional("0", numberField("after", func(r *Request) *int { return &r.AfterMS }, 0, swarm.MaxEnterAfter.Milliseconds())),
+	valueField("limits", (*Request).limits, (*Request).setLimits),
+	flagField("paused", func(r *Request) *bool { return &r.Paused }),
 	optional("0", flagField("paste", func(r *Request) *bool { return &r.PasteOnly })),
 }
 
@@ -96,6 +105,8 @@ var requestKeys = map[string]struct{ must, may []string }{
 	VerbComplete: {[]string{"signal", "grace", "force", "mode", "summary"}, []string{"id"}},
 	VerbInput:    {[]string{"kind", "enter", "size"}, []string{"id", "after", "paste"}},
 	VerbWatch:    {nil, []string{"id"}},
+	VerbLimits:   {[]string{"limits"}, []string{"id"}},
+	VerbPause:    {[]string{"paused"}, []string{"id"}},
 }
 
 // String returns the request as its line, without the newline.

@@ -93,13 +93,21 @@ type Status struct {
 	Completion *Completion `json:"completion"`
 	// Used is what the worker has used, nil until it has ended.
 	Used *Used `json:"used"`
+	// Groups are the directories of the worker's control group; none without limits. Only a
+	// group of the worker's name is believed, since the worker could have written this.
+	Groups []string `json:"groups"`
+	// Paused says that the processes of the worker are stopped on request.
+	Paused bool `json:"paused"`
+	// Unenforced is one line: which limits are not enforced, and why.
+	Unenforced string `json:"unenforced"`
 }
 
 // Used is what a worker has used in all its runs. A number is -1 if it is not known.
 type Used struct {
 	// CPUNS is the time on CPUs, in nanoseconds.
 	CPUNS int64 `json:"cpu_ns"`
-	// Peak is the largest resident memory of a single process, in bytes.
+	// Peak is the most memory that the worker's group has held, or, without a group, the
+	// largest resident memory of a single process; in bytes.
 	Peak int64 `json:"peak"`
 	// Read and Written are bytes read from and written to storage.
 	Read    int64 `json:"read"`

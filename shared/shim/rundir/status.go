@@ -27,14 +27,16 @@ func EncodeStatus(s Status) []byte {
 	o.text("signal", s.Signal)
 	o.text("cause", string(s.Cause))
 	o.text("reason", s.Reason)
-	o.key("forced")
-	o.b = strconv.AppendBool(o.b, s.Forced)
+	o.flag("forced", s.Forced)
 	o.number("dropped_bytes", s.DroppedBytes)
 	o.number("dropped_lines", s.DroppedLines)
 	o.number("restarts", int64(s.Restarts))
 	o.restarts("last_restarts", s.LastRestarts)
 	o.completion("completion", s.Completion)
 	o.used("used", s.Used)
+	o.texts("groups", s.Groups)
+	o.flag("paused", s.Paused)
+	o.text("unenforced", s.Unenforced)
 	o.close()
 	return append(o.b, '\n')
 }
@@ -73,6 +75,27 @@ func (o *object) number(name string, n int64) {
 func (o *object) count(name string, n uint64) {
 	o.key(name)
 	o.b = strconv.AppendUint(o.b, n, 10)
+}
+
+func (o *object) flag(name string, is bool) {
+	o.key(name)
+	o.b = strconv.AppendBool(o.b, is)
+}
+
+func (o *object) texts(name string, list []string) {
+	o.key(name)
+	if list == nil {
+		o.b = append(o.b, "null"...)
+		return
+	}
+	o.b = append(o.b, '[')
+	for i, s := range list {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.quote(s)
+	}
+	o.b = append(o.b, ']')
 }
 
 func (o *object) identity(name string, id Identity) {
@@ -132,8 +155,12 @@ func (o *object) used(name string, u *Used) {
 }
 
 func (o *object) text(name, s string) {
-	const hex = "0123456789abcdef"
 	o.key(name)
+	o.quote(s)
+}
+
+func (o *object) quote(s string) {
+	const hex = "0123456789abcdef"
 	o.b = append(o.b, '"')
 	for _, r := range s {
 		switch {

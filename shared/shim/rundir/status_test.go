@@ -42,6 +42,11 @@ func fill(v reflect.Value, n int64) int64 {
 			n = fill(f.Elem(), n)
 		case reflect.Slice:
 			f.Set(reflect.MakeSlice(f.Type(), 2, 2))
+			if f.Type().Elem().Kind() == reflect.String {
+				f.Index(0).SetString("first")
+				f.Index(1).SetString("second")
+				break
+			}
 			n = fill(f.Index(1), fill(f.Index(0), n))
 		case reflect.String:
 			f.SetString(string(rune('a' + n)))

@@ -17,13 +17,15 @@ func (k *shim) end() int {
 	k.writes.finish()
 	v := k.log.drops()
 	k.status.DroppedBytes, k.status.DroppedLines = v.bytes, v.lines
-	k.status.State, k.status.Used = rundir.StateEnded, &k.used
+	k.notePeak()
+	k.status.State, k.status.Used, k.status.Paused = rundir.StateEnded, &k.used, false
 	err := k.file.end(k.status)
 	failpoint("ended")
 	if err == nil {
 		_ = k.journal.ended() // otherwise the host notices the end at its next check
 	}
 	failpoint("noted")
+	k.removeGroup()
 	if k.term != nil {
 		k.term.restore()
 	}

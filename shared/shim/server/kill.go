@@ -65,6 +65,7 @@ func (k *shim) first(sig unix.Signal, mainOnly bool) {
 		// A stopped process sees its signal only when it continues.
 		k.signalAll(targets, unix.SIGCONT)
 	}
+	k.thaw()
 }
 
 func (k *shim) signalAll(targets []proc.Process, sig unix.Signal) {
@@ -235,6 +236,7 @@ func (k *shim) sweep(members []proc.Process) {
 	for _, p := range members {
 		_ = p.Signal(unix.SIGKILL)
 	}
+	k.thaw()
 }
 
 func only(members []proc.Process, pid int) []proc.Process {

@@ -23,6 +23,9 @@ const (
 // Main runs the shim of the worker whose run directory is the only argument until the
 // worker has ended completely, and returns the shim's own exit code.
 func Main(args []string) int {
+	if len(args) > 1 && args[0] == enterArg {
+		return enter(args[1:])
+	}
 	if len(args) != 1 {
 		os.Stderr.WriteString("usage: swarm-shim RUN-DIRECTORY\nswarm starts this program; it is not for people.\n")
 		return exitUsage

@@ -94,10 +94,14 @@ func (k *shim) comesAgain() bool {
 		k.status.EndedNS = now.UnixNano()
 		return false
 	case r.spent(now):
+		last := k.status
 		k.status.Cause = swarm.CauseCrashLoop
 		k.status.Reason = "restarted " + strconv.Itoa(len(r.recent)) + " times within " + span(r.Window)
-		if r.failed != nil {
+		switch {
+		case r.failed != nil:
 			k.status.Reason += "; " + r.failure()
+		case last.Cause == swarm.CauseOutOfMemory:
+			k.status.Reason += "; out of memory (" + last.Reason + ")"
 		}
 		return false
 	}
@@ -106,7 +110,8 @@ func (k *shim) comesAgain() bool {
 
 // startDue reports whether the policy demands a start after the end of the main process.
 func (k *shim) startDue() bool {
-	return k.status.Cause == swarm.CauseExited && k.restarts.wants(k.status.Code)
+	byItself := k.status.Cause == swarm.CauseExited || k.status.Cause == swarm.CauseOutOfMemory
+	return byItself && k.restarts.wants(k.status.Code)
 }
 
 // isFinal reports whether the main process has ended and was the last one.
@@ -195,6 +200,9 @@ func (r *restarts) tidy() {
 
 // describe returns the end of the main process as a text.
 func describe(s rundir.Status) string {
+	if s.Cause == swarm.CauseOutOfMemory {
+		return "out of memory: " + s.Reason
+	}
 	if s.Signal != "" {
 		return "signal " + s.Signal
 	}

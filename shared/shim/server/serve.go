@@ -54,6 +54,10 @@ func (k *shim) serve(r request) {
 		k.serveInput(r)
 	case rundir.VerbComplete:
 		k.complete(r, sig)
+	case rundir.VerbLimits:
+		r.from.last(k.setLimits(r.Limits))
+	case rundir.VerbPause:
+		k.setPaused(r)
 	case rundir.VerbWatch:
 		r.from.watches = true
 		r.from.say(rundir.Answer{Kind: rundir.AnswerOK})

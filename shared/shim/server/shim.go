@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/cgroup"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -75,6 +76,12 @@ type shim struct {
 	seen seen
 	// used is what all reaped processes have used.
 	used rundir.Used
+	// group holds the processes of a worker with limits; it has no directories for others.
+	// oomKills is how many of them were killed for want of memory before the last start.
+	group    *cgroup.Group
+	oomKills int64
+	// data is the limit of the memory of each single process, 0 if the group has one.
+	data int64
 	// served counts requests.
 	served int
 
@@ -208,6 +215,8 @@ func (k *shim) mainEnd(ws unix.WaitStatus) {
 		k.status.Code, k.status.Signal = -1, proc.SignalName(ws.Signal())
 	}
 	k.status.Cause, k.status.Reason = k.cause()
+	k.noteMemory(ws)
+	k.thaw()
 	k.intake.close()
 }
 

@@ -26,6 +26,15 @@ func settle() error {
 	return closeInherited()
 }
 
+// ownProgram is the path of this program.
+func ownProgram() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
+}
+
 // tree returns the processes below the shim, and those that left it but not the main
 // process's session or group.
 func tree(_ []int, main rundir.Identity, skip func(proc.Process) (bool, error)) ([]proc.Process, error) {

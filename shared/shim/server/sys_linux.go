@@ -46,6 +46,9 @@ func unignore() {
 	}
 }
 
+// ownProgram is the path of this program, even if its file was replaced meanwhile.
+func ownProgram() string { return "/proc/self/exe" }
+
 func tree(threads []int, _ rundir.Identity, skip func(proc.Process) (bool, error)) ([]proc.Process, error) {
 	return proc.Below(threads, skip)
 }

@@ -30,6 +30,9 @@ func (k *shim) startWorker() error {
 	if err != nil {
 		return err
 	}
+	if err := k.limit(); err != nil {
+		return err
+	}
 	s, err := k.openStreams()
 	if err != nil {
 		return err
@@ -43,11 +46,11 @@ func (k *shim) startWorker() error {
 		attr.Files = append(attr.Files, f.Fd())
 	}
 	k.status.Pipes, k.status.Terminal = s.pipes(), s.device()
-	pid, err := syscall.ForkExec(program, k.launch.Command, attr)
+	pid, err := k.fork(program, attr)
 	s.given()
 	if err != nil {
 		s.drop()
-		return startError(k.launch.Command[0], err)
+		return err
 	}
 	k.threads = proc.ForkThreads(pid)
 	k.status.Session = pid
@@ -67,6 +70,18 @@ func (k *shim) startWorker() error {
 		go o.copy(k.drained)
 	}
 	return nil
+}
+
+// fork starts the main process.
+func (k *shim) fork(program string, attr *syscall.ProcAttr) (int, error) {
+	if !k.launch.Limits.IsZero() {
+		return k.forkLimited(program, attr)
+	}
+	pid, err := syscall.ForkExec(program, k.launch.Command, attr)
+	if err != nil {
+		return 0, startError(k.launch.Command[0], err)
+	}
+	return pid, nil
 }
 
 // cleanEnv leaves out the marker of shims: a worker that had it would not be ended
@@ -97,6 +112,7 @@ func (k *shim) abort() {
 	k.forcing = true
 	members, _ := k.members()
 	k.sweep(members)
+	k.reap()
 }
 
 // undo removes the files of a start from the run directory.
@@ -116,6 +132,7 @@ func (k *shim) undo() {
 	if k.file != nil {
 		k.file.remove()
 	}
+	k.removeGroup()
 }
 
 // phase says how far the worker is. A kill may be under way in each of them but the

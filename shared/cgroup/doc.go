@@ -1,0 +1,12 @@
+// Package cgroup makes control groups of Linux, one for each worker with limits: they hold
+// the worker's processes, limit what these use together, freeze them, and say whether the
+// system killed one for want of memory.
+//
+// A group is made in each hierarchy that it needs: in the single one of version 2 where this
+// process may make groups there, else in those of version 1. It is a directory
+// "swarm-<hash>/<id>" below the group of the calling process, or below the nearest group
+// above it that may have groups with limits. So limits of the caller, such as those of a
+// container, hold for the worker too.
+//
+// The shim links it, so it does without fmt. It imports the contract alone.
+package cgroup

@@ -1,0 +1,12 @@
+package cgroup
+
+import "golang.org/x/sys/unix"
+
+// isGroupDir reports whether a directory is of a file system of groups.
+func isGroupDir(path string) bool {
+	var st unix.Statfs_t
+	if unix.Statfs(path, &st) != nil {
+		return false
+	}
+	return st.Type == unix.CGROUP_SUPER_MAGIC || st.Type == unix.CGROUP2_SUPER_MAGIC
+}

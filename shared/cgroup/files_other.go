@@ -1,0 +1,5 @@
+//go:build !linux
+
+package cgroup
+
+func isGroupDir(string) bool { return false }

@@ -1,0 +1,386 @@
+package cgroup
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Group is the group of one worker, in one or more hierarchies. The zero value and nil have
+// no directories: they hold nothing and limit nothing. It is for one goroutine.
+type Group struct {
+	fs     files
+	places map[Controller]place
+	limits swarm.Limits
+}
+
+// Problem says why one limit is not enforced.
+type Problem struct {
+	Controller Controller
+	Reason     string
+}
+
+// NeededBy returns the controllers that limits need; none if they need no group.
+func NeededBy(l swarm.Limits) []Controller {
+	var needed []Controller
+	for c, set := range map[Controller]bool{Memory: l.Memory != 0, CPU: l.CPUs != 0, PIDs: l.PIDs != 0, IO: l.IOWeight != 0} {
+		if set {
+			needed = append(needed, c)
+		}
+	}
+	return needed
+}
+
+// Make makes the group "parent/id" with limits. parent is one that [ParentName] returned. A
+// limit that can't be enforced is a problem, and the others hold. It returns nil if no
+// limit needs a group or none can be enforced. The group may exist already.
+func (m *Machine) Make(parent, id string, l swarm.Limits) (*Group, []Problem) {
+	g := &Group{fs: m.fs, places: make(map[Controller]place)}
+	var problems []Problem
+	needed := NeededBy(l)
+	if len(needed) == 0 {
+		return nil, nil
+	}
+	enforced := l
+	for _, c := range needed {
+		base, ok := m.bases[c]
+		err := error(nil)
+		if ok {
+			err = g.make(base, parent, id, c)
+		}
+		if ok && err == nil {
+			err = g.set(c, l)
+		}
+		switch {
+		case !ok:
+			problems = append(problems, Problem{c, m.missing[c]})
+		case err != nil:
+			problems = append(problems, Problem{c, reason(err)})
+			delete(g.places, c)
+		}
+		if !ok || err != nil {
+			clearLimit(&enforced, c)
+		}
+	}
+	if len(g.places) == 0 {
+		_ = m.at(parent, id).Remove()
+		return nil, problems
+	}
+	g.limits = enforced
+	// The others are for limits that it may get later.
+	for _, c := range Controllers {
+		base, ok := m.bases[c]
+		if _, has := g.places[c]; ok && !has && c != Freezer && !failed(problems, c) {
+			_ = g.make(base, parent, id, c)
+		}
+	}
+	// It freezes and holds the processes where that is possible; no limit needs it.
+	if base, ok := m.bases[Freezer]; ok {
+		_ = g.make(base, parent, id, Freezer)
+	}
+	return g, problems
+}
+
+func failed(problems []Problem, c Controller) bool {
+	for _, p := range problems {
+		if p.Controller == c {
+			return true
+		}
+	}
+	return false
+}
+
+// Dirs returns where the directories of a group would be.
+func (m *Machine) Dirs(parent, id string) []string { return m.at(parent, id).Dirs() }
+
+func (m *Machine) at(parent, id string) *Group {
+	g := &Group{fs: m.fs, places: make(map[Controller]place)}
+	for c, base := range m.bases {
+		g.places[c] = place{dir: path.Join(base.dir, parent, id), v2: base.v2}
+	}
+	return g
+}
+
+// attempts is how often a group is made whose parent another process removes.
+const attempts = 5
+
+func (g *Group) make(base place, parent, id string, c Controller) error {
+	above := path.Join(base.dir, parent)
+	dir := path.Join(above, id)
+	var err error
+	for range attempts {
+		if err = g.fs.mkdir(above); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if base.v2 && c != Freezer {
+			for _, d := range []string{base.dir, above} {
+				if err := g.fs.write(path.Join(d, "cgroup.subtree_control"), "+"+string(c)); err != nil {
+					return err
+				}
+			}
+		}
+		err = g.fs.mkdir(dir)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			g.places[c] = place{dir: dir, v2: base.v2}
+			return nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return err
+}
+
+// Dirs returns the directories of the group, one in each hierarchy.
+func (g *Group) Dirs() []string {
+	if g == nil {
+		return nil
+	}
+	var dirs []string
+	for _, c := range Controllers {
+		if p, ok := g.places[c]; ok && !contains(dirs, p.dir) {
+			dirs = append(dirs, p.dir)
+		}
+	}
+	return dirs
+}
+
+// Open returns the group of a worker whose directories are known. A directory that is not a
+// group of that name, made by swarm, is left out: the list may be forged.
+func Open(dirs []string, id string) *Group { return open(system{}, dirs, id) }
+
+func open(fsys files, dirs []string, id string) *Group {
+	g := &Group{fs: fsys, places: make(map[Controller]place)}
+	for _, dir := range dirs {
+		if path.Base(dir) != id || !isParent(path.Base(path.Dir(dir))) || !path.IsAbs(dir) || !fsys.isGroup(dir) {
+			continue
+		}
+		if fsys.exists(path.Join(dir, "cgroup.freeze")) {
+			for _, c := range Controllers {
+				if c == Freezer || fsys.exists(path.Join(dir, map[Controller]string{Memory: "memory.max", CPU: "cpu.max", PIDs: "pids.max", IO: "io.weight"}[c])) {
+					g.places[c] = place{dir, true}
+				}
+			}
+			continue
+		}
+		for c, file := range map[Controller]string{
+			Memory: "memory.limit_in_bytes", CPU: "cpu.cfs_quota_us", PIDs: "pids.max", IO: "blkio.reset_stats", Freezer: "freezer.state",
+		} {
+			if fsys.exists(path.Join(dir, file)) {
+				g.places[c] = place{dir, false}
+			}
+		}
+	}
+	return g
+}
+
+// IsEmpty reports whether the group has no directories.
+func (g *Group) IsEmpty() bool { return g == nil || len(g.places) == 0 }
+
+// EntryFiles are the files that a process writes "0" into to enter the group.
+func (g *Group) EntryFiles() []string {
+	dirs := g.Dirs()
+	for i, dir := range dirs {
+		dirs[i] = path.Join(dir, "cgroup.procs")
+	}
+	return dirs
+}
+
+// Members returns the pids of the processes in the group, without those of groups below it.
+func (g *Group) Members() ([]int, error) {
+	var pids []int
+	for _, dir := range g.Dirs() {
+		text, err := g.fs.read(path.Join(dir, "cgroup.procs"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for word := range strings.FieldsSeq(text) {
+			if pid, err := strconv.Atoi(word); err == nil && pid > 0 {
+				pids = append(pids, pid)
+			}
+		}
+		// Every process is in all hierarchies, unless root moved it.
+		break
+	}
+	return pids, nil
+}
+
+// Kill ends all processes in the group at once. It is [errors.ErrUnsupported] where the
+// system can't do that.
+func (g *Group) Kill() error {
+	p, ok := g.freezer()
+	if !ok || !p.v2 || !g.fs.exists(path.Join(p.dir, "cgroup.kill")) {
+		return errors.ErrUnsupported
+	}
+	return g.fs.write(path.Join(p.dir, "cgroup.kill"), "1")
+}
+
+func (g *Group) freezer() (place, bool) {
+	if g == nil {
+		return place{}, false
+	}
+	p, ok := g.places[Freezer]
+	return p, ok
+}
+
+// Freezes reports whether the group can be frozen.
+func (g *Group) Freezes() bool {
+	_, ok := g.freezer()
+	return ok
+}
+
+const (
+	// freezeLimit is how long a freeze may take, freezeStep how often its progress is
+	// looked at: version 1 has no event for it.
+	freezeLimit = 2 * time.Second
+	freezeStep  = time.Millisecond
+)
+
+// Freeze stops all processes of the group, and returns once none runs; or lets them go on.
+// After an error they go on. In a frozen group of version 1 no signal has an effect, not even
+// SIGKILL, until it goes on.
+func (g *Group) Freeze(frozen bool) error {
+	p, ok := g.freezer()
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	if !frozen {
+		return g.freeze(p, false)
+	}
+	until := time.Now().Add(freezeLimit)
+	for {
+		// Version 1 needs the write again if a process forked meanwhile.
+		if err := g.freeze(p, true); err != nil {
+			return err
+		}
+		if g.isFrozen(p) {
+			return nil
+		}
+		if time.Now().After(until) {
+			_ = g.freeze(p, false)
+			return errors.New("a process sleeps in the kernel and can't be stopped")
+		}
+		time.Sleep(freezeStep)
+	}
+}
+
+func (g *Group) freeze(p place, frozen bool) error {
+	switch {
+	case p.v2 && frozen:
+		return g.fs.write(path.Join(p.dir, "cgroup.freeze"), "1")
+	case p.v2:
+		return g.fs.write(path.Join(p.dir, "cgroup.freeze"), "0")
+	case frozen:
+		return g.fs.write(path.Join(p.dir, "freezer.state"), "FROZEN")
+	default:
+		return g.fs.write(path.Join(p.dir, "freezer.state"), "THAWED")
+	}
+}
+
+func (g *Group) isFrozen(p place) bool {
+	if p.v2 {
+		n, ok := g.number(path.Join(p.dir, "cgroup.events"), "frozen")
+		return ok && n == 1
+	}
+	text, err := g.fs.read(path.Join(p.dir, "freezer.state"))
+	return err == nil && strings.TrimSpace(text) == "FROZEN"
+}
+
+// OOMKills returns how many processes of the group the system has killed because the group
+// needed more memory than its limit allows. ok is false if that is not known.
+func (g *Group) OOMKills() (n int64, ok bool) {
+	if g == nil {
+		return 0, false
+	}
+	p, ok := g.places[Memory]
+	if !ok {
+		return 0, false
+	}
+	if p.v2 {
+		return g.number(path.Join(p.dir, "memory.events"), "oom_kill")
+	}
+	return g.number(path.Join(p.dir, "memory.oom_control"), "oom_kill")
+}
+
+// Peak returns the most memory that the group has held, in bytes. ok is false if that is not
+// known.
+func (g *Group) Peak() (bytes int64, ok bool) {
+	if g == nil {
+		return 0, false
+	}
+	p, ok := g.places[Memory]
+	if !ok {
+		return 0, false
+	}
+	file := "memory.peak"
+	if !p.v2 {
+		file = "memory.max_usage_in_bytes"
+	}
+	text, err := g.fs.read(path.Join(p.dir, file))
+	if err != nil {
+		return 0, false
+	}
+	bytes, err = strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	return bytes, err == nil
+}
+
+// number returns the number after a word at the beginning of a line.
+func (g *Group) number(file, word string) (int64, bool) {
+	text, err := g.fs.read(file)
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if key == word {
+			n, err := strconv.ParseInt(value, 10, 64)
+			return n, err == nil
+		}
+	}
+	return 0, false
+}
+
+const (
+	// removeLimit is how long the kernel may take to drop processes that have ended from
+	// a group, for which there is no event in version 1.
+	removeLimit = 200 * time.Millisecond
+	removeStep  = 2 * time.Millisecond
+)
+
+// Remove removes the group, which must be empty, and the group above it if nothing else is
+// in that. A group that is gone is a success.
+func (g *Group) Remove() error {
+	var failed error
+	until := time.Now().Add(removeLimit)
+	for _, dir := range g.Dirs() {
+		err := g.fs.rmdir(dir)
+		for errors.Is(err, unix.EBUSY) && time.Now().Before(until) {
+			time.Sleep(removeStep)
+			err = g.fs.rmdir(dir)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		_ = g.fs.rmdir(path.Dir(dir)) // not empty: other workers have groups there
+	}
+	return failed
+}
+
+// reason returns what people need of an error: the name of a file is long and says little.
+func reason(err error) string {
+	if errno, ok := errors.AsType[unix.Errno](err); ok {
+		return errno.Error()
+	}
+	return err.Error()
+}

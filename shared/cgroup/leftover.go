@@ -1,0 +1,56 @@
+package cgroup
+
+import (
+	"hash/fnv"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ParentName returns the name of the group in which those of the workers of a state
+// directory are.
+func ParentName(stateDir string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(stateDir))
+	hash := strconv.FormatUint(uint64(h.Sum32()), 16)
+	return parentPrefix + strings.Repeat("0", 8-len(hash)) + hash
+}
+
+// Leftovers returns the ids of the workers of a state directory that have a group, sorted.
+func (m *Machine) Leftovers(stateDir string) []string {
+	var ids []string
+	for _, dir := range m.parents(stateDir) {
+		names, _ := m.fs.list(dir)
+		for _, name := range names {
+			if m.fs.exists(path.Join(dir, name, "cgroup.procs")) && !slices.Contains(ids, name) {
+				ids = append(ids, name)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// RemoveLeftover removes the group of a worker that has ended. A group with processes in it
+// stays, and is an error.
+func (m *Machine) RemoveLeftover(stateDir, id string) error {
+	var dirs []string
+	for _, dir := range m.parents(stateDir) {
+		dirs = append(dirs, path.Join(dir, id))
+	}
+	return open(m.fs, dirs, id).Remove()
+}
+
+func (m *Machine) parents(stateDir string) []string {
+	var dirs []string
+	for _, c := range Controllers {
+		if base, ok := m.bases[c]; ok {
+			dir := path.Join(base.dir, ParentName(stateDir))
+			if !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return dirs
+}

@@ -1,0 +1,190 @@
+package cgroup
+
+import (
+	"errors"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// cpuPeriod is in how many microseconds a share of the CPUs is counted.
+const cpuPeriod = 100_000
+
+// Set makes other limits those of the group. It must have the controller of each limit that
+// is set. After an error the limits are those of before, as far as the system allows.
+func (g *Group) Set(l swarm.Limits) error {
+	for _, c := range NeededBy(l) {
+		if g == nil || g.places[c].dir == "" {
+			return errors.New("the worker was started without a limit of " + Word(c))
+		}
+	}
+	if g == nil {
+		return nil
+	}
+	old := g.limits
+	for _, c := range Controllers {
+		if c == Freezer || g.places[c].dir == "" {
+			continue
+		}
+		if err := g.set(c, l); err != nil {
+			for _, c := range Controllers {
+				if c != Freezer && g.places[c].dir != "" {
+					_ = g.set(c, old)
+				}
+			}
+			return errors.New("the limit of " + Word(c) + " can't be set: " + reason(err))
+		}
+	}
+	g.limits = l
+	return nil
+}
+
+// Limits returns the limits that the group enforces.
+func (g *Group) Limits() swarm.Limits {
+	if g == nil {
+		return swarm.Limits{}
+	}
+	return g.limits
+}
+
+// Word returns how people call what a controller limits.
+func Word(c Controller) string {
+	switch c {
+	case CPU:
+		return "CPUs"
+	case PIDs:
+		return "processes"
+	case IO:
+		return "I/O weight"
+	default:
+		return string(c)
+	}
+}
+
+func clearLimit(l *swarm.Limits, c Controller) {
+	switch c {
+	case Memory:
+		l.Memory = 0
+	case CPU:
+		l.CPUs = 0
+	case PIDs:
+		l.PIDs = 0
+	case IO:
+		l.IOWeight = 0
+	case Freezer:
+	}
+}
+
+// set writes one limit.
+func (g *Group) set(c Controller, l swarm.Limits) error {
+	p := g.places[c]
+	file := func(name string) string { return path.Join(p.dir, name) }
+	switch c {
+	case Memory:
+		if p.v2 {
+			return g.setMemory(p, l.Memory)
+		}
+		return g.setOldMemory(p, l.Memory)
+	case CPU:
+		quota := int64(max(l.CPUs*cpuPeriod, 1000))
+		switch {
+		case p.v2 && l.CPUs == 0:
+			return g.fs.write(file("cpu.max"), "max "+strconv.Itoa(cpuPeriod))
+		case p.v2:
+			return g.fs.write(file("cpu.max"), strconv.FormatInt(quota, 10)+" "+strconv.Itoa(cpuPeriod))
+		case l.CPUs == 0:
+			quota = -1
+		}
+		if err := g.fs.write(file("cpu.cfs_period_us"), strconv.Itoa(cpuPeriod)); err != nil {
+			return err
+		}
+		return g.fs.write(file("cpu.cfs_quota_us"), strconv.FormatInt(quota, 10))
+	case PIDs:
+		if l.PIDs == 0 {
+			return g.fs.write(file("pids.max"), "max")
+		}
+		return g.fs.write(file("pids.max"), strconv.Itoa(l.PIDs))
+	case IO:
+		return g.setWeight(p, l.IOWeight)
+	case Freezer:
+	}
+	return nil
+}
+
+// setMemory limits memory with version 2, which kills processes at once that hold more than
+// a new limit allows: they give back what they can before.
+func (g *Group) setMemory(p place, bytes int64) error {
+	file := func(name string) string { return path.Join(p.dir, name) }
+	most := "max"
+	if bytes > 0 {
+		most = strconv.FormatInt(bytes, 10)
+		if held, ok := g.held(file("memory.current")); ok && held > bytes {
+			_ = g.fs.write(file("memory.reclaim"), strconv.FormatInt(held-bytes, 10))
+			if held, ok = g.held(file("memory.current")); ok && held > bytes {
+				return errors.New("the worker holds " + strconv.FormatInt(held, 10) + " bytes")
+			}
+		}
+	}
+	if g.fs.exists(file("memory.swap.max")) {
+		swap := "max"
+		if bytes > 0 {
+			swap = "0"
+		}
+		if err := g.fs.write(file("memory.swap.max"), swap); err != nil {
+			return err
+		}
+	}
+	return g.fs.write(file("memory.max"), most)
+}
+
+func (g *Group) held(file string) (int64, bool) {
+	text, err := g.fs.read(file)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	return n, err == nil
+}
+
+// setOldMemory limits memory with version 1, in which the limit with swap is never below the
+// one without.
+func (g *Group) setOldMemory(p place, bytes int64) error {
+	value := "-1"
+	if bytes > 0 {
+		value = strconv.FormatInt(bytes, 10)
+	}
+	first, second := path.Join(p.dir, "memory.limit_in_bytes"), path.Join(p.dir, "memory.memsw.limit_in_bytes")
+	if !g.fs.exists(second) {
+		return g.fs.write(first, value)
+	}
+	if now, ok := g.held(second); !ok || bytes <= 0 || bytes > now {
+		first, second = second, first
+	}
+	if err := g.fs.write(first, value); err != nil {
+		return err
+	}
+	return g.fs.write(second, value)
+}
+
+// setWeight sets the share of storage bandwidth in the unit of each file.
+func (g *Group) setWeight(p place, weight int) error {
+	if weight == 0 {
+		weight = 100
+	}
+	for _, f := range []struct {
+		name, prefix string
+		value        int
+	}{
+		{"io.weight", "default ", weight},
+		{"io.bfq.weight", "", min(weight, 1000)},
+		{"blkio.bfq.weight", "", min(weight, 1000)},
+		{"blkio.weight", "", min(max(weight*5, 10), 1000)},
+	} {
+		if file := path.Join(p.dir, f.name); g.fs.exists(file) {
+			return g.fs.write(file, f.prefix+strconv.Itoa(f.value))
+		}
+	}
+	return errors.New("this system has no I/O weights")
+}

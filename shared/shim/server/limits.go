@@ -1,0 +1,273 @@
+package server
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/cgroup"
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// maxGroups is how much room the directories of the group may take in the status, in bytes.
+const maxGroups = 6 << 10
+
+// limit makes the group of the worker, before each start: another process may have removed
+// it between two of them. It fails for a limit that can't be enforced, unless the best
+// effort is enough.
+func (k *shim) limit() error {
+	l := k.launch.Limits
+	if l.IsZero() {
+		return nil
+	}
+	group, problems := cgroup.Look().Make(k.launch.Group, k.launch.ID, l)
+	if len(problems) > 0 && !l.BestEffort {
+		_ = group.Remove()
+		return errors.New(problemText(problems[0]) + " (--limits best-effort starts the worker all the same)")
+	}
+	k.group, k.data = group, 0
+	var unenforced []string
+	for _, p := range problems {
+		text := problemText(p)
+		if p.Controller == cgroup.Memory {
+			k.data = l.Memory
+			text = "the limit of memory holds for each process alone: " + p.Reason
+		}
+		unenforced = append(unenforced, text)
+	}
+	k.status.Unenforced = shortened(strings.Join(unenforced, "; "))
+	k.status.Groups = nil
+	if dirs := group.Dirs(); len(strings.Join(dirs, " ")) <= maxGroups {
+		k.status.Groups = dirs
+	}
+	k.oomKills, _ = group.OOMKills()
+	return nil
+}
+
+func problemText(p cgroup.Problem) string {
+	return "the limit of " + cgroup.Word(p.Controller) + " can't be enforced: " + p.Reason
+}
+
+// shortened cuts a text that the last status must have room for.
+func shortened(s string) string {
+	const most = 1000
+	if len(s) > most {
+		return s[:most] + "..."
+	}
+	return s
+}
+
+// outOfMemory reports whether the system has killed a process of the worker since its start
+// because the worker needed more memory than its limit allows, and says how much that is.
+func (k *shim) outOfMemory() (figures string, is bool) {
+	n, ok := k.group.OOMKills()
+	if !ok || n <= k.oomKills {
+		return "", false
+	}
+	figures = "limit " + size(k.group.Limits().Memory)
+	if peak, ok := k.group.Peak(); ok {
+		figures += ", peak " + size(peak)
+	}
+	return figures, true
+}
+
+// noteMemory completes the cause of an end: the main process was killed for want of memory,
+// or another process was, and then it ended by itself.
+func (k *shim) noteMemory(ws unix.WaitStatus) {
+	if k.status.Cause != swarm.CauseExited || k.group.IsEmpty() {
+		return
+	}
+	figures, is := k.outOfMemory()
+	switch {
+	case !is:
+	case ws.Signaled() && ws.Signal() == unix.SIGKILL:
+		k.status.Cause, k.status.Reason = swarm.CauseOutOfMemory, figures
+	default:
+		k.status.Reason = "a process of it was killed: out of memory (" + figures + ")"
+	}
+}
+
+// size writes a number of bytes as people write limits: "64 MiB", "1.5 GiB".
+func size(bytes int64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"}
+	unit, tenths := 0, bytes*10
+	for tenths >= 10240 && unit < len(units)-1 {
+		tenths /= 1024
+		unit++
+	}
+	text := strconv.FormatInt(tenths/10, 10)
+	if tenths%10 != 0 && tenths < 1000 {
+		text += "." + strconv.FormatInt(tenths%10, 10)
+	}
+	return text + " " + units[unit]
+}
+
+// setLimits makes other limits those of the worker.
+func (k *shim) setLimits(l swarm.Limits) rundir.Answer {
+	failed := func(text string) rundir.Answer { return rundir.Answer{Kind: rundir.AnswerError, Text: text} }
+	old := k.launch.Limits
+	switch {
+	case k.phase == over || k.isFinal():
+		return rundir.Answer{Kind: rundir.AnswerEnded, Already: true}
+	case k.group.IsEmpty() && len(cgroup.NeededBy(l)) > 0:
+		return failed("the worker was started without limits that a control group enforces; respawn it with some")
+	}
+	if l.Nice != old.Nice {
+		if err := k.renice(l.Nice); err != nil {
+			return failed("the nice value can't be set: " + err.Error())
+		}
+	}
+	if err := k.group.Set(l); err != nil {
+		_ = k.renice(old.Nice)
+		return failed(err.Error())
+	}
+	k.launch.Limits = l
+	return rundir.Answer{Kind: rundir.AnswerOK}
+}
+
+// renice sets the nice value of all threads of the worker. Those that are started meanwhile
+// have it from their parents.
+func (k *shim) renice(nice int) error {
+	members, err := k.members()
+	if err != nil {
+		return err
+	}
+	for _, p := range members {
+		for _, tid := range proc.Threads(p.PID) {
+			if err := unix.Setpriority(unix.PRIO_PROCESS, tid, nice); err != nil && !errors.Is(err, unix.ESRCH) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// removeGroup removes the group of a worker that has ended. One that other workers are still
+// in stays: they were spawned by this one, and share its limits.
+func (k *shim) removeGroup() { _ = k.group.Remove() }
+
+// notePeak notes the most memory that the whole worker has held.
+func (k *shim) notePeak() {
+	if peak, ok := k.group.Peak(); ok {
+		k.used.Peak = peak
+	}
+}
+
+// setPaused stops all processes of the worker or lets them go on, and answers once the
+// status says so.
+func (k *shim) setPaused(r request) {
+	var err error
+	switch {
+	case k.phase != running:
+		r.from.last(k.nobody())
+		return
+	case k.underWay() || k.forcing:
+		r.from.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker is being ended"})
+		return
+	case r.Paused:
+		if err = k.stop(); err != nil {
+			k.goOn()
+		}
+	default:
+		k.goOn()
+	}
+	if err != nil {
+		r.from.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker can't be paused: " + err.Error()})
+		return
+	}
+	k.status.Paused = r.Paused
+	k.writes.add(write{
+		begin: func() func() error {
+			e := encode(k.status)
+			return func() error { return k.file.write(e) }
+		},
+		end: func(err error) {
+			if err != nil {
+				k.unsaved = true // it is written again
+			}
+			r.from.last(rundir.Answer{Kind: rundir.AnswerOK})
+			k.announce()
+		},
+	})
+}
+
+// stopRounds bounds how often the processes are listed that fork while they are stopped.
+const stopRounds = 100
+
+// stop stops all processes of the worker: by its group, if only they are in it, else each
+// by SIGSTOP.
+func (k *shim) stop() error {
+	if k.group.Freezes() && k.alone() {
+		return k.group.Freeze(true)
+	}
+	stopped := make(map[int]uint64)
+	for range stopRounds {
+		members, err := k.members()
+		if err != nil {
+			return err
+		}
+		fresh := false
+		for _, p := range members {
+			if stopped[p.PID] == p.Start {
+				continue
+			}
+			fresh = true
+			stopped[p.PID] = p.Start
+			if err := p.Signal(unix.SIGSTOP); err != nil && !errors.Is(err, proc.ErrGone) {
+				return err
+			}
+		}
+		if !fresh {
+			return nil
+		}
+	}
+	return errors.New("its processes start others faster than they can be stopped")
+}
+
+// alone reports whether all processes in the group are the worker's: it may have spawned
+// other workers, which are not paused with it.
+func (k *shim) alone() bool {
+	pids, err := k.group.Members()
+	members, treeErr := k.members()
+	if err != nil || treeErr != nil {
+		return false
+	}
+	known := map[int]bool{os.Getpid(): true}
+	for _, p := range members {
+		known[p.PID] = true
+	}
+	for _, pid := range pids {
+		if p, err := proc.Read(pid); !known[pid] && err == nil && !p.Ended {
+			return false
+		}
+	}
+	return true
+}
+
+// goOn undoes stop.
+func (k *shim) goOn() {
+	if k.group.Freezes() {
+		_ = k.group.Freeze(false)
+	}
+	members, _ := k.members()
+	for _, p := range members {
+		_ = p.Signal(unix.SIGCONT)
+	}
+}
+
+// thaw lets a paused worker go on that is being ended, so that it sees its signals.
+func (k *shim) thaw() {
+	if !k.status.Paused {
+		return
+	}
+	k.status.Paused = false
+	if k.group.Freezes() {
+		_ = k.group.Freeze(false)
+	}
+	k.save()
+}

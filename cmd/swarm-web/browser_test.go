@@ -27,7 +27,7 @@ type browser struct {
 func (s *server) open(t *testing.T) *browser {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.UserDataDir(t.TempDir()),
+		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("ignore-certificate-errors", true), // tests sign their own
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
 	if path := os.Getenv("SWARM_TEST_BROWSER"); path != "" {
 		options = append(options, chromedp.ExecPath(path))
@@ -104,6 +104,20 @@ func TestListIsLive(t *testing.T) {
 	b.until(text("#empty", "No workers yet"))
 	if got := b.location(); got != s.base+"/" {
 		t.Errorf("the address bar shows %s", got)
+	}
+}
+
+func TestCertificateInBrowser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	cert, key, _ := w.certificate()
+	s := w.web("--listen", "localhost:0", "--cert", cert, "--key", key)
+	b := s.open(t)
+	b.until(text("#empty", "No workers yet"))
+	w.swarm("spawn", "--name", "one", "--", "sleep", "1014")
+	b.until(text("[data-section=running]", "one"))
+	if !b.is("location.protocol === 'https:' && performance.getEntriesByType('navigation')[0].nextHopProtocol === 'h2' && document.cookie === ''") {
+		t.Errorf("it is not HTTP/2, or the script can read the cookie")
 	}
 }
 

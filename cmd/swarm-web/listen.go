@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -24,18 +26,18 @@ type listener struct {
 	base string
 	// socket is the path of its unix socket; empty: it has none.
 	socket string
-	// names are those of the certificate.
+	// names are those by which it may be called: those of the certificate, and the one to listen at.
 	names []string
-	// open says that it listens on more than the loopback interface, secure that its
-	// connections are encrypted.
-	open, secure bool
+	// open says that it listens on more than the loopback interface.
+	open bool
+	// config has the certificate with which connections are to be encrypted; nil: they are not.
+	config *tls.Config
 }
 
 // listen begins to listen. Without a certificate it does so only where nobody else than
 // this machine's users can connect.
 func listen(ctx context.Context, o listenOptions) (*listener, error) {
 	l := &listener{}
-	var config *tls.Config
 	switch {
 	case (o.cert == "") != (o.key == ""):
 		return nil, errors.New("--cert and --key belong together")
@@ -48,8 +50,8 @@ func listen(ctx context.Context, o listenOptions) (*listener, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot use the certificate %s: %w", o.cert, err)
 		}
-		l.names, l.secure = leaf.DNSNames, true
-		config = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+		l.names = leaf.DNSNames
+		l.config = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	}
 	if o.socket != "" {
 		return l, l.listenUnix(ctx, o.socket)
@@ -66,25 +68,28 @@ func listen(ctx context.Context, o listenOptions) (*listener, error) {
 	for _, ip := range ips {
 		l.open = l.open || !ip.IP.IsLoopback()
 	}
-	if l.open && !l.secure {
+	if l.open && l.config == nil {
 		return nil, fmt.Errorf("'%s' can be reached from other machines, so it needs --cert and --key; without them listen at 127.0.0.1, or use --socket and ssh -L", o.address)
 	}
 	if l.Listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.address); err != nil {
 		return nil, fmt.Errorf("cannot listen at %s: %w", o.address, errtext.Cause(err))
 	}
 	scheme := "http://"
-	if l.secure {
-		l.Listener, scheme = tls.NewListener(l.Listener, config), "https://"
+	if l.config != nil {
+		scheme = "https://"
 	}
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
 		return nil, err
 	}
-	if host == "" || net.ParseIP(host).IsUnspecified() {
+	switch {
+	case host == "" || net.ParseIP(host).IsUnspecified():
 		host = "localhost"
-		if len(l.names) > 0 {
-			host = l.names[0]
+		if i := slices.IndexFunc(l.names, func(name string) bool { return !strings.HasPrefix(name, "*") }); i >= 0 {
+			host = l.names[i]
 		}
+	case net.ParseIP(host) == nil:
+		l.names = append(l.names, host)
 	}
 	l.base = scheme + net.JoinHostPort(host, port)
 	return l, nil
@@ -92,7 +97,7 @@ func listen(ctx context.Context, o listenOptions) (*listener, error) {
 
 // listenUnix listens at a socket that only this user can connect to.
 func (l *listener) listenUnix(ctx context.Context, path string) (err error) {
-	if l.secure {
+	if l.config != nil {
 		return errors.New("--socket and --cert exclude each other")
 	}
 	// A socket of a server that was killed is in the way. One that answers is not touched.

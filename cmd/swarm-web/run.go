@@ -98,7 +98,7 @@ func serve(o options, out, errs *os.File, env []string) error {
 		return err
 	}
 	server := web.New(web.Options{
-		Host: h, Write: o.write, Names: l.names, AnyAddress: l.open, Secure: l.secure, Logger: s.Logger,
+		Host: h, Write: o.write, Names: l.names, AnyAddress: l.open, TLS: l.config, Logger: s.Logger,
 	})
 	if o.json {
 		return errors.Join(json.NewEncoder(out).Encode(answer{server.Address(l.base), l.socket, o.write}), server.Serve(ctx, l))

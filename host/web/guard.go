@@ -41,6 +41,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		case r.Method == http.MethodPost && !s.opts.Write:
 			s.refuse(w, r, http.StatusForbidden, "This server only shows workers. ‘swarm web --write’ starts one that acts on them.")
 		default:
+			defer hold(r.Context())()
 			next.ServeHTTP(w, r)
 		}
 	})
@@ -57,7 +58,16 @@ func (s *Server) knows(host string) bool {
 		return ip.IsLoopback() || s.opts.AnyAddress
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	return host == "localhost" || slices.ContainsFunc(s.opts.Names, func(n string) bool { return strings.EqualFold(n, host) })
+	return host == "localhost" || slices.ContainsFunc(s.opts.Names, func(n string) bool { return covers(n, host) })
+}
+
+// covers reports whether a name of a certificate, which may begin with "*.", is that of host.
+func covers(name, host string) bool {
+	if rest, wild := strings.CutPrefix(name, "*."); wild {
+		_, host, _ = strings.Cut(host, ".")
+		return strings.EqualFold(rest, host)
+	}
+	return strings.EqualFold(name, host)
 }
 
 // fromHere reports whether a request comes from a page of this server, or from the person
@@ -89,7 +99,7 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: s.cookie, Value: s.session, Path: "/", HttpOnly: true, Secure: s.opts.Secure, SameSite: http.SameSiteStrictMode,
+		Name: s.cookie, Value: s.session, Path: "/", HttpOnly: true, Secure: s.opts.TLS != nil, SameSite: http.SameSiteStrictMode,
 	})
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }

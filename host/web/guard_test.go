@@ -1,6 +1,7 @@
 package web
 
 import (
+	"crypto/tls"
 	"net/http"
 	"strings"
 	"testing"
@@ -60,9 +61,22 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+func TestNames(t *testing.T) {
+	t.Parallel()
+	s := newRig(t, func(o *Options) { o.Names = []string{"Build.example.com", "*.example.org"} })
+	for host, want := range map[string]bool{
+		"build.example.com": true, "BUILD.example.com.:8443": true, "a.example.org:1": true, "example.org": false, "a.b.example.org": false,
+		"evil.example.com": false, "build.example.com.evil.example": false, "": false, "a.example.orgx": false, "[::1": true,
+	} {
+		if got := s.knows(host); got != want {
+			t.Errorf("%q: %v", host, got)
+		}
+	}
+}
+
 func TestExchange(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *Options) { o.Secure = true })
+	r := newRig(t, func(o *Options) { o.TLS = &tls.Config{} })
 	address := strings.TrimPrefix(r.Address("https://127.0.0.1:8080"), "https://127.0.0.1:8080")
 	w := r.ask(r.request(http.MethodGet, address, "Cookie", ""))
 	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/" {

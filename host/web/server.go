@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -28,14 +29,14 @@ type Options struct {
 	// Write lets the browser act on workers; else it can only look.
 	Write bool
 	// Names are the host names, besides IP addresses of this machine and localhost, by which
-	// the server may be called.
+	// the server may be called. One that begins with "*." stands for all names of one more part.
 	Names []string
 	// AnyAddress lets the server be called by any IP address, for one that listens on more
 	// than the loopback interface.
 	AnyAddress bool
-	// Secure says that the connection is encrypted, so that cookies are sent over such
-	// connections only.
-	Secure bool
+	// TLS has the certificate with which connections are encrypted; nil: they are not. With
+	// it cookies are sent over such connections only.
+	TLS *tls.Config
 	// Logger gets messages for debugging; nil: nobody.
 	Logger hclog.Logger
 }
@@ -106,7 +107,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	beside.Go(func() { s.feed.run(ctx) })
 	server := &http.Server{
 		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: writeLimit, WriteTimeout: writeLimit,
-		IdleTimeout: time.Minute, MaxHeaderBytes: maxHeader,
+		IdleTimeout: time.Minute, MaxHeaderBytes: maxHeader, ConnContext: withPlace,
 		ErrorLog: s.opts.Logger.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 	}
 	beside.Go(func() {
@@ -118,40 +119,17 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			_ = server.Close()
 		}
 	})
-	err := server.Serve(&bounded{Listener: l, places: make(chan struct{}, maxConnections)})
+	l = newBounded(l, maxConnections)
+	if s.opts.TLS != nil {
+		config := s.opts.TLS.Clone()
+		config.NextProtos = []string{"h2", "http/1.1"}
+		l = tls.NewListener(l, config)
+	}
+	err := server.Serve(l)
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
 	return err
-}
-
-// bounded is a listener that accepts no more connections than it has places.
-type bounded struct {
-	net.Listener
-	places chan struct{}
-}
-
-// Accept waits for a place, then for a connection.
-func (b *bounded) Accept() (net.Conn, error) {
-	b.places <- struct{}{}
-	c, err := b.Listener.Accept()
-	if err != nil {
-		<-b.places
-		return nil, err
-	}
-	return &placed{Conn: c, places: b.places}, nil
-}
-
-// placed is a connection that gives its place back when it is closed.
-type placed struct {
-	net.Conn
-	places chan struct{}
-	once   sync.Once
-}
-
-func (p *placed) Close() error {
-	p.once.Do(func() { <-p.places })
-	return p.Conn.Close()
 }
 
 // routes returns what answers the requests that the guard lets through.

@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -20,34 +24,47 @@ const hostile = "<script>alert(1)</script>\x1b]0;title\a\u202e\x1b[31m<b onclick
 // harms are what it must not become.
 var harms = []string{"<script>alert", "<b onclick", "\x1b", "\u202e", `\u003cscript\u003ealert`, "\xff"}
 
+// attribute is the value of one, in which no quote is left as it is.
+var attribute = regexp.MustCompile(`="[^"]*"`)
+
 func TestWorkerPages(t *testing.T) {
 	t.Parallel()
 	w := running("one")
 	w.Command = []string{"sh", "-c", hostile}
 	w.Env = []string{"SECRET=confidential", "OTHER=x"}
 	w.Where = swarm.Where{Kind: "tmux window", Name: "swarm:" + hostile}
-	r := newRig(t, nil, w, exited("two", 3))
+	w.State = &host.AgentState{State: profile.Blocked, Question: hostile, Choices: []profile.Choice{{Key: hostile, Label: hostile}}}
+	w.Tags, w.Team, w.Workspace = []string{hostile}, hostile, &swarm.WorkspaceRef{Branch: hostile, Base: hostile, Path: hostile}
+	r := newRig(t, func(o *Options) { o.Write = true }, w, exited("two", 3))
 	r.host.events = []history.Event{{Seq: 1, Time: time.Now(), Worker: "one", ID: "id-one", Kind: history.Blocked, Text: hostile}}
 	for path, want := range map[string]string{
-		"/worker/one":            `id="screen"`,
-		"/worker/two":            `id="log"`,
-		"/worker/one/log":        `id="log"`,
-		"/worker/one/details":    "Tmux window",
-		"/worker/one/history":    "blocked",
-		"/worker/two/details":    "exit code 3, exited",
-		"/worker/id-one/details": `<td class="d1">&lt;b&gt;\u202e</td>`,
-		"/timeline":              `class="bar open"`,
-		"/timeline?span=7d":      "1 week",
-		"/teams":                 "No teams",
-		"/worker/id-one":         `id="screen"`,
-		"/assets/style.css":      ".f208{",
-		"/assets/app.js":         "EventSource",
-		"/worker/one/details?":   "SECRET",
+		"/worker/one":                           `id="screen"`,
+		"/worker/two":                           `id="log"`,
+		"/worker/one/log":                       `id="log"`,
+		"/worker/one/details":                   "Tmux window",
+		"/worker/one/history":                   "blocked",
+		"/worker/two/details":                   "exit code 3, exited",
+		"/worker/id-one/details":                `<td class="d1">&lt;b&gt;\u202e</td>`,
+		"/timeline":                             `class="bar open"`,
+		"/":                                     "Needs attention",
+		"/?group=tag":                           "&lt;script&gt;",
+		"/?group=team":                          "&lt;script&gt;",
+		"/?group=worktree":                      "&lt;script&gt;",
+		"/?q=&fold=" + url.QueryEscape(hostile): "Needs attention",
+		"/worker/one/do/answer":                 `name="text"`,
+		"/worker/one/do/kill":                   "swarm kill one",
+		"/timeline?span=7d":                     "1 week",
+		"/teams":                                "No teams",
+		"/worker/id-one":                        `id="screen"`,
+		"/assets/style.css":                     ".f208{",
+		"/assets/app.js":                        "EventSource",
+		"/worker/one/details?":                  "SECRET",
 	} {
 		page := r.page(path)
 		if !strings.Contains(page, want) {
 			t.Errorf("%s lacks %q:\n%s", path, want, page)
 		}
+		page = attribute.ReplaceAllString(page, `=""`) // what is not shown is as it is: answers, names of groups
 		for _, bad := range append(harms, "confidential", " style=", "javascript:") {
 			if strings.Contains(page, bad) && !strings.HasPrefix(path, "/assets/") {
 				t.Errorf("%s has %q", path, bad)

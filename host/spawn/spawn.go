@@ -237,6 +237,9 @@ func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
 	}
 	if local != nil {
 		local.HostEnv = s.workerHostEnv(rec)
+		if rec.Workspace != nil {
+			local.Workspace = rec.Workspace.Path
+		}
 	}
 	rec.Handle, err = p.owner.Backend.Spawn(ctx, swarm.Spec{
 		ID: rec.ID, Name: rec.Name, Command: p.command(), Dir: rec.Dir,

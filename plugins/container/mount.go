@@ -30,9 +30,13 @@ func parseMount(text string) (mount.Mount, error) {
 	return m, nil
 }
 
-// mounts returns what of this machine a worker has. The sources exist.
-func (c Config) mounts() ([]mount.Mount, error) {
+// mounts returns what of this machine a worker has: its workspace, if it has one, and what
+// the settings and the options name. The sources exist.
+func (c Config) mounts(workspace string) ([]mount.Mount, error) {
 	var all []mount.Mount
+	if workspace != "" {
+		all = append(all, mount.Mount{Type: mount.TypeBind, Source: workspace, Target: workspace})
+	}
 	for _, text := range c.Mounts {
 		m, err := parseMount(text)
 		if err == nil {

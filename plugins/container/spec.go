@@ -52,7 +52,7 @@ func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	mounts, err := c.mounts()
+	mounts, err := c.mounts(spec.Local.Workspace)
 	if err != nil {
 		return nil, err
 	}

@@ -122,6 +122,10 @@ type Local struct {
 	// HostEnv is the environment of the caller, KEY=VALUE, without anything
 	// that a worker must not have (tokens, plugin handshakes).
 	HostEnv []string
+	// Workspace is the directory of the workspace that was made for this worker, such as a
+	// git worktree, absolute; empty: there is none, and Dir is just where the caller was. A
+	// backend that keeps files of this machine from its workers gives them this one.
+	Workspace string
 }
 
 // Environ returns the environment of a worker on this machine: the caller's,

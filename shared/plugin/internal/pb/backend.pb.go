@@ -676,7 +676,10 @@ type Local struct {
 	// The path of the swarm-shim executable, absolute.
 	Shim []byte `protobuf:"bytes,3,opt,name=shim,proto3" json:"shim,omitempty"`
 	// The environment of the caller, KEY=VALUE. Empty in FindRequest.
-	HostEnv       [][]byte `protobuf:"bytes,4,rep,name=host_env,json=hostEnv,proto3" json:"host_env,omitempty"`
+	HostEnv [][]byte `protobuf:"bytes,4,rep,name=host_env,json=hostEnv,proto3" json:"host_env,omitempty"`
+	// The directory of the workspace that was made for this worker, absolute; empty: none.
+	// Empty in FindRequest.
+	Workspace     []byte `protobuf:"bytes,5,opt,name=workspace,proto3" json:"workspace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -735,6 +738,13 @@ func (x *Local) GetShim() []byte {
 func (x *Local) GetHostEnv() [][]byte {
 	if x != nil {
 		return x.HostEnv
+	}
+	return nil
+}
+
+func (x *Local) GetWorkspace() []byte {
+	if x != nil {
+		return x.Workspace
 	}
 	return nil
 }
@@ -3686,12 +3696,13 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x05Owner\x12\x10\n" +
 	"\x03pid\x18\x01 \x01(\x03R\x03pid\x12\x14\n" +
 	"\x05start\x18\x02 \x01(\x04R\x05start\x12\x12\n" +
-	"\x04boot\x18\x03 \x01(\tR\x04boot\"l\n" +
+	"\x04boot\x18\x03 \x01(\tR\x04boot\"\x8a\x01\n" +
 	"\x05Local\x12\x17\n" +
 	"\arun_dir\x18\x01 \x01(\fR\x06runDir\x12\x1b\n" +
 	"\tstate_dir\x18\x02 \x01(\fR\bstateDir\x12\x12\n" +
 	"\x04shim\x18\x03 \x01(\fR\x04shim\x12\x19\n" +
-	"\bhost_env\x18\x04 \x03(\fR\ahostEnv\"@\n" +
+	"\bhost_env\x18\x04 \x03(\fR\ahostEnv\x12\x1c\n" +
+	"\tworkspace\x18\x05 \x01(\fR\tworkspace\"@\n" +
 	"\rSpawnResponse\x12/\n" +
 	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\"\xff\x03\n" +
 	"\fWorkerStatus\x12,\n" +

@@ -52,10 +52,11 @@ func local(l *swarm.Local) *pb.Local {
 		return nil
 	}
 	return &pb.Local{
-		RunDir:   []byte(l.RunDir),
-		StateDir: []byte(l.StateDir),
-		Shim:     []byte(l.Shim),
-		HostEnv:  byteses(l.HostEnv),
+		RunDir:    []byte(l.RunDir),
+		StateDir:  []byte(l.StateDir),
+		Shim:      []byte(l.Shim),
+		HostEnv:   byteses(l.HostEnv),
+		Workspace: []byte(l.Workspace),
 	}
 }
 
@@ -64,10 +65,11 @@ func fromLocal(l *pb.Local) *swarm.Local {
 		return nil
 	}
 	return &swarm.Local{
-		RunDir:   string(l.GetRunDir()),
-		StateDir: string(l.GetStateDir()),
-		Shim:     string(l.GetShim()),
-		HostEnv:  strs(l.GetHostEnv()),
+		RunDir:    string(l.GetRunDir()),
+		StateDir:  string(l.GetStateDir()),
+		Shim:      string(l.GetShim()),
+		HostEnv:   strs(l.GetHostEnv()),
+		Workspace: string(l.GetWorkspace()),
 	}
 }
 

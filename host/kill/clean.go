@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -40,6 +42,8 @@ type CleanOutcome struct {
 	Notices []string
 	// WorkspaceRemoved is as in [Outcome].
 	WorkspaceRemoved bool
+	// elsewhere says that the worker had no shim: its engine may keep what it left.
+	elsewhere bool
 }
 
 // Clean removes what stopped workers have left: workspace, run directory,
@@ -95,6 +99,7 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 		}
 	}
 	wg.Wait()
+	k.sweepCleaned(ctx, recs, outcomes)
 	var told []CleanOutcome
 	for i, out := range outcomes {
 		if skip[i] {
@@ -141,6 +146,8 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 	default:
 		k.cleanWorkspace(ctx, now, req, out)
 	}
+	_, err = os.Lstat(filepath.Join(k.opts.Dir.RunDir(rec.ID), rundir.StatusFile))
+	out.elsewhere = err != nil && !rec.Handle.IsZero()
 	for _, id := range append(now.Previous, rec.ID) {
 		if err := os.RemoveAll(k.opts.Dir.RunDir(id)); err != nil {
 			return err

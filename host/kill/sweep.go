@@ -37,6 +37,25 @@ func (k *killing) sweep(ctx context.Context) {
 	}
 }
 
+// sweepCleaned lets backends without shims remove what cleaned workers have left in their
+// engines, such as containers. The others are not started for it.
+func (k *Killer) sweepCleaned(ctx context.Context, recs []registry.Record, outcomes []CleanOutcome) {
+	cleaned := k.opts.Plugins.Groups(recs, func(r registry.Record) bool {
+		out := &outcomes[registry.IndexOf(recs, r.ID)]
+		return out.elsewhere && out.Err == nil
+	})
+	backend.Each(cleaned, func(g *backend.Group) {
+		lines, err := k.sweepGroup(ctx, g)
+		if err != nil {
+			lines = append(lines, fmt.Sprintf("cannot clean up after it in backend '%s': %v", g.Name, err))
+		}
+		out := &outcomes[g.At[0]]
+		for _, l := range lines {
+			out.Warnings = append(out.Warnings, worker.Warning{Text: strings.TrimSpace(l)})
+		}
+	})
+}
+
 // sweepGroup asks the backend of ended workers to remove their shared resources.
 func (k *Killer) sweepGroup(ctx context.Context, ended *backend.Group) (warnings []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)

@@ -35,6 +35,8 @@ var (
 	_ swarm.Inputter      = (*Backend)(nil)
 	_ swarm.Attacher      = (*Backend)(nil)
 	_ swarm.Measurer      = (*Backend)(nil)
+	_ swarm.Limiter       = (*Backend)(nil)
+	_ swarm.Pauser        = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
 )
 

@@ -15,9 +15,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Announce says that workers can have a standard input.
-func (b *Backend) Announce() []swarm.Capability { return []swarm.Capability{swarm.CapStdin} }
-
 // enterAfter is the pause before Enter on a terminal unless the caller says another one.
 const enterAfter = 150 * time.Millisecond
 

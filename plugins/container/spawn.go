@@ -83,7 +83,7 @@ func (b *Backend) create(ctx context.Context, e *engine, p *plan) (ref, error) {
 	switch {
 	case err == nil:
 		r.Container = got.ID
-		return r, nil
+		return r, p.checkLimits(got.Warnings)
 	case errdefs.IsConflict(err) || strings.Contains(err.Error(), "is already in use"):
 		return r, fmt.Errorf("%w: worker %s", swarm.ErrExists, r.Worker)
 	case errdefs.IsNotFound(err):
@@ -94,6 +94,19 @@ func (b *Backend) create(ctx context.Context, e *engine, p *plan) (ref, error) {
 		return r, err
 	}
 	return r, fmt.Errorf("%w: make the container: %s", swarm.ErrInvalidSpec, plain(err))
+}
+
+// checkLimits refuses a worker whose limits the engine does not enforce, or notes that down.
+func (p *plan) checkLimits(warnings []string) error {
+	why := unenforced(warnings)
+	switch {
+	case why == "" || p.spec.Limits.IsZero():
+		return nil
+	case !p.spec.Limits.BestEffort:
+		return fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, why)
+	default:
+		return changeNote(p.ref.Dir, func(n *note) { n.Unenforced = why })
+	}
 }
 
 func (e *engine) create(ctx context.Context, p *plan) (client.ContainerCreateResult, error) {

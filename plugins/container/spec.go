@@ -41,6 +41,9 @@ func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
 	case len(spec.Command) == 0 || spec.Command[0] == "":
 		return nil, fmt.Errorf("%w: no command", swarm.ErrInvalidSpec)
 	}
+	if err := spec.Limits.Check(); err != nil {
+		return nil, err
+	}
 	if info, err := os.Stat(spec.Dir); spec.Dir != "" && (err != nil || !info.IsDir()) {
 		return nil, fmt.Errorf("%w: there is no directory '%s'", swarm.ErrInvalidSpec, spec.Dir)
 	}
@@ -77,7 +80,7 @@ func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
 		},
 		HostConfig: &container.HostConfig{
 			NetworkMode: container.NetworkMode(c.Network), Mounts: mounts, Init: &init,
-			LogConfig: logConfig(spec.OutputLimit),
+			LogConfig: logConfig(spec.OutputLimit), Resources: resources(spec.Limits),
 		},
 	}
 	return p, nil

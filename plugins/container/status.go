@@ -12,6 +12,7 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -26,6 +27,7 @@ type state struct {
 	finished time.Time
 	code     int
 	oom      bool
+	memory   int64 // the limit, 0: none
 	failure  string
 }
 
@@ -43,11 +45,15 @@ func (e *engine) inspect(ctx context.Context, r ref) (state, error) {
 	if c.Config == nil || c.Config.Labels[labelWorker] != r.Worker || c.State == nil {
 		return state{}, fmt.Errorf("%w: the container %.12s is not that of worker %s", swarm.ErrStaleHandle, r.Container, r.Worker)
 	}
-	return state{
+	s := state{
 		running: c.State.Running || c.State.Paused || c.State.Restarting || isEnding(c.State), created: isCreated(c.State.Status),
 		paused: c.State.Paused, pid: c.State.Pid, started: timeOf(c.State.StartedAt), finished: timeOf(c.State.FinishedAt),
 		code: c.State.ExitCode, oom: c.State.OOMKilled, failure: firstLine(c.State.Error),
-	}, nil
+	}
+	if c.HostConfig != nil {
+		s.memory = c.HostConfig.Memory
+	}
+	return s, nil
 }
 
 // isCreated reports that a container was never started. Podman has more words for it.
@@ -174,9 +180,7 @@ func statusOf(r ref, s state, n note) swarm.Status {
 	switch {
 	case s.running:
 		st.State, st.PID = swarm.StateRunning, s.pid
-		if s.paused {
-			st.Reason = "its container is paused"
-		}
+		st.Paused, st.Unenforced = s.paused, n.Unenforced
 	case s.created:
 		st.State, st.Reason = swarm.StateRunning, "not started yet"
 	default:
@@ -230,8 +234,18 @@ func exitOf(s state) *swarm.Exit {
 	if name := signalOf(s.code - signalBase); name != "" {
 		x.Code, x.Signal = -1, name
 	}
-	if s.oom && x.Signal == "SIGKILL" {
-		x.Reason = "out of memory"
+	limit := ""
+	if s.memory > 0 {
+		limit = "limit " + humane.Bytes(s.memory)
+	}
+	switch {
+	case s.oom && x.Signal == "SIGKILL":
+		x.Cause, x.Reason = swarm.CauseOutOfMemory, limit
+	case s.oom:
+		x.Reason = "one of its processes was ended because memory ran out"
+		if limit != "" {
+			x.Reason += " (" + limit + ")"
+		}
 	}
 	return x
 }

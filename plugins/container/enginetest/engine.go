@@ -77,6 +77,8 @@ func Run(kind string, f func(*Engine) error) (err error) {
 // Start starts the engine, again if it was killed, and returns once it answers.
 func (e *Engine) Start() error {
 	_ = os.Remove(e.Socket)
+	// A containerd that ended with its dockerd may be a zombie whose number Docker believes.
+	_ = os.Remove(filepath.Join(e.dir, "exec", "containerd", "containerd.pid"))
 	e.cmd = exec.Command(e.argv()[0], e.argv()[1:]...) //nolint:noctx // ends with Kill
 	e.cmd.Stdout, e.cmd.Stderr = e.log, e.log
 	e.cmd.Env = append(os.Environ(), "CONTAINERS_CONF="+e.file("containers.conf"), "CONTAINERS_STORAGE_CONF="+e.file("storage.conf"))

@@ -105,6 +105,23 @@ func (k Kind) Tone() Tone {
 	}
 }
 
+// SGR returns the numbers of the sequence that gives a tone its colour on a terminal, as in
+// ESC [ 32 m. The colours are those of the user's terminal.
+func (t Tone) SGR() string {
+	switch t {
+	case Good:
+		return "32"
+	case Waiting:
+		return "33"
+	case Asking:
+		return "1;33"
+	case Bad:
+		return "31"
+	default:
+		return "2"
+	}
+}
+
 // Symbol returns one character for a kind; plain is for terminals without Unicode.
 func (k Kind) Symbol(plain bool) string {
 	symbol := [2]string{"?", "?"}

@@ -29,20 +29,7 @@ func (s Style) Paint(text string) string {
 }
 
 // StyleOf returns the style for a tone.
-func StyleOf(t condition.Tone) Style {
-	switch t {
-	case condition.Good:
-		return Green
-	case condition.Waiting:
-		return Yellow
-	case condition.Asking:
-		return Alert
-	case condition.Bad:
-		return Red
-	default:
-		return Faint
-	}
-}
+func StyleOf(t condition.Tone) Style { return Style(t.SGR()) }
 
 // The values of --color.
 const (

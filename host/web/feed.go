@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/stats"
-	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -134,7 +132,7 @@ func (f *feed) measure(ctx context.Context) {
 		}
 		began := time.Now()
 		if all, _, err := f.meter.Look(ctx, host.Selection{}); err == nil {
-			f.Measured(figures(all))
+			f.Measured(dash.FiguresOf(all))
 		}
 		select {
 		case <-ctx.Done():
@@ -145,34 +143,5 @@ func (f *feed) measure(ctx context.Context) {
 	}
 }
 
-// figures returns the figures of the workers that run, by their ids.
-func figures(all []stats.Figures) map[string]dash.Figure {
-	m := make(map[string]dash.Figure, len(all))
-	for _, f := range all {
-		if f.Stats == nil {
-			continue
-		}
-		fig := dash.Figure{Time: f.Stats.Time, CPU: -1, Memory: -1}
-		if f.CPU != nil {
-			fig.CPU = *f.CPU
-		}
-		if f.Stats.Memory != nil {
-			fig.Memory = *f.Stats.Memory
-		}
-		m[f.Worker.ID] = fig
-	}
-	return m
-}
-
 // problemOf is why a snapshot may not be current, in one line.
 func problemOf(s snapshot) string { return safetext.Line(s.Problem) }
-
-// conditionOf returns how a worker is, in the words of tables. An action that a person
-// asked for is shown until it is done.
-func conditionOf(i dash.Item, now time.Time) (c condition.Condition, doing string) {
-	c = condition.Of(i.Worker)
-	if doing = i.Doing.Text; doing != "" && i.Doing.Deadline.After(now) {
-		doing += ", " + humane.Age(i.Doing.Deadline.Sub(now)) + " left"
-	}
-	return c, doing
-}

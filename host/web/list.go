@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"hash/maphash"
 	"maps"
 	"net/http"
@@ -94,7 +93,7 @@ func listOf(s snapshot, v dash.View, now time.Time) list {
 	l.Sections = sectionsOf(s, v, func(i dash.Item) row { return rowOf(i, now) })
 	numbers := map[condition.Tone]int{}
 	for _, i := range s.Items {
-		c, doing := conditionOf(i, now)
+		c, doing := i.Condition(now)
 		numbers[toneOf(c, doing)]++
 	}
 	for _, c := range []count{
@@ -112,11 +111,11 @@ func listOf(s snapshot, v dash.View, now time.Time) list {
 }
 
 func rowOf(i dash.Item, now time.Time) row {
-	c, doing := conditionOf(i, now)
+	c, doing := i.Condition(now)
 	r := row{
 		ID: i.ID, Key: i.ID, Name: safetext.Line(i.Name), Href: hrefOf(i.Name), Kind: string(c.Kind), Tone: toneOf(c, doing),
 		Symbol: c.Kind.Symbol(false), State: safetext.Line(c.Text), Age: c.Age(now),
-		Since: stamp(c.Since), Remark: safetext.Line(remark(i.Worker)), Command: safetext.Line(commandOf(i.Worker)),
+		Since: stamp(c.Since), Remark: safetext.Line(i.Remark()), Command: safetext.Line(commandOf(i.Worker)),
 		Place: safetext.Line(i.Backend), Team: safetext.Line(i.Team),
 	}
 	if doing != "" {
@@ -151,22 +150,6 @@ func stamp(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format(time.RFC3339)
-}
-
-// remark returns what a person should know of a worker's state, in one line.
-func remark(w host.Worker) string {
-	switch {
-	case w.Status == host.StatusRunning && w.State != nil:
-		return cmp.Or(w.State.Question, w.State.Broken)
-	case w.Completion != nil:
-		return w.Completion.Summary
-	case w.Status == host.StatusStopped && w.Exit != nil:
-		return w.Exit.Reason
-	case w.Status == host.StatusRunning:
-		return ""
-	default:
-		return w.Reason
-	}
 }
 
 // maxCommand is how many bytes of a command are shown in a list.

@@ -13,11 +13,12 @@ import (
 
 // ranElsewhere are examples that need what the scripts of examples have not.
 var ranElsewhere = map[string]string{
-	"swarm attach agent":                                                      "attach: it needs a terminal",
-	"swarm adopt --backend nomad --all":                                       "nomad/adopt: it needs a cluster",
-	"swarm adopt --backend nomad build && swarm logs build --follow":          "nomad/adopt: it needs a cluster",
-	"swarm ralph run agent":                                                   "backends/ralph_loop: it is what the worker of a loop runs",
-	"swarm web --listen localhost:8080":                                       "cmd/swarm-web: the port may be taken",
+	"swarm attach agent":                                             "attach: it needs a terminal",
+	"swarm adopt --backend nomad --all":                              "nomad/adopt: it needs a cluster",
+	"swarm adopt --backend nomad build && swarm logs build --follow": "nomad/adopt: it needs a cluster",
+	"swarm ralph run agent":                                          "backends/ralph_loop: it is what the worker of a loop runs",
+	"swarm top":                                                      "top: it needs a terminal",
+	"swarm web --listen localhost:8080":                              "cmd/swarm-web: the port may be taken",
 	"swarm web --listen build.example.com:8443 --cert cert.pem --key key.pem": "cmd/swarm-web: it needs a name and a certificate",
 	// A whole check takes a minute.
 	"swarm plugin check ./swarm-plugin-queue":                                                                   "plugin_check_keeps_all",

@@ -52,6 +52,7 @@ func verbs() []verb {
 		{"show", groupWorkers, workers.NewShow},
 		{"stats", groupWorkers, workers.NewStats},
 		{"logs", groupWorkers, workers.NewLogs},
+		{"top", groupWorkers, dashboard.NewTop},
 		{"web", groupWorkers, dashboard.NewWeb},
 		{"wait", groupWorkers, workers.NewWait},
 		{"kill", groupWorkers, workers.NewKill},

@@ -53,6 +53,7 @@ var foreignVerbs = map[string]string{
 	"cancel":         "kill",
 	"capture-pane":   "peek",
 	"create":         "spawn",
+	"dashboard":      "top",
 	"del":            "clean",
 	"delete":         "clean",
 	"desc":           "show",
@@ -63,6 +64,7 @@ var foreignVerbs = map[string]string{
 	"halt":           "kill",
 	"has-session":    "status",
 	"history":        "events",
+	"htop":           "top",
 	"info":           "show",
 	"init":           "config init",
 	"inspect":        "show",
@@ -80,7 +82,7 @@ var foreignVerbs = map[string]string{
 	"list-units":     "ls",
 	"list-windows":   "ls",
 	"log":            "logs",
-	"monit":          "watch",
+	"monit":          "top",
 	"new":            "spawn",
 	"new-session":    "spawn --tmux",
 	"new-window":     "spawn --tmux",
@@ -104,7 +106,6 @@ var foreignVerbs = map[string]string{
 	"stop":           "kill",
 	"tail":           "logs --follow",
 	"terminate":      "kill",
-	"top":            "ls",
 }
 
 // foreignSubverbs are the same for verbs below a group of commands. The first name that the

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/host/top"
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+// run shows the dashboard until it is left or a signal comes, and returns the exit code.
+func run(args []string, in, out, errs *os.File, env []string) int {
+	o, err := parse(args, errs)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err == nil {
+		err = show(o, in, out, errs, env)
+	}
+	if err != nil {
+		fmt.Fprintf(errs, "swarm: error: %s\n", safetext.Line(setup.Message(err)))
+		return 1
+	}
+	return 0
+}
+
+// options are the parsed command line.
+type options struct {
+	// program is the path of swarm, empty if it was not given.
+	program       string
+	colour, plain bool
+}
+
+// parse reads the command line, and checks that swarm is of the same version.
+func parse(args []string, errs *os.File) (o options, err error) {
+	flags := flag.NewFlagSet("swarm-top", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.StringVar(&o.program, "swarm", "", "`path` of swarm, which plugins are looked for beside")
+	flags.BoolVar(&o.colour, "colour", true, "use colours")
+	flags.BoolVar(&o.plain, "plain", false, "use ASCII symbols")
+	version := flags.String("version", "", "`version` that this program must have")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument '%s'", flags.Arg(0))
+	}
+	if own := setup.ReadBuild().Version; *version != "" && *version != own {
+		return o, fmt.Errorf("swarm-top is of version %s, but swarm of %s: install both anew, with 'make install' or "+
+			"'go install github.com/swarmhost/swarm/cmd/...@latest'", own, *version)
+	}
+	return o, nil
+}
+
+func show(o options, in, out, errs *os.File, env []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	s := setup.Setup{Env: env, Program: o.program}
+	if s.Getenv("TERM") == "dumb" {
+		return errors.New("cannot show the dashboard: this terminal can't move its cursor (TERM=dumb); 'swarm ls' lists workers")
+	}
+	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
+		return errors.New("cannot show the dashboard: stdin and stdout must be a terminal; 'swarm ls' lists workers")
+	}
+	loaded, err := s.LoadUser()
+	if err != nil {
+		// The valid part of a damaged file is used.
+		fmt.Fprintf(errs, "swarm: warning: %s\n", safetext.Line(setup.Message(err)))
+	}
+	h, err := s.Open(ctx, loaded.Config)
+	if err != nil {
+		return err
+	}
+	return errors.Join(top.Run(ctx, top.Options{
+		Host: h, Diff: h.Saved().Diff, In: in, Out: out, Env: env, Colour: o.colour, Plain: o.plain,
+	}), h.Close())
+}

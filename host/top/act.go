@@ -1,0 +1,285 @@
+package top
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/profile"
+)
+
+// start begins a verb: it asks for what is missing, and before work could be lost.
+func (m *model) start(v dash.Verb) tea.Cmd {
+	a := dash.Action{Verb: v}
+	items := m.items()
+	for _, i := range items {
+		if v.Suits(i) {
+			a.Items = append(a.Items, i)
+		}
+	}
+	if len(a.Items) == 0 {
+		if len(items) > 0 {
+			c, _ := items[0].Condition(m.now)
+			m.fail("cannot " + string(v) + preposition(v) + " '" + items[0].Name + "': it is " + c.Text)
+		}
+		return nil
+	}
+	m.action = a
+	switch {
+	case v == dash.Attach:
+		if len(a.Items) > 1 {
+			m.fail("cannot attach to several workers at once")
+			return nil
+		}
+		return m.attach(a.Items[0])
+	case v.TakesText():
+		m.mode, m.edit, m.choice = modeText, editor{}, 0
+		if v == dash.Answer {
+			m.action.Items = a.Items[:1]
+			m.choice = max(0, slices.IndexFunc(m.choices(), func(c profile.Choice) bool { return c.Selected }))
+		}
+		return nil
+	case len(a.Risk(m.now)) > 0:
+		m.mode = modeConfirm
+		return nil
+	default:
+		return m.act()
+	}
+}
+
+// preposition is what stands between a verb and a worker.
+func preposition(v dash.Verb) string {
+	switch v {
+	case dash.Attach, dash.Send, dash.Keys:
+		return " to"
+	default:
+		return ""
+	}
+}
+
+// act carries out the action, and forgets the marks that it was for.
+func (m *model) act() tea.Cmd {
+	m.mode = modeList
+	clear(m.marks)
+	return m.do(m.action)
+}
+
+// choices are the answers to the question of the action's worker.
+func (m *model) choices() []profile.Choice {
+	if m.action.Verb != dash.Answer || len(m.action.Items) == 0 || m.action.Items[0].Worker.State == nil {
+		return nil
+	}
+	return m.action.Items[0].Worker.State.Choices
+}
+
+func (m *model) confirmKey(name string) tea.Cmd {
+	switch name {
+	case "y", "enter":
+		return m.act()
+	case "n", "esc", "q":
+		m.mode = modeList
+	}
+	return nil
+}
+
+// editKey takes a key while a person types.
+func (m *model) editKey(k tea.KeyPressMsg) tea.Cmd {
+	switch k.String() {
+	case "esc":
+		if m.mode == modeFilter {
+			m.view.Filter = ""
+			m.list()
+		}
+		m.mode = modeList
+		return nil
+	case "enter":
+		return m.enterKey()
+	case "up", "ctrl+p":
+		m.choice = max(0, m.choice-1)
+		return nil
+	case "down", "ctrl+n", "tab":
+		m.choice = min(m.choice+1, max(0, m.choiceCount()-1))
+		return nil
+	}
+	if m.mode == modeText && m.action.Verb == dash.Answer && len(m.edit.text) == 0 {
+		if i := slices.IndexFunc(m.choices(), func(c profile.Choice) bool { return c.Key != "" && c.Key == k.Text }); i >= 0 {
+			m.choice = i
+			return m.enterKey()
+		}
+	}
+	if m.edit.key(k) {
+		m.typed()
+	}
+	return nil
+}
+
+// typed follows what was typed.
+func (m *model) typed() {
+	switch m.mode {
+	case modeFilter:
+		m.view.Filter = m.edit.value()
+		m.list()
+	case modePalette:
+		m.choice = 0
+	case modeText, modeList, modeConfirm, modeHelp:
+	}
+}
+
+func (m *model) choiceCount() int {
+	if m.mode == modePalette {
+		return len(m.matches())
+	}
+	return len(m.choices())
+}
+
+// enterKey takes what was typed.
+func (m *model) enterKey() tea.Cmd {
+	switch m.mode {
+	case modeText:
+		m.action.Text = m.typedText()
+		if strings.TrimSpace(m.action.Text) == "" && m.action.Verb != dash.Send {
+			return nil
+		}
+		return m.act()
+	case modePalette:
+		all := m.matches()
+		m.mode = modeList
+		if m.choice >= len(all) {
+			return nil
+		}
+		chosen, text := all[m.choice], m.paletteText()
+		if chosen.verb == "" || !chosen.verb.TakesText() || text == "" {
+			return chosen.do(m)
+		}
+		cmd := m.start(chosen.verb)
+		if m.mode != modeText {
+			return cmd
+		}
+		m.edit.set(text)
+		return m.enterKey()
+	case modeFilter, modeList, modeConfirm, modeHelp:
+		m.mode = modeList
+	}
+	return nil
+}
+
+// typedText is the text of the action: what was typed, or the choice.
+func (m *model) typedText() string {
+	text := m.edit.value()
+	if choices := m.choices(); text == "" && m.choice < len(choices) {
+		return choices[m.choice].Label
+	}
+	return text
+}
+
+func (m *model) startFilter() tea.Cmd {
+	m.mode = modeFilter
+	m.edit.set(m.view.Filter)
+	return nil
+}
+
+func (m *model) startPalette() tea.Cmd {
+	m.mode, m.edit, m.choice = modePalette, editor{}, 0
+	return nil
+}
+
+// palette returns the commands of the palette: those that can be used now come first.
+func (m *model) palette() []binding {
+	var now, never []binding
+	for _, s := range sections() {
+		for _, b := range s.bindings {
+			switch {
+			case b.verb == "" && b.name() == "":
+			case b.suits(m):
+				now = append(now, b)
+			default:
+				never = append(never, b)
+			}
+		}
+	}
+	for _, sort := range dash.Sorts {
+		now = append(now, binding{hint: "sort by " + string(sort), about: "the order of the list", run: func(m *model) tea.Cmd {
+			m.view.Sort = sort
+			m.list()
+			return nil
+		}})
+	}
+	for _, group := range dash.Groups {
+		name, about := "group by "+string(group), "workers with the same one together"
+		if group == dash.GroupNone {
+			name, about = "no groups", "all workers in one list"
+		}
+		now = append(now, binding{hint: name, about: about, run: func(m *model) tea.Cmd {
+			m.view.Group = group
+			m.regroup()
+			return nil
+		}})
+	}
+	return append(now, never...)
+}
+
+// name is what a command is called in the palette; empty: it is not there.
+func (b binding) name() string {
+	if b.verb != "" {
+		return string(b.verb)
+	}
+	return b.hint
+}
+
+// paletteText is what was typed behind the name of a command.
+func (m *model) paletteText() string {
+	_, text, _ := strings.Cut(strings.TrimSpace(m.edit.value()), " ")
+	return strings.TrimSpace(text)
+}
+
+// matches returns the commands that what was typed can mean: those whose name begins with
+// it, then those that have all of its words. A text for a worker may follow a verb's name.
+func (m *model) matches() []binding {
+	typed := strings.ToLower(strings.TrimSpace(m.edit.value()))
+	first, rest, _ := strings.Cut(typed, " ")
+	var begin, within []binding
+	for _, b := range m.palette() {
+		name := strings.ToLower(b.name())
+		switch {
+		case strings.HasPrefix(name, typed), rest != "" && b.verb.TakesText() && strings.HasPrefix(name, first):
+			begin = append(begin, b)
+		case !slices.ContainsFunc(words(typed), func(w string) bool { return !strings.Contains(name+" "+strings.ToLower(b.text()), w) }):
+			within = append(within, b)
+		}
+	}
+	return append(begin, within...)
+}
+
+// line returns the command line that does the same as a command; empty: there is none.
+func (m *model) line(b binding) string {
+	switch {
+	case b.verb != "":
+		a := dash.Action{Verb: b.verb, Items: m.items(), Text: m.paletteText()}
+		if len(a.Items) == 0 {
+			return ""
+		}
+		if b.verb.TakesText() && a.Text == "" {
+			a.Text = "…"
+		}
+		return plainDots(a.Line())
+	case b.hint == "filter":
+		return "swarm ls --tag TAG"
+	default:
+		return ""
+	}
+}
+
+// plainDots takes the quotes off a text that nobody has typed yet.
+func plainDots(line string) string { return strings.ReplaceAll(line, "'…'", "…") }
+
+// enter runs the program that attaches a worker, in place of the dashboard.
+func (m *model) enter(msg attachMsg) tea.Cmd {
+	if msg.err != nil {
+		m.fail(msg.err.Error())
+		return nil
+	}
+	m.leave(true)
+	return tea.Exec(m.child(msg.to), func(err error) tea.Msg { return backMsg{msg.name, err} })
+}

@@ -1,0 +1,219 @@
+package top
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/shared/safetext"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// tab is one of the things that are shown of a worker.
+type tab string
+
+// The tabs.
+const (
+	tabScreen  tab = "Screen"
+	tabLog     tab = "Log"
+	tabDetails tab = "Details"
+	tabDiff    tab = "Diff"
+	tabHistory tab = "History"
+)
+
+// tabsOf returns the tabs of a worker, the first of which is shown if nobody chose another.
+func tabsOf(i dash.Item) []tab {
+	var tabs []tab
+	if i.Where.Kind != "" {
+		tabs = append(tabs, tabScreen)
+	}
+	tabs = append(tabs, tabLog, tabDetails)
+	if i.Workspace != nil {
+		tabs = append(tabs, tabDiff)
+	}
+	return append(tabs, tabHistory)
+}
+
+// entry is a paragraph of a tab. Its text is fit for a terminal.
+type entry struct {
+	label string
+	text  string
+	style style
+	// head says that the label is a heading of its own.
+	head bool
+}
+
+func detailEntries(f dash.Facts) []entry {
+	var all []entry
+	for _, fact := range f.Facts {
+		for i, line := range fact.Lines {
+			e := entry{text: line}
+			if i == 0 {
+				e.label = fact.Label
+			}
+			all = append(all, e)
+		}
+	}
+	for i, p := range f.Processes {
+		e := entry{text: fmt.Sprintf("%s%s  %d  %s  %s  %s", strings.Repeat("  ", p.Depth), p.Name, p.PID, p.State, p.CPU, p.Memory)}
+		if i == 0 {
+			all = append(all, entry{})
+			e.label = "Processes"
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// historyEntries returns events, the newest first.
+func historyEntries(events []history.Event) []entry {
+	var all []entry
+	day := ""
+	for _, e := range slices.Backward(events) {
+		at := e.Time.Local()
+		if d := at.Format("Monday, 2 January 2006"); d != day {
+			if day != "" {
+				all = append(all, entry{})
+			}
+			all = append(all, entry{label: d, head: true})
+			day = d
+		}
+		text := strings.ToLower(string(e.Kind))
+		if e.Text != "" {
+			text += ": " + e.Text
+		}
+		all = append(all, entry{label: at.Format("15:04:05"), text: safetext.Line(text), style: eventStyle(e)})
+	}
+	return all
+}
+
+func eventStyle(e history.Event) style {
+	switch e.Kind {
+	case history.Failed, history.Died, history.CrashLoop, history.RespawnFailed:
+		return toned(condition.Bad)
+	case history.Exited:
+		if e.Exit != nil && e.Exit.Code != 0 {
+			return toned(condition.Bad)
+		}
+	case history.Blocked, history.Limited:
+		return toned(condition.Asking)
+	case history.Restarted:
+		return toned(condition.Waiting)
+	default:
+	}
+	return normal
+}
+
+// diffLines returns the files of a diff and then the diff itself.
+func diffLines(files []swarm.FileChange, text string, cut bool) []entry {
+	var all []entry
+	for _, f := range files {
+		all = append(all, entry{text: safetext.Line(changeOf(f))})
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		e := entry{text: strings.ReplaceAll(safetext.Block(line), "\t", "    ")}
+		switch {
+		case strings.HasPrefix(line, "diff "):
+			all = append(all, entry{})
+			e.style = bold
+		case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "index "), strings.HasPrefix(line, "new file "):
+			e.style = faint
+		case strings.HasPrefix(line, "@@"):
+			e.style = cyan
+		case strings.HasPrefix(line, "+"):
+			e.style = green
+		case strings.HasPrefix(line, "-"):
+			e.style = red
+		}
+		all = append(all, e)
+	}
+	if cut {
+		all = append(all, entry{}, entry{text: "The rest is left out: " + "'swarm diff' shows all of it.", style: faint})
+	}
+	return all
+}
+
+// limitedBuffer keeps the beginning of what is written, and then calls full.
+type limitedBuffer struct {
+	bytes.Buffer
+	limit int
+	full  func()
+	cut   bool
+}
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	if room := b.limit - b.Len(); len(p) > room {
+		b.cut = true
+		b.full()
+		_, _ = b.Buffer.Write(p[:room])
+		return len(p), nil
+	}
+	return b.Buffer.Write(p)
+}
+
+// without returns an environment without some variables.
+func without(env, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(names, name)
+	})
+}
+
+// rows lays out a paragraph in rows of at most width cells. labels is how wide labels are.
+func (e entry) rows(width, labels int) []string {
+	if e.head {
+		return []string{faint.paint(rowsOf(e.label, width, 1)[0])}
+	}
+	if labels == 0 {
+		rows := rowsOf(e.text, width, 0)
+		for i := range rows {
+			rows[i] = e.style.paint(rows[i])
+		}
+		return rows
+	}
+	var rows []string
+	for i, row := range rowsOf(e.text, max(8, width-labels-2), 0) {
+		label := ""
+		if i == 0 {
+			label = e.label
+		}
+		rows = append(rows, faint.paint(theme{}.fit(label, labels))+"  "+e.style.paint(row))
+	}
+	return rows
+}
+
+// labelWidth returns how wide the labels of paragraphs are.
+func labelWidth(entries []entry) int {
+	most := 0
+	for _, e := range entries {
+		if !e.head {
+			most = max(most, widthOf(e.label))
+		}
+	}
+	return most
+}
+
+// count writes a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+// changeOf returns a changed file in one line.
+func changeOf(f swarm.FileChange) string {
+	if f.Added < 0 {
+		return f.Path + "  binary"
+	}
+	return fmt.Sprintf("%s  +%d -%d", f.Path, f.Added, f.Removed)
+}
+
+// count0 writes a number and a word that has no plural.
+func count0(n int, word string) string { return strconv.Itoa(n) + " " + word }

@@ -1,0 +1,179 @@
+package top
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/exp/teatest/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func sizeOf(size [2]int) tea.WindowSizeMsg { return tea.WindowSizeMsg{Width: size[0], Height: size[1]} }
+
+// selects fails if another worker is selected.
+func (r *rig) selects(name string) {
+	r.Helper()
+	if i := r.item(); i == nil || i.Name != name {
+		r.Errorf("not %s is selected:\n%s", name, r.text())
+	}
+}
+
+// TestUrgentFirst: the worker that needs a person most is selected at the start, and the
+// selection stays with its worker when others move.
+func TestUrgentFirst(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, crowd()...)
+	r.selects("fix-login")
+	r.press("down")
+	r.selects("flaky")
+	r.press("o") // by name
+	r.selects("flaky")
+}
+
+// TestActions: keys do what verbs do, to the selected worker or to the marked ones.
+func TestActions(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keys []string
+		want []string
+	}{
+		"kill":              {[]string{"x"}, []string{"kill id-api"}},
+		"kill of marked":    {[]string{"space", "space", "x"}, []string{"kill id-api id-web"}},
+		"interrupt":         {[]string{"i"}, []string{"interrupt  id-api"}},
+		"send":              {[]string{"s", "h", "i", "enter"}, []string{"send hi id-api"}},
+		"send is cancelled": {[]string{"s", "h", "esc", "esc"}, nil},
+		"keys":              {[]string{"K", "C", "enter"}, []string{"keys C id-api"}},
+		"respawn asks not":  {[]string{"r"}, []string{"respawn id-api"}},
+		"clean of a living": {[]string{"c"}, nil},
+		"attach":            {[]string{"a"}, []string{"attach id-api"}},
+		"palette":           {[]string{":", "k", "i", "l", "enter"}, []string{"kill id-api"}},
+		"palette with text": {[]string{":", "s", "e", "n", "d", "space", "h", "o", "enter"}, []string{"send ho id-api"}},
+		"filter":            {[]string{"/", "w", "e", "b", "enter", "x"}, []string{"kill id-web"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, 80, 24, running("api"), running("web"), ended("old", 0, swarm.CauseExited))
+			r.press(c.keys...)
+			if diff := cmp.Diff(c.want, r.host.called()); diff != "" {
+				t.Errorf("(-want +got):\n%s\n%s", diff, r.text())
+			}
+		})
+	}
+}
+
+// TestKillAsks: a kill asks only if work could be lost, and says what.
+func TestKillAsks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, agent("busy", profile.Working))
+	r.press("x")
+	if text := r.text(); len(r.host.called()) > 0 || !strings.Contains(text, "busy is at work (3m): its turn is lost") {
+		t.Errorf("it did %v and shows:\n%s", r.host.called(), text)
+	}
+	r.press("n")
+	if calls := r.host.called(); len(calls) > 0 || r.mode != modeList {
+		t.Errorf("the answer was no, and it did %v", calls)
+	}
+	r.press("x", "y")
+	if diff := cmp.Diff([]string{"kill id-busy"}, r.host.called()); diff != "" {
+		t.Errorf("the answer was yes (-want +got):\n%s", diff)
+	}
+	if !strings.Contains(r.text(), "killed busy") {
+		t.Errorf("nothing tells of the kill:\n%s", r.text())
+	}
+}
+
+// TestAnswer: the keys of choices pick them.
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	for name, keys := range map[string][]string{"key": {"y", "2"}, "arrow": {"y", "down", "enter"}, "text": {"y", "N", "o", "enter"}} {
+		r := newRig(t, 80, 24, agent("asks", profile.Blocked))
+		r.press(keys...)
+		if diff := cmp.Diff([]string{"answer id-asks No"}, r.host.called()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestErrors: what fails is said, until a key is pressed.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, running("api"))
+	r.press("a")
+	if !strings.Contains(r.text(), "does not support attach") {
+		t.Errorf("no error is shown:\n%s", r.text())
+	}
+	r.press("esc")
+	if strings.Contains(r.text(), "does not support attach") {
+		t.Errorf("the error stays:\n%s", r.text())
+	}
+}
+
+// TestFold: enter folds a group, and the header counts on.
+func TestFold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, crowd()...)
+	r.press("b", "g", "enter")
+	if text := r.text(); !strings.Contains(text, "▸") || r.item() != nil {
+		t.Errorf("nothing is folded:\n%s", text)
+	}
+}
+
+// TestMouse: a click selects, one on a tab turns to it, one on a hint does what its key does.
+func TestMouse(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, running("api"), running("web"))
+	click := func(x, y int) { r.finish(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) }
+	_ = r.View()
+	click(5, headRows+1)
+	r.selects("web")
+	at := strings.Index(strings.Split(ansiStrip(r.View().Content), "\n")[1], "Details")
+	click(len([]rune(strings.Split(ansiStrip(r.View().Content), "\n")[1][:at])), 1)
+	if r.chosen != tabDetails {
+		t.Errorf("the tab is %q", r.chosen)
+	}
+	foot := strings.Split(ansiStrip(r.View().Content), "\n")[23]
+	click(strings.Index(foot, "kill"), 23)
+	if diff := cmp.Diff([]string{"kill id-web"}, r.host.called()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	r.send(tea.MouseWheelMsg{X: 5, Y: 5, Button: tea.MouseWheelUp})
+	r.selects("api")
+}
+
+// TestProgram runs the model in a program: it draws, takes keys and ends.
+func TestProgram(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, running("api"))
+	tm := teatest.NewTestModel(t, r.model, teatest.WithInitialTermSize(80, 24))
+	patience := teatest.WithDuration(time.Minute)
+	teatest.WaitFor(t, tm.Output(), func(out []byte) bool { return strings.Contains(string(out), "api") }, patience)
+	tm.Type("?")
+	teatest.WaitFor(t, tm.Output(), func(out []byte) bool { return strings.Contains(string(out), "this page") }, patience)
+	tm.Type("qq")
+	tm.WaitFinished(t, teatest.WithFinalTimeout(time.Minute))
+}
+
+// TestFlood: a log that is scrolled back stays where it is while more is written.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, running("api", func(w *host.Worker) { w.Name = "api" }))
+	r.chosen = tabLog
+	for range 200 {
+		r.pane.lines = append(r.pane.lines, "line")
+	}
+	r.pane.tab, r.pane.total = tabLog, 200
+	r.press("pgup")
+	if r.pane.back == 0 || !strings.Contains(r.text(), "f follows the end") {
+		t.Errorf("it is not scrolled back:\n%s", r.text())
+	}
+	r.press("f")
+	if r.pane.back != 0 {
+		t.Error("f does not follow the end")
+	}
+}

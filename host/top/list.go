@@ -1,0 +1,343 @@
+package top
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/shared/humane"
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+// columns are how wide the columns of the list are; 0: there is none.
+type columns struct{ name, state, cpu, memory, cpuSpark, memorySpark int }
+
+const (
+	cpuWidth, memoryWidth, sparkWidth = 4, 7, 8
+	// stateWidth is the least for the state of a worker, and nameWidth that for its name.
+	stateWidth, nameWidth = 13, 14
+	// gutter are the cursor, the mark, the symbol and a space.
+	gutter = 4
+)
+
+// columns decides which columns there is room for.
+func (m *model) columns() columns {
+	c := columns{name: 4, state: stateWidth}
+	for _, r := range m.rows {
+		if r.Item != nil {
+			c.name = max(c.name, widthOf(r.Item.Name))
+		}
+	}
+	longest := c.name
+	room := m.leftWidth() - gutter - 1 - c.state
+	c.name = min(c.name, nameWidth)
+	room -= c.name
+	for _, optional := range []struct {
+		at    *int
+		width int
+	}{{&c.cpu, cpuWidth}, {&c.memory, memoryWidth}, {&c.cpuSpark, sparkWidth}, {&c.memorySpark, sparkWidth}} {
+		if room <= optional.width {
+			break
+		}
+		*optional.at = optional.width
+		room -= optional.width + 1
+	}
+	grow := max(0, min(longest-c.name, room))
+	c.name += grow
+	c.state += max(0, min(room-grow, 8))
+	return c
+}
+
+func (c columns) heads(m *model) string {
+	text := strings.Repeat(" ", gutter) + m.fit("NAME", c.name) + " " + m.fit("STATE", c.state)
+	if c.cpu > 0 {
+		text += " " + m.right("CPU", c.cpu)
+	}
+	if c.cpuSpark > 0 {
+		text += strings.Repeat(" ", c.cpuSpark+1)
+	}
+	if c.memory > 0 {
+		text += " " + m.right("MEM", c.memory)
+	}
+	return text
+}
+
+// listRows draws the list in as many rows as are asked for.
+func (m *model) listRows(height int) []string {
+	shown := m.shown()
+	c := m.columns()
+	rows := make([]string, 0, height)
+	for n, r := range shown[:min(len(shown), height)] {
+		at := m.offset + n
+		if r.Item == nil {
+			rows = append(rows, m.fit(m.groupRow(r, at == m.at), m.frame.left))
+		} else {
+			rows = append(rows, m.fit(m.itemRow(*r.Item, at == m.at, c), m.frame.left))
+		}
+	}
+	if len(m.rows) == 0 {
+		rows = m.emptyRows()
+	}
+	for len(rows) < height {
+		rows = append(rows, strings.Repeat(" ", m.frame.left))
+	}
+	return rows[:height]
+}
+
+// emptyRows says why there is no worker, and what to do.
+func (m *model) emptyRows() []string {
+	texts := []string{"", "  No workers yet.", "", "  Start one in another terminal:", "", "    swarm spawn --name NAME -- COMMAND"}
+	switch {
+	case !m.board.Read:
+		texts = []string{"", "  …"}
+		if m.plain {
+			texts[1] = "  ..."
+		}
+	case m.view.Filter != "":
+		texts = []string{"", "  No worker matches the filter.", "", "  esc shows all."}
+	}
+	rows := make([]string, len(texts))
+	for i, text := range texts {
+		rows[i] = m.fit(text, m.frame.left)
+	}
+	return rows
+}
+
+func (m *model) groupRow(r dash.Row, selected bool) string {
+	fold := m.symbol("▾", "v")
+	if r.Folded {
+		fold = m.symbol("▸", ">")
+	}
+	name := safetext.Line(r.Group)
+	if name == "" {
+		name = "no " + string(m.view.Group)
+	}
+	text := fold + " " + bold.paint(name) + " " + faint.paint(strconv.Itoa(r.Count))
+	if n := slices.IndexFunc(urgencies, func(u urgency) bool { return u.urgency == r.Worst }); n >= 0 && r.Worst < dash.Running {
+		kind := urgencies[n].kind
+		text += "  " + toned(kind.Tone()).paint(kind.Symbol(m.plain)+" "+r.Worst.String())
+	}
+	return m.cursorOf(selected) + text
+}
+
+func (m *model) cursorOf(selected bool) string {
+	if selected {
+		return strong.paint(m.symbol("▌", ">"))
+	}
+	return " "
+}
+
+func (m *model) itemRow(i dash.Item, selected bool, c columns) string {
+	symbol, tone, state := m.attention(i)
+	mark := " "
+	if m.marks[i.ID] {
+		mark = strong.paint(m.symbol("▪", "#"))
+	}
+	name := normal
+	switch {
+	case selected:
+		name = bold
+	case i.State.Urgency == dash.Ended:
+		name = faint
+	}
+	text := m.cursorOf(selected) + mark + tone.paint(symbol) + " " + name.paint(m.fit(safetext.Line(i.Name), c.name)) +
+		" " + tone.paint(m.fit(safetext.Line(state), c.state))
+	if c.cpu == 0 {
+		return text
+	}
+	cpu, memory := "", ""
+	if i.Status == host.StatusRunning {
+		cpu, memory = lastFigures(i)
+	}
+	text += " " + m.right(cpu, c.cpu)
+	cpus, memories := series(i)
+	if c.cpuSpark > 0 {
+		text += " " + faint.paint(m.spark(cpus, leastCPU, c.cpuSpark))
+	}
+	if c.memory > 0 {
+		text += " " + m.right(memory, c.memory)
+	}
+	if c.memorySpark > 0 {
+		text += " " + faint.paint(m.spark(memories, leastMemory, c.memorySpark))
+	}
+	return text
+}
+
+// leastCPU and leastMemory are the least tops of sparklines.
+const leastCPU, leastMemory = 0.05, 1 << 20
+
+// lastFigures returns the newest figures as people read them; empty if they are not known.
+func lastFigures(i dash.Item) (cpu, memory string) {
+	if len(i.Figures) == 0 {
+		return "", ""
+	}
+	f := i.Figures[len(i.Figures)-1]
+	if f.CPU >= 0 {
+		cpu = strconv.Itoa(int(f.CPU*100+0.5)) + "%"
+	}
+	if f.Memory >= 0 {
+		memory = humane.Bytes(f.Memory)
+	}
+	return cpu, memory
+}
+
+// series returns the figures of a worker that runs, the oldest first.
+func series(i dash.Item) (cpus, memories []float64) {
+	if i.Status != host.StatusRunning {
+		return nil, nil
+	}
+	for _, f := range i.Figures {
+		cpus, memories = append(cpus, f.CPU), append(memories, float64(f.Memory))
+	}
+	return cpus, memories
+}
+
+// paneRows draws the right side.
+func (m *model) paneRows(height int) []string {
+	i := m.item()
+	rows := make([]string, 0, height)
+	if i != nil {
+		rows = append(rows, m.paneHead(*i)...)
+		rows = append(rows, m.paneBody(*i, max(0, height-len(rows)))...)
+	} else if m.at < len(m.rows) {
+		r := m.rows[m.at]
+		rows = append(rows, bold.paint(safetext.Line(r.Group)), faint.paint(count(r.Count, "worker")), "", faint.paint("enter folds it"))
+	}
+	for len(rows) < height {
+		rows = append(rows, "")
+	}
+	return rows[:height]
+}
+
+// paneHead says which worker it is and how it is.
+func (m *model) paneHead(i dash.Item) []string {
+	symbol, tone, state := m.attention(i)
+	width := m.paneWidth()
+	rows := []string{tone.paint(symbol) + " " + bold.paint(safetext.Line(i.Name)) + "  " + tone.paint(safetext.Line(state))}
+	if remark := safetext.Line(i.Remark()); remark != "" {
+		s := normal
+		if i.State.Urgency == dash.Attention {
+			s = toned(condition.Asking)
+		}
+		rows = append(rows, s.paint(m.cut(remark, width)))
+	} else {
+		rows = append(rows, faint.paint(m.cut(safetext.Line(humane.Command(i.Command)), width)))
+	}
+	if cpus, memories := series(i); len(cpus) > 0 {
+		cpu, memory := lastFigures(i)
+		spark := 12
+		if width < 44 {
+			spark = 8
+		}
+		rows = append(rows, fmt.Sprintf("%s %s %s  %s %s %s", faint.paint("cpu"), m.spark(cpus, leastCPU, spark), m.right(cpu, 4),
+			faint.paint("mem"), m.spark(memories, leastMemory, spark), memory))
+	}
+	return append(rows, "")
+}
+
+// lineRows lays out a line of a log.
+func (m *model) lineRows(line string) []string {
+	if m.wrap {
+		return rowsOf(line, m.paneWidth(), 0)
+	}
+	return []string{m.cut(line, m.paneWidth())}
+}
+
+// paneBody draws what the tab shows.
+func (m *model) paneBody(i dash.Item, height int) []string {
+	p := &m.pane
+	if p.id != i.ID {
+		return nil
+	}
+	var rows []string
+	switch p.tab {
+	case tabLog:
+		rows = m.logRows(height)
+	case tabScreen:
+		rows = m.screenRows(i, height)
+	case tabDetails, tabDiff, tabHistory:
+		rows = m.entryRows(height)
+	}
+	if p.err != nil {
+		for _, row := range rowsOf(safetext.Line(p.err.Error()), m.paneWidth(), 4) {
+			rows = append(rows, red.paint(row))
+		}
+		rows = rows[max(0, len(rows)-height):]
+	}
+	return rows
+}
+
+// logRows draws the end of the log, or the part to which it is scrolled back.
+func (m *model) logRows(height int) []string {
+	p := &m.pane
+	var rows []string // the last one first
+	for n := len(p.lines) - 1; n >= 0 && len(rows) < height+p.back; n-- {
+		line := m.lineRows(p.lines[n])
+		for _, row := range slices.Backward(line) {
+			rows = append(rows, row)
+		}
+	}
+	p.back = max(0, min(p.back, len(rows)-height))
+	rows = rows[p.back:min(len(rows), p.back+height)]
+	if len(rows) == 0 && p.follow != nil && p.err == nil {
+		if p.over {
+			return []string{faint.paint("It wrote nothing.")}
+		}
+		return nil
+	}
+	shown := make([]string, len(rows))
+	for n, row := range rows {
+		shown[len(rows)-1-n] = row
+	}
+	return shown
+}
+
+// screenRows draws the screen of a worker, or as much of its end as there is room for.
+func (m *model) screenRows(i dash.Item, height int) []string {
+	lines := m.pane.picture
+	if !m.pane.shows {
+		if m.pane.follow != nil && i.Gone() && m.pane.over {
+			return []string{faint.paint("No screen is left of it.")}
+		}
+		return nil
+	}
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	m.pane.back = max(0, min(m.pane.back, len(lines)-height))
+	end := len(lines) - m.pane.back
+	var rows []string
+	for _, line := range lines[max(0, end-height):end] {
+		rows = append(rows, m.cut(line, m.paneWidth()))
+	}
+	return rows
+}
+
+// entryRows draws the paragraphs of a tab from where it is scrolled to.
+func (m *model) entryRows(height int) []string {
+	p := &m.pane
+	if p.loaded.IsZero() {
+		return nil
+	}
+	if len(p.entries) == 0 && p.err == nil {
+		text := "Nothing."
+		if p.tab == tabDiff {
+			text = "No changes."
+		}
+		return []string{faint.paint(text)}
+	}
+	labels := min(labelWidth(p.entries), m.paneWidth()/3)
+	var rows []string
+	for _, e := range p.entries {
+		rows = append(rows, e.rows(m.paneWidth(), labels)...)
+		if len(rows) >= p.down+height+1 {
+			break
+		}
+	}
+	p.down = max(0, min(p.down, len(rows)-height))
+	return rows[p.down:min(len(rows), p.down+height)]
+}

@@ -1,0 +1,476 @@
+package top
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/shared/humane"
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+// mode says what keys mean.
+type mode int
+
+const (
+	// modeList: keys are commands.
+	modeList mode = iota
+	// modeFilter: what is typed filters the list.
+	modeFilter
+	// modeText: what is typed is sent to workers.
+	modeText
+	// modePalette: what is typed chooses a command.
+	modePalette
+	// modeConfirm: a question is asked.
+	modeConfirm
+	// modeHelp: the keys are shown.
+	modeHelp
+)
+
+// model is the state of the dashboard. Only the loop of the program touches it.
+type model struct {
+	*session
+	theme
+	width, height int
+	now           time.Time
+	clock         func() time.Time
+
+	board dash.Snapshot
+	view  dash.View
+	rows  []dash.Row
+	// at is the selected row, and offset the first row that is shown. selected identifies
+	// the row, so that it stays selected when rows move.
+	at, offset int
+	selected   string
+	since      time.Time
+	marks      map[string]bool
+
+	// chosen is the tab that the person chose, if any.
+	chosen tab
+	zoom   bool
+	mouse  bool
+	wrap   bool
+	pane   pane
+
+	clicked time.Time
+
+	mode   mode
+	edit   editor
+	action dash.Action
+	choice int
+
+	notes  []note
+	warned int
+	// frame is what the last view put where.
+	frame frame
+}
+
+// pane is what is shown of the selected worker.
+type pane struct {
+	// id is the worker's.
+	id     string
+	follow *following
+	// lines are those of the log, of which total were written so far, and picture those of
+	// the screen.
+	lines   []string
+	total   int
+	picture []string
+	shows   bool
+	over    bool
+	err     error
+
+	// entries are those of the tab.
+	tab     tab
+	entries []entry
+	loaded  time.Time
+	loading bool
+	// back is how many rows the log is scrolled back, down how many a page is scrolled
+	// down.
+	back, down int
+}
+
+// note is a message to the person.
+type note struct {
+	lines []string
+	bad   bool
+	at    time.Time
+}
+
+// The messages that the model sends to itself.
+type (
+	tickMsg   time.Time
+	followMsg string
+)
+
+const (
+	// settle is how long a worker must be selected before its output is read: nothing is
+	// started for workers that a person only passes by.
+	settle = 60 * time.Millisecond
+	// seenAfter is how long a worker must have been selected to count as seen.
+	seenAfter = time.Second
+	// noteShown is how long a message is shown, badShown one about a failure.
+	noteShown, badShown = 5 * time.Second, 30 * time.Second
+	// detailsEvery and diffEvery are how often tabs are read anew that no event changes.
+	detailsEvery, diffEvery = 3 * time.Second, 10 * time.Second
+)
+
+func newModel(s *session, t theme) *model {
+	return &model{
+		session: s, theme: t, now: time.Now(), clock: time.Now, marks: map[string]bool{}, mouse: true, wrap: true,
+		view: dash.View{Sort: dash.SortUrgency, Folded: map[string]bool{}},
+	}
+}
+
+// Init starts the clock.
+func (m *model) Init() tea.Cmd { return tick(time.Second) }
+
+func tick(d time.Duration) tea.Cmd {
+	return tea.Tick(d, func(t time.Time) tea.Msg { return tickMsg(t) })
+}
+
+// Update takes a message.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.now = m.clock()
+	var cmd tea.Cmd
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case tea.KeyPressMsg:
+		cmd = m.key(msg)
+	case tea.PasteMsg:
+		if m.mode == modeFilter || m.mode == modeText || m.mode == modePalette {
+			m.edit.insert(msg.Content)
+			m.typed()
+		}
+	case tea.MouseClickMsg:
+		cmd = m.click(msg)
+	case tea.MouseWheelMsg:
+		cmd = m.wheel(msg)
+	case tickMsg:
+		m.expire()
+		cmd = tea.Batch(tick(m.pace()), m.refresh())
+	case boardMsg:
+		m.board = dash.Snapshot(msg)
+		m.warn()
+		m.list()
+		cmd = m.refresh()
+	case outputMsg:
+		m.read()
+	case followMsg:
+		cmd = m.begin(string(msg))
+	case contentMsg:
+		m.take(msg)
+	case outcomeMsg:
+		m.tell(msg)
+	case attachMsg:
+		cmd = m.enter(msg)
+	case backMsg:
+		m.leave(false)
+		if msg.err != nil {
+			m.fail("cannot attach to '" + msg.name + "': " + msg.err.Error())
+		}
+	}
+	return m, tea.Batch(cmd, m.look())
+}
+
+// pace is how often ages are written anew: those of a moment ago change every second.
+func (m *model) pace() time.Duration {
+	if len(m.notes) > 0 {
+		return time.Second
+	}
+	for _, r := range m.shown() {
+		if i := r.Item; i != nil {
+			c, doing := i.Condition(m.now)
+			if doing != "" || c.Kind == condition.Restarting || !c.Since.IsZero() && m.now.Sub(c.Since) < 2*time.Minute {
+				return time.Second
+			}
+		}
+	}
+	return 5 * time.Second
+}
+
+// keyOf identifies a row.
+func keyOf(r dash.Row) string {
+	if r.Item == nil {
+		return "\x00" + r.Group
+	}
+	return r.Group + "\x00" + r.Item.Name
+}
+
+// list makes the rows anew. The selected row stays selected.
+func (m *model) list() {
+	m.rows = dash.Rows(m.board, m.view)
+	for id := range m.marks {
+		if _, there := m.board.Find(id); !there {
+			delete(m.marks, id)
+		}
+	}
+	at := slices.IndexFunc(m.rows, func(r dash.Row) bool { return keyOf(r) == m.selected })
+	if at < 0 {
+		at = m.at
+	}
+	m.move(at)
+}
+
+// move selects a row.
+func (m *model) move(at int) {
+	m.at = max(0, min(at, len(m.rows)-1))
+	key := ""
+	if m.at < len(m.rows) {
+		key = keyOf(m.rows[m.at])
+	}
+	if key != m.selected {
+		if m.pane.id != "" && m.now.Sub(m.since) > seenAfter {
+			m.session.board.See(m.pane.id)
+		}
+		m.selected, m.since = key, m.now
+	}
+}
+
+// item returns the selected worker; nil if none is.
+func (m *model) item() *dash.Item {
+	if m.at >= len(m.rows) {
+		return nil
+	}
+	return m.rows[m.at].Item
+}
+
+// items returns the workers that a command is meant for: the marked ones, else the
+// selected one.
+func (m *model) items() []dash.Item {
+	var all []dash.Item
+	for _, i := range m.board.Items {
+		if m.marks[i.ID] {
+			all = append(all, i)
+		}
+	}
+	if i := m.item(); len(all) == 0 && i != nil {
+		all = append(all, *i)
+	}
+	return all
+}
+
+// shown returns the rows that are on the screen.
+func (m *model) shown() []dash.Row {
+	height := max(1, m.bodyHeight())
+	m.offset = max(0, min(m.offset, len(m.rows)-height))
+	m.offset = min(m.offset, m.at)
+	if m.at >= m.offset+height {
+		m.offset = m.at - height + 1
+	}
+	return m.rows[m.offset:min(len(m.rows), m.offset+height)]
+}
+
+// look starts what the shown workers need, and stops what is needed no more.
+func (m *model) look() tea.Cmd {
+	m.wantFigures()
+	i := m.item()
+	if i == nil {
+		m.drop()
+		return nil
+	}
+	if m.pane.id == i.ID {
+		return m.turn(*i)
+	}
+	m.drop()
+	m.pane = pane{id: i.ID}
+	id := i.ID
+	return tea.Batch(tea.Tick(settle, func(time.Time) tea.Msg { return followMsg(id) }), m.turn(*i))
+}
+
+func (m *model) wantFigures() {
+	var ids []string
+	for _, r := range m.shown() {
+		if r.Item != nil && !r.Item.Gone() {
+			ids = append(ids, r.Item.ID)
+		}
+	}
+	m.want(ids, m.view.Sort == dash.SortCPU || m.view.Sort == dash.SortMemory)
+}
+
+// drop ends the reading of the worker that was shown.
+func (m *model) drop() {
+	if m.pane.follow != nil {
+		m.pane.follow.stop()
+	}
+	m.pane = pane{}
+}
+
+// begin reads the output of a worker that is still selected.
+func (m *model) begin(id string) tea.Cmd {
+	i := m.item()
+	if i == nil || i.ID != id || m.pane.follow != nil {
+		return nil
+	}
+	m.pane.follow = m.follow(id, m.tab(*i) == tabScreen)
+	return nil
+}
+
+// tab returns the tab that is shown of a worker.
+func (m *model) tab(i dash.Item) tab {
+	tabs := tabsOf(i)
+	if slices.Contains(tabs, m.chosen) {
+		return m.chosen
+	}
+	return tabs[0]
+}
+
+// turn shows the tab of the selected worker.
+func (m *model) turn(i dash.Item) tea.Cmd {
+	at := m.tab(i)
+	if m.pane.tab == at {
+		return nil
+	}
+	m.pane.tab, m.pane.entries, m.pane.loaded, m.pane.down, m.pane.back = at, nil, time.Time{}, 0, 0
+	if m.pane.err != nil && m.pane.follow == nil {
+		m.pane.err = nil
+	}
+	if m.pane.follow != nil {
+		m.pane.follow.Look(at == tabScreen)
+	}
+	return m.load(i)
+}
+
+// load reads what the tab shows.
+func (m *model) load(i dash.Item) tea.Cmd {
+	if m.pane.tab == tabLog || m.pane.tab == tabScreen || m.pane.loading {
+		return nil
+	}
+	m.pane.loading = true
+	return m.session.load(i, m.pane.tab)
+}
+
+// refresh reads a tab again whose time has come.
+func (m *model) refresh() tea.Cmd {
+	i := m.item()
+	if i == nil || i.ID != m.pane.id {
+		return nil
+	}
+	every := detailsEvery
+	if m.pane.tab == tabDiff {
+		every = diffEvery
+	}
+	if m.pane.loaded.IsZero() || m.now.Sub(m.pane.loaded) < every || i.Gone() {
+		return nil
+	}
+	return m.load(*i)
+}
+
+// take shows what was read.
+func (m *model) take(c contentMsg) {
+	if c.id != m.pane.id {
+		return
+	}
+	m.pane.loading = false
+	if c.tab != m.pane.tab {
+		m.pane.tab = "" // turn reads the one that is wanted now
+		return
+	}
+	m.pane.entries, m.pane.err, m.pane.loaded = c.entries, c.err, m.now
+}
+
+// read takes what the followed worker wrote.
+func (m *model) read() {
+	p := &m.pane
+	if p.follow == nil {
+		return
+	}
+	lines, dropped := p.follow.Lines()
+	if total := dropped + len(lines); p.back > 0 && total > p.total {
+		// What is shown stays where it is.
+		for _, line := range lines[max(0, p.total-dropped):] {
+			p.back += len(m.lineRows(line))
+		}
+	}
+	p.lines, p.total = lines, dropped+len(lines)
+	p.picture, p.shows = p.follow.Picture()
+	over, err := p.follow.Over()
+	p.over = over
+	if p.tab == tabLog || p.tab == tabScreen {
+		p.err = err
+	}
+}
+
+// warn shows warnings of the board that are new.
+func (m *model) warn() {
+	ws := m.board.Warnings
+	if n := len(ws); n > 0 && n != m.warned {
+		m.fail(ws[n-1])
+	}
+	m.warned = len(ws)
+}
+
+// fail shows that something failed.
+func (m *model) fail(text string) { m.note(true, safetext.Line(text)) }
+
+func (m *model) note(bad bool, lines ...string) {
+	m.notes = []note{{lines, bad, m.now}}
+}
+
+// expire forgets old messages.
+func (m *model) expire() {
+	m.notes = slices.DeleteFunc(m.notes, func(n note) bool {
+		shown := noteShown
+		if n.bad {
+			shown = badShown
+		}
+		return m.now.Sub(n.at) > shown
+	})
+}
+
+// tell shows what came of an action.
+func (m *model) tell(o outcomeMsg) {
+	var good, lines []string
+	bad := false
+	for _, out := range o.outcomes {
+		if out.Err != nil {
+			bad = true
+			lines = append(lines, safetext.Line(out.Err.Error()))
+		} else {
+			good = append(good, out.Name)
+		}
+		for _, text := range out.Notes {
+			lines = append(lines, safetext.Line(out.Name+": "+text))
+		}
+	}
+	switch {
+	case len(good) == 1:
+		lines = append([]string{past(o.action.Verb) + " " + safetext.Line(good[0])}, lines...)
+	case len(good) > 1:
+		lines = append([]string{past(o.action.Verb) + " " + count(len(good), "worker")}, lines...)
+	}
+	if len(lines) > 0 {
+		m.note(bad, lines...)
+	}
+}
+
+// past says that something was done.
+func past(v dash.Verb) string {
+	switch v {
+	case dash.Send, dash.Keys:
+		return "sent to"
+	case dash.Answer:
+		return "answered"
+	case dash.Interrupt:
+		return "interrupted"
+	case dash.Kill:
+		return "killed"
+	case dash.Respawn:
+		return "started again:"
+	case dash.Clean:
+		return "cleaned"
+	default:
+		return string(v)
+	}
+}
+
+// ageOf returns how long a worker has been as it is.
+func ageOf(c condition.Condition, now time.Time) string {
+	if c.Since.IsZero() {
+		return ""
+	}
+	return humane.Age(now.Sub(c.Since))
+}

@@ -1,0 +1,288 @@
+package top
+
+import (
+	"context"
+	"os/exec"
+	"slices"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Host is what a dashboard asks. A [host.Host] is one.
+type Host interface {
+	Workers(ctx context.Context, sel host.Selection) ([]host.Worker, []string, error)
+	Watch(ctx context.Context, req watch.Request) error
+	Logs(ctx context.Context, name string, o swarm.OutputOptions, each func(swarm.Output) error) error
+	Peek(ctx context.Context, name string, lines int) (host.Peek, error)
+	Details(ctx context.Context, name string, req host.DetailsRequest) (host.Details, []string, error)
+	Events(ctx context.Context, q history.Query) ([]history.Event, error)
+	Meter() *stats.Meter
+	Attach(ctx context.Context, name string) (swarm.Attachment, error)
+	Deliver(ctx context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error)
+	Send(ctx context.Context, sel host.Selection, in swarm.Input) ([]host.SendOutcome, error)
+	Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error)
+	Kill(ctx context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error)
+	Respawn(ctx context.Context, name string, req host.RespawnRequest) (host.Worker, error)
+	Clean(ctx context.Context, sel host.Selection, req host.CleanRequest) ([]host.CleanOutcome, error)
+}
+
+// The messages that a session sends to the model.
+type (
+	// boardMsg says how the board is now.
+	boardMsg dash.Snapshot
+	// outputMsg says that the followed worker has written.
+	outputMsg struct{}
+	// contentMsg is what a tab shows of a worker.
+	contentMsg struct {
+		id      string
+		tab     tab
+		entries []entry
+		err     error
+	}
+	// outcomeMsg says what came of an action.
+	outcomeMsg struct {
+		action   dash.Action
+		outcomes []dash.Outcome
+	}
+	// attachMsg is the program that attaches a worker.
+	attachMsg struct {
+		name string
+		to   swarm.Attachment
+		err  error
+	}
+	// backMsg says that the attached program has ended.
+	backMsg struct {
+		name string
+		err  error
+	}
+)
+
+// session does what takes time, beside the model.
+type session struct {
+	opts  Options
+	ctx   context.Context //nolint:containedctx // it is the life of all that runs beside the model
+	board *dash.Board
+	// boardChanged and outputChanged get a value when there is more to show.
+	boardChanged, outputChanged chan struct{}
+	running                     sync.WaitGroup
+
+	mu sync.Mutex
+	// wanted are the ids of the workers whose figures are shown, everything says that those
+	// of all are, and away that nobody looks.
+	wanted     []string
+	everything bool
+	away       bool
+	look       chan struct{}
+}
+
+func newSession(ctx context.Context, o Options) *session {
+	s := &session{
+		opts: o, ctx: ctx, boardChanged: make(chan struct{}, 1), outputChanged: make(chan struct{}, 1), look: make(chan struct{}, 1),
+	}
+	s.board = dash.New(dash.Options{Host: o.Host, Changed: func() { signal(s.boardChanged) }})
+	return s
+}
+
+func signal(to chan struct{}) {
+	select {
+	case to <- struct{}{}:
+	default:
+	}
+}
+
+// run keeps the model current through send, until the session's context ends.
+func (s *session) run(send func(tea.Msg)) {
+	s.running.Go(func() { s.board.Run(s.ctx) })
+	s.running.Go(s.measure)
+	s.running.Go(func() {
+		for {
+			select {
+			case <-s.ctx.Done():
+				return
+			case <-s.boardChanged:
+				send(boardMsg(s.board.Snapshot()))
+				pause(s.ctx, boardPause)
+			}
+		}
+	})
+	s.running.Go(func() {
+		for {
+			select {
+			case <-s.ctx.Done():
+				return
+			case <-s.outputChanged:
+				send(outputMsg{})
+			}
+		}
+	})
+}
+
+const (
+	// boardPause is the shortest time between two pictures of the board.
+	boardPause = 50 * time.Millisecond
+	// measureEvery is the time between two looks at what workers use, firstMeasure that
+	// between the first two, which the first share of a CPU is computed from.
+	measureEvery, firstMeasure = 2 * time.Second, 300 * time.Millisecond
+	// measureShare bounds the time that looks take: after one that took so long, the next
+	// waits for this many times as long.
+	measureShare = 100
+)
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// want says which workers' figures are shown.
+func (s *session) want(ids []string, everything bool) {
+	s.mu.Lock()
+	fresh := len(s.wanted) == 0 && !s.everything || everything && !s.everything
+	s.wanted, s.everything = ids, everything
+	s.mu.Unlock()
+	if fresh {
+		signal(s.look)
+	}
+}
+
+// leave says whether nobody looks at the dashboard.
+func (s *session) leave(away bool) {
+	s.mu.Lock()
+	s.away = away
+	s.mu.Unlock()
+	signal(s.look)
+}
+
+// measure looks at what the shown workers use.
+func (s *session) measure() {
+	meter := s.opts.Host.Meter()
+	looks := map[string]int{}
+	for s.ctx.Err() == nil {
+		s.mu.Lock()
+		ids, all, away := s.wanted, s.everything, s.away
+		s.mu.Unlock()
+		if away || !all && len(ids) == 0 {
+			select {
+			case <-s.ctx.Done():
+			case <-s.look:
+			}
+			continue
+		}
+		sel := host.Selection{Names: ids}
+		if all {
+			sel = host.Selection{All: true}
+		}
+		began := time.Now()
+		if figures, _, err := meter.Look(s.ctx, sel); err == nil {
+			s.board.Measured(dash.FiguresOf(figures))
+		}
+		again := max(measureEvery, measureShare*time.Since(began))
+		if slices.ContainsFunc(ids, func(id string) bool { return looks[id] == 0 }) {
+			again = max(firstMeasure, 10*time.Since(began))
+		}
+		if len(looks) == 0 {
+			again = firstMeasure // most of the time went into starting plugins
+		}
+		clear(looks)
+		for _, id := range ids {
+			looks[id] = 1
+		}
+		pause(s.ctx, again)
+	}
+}
+
+// following reads what one worker writes until it is stopped.
+type following struct {
+	*dash.Follower
+	stop context.CancelFunc
+}
+
+func (s *session) follow(id string, screen bool) *following {
+	ctx, cancel := context.WithCancel(s.ctx)
+	f := dash.Follow(s.opts.Host, id, func() { signal(s.outputChanged) })
+	f.Look(screen)
+	s.running.Go(func() { f.Run(ctx) })
+	return &following{f, cancel}
+}
+
+// async runs something that takes time, and returns its answer as a message.
+func (s *session) async(work func() tea.Msg) tea.Cmd {
+	answer := make(chan tea.Msg, 1)
+	s.running.Go(func() { answer <- work() })
+	return func() tea.Msg { return <-answer }
+}
+
+// do carries out an action.
+func (s *session) do(a dash.Action) tea.Cmd {
+	return s.async(func() tea.Msg { return outcomeMsg{a, s.board.Do(s.ctx, s.opts.Host, a)} })
+}
+
+// attach finds the program that attaches a worker.
+func (s *session) attach(i dash.Item) tea.Cmd {
+	return s.async(func() tea.Msg {
+		to, err := s.opts.Host.Attach(s.ctx, i.ID)
+		return attachMsg{i.Name, to, err}
+	})
+}
+
+// historyKept is how many events of a worker are shown.
+const historyKept = 500
+
+// load reads what a tab shows of a worker.
+func (s *session) load(i dash.Item, at tab) tea.Cmd {
+	return s.async(func() tea.Msg {
+		c := contentMsg{id: i.ID, tab: at}
+		switch at {
+		case tabDetails:
+			d, _, err := s.opts.Host.Details(s.ctx, i.ID, host.DetailsRequest{})
+			c.entries, c.err = detailEntries(dash.FactsOf(d)), err
+		case tabHistory:
+			last := historyKept
+			events, err := s.opts.Host.Events(s.ctx, history.Query{Worker: i.Name, Lines: &last})
+			c.entries, c.err = historyEntries(events), err
+		case tabDiff:
+			_, diff, err := s.opts.Diff(s.ctx, i.ID)
+			if err == nil {
+				c.entries, err = s.diffEntries(diff)
+			}
+			c.err = err
+		case tabScreen, tabLog:
+		}
+		return c
+	})
+}
+
+// diffKept is how many bytes of a diff are shown, and diffLimit how long it may take.
+const (
+	diffKept  = 512 << 10
+	diffLimit = 20 * time.Second
+)
+
+// diffEntries runs the program that prints a diff.
+func (s *session) diffEntries(d swarm.Diff) ([]entry, error) {
+	if len(d.Files) == 0 {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, diffLimit)
+	defer cancel()
+	out := &limitedBuffer{limit: diffKept, full: cancel}
+	cmd := exec.CommandContext(ctx, d.Command[0], d.Command[1:]...)
+	cmd.Env = append(without(s.opts.Env, d.Unset), d.Env...)
+	cmd.Stdout = out
+	err := cmd.Run()
+	if out.cut {
+		err = nil
+	}
+	return diffLines(d.Files, out.String(), out.cut), err
+}

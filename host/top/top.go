@@ -1,0 +1,68 @@
+package top
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Options say what is shown where.
+type Options struct {
+	// Host is asked for everything.
+	Host Host
+	// Diff returns what the workspace of a worker has changed.
+	Diff func(ctx context.Context, name string) (swarm.WorkspaceRef, swarm.Diff, error)
+	// In and Out are the terminal.
+	In, Out *os.File
+	// Env is the environment of the programs that are run: those that attach workers, and
+	// those that show differences.
+	Env []string
+	// Colour says that the terminal gets colours, Plain that symbols are ASCII.
+	Colour, Plain bool
+}
+
+// frames is how often a second the terminal is written to, at most.
+const frames = 30
+
+// Run shows the workers until the person leaves or ctx ends, and gives the terminal back as
+// it was. Workers are not concerned by its end.
+func Run(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := newSession(ctx, o)
+	profile := colorprofile.Ascii
+	if o.Colour {
+		profile = max(colorprofile.ANSI, colorprofile.Detect(o.Out, o.Env))
+	}
+	p := tea.NewProgram(newModel(s, theme{plain: o.Plain}),
+		tea.WithContext(ctx), tea.WithInput(&input{File: o.In, ended: cancel}), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env),
+		tea.WithColorProfile(profile), tea.WithFPS(frames))
+	s.run(p.Send)
+	_, err := p.Run()
+	cancel()
+	s.running.Wait()
+	if errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) || errors.Is(err, tea.ErrInterrupted) {
+		return nil // a signal, or the terminal is gone
+	}
+	return err
+}
+
+// input is the terminal's input. Its end ends the program: nobody could leave it.
+type input struct {
+	*os.File
+	ended func()
+}
+
+func (i *input) Read(p []byte) (int, error) {
+	n, err := i.File.Read(p)
+	if errors.Is(err, io.EOF) {
+		i.ended()
+	}
+	return n, err
+}

@@ -1,0 +1,490 @@
+package top
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+// frame is where the last view put things, for the mouse.
+type frame struct {
+	// left is the width of the list, 0 if it is not shown; pane the first column of the
+	// right side, -1 if that is not shown.
+	left, pane int
+	tabs       []span
+	hints      []span
+}
+
+// span is a part of a row that can be clicked.
+type span struct {
+	from, to int
+	tab      tab
+	key      binding
+}
+
+const (
+	// headRows are the rows above the list: the counts, the heads of columns, a rule.
+	headRows = 3
+	// minWidth and minHeight are the smallest terminal in which anything is shown, and
+	// twoSides the smallest width with a right side.
+	minWidth, minHeight, twoSides = 24, 8, 60
+)
+
+// View draws the dashboard.
+func (m *model) View() tea.View {
+	v := tea.View{AltScreen: true, WindowTitle: "swarm"}
+	if m.mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	if m.width < minWidth || m.height < minHeight {
+		v.SetContent("too small")
+		return v
+	}
+	m.frame = frame{left: m.leftWidth(), pane: -1}
+	if m.frame.left < m.width {
+		m.frame.pane = m.frame.left
+		if m.frame.left > 0 {
+			m.frame.pane++
+		}
+	}
+	lines := []string{m.header()}
+	if m.mode == modeHelp {
+		lines = append(lines, m.help()...)
+	} else {
+		lines = append(lines, m.heads(), m.rule())
+		lines = append(lines, m.body()...)
+	}
+	panel, cursor := m.panel()
+	if cursor != nil {
+		cursor.Y += len(lines)
+	}
+	lines = append(lines, panel...)
+	foot, at := m.footer()
+	if at != nil {
+		at.Y = len(lines)
+		cursor = at
+	}
+	lines = append(lines, foot)
+	lines = lines[max(0, len(lines)-m.height):]
+	for i, line := range lines {
+		lines[i] = m.fit(line, m.width) // the last word on what reaches the terminal
+	}
+	v.Cursor = cursor
+	v.SetContent(strings.Join(lines, "\n"))
+	return v
+}
+
+func (m *model) leftWidth() int {
+	switch {
+	case m.zoom && len(m.rows) > 0:
+		return 0
+	case m.width < twoSides:
+		return m.width
+	default:
+		return min(max(m.width*45/100, 38), 78)
+	}
+}
+
+// bodyHeight is how many rows the list has.
+func (m *model) bodyHeight() int {
+	panel, _ := m.panel()
+	return max(0, m.height-headRows-len(panel)-1)
+}
+
+// paneHeight is how many rows of the right side are scrolled.
+func (m *model) paneHeight() int { return max(1, m.bodyHeight()-4) }
+
+func (m *model) paneWidth() int {
+	left := m.leftWidth()
+	if left == 0 {
+		return m.width - 2
+	}
+	return m.width - left - 3
+}
+
+// urgency is an urgency and a kind that looks the same.
+type urgency struct {
+	urgency dash.Urgency
+	kind    condition.Kind
+}
+
+// urgencies are the counts of the header.
+var urgencies = []urgency{
+	{dash.Attention, condition.Blocked},
+	{dash.CrashLoop, condition.CrashLoop},
+	{dash.Lost, condition.Lost},
+	{dash.Failed, condition.Failed},
+	{dash.Running, condition.Running},
+	{dash.Ended, condition.Succeeded},
+}
+
+func (m *model) header() string {
+	var facts []string
+	if n := len(m.marks); n > 0 {
+		facts = append(facts, strong.paint(count0(n, "marked")))
+	}
+	if m.view.Filter != "" && m.mode != modeFilter {
+		facts = append(facts, accent.paint("/"+safetext.Line(m.view.Filter)))
+	}
+	if m.view.Sort != dash.SortUrgency {
+		facts = append(facts, faint.paint("sorted by "+string(m.view.Sort)))
+	}
+	if m.view.Group != dash.GroupNone {
+		facts = append(facts, faint.paint("by "+string(m.view.Group)))
+	}
+	if m.board.Problem != "" {
+		facts = append(facts, red.paint(safetext.Line(m.board.Problem)))
+	}
+	right := ""
+	if len(facts) > 0 {
+		right = " " + m.cut(strings.Join(facts, "  "), m.width/2) + " "
+	}
+	room := m.width - widthOf(right)
+	left := " " + bold.paint("swarm") + "  " + m.counts(false)
+	if widthOf(left) > room {
+		left = m.counts(false)
+	}
+	if widthOf(left) > room {
+		left = m.counts(true)
+	}
+	return m.fit(left, room) + right
+}
+
+// counts says how many workers there are of each urgency; short leaves the words out.
+func (m *model) counts(short bool) string {
+	var text strings.Builder
+	counts := m.board.Counts()
+	for _, u := range urgencies {
+		if n := counts[u.urgency]; n > 0 {
+			words := count0(n, u.urgency.String())
+			if short {
+				words = strconv.Itoa(n)
+			}
+			text.WriteString(" " + toned(u.kind.Tone()).paint(u.kind.Symbol(m.plain)+" "+words) + " ")
+		}
+	}
+	return text.String()
+}
+
+// heads are the heads of the columns, and the tabs.
+func (m *model) heads() string {
+	var line string
+	if m.frame.left > 0 {
+		line = faint.paint(m.fit(m.columns().heads(m), m.frame.left))
+	}
+	if m.frame.pane < 0 {
+		return line
+	}
+	if m.frame.left > 0 {
+		line += faint.paint(m.symbol("│", "|"))
+	}
+	i := m.item()
+	if i == nil {
+		return line + strings.Repeat(" ", m.width-m.frame.pane)
+	}
+	at := m.frame.pane + 1
+	var tabs strings.Builder
+	tabs.WriteByte(' ')
+	for _, t := range tabsOf(*i) {
+		s := faint
+		if t == m.tab(*i) {
+			s = strong
+		}
+		m.frame.tabs = append(m.frame.tabs, span{from: at, to: at + len(t), tab: t})
+		tabs.WriteString(s.paint(string(t)) + "  ")
+		at += len(t) + 2
+	}
+	return line + m.fit(tabs.String(), m.width-m.frame.pane)
+}
+
+// rule is the line below the heads. It is thicker below the tab that is shown.
+func (m *model) rule() string {
+	thin, thick := m.symbol("─", "-"), m.symbol("━", "=")
+	var b strings.Builder
+	b.WriteString(strings.Repeat(thin, m.frame.left))
+	if m.frame.pane < 0 {
+		return faint.paint(b.String())
+	}
+	if m.frame.left > 0 {
+		b.WriteString(m.symbol("┼", "+"))
+	}
+	head, tail, mark := "", "", ""
+	at := m.frame.pane
+	for _, s := range m.frame.tabs {
+		if i := m.item(); i != nil && s.tab == m.tab(*i) && s.to <= m.width {
+			head, mark = strings.Repeat(thin, s.from-at), strings.Repeat(thick, s.to-s.from)
+			at = s.to
+		}
+	}
+	if room := m.width - at; room > 0 {
+		if text := " " + m.where() + " "; len(text) > 2 && room > widthOf(text)+2 {
+			tail = strings.Repeat(thin, room-widthOf(text)-1) + text + thin
+		} else {
+			tail = strings.Repeat(thin, room)
+		}
+	}
+	return faint.paint(b.String()+head) + accent.paint(mark) + faint.paint(tail)
+}
+
+// where says what part of the right side is shown.
+func (m *model) where() string {
+	if m.pane.back > 0 {
+		return "f follows the end"
+	}
+	return ""
+}
+
+// body is the list and the right side.
+func (m *model) body() []string {
+	height := m.bodyHeight()
+	var left, right []string
+	if m.frame.left > 0 {
+		left = m.listRows(height)
+	}
+	if m.frame.pane >= 0 {
+		right = m.paneRows(height)
+	}
+	lines := make([]string, height)
+	for i := range lines {
+		if m.frame.left > 0 {
+			lines[i] = left[i]
+		}
+		if m.frame.pane >= 0 {
+			if m.frame.left > 0 {
+				lines[i] += faint.paint(m.symbol("│", "|"))
+			}
+			lines[i] += " " + m.fit(right[i], m.width-m.frame.pane-1)
+		}
+	}
+	return lines
+}
+
+// footer shows a message, what is typed, or the keys.
+func (m *model) footer() (string, *tea.Cursor) {
+	switch m.mode {
+	case modeFilter:
+		text, column := m.edit.view(m.width - 30)
+		line := " " + strong.paint("/") + " " + text
+		hint := m.hints(nil, "enter", "keep", "esc", "no filter")
+		return m.fit(line, m.width-widthOf(hint)) + hint, tea.NewCursor(3+column, 0)
+	case modeText:
+		return m.fit(m.hints(nil, "enter", "send", "esc", "cancel"), m.width), nil
+	case modePalette:
+		return m.fit(m.hints(nil, "enter", "run", m.symbol("↑↓", "up/down"), "choose", "esc", "cancel"), m.width), nil
+	case modeConfirm:
+		return m.fit(m.hints(nil, "y", string(m.action.Verb), "n", "cancel"), m.width), nil
+	case modeHelp:
+		return m.fit(m.hints(nil, "any key", "back"), m.width), nil
+	case modeList:
+	}
+	if rows := m.noteRows(); len(rows) == 1 {
+		return m.fit(" "+rows[0], m.width), nil
+	}
+	line, at := " ", 1
+	all := m.footerKeys()
+	for _, b := range all {
+		w := widthOf(b.shown) + 1 + widthOf(b.hint)
+		if at+w > m.width {
+			break
+		}
+		m.frame.hints = append(m.frame.hints, span{from: at, to: at + w, key: b})
+		line += bold.paint(b.shown) + " " + faint.paint(b.hint) + "  "
+		at += w + 2
+	}
+	return m.fit(line, m.width), nil
+}
+
+// footerKeys are the commands of the footer: those of the worker, as far as there is room
+// beside the others.
+func (m *model) footerKeys() []binding {
+	var verbs, others []binding
+	room := m.width - 1
+	for _, s := range sections() {
+		for _, b := range s.bindings {
+			if b.hint == "" || !b.suits(m) {
+				continue
+			}
+			if b.verb != "" {
+				verbs = append(verbs, b)
+			} else {
+				others = append(others, b)
+				room -= widthOf(b.shown) + widthOf(b.hint) + 3
+			}
+		}
+	}
+	for i, b := range verbs {
+		if room -= widthOf(b.shown) + widthOf(b.hint) + 3; room < -2 {
+			verbs = verbs[:i]
+			break
+		}
+	}
+	return append(verbs, others...)
+}
+
+// hints names keys and what they do.
+func (m *model) hints(_ []span, pairs ...string) string {
+	var b strings.Builder
+	b.WriteByte(' ')
+	for i := 0; i < len(pairs); i += 2 {
+		b.WriteString(bold.paint(pairs[i]) + " " + faint.paint(pairs[i+1]) + "  ")
+	}
+	return b.String()
+}
+
+// noteRows are the rows of the newest message.
+func (m *model) noteRows() []string {
+	if len(m.notes) == 0 {
+		return nil
+	}
+	n := m.notes[len(m.notes)-1]
+	var rows []string
+	for i, line := range n.lines {
+		s := normal
+		if n.bad && i == len(n.lines)-1 {
+			s = red
+		}
+		for _, row := range rowsOf(line, m.width-2, 4) {
+			rows = append(rows, s.paint(row))
+		}
+	}
+	return rows[:min(len(rows), 6)]
+}
+
+// panel is what is asked above the footer, with the cursor of what is typed.
+func (m *model) panel() ([]string, *tea.Cursor) {
+	var lines []string
+	var cursor *tea.Cursor
+	add := func(line string) { lines = append(lines, m.fit(" "+line, m.width)) }
+	ask := func(prompt string) {
+		text, column := m.edit.view(m.width - widthOf(prompt) - 3)
+		cursor = tea.NewCursor(widthOf(prompt)+1+column, len(lines))
+		add(prompt + text)
+	}
+	room := max(0, m.height-headRows-5)
+	switch m.mode {
+	case modeText:
+		lines = append(lines, m.line1())
+		prompt := string(m.action.Verb) + " " + m.names() + " " + m.symbol("❯", ">") + " "
+		if choices := m.choices(); len(choices) > 0 {
+			add(bold.paint(safetext.Line(m.action.Items[0].Remark())))
+			for i, c := range choices[:min(len(choices), max(0, room-1))] {
+				add(m.choiceRow(i == m.choice && len(m.edit.text) == 0, safetext.Line(c.Key+"  "+c.Label)))
+			}
+		}
+		ask(strong.paint(prompt))
+		a := m.action
+		if a.Text = m.typedText(); a.Text == "" {
+			a.Text = "…"
+		}
+		add(faint.paint("  " + safetext.Line(plainDots(a.Line()))))
+	case modePalette:
+		lines = append(lines, m.line1())
+		all := m.matches()
+		n := min(8, room)
+		from := max(0, min(m.choice-n+1, len(all)-n))
+		same := ""
+		for i, b := range all[from:min(len(all), from+n)] {
+			row := m.fit(b.name(), 20) + " " + b.text()
+			if b.verb != "" && !b.suits(m) {
+				row = faint.paint(row)
+			}
+			add(m.choiceRow(from+i == m.choice, row))
+			if from+i == m.choice {
+				same = m.line(b)
+			}
+		}
+		for range n - min(n, len(all)) {
+			add("")
+		}
+		ask(strong.paint(":") + " ")
+		add(faint.paint("  " + safetext.Line(same)))
+	case modeConfirm:
+		lines = append(lines, m.line1())
+		add(bold.paint(dash.Title(string(m.action.Verb)) + " " + m.names() + "?"))
+		risks := m.action.Risk(m.now)
+		for _, risk := range risks[:min(len(risks), room)] {
+			add(toned(condition.Waiting).paint("  " + safetext.Line(risk)))
+		}
+		add(faint.paint("  " + safetext.Line(m.action.Line())))
+	case modeList:
+		if rows := m.noteRows(); len(rows) > 1 {
+			lines = append(lines, m.line1())
+			for _, row := range rows {
+				add(row)
+			}
+		}
+	case modeFilter, modeHelp:
+	}
+	return lines, cursor
+}
+
+// line1 is a thin line across the screen.
+func (m *model) line1() string { return faint.paint(strings.Repeat(m.symbol("─", "-"), m.width)) }
+
+func (m *model) choiceRow(chosen bool, text string) string {
+	if chosen {
+		return strong.paint(m.symbol("▌", ">")) + " " + bold.paint(text)
+	}
+	return "  " + text
+}
+
+// names are the workers of the action.
+func (m *model) names() string {
+	var names []string
+	for _, i := range m.action.Items {
+		names = append(names, safetext.Line(i.Name))
+	}
+	if len(names) > 3 {
+		names = append(names[:2:2], count(len(names)-2, "more worker"))
+	}
+	return strings.Join(names, ", ")
+}
+
+// help shows all keys, in two columns if there is room.
+func (m *model) help() []string {
+	column := func(titles ...string) (lines []string) {
+		for _, s := range sections() {
+			if !slices.Contains(titles, s.title) {
+				continue
+			}
+			if len(lines) > 0 {
+				lines = append(lines, "")
+			}
+			lines = append(lines, bold.paint(s.title))
+			for _, b := range s.bindings {
+				shown := b.shown
+				if m.plain {
+					shown = b.keys[0]
+				}
+				lines = append(lines, accent.paint(m.fit(shown, 8))+" "+b.text())
+			}
+		}
+		return lines
+	}
+	left, right := column("Workers", "Dashboard"), column("List", "Worker on the right")
+	height := m.height - 3
+	half := m.width
+	if m.width >= 76 {
+		half = min(46, m.width*54/100)
+	} else {
+		left, right = append(append(left, ""), right...), nil
+	}
+	lines := []string{m.line1()}
+	for i := range height {
+		l, r := "", ""
+		if i < len(left) {
+			l = left[i]
+		}
+		if i < len(right) {
+			r = right[i]
+		}
+		lines = append(lines, m.fit(" "+m.fit(l, half-1)+r, m.width))
+	}
+	return lines
+}

@@ -14,7 +14,7 @@ RACE    := -race -gcflags modernc.org/...=-race=false
 export GORACE := atexit_sleep_ms=20
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
-.PHONY: build install demo example examples test test-nomad test-container test-web test-agents check lint tidy generated darwin generate commands house bench clean help
+.PHONY: build install demo example examples test test-nomad test-container test-web test-agents check lint tidy generated darwin generate commands house bench screenshots clean help
 .DEFAULT_GOAL := build
 
 build: ## build swarm, its shim, its plugins and its MCP server into ./bin
@@ -96,6 +96,10 @@ house: ## measure how easy the code is to read, beside the goals; -v in ARGS nam
 bench: ## measure against the floor and peers, side by side in one run
 	@.ci/setup git tmux
 	@$(GO) run ./.ci/bench
+
+screenshots: build ## make the pictures in docs/images from the running programs
+	@.ci/setup git tmux chromium
+	@.ci/screenshots bin
 
 clean: ## remove what build made
 	rm -rf bin

@@ -62,6 +62,7 @@ type tick struct {
 }
 
 var spans = []span{
+	{Label: "5 minutes", Href: "5m", length: 5 * time.Minute, every: time.Minute, format: "15:04"},
 	{Label: "15 minutes", Href: "15m", length: 15 * time.Minute, every: 3 * time.Minute, format: "15:04"},
 	{Label: "1 hour", Href: "1h", length: time.Hour, every: 10 * time.Minute, format: "15:04"},
 	{Label: "6 hours", Href: "6h", length: 6 * time.Hour, every: time.Hour, format: "15:04"},
@@ -91,7 +92,7 @@ func spanOf(r *http.Request) int {
 	if i := slices.IndexFunc(spans, func(sp span) bool { return sp.Href == r.URL.Query().Get("span") }); i >= 0 {
 		return i
 	}
-	return 1
+	return 2
 }
 
 func (s *Server) timeline(r *http.Request, now time.Time) (timeline, error) {

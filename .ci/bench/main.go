@@ -57,6 +57,7 @@ var groups = []group{
 	{"beside", beside},
 	{"list", list},
 	{"stats", measureMany},
+	{"web", pages},
 	{"peers", peers},
 }
 

@@ -70,7 +70,7 @@ func (l look) write(b *strings.Builder, text string) {
 			back = "#d9dcd6"
 		}
 	}
-	style := ""
+	var style strings.Builder
 	for _, s := range []struct {
 		on   bool
 		rule string
@@ -83,10 +83,10 @@ func (l look) write(b *strings.Builder, text string) {
 		{l.under, "text-decoration:underline"},
 	} {
 		if s.on {
-			style += s.rule + ";"
+			style.WriteString(s.rule + ";")
 		}
 	}
-	fmt.Fprintf(b, `<span style="%s">%s</span>`, style, html.EscapeString(text))
+	fmt.Fprintf(b, `<span style="%s">%s</span>`, style.String(), html.EscapeString(text))
 }
 
 // basic are the first 16 colours, as the pages of swarm web have them.

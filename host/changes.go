@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Changes are how much the work in a worker's workspace differs from its beginning.
@@ -11,19 +13,21 @@ type Changes struct {
 	// Files is how many files differ. Added and Removed count the lines of those that are
 	// text.
 	Files, Added, Removed int
+	// Ahead is how many commits it has that its base has not, as that is now; Behind is how
+	// many its base has that it has not. They are nil if that is not known.
+	Ahead, Behind *int
 }
 
-// changesLimit is how long all comparisons of one call may take together, and changesAtOnce
-// how many run at the same time: each starts several processes.
-const (
-	changesLimit  = 2 * time.Second
-	changesAtOnce = 4
-)
+// changesLimit is how long the comparison of one workspace may take.
+const changesLimit = 2 * time.Second
 
-// Changes compares the workspaces of workers with their beginnings, all at the same time.
-// The result has the ids of those that could be compared in time.
-func (h *Host) Changes(ctx context.Context, ws []Worker) map[string]Changes {
-	ctx, cancel := context.WithTimeout(ctx, changesLimit)
+// changesAtOnce is how many comparisons run at the same time: each starts four processes.
+const changesAtOnce = 4
+
+// Changes compares the workspaces of workers with their beginnings, all at the same time and
+// all together within limit. The result has the ids of those that could be compared in time.
+func (h *Host) Changes(ctx context.Context, ws []Worker, limit time.Duration) map[string]Changes {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var (
 		all     sync.WaitGroup
@@ -38,11 +42,11 @@ func (h *Host) Changes(ctx context.Context, ws []Worker) map[string]Changes {
 		all.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			_, diff, err := h.Saved().Diff(ctx, w.ID)
+			_, diff, err := h.Saved().Compare(ctx, w.ID, swarm.DiffOptions{Summary: true})
 			if err != nil {
 				return
 			}
-			c := Changes{Files: len(diff.Files)}
+			c := Changes{Files: len(diff.Files), Ahead: diff.Ahead, Behind: diff.Behind}
 			for _, f := range diff.Files {
 				c.Added += max(f.Added, 0) // it is -1 for a file that is not text
 				c.Removed += max(f.Removed, 0)

@@ -69,7 +69,7 @@ func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (De
 		}
 	})
 	all.Go(func() {
-		if c, ok := h.Changes(ctx, workers)[w.ID]; ok {
+		if c, ok := h.Changes(ctx, workers, changesLimit)[w.ID]; ok {
 			d.Changes = &c
 		}
 	})

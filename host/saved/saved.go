@@ -176,7 +176,12 @@ func (k *Keeper) ask(ctx context.Context, req swarm.RescueRequest) (works []swar
 }
 
 // Diff returns what the work in a worker's workspace has changed since that was made.
-func (k *Keeper) Diff(ctx context.Context, name string) (ref swarm.WorkspaceRef, diff swarm.Diff, err error) {
+func (k *Keeper) Diff(ctx context.Context, name string) (swarm.WorkspaceRef, swarm.Diff, error) {
+	return k.Compare(ctx, name, swarm.DiffOptions{})
+}
+
+// Compare is [Keeper.Diff] with options.
+func (k *Keeper) Compare(ctx context.Context, name string, o swarm.DiffOptions) (ref swarm.WorkspaceRef, diff swarm.Diff, err error) {
 	recs, _, err := k.opts.Find(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return ref, diff, err
@@ -196,7 +201,7 @@ func (k *Keeper) Diff(ctx context.Context, name string) (ref swarm.WorkspaceRef,
 		if !can || !p.Has(swarm.CapDiff) {
 			return worker.Unsupported(e.Name, swarm.CapDiff, "")
 		}
-		diff, err = d.Diff(ctx, *rec.Workspace)
+		diff, err = d.Diff(ctx, *rec.Workspace, o)
 		return err
 	})
 	if err != nil {

@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Diff implements [swarm.Differ].
-func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef) (swarm.Diff, error) {
+func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.DiffOptions) (swarm.Diff, error) {
+	if o.Summary {
+		return w.summary(ctx, ref)
+	}
 	r, unlock, kept, err := w.openBase(ctx, ref)
 	if err != nil {
 		return swarm.Diff{}, err
@@ -53,7 +55,8 @@ func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef) (swarm.Dif
 		return swarm.Diff{}, err
 	}
 	d := swarm.Diff{Files: files}
-	d.Command, d.Env, d.Unset, err = r.show(ctx, from, to)
+	d.Ahead, d.Behind = t.git.distance(ctx)
+	d.Command, d.Env, d.Unset, err = r.show(ctx, from, to, o.Colour)
 	return d, err
 }
 
@@ -61,14 +64,10 @@ func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef) (swarm.Dif
 // one in the log of its HEAD. Without that log it is where its branch left the main working
 // tree's.
 func (t *tree) beginning(ctx context.Context) (string, error) {
-	log, err := safefile.ReadForeign(filepath.Join(t.admin.dir, "logs", "HEAD"), logLimit)
-	if err == nil {
-		first, _, _ := strings.Cut(string(log), "\n")
-		if words := strings.Fields(first); len(words) > 1 {
-			hash, err := t.git.line(ctx, "rev-parse", "--quiet", "--verify", words[1]+"^{commit}")
-			if err == nil {
-				return hash, nil
-			}
+	if first := firstHead(t.admin); first != "" {
+		hash, err := t.git.line(ctx, "rev-parse", "--quiet", "--verify", first+"^{commit}")
+		if err == nil {
+			return hash, nil
 		}
 	}
 	if t.head == "" {
@@ -103,7 +102,7 @@ func (t *tree) now(ctx context.Context) (string, error) {
 // show returns the git command that prints a difference. It reads two trees and no working
 // tree. The repository's configuration could name programs; none of them runs: the pager is
 // the user's.
-func (r *repo) show(ctx context.Context, from, to string) (command, env, unset []string, err error) {
+func (r *repo) show(ctx context.Context, from, to string, colour swarm.Colour) (command, env, unset []string, err error) {
 	pager, err := r.pager(ctx)
 	if err != nil {
 		return nil, nil, nil, err
@@ -113,7 +112,10 @@ func (r *repo) show(ctx context.Context, from, to string) (command, env, unset [
 		command = append(command, "-c", s)
 	}
 	command = append(command, "diff", "--no-ext-diff", "--no-textconv", "--submodule=short", "-O/dev/null")
-	if os.Getenv("NO_COLOR") != "" {
+	switch {
+	case colour == swarm.ColourAlways:
+		command = append(command, "--color=always")
+	case colour == swarm.ColourNever || os.Getenv("NO_COLOR") != "":
 		command = append(command, "--no-color")
 	}
 	command = append(command, from, to, "--")

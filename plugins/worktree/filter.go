@@ -28,24 +28,16 @@ func (g git) guarded(ctx context.Context, gitDir, common string) (git, bool, err
 // off. Nothing is fetched.
 func (g git) disarmed(ctx context.Context) (git, error) {
 	g = g.with("GIT_ALLOW_PROTOCOL=none")
-	names := make(map[string]bool)
-	scopes := []string{"--local"}
-	if own, err := g.line(ctx, "config", "--type=bool", "--default=false", "extensions.worktreeConfig"); err != nil {
+	// The scope of each key, then the key: "local" or "worktree" is the repository's.
+	words, err := g.list(ctx, "config", "--show-scope", "--list", "--name-only", "-z")
+	if err != nil {
 		return g, err
-	} else if own == "true" {
-		scopes = append(scopes, "--worktree")
 	}
-	for _, scope := range scopes {
-		keys, err := g.list(ctx, "config", scope, "--includes", "--list", "--name-only", "-z")
-		if err != nil {
-			return g, err
-		}
-		for _, key := range keys {
-			if rest, ok := strings.CutPrefix(key, "filter."); ok {
-				if dot := strings.LastIndexByte(rest, '.'); dot >= 0 {
-					names[rest[:dot]] = true
-				}
-			}
+	names := make(map[string]bool)
+	for ; len(words) > 1; words = words[2:] {
+		rest, ok := strings.CutPrefix(words[1], "filter.")
+		if dot := strings.LastIndexByte(rest, '.'); ok && dot >= 0 && (words[0] == "local" || words[0] == "worktree") {
+			names[rest[:dot]] = true
 		}
 	}
 	n := 0

@@ -333,7 +333,13 @@ func (r *repo) changes(ctx context.Context, from, to string) ([]swarm.FileChange
 			return nil, err
 		}
 	}
-	out, err := r.git.run(ctx, "diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", from, to)
+	return r.git.changes(ctx, "diff-tree", "-r", from, to)
+}
+
+// changes runs git, which compares two states, and returns the files that differ.
+func (g git) changes(ctx context.Context, command string, args ...string) ([]swarm.FileChange, error) {
+	args = append([]string{command, "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--no-relative", "-O/dev/null"}, args...)
+	out, err := g.run(ctx, append(args, "--")...)
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +347,7 @@ func (r *repo) changes(ctx context.Context, from, to string) ([]swarm.FileChange
 	for _, line := range fields(out) {
 		words := strings.SplitN(line, "\t", 3)
 		if len(words) != 3 {
-			return nil, fmt.Errorf("cannot read git diff-tree: %q", line)
+			return nil, fmt.Errorf("cannot read git %s: %q", command, line)
 		}
 		c := swarm.FileChange{Path: words[2], Added: -1, Removed: -1}
 		if words[0] != "-" {

@@ -173,7 +173,7 @@ func TestDiff(t *testing.T) {
 	f.write(f.ref.Path, "x.log", "ignored\n")
 	f.must(os.Remove(filepath.Join(f.ref.Path, "other")))
 	before, status := f.manifest(f.ref.Path), f.git(f.ref.Path, "status", "--porcelain=v2")
-	d, err := newWorkspace().Diff(t.Context(), f.ref)
+	d, err := newWorkspace().Diff(t.Context(), f.ref, swarm.DiffOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,6 +192,14 @@ func TestDiff(t *testing.T) {
 		if !strings.Contains(out, line) {
 			t.Errorf("%q is missing in:\n%s", line, out)
 		}
+	}
+	summary, err := newWorkspace().Diff(t.Context(), f.ref, swarm.DiffOptions{Summary: true})
+	f.must(err)
+	if diff := cmp.Diff(swarm.Diff{Files: want, Ahead: new(1), Behind: new(1)}, summary); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(summary.Ahead, d.Ahead); diff != "" {
+		t.Errorf("ahead in full (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(before+status, f.manifest(f.ref.Path)+f.git(f.ref.Path, "status", "--porcelain=v2")); diff != "" {
 		t.Errorf("the worktree has changed: %s", diff)
@@ -235,7 +243,7 @@ func TestHostileDiff(t *testing.T) {
 		t.Fatal("the fixture is harmless")
 	}
 	f.must(os.Remove(ran))
-	d, err := newWorkspace().Diff(t.Context(), f.ref)
+	d, err := newWorkspace().Diff(t.Context(), f.ref, swarm.DiffOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,6 +252,10 @@ func TestHostileDiff(t *testing.T) {
 	cmd.Env = append(append(cmd.Env, "TERM=xterm", "LESS=FRX"), d.Env...)
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "two") {
 		t.Errorf("%v:\n%s", err, out)
+	}
+	want := []swarm.FileChange{{Path: ".gitattributes", Added: 1}, {Path: "new", Added: 1}, {Path: "tracked", Added: 1, Removed: 1}}
+	if d, err := newWorkspace().Diff(t.Context(), f.ref, swarm.DiffOptions{Summary: true}); err != nil || !cmp.Equal(want, d.Files) {
+		t.Errorf("summary: %+v, %v", d.Files, err)
 	}
 	if keys, err := os.ReadFile(ran); err == nil {
 		t.Errorf("these programs of the repository ran: %s", keys)

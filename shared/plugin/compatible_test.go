@@ -141,7 +141,7 @@ func (folder) Rescue(_ context.Context, r swarm.RescueRequest) ([]swarm.SavedWor
 	return []swarm.SavedWork{{Ref: r.Ref, Base: r.Base}}, nil
 }
 
-func (folder) Diff(context.Context, swarm.WorkspaceRef) (swarm.Diff, error) {
+func (folder) Diff(context.Context, swarm.WorkspaceRef, swarm.DiffOptions) (swarm.Diff, error) {
 	return swarm.Diff{Files: []swarm.FileChange{{Path: "a", Added: 1, Removed: -1}}}, nil
 }
 
@@ -165,7 +165,7 @@ func useWorkspace(t *testing.T, w *plugin.Workspace) {
 	if works, err := w.Rescue(t.Context(), swarm.RescueRequest{Base: "/base", Ref: "refs/saved"}); err != nil || len(works) != 1 || works[0].Ref != "refs/saved" {
 		t.Errorf("Rescue: %+v, %v", works, err)
 	}
-	if d, err := w.Diff(t.Context(), ref); err != nil || len(d.Files) != 1 || d.Files[0].Removed != -1 {
+	if d, err := w.Diff(t.Context(), ref, swarm.DiffOptions{}); err != nil || len(d.Files) != 1 || d.Files[0].Removed != -1 {
 		t.Errorf("Diff: %+v, %v", d, err)
 	}
 }

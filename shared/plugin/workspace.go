@@ -69,8 +69,8 @@ func (w *Workspace) Rescue(ctx context.Context, req swarm.RescueRequest) ([]swar
 }
 
 // Diff implements [swarm.Differ].
-func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef) (swarm.Diff, error) {
-	resp, err := w.rpc.Diff(ctx, &pb.DiffRequest{Ref: wire.WorkspaceRef(ref)})
+func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.DiffOptions) (swarm.Diff, error) {
+	resp, err := w.rpc.Diff(ctx, wire.DiffRequest(ref, o))
 	if err != nil {
 		return swarm.Diff{}, wire.FromStatus(ctx, err)
 	}

@@ -77,8 +77,27 @@ type Differ interface {
 	// Diff compares the files of the workspace now, uncommitted and new ones too, with the
 	// state from which Create made it. It changes nothing in the workspace. A workspace
 	// that is gone is [ErrNotFound].
-	Diff(ctx context.Context, ref WorkspaceRef) (Diff, error)
+	Diff(ctx context.Context, ref WorkspaceRef, o DiffOptions) (Diff, error)
 }
+
+// DiffOptions say which comparison is asked for. The zero value asks for all of it.
+type DiffOptions struct {
+	// Summary asks for figures alone: Command may be empty, and the answer has to come soon,
+	// since a list of all workers waits for it.
+	Summary bool
+	// Colour says whether Command prints colours. Empty, and any other value, is as the
+	// program behind it decides.
+	Colour Colour
+}
+
+// Colour says whether a command prints colours.
+type Colour string
+
+// The colours of a command.
+const (
+	ColourAlways Colour = "always"
+	ColourNever  Colour = "never"
+)
 
 // Diff is a comparison of a workspace with its beginning.
 type Diff struct {
@@ -89,4 +108,8 @@ type Diff struct {
 	Command []string
 	// Env are variables to add to the environment of Command, Unset those to take away.
 	Env, Unset []string
+	// Ahead is how many commits the workspace has that its base does not have, as the base
+	// is now, and Behind how many the base has that the workspace does not have; nil: that is
+	// not known.
+	Ahead, Behind *int
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,6 +41,9 @@ type changesJSON struct {
 	Files   int `json:"files"`
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
+	// Ahead and Behind are null if they are not known.
+	Ahead  *int `json:"ahead"`
+	Behind *int `json:"behind"`
 }
 
 type logJSON struct {
@@ -72,7 +76,7 @@ func ShowJSONIn(a *app.App, d host.Details) ShowJSON {
 	}
 	maps.Copy(j.Options, d.Worker.Options)
 	if d.Changes != nil {
-		j.Changes = &changesJSON{Files: d.Changes.Files, Added: d.Changes.Added, Removed: d.Changes.Removed}
+		j.Changes = &changesJSON{Files: d.Changes.Files, Added: d.Changes.Added, Removed: d.Changes.Removed, Ahead: d.Changes.Ahead, Behind: d.Changes.Behind}
 	}
 	if d.Log != nil {
 		j.Log = &logJSON{
@@ -182,6 +186,7 @@ func (p *page) about(d host.Details, now time.Time) {
 		p.field("Branch", w.Workspace.Branch)
 		if d.Changes != nil {
 			p.field("Changes", changesText(w.Name, *d.Changes, p.Plain))
+			p.field("Commits", commitsText(*d.Changes))
 		}
 	}
 	p.field("Tags", strings.Join(w.Tags, " "))
@@ -390,6 +395,35 @@ func LinesText(c host.Changes, plain bool) string {
 		minus = "-"
 	}
 	return fmt.Sprintf("+%d %s%d", c.Added, minus, c.Removed)
+}
+
+// DistanceText is "↑2 ↓1": how many commits a worktree is ahead of its repository's main working
+// tree, and how many behind it; empty for neither.
+func DistanceText(c host.Changes, plain bool) string {
+	up, down := "↑", "↓"
+	if plain {
+		up, down = ">", "<"
+	}
+	var words []string
+	if c.Ahead != nil && *c.Ahead > 0 {
+		words = append(words, up+strconv.Itoa(*c.Ahead))
+	}
+	if c.Behind != nil && *c.Behind > 0 {
+		words = append(words, down+strconv.Itoa(*c.Behind))
+	}
+	return strings.Join(words, " ")
+}
+
+// commitsText is "2 ahead, 1 behind", or empty.
+func commitsText(c host.Changes) string {
+	var parts []string
+	if c.Ahead != nil && *c.Ahead > 0 {
+		parts = append(parts, fmt.Sprintf("%d ahead", *c.Ahead))
+	}
+	if c.Behind != nil && *c.Behind > 0 {
+		parts = append(parts, fmt.Sprintf("%d behind", *c.Behind))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func pairs(options map[string]string) string {

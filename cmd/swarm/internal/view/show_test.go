@@ -24,7 +24,7 @@ func details() host.Details {
 	d := host.Details{Worker: jsontest.Full(), Profile: "claude", RunDir: "/s/workers/k3x9", Screen: true}
 	d.Worker.Options = map[string]string{"session": "s", "socket": "k"}
 	d.Figures = host.Figures{Worker: d.Worker, Stats: &swarm.Stats{Memory: &memory, Usage: swarm.Usage{CPUTime: &cpu}}}
-	d.Changes = &host.Changes{Files: 2, Added: 12, Removed: 3}
+	d.Changes = &host.Changes{Files: 2, Added: 12, Removed: 3, Ahead: new(2), Behind: new(1)}
 	d.Log = &host.Log{Bytes: 2048, DroppedBytes: 4096, DroppedLines: 7}
 	d.Processes = []proc.Process{{Identity: proc.Identity{PID: 12}, Name: "sh", Parent: 11}, {Identity: proc.Identity{PID: 13}, Name: "ev\x1bil", Parent: 12}}
 	d.Events = []history.Event{{Time: showNow.Add(-time.Minute), Kind: history.Failed, Text: "exit status 3"}}
@@ -86,6 +86,7 @@ func TestPage(t *testing.T) {
   Branch       w.1
   Changes      +12 -3 in 2 files, see
                'swarm diff w.1'
+  Commits      2 ahead, 1 behind
   Tags         a b
   Agent        claude: asks: Proceed? (1
                Yes), shows an error: API

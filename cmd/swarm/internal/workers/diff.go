@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -24,7 +25,8 @@ func NewDiff(a *app.App) *cobra.Command {
 		Short: "Show what a worker's worktree has changed",
 		Long: `Show what the work in a worker's worktree has changed since the worktree was made: all
 commits, uncommitted changes and untracked files, but no ignored ones. Git prints the
-difference, with its colours and with your pager on a terminal.
+difference, with its colours and with your pager on a terminal; --color, NO_COLOR and
+CLICOLOR_FORCE hold for it too.
 
 The worktree and its index are not changed. No program that the repository configures
 runs: no external diff, no text conversion, no filter and no pager of its own.`,
@@ -40,6 +42,19 @@ runs: no external diff, no text conversion, no filter and no pager of its own.`,
 	return cmd
 }
 
+// colourOfGit returns the colour that git is asked for: it knows best whether its output goes
+// to a terminal, unless the user has said what to do.
+func colourOfGit(a *app.App) swarm.Colour {
+	switch {
+	case output.WantsColour(a.Colour, a.Getenv, false):
+		return swarm.ColourAlways
+	case !output.WantsColour(a.Colour, a.Getenv, true):
+		return swarm.ColourNever
+	default:
+		return ""
+	}
+}
+
 // diffJSON is what a worktree has changed.
 type diffJSON struct {
 	Worktree string          `json:"worktree"`
@@ -51,7 +66,7 @@ func runDiff(ctx context.Context, a *app.App, name string, o *diffOptions) error
 	var ref swarm.WorkspaceRef
 	var diff swarm.Diff
 	err := a.WithHost(ctx, func(h *host.Host) (err error) {
-		ref, diff, err = h.Saved().Diff(ctx, name)
+		ref, diff, err = h.Saved().Compare(ctx, name, swarm.DiffOptions{Colour: colourOfGit(a)})
 		// The program that replaces this process does not know its children.
 		return errors.Join(err, h.Close())
 	})

@@ -41,8 +41,11 @@ On a terminal, STATE says how each worker is: running 2h, restarting in 4s, exit
 killed, crash loop, lost; for agents what their screens show: working, idle, blocked.
 'swarm status' shows the question of a blocked agent. Lines are cut to the width of the
 terminal; --wide shows more columns and cuts nothing. --stats and --wide measure what the
-workers use, which takes 0.2 s; --wide and the column "changes" compare worktrees with their
-beginnings, as 'swarm diff' does, for 2 s at most.
+workers use, which takes 0.2 s.
+
+CHANGES compares each worktree with its beginning, as 'swarm diff' does: +12 −3 lines. ↑2 ↓1
+(>2 <1 without Unicode) means two commits ahead of the repository's main working tree and
+one behind it. Worktrees that take longer than 0.3 s (2 s with --wide or --columns) have a ?.
 
 In a pipe, and with --format table, the columns are NAME, STATUS, PID/WINDOW, STARTED,
 WORKTREE and TAG, and STATE if there are agents. --columns, --stats and --wide choose
@@ -122,6 +125,29 @@ func (o *lsOptions) measures() bool {
 		o.chosen() && slices.ContainsFunc(o.shown(), func(c lsColumn) bool { return c.measured })
 }
 
+// How long ls compares worktrees for a column that was asked for, and for one that was not.
+const (
+	compareLimit = 2 * time.Second
+	glanceLimit  = 300 * time.Millisecond
+)
+
+// comparing returns how long worktrees may be compared, or 0 if no column shows it.
+func (o *lsOptions) comparing(a *app.App) time.Duration {
+	switch {
+	case !o.forPeople(a) || !slices.ContainsFunc(o.shown(), func(c lsColumn) bool { return c.name == "changes" }):
+		return 0
+	case o.chosen():
+		return compareLimit
+	default:
+		return glanceLimit
+	}
+}
+
+// forPeople reports whether the table for people is printed.
+func (o *lsOptions) forPeople(a *app.App) bool {
+	return o.format.Value == "" && (o.chosen() || a.OutWidth() > 0 || a.Colours())
+}
+
 // measure adds the figures of the rows' workers.
 func measure(ctx context.Context, h *host.Host, o *lsOptions, rows []lsRow) error {
 	figures, _, err := h.Stats(ctx, host.Selection{All: o.tag == "", Tag: o.tag})
@@ -159,8 +185,8 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 				return err
 			}
 		}
-		if o.chosen() && slices.ContainsFunc(o.shown(), func(c lsColumn) bool { return c.name == "changes" }) {
-			changes := h.Changes(ctx, workers)
+		if limit := o.comparing(a); limit > 0 {
+			changes := h.Changes(ctx, workers, limit)
 			for i, r := range rows {
 				if c, ok := changes[r.ID]; ok {
 					rows[i].changes = &c
@@ -182,7 +208,7 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 			}
 		case len(rows) == 0 && a.OutWidth() > 0:
 			hintAtFirst(a, o)
-		case o.format.Value == "" && (o.chosen() || a.OutWidth() > 0 || a.Colours()):
+		case o.forPeople(a):
 			printWorkers(a, o, rows)
 		default:
 			printFixed(a, o, workers, now)

@@ -82,7 +82,7 @@ func allColumns() []lsColumn {
 }
 
 // lsDefault are the columns without --wide.
-var lsDefault = []string{"name", "state", "backend", "worktree", "tags", "command"}
+var lsDefault = []string{"name", "state", "backend", "worktree", "changes", "tags", "command"}
 
 // columnNames returns the names of all columns.
 func columnNames() []string {
@@ -175,18 +175,33 @@ func worktreeCell(r lsRow) output.Cell {
 	return output.Text(cmp.Or(r.Workspace.Branch, r.Workspace.Path), output.Normal)
 }
 
-// changesCell is "+12 −3", or "?" where the worktree could not be compared in time.
+// changesCell is "+12 −3 ↑2 ↓1", or "?" where the worktree could not be compared in time.
 func changesCell(r lsRow) output.Cell {
 	switch {
 	case r.Workspace == nil:
 		return output.Text("", output.Normal)
 	case r.changes == nil:
 		return output.Text("?", output.Faint)
-	case r.changes.Files == 0:
+	}
+	var cell output.Cell
+	add := func(text string, style output.Style) {
+		if cell != nil {
+			cell = append(cell, output.Span{Text: " "})
+		}
+		cell = append(cell, output.Span{Text: text, Style: style})
+	}
+	if r.changes.Files > 0 {
+		added, removed, _ := strings.Cut(view.LinesText(*r.changes, r.plain), " ")
+		add(added, output.Green)
+		add(removed, output.Red)
+	}
+	for _, word := range strings.Fields(view.DistanceText(*r.changes, r.plain)) {
+		add(word, output.Faint)
+	}
+	if cell == nil {
 		return output.Text("none", output.Faint)
 	}
-	added, removed, _ := strings.Cut(view.LinesText(*r.changes, r.plain), " ")
-	return output.Cell{{Text: added, Style: output.Green}, {Text: " "}, {Text: removed, Style: output.Red}}
+	return cell
 }
 
 func startedAgo(w host.Worker, now time.Time) string {

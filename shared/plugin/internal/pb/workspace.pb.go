@@ -1074,7 +1074,12 @@ func (x *FileChange) GetRemoved() int64 {
 type DiffRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The workspace.
-	Ref           *WorkspaceRef `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
+	Ref *WorkspaceRef `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
+	// Only figures are asked for: the answer needs no command, and has to come soon.
+	Summary bool `protobuf:"varint,2,opt,name=summary,proto3" json:"summary,omitempty"`
+	// Whether the command prints colours: "always", "never"; empty, or any other value, is as
+	// the program behind it decides.
+	Color         string `protobuf:"bytes,3,opt,name=color,proto3" json:"color,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1116,6 +1121,20 @@ func (x *DiffRequest) GetRef() *WorkspaceRef {
 	return nil
 }
 
+func (x *DiffRequest) GetSummary() bool {
+	if x != nil {
+		return x.Summary
+	}
+	return false
+}
+
+func (x *DiffRequest) GetColor() string {
+	if x != nil {
+		return x.Color
+	}
+	return ""
+}
+
 // DiffResponse is the changes in a workspace.
 type DiffResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1126,7 +1145,11 @@ type DiffResponse struct {
 	// Variables to add to its environment.
 	Env [][]byte `protobuf:"bytes,3,rep,name=env,proto3" json:"env,omitempty"`
 	// Variables to take out of its environment.
-	Unset         [][]byte `protobuf:"bytes,4,rep,name=unset,proto3" json:"unset,omitempty"`
+	Unset [][]byte `protobuf:"bytes,4,rep,name=unset,proto3" json:"unset,omitempty"`
+	// How many commits the workspace has that its base has not; unset if that is not known.
+	Ahead *int64 `protobuf:"varint,5,opt,name=ahead,proto3,oneof" json:"ahead,omitempty"`
+	// How many commits its base has that the workspace has not; unset if that is not known.
+	Behind        *int64 `protobuf:"varint,6,opt,name=behind,proto3,oneof" json:"behind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1187,6 +1210,20 @@ func (x *DiffResponse) GetUnset() [][]byte {
 		return x.Unset
 	}
 	return nil
+}
+
+func (x *DiffResponse) GetAhead() int64 {
+	if x != nil && x.Ahead != nil {
+		return *x.Ahead
+	}
+	return 0
+}
+
+func (x *DiffResponse) GetBehind() int64 {
+	if x != nil && x.Behind != nil {
+		return *x.Behind
+	}
+	return 0
 }
 
 var File_swarm_plugin_v1_workspace_proto protoreflect.FileDescriptor
@@ -1257,14 +1294,20 @@ const file_swarm_plugin_v1_workspace_proto_rawDesc = "" +
 	"FileChange\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\fR\x04path\x12\x14\n" +
 	"\x05added\x18\x02 \x01(\x03R\x05added\x12\x18\n" +
-	"\aremoved\x18\x03 \x01(\x03R\aremoved\">\n" +
+	"\aremoved\x18\x03 \x01(\x03R\aremoved\"n\n" +
 	"\vDiffRequest\x12/\n" +
-	"\x03ref\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\x03ref\"\x83\x01\n" +
+	"\x03ref\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\x03ref\x12\x18\n" +
+	"\asummary\x18\x02 \x01(\bR\asummary\x12\x14\n" +
+	"\x05color\x18\x03 \x01(\tR\x05color\"\xd0\x01\n" +
 	"\fDiffResponse\x121\n" +
 	"\x05files\x18\x01 \x03(\v2\x1b.swarm.plugin.v1.FileChangeR\x05files\x12\x18\n" +
 	"\acommand\x18\x02 \x03(\fR\acommand\x12\x10\n" +
 	"\x03env\x18\x03 \x03(\fR\x03env\x12\x14\n" +
-	"\x05unset\x18\x04 \x03(\fR\x05unset2\xdf\x03\n" +
+	"\x05unset\x18\x04 \x03(\fR\x05unset\x12\x19\n" +
+	"\x05ahead\x18\x05 \x01(\x03H\x00R\x05ahead\x88\x01\x01\x12\x1b\n" +
+	"\x06behind\x18\x06 \x01(\x03H\x01R\x06behind\x88\x01\x01B\b\n" +
+	"\x06_aheadB\t\n" +
+	"\a_behind2\xdf\x03\n" +
 	"\tWorkspace\x12I\n" +
 	"\x06Create\x12\x1e.swarm.plugin.v1.CreateRequest\x1a\x1f.swarm.plugin.v1.CreateResponse\x12L\n" +
 	"\aInspect\x12\x1f.swarm.plugin.v1.InspectRequest\x1a .swarm.plugin.v1.InspectResponse\x12I\n" +
@@ -1349,6 +1392,7 @@ func file_swarm_plugin_v1_workspace_proto_init() {
 	if File_swarm_plugin_v1_workspace_proto != nil {
 		return
 	}
+	file_swarm_plugin_v1_workspace_proto_msgTypes[18].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

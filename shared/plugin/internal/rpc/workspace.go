@@ -66,7 +66,7 @@ func (w workspaceServer) Rescue(ctx context.Context, req *pb.RescueRequest) (*pb
 
 func (w workspaceServer) Diff(ctx context.Context, req *pb.DiffRequest) (*pb.DiffResponse, error) {
 	return call(ctx, w.s, "Diff", func(ctx context.Context, d swarm.Differ) (*pb.DiffResponse, error) {
-		diff, err := d.Diff(ctx, wire.FromWorkspaceRef(req.GetRef()))
+		diff, err := d.Diff(ctx, wire.FromWorkspaceRef(req.GetRef()), wire.FromDiffRequest(req))
 		if err != nil {
 			return nil, err
 		}

@@ -121,6 +121,7 @@ func TestValuesCross(t *testing.T) {
 	crosses(t, RescueRequest, FromRescueRequest)
 	crosses(t, SavedWork, FromSavedWork)
 	crosses(t, Diff, FromDiff)
+	crosses(t, func(o swarm.DiffOptions) *pb.DiffRequest { return DiffRequest(swarm.WorkspaceRef{}, o) }, FromDiffRequest)
 	crosses(t, RemoveOptions, FromRemoveOptions)
 	crosses(t, RemoveResult, FromRemoveResult)
 	crosses(t,

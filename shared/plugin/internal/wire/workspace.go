@@ -153,7 +153,34 @@ func fromFileChange(c *pb.FileChange) swarm.FileChange {
 func Diff(d swarm.Diff) *pb.DiffResponse {
 	return &pb.DiffResponse{
 		Files: convert(d.Files, fileChange), Command: byteses(d.Command), Env: byteses(d.Env), Unset: byteses(d.Unset),
+		Ahead: count(d.Ahead), Behind: count(d.Behind),
 	}
+}
+
+// count converts a number that may not be known.
+func count(n *int) *int64 {
+	if n == nil {
+		return nil
+	}
+	return new(int64(*n))
+}
+
+// fromCount converts back.
+func fromCount(n *int64) *int {
+	if n == nil {
+		return nil
+	}
+	return new(int(*n))
+}
+
+// DiffRequest converts the question for the changes in a workspace.
+func DiffRequest(ref swarm.WorkspaceRef, o swarm.DiffOptions) *pb.DiffRequest {
+	return &pb.DiffRequest{Ref: WorkspaceRef(ref), Summary: o.Summary, Color: string(o.Colour)}
+}
+
+// FromDiffRequest converts the options back.
+func FromDiffRequest(d *pb.DiffRequest) swarm.DiffOptions {
+	return swarm.DiffOptions{Summary: d.GetSummary(), Colour: swarm.Colour(d.GetColor())}
 }
 
 // FromDiff converts back.
@@ -161,5 +188,6 @@ func FromDiff(d *pb.DiffResponse) swarm.Diff {
 	return swarm.Diff{
 		Files: convert(d.GetFiles(), fromFileChange), Command: strs(d.GetCommand()),
 		Env: strs(d.GetEnv()), Unset: strs(d.GetUnset()),
+		Ahead: fromCount(d.Ahead), Behind: fromCount(d.Behind),
 	}
 }

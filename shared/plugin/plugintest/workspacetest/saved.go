@@ -72,17 +72,17 @@ func savedCases() []testCase {
 			run: func(k *kit) {
 				ref := k.create(k.newSpec())
 				differ := k.Workspace.(swarm.Differ)
-				if d, err := differ.Diff(k.ctx, ref); err != nil || len(d.Files) != 0 {
+				if d, err := differ.Diff(k.ctx, ref, swarm.DiffOptions{}); err != nil || len(d.Files) != 0 {
 					k.broken("before any work: %+v, %v", d.Files, err)
 				}
 				k.write(ref)
-				d, err := differ.Diff(k.ctx, ref)
+				d, err := differ.Diff(k.ctx, ref, swarm.DiffOptions{})
 				if want := (swarm.FileChange{Path: workFile, Added: 1}); err != nil || !slices.Contains(d.Files, want) || len(d.Command) == 0 {
 					k.broken("want %+v and a command, got %+v, %v", want, d, err)
 				}
 				k.wantWork(ref)
 				k.remove(ref, swarm.RemoveOptions{Force: true})
-				if _, err := differ.Diff(k.ctx, ref); !errors.Is(err, swarm.ErrNotFound) {
+				if _, err := differ.Diff(k.ctx, ref, swarm.DiffOptions{}); !errors.Is(err, swarm.ErrNotFound) {
 					k.broken("after the removal: want ErrNotFound, got %v", err)
 				}
 			},

@@ -136,12 +136,16 @@ func (o *lsOptions) comparing(a *app.App) time.Duration {
 	switch {
 	case !o.forPeople(a) || !slices.ContainsFunc(o.shown(), func(c lsColumn) bool { return c.name == "changes" }):
 		return 0
-	case o.chosen():
+	case o.asksForChanges():
 		return compareLimit
 	default:
 		return glanceLimit
 	}
 }
+
+// asksForChanges reports whether the user wants the changes of worktrees, if any column shows
+// them: most tables have that column only if there is something in it.
+func (o *lsOptions) asksForChanges() bool { return o.wide || o.columns.columns != nil }
 
 // forPeople reports whether the table for people is printed.
 func (o *lsOptions) forPeople(a *app.App) bool {
@@ -178,7 +182,7 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 		rows := make([]lsRow, len(workers))
 		now := time.Now()
 		for i, w := range workers {
-			rows[i] = lsRow{Worker: w, Condition: condition.Of(w), now: now, plain: a.Plain()}
+			rows[i] = lsRow{Worker: w, Condition: condition.Of(w), now: now, plain: a.Plain(), glance: !o.asksForChanges()}
 		}
 		if len(rows) > 0 && o.measures() {
 			if err := measure(ctx, h, o, rows); err != nil {

@@ -24,6 +24,8 @@ type lsRow struct {
 	figures host.Figures
 	// changes are those of its worktree, if a column shows them; nil if they are not known.
 	changes *host.Changes
+	// glance says that changes were not asked for: a worktree without any has an empty cell.
+	glance bool
 	now     time.Time
 	// plain asks for ASCII symbols.
 	plain bool
@@ -195,10 +197,10 @@ func changesCell(r lsRow) output.Cell {
 		add(added, output.Green)
 		add(removed, output.Red)
 	}
-	for _, word := range strings.Fields(view.DistanceText(*r.changes, r.plain)) {
+	for word := range strings.FieldsSeq(view.DistanceText(*r.changes, r.plain)) {
 		add(word, output.Faint)
 	}
-	if cell == nil {
+	if cell == nil && !r.glance {
 		return output.Text("none", output.Faint)
 	}
 	return cell

@@ -26,7 +26,7 @@ type lsRow struct {
 	changes *host.Changes
 	// glance says that changes were not asked for: a worktree without any has an empty cell.
 	glance bool
-	now     time.Time
+	now    time.Time
 	// plain asks for ASCII symbols.
 	plain bool
 }

@@ -162,3 +162,20 @@ func (k *Killing) byHand(ctx context.Context, st rundir.Status, signal bool) (sw
 	res.Forced = res.Forced || r.Forced
 	return res, err
 }
+
+// endWith ends a shim that has no status yet and does not listen, and the processes below
+// it. They need not carry the worker's id: the shim is stopped while they are looked for, and
+// ended after them, so that they stay below it.
+func endWith(ctx context.Context, shim proc.Identity, id string) {
+	defer func() { _ = shim.Signal(syscall.SIGKILL) }()
+	if shim.Signal(syscall.SIGSTOP) != nil {
+		return
+	}
+	var found []proc.Process
+	look := func() []proc.Process {
+		c := takeCensus()
+		found = merge(found, append(c.below(shim), c.orphans(rundir.Status{Shim: shim}, id)...))
+		return found
+	}
+	_, _ = force(ctx, look(), look)
+}

@@ -153,6 +153,48 @@ func TestStartUnnamed(t *testing.T) {
 	}
 }
 
+// TestStartHangs: a shim that has started its worker and hangs before it records that, as when
+// a disk hangs, ends with all that it started. The worker need not carry its id. The test is
+// not parallel: it replaces a limit.
+func TestStartHangs(t *testing.T) {
+	defer shim.SetUndoLimit(time.Second)()
+	w := newWorker(t)
+	hanging := filepath.Join(t.TempDir(), "hanging-shim")
+	script := "#!/bin/sh\ntrap '' TERM\ncd \"$1\" && rm launch || exit 1\nenv -i sleep 999 & a=$!\n" +
+		"setsid env -i sh -c 'sleep 999 & echo $! >third; wait' & b=$!\nuntil test -s third; do sleep 0.01; done\n" +
+		"echo $a $b $(cat third) >pids.new && mv pids.new pids; wait\n"
+	if err := os.WriteFile(hanging, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var pids []byte
+	go func() {
+		defer cancel()
+		for ctx.Err() == nil && len(pids) == 0 {
+			time.Sleep(time.Millisecond)
+			pids, _ = os.ReadFile(filepath.Join(w.dir, "pids"))
+		}
+	}()
+	if err := shim.Start(ctx, hanging, w.dir, w.launch("true")); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	fields := strings.Fields(string(pids))
+	if len(fields) != 3 {
+		t.Fatalf("pids %q", pids)
+	}
+	for _, field := range fields {
+		pid, err := strconv.Atoi(field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id, err := proc.Identify(pid); err == nil && id.Alive() {
+			t.Errorf("process %d of %s is left", pid, pids)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
 // TestStartCancelled ends the context at all stages of a start.
 func TestStartCancelled(t *testing.T) {
 	t.Parallel()

@@ -31,6 +31,8 @@ type Defaults struct {
 	// Retain is how long a worker stays listed after its end: "until-clean",
 	// "none", or a duration as [time.ParseDuration] reads it.
 	Retain string
+	// Resurrect says that workers are to be started again after the machine was.
+	Resurrect bool
 }
 
 // Env is what workers get of a person's environment where the caller lacks it, as MCP

@@ -56,6 +56,8 @@ func fields() []field[Config] {
 			"Tags for every new worker, beside its own."),
 		newField("defaults.retain", retainKind, func(c *Config) *string { return &c.Defaults.Retain },
 			"How long a worker stays listed after its end: \"until-clean\", \"none\", or a duration such as \"1h\"."),
+		newField("defaults.resurrect", boolKind, func(c *Config) *bool { return &c.Defaults.Resurrect },
+			"Whether \"swarm resurrect --marked\" starts a worker again that ended with the machine."),
 		newField("kill.signal", textKind, func(c *Config) *string { return &c.Kill.Signal },
 			"The first signal. Without it the backend's own gentle way: SIGTERM for a process, closing the window in tmux."),
 		newField("kill.timeout", durationKind, func(c *Config) *time.Duration { return &c.Kill.Timeout },

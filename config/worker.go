@@ -33,6 +33,8 @@ type Worker struct {
 	Kill      Kill
 	// Retain has the meaning that it has in Defaults.
 	Retain string
+	// Resurrect has the meaning that it has in Defaults.
+	Resurrect bool
 	// Stdin asks for a pipe to write to.
 	Stdin bool
 	// LogLimit is in bytes.
@@ -119,6 +121,9 @@ func (l *Loaded) fillIn() {
 			}
 		}
 		w.Kill = kill
+		if _, set := l.Origins[WorkerKey(name, "resurrect")]; !set {
+			w.Resurrect = c.Defaults.Resurrect
+		}
 		c.Workers[name] = w
 	}
 }

@@ -63,6 +63,8 @@ func workerFields() []field[Worker] {
 			"Which processes get the first signal, in place of the setting in [kill]."),
 		newField("retain", retainKind, func(w *Worker) *string { return &w.Retain },
 			"How long it stays listed after its end, in place of what [defaults] says: \"until-clean\", \"none\", or a duration."),
+		newField("resurrect", boolKind, func(w *Worker) *bool { return &w.Resurrect },
+			"Whether \"swarm resurrect --marked\" starts it again after it ended with the machine, in place of what [defaults] says."),
 		newField("stdin", boolKind, func(w *Worker) *bool { return &w.Stdin },
 			"Whether its standard input is a pipe that \"swarm send\" writes to, for a worker without a terminal."),
 		newField("log_limit", sizeKind, func(w *Worker) *int64 { return &w.LogLimit },

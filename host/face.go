@@ -130,6 +130,12 @@ type (
 	WorkspaceRequest = spawn.WorkspaceRequest
 	// RespawnRequest says how to start a worker again.
 	RespawnRequest = spawn.RespawnRequest
+	// Fallen is a worker that ran until the machine went down.
+	Fallen = spawn.Fallen
+	// ResurrectRequest says which fallen workers to start, and who is told.
+	ResurrectRequest = spawn.ResurrectRequest
+	// Resurrection is what became of one fallen worker.
+	Resurrection = spawn.Resurrection
 	// AdoptRequest says which workers of an engine to adopt.
 	AdoptRequest = spawn.AdoptRequest
 	// AdoptOutcome says what came of one worker.

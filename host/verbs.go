@@ -8,6 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -20,6 +21,26 @@ func (h *Host) Spawn(ctx context.Context, req SpawnRequest) (Worker, error) {
 // Respawn starts a worker again as it was spawned, see [spawn.Spawner.Respawn].
 func (h *Host) Respawn(ctx context.Context, name string, req RespawnRequest) (Worker, error) {
 	return h.spawner().Respawn(ctx, name, req)
+}
+
+// Fallen returns those of the selected workers that ran until the machine went down, see
+// [spawn.Spawner.Fallen].
+func (h *Host) Fallen(ctx context.Context, sel Selection) ([]Fallen, error) {
+	reg, err := h.store.Reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	recs, _, err := store.Select(ctx, reg, sel.Names, sel.Tag)
+	if err != nil {
+		return nil, err
+	}
+	return h.spawner().Fallen(ctx, reg, recs)
+}
+
+// Resurrect starts those of the selected workers again that ran until the machine went
+// down, see [spawn.Spawner.Resurrect].
+func (h *Host) Resurrect(ctx context.Context, sel Selection, req ResurrectRequest) ([]Resurrection, error) {
+	return h.spawner().Resurrect(ctx, sel, req)
 }
 
 // Adopt enters workers into the registry that a backend finds in its engine, see

@@ -58,6 +58,7 @@ func verbs() []verb {
 		{"kill", groupWorkers, workers.NewKill},
 		{"respawn", groupWorkers, workers.NewRespawn},
 		{"clean", groupWorkers, workers.NewClean},
+		{"resurrect", groupWorkers, workers.NewResurrect},
 		{"diff", groupWorkers, workers.NewDiff},
 		{"rescue", groupWorkers, rescue.New},
 		{"adopt", groupWorkers, workers.NewAdopt},

@@ -32,6 +32,8 @@ const (
 	Rescued Kind = "WORK SAVED"
 	// RespawnFailed says that the worker could not be started again; it stays ended.
 	RespawnFailed Kind = "RESPAWN FAILED"
+	// Resurrected: it ended with the machine, and is started again.
+	Resurrected Kind = "RESURRECTED"
 	Cleaned       Kind = "CLEANED"
 
 	// These are the states of agents, as their screens show them; the text of Blocked is

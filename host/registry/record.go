@@ -111,6 +111,8 @@ type Spec struct {
 	// Profile is the profile of agents that it was given: a name, or "none"; empty:
 	// that of its command.
 	Profile string `json:"profile,omitempty"`
+	// Resurrect says that it is to be started again after the machine was.
+	Resurrect bool `json:"resurrect,omitempty"`
 	// NoScreen says that its backend shows no screens: its program is on no terminal.
 	NoScreen bool `json:"no_screen,omitempty"`
 	// Previous are the ids of the incarnations before, the oldest first.

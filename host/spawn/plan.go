@@ -86,7 +86,7 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: Unique(req.Tags), Options: req.Options,
 			Kill: s.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain,
 			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Limits: req.Limits, Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
-			Profile: req.Profile,
+			Profile: req.Profile, Resurrect: req.Resurrect,
 			Team:    req.Team, Shell: req.Shell, Created: now,
 		},
 	}

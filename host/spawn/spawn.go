@@ -73,6 +73,9 @@ type Request struct {
 	// OutputLimit is how many bytes of output to keep; 0: that of the host's
 	// [Options].
 	OutputLimit int64
+	// Resurrect says that it is to be started again after the machine was, see
+	// [Spawner.Resurrect].
+	Resurrect bool
 	// Warn is told what the user should know; nil: nobody.
 	Warn func(worker.Warning)
 	// Placed is told the directory that the worker will run in, before it is

@@ -250,6 +250,10 @@ func (d Dir) Locked(id string) bool { return lockfile.IsHeld(d.LockPath(id)) }
 // ended and started again. No worker has an id like it.
 func RespawnLock(id string) string { return "respawn-" + id }
 
+// ResurrectLock is the name of the lock that is held while workers are started again that
+// ended with the machine. No worker has an id like it.
+const ResurrectLock = "resurrect"
+
 // ErrRefused is in every error about a state directory that swarm does not use.
 var ErrRefused = errors.New("state directory refused")
 

@@ -88,6 +88,8 @@ type Worker struct {
 	Options map[string]string
 	// Profile is the profile that it was given at its spawn; empty: that of its command.
 	Profile string
+	// Resurrect says that it is to be started again after the machine was.
+	Resurrect bool
 	// State is what it does, for a worker that runs and has a profile; nil if that was
 	// not asked for, see [Selection.States].
 	State *AgentState

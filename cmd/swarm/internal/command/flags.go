@@ -73,6 +73,33 @@ func (f *CountFlag) String() string {
 	return strconv.Itoa(*f.N)
 }
 
+// BoolFlag is yes or no; nil: not given.
+type BoolFlag struct{ B *bool }
+
+// Bool adds a flag that may be given as --name, --name=true or --name=false.
+func Bool(cmd *cobra.Command, name, usage string) *BoolFlag {
+	f := &BoolFlag{}
+	cmd.Flags().Var(f, name, usage)
+	cmd.Flags().Lookup(name).NoOptDefVal = "true"
+	return f
+}
+
+func (f *BoolFlag) Set(s string) error {
+	b, err := strconv.ParseBool(s)
+	if err != nil {
+		return errors.New("expected true or false")
+	}
+	f.B = &b
+	return nil
+}
+func (f *BoolFlag) Type() string { return "bool" }
+func (f *BoolFlag) String() string {
+	if f.B == nil {
+		return ""
+	}
+	return strconv.FormatBool(*f.B)
+}
+
 // PercentFlag is a number from 1 to 100; 0: not given.
 type PercentFlag int
 

@@ -92,6 +92,7 @@ func declaredWorker(name string, w config.Worker) (set.Worker, error) {
 	r := host.SpawnRequest{
 		Name: name, Backend: w.Backend, Command: w.Command, Dir: w.Dir, Tags: w.Tags, Options: map[string]string{},
 		Kill: &policy, Retain: w.Retain, OutputLimit: w.LogLimit, Stdin: w.Stdin,
+		Resurrect: w.Resurrect,
 	}
 	if w.Backend == app.BackendTmux {
 		SetUnlessEmpty(r.Options, "session", w.Session)

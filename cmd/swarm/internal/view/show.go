@@ -237,6 +237,9 @@ func (p *page) life(w host.Worker, now time.Time) {
 	}
 	p.field("Kill", kill)
 	p.field("Retention", w.Retain)
+	if w.Resurrect {
+		p.field("After a reboot", "started again by 'swarm resurrect --marked'")
+	}
 	if w.Owner != nil {
 		p.field("Owner", fmt.Sprintf("pid %d; the worker is killed when it ends", w.Owner.PID))
 	}

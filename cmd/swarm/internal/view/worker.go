@@ -46,6 +46,7 @@ type WorkerJSON struct {
 
 	Condition string     `json:"condition"`
 	Usage     *UsageJSON `json:"usage"`
+	Resurrect bool       `json:"resurrect"`
 }
 
 type ExitJSON struct {
@@ -141,6 +142,7 @@ func workerJSONOf(w host.Worker) WorkerJSON {
 		State:    StateJSONOf(w.State),
 
 		Condition: string(condition.Of(w).Kind),
+		Resurrect: w.Resurrect,
 	}
 	if w.Gone() {
 		j.PID = nil // another process may have it by now

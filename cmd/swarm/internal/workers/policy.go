@@ -24,6 +24,8 @@ type policyFlags struct {
 	delay   delayFlag
 	budget  budgetFlag
 	owner   command.CountFlag
+
+	resurrect *command.BoolFlag
 }
 
 func (p *policyFlags) addTo(cmd *cobra.Command) {
@@ -35,6 +37,7 @@ func (p *policyFlags) addTo(cmd *cobra.Command) {
 	f.Var(&p.delay, "restart-delay", "first restart delay and its cap; it doubles each time (default: 1s:30s)")
 	f.Var(&p.budget, "restart-budget", "at most this many restarts in this time; after that it stays down (default: 5/60s)")
 	f.Var(&p.owner, "owner", "kill the worker when the process `PID` ends")
+	p.resurrect = command.Bool(cmd, "resurrect", "have 'swarm resurrect --marked' start it again after a reboot (default: as the config says)")
 	command.CompleteWith(cmd, "retain", config.RetainUntilClean, config.RetainNone, "1h")
 }
 
@@ -57,6 +60,10 @@ func (p *policyFlags) set(r *host.SpawnRequest, d config.Defaults) error {
 	}
 	if r.Retain == "" {
 		r.Retain = d.Retain
+	}
+	r.Resurrect = d.Resurrect
+	if b := p.resurrect.B; b != nil {
+		r.Resurrect = *b
 	}
 	if when := p.Restart.Value; when != config.RestartNo {
 		r.Restart = swarm.Restart{

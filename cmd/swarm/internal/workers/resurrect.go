@@ -1,0 +1,212 @@
+package workers
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/host"
+)
+
+type resurrectOptions struct {
+	command.Selection
+	marked bool
+	dryRun bool
+	json   bool
+}
+
+func NewResurrect(a *app.App) *cobra.Command {
+	o := &resurrectOptions{}
+	cmd := &cobra.Command{
+		Use:   "resurrect [NAME...]",
+		Short: "Start workers again that ended with the machine",
+		Long: `Start workers again that ran until the machine went down, after a power failure or a
+reboot. Without names and flags, list these workers and start none.
+
+Each is started as 'swarm respawn' starts it: with the same command, variables, tags and
+policies, in the same worktree. A coding agent whose conversation is known continues it.
+A loop continues with the iteration that was cut off.
+
+Workers that had ended before, that were being killed, or that had said that they were
+done stay as they are, and so do shells of agents. A worker whose owner is gone, or that
+was started so more often within an hour than its restart budget allows, is started only
+if you name it. Nothing is started twice: a second call finds nothing more to do.
+
+--marked selects the workers that were spawned with --resurrect, or while
+'resurrect = true' was set in [defaults]. It is for a service that runs after each boot.`,
+		Example: `  swarm resurrect
+  swarm resurrect web agent
+  swarm resurrect --all
+  swarm resurrect --marked --dry-run
+  swarm resurrect --json | jq -r '.[].name'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			byTag := cmd.Flags().Changed("tag")
+			switch {
+			case o.marked && (len(args) > 0 || o.All || byTag):
+				return output.Usagef("--marked and worker names, --all or --tag exclude each other")
+			case o.marked:
+				o.All = true
+			case len(args) == 0 && !o.All && !byTag:
+				o.All, o.dryRun = true, true
+			}
+			sel, err := o.Of(cmd, args)
+			if err != nil {
+				return err
+			}
+			return runResurrect(cmd.Context(), a, sel, o)
+		},
+	}
+	o.AddTo(cmd, a)
+	f := cmd.Flags()
+	f.BoolVar(&o.marked, "marked", false, "the workers that were spawned with --resurrect")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be started, and start nothing")
+	f.BoolVar(&o.json, "json", false, "print the workers as JSON")
+	return cmd
+}
+
+func runResurrect(ctx context.Context, a *app.App, sel host.Selection, o *resurrectOptions) error {
+	output.FinishWriting()
+	return a.WithHost(ctx, func(h *host.Host) error {
+		fallen, err := h.Fallen(ctx, sel)
+		if err != nil {
+			return err
+		}
+		failed := o.stranger(a, sel, fallen)
+		if o.dryRun {
+			if err := o.list(a, fallen, len(sel.Names) > 0); err != nil {
+				return err
+			}
+			return failed
+		}
+		p := resurrectPrinter{App: a, resurrectOptions: o, failed: failed}
+		done, err := h.Resurrect(ctx, sel, host.ResurrectRequest{
+			Marked: o.marked,
+			Named:  len(sel.Names) > 0,
+			Each:   p.print,
+			Warn:   func(w host.Warning) { a.Warn(w.Text, w.Hint) },
+			Notice: a.Hint,
+		})
+		if o.json {
+			list := make([]resurrectJSON, len(done))
+			for i, r := range done {
+				list[i] = resurrectJSONOf(r.Fallen)
+				list[i].Resurrected = r.Refused == "" && r.Err == nil
+				if r.Err != nil {
+					list[i].Error = output.OrNull(output.Visible(r.Err.Error()))
+				}
+			}
+			if jsonErr := a.PrintJSON(list); err == nil {
+				err = jsonErr
+			}
+		} else if err == nil && len(done) == 0 && failed == nil {
+			a.Hint("no worker ended with the machine")
+		}
+		if err != nil {
+			return err
+		}
+		return p.failed
+	})
+}
+
+// stranger names each worker that was named and did not end with the machine.
+func (o *resurrectOptions) stranger(a *app.App, sel host.Selection, fallen []host.Fallen) error {
+	var failed error
+	for _, name := range sel.Names {
+		found := false
+		for _, f := range fallen {
+			found = found || f.Worker.Name == name || f.Worker.ID == name
+		}
+		if !found {
+			a.Fail(&output.HintError{
+				Err:  fmt.Errorf("worker '%s' did not end with the machine", name),
+				Hint: fmt.Sprintf("'swarm respawn %s' starts it again", name),
+			})
+			failed = output.Failed
+		}
+	}
+	return failed
+}
+
+// list prints what would be started.
+func (o *resurrectOptions) list(a *app.App, fallen []host.Fallen, named bool) error {
+	list := []resurrectJSON{}
+	for _, f := range fallen {
+		if o.marked && !f.Worker.Resurrect {
+			continue
+		}
+		if named {
+			f.Refused = ""
+		}
+		list = append(list, resurrectJSONOf(f))
+		if !o.json {
+			a.Printf("%s%s\n", f.Worker.Name, resurrectText(f))
+		}
+	}
+	switch {
+	case o.json:
+		return a.PrintJSON(list)
+	case len(list) == 0:
+		a.Hint("no worker ended with the machine")
+	default:
+		a.Hint("'swarm resurrect NAME' starts one of them again, 'swarm resurrect --all' all of them")
+	}
+	return nil
+}
+
+// resurrectText tells what is known of a worker that ended with the machine.
+func resurrectText(f host.Fallen) string {
+	text := ": " + f.Why
+	if f.Resume {
+		text += "; its conversation continues"
+	}
+	if f.Refused != "" {
+		text += "; not started unless named: " + f.Refused
+	}
+	return text
+}
+
+// resurrectPrinter prints each worker once it is started.
+type resurrectPrinter struct {
+	*app.App
+	*resurrectOptions
+	failed error
+}
+
+func (p *resurrectPrinter) print(r host.Resurrection) {
+	switch name := r.Worker.Name; {
+	case r.Err != nil:
+		p.failed = output.Failed
+		p.Fail(fmt.Errorf("cannot resurrect '%s': %w", name, r.Err))
+	case p.json:
+	case r.Refused != "":
+		p.Warn(fmt.Sprintf("'%s' is not started: %s", name, r.Refused), fmt.Sprintf("'swarm resurrect %s' starts it all the same", name))
+	case r.Resume:
+		p.Printf("resurrected %s%s; its conversation continues\n", name, view.SpawnedWhere(r.Worker))
+	default:
+		p.Printf("resurrected %s%s\n", name, view.SpawnedWhere(r.Worker))
+	}
+}
+
+// resurrectJSON is a worker that ended with the machine, as docs/resurrect.schema.json
+// describes it.
+type resurrectJSON struct {
+	Name        string  `json:"name"`
+	ID          string  `json:"id"`
+	Why         string  `json:"why"`
+	Resume      bool    `json:"resume"`
+	Marked      bool    `json:"marked"`
+	Refused     *string `json:"refused"`
+	Resurrected bool    `json:"resurrected"`
+	Error       *string `json:"error"`
+}
+
+func resurrectJSONOf(f host.Fallen) resurrectJSON {
+	return resurrectJSON{
+		Name: f.Worker.Name, ID: f.Worker.ID, Why: f.Why, Resume: f.Resume, Marked: f.Worker.Resurrect, Refused: output.OrNull(f.Refused),
+	}
+}

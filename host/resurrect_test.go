@@ -1,0 +1,162 @@
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const earlierBoot = "00000000-0000-4000-8000-000000000000"
+
+// fall has the shim's record of a worker be one of an earlier boot, and the worker be lost
+// if that records no end.
+func (r *rig) fall(t *testing.T, name string, change ...func(*rundir.Status)) {
+	t.Helper()
+	id := r.record(t, name).ID
+	st := rundir.Status{
+		Version: rundir.StatusVersion, ID: id, State: rundir.StateRunning,
+		Shim: proc.Identity{PID: 1, Start: 1, Boot: earlierBoot}, StartedNS: 1,
+	}
+	for _, f := range change {
+		f(&st)
+	}
+	r.one.change(t, name, func(w *fakeWorker) {
+		w.State = swarm.StateLost
+		if st.State == rundir.StateEnded {
+			w.State, w.Exit = swarm.StateExited, &swarm.Exit{Cause: st.Cause, Signal: "SIGTERM", Time: time.Now()}
+		}
+	})
+	if err := os.WriteFile(filepath.Join(r.dir.RunDir(id), rundir.StatusFile), rundir.EncodeStatus(st), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ended(cause swarm.Cause) func(*rundir.Status) {
+	return func(st *rundir.Status) { st.State, st.Cause, st.EndedNS = rundir.StateEnded, cause, 2 }
+}
+
+func namesOfFallen(fallen []Fallen) []string {
+	var all []string
+	for _, f := range fallen {
+		all = append(all, f.Worker.Name)
+	}
+	return all
+}
+
+func TestFallen(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, name := range []string{"cut", "shut", "exited", "killed", "done", "asked", "here", "runs"} {
+		r.spawn(t, name, "one")
+	}
+	r.fall(t, "cut")
+	r.fall(t, "shut", ended(swarm.CauseShutdown))
+	r.fall(t, "exited", ended(swarm.CauseExited))
+	r.fall(t, "killed", ended(swarm.CauseKilled))
+	r.fall(t, "done", func(st *rundir.Status) { st.Completion = &rundir.Completion{Summary: "x"} })
+	boot, err := proc.BootID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.fall(t, "here", func(st *rundir.Status) { st.Shim.Boot = boot })
+	r.fall(t, "asked")
+	asked := r.record(t, "asked")
+	err = r.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
+		_, err := tx.Append(ctx, history.NewEvent(&asked, history.KillRequested, "", time.Now()))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fallen, err := r.Fallen(t.Context(), Selection{All: true})
+	if err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"cut", "shut"}) {
+		t.Fatalf("fallen: %q, %v", namesOfFallen(fallen), err)
+	}
+	if fallen[0].Why == fallen[1].Why || fallen[0].Refused != "" {
+		t.Errorf("fallen: %+v", fallen)
+	}
+}
+
+// TestResurrectOnce has several calls at once start each worker once.
+func TestResurrectOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	olds := map[string]string{}
+	for _, name := range []string{"a", "b", "c"} {
+		olds[name] = r.spawn(t, name, "one", func(q *SpawnRequest) { q.Resurrect = name != "c" }).ID
+		r.fall(t, name)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if _, err := r.Resurrect(t.Context(), Selection{All: true}, ResurrectRequest{Marked: true}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	alive := r.one.alive(t)
+	slices.Sort(alive)
+	if !cmp.Equal(alive, []string{"a", "b"}) {
+		t.Errorf("alive: %q", alive)
+	}
+	for _, name := range []string{"a", "b"} {
+		w := r.get(t, name)
+		if w.Status != StatusRunning || !w.Resurrect || !cmp.Equal(w.Previous, []string{olds[name]}) {
+			t.Errorf("resurrected: %+v", w)
+		}
+		want := []string{"SPAWNED", "DIED: process not found", "RESURRECTED: it ran when the machine went down", "SPAWNED"}
+		for i := range want {
+			want[i] = "[" + name + "] " + want[i]
+		}
+		if diff := cmp.Diff(want, r.linesOf(t, name)); diff != "" {
+			t.Errorf("the history (-want +got):\n%s", diff)
+		}
+	}
+	if fallen, err := r.Fallen(t.Context(), Selection{All: true}); err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"c"}) {
+		t.Errorf("still fallen: %q, %v", namesOfFallen(fallen), err)
+	}
+}
+
+// TestResurrectBudget has a worker that may be what brings the machine down.
+func TestResurrectBudget(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.can("one", swarm.CapRestart)
+	r.spawn(t, "w", "one", func(q *SpawnRequest) { q.Restart = swarm.Restart{When: swarm.RestartAlways, Budget: 2} })
+	var before string
+	resurrect := func(req ResurrectRequest) Resurrection {
+		t.Helper()
+		before = r.record(t, "w").ID
+		r.fall(t, "w")
+		got, err := r.Resurrect(t.Context(), Selection{Names: []string{"w"}}, req)
+		if err != nil || len(got) != 1 || got[0].Err != nil {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		return got[0]
+	}
+	for range 2 {
+		if got := resurrect(ResurrectRequest{}); got.Refused != "" {
+			t.Fatalf("refused: %s", got.Refused)
+		}
+	}
+	if got := resurrect(ResurrectRequest{}); !strings.Contains(got.Refused, "2 times within 1h") || r.record(t, "w").ID != before {
+		t.Errorf("%+v", got)
+	}
+	if got := resurrect(ResurrectRequest{Named: true}); got.Refused != "" || r.record(t, "w").ID == before {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,212 @@
+package spawn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/swarmhost/swarm/host/caller"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/humane"
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// How a worker ended with the machine.
+const (
+	// cutOff: the machine went down without telling the shim, as in a power failure.
+	cutOff = "it ran when the machine went down"
+	// shutDown: the shim was told to end, and ended the worker.
+	shutDown = "it ended with the shutdown of the machine"
+)
+
+// Fallen is a worker that ran until the machine went down.
+type Fallen struct {
+	// Worker is what is recorded of it; its backend was not asked.
+	Worker worker.Worker
+	// Why is how it ended with the machine, in one line.
+	Why string
+	// Resume says that it is started with the command that continues its agent's
+	// conversation.
+	Resume bool
+	// Refused is why it is started again only if it is named; empty: nothing speaks
+	// against it.
+	Refused string
+}
+
+// Fallen returns those of the given workers that ran until the machine went down and have
+// not been started since. It leaves out workers that had ended before, that were about to
+// be killed, and shells, which belong to a session. It reads files and the registry, and
+// changes nothing.
+func (s *Spawner) Fallen(ctx context.Context, reg *registry.Registry, recs []registry.Record) ([]Fallen, error) {
+	boot, err := proc.BootID()
+	if err != nil {
+		return nil, fmt.Errorf("cannot tell whether the machine was restarted: %w", err)
+	}
+	var fallen []Fallen
+	for _, rec := range recs {
+		why := fell(s.opts.Dir.RunDir(rec.ID), &rec, boot)
+		if why == "" {
+			continue
+		}
+		events, err := reg.Events(ctx, registry.EventQuery{Worker: rec.Name})
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(events, func(e registry.Event) bool {
+			return e.ID == rec.ID && history.Kind(e.Kind) == history.KillRequested
+		}) {
+			continue
+		}
+		_, resumeErr := s.resumed(rec, "")
+		fallen = append(fallen, Fallen{
+			Worker: worker.Of(rec), Why: why, Resume: resumeErr == nil, Refused: refusal(&rec, events, time.Now()),
+		})
+	}
+	return fallen, nil
+}
+
+// fell returns how a worker, whose run directory is dir, ended with the machine; empty if
+// it did not. boot is the id of the present boot.
+func fell(dir string, rec *registry.Record, boot string) string {
+	if rec.State == registry.Starting || rec.Step == registry.StepKilling || rec.Shell != nil {
+		return ""
+	}
+	st, err := statedir.ReadStatus(dir)
+	switch {
+	case err != nil, st.ID != rec.ID, st.Shim.Boot == "", st.Shim.Boot == boot, st.Completion != nil:
+		return ""
+	case st.State != rundir.StateEnded:
+		return cutOff
+	case st.Cause == swarm.CauseShutdown:
+		return shutDown
+	default:
+		return ""
+	}
+}
+
+// refusal returns what speaks against starting a worker again that nobody has named;
+// events are those of all workers of its name.
+func refusal(rec *registry.Record, events []registry.Event, now time.Time) string {
+	if rec.Owner != nil && !caller.OwnerLives(*rec.Owner) {
+		return "its owner has ended"
+	}
+	// Its restart policy bounds resurrections too: it may be what brings the machine down.
+	policy := rec.Restart
+	if policy.When == swarm.RestartNo {
+		policy.When = swarm.RestartAlways
+	}
+	policy = policy.OrDefault()
+	window := max(policy.Window, resurrectWindow)
+	n := 0
+	for _, e := range events {
+		if history.Kind(e.Kind) == history.Resurrected && now.Sub(e.Time) < window {
+			n++
+		}
+	}
+	if n >= policy.Budget {
+		return fmt.Sprintf("it was resurrected %d times within %s", n, humane.Age(window))
+	}
+	return ""
+}
+
+// resurrectWindow is the shortest time that the budget of a restart policy is for: a
+// machine takes minutes to restart.
+const resurrectWindow = time.Hour
+
+// ResurrectRequest says which fallen workers to start, and who is told.
+type ResurrectRequest struct {
+	// Marked leaves out workers that were not spawned to be resurrected.
+	Marked bool
+	// Named says that the caller named the workers, so that a refusal does not hold.
+	Named bool
+	// Each is told of each worker once it is started, or can't be; nil: nobody.
+	Each func(Resurrection)
+	// Warn and Notice are as in [RespawnRequest].
+	Warn   func(worker.Warning)
+	Notice func(string)
+}
+
+// Resurrection is what became of one fallen worker.
+type Resurrection struct {
+	Fallen
+	// Err is why it could not be started; nil if it runs, or was refused.
+	Err error
+}
+
+// Resurrect starts those of the given workers again that ran until the machine went down,
+// one after the other, as [Spawner.Respawn] does. Of several calls one acts at a time, and
+// nothing is started twice.
+func (s *Spawner) Resurrect(ctx context.Context, sel worker.Selection, req ResurrectRequest) ([]Resurrection, error) {
+	reg, err := s.opts.Store.Writing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := s.opts.Dir.Lock(ctx, statedir.ResurrectLock)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	recs, _, err := s.opts.Find(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	fallen, err := s.Fallen(ctx, reg, recs)
+	if err != nil {
+		return nil, err
+	}
+	var all []Resurrection
+	for _, f := range fallen {
+		if req.Marked && !f.Worker.Resurrect {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return all, err
+		}
+		r := Resurrection{Fallen: f}
+		if req.Named {
+			r.Refused = ""
+		}
+		if r.Refused == "" {
+			r.Worker, r.Err = s.resurrect(ctx, reg, f, req)
+			if errors.Is(r.Err, worker.ErrOvertaken) || errors.Is(r.Err, registry.ErrNotFound) {
+				continue // somebody else has started or removed it
+			}
+		}
+		all = append(all, r)
+		if req.Each != nil {
+			req.Each(r)
+		}
+	}
+	return all, nil
+}
+
+// resurrect starts one fallen worker.
+func (s *Spawner) resurrect(ctx context.Context, reg *registry.Registry, f Fallen, req ResurrectRequest) (worker.Worker, error) {
+	rec, err := reg.Get(ctx, f.Worker.ID)
+	if err != nil {
+		return f.Worker, err
+	}
+	if rec, err = s.current(ctx, reg, rec); err != nil {
+		return f.Worker, err
+	}
+	// It is counted before it is started: what it does may bring the machine down again.
+	err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		_, err := tx.Append(ctx, history.NewEvent(&rec, history.Resurrected, f.Why, time.Now()))
+		return err
+	})
+	if err != nil {
+		return f.Worker, err
+	}
+	w, err := s.Respawn(ctx, rec.ID, RespawnRequest{Resume: f.Resume, Warn: req.Warn, Notice: req.Notice})
+	if err != nil {
+		return f.Worker, err
+	}
+	return w, nil
+}

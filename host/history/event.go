@@ -34,7 +34,7 @@ const (
 	RespawnFailed Kind = "RESPAWN FAILED"
 	// Resurrected: it ended with the machine, and is started again.
 	Resurrected Kind = "RESURRECTED"
-	Cleaned       Kind = "CLEANED"
+	Cleaned     Kind = "CLEANED"
 
 	// These are the states of agents, as their screens show them; the text of Blocked is
 	// the question.

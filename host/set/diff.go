@@ -47,7 +47,9 @@ var differences = []difference{
 	{"retain", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
 		return retention(w.Retain) != retention(want.Retain), nil
 	}},
-	{"resurrect", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return w.Resurrect != want.Resurrect, nil }},
+	{"resurrect", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
+		return w.Resurrect != want.Resurrect, nil
+	}},
 	{"stdin", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return w.Stdin != want.Stdin, nil }},
 	{"limits", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return w.Limits != want.Limits, nil }},
 	{"log_limit", func(w host.Worker, want host.SpawnRequest) (bool, []string) {

@@ -87,7 +87,7 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 			Kill: s.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain,
 			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Limits: req.Limits, Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
 			Profile: req.Profile, Resurrect: req.Resurrect,
-			Team:    req.Team, Shell: req.Shell, Created: now,
+			Team: req.Team, Shell: req.Shell, Created: now,
 		},
 	}
 	if a := req.Agent; a != nil {

@@ -76,12 +76,10 @@ func (f *CountFlag) String() string {
 // BoolFlag is yes or no; nil: not given.
 type BoolFlag struct{ B *bool }
 
-// Bool adds a flag that may be given as --name, --name=true or --name=false.
-func Bool(cmd *cobra.Command, name, usage string) *BoolFlag {
-	f := &BoolFlag{}
+// AddTo adds the flag, which may be given as --name, --name=true or --name=false.
+func (f *BoolFlag) AddTo(cmd *cobra.Command, name, usage string) {
 	cmd.Flags().Var(f, name, usage)
 	cmd.Flags().Lookup(name).NoOptDefVal = "true"
-	return f
 }
 
 func (f *BoolFlag) Set(s string) error {

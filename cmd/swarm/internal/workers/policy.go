@@ -25,7 +25,7 @@ type policyFlags struct {
 	budget  budgetFlag
 	owner   command.CountFlag
 
-	resurrect *command.BoolFlag
+	resurrect command.BoolFlag
 }
 
 func (p *policyFlags) addTo(cmd *cobra.Command) {
@@ -37,7 +37,7 @@ func (p *policyFlags) addTo(cmd *cobra.Command) {
 	f.Var(&p.delay, "restart-delay", "first restart delay and its cap; it doubles each time (default: 1s:30s)")
 	f.Var(&p.budget, "restart-budget", "at most this many restarts in this time; after that it stays down (default: 5/60s)")
 	f.Var(&p.owner, "owner", "kill the worker when the process `PID` ends")
-	p.resurrect = command.Bool(cmd, "resurrect", "have 'swarm resurrect --marked' start it again after a reboot (default: as the config says)")
+	p.resurrect.AddTo(cmd, "resurrect", "have 'swarm resurrect --marked' start it again after a reboot (default: as the config says)")
 	command.CompleteWith(cmd, "retain", config.RetainUntilClean, config.RetainNone, "1h")
 }
 

@@ -1,0 +1,32 @@
+package workers
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
+	"github.com/swarmhost/swarm/host"
+)
+
+func TestResurrectJSONFollowsTheSchema(t *testing.T) {
+	t.Parallel()
+	schema := jsontest.ReadSchema(t, "resurrect")
+	full := resurrectJSONOf(host.Fallen{
+		Worker: host.Worker{ID: "k3x9", Name: "w"}, Why: "it ran when the machine went down", Refused: "its owner has ended",
+	})
+	text := "no room"
+	full.Error = &text
+	for _, r := range []resurrectJSON{full, resurrectJSONOf(host.Fallen{Worker: host.Worker{ID: "k3x9", Name: "w"}})} {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(jsontest.Compact(t, r)), &v); err != nil {
+			t.Fatal(err)
+		}
+		for _, problem := range jsontest.Violations("resurrect", schema, v) {
+			t.Error(problem)
+		}
+		delete(v, "refused")
+		if got := jsontest.Violations("resurrect", schema, v); len(got) != 1 {
+			t.Errorf("one violation, found %q", got)
+		}
+	}
+}

@@ -97,6 +97,8 @@ func (c *completer) flag(name string) cobra.CompletionFunc {
 			sockets, _ := store.OptionValues(ctx, dir, "socket")
 			return sockets
 		})
+	case "option":
+		return c.offer(usedOptions)
 	case "profile":
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return append(c.ProfileNames(), profile.None), cobra.ShellCompDirectiveNoFileComp
@@ -122,6 +124,18 @@ func (c *completer) offer(values func(ctx context.Context, dir string) []string)
 		}
 		return values(cmd.Context(), dir), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// usedOptions returns the options that workers were given before, such as their images.
+func usedOptions(ctx context.Context, dir string) []string {
+	var options []string
+	for _, key := range []string{"image", "mount", "network", "user", "workdir"} {
+		values, _ := store.OptionValues(ctx, dir, key)
+		for _, value := range values {
+			options = append(options, key+"="+value)
+		}
+	}
+	return options
 }
 
 // backends returns the names of the installed plugins except the one that makes worktrees.

@@ -12,7 +12,11 @@ import (
 // docsRunElsewhere are command lines of the docs that need what the scripts have not.
 var docsRunElsewhere = map[string]string{
 	"swarm spawn --backend nomad --name build --env TOKEN=x -- make -C /src all": "nomad/verbs: it needs a cluster",
-	"swarm kill build":                  "nomad/verbs: its worker is on a cluster",
+	"swarm kill build": "nomad/verbs: its worker is on a cluster",
+	"swarm spawn --backend container --name web --option image=busybox -- httpd -f -v -p 8080": "container/verbs: it needs an engine",
+	"swarm status web": "container/verbs: its worker is in a container",
+	"swarm kill web":   "container/verbs: its worker is in a container",
+	"swarm spawn --backend container --name fix --worktree --option image=agents --option network=none -- claude": "container/worktree: it needs an engine",
 	"swarm adopt --backend nomad --all": "nomad/adopt: it needs a cluster",
 	"swarm ralph spawn --name agent --backend nomad --prompt-file PROMPT.md --ready-pattern '>' -- my-agent": "nomad/ralph: it needs a cluster",
 }

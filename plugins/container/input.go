@@ -45,7 +45,7 @@ func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (sw
 	case in.Kind == swarm.InputInterrupt:
 		return swarm.InputResult{}, e.signal(ctx, r, s, "SIGINT", swarm.KillTree)
 	case in.Kind == swarm.InputKeys:
-		return swarm.InputResult{}, fmt.Errorf("%w: the worker is on no terminal: no key can be pressed (spawn it with --option tty=true)", swarm.ErrInvalidSpec)
+		return swarm.InputResult{}, fmt.Errorf("%w: the worker is on no terminal: no key can be pressed (spawn it with --stdin --option tty=true)", swarm.ErrInvalidSpec)
 	case !r.Stdin:
 		return swarm.InputResult{}, fmt.Errorf("%w: the worker has no standard input (spawn it with --stdin)", swarm.ErrInvalidSpec)
 	case in.Kind == swarm.InputEOF:

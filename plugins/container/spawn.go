@@ -146,9 +146,9 @@ func (e *engine) remove(ctx context.Context, id string) error {
 // use too, and writes why.
 const (
 	// commandLimit is how long it may take until the command runs.
-	commandLimit = 2 * time.Second
+	commandLimit = 5 * time.Second
 	// unseenLimit is how long a command is waited for that can't be seen from here.
-	unseenLimit = 300 * time.Millisecond
+	unseenLimit = time.Second
 	commandPoll = 5 * time.Millisecond
 )
 
@@ -179,7 +179,7 @@ func (e *engine) awaitCommand(ctx context.Context, p *plan, r ref) error {
 			}
 		}
 		switch pids, err := members(s.pid, r.Container); {
-		case err != nil && time.Since(begun) > unseenLimit, time.Since(begun) > commandLimit:
+		case err != nil && !s.ending && time.Since(begun) > unseenLimit, time.Since(begun) > commandLimit:
 			return nil
 		case err == nil && slices.ContainsFunc(pids, func(pid int) bool { return pid != s.pid && nameOf(pid) != nameOf(s.pid) }):
 			return nil

@@ -21,6 +21,7 @@ import (
 type state struct {
 	running  bool
 	created  bool // it was never started
+	ending   bool // its exit is not known yet
 	paused   bool
 	pid      int
 	started  time.Time
@@ -50,6 +51,7 @@ func (e *engine) inspect(ctx context.Context, r ref) (state, error) {
 		paused: c.State.Paused, pid: c.State.Pid, started: timeOf(c.State.StartedAt), finished: timeOf(c.State.FinishedAt),
 		code: c.State.ExitCode, oom: c.State.OOMKilled, failure: firstLine(c.State.Error),
 	}
+	s.ending = isEnding(c.State)
 	if c.HostConfig != nil {
 		s.memory = c.HostConfig.Memory
 	}

@@ -143,7 +143,7 @@ func (f *fakeHost) Clean(_ context.Context, sel host.Selection, _ host.CleanRequ
 
 // rig is a model without a terminal. Its commands are run by hand.
 type rig struct {
-	*testing.T
+	testing.TB
 	*model
 	host *fakeHost
 }
@@ -152,7 +152,7 @@ type rig struct {
 var clock = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // newRig returns a model of a terminal of that size, with workers.
-func newRig(t *testing.T, width, height int, ws ...host.Worker) *rig {
+func newRig(t testing.TB, width, height int, ws ...host.Worker) *rig {
 	t.Helper()
 	f := &fakeHost{workers: ws}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -241,16 +241,15 @@ func (m *model) item() *dash.Item {
 // items returns the workers that a command is meant for: the marked ones, else the
 // selected one.
 func (m *model) items() []dash.Item {
-	var all []dash.Item
-	for _, i := range m.board.Items {
-		if m.marks[i.ID] {
-			all = append(all, i)
-		}
+	i := m.item()
+	switch {
+	case len(m.marks) > 0:
+		return slices.DeleteFunc(slices.Clone(m.board.Items), func(i dash.Item) bool { return !m.marks[i.ID] })
+	case i != nil:
+		return []dash.Item{*i}
+	default:
+		return nil
 	}
-	if i := m.item(); len(all) == 0 && i != nil {
-		all = append(all, *i)
-	}
-	return all
 }
 
 // shown returns the rows that are on the screen.

@@ -28,7 +28,7 @@ type Options struct {
 }
 
 // frames is how often a second the terminal is written to, at most.
-const frames = 30
+const frames = 25
 
 // Run shows the workers until the person leaves or ctx ends, and gives the terminal back as
 // it was. Workers are not concerned by its end.

@@ -22,6 +22,9 @@ func run(args []string, in, out, errs *os.File, env []string) int {
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
+	if err == nil && !o.guarded && term.IsTerminal(int(in.Fd())) {
+		return guard(args, in, out, errs, env)
+	}
 	if err == nil {
 		err = show(o, in, out, errs, env)
 	}
@@ -37,6 +40,8 @@ type options struct {
 	// program is the path of swarm, empty if it was not given.
 	program       string
 	colour, plain bool
+	// guarded says that another process gives the terminal back if this one can't.
+	guarded bool
 }
 
 // parse reads the command line, and checks that swarm is of the same version.
@@ -46,6 +51,7 @@ func parse(args []string, errs *os.File) (o options, err error) {
 	flags.StringVar(&o.program, "swarm", "", "`path` of swarm, which plugins are looked for beside")
 	flags.BoolVar(&o.colour, "colour", true, "use colours")
 	flags.BoolVar(&o.plain, "plain", false, "use ASCII symbols")
+	flags.BoolVar(&o.guarded, guarded[1:], false, "the parent gives the terminal back")
 	version := flags.String("version", "", "`version` that this program must have")
 	if err := flags.Parse(args); err != nil {
 		return o, err

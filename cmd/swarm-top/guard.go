@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+)
+
+// guarded is the argument of the process that shows the dashboard. The one that was started
+// first only waits for it: a program that is killed can't give the terminal back, but its
+// parent can.
+const guarded = "-guarded"
+
+// giveBack undoes what a dashboard does to a terminal besides its mode: keys and mouse as
+// usual, the cursor, the screen of before.
+const giveBack = "\x1b[<u\x1b[>4;0m\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2026l\x1b[?25h\x1b[?1049l\x1b[m"
+
+// guard runs the dashboard as a child, and gives the terminal back if the child is killed.
+// If this process is killed, the child ends by itself.
+func guard(args []string, in, out, errs *os.File, env []string) int {
+	self, err := setup.Executable()
+	if err == nil {
+		err = watched(exec.Command(self, append([]string{guarded}, args...)...), in, out, errs, env) //nolint:noctx // signals end it
+	}
+	exit, ended := err.(*exec.ExitError) //nolint:errorlint // Wait returns it as it is
+	switch {
+	case err == nil:
+		return 0
+	case ended && exit.ExitCode() >= 0:
+		return exit.ExitCode()
+	case ended:
+		fmt.Fprintf(errs, "swarm: error: the dashboard was ended by a signal (%s); workers are not concerned\n", exit.Sys().(syscall.WaitStatus).Signal())
+	default:
+		fmt.Fprintf(errs, "swarm: error: cannot start the dashboard: %s\n", setup.Message(err))
+	}
+	return 1
+}
+
+// watched runs the child, which gets the signals that this process gets.
+func watched(cmd *exec.Cmd, in, out, errs *os.File, env []string) error {
+	state, err := term.GetState(int(in.Fd()))
+	if err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	defer signal.Stop(signals)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = in, out, errs, env
+	endWithParent(cmd)
+	runtime.LockOSThread() // the child is told of the end of this thread
+	defer runtime.UnlockOSThread()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() {
+		for s := range signals {
+			_ = cmd.Process.Signal(s)
+		}
+	}()
+	err = cmd.Wait()
+	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() < 0 { //nolint:errorlint // Wait returns it as it is
+		_, _ = out.WriteString(giveBack)
+		_ = term.Restore(int(in.Fd()), state)
+	}
+	return err
+}

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -71,16 +72,17 @@ func (t *tree) commit(ctx context.Context) (c commit, err error) {
 		return c, err
 	}
 	c.exact = len(parents)
-	what := "working tree"
-	if t.branch != "" {
-		what += "\n\n" + branchTrailer + t.branch
-	}
+	what := "working tree\n\n" + branchTrailer + cmp.Or(t.branch, noBranch)
 	c.hash, err = t.commitTree(ctx, work, parents, what)
 	return c, err
 }
 
 // branchTrailer begins the line of a rescue that names the branch that was checked out.
+// A rescue without this line was made by an older swarm.
 const branchTrailer = "Swarm-Branch: "
+
+// noBranch stands there for a detached HEAD: no branch can be called that.
+const noBranch = "HEAD"
 
 func (t *tree) addParent(ctx context.Context, parents []string, tree, what string) ([]string, error) {
 	hash, err := t.commitTree(ctx, tree, parents[:min(1, len(parents))], what)

@@ -123,7 +123,7 @@ type rescued struct {
 	// work says that it holds uncommitted work, with the index and what a tree can't
 	// express as its last parents.
 	work bool
-	// branch is what was checked out; empty: nothing, or not known.
+	// branch is what was checked out: noBranch for a detached HEAD, empty if that is not known.
 	branch string
 }
 
@@ -287,18 +287,24 @@ func extract(from io.Reader, path string) error {
 	}
 }
 
+// makesBranch is the way out of a detached HEAD.
+const makesBranch = "'git switch -c BRANCH' there makes a branch of it"
+
 // takeBranch checks out the branch of a rescue if it is where it was, and says why not. No
 // file changes.
 func (r *repo) takeBranch(ctx context.Context, inside git, c rescued) (note string, err error) {
-	if c.branch == "" {
+	switch c.branch {
+	case noBranch:
 		return "", nil
+	case "":
+		return "an older swarm saved this work without the name of its branch, so HEAD is detached: " + makesBranch, nil
 	}
 	full, err := r.git.line(ctx, "check-ref-format", "--branch", c.branch)
 	if err != nil || full != c.branch {
 		return "", ctx.Err()
 	}
 	detached := func(why string) string {
-		return fmt.Sprintf("branch '%s' %s, so HEAD is detached", c.branch, why)
+		return fmt.Sprintf("branch '%s' %s, so HEAD is detached: %s", c.branch, why, makesBranch)
 	}
 	trees, err := r.worktrees(ctx)
 	if err != nil {

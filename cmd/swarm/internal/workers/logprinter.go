@@ -175,7 +175,7 @@ func (p *LogPrinter) printText(from logSource, l screen.Line) error {
 	}
 	p.begin(from, l.Time, l.Begins)
 	if p.Form.terminal {
-		p.line = append(p.line, safeColours(l.Text)...)
+		p.line = append(p.line, safetext.Colours(l.Text)...)
 	} else {
 		p.line = append(p.line, l.Text...)
 	}
@@ -404,21 +404,4 @@ func (p *LogPrinter) letters(from logSource, o swarm.Output) []byte {
 		p.half[from] = bytes.Clone(rest)
 	}
 	return whole
-}
-
-// safeColours makes all of a worker's output harmless except its colours, which are the
-// only sequences in text.
-func safeColours(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	for len(text) > 0 {
-		before, rest, found := bytes.Cut(text, []byte{'\x1b'})
-		out = append(out, safetext.Block(string(before))...)
-		if !found {
-			break
-		}
-		colour, after, _ := bytes.Cut(rest, []byte{'m'})
-		out = append(append(append(out, '\x1b'), colour...), 'm')
-		text = after
-	}
-	return out
 }

@@ -18,7 +18,7 @@ import (
 func (h *Host) display() *display.Reader {
 	return display.New(display.Options{
 		Dir: h.dir, Plugins: h.plugins, Logger: h.log, Profiles: h.profiles,
-		Find: h.choose, Begun: h.begun, Observe: h.observe, Remember: h.remember,
+		Find: h.choose, Begun: h.begun, Observe: h.observe, Remember: h.remember, AwaitChange: h.store.AwaitChange,
 	})
 }
 

@@ -32,6 +32,8 @@ type Options struct {
 	Observe func(context.Context, []registry.Record) []worker.Worker
 	// Remember fills in the exit of a worker that the history knows.
 	Remember func(context.Context, *worker.Worker)
+	// AwaitChange calls check now and after every change of the registry.
+	AwaitChange func(ctx context.Context, check func(context.Context) (done bool, err error)) error
 }
 
 // Reader reads what workers show. Its methods may be called at the same time.
@@ -44,13 +46,15 @@ type Reader struct {
 	begun    func(ctx context.Context, name string) (registry.Record, error)
 	observe  func(context.Context, []registry.Record) []worker.Worker
 	remember func(context.Context, *worker.Worker)
+
+	awaitChange func(ctx context.Context, check func(context.Context) (done bool, err error)) error
 }
 
 // New returns a reader.
 func New(o Options) *Reader {
 	return &Reader{
 		dir: o.Dir, plugins: o.Plugins, log: o.Logger, profiles: o.Profiles,
-		find: o.Find, begun: o.Begun, observe: o.Observe, remember: o.Remember,
+		find: o.Find, begun: o.Begun, observe: o.Observe, remember: o.Remember, awaitChange: o.AwaitChange,
 	}
 }
 

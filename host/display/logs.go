@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
@@ -24,6 +25,10 @@ type LogsRequest struct {
 	// Respawned is called before the first output of a run that Follow goes on to; nil: it
 	// is not.
 	Respawned func(worker.Worker)
+	// New is called before the first output of a worker that was spawned after the call had
+	// begun, and that a selection by tag or of all workers takes in with Follow; nil: none is
+	// taken in.
+	New func(worker.Worker)
 	// Ended is called for each worker after its last output; nil: it is not.
 	Ended func(LogsEnd)
 }
@@ -74,9 +79,26 @@ func (d *Reader) LogsOf(ctx context.Context, sel worker.Selection, req LogsReque
 	if err != nil {
 		return warnings, err
 	}
-	sources := make([]func(context.Context, func(logPiece) error) LogsEnd, len(recs))
+	sources := make([]source, len(recs))
 	for i, rec := range recs {
 		sources[i] = func(ctx context.Context, give func(logPiece) error) LogsEnd { return d.readRuns(ctx, rec, req, give) }
+	}
+	var later *arrivals
+	if req.New != nil && req.Output.Follow && len(sel.Names) == 0 {
+		more := &newcomers{reader: d, sel: sel, seen: map[string]bool{}}
+		for _, rec := range recs {
+			more.note(rec)
+		}
+		whole := req
+		whole.Output = swarm.OutputOptions{Stream: req.Output.Stream, Follow: true}
+		later = &arrivals{watch: more.watch, take: func() (read []source) {
+			for _, rec := range more.take() {
+				recs = append(recs, rec)
+				req.New(worker.Of(rec))
+				read = append(read, func(ctx context.Context, give func(logPiece) error) LogsEnd { return d.readRuns(ctx, rec, whole, give) })
+			}
+			return read
+		}}
 	}
 	return warnings, merge(ctx, sources, req.Output.Follow, func(i int, p logPiece) error {
 		if p.run != nil {
@@ -90,7 +112,54 @@ func (d *Reader) LogsOf(ctx context.Context, sel worker.Selection, req LogsReque
 		if req.Ended != nil {
 			req.Ended(end)
 		}
+	}, later)
+}
+
+// newcomers are the workers that a selection takes in while its output is followed.
+type newcomers struct {
+	reader *Reader
+	sel    worker.Selection
+
+	mu sync.Mutex
+	// seen are the ids of the workers that are followed, and of their runs.
+	seen map[string]bool
+	come []registry.Record
+}
+
+// note reports whether rec is a worker that was not seen before, and no next run of one.
+func (n *newcomers) note(rec registry.Record) bool {
+	isNew := !n.seen[rec.ID] && !slices.ContainsFunc(rec.Previous, func(id string) bool { return n.seen[id] })
+	n.seen[rec.ID] = true
+	return isNew
+}
+
+// watch looks for new workers after every change of the registry. If it can't, the others
+// are followed all the same.
+func (n *newcomers) watch(ctx context.Context, wake func()) {
+	_ = n.reader.awaitChange(ctx, func(ctx context.Context) (bool, error) {
+		recs, _, err := n.reader.find(ctx, n.sel)
+		if err != nil {
+			return false, nil // the next change is another chance
+		}
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		for _, rec := range recs {
+			if n.note(rec) {
+				n.come = append(n.come, rec)
+				wake()
+			}
+		}
+		return false, nil
 	})
+}
+
+// take returns the workers that have come since the last call.
+func (n *newcomers) take() []registry.Record {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	come := n.come
+	n.come = nil
+	return come
 }
 
 // readRuns reads the output of one worker, and of its next runs if it is followed.

@@ -49,10 +49,22 @@ type logSource struct {
 	until time.Time
 }
 
+// source reads the output of one worker: it gives each piece, and returns how it ended.
+type source = func(ctx context.Context, give func(logPiece) error) LogsEnd
+
+// arrivals are sources that come while others are followed.
+type arrivals struct {
+	// watch calls wake when there are some, until ctx ends.
+	watch func(ctx context.Context, wake func())
+	// take returns those that have come since the last call.
+	take func() []source
+}
+
 // merge reads all sources at once and gives their pieces in the order of their times. Each
-// source gives its own pieces in order. ended is called for each after its last piece.
-func merge(ctx context.Context, read []func(context.Context, func(logPiece) error) LogsEnd, follow bool, each func(int, logPiece) error, ended func(LogsEnd)) error {
-	if len(read) == 1 {
+// source gives its own pieces in order. ended is called for each after its last piece. later
+// are more sources; nil: there are none.
+func merge(ctx context.Context, read []source, follow bool, each func(int, logPiece) error, ended func(LogsEnd), later *arrivals) error {
+	if len(read) == 1 && later == nil {
 		var failed error
 		end := read[0](ctx, func(p logPiece) error {
 			failed = each(0, p)
@@ -64,31 +76,38 @@ func merge(ctx context.Context, read []func(context.Context, func(logPiece) erro
 		ended(end)
 		return nil
 	}
+	m := &merger{begun: time.Now(), follow: follow, wake: make(chan struct{}, 1), each: each, ended: ended, later: later}
 	ctx, cancel := context.WithCancel(ctx)
-	var readers sync.WaitGroup
-	defer readers.Wait()
+	defer m.readers.Wait()
 	defer cancel()
-	m := &merger{begun: time.Now(), sources: make([]*logSource, len(read)), follow: follow, wake: make(chan struct{}, 1), each: each, ended: ended}
-	for i := range read {
-		s := &logSource{pieces: make(chan logPiece, queued)}
-		m.sources[i] = s
-		m.await(s, firstPatience)
-		readers.Go(func() {
-			s.end = read[i](ctx, func(p logPiece) error {
-				p.Data, p.read = bytes.Clone(p.Data), time.Now()
-				select {
-				case s.pieces <- p:
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-				m.stir()
-				return nil
-			})
-			close(s.pieces)
-			m.stir()
-		})
+	for _, r := range read {
+		m.add(ctx, r, firstPatience)
+	}
+	if later != nil {
+		m.readers.Go(func() { later.watch(ctx, m.stir) })
 	}
 	return m.run(ctx)
+}
+
+// add begins to read a source.
+func (m *merger) add(ctx context.Context, read source, patience time.Duration) {
+	s := &logSource{pieces: make(chan logPiece, queued)}
+	m.sources = append(m.sources, s)
+	m.await(s, patience)
+	m.readers.Go(func() {
+		s.end = read(ctx, func(p logPiece) error {
+			p.Data, p.read = bytes.Clone(p.Data), time.Now()
+			select {
+			case s.pieces <- p:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			m.stir()
+			return nil
+		})
+		close(s.pieces)
+		m.stir()
+	})
 }
 
 func firstOf(errs ...error) error {
@@ -111,6 +130,10 @@ type merger struct {
 	ended func(LogsEnd)
 	// line is the source in whose line the last piece was.
 	line *logSource
+	// later are more sources, or nil.
+	later *arrivals
+	// readers are the goroutines that read the sources.
+	readers sync.WaitGroup
 }
 
 func (m *merger) stir() {
@@ -133,6 +156,11 @@ func (m *merger) run(ctx context.Context) error {
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if m.later != nil {
+			for _, read := range m.later.take() {
+				m.add(ctx, read, morePatience)
+			}
 		}
 		if m.fetch() == len(m.sources) {
 			return nil

@@ -53,7 +53,7 @@ func mergedOf(t *testing.T, follow bool, sources ...[]at) (texts []string) {
 	err := merge(t.Context(), read, follow, func(i int, p logPiece) error {
 		texts = append(texts, fmt.Sprintf("%d:%s", i, p.Data))
 		return nil
-	}, func(end LogsEnd) { texts = append(texts, "end "+end.Worker.Name) })
+	}, func(end LogsEnd) { texts = append(texts, "end "+end.Worker.Name) }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestMergeManyQuiet(t *testing.T) {
 				last = time.Now()
 			}
 			return nil
-		}, func(LogsEnd) {})
+		}, func(LogsEnd) {}, nil)
 		if took := last.Sub(begun); err != nil || seen != many || took > firstPatience+linePatience {
 			t.Errorf("%d old pieces after %s, %v", seen, took, err)
 		}
@@ -142,12 +142,12 @@ func TestMergeEnds(t *testing.T) {
 			for i := range read {
 				read[i] = sourceOf("x", time.Now(), many...)
 			}
-			err := merge(t.Context(), read, true, func(int, logPiece) error { return enough }, func(LogsEnd) {})
+			err := merge(t.Context(), read, true, func(int, logPiece) error { return enough }, func(LogsEnd) {}, nil)
 			if !errors.Is(err, enough) {
 				t.Errorf("%d sources: %v", n+1, err)
 			}
 			ctx, cancel := context.WithCancelCause(t.Context())
-			err = merge(ctx, read, true, func(int, logPiece) error { cancel(enough); return nil }, func(LogsEnd) {})
+			err = merge(ctx, read, true, func(int, logPiece) error { cancel(enough); return nil }, func(LogsEnd) {}, nil)
 			if !errors.Is(err, enough) {
 				t.Errorf("%d sources, the context: %v", n+1, err)
 			}

@@ -85,6 +85,16 @@ func (p *LogPrinter) keyOf(name string) string {
 	return name
 }
 
+// addLabel makes a label for a worker that came later, like those of the others.
+func (p *LogPrinter) addLabel(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.labels[name] == "" {
+		names := append(slices.Collect(maps.Keys(p.labels)), name)
+		p.labels[name] = labels(names, p.Form.terminal, p.Colours())[name]
+	}
+}
+
 // Print prints a piece of the output of the one worker.
 func (p *LogPrinter) Print(o swarm.Output) error { return p.printOf("", o) }
 

@@ -53,7 +53,8 @@ If the output of one worker can't be read, the others are printed, and the exit 
 is 1.
 
 --follow continues until all selected workers have ended. A worker that is respawned is
-followed into its new run. A line on stderr says how each worker ended.
+followed into its new run. With --all or --tag, workers that are spawned meanwhile are
+taken in. A line on stderr says how each worker ended.
 
 --run prints an earlier run of a worker that was respawned: 1 is the last run before the
 present one. The output of the last ten runs is kept until 'swarm clean'; 'previous' in
@@ -156,6 +157,12 @@ func FollowLogs(ctx context.Context, a *app.App, h *host.Host, names []string, s
 func printLogs(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, req host.LogsRequest, p *LogPrinter) error {
 	var failed []error
 	req.Respawned = func(w host.Worker) { p.note(p.keyOf(w.Name), w.Name+": respawned"+view.SpawnedWhere(w)) }
+	if p.labels != nil && len(sel.Names) == 0 {
+		req.New = func(w host.Worker) {
+			p.addLabel(w.Name)
+			p.note(w.Name, w.Name+": spawned"+view.SpawnedWhere(w))
+		}
+	}
 	req.Ended = func(end host.LogsEnd) {
 		switch {
 		case end.Err != nil:

@@ -126,7 +126,7 @@ func loudLog(ctx context.Context, w *world) (_ []row, err error) {
 		fmt.Fprintln(os.Stderr, "note: without chromium no log in a browser is measured")
 		return nil, nil
 	}
-	const command = `i=0; while :; do seq $i $((i + 999)); i=$((i + 1000)); sleep 0.1; done`
+	const command = `i=0; while :; do seq $i $((i + 999)); i=$((i + 1000)); sleep 0.08; done`
 	if _, err := w.swarm(ctx, "spawn", "--name", "loud", "--", "sh", "-c", command); err != nil {
 		return nil, err
 	}

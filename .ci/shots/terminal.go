@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"html"
-	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,12 +25,26 @@ func shootTerminal(ctx context.Context, screen, file string) error {
 body { margin: 0; background: #16181a; color: #d9dcd6; display: inline-block; }
 pre { margin: 0; padding: 14px 18px; font: 14px/18px "JetBrains Mono", "DejaVu Sans Mono", monospace; font-variant-ligatures: none; width: max-content; }
 </style><pre>` + coloured(strings.TrimRight(screen, "\n")) + `</pre>`
-	err := chromedp.Do(ctx, chromedp.EmulateViewport(1400, 1000),
-		chromedp.Navigate("data:text/html;charset=utf-8,"+url.PathEscape(page)), chromedp.WaitReady("pre"))
+	dir, err := os.MkdirTemp("", "shots")
 	if err != nil {
 		return err
 	}
-	png, err := chromedp.Run(ctx, chromedp.Screenshot("pre"))
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "screen.html")
+	if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
+		return err
+	}
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1400, 1000), chromedp.Navigate("file://"+path)); err != nil {
+		return err
+	}
+	size, err := chromedp.Run(ctx, chromedp.Evaluate[[]int64]("[...document.querySelectorAll('pre')].flatMap((e) => [e.offsetWidth, e.offsetHeight])"))
+	if err != nil || len(size) != 2 {
+		return fmt.Errorf("cannot measure the screen: %v, %w", size, err)
+	}
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(size[0], size[1])); err != nil {
+		return err
+	}
+	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		return err
 	}

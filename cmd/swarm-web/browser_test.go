@@ -67,6 +67,15 @@ func (b *browser) until(condition string) {
 	}
 }
 
+// press presses keys, once the script of the page has begun.
+func (b *browser) press(keys ...string) {
+	b.Helper()
+	b.until("document.readyState === 'complete'")
+	for _, key := range keys {
+		b.do(chromedp.KeyEvent(key))
+	}
+}
+
 // location returns what the address bar shows.
 func (b *browser) location() string {
 	b.Helper()
@@ -229,19 +238,19 @@ func TestKeysAlone(t *testing.T) {
 	b.until("document.querySelector('#list').dataset.loaded") // the script has begun
 	b.until(text("#list", "two"))
 	for range 3 { // the heading, one, two
-		b.do(chromedp.KeyEvent("j"))
+		b.press("j")
 	}
 	b.until("document.activeElement.innerText.includes('two')")
-	b.do(chromedp.KeyEvent("k"), chromedp.KeyEvent("\r"))
+	b.press("k", "\r")
 	b.until(text("h1", "one"))
-	b.do(chromedp.KeyEvent("/"))
+	b.press("/")
 	b.until("document.activeElement.id === 'search'")
-	b.do(chromedp.KeyEvent("\x1b"), chromedp.KeyEvent("u"))
+	b.press("\x1b", "u")
 	b.until("location.pathname === '/' && document.querySelector('#list')?.dataset.loaded")
-	b.do(chromedp.KeyEvent("/"))
+	b.press("/")
 	b.until("document.activeElement.name === 'q'")
 	b.is("document.activeElement.value = '', true") // the driver types the key into the field as well
-	b.do(chromedp.KeyEvent("two"))
+	b.press("two")
 	b.until("location.search === '?q=two' && document.querySelectorAll('.row').length === 1")
 }
 
@@ -254,21 +263,21 @@ func TestViewsInBrowser(t *testing.T) {
 	b := w.web().open(t)
 	loaded := " && document.querySelector('#list')?.dataset.loaded"
 	b.until("true" + loaded)
-	b.do(chromedp.KeyEvent("g"))
+	b.press("b")
 	b.until("location.search === '?group=tag' && document.querySelectorAll('.row').length === 2" + loaded)
-	b.do(chromedp.KeyEvent("j"))
+	b.press("j")
 	b.until("document.activeElement.innerText.startsWith('b')")
-	b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("j"), chromedp.KeyEvent("\r"))
+	b.press("j", "j", "\r")
 	b.until("location.search === '?fold=x+y&group=tag' && document.activeElement.innerText.startsWith('x y')" + loaded)
 	w.swarm("spawn", "--name", "two", "--tag", "x y", "--tag", "c", "--", "sleep", "1011")
 	b.until("document.querySelectorAll('.row').length === 2 && " + text("[data-section='x y']", "2"))
-	b.do(chromedp.KeyEvent("s"))
+	b.press("o")
 	b.until("location.search === '?group=tag&sort=name&fold=x+y' || location.search === '?fold=x+y&group=tag&sort=name'")
 	b.until("document.querySelectorAll('.row').length === 2" + loaded)
 	// The way back from a worker leads here.
 	b.click(".row a")
 	b.until(text("h1", "one"))
-	b.do(chromedp.KeyEvent("u"))
+	b.press("u")
 	b.until("location.search.includes('group=tag')" + loaded)
 }
 

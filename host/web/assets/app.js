@@ -101,7 +101,7 @@ document.addEventListener('keydown', (e) => {
     const at = links.indexOf(document.activeElement);
     const next = links[at < 0 ? 0 : at + (e.key === 'j' ? 1 : -1)];
     if (next) { next.focus(); next.scrollIntoView({block: 'nearest'}); }
-  } else if (find && (e.key === 'g' || e.key === 's')) {
+  } else if (find && (e.key === 'b' || e.key === 'o')) {
     const choice = find.form.querySelector(`[data-key="${e.key}"]`);
     choice.selectedIndex = (choice.selectedIndex + 1) % choice.options.length;
     show(choice);

@@ -54,6 +54,9 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 		return swarm.Handle{}, err
 	}
 	if err = e.start(ctx, r); err != nil {
+		if gone := e.tell(ctx, "start the worker", err); isConnection(gone) {
+			return swarm.Handle{}, gone
+		}
 		return swarm.Handle{}, fmt.Errorf("%w: the engine can't start '%s': %s", swarm.ErrInvalidSpec, spec.Name, plain(err))
 	}
 	if err = ctx.Err(); err != nil {
@@ -115,7 +118,7 @@ func (e *engine) create(ctx context.Context, p *plan) (client.ContainerCreateRes
 	return e.ContainerCreate(limited, p.create)
 }
 
-// start starts the container and notes down what it knows then.
+// start starts the container.
 func (e *engine) start(ctx context.Context, r ref) error {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineLimit)
 	defer cancel()

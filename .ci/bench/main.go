@@ -58,6 +58,7 @@ var groups = []group{
 	{"list", list},
 	{"stats", measureMany},
 	{"web", pages},
+	{"top", idleTop},
 	{"peers", peers},
 }
 

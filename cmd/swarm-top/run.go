@@ -86,6 +86,6 @@ func show(o options, in, out, errs *os.File, env []string) error {
 		return err
 	}
 	return errors.Join(top.Run(ctx, top.Options{
-		Host: h, Diff: h.Saved().Diff, In: in, Out: out, Env: env, Colour: o.colour, Plain: o.plain,
+		Host: h, Differ: h.Saved(), In: in, Out: out, Env: env, Colour: o.colour, Plain: o.plain,
 	}), h.Close())
 }

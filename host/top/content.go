@@ -1,7 +1,6 @@
 package top
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -109,52 +109,41 @@ func eventStyle(e history.Event) style {
 	return normal
 }
 
-// diffLines returns the files of a diff and then the diff itself.
-func diffLines(files []swarm.FileChange, text string, cut bool) []entry {
+// diffEntries returns the changed files and then the differences.
+func diffEntries(c dash.Changes, name string) []entry {
 	var all []entry
-	for _, f := range files {
+	for _, f := range c.Files {
 		all = append(all, entry{text: safetext.Line(changeOf(f))})
 	}
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		e := entry{text: strings.ReplaceAll(safetext.Block(line), "\t", "    ")}
-		switch {
-		case strings.HasPrefix(line, "diff "):
-			all = append(all, entry{})
-			e.style = bold
-		case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "index "), strings.HasPrefix(line, "new file "):
-			e.style = faint
-		case strings.HasPrefix(line, "@@"):
-			e.style = cyan
-		case strings.HasPrefix(line, "+"):
-			e.style = green
-		case strings.HasPrefix(line, "-"):
-			e.style = red
+	for _, p := range c.Parts {
+		all = append(all, entry{}, entry{text: p.Path, style: bold})
+		if len(p.Notes) > 0 {
+			all = append(all, entry{text: strings.Join(p.Notes, ", "), style: faint})
 		}
-		all = append(all, e)
+		for _, l := range p.Lines {
+			all = append(all, lineOf(l))
+		}
 	}
-	if cut {
-		all = append(all, entry{}, entry{text: "The rest is left out: " + "'swarm diff' shows all of it.", style: faint})
+	if c.Cut {
+		all = append(all, entry{}, entry{text: "There is more: swarm " + humane.Command([]string{"diff", safetext.Line(name)}), style: faint})
 	}
 	return all
 }
 
-// limitedBuffer keeps the beginning of what is written, and then calls full.
-type limitedBuffer struct {
-	bytes.Buffer
-	limit int
-	full  func()
-	cut   bool
-}
-
-func (b *limitedBuffer) Write(p []byte) (int, error) {
-	if room := b.limit - b.Len(); len(p) > room {
-		b.cut = true
-		b.full()
-		_, _ = b.Buffer.Write(p[:room])
-		return len(p), nil
+func lineOf(l dash.DiffLine) entry {
+	text := strings.ReplaceAll(l.Text, "\t", "    ")
+	switch l.Kind {
+	case dash.DiffAdded:
+		return entry{text: "+" + text, style: green}
+	case dash.DiffRemoved:
+		return entry{text: "-" + text, style: red}
+	case dash.DiffPlace:
+		return entry{text: text, style: cyan}
+	case dash.DiffRemark:
+		return entry{text: text, style: faint}
+	default:
+		return entry{text: " " + text}
 	}
-	return b.Buffer.Write(p)
 }
 
 // without returns an environment without some variables.

@@ -98,6 +98,10 @@ func (f *fakeHost) Attach(_ context.Context, name string) (swarm.Attachment, err
 	return swarm.Attachment{}, errors.New("backend 'process' does not support attach")
 }
 
+func (f *fakeHost) Diff(context.Context, string) (swarm.WorkspaceRef, swarm.Diff, error) {
+	return swarm.WorkspaceRef{}, swarm.Diff{Files: []swarm.FileChange{{Path: "login.go", Added: 12, Removed: 3}}}, nil
+}
+
 func (f *fakeHost) outcomes(sel host.Selection) []host.SendOutcome {
 	var outs []host.SendOutcome
 	for _, id := range sel.Names {
@@ -156,9 +160,7 @@ func newRig(t testing.TB, width, height int, ws ...host.Worker) *rig {
 	t.Helper()
 	f := &fakeHost{workers: ws}
 	ctx, cancel := context.WithCancel(t.Context())
-	s := newSession(ctx, Options{Host: f, Diff: func(context.Context, string) (swarm.WorkspaceRef, swarm.Diff, error) {
-		return swarm.WorkspaceRef{}, swarm.Diff{}, nil
-	}})
+	s := newSession(ctx, Options{Host: f, Differ: f})
 	t.Cleanup(func() { cancel(); s.running.Wait() })
 	m := newModel(s, theme{})
 	m.clock = func() time.Time { return clock }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -175,5 +176,23 @@ func TestFlood(t *testing.T) {
 	r.press("f")
 	if r.pane.back != 0 {
 		t.Error("f does not follow the end")
+	}
+}
+
+// TestTabs: each tab shows its part of what is known.
+func TestTabs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, agent("fix", profile.Idle))
+	r.host.events = []history.Event{
+		{Time: clock, Worker: "fix", Kind: history.Spawned},
+		{Time: clock.Add(time.Minute), Worker: "fix", Kind: history.Failed, Text: "exit status \x1b[2J3"},
+	}
+	for _, c := range []struct{ tab, want string }{
+		{"Log", ""}, {"Details", "/w/fix"}, {"Diff", "login.go  +12 -3"}, {"History", `failed: exit status \x1b[2J3`},
+	} {
+		r.press("tab")
+		if text := r.text(); r.pane.tab != tab(c.tab) || !strings.Contains(text, c.want) {
+			t.Errorf("%s shows no %q:\n%s", r.pane.tab, c.want, text)
+		}
 	}
 }

@@ -225,8 +225,6 @@ func (m *model) regroup() {
 
 func (m *model) escape() tea.Cmd {
 	switch {
-	case len(m.notes) > 0:
-		m.notes = nil
 	case m.zoom:
 		m.zoom = false
 	case len(m.marks) > 0:

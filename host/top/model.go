@@ -176,7 +176,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, tea.Batch(cmd, m.look())
 }
 
-// pace is how often ages are written anew: those of a moment ago change every second.
+// freshFor is how long the age of a worker's state is written anew every second.
+const freshFor = 10 * time.Second
+
+// pace is how often ages are written anew.
 func (m *model) pace() time.Duration {
 	if len(m.notes) > 0 {
 		return time.Second
@@ -184,7 +187,7 @@ func (m *model) pace() time.Duration {
 	for _, r := range m.shown() {
 		if i := r.Item; i != nil {
 			c, doing := i.Condition(m.now)
-			if doing != "" || c.Kind == condition.Restarting || !c.Since.IsZero() && m.now.Sub(c.Since) < 2*time.Minute {
+			if doing != "" || c.Kind == condition.Restarting || !c.Since.IsZero() && m.now.Sub(c.Since) < freshFor {
 				return time.Second
 			}
 		}

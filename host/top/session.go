@@ -2,7 +2,6 @@ package top
 
 import (
 	"context"
-	"os/exec"
 	"slices"
 	"sync"
 	"time"
@@ -132,10 +131,10 @@ const (
 	boardPause = 50 * time.Millisecond
 	// measureEvery is the time between two looks at what workers use, firstMeasure that
 	// between the first two, which the first share of a CPU is computed from.
-	measureEvery, firstMeasure = 3 * time.Second, 300 * time.Millisecond
+	measureEvery, firstMeasure = 4 * time.Second, 300 * time.Millisecond
 	// measureShare bounds the time that looks take: after one that took so long, the next
 	// waits for this many times as long.
-	measureShare = 100
+	measureShare = 200
 )
 
 func pause(ctx context.Context, d time.Duration) {
@@ -252,37 +251,10 @@ func (s *session) load(i dash.Item, at tab) tea.Cmd {
 			events, err := s.opts.Host.Events(s.ctx, history.Query{Worker: i.Name, Lines: &last})
 			c.entries, c.err = historyEntries(events), err
 		case tabDiff:
-			_, diff, err := s.opts.Diff(s.ctx, i.ID)
-			if err == nil {
-				c.entries, err = s.diffEntries(diff)
-			}
-			c.err = err
+			diff, err := dash.Diff(s.ctx, s.opts.Differ, i.ID)
+			c.entries, c.err = diffEntries(diff, i.Name), err
 		case tabScreen, tabLog:
 		}
 		return c
 	})
-}
-
-// diffKept is how many bytes of a diff are shown, and diffLimit how long it may take.
-const (
-	diffKept  = 512 << 10
-	diffLimit = 20 * time.Second
-)
-
-// diffEntries runs the program that prints a diff.
-func (s *session) diffEntries(d swarm.Diff) ([]entry, error) {
-	if len(d.Files) == 0 {
-		return nil, nil
-	}
-	ctx, cancel := context.WithTimeout(s.ctx, diffLimit)
-	defer cancel()
-	out := &limitedBuffer{limit: diffKept, full: cancel}
-	cmd := exec.CommandContext(ctx, d.Command[0], d.Command[1:]...)
-	cmd.Env = append(without(s.opts.Env, d.Unset), d.Env...)
-	cmd.Stdout = out
-	err := cmd.Run()
-	if out.cut {
-		err = nil
-	}
-	return diffLines(d.Files, out.String(), out.cut), err
 }

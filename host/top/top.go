@@ -9,19 +9,18 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/host/dash"
 )
 
 // Options say what is shown where.
 type Options struct {
 	// Host is asked for everything.
 	Host Host
-	// Diff returns what the workspace of a worker has changed.
-	Diff func(ctx context.Context, name string) (swarm.WorkspaceRef, swarm.Diff, error)
+	// Differ compares the workspaces of workers with their beginnings.
+	Differ dash.Differ
 	// In and Out are the terminal.
 	In, Out *os.File
-	// Env is the environment of the programs that are run: those that attach workers, and
-	// those that show differences.
+	// Env is the environment of the programs that attach workers.
 	Env []string
 	// Colour says that the terminal gets colours, Plain that symbols are ASCII.
 	Colour, Plain bool

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"slices"
 	"syscall"
 	"time"
 
@@ -95,13 +96,20 @@ func (k *shim) graceOver(now time.Time) {
 func grace(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
 // cause is the cause of an end at this moment: a completion, else the earliest running
-// kill, else an exit of its own.
+// kill, else an exit of its own. A system that goes down may close the terminal first.
 func (k *shim) cause() (cause swarm.Cause, reason string) {
 	switch {
 	case k.status.Completion != nil:
 		return swarm.CauseCompleted, ""
 	case len(k.kills) > 0:
-		return k.kills[0].cause, k.kills[0].reason
+		first := k.kills[0]
+		if first.cause == swarm.CauseHangup {
+			shutdown := slices.IndexFunc(k.kills, func(kl *kill) bool { return kl.cause == swarm.CauseShutdown })
+			if shutdown > 0 {
+				first = k.kills[shutdown]
+			}
+		}
+		return first.cause, first.reason
 	default:
 		return swarm.CauseExited, ""
 	}

@@ -242,6 +242,28 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
+// A system that goes down signals the worker and its shim one after the other. Here the
+// shim learns of both at once, and may look at either first.
+func TestShutdownSignalsWorkerFirst(t *testing.T) {
+	t.Parallel()
+	for i := range 10 {
+		sig := []unix.Signal{unix.SIGTERM, unix.SIGHUP}[i%2]
+		l := launch("exec sleep 999")
+		l.Restart.When = swarm.RestartAlways
+		s := start(t, l, options{})
+		pid := s.cmd.Process.Pid
+		for _, step := range []struct {
+			pid int
+			sig unix.Signal
+		}{{pid, unix.SIGSTOP}, {s.status().Main.PID, sig}, {pid, unix.SIGTERM}, {pid, unix.SIGCONT}} {
+			must(t, unix.Kill(step.pid, step.sig))
+		}
+		if st := s.end(); st.Cause != "shutdown" || st.Signal != unix.SignalName(sig) || st.Restarts != 0 {
+			t.Errorf("%v: status %+v", sig, st)
+		}
+	}
+}
+
 func TestHarmlessSignals(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch("exec sleep 999"), options{})

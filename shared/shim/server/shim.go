@@ -204,8 +204,30 @@ func (k *shim) reap() {
 	}
 }
 
+// shutdownSkew is how much later than its worker the shim may get the signal of a system
+// that goes down.
+const shutdownSkew = 100 * time.Millisecond
+
+// awaitShutdown finds out whether the system goes down if the main process died of a signal
+// that is typical for that: the system signals a worker, its shim and its terminal in any
+// order.
+func (k *shim) awaitShutdown(ws unix.WaitStatus) {
+	if !ws.Signaled() || ws.Signal() != unix.SIGTERM && ws.Signal() != unix.SIGHUP {
+		return
+	}
+	if cause, _ := k.cause(); cause != swarm.CauseExited && cause != swarm.CauseHangup {
+		return
+	}
+	select {
+	case s := <-k.signals:
+		k.caught(s.(unix.Signal))
+	case <-time.After(shutdownSkew):
+	}
+}
+
 // mainEnd records the real end of the main process, and why.
 func (k *shim) mainEnd(ws unix.WaitStatus) {
+	k.awaitShutdown(ws)
 	if !k.enter(leaving) {
 		return
 	}

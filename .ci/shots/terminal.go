@@ -29,7 +29,7 @@ pre { margin: 0; padding: 14px 18px; font: 14px/18px "JetBrains Mono", "DejaVu S
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	path := filepath.Join(dir, "screen.html")
 	if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
 		return err

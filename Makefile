@@ -72,7 +72,7 @@ test-agents: ## install real coding agents from npm once, and test them as worke
 check: lint generated tidy darwin test ## all that CI checks
 
 lint: ## golangci-lint, with the layer rules of the design
-	$(TOOL) golangci-lint run ./... ./.ci/bench/... ./.ci/commands/... ./.ci/house/...
+	$(TOOL) golangci-lint run ./... ./.ci/bench/... ./.ci/commands/... ./.ci/house/... ./.ci/shots/...
 
 generated: ## the generated code and pages are current, and the protocol stays compatible
 	.ci/generate --check

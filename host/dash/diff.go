@@ -18,7 +18,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Differ compares workspaces with their beginnings. What [host.Host.Saved] returns is one.
+// Differ compares workspaces with their beginnings. [host.Host.Saved] returns one.
 type Differ interface {
 	Diff(ctx context.Context, name string) (swarm.WorkspaceRef, swarm.Diff, error)
 }

@@ -24,7 +24,7 @@ const hostile = "<script>alert(1)</script>\x1b]0;title\a\u202e\x1b[31m<b onclick
 // harms are what it must not become.
 var harms = []string{"<script>alert", "<b onclick", "\x1b", "\u202e", `\u003cscript\u003ealert`, "\xff"}
 
-// attribute is the value of one, in which no quote is left as it is.
+// attribute matches the value of an attribute, in which quotes are escaped.
 var attribute = regexp.MustCompile(`="[^"]*"`)
 
 func TestWorkerPages(t *testing.T) {
@@ -64,7 +64,7 @@ func TestWorkerPages(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("%s lacks %q:\n%s", path, want, page)
 		}
-		page = attribute.ReplaceAllString(page, `=""`) // what is not shown is as it is: answers, names of groups
+		page = attribute.ReplaceAllString(page, `=""`) // values of forms and names of groups are not shown
 		for _, bad := range append(harms, "confidential", " style=", "javascript:") {
 			if strings.Contains(page, bad) && !strings.HasPrefix(path, "/assets/") {
 				t.Errorf("%s has %q", path, bad)

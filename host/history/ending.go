@@ -155,7 +155,7 @@ func CrashLoopEvent(rec *registry.Record, s swarm.Status, lines []string, now ti
 }
 
 func NewEvent(rec *registry.Record, kind Kind, text string, at time.Time) registry.Event {
-	return registry.Event{Time: at, ID: rec.ID, Worker: rec.Name, Kind: string(kind), Text: text}
+	return registry.Event{Time: at, ID: rec.ID, Worker: rec.Name, Kind: string(kind), Text: text, Tags: rec.Tags}
 }
 
 // OneLine makes one line of a text, without what controls how it is shown: sequences

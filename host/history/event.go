@@ -63,6 +63,8 @@ type Event struct {
 	Previous string
 	// Exit is set with an end whose exit is known.
 	Exit *swarm.Exit
+	// Tags are those that the worker had; nil for an event of an older version.
+	Tags []string
 }
 
 // String returns the event as people read it: "[w] COMPLETE: all tests pass".
@@ -76,6 +78,6 @@ func (e Event) String() string {
 func FromRow(e registry.Event) Event {
 	return Event{
 		Seq: e.Seq, Time: e.Time, Worker: e.Worker, ID: e.ID, Kind: Kind(e.Kind), Text: e.Text,
-		Final: e.Final, Previous: e.Previous, Exit: e.Exit,
+		Final: e.Final, Previous: e.Previous, Exit: e.Exit, Tags: e.Tags,
 	}
 }

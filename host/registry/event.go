@@ -27,6 +27,8 @@ type Event struct {
 	Previous string
 	// Exit is set with an end whose exit is known.
 	Exit *swarm.Exit
+	// Tags are those that the worker had.
+	Tags []string
 }
 
 // Append adds events to the history, in their order, and returns how many. A
@@ -34,7 +36,7 @@ type Event struct {
 func (t *Tx) Append(ctx context.Context, events ...Event) (added int, err error) {
 	if t.event == nil {
 		t.event, err = t.tx.PrepareContext(ctx, `INSERT OR IGNORE INTO events
-			(seq, time_ns, worker_id, worker, kind, text, final, previous, exit) VALUES (nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?)`)
+			(seq, time_ns, worker_id, worker, kind, text, final, previous, exit, tags) VALUES (nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 		if err != nil {
 			return 0, err
 		}
@@ -48,7 +50,15 @@ func (t *Tx) Append(ctx context.Context, events ...Event) (added int, err error)
 			}
 			exit = string(b)
 		}
-		res, err := t.event.ExecContext(ctx, e.Seq, nanos(e.Time), e.ID, e.Worker, e.Kind, e.Text, e.Final, e.Previous, exit)
+		tags := ""
+		if len(e.Tags) > 0 {
+			b, err := json.Marshal(e.Tags)
+			if err != nil {
+				return added, err
+			}
+			tags = string(b)
+		}
+		res, err := t.event.ExecContext(ctx, e.Seq, nanos(e.Time), e.ID, e.Worker, e.Kind, e.Text, e.Final, e.Previous, exit, tags)
 		if err != nil {
 			return added, fmt.Errorf("write the history of '%s': %w", e.Worker, err)
 		}
@@ -88,6 +98,8 @@ type EventQuery struct {
 	After int64
 	// Last is how many to return at most, the newest ones; nil: all.
 	Last *int
+	// First is how many to return at most, the oldest ones; 0: all.
+	First int
 }
 
 // Events returns events in their order.
@@ -107,10 +119,19 @@ func (q EventQuery) query() (query string, args []any) {
 	if q.Last != nil {
 		query, args = "SELECT * FROM ("+query+" ORDER BY seq DESC LIMIT ?)", append(args, max(0, *q.Last))
 	}
-	return query + " ORDER BY seq", args
+	query += " ORDER BY seq"
+	if q.First > 0 {
+		query, args = query+" LIMIT ?", append(args, q.First)
+	}
+	return query, args
 }
 
-const eventColumns = "seq, time_ns, worker_id, worker, kind, text, final, previous, exit"
+// eventColumns are the columns of events; those of a database that was made before schema 8
+// are oldEventColumns.
+const (
+	eventColumns    = "seq, time_ns, worker_id, worker, kind, text, final, previous, exit, tags"
+	oldEventColumns = "seq, time_ns, worker_id, worker, kind, text, final, previous, exit, '' AS tags"
+)
 
 // events returns what a query selects, as far as it can be read.
 func (r *Registry) events(ctx context.Context, query string, args ...any) (events []Event, err error) {
@@ -122,12 +143,15 @@ func (r *Registry) events(ctx context.Context, query string, args ...any) (event
 	for rows.Next() {
 		var e Event
 		var at int64
-		var exit string
-		if err := rows.Scan(&e.Seq, &at, &e.ID, &e.Worker, &e.Kind, &e.Text, &e.Final, &e.Previous, &exit); err != nil {
+		var exit, tags string
+		if err := rows.Scan(&e.Seq, &at, &e.ID, &e.Worker, &e.Kind, &e.Text, &e.Final, &e.Previous, &exit, &tags); err != nil {
 			return events, explain(r.path, err)
 		}
 		if exit != "" && json.Unmarshal([]byte(exit), &e.Exit) != nil {
 			e.Exit = nil // the text says what there is to say
+		}
+		if tags != "" && json.Unmarshal([]byte(tags), &e.Tags) != nil {
+			e.Tags = nil
 		}
 		e.Time = when(at)
 		events = append(events, e)

@@ -29,7 +29,7 @@ const workersDir = "workers"
 var migrations embed.FS
 
 // Schema is the version of the database's schema that this package writes.
-const Schema = 7
+const Schema = 8
 
 // Registry is an open database.
 type Registry struct {

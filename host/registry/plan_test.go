@@ -37,6 +37,7 @@ func TestQueriesSeek(t *testing.T) {
 		"new events of a worker":  events(EventQuery{Worker: "a", After: 7}),
 		"events since":            events(EventQuery{Worker: "a", Since: time.Unix(1, 0)}),
 		"new events":              events(EventQuery{After: 7}),
+		"some new events":         events(EventQuery{After: 7, First: 3}),
 		"the end of a worker":     endOf,
 		"is a worker known":       isKnown,
 		"agents without a worker": anyStranded,

@@ -71,7 +71,7 @@ func Build(ctx context.Context, dir string, recs []Record, s Salvaged) (err erro
 // fill writes recs and what was salvaged into a new database in dir. The salvaged rows
 // are migrated like those of a database that is good.
 func (r *Registry) fill(ctx context.Context, dir string, recs []Record, s Salvaged) error {
-	if len(s.teams) > 0 {
+	if len(s.others) > 0 {
 		if err := r.migrate(ctx, dir, s.schema); err != nil {
 			return err
 		}

@@ -13,10 +13,10 @@ import (
 type Salvaged struct {
 	// Events are in their order.
 	Events []Event
-	// schema is the version that the database had, and teams are the rows of its tables
-	// of teams, as they are stored.
+	// schema is the version that the database had, and others are the rows of its tables
+	// that no run directory tells, as they are stored.
 	schema int
-	teams  []rows
+	others []rows
 }
 
 // rows are rows of one table.
@@ -26,15 +26,17 @@ type rows struct {
 	values  [][]any
 }
 
-// teamTables are the tables of teams, and by what to read them without an index,
+// otherTables are the tables of teams and hooks, and by what to read them without an index,
 // which may be what is damaged.
-var teamTables = []struct{ name, key string }{
+var otherTables = []struct{ name, key string }{
 	{"teams", "rowid"},
 	{"agents", "rowid"},
 	{"shutdowns", "rowid"},
 	{"tasks", "rowid"},
 	{"task_deps", "team, n, needs"},
 	{"messages", "rowid"},
+	{"hooks", "name"},
+	{"hook_retries", "hook, seq"},
 }
 
 // Salvage returns what can be read of a damaged database: nothing if that is all.
@@ -45,14 +47,16 @@ func Salvage(ctx context.Context, path string) Salvaged {
 		return s
 	}
 	defer func() { _ = r.Close() }() // it is damaged already
-	// A page that can't be read ends the reading; what came before it is good.
-	s.Events, _ = r.events(ctx, "SELECT "+eventColumns+" FROM events ORDER BY seq")
 	if s.schema, err = userVersion(ctx, r.db); err != nil || s.schema < 1 || s.schema > Schema {
 		s.schema = Schema
 	}
-	for _, t := range teamTables {
+	// A page that can't be read ends the reading; what came before it is good.
+	if s.Events, err = r.events(ctx, "SELECT "+eventColumns+" FROM events ORDER BY seq"); err != nil && s.Events == nil {
+		s.Events, _ = r.events(ctx, "SELECT "+oldEventColumns+" FROM events ORDER BY seq")
+	}
+	for _, t := range otherTables {
 		if found := r.salvage(ctx, t.name, t.key); len(found.values) > 0 {
-			s.teams = append(s.teams, found)
+			s.others = append(s.others, found)
 		}
 	}
 	return s
@@ -97,9 +101,9 @@ func (r *Registry) values(ctx context.Context, query string) (columns []string, 
 	return columns, all, found.Err()
 }
 
-// restore writes what was salvaged of the teams into a new database of its schema.
+// restore writes what was salvaged of teams and hooks into a new database of its schema.
 func (t *Tx) restore(ctx context.Context, s *Salvaged) error {
-	for _, r := range s.teams {
+	for _, r := range s.others {
 		columns := strings.Join(r.columns, ", ")
 		// A row that breaks a rule of the schema counts as unreadable.
 		insert := fmt.Sprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", r.table, columns, marks(columns))

@@ -19,10 +19,15 @@ func TestSalvage(t *testing.T) {
 	r := openTest(t, dir)
 	writeTeams(t, r)
 	appendAll(t, r, history()...)
+	again := Retry{Seq: 1, Tries: 2, Next: time.Unix(1700000003, 4)}
+	change(t, r, func(ctx context.Context, tx *Tx) error {
+		return errors.Join(tx.SetHookCursor(ctx, "mail", 2), tx.SetRetry(ctx, "mail", again))
+	})
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
 	rebuilt := rebuild(t, dir)
+	wantHook(t, rebuilt, "mail", 2, again)
 	if diff := cmp.Diff(teamsOfFixture(), readTeams(t, rebuilt)); diff != "" {
 		t.Errorf("teams (-want +got):\n%s", diff)
 	}

@@ -66,6 +66,8 @@ func settingOf(key string) string {
 		return starred(table, rest, pluginFields())
 	case "workers":
 		return starred(table, rest, workerFields())
+	case "hooks":
+		return table
 	default:
 		return ""
 	}

@@ -13,6 +13,9 @@ type Config struct {
 	Plugins map[string]Plugin
 	// Workers holds the tables [workers.NAME] of the project's file.
 	Workers map[string]Worker
+	// Hooks holds the tables [hooks.NAME] of the user's file; the keys of [hooks] itself
+	// make the hook [DefaultHook].
+	Hooks map[string]Hook
 }
 
 // Defaults are the settings of spawn without flags.

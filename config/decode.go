@@ -40,6 +40,7 @@ type decoder struct {
 	config section[Config]
 	plugin section[Plugin]
 	worker section[Worker]
+	hook   section[Hook]
 }
 
 // section is the keys of one kind of table.
@@ -79,6 +80,7 @@ func (d *decoder) decode() {
 	d.config = section[Config]{fields: fields()}
 	d.plugin = section[Plugin]{prefix: "plugins.*.", fields: pluginFields()}
 	d.worker = section[Worker]{prefix: "workers.*.", fields: workerFields(), opened: opened}
+	d.hook = section[Hook]{prefix: "hooks.*.", fields: hookFields()}
 	d.done, d.places = map[string]bool{}, map[string]tomlscan.Spot{}
 	for i, key := range meta.Keys() {
 		if name := joined(key); i < len(found) && d.places[name] == (tomlscan.Spot{}) {
@@ -102,6 +104,7 @@ func (d *decoder) decode() {
 	}
 	d.checkPlugins()
 	d.checkWorkers()
+	d.checkHooks()
 	slices.SortStableFunc(d.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
 	})
@@ -123,8 +126,11 @@ func (d *decoder) key(key toml.Key, at tomlscan.Spot) {
 	if d.isDone(key) {
 		return
 	}
-	inTables := key[0] == "plugins" || key[0] == "workers"
+	inTables := key[0] == "plugins" || key[0] == "workers" || key[0] == "hooks"
 	switch {
+	case key[0] == "hooks" && !d.user:
+		// No trust in a project's file makes them run.
+		d.origins["hooks"], d.done["hooks"] = d.source.position(at.Key), true
 	case key[0] == "workers" && d.user:
 		d.reject("workers", at.Key, "workers are declared in a project's "+ProjectFile+", not in the user's file")
 	case !inTables:
@@ -133,6 +139,8 @@ func (d *decoder) key(key toml.Key, at tomlscan.Spot) {
 		d.table(key, at)
 	case key[0] == "plugins":
 		d.keyOfPlugin(key, at)
+	case key[0] == "hooks":
+		d.keyOfHook(key, at)
 	default:
 		d.keyOfWorker(key, at)
 	}
@@ -143,7 +151,11 @@ func (d *decoder) table(key toml.Key, at tomlscan.Spot) bool {
 	v := lookup(d.root, key)
 	_, ok := v.(map[string]any)
 	if !ok {
-		d.reject(joined(key), at.Value, mismatch("a table", v).Error())
+		text := mismatch("a table", v).Error()
+		if joined(key) == "hooks" && kindOf(v) == "an array" {
+			text += ": give each hook a name, as in [hooks.mail]"
+		}
+		d.reject(joined(key), at.Value, text)
 	}
 	return ok
 }
@@ -279,6 +291,8 @@ func (d *decoder) knownKeys(key toml.Key) []string {
 		return keysBelow("plugins."+key[1]+".", d.plugin)
 	case "workers":
 		return keysBelow("workers."+key[1]+".", d.worker)
+	case "hooks":
+		return append(keysBelow("hooks.", d.hook), keysBelow("hooks."+key[1]+".", d.hook)...)
 	default:
 		return append(keysBelow("", d.config), sections...)
 	}
@@ -293,7 +307,7 @@ func keysBelow[T any](prefix string, s section[T]) []string {
 }
 
 // sections are the tables at the top.
-var sections = []string{"defaults", "kill", "log", "plugins", "team", "workers"}
+var sections = []string{"defaults", "hooks", "kill", "log", "plugins", "team", "workers"}
 
 // validPlugin keeps out what would be a path in the name of an executable.
 func validPlugin(name string) bool {

@@ -24,7 +24,7 @@ func TestExampleHoldsTheDefaults(t *testing.T) {
 }
 
 // commented are the lines of the example that show a key without setting it.
-var commented = regexp.MustCompile(`(?m)^# ((\[(plugins|workers)\.[a-z]+\])|[a-z_0-9]+ = .*)$`)
+var commented = regexp.MustCompile(`(?m)^# ((\[((plugins|workers)\.[a-z]+|hooks(\.[a-z]+)?)\])|[a-z_0-9]+ = .*)$`)
 
 func TestExampleShowsEveryKey(t *testing.T) {
 	t.Parallel()
@@ -56,17 +56,30 @@ func TestExampleShowsEveryKey(t *testing.T) {
 			t.Errorf("workers.NAME.%s is not in the example", f.key)
 		}
 	}
+	hooks := regexp.MustCompile(`(?s)# \[hooks\].*?\n\n`).FindString(Example())
+	l, err = Load(Options{User: write(t, "config.toml", commented.ReplaceAllString(hooks, "$1"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range hookFields() {
+		if l.Origins[hookKey("ci", f.key)].Line == 0 {
+			t.Errorf("hooks.NAME.%s is not in the example", f.key)
+		}
+	}
 }
 
 // A field of the structs that no key sets would be a setting that nobody has.
 func TestEveryStructFieldHasAKey(t *testing.T) {
 	t.Parallel()
-	// Plugins and Workers have keys of their own, and Env.Values comes from Env.File.
-	if got, want := len(fields()), leaves(reflect.TypeFor[Config]())-3; got != want {
+	// Plugins, Workers and Hooks have keys of their own, and Env.Values comes from Env.File.
+	if got, want := len(fields()), leaves(reflect.TypeFor[Config]())-4; got != want {
 		t.Errorf("%d keys for %d fields of Config", got, want)
 	}
 	if got, want := len(pluginFields()), leaves(reflect.TypeFor[Plugin]()); got != want {
 		t.Errorf("%d keys for %d fields of Plugin", got, want)
+	}
+	if got, want := len(hookFields()), leaves(reflect.TypeFor[Hook]()); got != want {
+		t.Errorf("%d keys for %d fields of Hook", got, want)
 	}
 	// restart, worktree and ready have a short form each; that of worktree and of
 	// ready has a field of its own.

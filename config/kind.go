@@ -68,6 +68,11 @@ func durations(read func(any) (time.Duration, error), minimum int) kind[time.Dur
 	}}
 }
 
+// choicesKind is a list of words.
+func choicesKind(words ...string) kind[[]string] {
+	return kind[[]string]{someOf(words...), showTexts, listOf(Schema{Type: "string", Enum: words}, 1)}
+}
+
 func choiceKind(words ...string) kind[string] {
 	return kind[string]{oneOf(words...), showText, Schema{Type: "string", Enum: words}}
 }

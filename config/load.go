@@ -39,7 +39,8 @@ type Loaded struct {
 	// Origins tells where a key was set; a key that is not in it has its
 	// default.
 	Origins map[string]Position
-	// Ignored are the settings of an untrusted project's file that are not used.
+	// Ignored are the settings of a project's file that are not used: the file is not
+	// trusted, or they count in the user's file alone.
 	Ignored []Ignored
 	// Refused are the files that are not used at all.
 	Refused []Refused
@@ -75,6 +76,25 @@ type Ignored struct {
 	At  Position
 	// Paths are the paths of a worker's setting, absolute.
 	Paths []string
+	// UserOnly says that the setting counts in the user's file alone, whether or not the
+	// project's file is trusted.
+	UserOnly bool
+}
+
+// Reason says in a sentence that the setting is not used, and why.
+func (i Ignored) Reason() string {
+	if i.UserOnly {
+		return fmt.Sprintf("%s: %s is not used in a project's file: it counts in your own file alone", i.At, i.Key)
+	}
+	return fmt.Sprintf("%s: %s is not used: the file is not trusted", i.At, i.Key)
+}
+
+// Advice returns a hint for the user.
+func (i Ignored) Advice() string {
+	if i.UserOnly {
+		return "to use it, copy it to ~/.config/swarm/config.toml"
+	}
+	return "read it, then run 'swarm config trust'"
 }
 
 // Load reads the files; the project's takes precedence, key by key. The error is a
@@ -127,6 +147,10 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 	src = strings.TrimPrefix(src, "\ufeff")
 	d := decoder{source: newSource(path, src), user: path == o.User, into: &own, origins: map[string]Position{}, checks: o.Checks}
 	d.decode()
+	if at, set := d.origins["hooks"]; set && !d.user {
+		l.Ignored = append(l.Ignored, Ignored{Key: "hooks", At: at, UserOnly: true})
+		delete(d.origins, "hooks")
+	}
 	if !trusted {
 		l.untrusted = path
 		l.ignore(&own, d.origins, filepath.Dir(path), o.Home)
@@ -156,6 +180,18 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 			l.Config.Plugins = map[string]Plugin{}
 		}
 		l.Config.Plugins[name] = into
+	}
+	for name, h := range own.Hooks {
+		h.Command = program(h.Command, filepath.Dir(path), o.Home)
+		if l.Config.Hooks == nil {
+			l.Config.Hooks = map[string]Hook{}
+		}
+		l.Config.Hooks[name] = h
+		for _, f := range hookFields() {
+			if at, set := d.origins[hookKey(name, f.key)]; set {
+				l.Origins[hookKey(name, f.key)] = at
+			}
+		}
 	}
 	if l.Origins["team.agent_command"].File == path {
 		l.Config.Team.AgentCommand = program(own.Team.AgentCommand, filepath.Dir(path), o.Home)

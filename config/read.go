@@ -129,6 +129,29 @@ func oneOf(values ...string) func(any) (string, error) {
 	}
 }
 
+// someOf reads a list of these words, each at most once.
+func someOf(words ...string) func(any) ([]string, error) {
+	one := oneOf(words...)
+	return func(v any) ([]string, error) {
+		list, err := readTexts(v)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(list) == 0:
+			return nil, fmt.Errorf("expected at least one of %s", quoteWords(words))
+		}
+		for i, word := range list {
+			if _, err := one(word); err != nil {
+				return nil, fmt.Errorf("element %d: %w", i+1, err)
+			}
+			if slices.Contains(list[:i], word) {
+				return nil, fmt.Errorf("element %d: %q is there twice", i+1, word)
+			}
+		}
+		return list, nil
+	}
+}
+
 func readHash(v any) (string, error) {
 	s, err := readText(v)
 	if err != nil {

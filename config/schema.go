@@ -47,6 +47,7 @@ var sectionDocs = map[string]string{
 	"team":     "Settings of agents of teams where the spawn does not say otherwise.",
 	"plugins":  "Settings of plugins, one table for each. In a project's file they hold only after \"swarm config trust\".",
 	"workers":  "The workers that \"swarm up\" starts and \"swarm down\" ends, one table for each; in a project's swarm.toml only.",
+	"hooks":    "Commands that \"swarm watch --hooks\" runs for events: the keys of this table are one hook, and each table [hooks.NAME] is another one. In the user's file only.",
 }
 
 // JSONSchema returns the JSON Schema (draft 2020-12) of both files, made of the
@@ -80,6 +81,11 @@ func JSONSchema() ([]byte, error) {
 		Description: sectionDocs["workers"], Type: "object", AdditionalProperties: false,
 		PatternProperties: map[string]Schema{workerPattern: worker},
 	}
+	// A pattern would hold for the keys of the table itself as well.
+	hook, hooks := schemaOf(hookFields()), schemaOf(hookFields())
+	hook.Required = []string{"on", "command"}
+	hooks.Description, hooks.AdditionalProperties = sectionDocs["hooks"], hook
+	root.Properties["hooks"] = hooks
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -40,6 +40,9 @@ func TestSchemaKnowsEveryKey(t *testing.T) {
 	for _, f := range workerFields() {
 		keys = append(keys, "workers.x."+f.key)
 	}
+	for _, f := range hookFields() {
+		keys = append(keys, "hooks."+f.key, "hooks.x."+f.key)
+	}
 	for _, key := range keys {
 		s := schema
 		for part := range strings.SplitSeq(key, ".") {
@@ -68,6 +71,8 @@ func TestSchemaAgreesWithDecoder(t *testing.T) {
 		worker("restart = { when = \"always\", min_delay = 1 }"), worker("env = { A = 1, B = true, C = \"x\" }"),
 		worker("env_file = [\"a\", \"b\"]"), worker("worktree = false"), worker("worktree.branch = \"x\""), "[workers.\"a.b\"]\ncommand = [\"x\"]",
 	}
+	hook := "on = [\"ended\"]\ncommand = [\"x\"]\n"
+	good = append(good, "[hooks]\n"+hook, "[hooks.x]\n"+hook+"tags = [\"a\"]\ntimeout = 5", "[hooks]\n"+hook+"[hooks.x]\n"+hook)
 	for _, src := range good {
 		if problems := refusals(t, src); problems != nil {
 			t.Errorf("the decoder refuses %q: %v", src, problems)
@@ -85,6 +90,9 @@ func TestSchemaAgreesWithDecoder(t *testing.T) {
 		worker("restart = { wen = \"no\" }"), worker("ready = 1"), worker("ready = \"\""), worker("env = [\"A=1\"]"), worker("env.A = 1.5"), worker("env.A = []"),
 		worker("env_file = \"\""), worker("worktree = \"b\""), worker("depends_on = \"x\""), worker("stdin = 1"), worker("kill.x = 1"),
 	}
+	bad = append(bad, "hooks = 1", "[[hooks]]\n"+hook, "[hooks]\n"+hook+"x = 1", "[hooks.x]\non = [\"ended\"]", "[hooks.x]\ncommand = [\"x\"]",
+		"[hooks.x]\n"+hook+"timeout = 0", "[hooks]\ncommand = [\"x\"]\non = [\"died\"]", "[hooks]\ncommand = [\"x\"]\non = []",
+		"[hooks]\ncommand = \"x\"\non = [\"ended\"]", "[hooks.on]\n"+hook)
 	for _, src := range bad {
 		if refusals(t, src) == nil {
 			t.Errorf("the decoder takes %q", src)
@@ -98,7 +106,12 @@ func TestSchemaAgreesWithDecoder(t *testing.T) {
 func refusals(t *testing.T, src string) Problems {
 	t.Helper()
 	l := &Loaded{Config: Default(), Origins: map[string]Position{}}
-	return l.add("/p/"+ProjectFile, src, true, Options{Project: "/p/" + ProjectFile})
+	o := Options{Project: "/p/" + ProjectFile}
+	path := o.Project
+	if strings.Contains(src, "hooks") && !strings.Contains(src, "[workers") { // these are in the user's file only
+		o, path = Options{User: "/p/config.toml"}, "/p/config.toml"
+	}
+	return l.add(path, src, true, o)
 }
 
 func decodedSchema(t *testing.T) map[string]any {

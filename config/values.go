@@ -15,7 +15,7 @@ type Value struct {
 // Data returns the value as encoding/json takes it.
 func (v Value) Data() any { return data(v.Value) }
 
-// Values returns every key that has a value, those of plugins and workers last. Of a
+// Values returns every key that has a value, those of plugins, workers and hooks last. Of a
 // worker's variables only the names are included, not the values.
 func (l *Loaded) Values() []Value {
 	var values []Value
@@ -44,6 +44,14 @@ func (l *Loaded) Values() []Value {
 			// A setting that the file leaves open is reported at the keys that it comes from.
 			if key := WorkerKey(name, f.key); l.Origins[key].Line > 0 {
 				add(key, f.show(&w))
+			}
+		}
+	}
+	for _, name := range sortedKeys(l.Config.Hooks) {
+		h := l.Config.Hooks[name]
+		for _, f := range hookFields() {
+			if key := hookKey(name, f.key); l.Origins[key].Line > 0 {
+				add(key, f.show(&h))
 			}
 		}
 	}

@@ -60,11 +60,12 @@ func (a *App) LoadProjectFor(backend string) (*config.Loaded, error) {
 		return nil, err
 	}
 	a.WarnRefused(loaded)
+	a.WarnUserOnly(loaded)
 	var at config.Position
 	var keys []string
 	for _, ignored := range loaded.Ignored {
 		// The values of declared workers matter to "up" alone, which refuses them.
-		if !strings.HasPrefix(ignored.Key, "workers.") {
+		if !ignored.UserOnly && !strings.HasPrefix(ignored.Key, "workers.") {
 			if keys == nil {
 				at = ignored.At
 			}
@@ -83,6 +84,15 @@ func (a *App) LoadProjectFor(backend string) (*config.Loaded, error) {
 func (a *App) WarnRefused(loaded *config.Loaded) {
 	for _, r := range loaded.Refused {
 		a.Warn(fmt.Sprintf("%s is not used: %s", r.Path, r.Reason), r.Advice())
+	}
+}
+
+// WarnUserOnly names the settings of a project's file that count in the user's file alone.
+func (a *App) WarnUserOnly(loaded *config.Loaded) {
+	for _, i := range loaded.Ignored {
+		if i.UserOnly {
+			a.Warn(i.Reason(), i.Advice())
+		}
 	}
 }
 

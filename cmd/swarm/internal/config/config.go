@@ -174,6 +174,7 @@ func runCheck(ctx context.Context, a *app.App, args []string) error {
 	}
 	loaded, err := config.Load(o)
 	a.WarnRefused(loaded)
+	a.WarnUserOnly(loaded)
 	return declared.WithProblems(err, declared.WorkerProblems(ctx, a, loaded))
 }
 

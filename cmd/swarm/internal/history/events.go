@@ -134,12 +134,13 @@ type eventJSON struct {
 	Previous *string         `json:"previous"`
 	Exit     *view.ExitJSON  `json:"exit"`
 	Usage    *view.UsageJSON `json:"usage"`
+	Tags     []string        `json:"tags"`
 }
 
 func eventJSONOf(e history.Event) eventJSON {
 	j := eventJSON{
 		Seq: e.Seq, Time: output.TimeJSON(e.Time), Worker: e.Worker, ID: e.ID, Kind: string(e.Kind), Text: output.OrNull(e.Text),
-		Final: e.Final, Previous: output.OrNull(e.Previous),
+		Final: e.Final, Previous: output.OrNull(e.Previous), Tags: append([]string{}, e.Tags...),
 	}
 	if e.Exit != nil {
 		j.Exit, j.Usage = view.ExitJSONOf(*e.Exit), view.UsageJSONOf(e.Exit.Usage)

@@ -24,6 +24,7 @@ func fullEvent() history.Event {
 	return history.Event{
 		Seq: 7, Time: eventTime, Worker: "w.1", ID: "k3x9", Kind: history.Complete, Text: "all <tests> pass",
 		Final: true, Previous: "k3x8", Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseExited, Usage: &swarm.Usage{CPUTime: new(1500 * time.Millisecond)}},
+		Tags: []string{"ci"},
 	}
 }
 
@@ -79,9 +80,9 @@ func TestEventJSON(t *testing.T) {
 	t.Parallel()
 	const want = `{"seq":7,"time":"2026-01-02T03:04:05.006Z","worker":"w.1","id":"k3x9","kind":"COMPLETE",` +
 		`"text":"all <tests> pass","final":true,"previous":"k3x8",` +
-		`"exit":{"code":3,"signal":null,"reason":"exited"},"usage":{"cpu_seconds":1.5,"peak":null,"read":null,"written":null}}` + "\n" +
+		`"exit":{"code":3,"signal":null,"reason":"exited"},"usage":{"cpu_seconds":1.5,"peak":null,"read":null,"written":null},"tags":["ci"]}` + "\n" +
 		`{"seq":8,"time":"2026-01-02T03:04:05.006Z","worker":"w.1","id":"k3x9","kind":"SPAWNED",` +
-		`"text":null,"final":false,"previous":null,"exit":null,"usage":null}` + "\n"
+		`"text":null,"final":false,"previous":null,"exit":null,"usage":null,"tags":[]}` + "\n"
 	a, out, _ := apptest.New()
 	for _, e := range []history.Event{fullEvent(), emptyEvent()} {
 		if err := (eventPrinter{App: a, json: true}).print(e); err != nil {

@@ -103,8 +103,7 @@ func configFindings(a *app.App) (*config.Loaded, []doctor.Finding, error) {
 	}
 	for _, i := range loaded.Ignored {
 		findings = append(findings, doctor.Finding{
-			Severity: doctor.SeverityWarning, Subject: "config", What: fmt.Sprintf("%s: %s is not used: the file is not trusted", i.At, i.Key),
-			Mend: "read it, then run 'swarm config trust'",
+			Severity: doctor.SeverityWarning, Subject: "config", What: i.Reason(), Mend: i.Advice(),
 		})
 	}
 	if len(findings) == 0 {

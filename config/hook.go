@@ -1,0 +1,108 @@
+package config
+
+import (
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/swarmhost/swarm/shared/tomlscan"
+)
+
+// Hook is a command that "swarm watch --hooks" runs for events.
+type Hook struct {
+	// On are the events that it is run for.
+	On []string
+	// Tags are those of which a worker must have one; nil: all workers are meant.
+	Tags []string
+	// Command is a program and its arguments.
+	Command []string
+	// Timeout is how long a run may take; 0: as long as hooks may by default.
+	Timeout time.Duration
+}
+
+// DefaultHook is the name of the hook that the keys of [hooks] itself make.
+const DefaultHook = "default"
+
+// The words of Hook.On.
+const (
+	OnFailed    = "failed"
+	OnLost      = "lost"
+	OnCrashLoop = "crash-loop"
+	OnBlocked   = "blocked"
+	OnEnded     = "ended"
+)
+
+// hookFields are the keys of a table [hooks.NAME], and of [hooks] itself.
+func hookFields() []field[Hook] {
+	return []field[Hook]{
+		newField("on", choicesKind(OnFailed, OnLost, OnCrashLoop, OnBlocked, OnEnded), func(h *Hook) *[]string { return &h.On },
+			"The events that the command is run for: a worker failed, its shim is gone and nobody knows its exit (\"lost\"), it was restarted too often (\"crash-loop\"), an agent asks something (\"blocked\"), or any end (\"ended\")."),
+		newField("tags", textsKind, func(h *Hook) *[]string { return &h.Tags },
+			"Only events of workers that have one of these tags. Without it: of all workers."),
+		newField("command", commandKind, func(h *Hook) *[]string { return &h.Command },
+			"The program and its arguments, run without a shell. It gets the event as JSON on its standard input. A path is relative to this file."),
+		newField("timeout", delayKind, func(h *Hook) *time.Duration { return &h.Timeout },
+			"How long a run may take; after that it is ended and counts as failed. Without it: 30s."),
+	}
+}
+
+// hookKey returns the whole key of a field of a hook; with an empty key that of its table.
+func hookKey(name, key string) string {
+	parts := toml.Key{"hooks"}
+	if name != DefaultHook {
+		parts = append(parts, name)
+	}
+	if key != "" {
+		parts = append(parts, key)
+	}
+	return joined(parts)
+}
+
+// keyOfHook deals with a key below [hooks] in the user's file.
+func (d *decoder) keyOfHook(key toml.Key, at tomlscan.Spot) {
+	name, skip := DefaultHook, 1
+	_, isTable := lookup(d.root, key[:2]).(map[string]any)
+	if _, isField := d.hook.field(key[1]); !isField && (isTable || len(key) > 2) {
+		name, skip = key[1], 2
+	}
+	switch {
+	case skip == 2 && !validPlugin(name):
+		d.reject(joined(key[:2]), at.Key, "expected a name of lower-case letters, digits and hyphens")
+		return
+	case skip == 2 && name == DefaultHook:
+		d.reject(joined(key[:2]), at.Key, "this is the name of the hook that the keys of [hooks] make: choose another one")
+		return
+	}
+	h, seen := d.into.Hooks[name]
+	if !seen {
+		d.origins[hookKey(name, "")] = d.source.position(at.Key)
+	}
+	if len(key) > skip {
+		apply(d, d.hook, &h, key, skip, at)
+	}
+	if d.into.Hooks == nil {
+		d.into.Hooks = map[string]Hook{}
+	}
+	d.into.Hooks[name] = h
+}
+
+// checkHooks reports and removes the hooks that lack a key.
+func (d *decoder) checkHooks() {
+	for _, name := range sortedKeys(d.into.Hooks) {
+		h := d.into.Hooks[name]
+		lacks := func(key, text string) {
+			if !d.done[hookKey(name, key)] { // else its value is a mistake
+				d.problems = append(d.problems, Problem{At: d.origins[hookKey(name, "")], Key: hookKey(name, ""), Text: text})
+			}
+		}
+		if h.Command == nil {
+			lacks("command", "a command is missing, such as command = [\"notify-send\", \"swarm\"]")
+		}
+		if len(h.On) == 0 {
+			lacks("on", "the events are missing, such as on = [\"failed\", \"lost\"]")
+		}
+		if h.Command == nil || len(h.On) == 0 {
+			delete(d.into.Hooks, name)
+		}
+	}
+}

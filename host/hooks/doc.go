@@ -1,0 +1,87 @@
+// Package hooks runs the commands that a person wants to be run for events, such as the
+// failure of a worker. A [Runner] reads the history from a durable cursor for each hook, so
+// no event is missed while none runs; it runs a command at least once for each event. Each
+// run has a process of its own above it, see [Supervise], which ends it in time even if the
+// runner is killed.
+package hooks
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/swarmhost/swarm/host/history"
+)
+
+// Hook is a command and the events that it is run for.
+type Hook struct {
+	// Name identifies the hook for good: its cursor and its log belong to the name.
+	Name string
+	// On are the words of its events, see [Words].
+	On []string
+	// Tags are those of which a worker must have one; nil: all workers are meant.
+	Tags []string
+	// Command is a program and its arguments.
+	Command []string
+	// Timeout is how long a run may take; 0 means [DefaultTimeout].
+	Timeout time.Duration
+}
+
+// DefaultTimeout is how long a run of a hook may take that does not say it.
+const DefaultTimeout = 30 * time.Second
+
+// The words for events.
+const (
+	Failed    = "failed"
+	Lost      = "lost"
+	CrashLoop = "crash-loop"
+	Blocked   = "blocked"
+	Ended     = "ended"
+)
+
+// Words returns the words that an event is known by; nil for one that no hook is run for.
+func Words(e history.Event) []string {
+	var words []string
+	switch e.Kind {
+	case history.Failed, history.RespawnFailed:
+		words = append(words, Failed)
+	case history.Died:
+		words = append(words, Lost)
+	case history.CrashLoop:
+		words = append(words, CrashLoop)
+	case history.Blocked:
+		words = append(words, Blocked)
+	default: // it is an end, or nothing that matters
+	}
+	if e.Final {
+		words = append(words, Ended)
+	}
+	return words
+}
+
+// wants returns the words by which a hook is to be run for an event; nil if it is not.
+func (h *Hook) wants(e history.Event) []string {
+	if h.Tags != nil && !slices.ContainsFunc(h.Tags, func(tag string) bool { return slices.Contains(e.Tags, tag) }) {
+		return nil
+	}
+	var words []string
+	for _, word := range Words(e) {
+		if slices.Contains(h.On, word) {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// EventID returns what identifies an event for ever.
+func EventID(e history.Event) string { return fmt.Sprintf("%d-%s", e.Seq, e.ID) }
+
+// Delivery is one run of a hook for one event.
+type Delivery struct {
+	Event history.Event
+	// Hook is the name of the hook, On are the words by which it is run.
+	Hook string
+	On   []string
+	// Attempt counts the runs for this event, from 1.
+	Attempt int
+}

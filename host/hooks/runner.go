@@ -1,0 +1,220 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/host/lockfile"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/safefile"
+)
+
+const (
+	// logDir is the directory of the logs of hooks, in the state directory.
+	logDir = "hooks"
+	// lockName is the name of the lock of the process that runs the hooks, in there.
+	lockName = "lock"
+)
+
+// Delays are the pauses before a failed command is run again; after the last one its event
+// is given up.
+var Delays = []time.Duration{2 * time.Second, 10 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour}
+
+// Options say what a [Runner] needs.
+type Options struct {
+	// Dir is the state directory, Home the directory in which commands run.
+	Dir, Home string
+	Hooks     []Hook
+	// Input returns what the command of a hook reads.
+	Input func(Delivery) ([]byte, error)
+	// Launch runs commands, see [Launcher.Launch].
+	Launch func(ctx context.Context, vars []string, c Call) (Result, error)
+	// Say is called with what a person should know. It may be called at the same time.
+	Say func(text string)
+	// Delays takes the place of [Delays]; nil: it does not.
+	Delays []time.Duration
+}
+
+// Runner runs hooks for the events of one state directory.
+type Runner struct {
+	opts   Options
+	ledger ledger
+	wake   []chan struct{}
+	unlock func()
+}
+
+// New returns a runner that has done nothing yet.
+func New(o Options) *Runner {
+	if o.Delays == nil {
+		o.Delays = Delays
+	}
+	r := &Runner{opts: o, ledger: ledger{dir: o.Dir}}
+	for range o.Hooks {
+		r.wake = append(r.wake, make(chan struct{}, 1))
+	}
+	return r
+}
+
+// LogPath returns the path of the log of a hook.
+func LogPath(dir, name string) string { return filepath.Join(dir, logDir, name+".log") }
+
+// Wake tells the runner that there may be new events. It may be called at any time.
+func (r *Runner) Wake() {
+	for _, c := range r.wake {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Prepare makes the runner the one that runs the hooks, if no other process does, and gives
+// new hooks their cursor: they are run for all events after this call. The caller calls Run
+// or Close after it.
+func (r *Runner) Prepare(ctx context.Context) error {
+	unlock, err := lockfile.Try(r.lockPath())
+	if err != nil || unlock == nil {
+		return err
+	}
+	r.unlock = unlock
+	return errors.Join(r.sign(), r.begin(ctx))
+}
+
+// Close gives back what Prepare took. It must not be called beside Run.
+func (r *Runner) Close() error {
+	err := r.ledger.close()
+	if r.unlock != nil {
+		r.unlock()
+		r.unlock = nil
+	}
+	return err
+}
+
+// Run runs the hooks until ctx ends. While another process runs them it waits for the end of
+// that process.
+func (r *Runner) Run(ctx context.Context) error {
+	for told := false; r.unlock == nil; told = true {
+		holder := r.holder()
+		if !told {
+			r.opts.Say(otherText(holder))
+		}
+		if holder.PID == 0 || proc.AwaitEnd(ctx, holder) != nil {
+			select { // it is about to sign, or can't be waited for
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Second):
+			}
+		}
+		if err := r.Prepare(ctx); err != nil {
+			return err
+		}
+	}
+	var all sync.WaitGroup
+	for i := range r.opts.Hooks {
+		q := &queue{Runner: r, hook: &r.opts.Hooks[i], wake: r.wake[i]}
+		all.Go(func() { q.run(ctx) })
+	}
+	all.Wait()
+	return ctx.Err()
+}
+
+func otherText(holder proc.Identity) string {
+	which := "another 'swarm watch --hooks'"
+	if holder.PID != 0 {
+		which += fmt.Sprintf(" (pid %d)", holder.PID)
+	}
+	return which + " runs the hooks; this one takes over when that ends"
+}
+
+func (r *Runner) lockPath() string { return filepath.Join(r.opts.Dir, logDir, lockName) }
+
+// sign writes the identity of this process into the lock.
+func (r *Runner) sign() error {
+	self, err := proc.Self()
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(self.Identity)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(r.lockPath(), os.O_WRONLY|os.O_TRUNC|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
+}
+
+// holder returns the process that runs the hooks; its zero value if that is not known.
+func (r *Runner) holder() (holder proc.Identity) {
+	b, err := safefile.Read(r.lockPath(), 4096)
+	if err != nil || json.Unmarshal(b, &holder) != nil {
+		return proc.Identity{}
+	}
+	return holder
+}
+
+// begin sets the cursors of new hooks to the end of the history, and forgets the hooks that
+// are configured no more.
+func (r *Runner) begin(ctx context.Context) error {
+	return r.ledger.use(ctx, func(reg *registry.Registry, _ int) error {
+		known, err := reg.HookNames(ctx)
+		if err != nil {
+			return err
+		}
+		last, err := reg.LastEvent(ctx)
+		if err != nil {
+			return err
+		}
+		return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+			for _, h := range r.opts.Hooks {
+				if slices.Contains(known, h.Name) {
+					continue
+				}
+				if err := tx.SetHookCursor(ctx, h.Name, last); err != nil {
+					return err
+				}
+			}
+			for _, name := range known {
+				if slices.ContainsFunc(r.opts.Hooks, func(h Hook) bool { return h.Name == name }) {
+					continue
+				}
+				if err := tx.ForgetHook(ctx, name); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// launch runs the command of a hook for an event.
+func (r *Runner) launch(ctx context.Context, h *Hook, d Delivery) (Result, error) {
+	input, err := r.opts.Input(d)
+	if err != nil {
+		return Result{}, err
+	}
+	timeout := h.Timeout
+	if timeout == 0 {
+		timeout = DefaultTimeout
+	}
+	vars := []string{
+		"SWARM_HOOK=" + h.Name, "SWARM_EVENT_ID=" + EventID(d.Event), "SWARM_EVENT_KIND=" + string(d.Event.Kind),
+		"SWARM_EVENT_WORKER=" + d.Event.Worker, fmt.Sprintf("SWARM_EVENT_ATTEMPT=%d", d.Attempt),
+	}
+	return r.opts.Launch(ctx, vars, Call{
+		Command: h.Command, Dir: r.opts.Home, Input: input, Timeout: timeout, Log: LogPath(r.opts.Dir, h.Name),
+		Title: fmt.Sprintf("%s (attempt %d) %s", EventID(d.Event), d.Attempt, d.Event),
+	})
+}

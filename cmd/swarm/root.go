@@ -74,6 +74,7 @@ func verbs() []verb {
 		{"events", groupHistory, history.NewEvents},
 		{"watch", groupHistory, history.NewWatch},
 		{"gc", groupHistory, history.NewGC},
+		{"run-hook", groupHistory, history.NewRunHook},
 		{"complete", groupInside, inside.NewComplete},
 		{"ralph", groupSets, ralph.New},
 		{"up", groupSets, sets.NewUp},

@@ -2,16 +2,25 @@ package history
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/watch"
 )
 
-type watchOptions struct{ timestamps, json bool }
+type watchOptions struct {
+	timestamps, json bool
+	hooks, notify    bool
+}
 
 func NewWatch(a *app.App) *cobra.Command {
 	o := &watchOptions{}
@@ -28,27 +37,105 @@ It runs until it is interrupted. Nothing is lost then, even by kill -9: events t
 happen while no command watches are recorded later, with their true time. Any number
 of watchers may run at once.
 
+--hooks runs the commands of [hooks] in ~/.config/swarm/config.toml: at least once for
+each of their events, those included that happened since the hooks last ran. A command
+that fails is run again later. Of several such watchers one runs the hooks.
+
+--notify tells you when a worker fails, is lost, is in a crash loop, or asks something:
+on the desktop if notify-send and a session are there, and on the terminal with the
+bell and a notification of its own (OSC 9).
+
+--print-service prints a unit that keeps this command running with the other flags, and
+does nothing else.
+
 Exit code: 130 after Ctrl-C, as for every command that is interrupted.`,
 		Example: `  swarm watch
-  swarm watch --json | jq -r 'select(.final) | .worker'`,
+  swarm watch --json | jq -r 'select(.final) | .worker'
+  swarm watch --hooks --notify
+  swarm watch --hooks --print-service systemd > ~/.config/systemd/user/swarm-watch.service`,
 		Args: command.Arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runWatch(cmd.Context(), a, o) },
 	}
-	cmd.Flags().BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time of the event")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a line")
+	f := cmd.Flags()
+	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time of the event")
+	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
+	f.BoolVar(&o.hooks, "hooks", false, "run the commands of [hooks] in your config file")
+	f.BoolVar(&o.notify, "notify", false, "tell you on the desktop and the terminal when a worker needs you")
+	service := command.Choice(cmd, "print-service", "print a unit that keeps this running", "", serviceSystemd, serviceLaunchd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if service.Value != "" {
+			return printService(a, service.Value, o)
+		}
+		return runWatch(cmd.Context(), a, o)
+	}
 	return cmd
 }
 
-func runWatch(ctx context.Context, a *app.App, o *watchOptions) error {
-	return a.WithHost(ctx, func(h *host.Host) error {
+func runWatch(ctx context.Context, a *app.App, o *watchOptions) (err error) {
+	// What goes on beside the watch ends with it.
+	ctx, cancel := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer cancel()
+	printer := eventPrinter{App: a, timestamps: o.timestamps, json: o.json}
+	each := []func(history.Event) error{printer.print}
+	if o.notify {
+		tell, err := startNotifier(ctx, a, &beside)
+		if err != nil {
+			return err
+		}
+		each = append(each, tell)
+	}
+	cfg, err := o.config(a)
+	if err != nil {
+		return err
+	}
+	if o.hooks {
+		runner, err := startHooks(ctx, a, cfg, &beside)
+		if err != nil {
+			return err
+		}
+		if runner != nil {
+			each = append(each, func(history.Event) error {
+				runner.Wake()
+				return nil
+			})
+		}
+	}
+	return a.With(ctx, cfg, func(h *host.Host) error {
 		return h.Watch(ctx, watch.Request{
 			Ready: func() {
 				if a.ErrWidth() > 0 {
 					a.Hint("watching for events (Ctrl-C to stop)")
 				}
 			},
-			Event: eventPrinter{App: a, timestamps: o.timestamps, json: o.json}.print,
-			Warn:  func(text string) { a.Warn(text, "") },
+			Event: func(e history.Event) error {
+				var errs []error
+				for _, tell := range each {
+					errs = append(errs, tell(e))
+				}
+				return errors.Join(errs...)
+			},
+			Warn: func(text string) { a.Warn(text, "") },
 		})
 	})
+}
+
+// config returns the user's config. With hooks a mistake in it is an error: a hook that is
+// left out would miss events.
+func (o *watchOptions) config(a *app.App) (config.Config, error) {
+	if !o.hooks {
+		return a.UserConfig(), nil
+	}
+	loaded, err := a.Setup().LoadUser()
+	if err != nil {
+		return config.Config{}, err
+	}
+	a.WarnRefused(loaded)
+	if slices.ContainsFunc(loaded.Refused, func(r config.Refused) bool { return r.User }) {
+		return config.Config{}, &output.HintError{
+			Err:  errors.New("the hooks of a file that is not used can't be run"),
+			Hint: "without --hooks the events are only printed",
+		}
+	}
+	return loaded.Config, nil
 }

@@ -1,0 +1,152 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/hooks"
+	"github.com/swarmhost/swarm/host/notify"
+)
+
+// hookJSON is what the command of a hook reads, as docs/hook.schema.json describes it:
+// an event, and why the command is run. Fields are only ever added, at the end.
+type hookJSON struct {
+	eventJSON
+	EventID string   `json:"event_id"`
+	Hook    string   `json:"hook"`
+	On      []string `json:"on"`
+	Attempt int      `json:"attempt"`
+}
+
+func hookInput(d hooks.Delivery) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(hookJSON{eventJSON: eventJSONOf(d.Event), EventID: hooks.EventID(d.Event), Hook: d.Hook, On: d.On, Attempt: d.Attempt})
+	return b.Bytes(), err
+}
+
+// launcher returns what runs commands beside a watch.
+func launcher(a *app.App) (l hooks.Launcher, dir string, err error) {
+	if dir, err = a.StateDir(); err != nil {
+		return l, dir, err
+	}
+	own, err := setup.Executable()
+	return hooks.Launcher{Executable: own, Env: hooks.CommandEnv(a.Env, dir)}, dir, err
+}
+
+// startHooks runs the hooks until ctx ends, as a part of beside. The runner is nil if none
+// is configured.
+func startHooks(ctx context.Context, a *app.App, cfg config.Config, beside *sync.WaitGroup) (*hooks.Runner, error) {
+	if len(cfg.Hooks) == 0 {
+		a.Warn("no hooks are configured: events are only printed", "add [hooks] to "+config.UserFile(a.Getenv)+", see 'swarm config init'")
+		return nil, nil
+	}
+	l, dir, err := launcher(a)
+	if err != nil {
+		return nil, err
+	}
+	o := hooks.Options{
+		Dir: dir, Home: a.Getenv("HOME"), Input: hookInput, Launch: l.Launch,
+		Say: func(text string) { a.Warn(text, "") },
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Hooks)) {
+		h := cfg.Hooks[name]
+		o.Hooks = append(o.Hooks, hooks.Hook{Name: name, On: h.On, Tags: h.Tags, Command: h.Command, Timeout: h.Timeout})
+	}
+	runner := hooks.New(o)
+	if err := runner.Prepare(ctx); err != nil {
+		return nil, errors.Join(err, runner.Close())
+	}
+	beside.Go(func() {
+		err := runner.Run(ctx)
+		if err = errors.Join(err, runner.Close()); ctx.Err() == nil {
+			a.Warn(fmt.Sprintf("the hooks are not run any more: %v", err), "")
+		}
+	})
+	return runner, nil
+}
+
+// startNotifier shows notifications until ctx ends, as a part of beside. It is told of events
+// by the function that it returns, which never waits.
+func startNotifier(ctx context.Context, a *app.App, beside *sync.WaitGroup) (func(history.Event) error, error) {
+	var shows []func(context.Context, notify.Notice)
+	var screen *output.Stream
+	switch term := a.Getenv("TERM"); {
+	case term == "dumb":
+	case a.OutWidth() > 0:
+		screen = &output.Stream{W: a.Out.W} // its own: it is written beside the events
+	case a.ErrWidth() > 0:
+		screen = &output.Stream{W: a.Err}
+	}
+	if screen != nil {
+		inTmux := a.Getenv("TMUX") != ""
+		shows = append(shows, func(_ context.Context, n notify.Notice) { _, _ = screen.Write([]byte(n.Terminal(inTmux))) })
+	}
+	if notify.HasDesktop(a.Env) {
+		l, _, err := launcher(a)
+		if err != nil {
+			return nil, err
+		}
+		failed := false
+		shows = append(shows, func(ctx context.Context, n notify.Notice) {
+			r, err := l.Launch(ctx, nil, n.Desktop())
+			if err == nil && r.Failure != "" && !failed {
+				a.Warn("the desktop shows no notification: notify-send: "+r.Failure, "")
+			}
+			failed = r.Failure != ""
+		})
+	}
+	if shows == nil {
+		a.Warn("there is nothing to show notifications on: no desktop session with notify-send, and no terminal", "")
+	}
+	events := make(chan history.Event, 1024)
+	beside.Go(func() {
+		notify.Gather(ctx, events, func(ctx context.Context, n notify.Notice) {
+			for _, show := range shows {
+				show(ctx, n)
+			}
+		})
+	})
+	return func(e history.Event) error {
+		select {
+		case events <- e:
+		default: // a thousand others wait already
+		}
+		return nil
+	}, nil
+}
+
+// NewRunHook returns the verb that runs the command of one hook for one event.
+func NewRunHook(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Hidden: true, // a watch starts it
+		Use:    hooks.Verb,
+		Short:  "Run the command of a hook",
+		Long: `Run a command that 'swarm watch --hooks' or '--notify' describes on the standard input,
+and print how it ended, both as JSON. The command is ended when its time is over, even if
+the watch is gone.`,
+		Example:           `  swarm run-hook < call.json`,
+		Args:              command.Arguments(0, 0, ""),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			output.FinishWriting()
+			return hooks.Supervise(cmd.Context(), os.Stdin, a.Out)
+		},
+	}
+}

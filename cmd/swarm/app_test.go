@@ -108,6 +108,8 @@ func TestWrongUsage(t *testing.T) {
 		{2, "invalid value 'soon' for --since: expected a duration such as 90, 90s, 5m or 1h30m\nswarm: run 'swarm events --help' for usage", []string{"messages", "--since", "soon"}},
 		{2, "invalid value '-1' for --lines: expected a number from 0\nswarm: run 'swarm events --help' for usage", []string{"events", "-n", "-1"}},
 		{2, "unexpected argument 'w'\nswarm: run 'swarm watch --help' for usage", []string{"watch", "w"}},
+		{2, "invalid value 'cron' for --print-service: expected one of systemd, launchd\nswarm: run 'swarm watch --help' for usage", []string{"watch", "--print-service", "cron"}},
+		{2, "unexpected argument 'w'\nswarm: run 'swarm run-hook --help' for usage", []string{"run-hook", "w"}},
 		{2, "unexpected argument 'w'\nswarm: run 'swarm gc --help' for usage", []string{"gc", "w"}},
 		{2, "--marked and worker names, --all or --tag exclude each other\nswarm: run 'swarm resurrect --help' for usage", []string{"resurrect", "--marked", "w"}},
 		{2, "worker names and --all or --tag exclude each other\nswarm: run 'swarm resurrect --help' for usage", []string{"resurrect", "--all", "w"}},
@@ -276,7 +278,7 @@ func TestEveryVerbHasJSON(t *testing.T) {
 	a, _, _ := apptest.New()
 	without := []string{
 		"swarm attach", "swarm ralph run", "swarm ralph far", "swarm ralph template", "swarm ralph init",
-		"swarm mcp", "swarm tool schema", "swarm skill", "swarm courier", "swarm hook", "swarm integrate",
+		"swarm mcp", "swarm tool schema", "swarm skill", "swarm courier", "swarm run-hook", "swarm hook", "swarm integrate",
 	}
 	var check func(*cobra.Command)
 	check = func(cmd *cobra.Command) {

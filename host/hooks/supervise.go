@@ -138,8 +138,14 @@ func (c *Call) execute(ctx context.Context, log io.Writer) (failure string) {
 		defer close(drained)
 		keep(log, output)
 	}()
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	ended := make(chan string, 1)
+	go func() {
+		how := ""
+		if err := cmd.Wait(); err != nil {
+			how = errtext.Cause(err).Error()
+		}
+		ended <- how
+	}()
 	failure = c.await(ctx, ended)
 	sweep(syscall.SIGKILL)
 	select {
@@ -149,16 +155,14 @@ func (c *Call) execute(ctx context.Context, log io.Writer) (failure string) {
 	return failure
 }
 
-// await waits until the command has ended, and ends it when its time is over.
-func (c *Call) await(ctx context.Context, ended <-chan error) (failure string) {
+// await waits until the command has ended, which says what went wrong, and ends it when its
+// time is over.
+func (c *Call) await(ctx context.Context, ended <-chan string) (failure string) {
 	timeout := time.NewTimer(c.Timeout)
 	defer timeout.Stop()
 	select {
-	case err := <-ended:
-		if err != nil {
-			return errtext.Cause(err).Error()
-		}
-		return ""
+	case failure = <-ended:
+		return failure
 	case <-timeout.C:
 		failure = fmt.Sprintf("it did not end within %s", c.Timeout)
 	case <-ctx.Done():

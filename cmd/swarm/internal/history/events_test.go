@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/hooks"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -116,6 +117,36 @@ func TestEventJSONFollowsTheSchema(t *testing.T) {
 		if got := jsontest.Violations("event", schema, v); len(got) != 1 {
 			t.Errorf("one violation, found %q", got)
 		}
+	}
+}
+
+// What a hook reads is an event and more, and the schema of it is that of an event and more.
+func TestHookJSONFollowsTheSchema(t *testing.T) {
+	t.Parallel()
+	schema, events := jsontest.ReadSchema(t, "hook"), jsontest.ReadSchema(t, "event")
+	for name, property := range events["properties"].(map[string]any) {
+		if diff := cmp.Diff(property, schema["properties"].(map[string]any)[name]); diff != "" {
+			t.Errorf("%s is not described as it is in an event (-event +hook):\n%s", name, diff)
+		}
+	}
+	input, err := hookInput(hooks.Delivery{Event: fullEvent(), Hook: "mail", On: []string{"ended"}, Attempt: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `,"tags":["ci"],"event_id":"7-k3x9","hook":"mail","on":["ended"],"attempt":2}` + "\n"
+	if !strings.HasSuffix(string(input), want) || !strings.HasPrefix(string(input), `{"seq":7,`) || strings.Count(string(input), "\n") != 1 {
+		t.Errorf("a hook reads %s", input)
+	}
+	var v map[string]any
+	if err := json.Unmarshal(input, &v); err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range jsontest.Violations("hook", schema, v) {
+		t.Error(problem)
+	}
+	delete(v, "event_id")
+	if got := jsontest.Violations("hook", schema, v); len(got) != 1 {
+		t.Errorf("one violation, found %q", got)
 	}
 }
 

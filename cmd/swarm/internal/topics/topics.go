@@ -89,6 +89,14 @@ An agent of a team also finds:
   SWARM_AGENT_ID    its id in the team
   SWARM_TOKEN       the proof that it is this agent; no other worker gets it
 
+A command of [hooks] finds SWARM_DIR and few others of the environment of the watch, and:
+
+  SWARM_HOOK            the name of the hook
+  SWARM_EVENT_ID        the event, the same in each run for it
+  SWARM_EVENT_KIND      its kind, such as FAILED
+  SWARM_EVENT_WORKER    the name of the worker
+  SWARM_EVENT_ATTEMPT   how often the command was run for this event, from 1
+
 Variables of the worker: --env KEY=VAL and --env-file FILE of 'swarm spawn'. Agents that
 are spawned through an MCP client with a bare environment get variables from the table
 [env] of your config file; docs/config.md has an example.

@@ -16,8 +16,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// statsLimit is how many containers are measured at the same time.
-const statsLimit = 16
+// statsLimit is how many containers are measured at the same time. Docker may wait for the
+// tick of its clock, a second, before it answers.
+const statsLimit = 100
 
 // Stats measures the containers.
 func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {

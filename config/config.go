@@ -36,7 +36,28 @@ type Defaults struct {
 	Retain string
 	// Resurrect says that workers are to be started again after the machine was.
 	Resurrect bool
+	// Limits are those of workers without their own.
+	Limits Limits
 }
+
+// Limits say what a worker may use; 0 is no limit, or what the system does by default.
+type Limits struct {
+	// Memory is in bytes.
+	Memory int64
+	// CPUs is the CPU time per second.
+	CPUs float64
+	// PIDs is the number of processes and threads, Nice the priority from -20 to 19,
+	// IOWeight the share of storage bandwidth from 1 to 10000.
+	PIDs, Nice, IOWeight int
+	// Effort is one of the words, or empty.
+	Effort string
+}
+
+// The words for Limits.Effort.
+const (
+	LimitsStrict     = "strict"
+	LimitsBestEffort = "best-effort"
+)
 
 // Env is what workers get of a person's environment where the caller lacks it, as MCP
 // clients do that start their servers with a bare environment.

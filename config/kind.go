@@ -25,6 +25,11 @@ var (
 	durationKind = durations(readDuration, 0)
 	delayKind    = durations(readDelay, 1)
 	sizeKind     = kind[int64]{readSize, showSize, Schema{Type: either{"string", "integer"}, Pattern: sizePattern, Minimum: new(1)}}
+	memoryKind   = kind[int64]{readMemory, showMemory, Schema{Type: either{"string", "integer"}, Pattern: memoryPattern, Minimum: new(1 << 20)}}
+	cpusKind     = kind[float64]{readCPUs, showCPUs, Schema{Type: either{"number", "integer"}}}
+	niceKind     = kind[int]{readWithin(-20, 19), showCount, Schema{Type: "integer", Minimum: new(-20)}}
+	weightKind   = kind[int]{readWithin(1, 10000), showCount, Schema{Type: "integer", Minimum: new(1)}}
+	effortKind   = choiceKind(LimitsStrict, LimitsBestEffort)
 	hashKind     = kind[string]{readHash, showText, Schema{Type: "string", Pattern: "^[0-9A-Fa-f]{64}$"}}
 	versionKind  = kind[string]{readVersion, showText, Schema{Type: "string", Pattern: versionPattern}}
 	regexpKind   = kind[string]{readRegexp, showText, Schema{Type: "string", MinLength: 1, Format: "regex"}}
@@ -59,6 +64,7 @@ const versionPattern = "^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$"
 const (
 	durationWords = `\+?(([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+`
 	retainPattern = "^(until-clean|none|[0-9]+|" + durationWords + ")$"
+	memoryPattern = `^[0-9]+(\.[0-9]+)? *([kKmMgGtT]?[bB]?|[kKmMgGtT][iI][bB])$`
 	sizePattern   = "^[0-9]+ *([kKmMgGtT]?[bB]?|[kKmMgGtT][iI][bB])$"
 )
 

@@ -116,6 +116,41 @@ func readSize(v any) (int64, error) {
 	}
 }
 
+func readMemory(v any) (int64, error) {
+	switch v := v.(type) {
+	case string:
+		return ParseMemory(v)
+	case int64:
+		return ParseMemory(strconv.FormatInt(v, 10))
+	default:
+		return 0, mismatch(`a size such as "2GiB"`, v)
+	}
+}
+
+func readCPUs(v any) (float64, error) {
+	switch v := v.(type) {
+	case float64:
+		return checkCPUs(v)
+	case int64:
+		return checkCPUs(float64(v))
+	default:
+		return 0, mismatch("a number of CPUs such as 1.5", v)
+	}
+}
+
+func readWithin(least, most int64) func(any) (int, error) {
+	return func(v any) (int, error) {
+		n, ok := v.(int64)
+		switch {
+		case !ok:
+			return 0, mismatch("a number", v)
+		case n < least || n > most:
+			return 0, fmt.Errorf("expected a number from %d to %d, got %d", least, most, n)
+		}
+		return int(n), nil
+	}
+}
+
 func oneOf(values ...string) func(any) (string, error) {
 	return func(v any) (string, error) {
 		s, ok := v.(string)

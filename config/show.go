@@ -30,6 +30,20 @@ func showDuration(d time.Duration) string { return quote(FormatDuration(d)) }
 
 func showSize(n int64) string { return quote(FormatSize(n)) }
 
+func showMemory(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return showSize(n)
+}
+
+func showCPUs(n float64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64)
+}
+
 func showCount(n int) string {
 	if n == 0 {
 		return ""

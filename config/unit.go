@@ -79,6 +79,45 @@ func cutSuffixFold(s, suffix string) (string, bool) {
 	return s[:at], true
 }
 
+// minMemory is the least limit of memory, in bytes.
+const minMemory = 1 << 20
+
+// ParseMemory reads a limit of memory such as "2g", "512MiB" or "1.5GiB", of at least 1 MiB.
+func ParseMemory(s string) (int64, error) {
+	errMemory := errors.New("expected a size such as 2g or 512MiB, of at least 1MiB")
+	for _, u := range units {
+		number, ok := cutSuffixFold(s, u.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		bytes := n * float64(u.bytes)
+		if err != nil || !(bytes >= minMemory && bytes < math.MaxInt64/2) {
+			return 0, errMemory
+		}
+		return int64(bytes), nil
+	}
+	return 0, errMemory
+}
+
+// ParseCPUs reads a number of CPUs such as "1.5".
+func ParseCPUs(s string) (float64, error) {
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return 0, errCPUs
+	}
+	return checkCPUs(n)
+}
+
+var errCPUs = errors.New("expected a number of CPUs from 0.01 to 10000, such as 1.5")
+
+func checkCPUs(n float64) (float64, error) {
+	if !(n >= 0.01 && n <= 10000) {
+		return 0, errCPUs
+	}
+	return n, nil
+}
+
 // FormatSize is the inverse of [ParseSize], with the largest binary unit that
 // loses nothing.
 func FormatSize(n int64) string {

@@ -39,6 +39,8 @@ type Worker struct {
 	Stdin bool
 	// LogLimit is in bytes.
 	LogLimit int64
+	// Limits say what it may use.
+	Limits Limits
 }
 
 // Worktree asks for a git worktree.
@@ -104,6 +106,12 @@ func (l *Loaded) fillIn() {
 		fill(&w.TmuxSocket, c.Defaults.TmuxSocket)
 		fill(&w.Retain, c.Defaults.Retain)
 		fill(&w.LogLimit, c.Log.Limit)
+		fill(&w.Limits.Memory, c.Defaults.Limits.Memory)
+		fill(&w.Limits.CPUs, c.Defaults.Limits.CPUs)
+		fill(&w.Limits.PIDs, c.Defaults.Limits.PIDs)
+		fill(&w.Limits.Nice, c.Defaults.Limits.Nice)
+		fill(&w.Limits.IOWeight, c.Defaults.Limits.IOWeight)
+		fill(&w.Limits.Effort, c.Defaults.Limits.Effort)
 		fill(&w.Worktree.Dir, c.Defaults.WorktreeDir)
 		var tags []string
 		for _, tag := range slices.Concat(c.Defaults.Tags, w.Tags) {

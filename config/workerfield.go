@@ -69,6 +69,18 @@ func workerFields() []field[Worker] {
 			"Whether its standard input is a pipe that \"swarm send\" writes to, for a worker without a terminal."),
 		newField("log_limit", sizeKind, func(w *Worker) *int64 { return &w.LogLimit },
 			"How much of its output to keep, in place of what [log] says."),
+		newField("memory", memoryKind, func(w *Worker) *int64 { return &w.Limits.Memory },
+			"The most memory that all its processes together may hold, swap included, in place of that of [defaults]."),
+		newField("cpus", cpusKind, func(w *Worker) *float64 { return &w.Limits.CPUs },
+			"The most CPU time per second, 1.5 for one and a half CPUs, in place of that of [defaults]."),
+		newField("pids", countKind, func(w *Worker) *int { return &w.Limits.PIDs },
+			"The most processes and threads, in place of that of [defaults]."),
+		newField("nice", niceKind, func(w *Worker) *int { return &w.Limits.Nice },
+			"The priority of its processes, from -20 (first) to 19 (last), in place of that of [defaults]."),
+		newField("io_weight", weightKind, func(w *Worker) *int { return &w.Limits.IOWeight },
+			"Its share of storage bandwidth, from 1 to 10000, where others have 100, in place of that of [defaults]."),
+		newField("limits", effortKind, func(w *Worker) *string { return &w.Limits.Effort },
+			"What to do if a limit can't be enforced: \"strict\" fails, \"best-effort\" starts it all the same. Without it: what [defaults] says."),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // The words of [worker], for callers of a [Host].
@@ -143,3 +144,6 @@ type (
 	// KeptError says why a workspace that was to be removed stays.
 	KeptError = spawn.KeptError
 )
+
+// LimitsText writes limits as people read them; empty if there are none.
+func LimitsText(l swarm.Limits) string { return worker.LimitsText(l) }

@@ -40,6 +40,7 @@ func (s source) tools(name string) tool.Env {
 			loaded = &config.Loaded{Config: config.Default()}
 		}
 		env.WorktreeParent, env.ReadEnv = setup.WorktreeParent(loaded), config.ReadEnv
+		env.Limits, env.ParseLimits = setup.Limits(loaded.Config.Defaults.Limits), setup.ParseLimits
 		env.AgentCommand, env.NoAgentCommand = loaded.Config.Team.AgentCommand, notTrusted(loaded)
 		env.NewWorker = func(backend string, worktree bool, dir string) (host.SpawnRequest, error) {
 			return setup.NewWorker(loaded, backend, worktree, dir)

@@ -53,6 +53,8 @@ type SpawnRequest struct {
 	Env, Tags []string
 	Workspace *host.WorkspaceRequest
 	Profile   string
+	// Limits are what its worker may use.
+	Limits swarm.Limits
 	// ReadyPattern matches a line of its screen or output once it is ready for its prompt;
 	// nil means the known prompts of agents and shells.
 	ReadyPattern *regexp.Regexp
@@ -170,6 +172,7 @@ func (s *spawning) start(ctx context.Context) (host.Worker, error) {
 		Backend: s.req.Backend, Dir: s.req.Dir, Agent: &j, Options: s.options(),
 		Command: fill(s.req.Command, s.req.Prompt, s.req.Model, j.Name, s.port),
 		Stdin:   s.piped(),
+		Limits:  s.req.Limits,
 		Env:     s.req.Env, Tags: s.req.Tags, Workspace: s.req.Workspace, DirGiven: s.req.DirGiven, Profile: s.req.Profile,
 		Warn: func(w host.Warning) { s.out.Warnings = append(s.out.Warnings, w.Text) },
 	}

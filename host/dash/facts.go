@@ -125,6 +125,8 @@ func factsOf(d host.Details) []Fact {
 	if r := w.Restart.OrDefault(); r.When != swarm.RestartNo {
 		add("Restarts", false, fmt.Sprintf("%s, %d so far; at most %d within %s", r.When, w.Restarts, r.Budget, r.Window))
 	}
+	add("Limits", false, host.LimitsText(w.Limits))
+	add("Unenforced", false, w.Unenforced)
 	add("Kill", false, killOf(w.Kill))
 	if w.Workspace != nil {
 		add("Worktree", true, w.Workspace.Path)

@@ -65,6 +65,7 @@ func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
 		d.findings = append(d.findings, o.Couriers(recs)...)
 		d.saved(ctx)
 	}
+	d.limits(ctx, ok)
 	d.shim()
 	d.plugins(ctx, recs)
 	return d.findings, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Env is the environment of a call of a tool.
@@ -39,6 +40,10 @@ type Env struct {
 	// NoAgentCommand says why the command of a config is not used; empty if the config has
 	// none.
 	NoAgentCommand string
+	// Limits are those of an agent whose input has none. ParseLimits reads limits as people
+	// write them; nil: they can't be read.
+	Limits      swarm.Limits
+	ParseLimits func(text string, into *swarm.Limits) error
 	// WorktreeParent returns the directory for worktrees of the repository around dir. If
 	// it is nil or returns "", they are made beside the repository.
 	WorktreeParent func(dir string) (string, error)
@@ -98,6 +103,20 @@ func (env Env) dir(named string) (string, error) {
 	default:
 		return filepath.Join(env.Dir, named), nil
 	}
+}
+
+// addLimits puts the limits that an input names in the place of others.
+func (env Env) addLimits(text string, into *swarm.Limits) error {
+	if text == "" {
+		return nil
+	}
+	if env.ParseLimits == nil {
+		return errors.New("limits can't be read here")
+	}
+	if err := env.ParseLimits(text, into); err != nil {
+		return invalid("limits", err.Error())
+	}
+	return nil
 }
 
 // newWorker is NewWorker that also works without a config.

@@ -10,26 +10,31 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // SpawnAgentInput is the input of [SpawnAgent].
 type SpawnAgentInput struct {
 	TeamName string   `json:"teamName" jsonschema:"Name of the team that the agent joins" schema:"min=1"`
-	Name     string   `json:"name,omitempty" jsonschema:"Name of the agent, unique in the team; made up if omitted"`
+	Name     string   `json:"name,omitempty" jsonschema:"Name, unique in the team; made up if omitted"`
 	Role     string   `json:"role,omitempty" jsonschema:"Role in the team; a leader has the leader's rights" schema:"default=worker,enum=leader|worker|reviewer"`
-	Model    string   `json:"model,omitempty" jsonschema:"Model that it uses; replaces {model} in the command"`
-	Prompt   string   `json:"prompt,omitempty" jsonschema:"Its first prompt; replaces {prompt} in the command, else it is typed in"`
+	Model    string   `json:"model,omitempty" jsonschema:"Model; replaces {model} in the command"`
+	Prompt   string   `json:"prompt,omitempty" jsonschema:"First prompt; replaces {prompt} in the command, else typed in"`
 	Cwd      string   `json:"cwd,omitempty" jsonschema:"Working directory; the caller's if omitted"`
-	Backend  string   `json:"backend,omitempty" jsonschema:"Backend that runs it" schema:"default=tmux"`
+	Backend  string   `json:"backend,omitempty" jsonschema:"Its backend" schema:"default=tmux"`
 	Command  []string `json:"command,omitempty" jsonschema:"Command and arguments; the configured agent_command if omitted" schema:"min=1"`
 
 	Worktree     bool     `json:"worktree,omitempty" jsonschema:"In a git worktree of its own" schema:"default=false"`
-	Branch       string   `json:"branch,omitempty" jsonschema:"Branch of the worktree; the name of its worker if omitted"`
+	Branch       string   `json:"branch,omitempty" jsonschema:"Branch of the worktree; its worker's name if omitted"`
 	Env          []string `json:"env,omitempty" jsonschema:"Variables, KEY=VALUE"`
 	EnvFile      []string `json:"envFile,omitempty" jsonschema:"Files of variables; env takes precedence"`
 	Tags         []string `json:"tags,omitempty" jsonschema:"Tags for its worker"`
-	ReadyPattern string   `json:"readyPattern,omitempty" jsonschema:"Regular expression that a line of its screen matches once its prompt can be typed"`
-	Profile      string   `json:"profile,omitempty" jsonschema:"Name of its profile, or none; by its command if omitted"`
+	ReadyPattern string   `json:"readyPattern,omitempty" jsonschema:"Regular expression for a line of its screen once its prompt can be typed"`
+	Profile      string   `json:"profile,omitempty" jsonschema:"Profile, or none; by its command if omitted"`
+
+	Limits string `json:"limits,omitempty" jsonschema:"As memory=2g,cpus=1.5"`
+	// Limit changes the limits further; nil: not at all.
+	Limit func(*swarm.Limits) `json:"-"`
 }
 
 // SpawnAgentOutput is the new agent.
@@ -78,7 +83,13 @@ Only the team leader can spawn agents.`,
 		request := agent.SpawnRequest{
 			Team: in.TeamName, Name: in.Name, Role: team.Role(in.Role), Model: in.Model, Prompt: in.Prompt,
 			Dir: dir, DirGiven: in.Cwd != "", Backend: in.Backend, Command: command, Tags: in.Tags, Profile: in.Profile,
-			PromptWait: env.PromptWait,
+			PromptWait: env.PromptWait, Limits: env.Limits,
+		}
+		if err := env.addLimits(in.Limits, &request.Limits); err != nil {
+			return SpawnAgentOutput{}, err
+		}
+		if in.Limit != nil {
+			in.Limit(&request.Limits)
 		}
 		if err := in.complete(env, &request); err != nil {
 			return SpawnAgentOutput{}, err

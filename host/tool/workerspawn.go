@@ -18,6 +18,8 @@ type WorkerSpawnInput struct {
 	Worktree bool     `json:"worktree,omitempty" jsonschema:"In a git worktree of its own" schema:"default=false"`
 	Branch   string   `json:"branch,omitempty" jsonschema:"Branch of the worktree"`
 	Stdin    bool     `json:"stdin,omitempty" jsonschema:"Keep standard input open for worker-send" schema:"default=false"`
+
+	Limits string `json:"limits,omitempty" jsonschema:"As memory=2g,cpus=1.5"`
 }
 
 // WorkerSpawnOutput is the new worker.
@@ -68,6 +70,9 @@ func runWorkerSpawn(ctx context.Context, h *host.Host, env Env, in WorkerSpawnIn
 	req.Name, req.Command, req.Env, req.Stdin = in.Name, in.Command, in.Env, in.Stdin
 	req.Dir, req.DirGiven = dir, in.Cwd != ""
 	req.Tags = append(req.Tags, in.Tags...)
+	if err := env.addLimits(in.Limits, &req.Limits); err != nil {
+		return WorkerSpawnOutput{}, err
+	}
 	if req.Workspace != nil {
 		req.Workspace.Branch = in.Branch
 	}

@@ -17,8 +17,10 @@ import (
 // inputEndLimit is how long an input waits for the end of a worker that seems to end.
 const inputEndLimit = 3 * time.Second
 
-// Announce says that workers can have a standard input.
-func (b *Backend) Announce() []swarm.Capability { return []swarm.Capability{swarm.CapStdin} }
+// Announce says that workers can have a standard input, and limits of memory and CPUs.
+func (b *Backend) Announce() []swarm.Capability {
+	return []swarm.Capability{swarm.CapStdin, swarm.CapLimitMemory, swarm.CapLimitCPUs}
+}
 
 // Input gives a worker input: a signal to interrupt it, and all else through a
 // program that Nomad runs beside it.

@@ -59,6 +59,10 @@ func (c Config) newJob(at place, spec swarm.Spec) (job, ref, error) {
 	if err != nil {
 		return job{}, ref{}, err
 	}
+	resources, err := c.resources(spec.Limits)
+	if err != nil {
+		return job{}, ref{}, err
+	}
 	kept, err := save(spec)
 	if err != nil {
 		return job{}, ref{}, err
@@ -69,7 +73,7 @@ func (c Config) newJob(at place, spec swarm.Spec) (job, ref, error) {
 		Env: environ(spec.Env), Meta: map[string]string{metaDollar: "$"},
 		KillSignal: r.Signal, KillTimeout: &r.Grace, LogConfig: logs,
 		RestartPolicy: never(),
-		Resources:     &api.Resources{CPU: &c.CPU, MemoryMB: &c.Memory},
+		Resources:     resources,
 	}
 	disk := max(c.Disk, *logs.MaxFiles**logs.MaxFileSizeMB+10)
 	g := &api.TaskGroup{
@@ -92,6 +96,27 @@ func (c Config) newJob(at place, spec swarm.Spec) (job, ref, error) {
 		j.NodePool = &c.NodePool
 	}
 	return job{Job: j, TaskGroups: []group{{TaskGroup: g}}}, r, nil
+}
+
+// resources returns what a task gets. Limits are resources that Nomad enforces: memory with
+// drivers that have control groups, and whole CPUs, which are then the task's alone.
+func (c Config) resources(l swarm.Limits) (*api.Resources, error) {
+	r := &api.Resources{CPU: &c.CPU, MemoryMB: &c.Memory}
+	if l.Memory != 0 {
+		if c.Driver == driverRawExec && !l.BestEffort {
+			return nil, fmt.Errorf("%w: Nomad's driver raw_exec does not limit memory; use --option driver=exec, or docker", swarm.ErrInvalidSpec)
+		}
+		const mib = 1 << 20
+		r.MemoryMB = new(int((l.Memory + mib - 1) / mib))
+	}
+	if l.CPUs != 0 {
+		cores := int(l.CPUs)
+		if float64(cores) != l.CPUs {
+			return nil, fmt.Errorf("%w: Nomad limits workers to whole CPUs, such as --cpus %d", swarm.ErrInvalidSpec, cores+1)
+		}
+		r.CPU, r.Cores = nil, &cores
+	}
+	return r, nil
 }
 
 func never() *api.RestartPolicy {

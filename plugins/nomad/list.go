@@ -26,6 +26,7 @@ type saved struct {
 	Grace       time.Duration     `json:"grace_ns,omitempty"`
 	Force       bool              `json:"force,omitempty"`
 	Main        bool              `json:"main,omitempty"`
+	Limits      swarm.Limits      `json:"limits,omitzero"`
 }
 
 // maxSaved is the size of a spec that is kept whole.
@@ -36,6 +37,7 @@ func save(spec swarm.Spec) (string, error) {
 		Command: spec.Command, Dir: spec.Dir, Tags: spec.Tags, Options: spec.Options,
 		OutputLimit: spec.OutputLimit, Stdin: spec.Stdin,
 		Signal: spec.Kill.Signal, Grace: spec.Kill.Grace, Force: spec.Kill.Force, Main: spec.Kill.Mode == swarm.KillMain,
+		Limits: spec.Limits,
 	}
 	data, err := json.Marshal(s)
 	if err == nil && len(data) > maxSaved {
@@ -54,7 +56,7 @@ func save(spec swarm.Spec) (string, error) {
 func (s saved) spec(id, name string) swarm.Spec {
 	spec := swarm.Spec{
 		ID: id, Name: name, Command: s.Command, Dir: s.Dir, Tags: s.Tags, Options: s.Options,
-		OutputLimit: s.OutputLimit, Stdin: s.Stdin,
+		OutputLimit: s.OutputLimit, Stdin: s.Stdin, Limits: s.Limits,
 		Kill: swarm.KillOptions{Signal: s.Signal, Grace: s.Grace, Force: s.Force},
 	}
 	if s.Main {

@@ -136,6 +136,9 @@ func exitOf(a *api.AllocationListStub, t *api.TaskState) *swarm.Exit {
 		}
 		if end.Details["oom_killed"] == "true" {
 			e.Reason = "out of memory"
+			if e.Signal == "SIGKILL" || e.Code == 137 {
+				e.Cause, e.Reason = swarm.CauseOutOfMemory, ""
+			}
 		}
 	case stopped:
 		e.Reason = "ended before it was started"

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -128,6 +130,7 @@ func NewWorker(l *config.Loaded, backend string, worktree bool, dir string) (hos
 		Tags:    slices.Clone(d.Tags),
 		Kill:    new(KillPolicy(l.Config.Kill)),
 		Retain:  d.Retain,
+		Limits:  Limits(d.Limits),
 		Options: map[string]string{},
 	}
 	if r.Backend == "tmux" {
@@ -156,6 +159,41 @@ func KillPolicy(k config.Kill) swarm.KillOptions {
 		o.Signal = name
 	}
 	return o
+}
+
+// Limits turns the limits of a config into those of a worker.
+func Limits(l config.Limits) swarm.Limits {
+	return swarm.Limits{
+		Memory: l.Memory, CPUs: l.CPUs, PIDs: l.PIDs, Nice: l.Nice, IOWeight: l.IOWeight,
+		BestEffort: l.Effort == config.LimitsBestEffort,
+	}
+}
+
+// ParseLimits reads limits such as "memory=2g,cpus=1.5,pids=500,nice=10,io_weight=50" in the
+// place of others.
+func ParseLimits(text string, into *swarm.Limits) error {
+	for part := range strings.SplitSeq(text, ",") {
+		key, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		var err error
+		switch key {
+		case "memory":
+			into.Memory, err = config.ParseMemory(value)
+		case "cpus":
+			into.CPUs, err = config.ParseCPUs(value)
+		case "pids":
+			into.PIDs, err = strconv.Atoi(value)
+		case "nice":
+			into.Nice, err = strconv.Atoi(value)
+		case "io_weight":
+			into.IOWeight, err = strconv.Atoi(value)
+		default:
+			err = errors.New("expected memory, cpus, pids, nice or io_weight")
+		}
+		if err != nil {
+			return fmt.Errorf("%q: %w", part, err)
+		}
+	}
+	return into.Check()
 }
 
 // Message is the text of err for a person. The sentinels that say no more than

@@ -62,3 +62,17 @@ func TestMessage(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+func TestParseLimits(t *testing.T) {
+	t.Parallel()
+	l := swarm.Limits{Nice: 3, PIDs: 7}
+	want := swarm.Limits{Memory: 2 << 30, CPUs: 1.5, PIDs: 500, Nice: 3}
+	if err := setup.ParseLimits("memory=2g, cpus=1.5,pids=500", &l); err != nil || l != want {
+		t.Errorf("%+v, %v", l, err)
+	}
+	for _, bad := range []string{"memory", "memory=x", "cpus=0", "pids=-1", "nice=99", "color=red", ","} {
+		if err := setup.ParseLimits(bad, &swarm.Limits{}); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}

@@ -23,6 +23,7 @@ var sdkKeeps = []string{
 	"input-of-an-unknown-kind",
 	"input-too-large",
 	"kill-cancelled",
+	"limits-that-make-no-sense",
 	"list-stops",
 	"output-callback-fails",
 	"output-cancelled",

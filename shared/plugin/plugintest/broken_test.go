@@ -48,6 +48,7 @@ type hooks struct {
 	talk        talkHooks
 	list        listHook
 	stats       statsHook
+	bounds      boundsHooks
 }
 
 // in undoes the hook that takes the version away.
@@ -419,7 +420,7 @@ func ways() map[string]hooks {
 // allWays are those of ways and of everywhere else.
 func allWays() map[string]hooks {
 	all := ways()
-	for _, more := range []map[string]hooks{lifeWays(), talkWays(), listWays(), statsWays(), deadlineWays()} {
+	for _, more := range []map[string]hooks{lifeWays(), talkWays(), listWays(), statsWays(), boundsWays(), deadlineWays()} {
 		maps.Copy(all, more)
 	}
 	return all

@@ -82,6 +82,14 @@ func (k *kit) claims(w *worker) []claim {
 		_, err := measurer.Stats(ctx, []swarm.Handle{w.handle})
 		return err
 	})
+	pauser, ok := k.Backend.(swarm.Pauser)
+	add(ok, swarm.CapPause, func(ctx context.Context) error {
+		return pauser.SetPaused(ctx, w.handle, false)
+	})
+	limiter, ok := k.Backend.(swarm.Limiter)
+	add(ok, swarm.CapSetLimits, func(ctx context.Context) error {
+		return limiter.SetLimits(ctx, w.handle, swarm.Limits{})
+	})
 	attacher, ok := k.Backend.(swarm.Attacher)
 	add(ok, swarm.CapAttach, func(ctx context.Context) error {
 		_, err := attacher.Attach(ctx, w.handle, swarm.AttachOptions{})

@@ -159,6 +159,12 @@ func badHandleCases() []testCase {
 			}
 			return err
 		}},
+		{"Pause", swarm.CapPause, func(ctx context.Context, b swarm.Backend) error {
+			return b.(swarm.Pauser).SetPaused(ctx, badHandle(), true)
+		}},
+		{"Limits", swarm.CapSetLimits, func(ctx context.Context, b swarm.Backend) error {
+			return b.(swarm.Limiter).SetLimits(ctx, badHandle(), swarm.Limits{})
+		}},
 		{"Attach", swarm.CapAttach, func(ctx context.Context, b swarm.Backend) error {
 			_, err := b.(swarm.Attacher).Attach(ctx, badHandle(), swarm.AttachOptions{})
 			return err

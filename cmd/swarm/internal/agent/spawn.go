@@ -22,7 +22,8 @@ type spawnOptions struct {
 	in   tool.SpawnAgentInput
 	role *command.ChoiceFlag
 	// ready is the pattern whose match says that the prompt can be typed.
-	ready command.PatternFlag
+	ready  command.PatternFlag
+	limits command.Limits
 }
 
 func newSpawn(a *app.App) *cobra.Command {
@@ -76,6 +77,8 @@ without which its tools have no rights in the team.`,
 	f.StringArrayVar(&o.in.Tags, "tag", nil, "`TAG` for its worker; may be repeated")
 	f.Var(&o.ready, "ready-pattern", "line of its screen, as a regular expression, before the prompt is typed")
 	f.StringVar(&o.in.Profile, "profile", "", "`NAME` of its profile, or none (default: by its command)")
+	o.limits.AddTo(cmd)
+	o.in.Limit = o.limits.Apply
 	f.StringVar(&o.in.Backend, "backend", "", "`PLUGIN` that owns its worker (default: tmux)")
 	return cmd
 }

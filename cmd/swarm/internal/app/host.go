@@ -101,6 +101,8 @@ func (a *App) ToolEnv(cfg config.Config) tool.Env {
 	return tool.Env{
 		Open:         func(ctx context.Context) (*host.Host, error) { return a.Setup().Open(ctx, cfg) },
 		AgentCommand: cfg.Team.AgentCommand,
+		Limits:       setup.Limits(cfg.Defaults.Limits),
+		ParseLimits:  setup.ParseLimits,
 	}
 }
 

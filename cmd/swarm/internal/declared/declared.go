@@ -91,7 +91,7 @@ func declaredWorker(name string, w config.Worker) (set.Worker, error) {
 	policy := setup.KillPolicy(w.Kill)
 	r := host.SpawnRequest{
 		Name: name, Backend: w.Backend, Command: w.Command, Dir: w.Dir, Tags: w.Tags, Options: map[string]string{},
-		Kill: &policy, Retain: w.Retain, OutputLimit: w.LogLimit, Stdin: w.Stdin,
+		Kill: &policy, Retain: w.Retain, OutputLimit: w.LogLimit, Stdin: w.Stdin, Limits: setup.Limits(w.Limits),
 		Resurrect: w.Resurrect,
 	}
 	if w.Backend == app.BackendTmux {

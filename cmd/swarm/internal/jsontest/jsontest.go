@@ -25,7 +25,7 @@ func Full() host.Worker {
 		ID: "k3x9", Name: "w.1", Status: host.StatusLost, Reason: "shim died", Backend: "tmux", PID: 12,
 		Command: []string{"sh", "-c", "echo <&>"}, Dir: "/r-worktrees/w.1", Env: []string{"SECRET=1"},
 		Tags: []string{"a", "b"}, Created: start, Started: start, Ended: start.Add(time.Minute),
-		Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseExited, Time: start, Usage: &swarm.Usage{CPUTime: new(1500 * time.Millisecond), Peak: new(int64(4096)), Written: new(int64(0))}},
+		Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseExited, Reason: "detail", Time: start, Usage: &swarm.Usage{CPUTime: new(1500 * time.Millisecond), Peak: new(int64(4096)), Written: new(int64(0))}},
 		Where: swarm.Where{Kind: "tmux window", Name: "s:w.1", Parts: map[string]string{
 			"session": "s", "window": "w.1", "socket": "k",
 		}},
@@ -36,6 +36,7 @@ func Full() host.Worker {
 		Restart:   swarm.Restart{When: swarm.RestartOnFailure, MinDelay: 100 * time.Millisecond, Budget: 3},
 		Restarts:  2, Completion: &swarm.Completion{Summary: "fixed <it>", Time: start},
 		Previous: []string{"k3x8"}, Stdin: true, Owner: &swarm.Owner{PID: 7}, Ralph: true, Project: "/r/swarm.toml",
+		Limits: swarm.Limits{Memory: 2 << 30, CPUs: 1.5, PIDs: 500, IOWeight: 50, BestEffort: true}, Unenforced: "the limit of I/O weight can't be enforced",
 		Team: "crew", Agent: "agent-a1b2c3",
 		State: &host.AgentState{
 			Profile: "claude", State: profile.Blocked, Source: host.SourceScreen, Since: start, Question: "Proceed?",

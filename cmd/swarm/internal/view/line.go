@@ -70,6 +70,9 @@ func StatusLine(w host.Worker, now time.Time) string {
 	switch w.Status {
 	case host.StatusRunning:
 		addPlace()
+		if w.Paused {
+			add("paused")
+		}
 		if w.Reason != "" {
 			add("%s", w.Reason)
 		}
@@ -121,6 +124,8 @@ func ExitText(w host.Worker) string {
 	}
 	text := fmt.Sprintf("exit %d", w.Exit.Code)
 	switch {
+	case w.Exit.Cause == swarm.CauseOutOfMemory:
+		return strings.TrimSuffix("out of memory ("+w.Exit.Reason+")", " ()")
 	case w.Exit.Signal != "":
 		text = "killed " + w.Exit.Signal
 	case w.Exit.Code < 0:

@@ -228,6 +228,8 @@ func (p *page) life(w host.Worker, now time.Time) {
 		}
 		p.field("Restart", text)
 	}
+	p.field("Limits", host.LimitsText(w.Limits))
+	p.field("Unenforced", w.Unenforced)
 	kill := cmp.Or(w.Kill.Signal, "default signal") + ", " + config.FormatDuration(w.Kill.Grace)
 	if w.Kill.Force {
 		kill += ", then SIGKILL"

@@ -94,12 +94,18 @@ func TestPage(t *testing.T) {
   Team         crew agent-a1b2c3
   Project      /r/swarm.toml
 
-  Exit         exit 3
+  Exit         exit 3, detail
   Reason       shim died
   Still alive  sleep (pid 13)
   Restart      on-failure, after 1s to
                1m; at most 3 within 1m; 2
                so far
+  Limits       2.0GiB of memory, 1.5
+               CPUs, 500 processes, I/O
+               weight 50, as far as
+               possible
+  Unenforced   the limit of I/O weight
+               can't be enforced
   Kill         SIGINT, 1.5s, then
                SIGKILL; the main process
                first

@@ -47,6 +47,31 @@ type WorkerJSON struct {
 	Condition string     `json:"condition"`
 	Usage     *UsageJSON `json:"usage"`
 	Resurrect bool       `json:"resurrect"`
+
+	Limits     *LimitsJSON `json:"limits"`
+	Unenforced *string     `json:"unenforced"`
+	ExitDetail *string     `json:"exit_detail"`
+}
+
+// LimitsJSON are the limits of a worker; one that is not set is null.
+type LimitsJSON struct {
+	Memory     *int64   `json:"memory"`
+	CPUs       *float64 `json:"cpus"`
+	PIDs       *int     `json:"pids"`
+	Nice       *int     `json:"nice"`
+	IOWeight   *int     `json:"io_weight"`
+	BestEffort bool     `json:"best_effort"`
+}
+
+// LimitsJSONOf is null for a worker without limits.
+func LimitsJSONOf(l swarm.Limits) *LimitsJSON {
+	if l.IsZero() {
+		return nil
+	}
+	return &LimitsJSON{
+		Memory: output.OrNull(l.Memory), CPUs: output.OrNull(l.CPUs), PIDs: output.OrNull(l.PIDs), Nice: output.OrNull(l.Nice),
+		IOWeight: output.OrNull(l.IOWeight), BestEffort: l.BestEffort,
+	}
 }
 
 type ExitJSON struct {
@@ -143,12 +168,14 @@ func workerJSONOf(w host.Worker) WorkerJSON {
 
 		Condition: string(condition.Of(w).Kind),
 		Resurrect: w.Resurrect,
+
+		Limits: LimitsJSONOf(w.Limits), Unenforced: output.OrNull(w.Unenforced),
 	}
 	if w.Gone() {
 		j.PID = nil // another process may have it by now
 	}
 	if w.Exit != nil {
-		j.Exit, j.Usage = ExitJSONOf(*w.Exit), UsageJSONOf(w.Exit.Usage)
+		j.Exit, j.Usage, j.ExitDetail = ExitJSONOf(*w.Exit), UsageJSONOf(w.Exit.Usage), output.OrNull(w.Exit.Reason)
 	}
 	if w.Workspace != nil {
 		j.Worktree = &worktreeJSON{Path: w.Workspace.Path, Branch: output.OrNull(w.Workspace.Branch), BaseRepo: w.Workspace.Base}

@@ -22,7 +22,9 @@ func (o *SpawnOptions) Request(cfg config.Config) (host.SpawnRequest, error) {
 		OutputLimit: int64(o.logLimit),
 		Stdin:       o.stdin,
 		Profile:     o.Profile,
+		Limits:      setup.Limits(cfg.Defaults.Limits),
 	}
+	o.Limits.Apply(&r.Limits)
 	for _, file := range o.envFiles {
 		variables, err := config.ReadEnv(file)
 		if err != nil {

@@ -32,6 +32,7 @@ type SpawnOptions struct {
 	stdin                          bool
 	Profile                        string
 	Policy                         policyFlags
+	Limits                         command.Limits
 	ready                          readyFlags
 	JSON, quiet                    bool
 	Command                        []string
@@ -55,6 +56,10 @@ no swarm command is running: the same worker, with the same id and log. A kill, 
 completion and the end of its --owner end it for good. A worker that fails too often
 stays down.
 
+With --memory, --cpus and --pids the worker and everything it starts can use no more
+than that together; see docs/limits.md. A limit that this machine can't enforce is an
+error, before anything is started, unless --limits best-effort says otherwise.
+
 With --ready-wait the call returns when the worker shows a prompt, or a line that
 matches --ready-pattern. If that takes too long, or an agent asks something first, the
 call prints a warning, which quotes the question. With --ready-wait=strict both are
@@ -64,6 +69,7 @@ in all these cases.`,
   swarm spawn --name agent --tmux -- claude
   swarm spawn --name fix --tmux --worktree --branch fix/login --tag login -- claude
   swarm spawn --name web --cwd site --env PORT=8080 --restart on-failure -- npm start
+  swarm spawn --name tests --memory 2g --cpus 1.5 --pids 500 --nice 10 -- make test
   swarm spawn --name once --rm --owner $$ -- ./deploy
   swarm spawn --name db --ready-wait --ready-pattern 'ready to accept' -- postgres -D data`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -83,6 +89,7 @@ in all these cases.`,
 	f.BoolVar(&o.stdin, "stdin", false, "keep its standard input open for 'swarm send'; for workers without a terminal")
 	f.StringVar(&o.Profile, "profile", "", "`NAME` of the agent's profile, or none (default: by its command; see 'swarm agent profiles')")
 	o.Policy.addTo(cmd)
+	o.Limits.AddTo(cmd)
 	o.ready.addTo(cmd)
 	f.BoolVar(&o.JSON, "json", false, "print the worker as JSON")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no tip on a terminal")
@@ -169,6 +176,7 @@ func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 			return HintAtWords(err, request.Command)
 		}
 		WarnOfFlags(a, h, request)
+		WarnOfLimits(a, worker)
 		var result any = view.WorkerJSONIn(a, worker)
 		if o.ready.wait.on() {
 			var ready bool
@@ -213,6 +221,13 @@ func WarnOfFlags(a *app.App, h *host.Host, r host.SpawnRequest) {
 	_, added, missing := p.WithFlags(r.Command)
 	if lacks := strings.Join(append(added, missing...), " "); lacks != "" {
 		a.Warn(fmt.Sprintf("%s runs without %s", p.Title(), lacks), fmt.Sprintf("'swarm agent profiles %s' says why it needs that as a worker", p.Name()))
+	}
+}
+
+// WarnOfLimits warns of limits that were asked for and are not enforced.
+func WarnOfLimits(a *app.App, w host.Worker) {
+	if w.Unenforced != "" {
+		a.Warn(w.Unenforced, "'swarm doctor' says which limits this machine offers, and how to get more")
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 type waitOptions struct {
@@ -133,6 +134,10 @@ func stillRunning(ctx context.Context, h *host.Host, sel host.Selection, ended [
 func printEnd(a *app.App, w host.Worker) {
 	switch w.Status {
 	case host.StatusStopped:
+		if w.Exit != nil && w.Exit.Cause == swarm.CauseOutOfMemory {
+			a.Printf("%s: %s\n", w.Name, view.ExitText(w))
+			return
+		}
 		a.Printf("%s: exited\n", w.Name)
 	case host.StatusUnknown:
 		a.Printf("%s: unknown\n", w.Name)

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/service"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
@@ -60,14 +61,28 @@ Exit code: 130 after Ctrl-C, as for every command that is interrupted.`,
 	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
 	f.BoolVar(&o.hooks, "hooks", false, "run the commands of [hooks] in your config file")
 	f.BoolVar(&o.notify, "notify", false, "tell you on the desktop and the terminal when a worker needs you")
-	service := command.Choice(cmd, "print-service", "print a unit that keeps this running", "", serviceSystemd, serviceLaunchd)
+	manager := service.Flag(cmd, "print a unit that keeps this running")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if service.Value != "" {
-			return printService(a, service.Value, o)
+		if manager.Value != "" {
+			return service.Print(a, manager.Value, o.unit())
 		}
 		return runWatch(cmd.Context(), a, o)
 	}
 	return cmd
+}
+
+// unit is a watch with the same flags that a manager of services keeps running.
+func (o *watchOptions) unit() service.Unit {
+	u := service.Unit{Name: "watch", Description: "Record what happens to the workers of swarm"}
+	for _, flag := range []struct {
+		set  bool
+		name string
+	}{{o.hooks, "--hooks"}, {o.notify, "--notify"}, {o.timestamps, "--timestamps"}, {o.json, "--json"}} {
+		if flag.set {
+			u.Args = append(u.Args, flag.name)
+		}
+	}
+	return u
 }
 
 func runWatch(ctx context.Context, a *app.App, o *watchOptions) (err error) {

@@ -1,4 +1,5 @@
-package history
+// Package service prints units with which systemd and launchd run commands of swarm.
+package service
 
 import (
 	"bytes"
@@ -7,43 +8,45 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // The managers of services that a unit can be printed for.
 const (
-	serviceSystemd = "systemd"
-	serviceLaunchd = "launchd"
+	systemd = "systemd"
+	launchd = "launchd"
 )
 
-// serviceLabel names the service for launchd.
-const serviceLabel = "com.github.swarmhost.swarm.watch"
-
-// service is a watch that a manager of services keeps running.
-type service struct {
-	command []string
-	// env are the variables that lead to the same workers and the same config file, NAME and
-	// value.
-	env [][2]string
+// Unit is a command of swarm that a manager of services runs.
+type Unit struct {
+	// Name is the verb.
+	Name, Description string
+	// Args are the flags and arguments behind the verb.
+	Args []string
+	// Once says that the command is over when it has done its work, once after each boot,
+	// and that what it has started belongs to the unit. Another one runs on and is started
+	// again when it ends.
+	Once bool
 }
 
-func printService(a *app.App, manager string, o *watchOptions) error {
+// Flag adds the flag --print-service.
+func Flag(cmd *cobra.Command, usage string) *command.ChoiceFlag {
+	return command.Choice(cmd, "print-service", usage, "", systemd, launchd)
+}
+
+// Print prints the unit for a manager.
+func Print(a *app.App, manager string, u Unit) error {
 	own, err := setup.Executable()
 	if err != nil {
 		return err
 	}
-	s := service{command: []string{own, "watch"}}
-	for _, flag := range []struct {
-		set  bool
-		name string
-	}{{o.hooks, "--hooks"}, {o.notify, "--notify"}, {o.timestamps, "--timestamps"}, {o.json, "--json"}} {
-		if flag.set {
-			s.command = append(s.command, flag.name)
-		}
-	}
+	s := service{Unit: u, command: append([]string{own, u.Name}, u.Args...)}
 	dir, err := a.StateDir()
 	if err != nil {
 		return err
@@ -62,12 +65,25 @@ func printService(a *app.App, manager string, o *watchOptions) error {
 		}
 	}
 	text := s.systemd()
-	if manager == serviceLaunchd {
+	if manager == launchd {
 		text = s.launchd()
 	}
 	a.Printf("%s", output.Made(text))
 	return nil
 }
+
+// service is a unit with what the command needs.
+type service struct {
+	Unit
+	command []string
+	// env are the variables that lead to the same workers and the same config file, NAME and
+	// value.
+	env [][2]string
+}
+
+// file is the name of the unit for systemd, label that for launchd.
+func (s service) file() string  { return "swarm-" + s.Name }
+func (s service) label() string { return "com.github.swarmhost.swarm." + s.Name }
 
 func (s service) values() []string {
 	values := make([]string, len(s.env))
@@ -80,15 +96,23 @@ func (s service) values() []string {
 // systemd returns a user unit.
 func (s service) systemd() []byte {
 	var b bytes.Buffer
-	b.WriteString(`# To install it, write it to ~/.config/systemd/user/swarm-watch.service, then run
-# "systemctl --user daemon-reload" and "systemctl --user enable --now swarm-watch".
-# "loginctl enable-linger" keeps it running while nobody is logged in.
+	linger := "keeps it running while nobody is logged in"
+	if s.Once {
+		linger = "has it run at boot, before anybody logs in"
+	}
+	fmt.Fprintf(&b, `# To install it, write it to ~/.config/systemd/user/%[1]s.service, then run
+# "systemctl --user daemon-reload" and "systemctl --user enable --now %[1]s".
+# "loginctl enable-linger" %[2]s.
 [Unit]
-Description=Record what happens to the workers of swarm
+Description=%[3]s
 Documentation=https://github.com/swarmhost/swarm
 
 [Service]
-ExecStart=`)
+`, s.file(), linger, s.Description)
+	if s.Once {
+		b.WriteString("Type=oneshot\nRemainAfterExit=yes\n")
+	}
+	b.WriteString("ExecStart=")
 	for i, arg := range s.command {
 		if i > 0 {
 			b.WriteByte(' ')
@@ -99,16 +123,18 @@ ExecStart=`)
 	for _, v := range s.env {
 		b.WriteString("Environment=" + systemdQuote(v[0]+"="+v[1]) + "\n")
 	}
-	b.WriteString(`Restart=always
+	if s.Once {
+		b.WriteString("# To stop this unit, as a shutdown does, ends the workers that it has started.\n")
+	} else {
+		b.WriteString(`Restart=always
 RestartSec=5
 # A worker that a hook starts outlives the watch; plugins and hooks end by themselves.
 KillMode=process
 # 130 and 143 say that it was interrupted.
 SuccessExitStatus=130 143
-
-[Install]
-WantedBy=default.target
 `)
+	}
+	b.WriteString("\n[Install]\nWantedBy=default.target\n")
 	return b.Bytes()
 }
 
@@ -132,12 +158,12 @@ func (s service) launchd() []byte {
 	}
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<!-- To install it, write it to ~/Library/LaunchAgents/` + serviceLabel + `.plist,
+<!-- To install it, write it to ~/Library/LaunchAgents/` + s.label() + `.plist,
      then run "launchctl bootstrap gui/$UID" with that path. -->
 <plist version="1.0">
 <dict>
 	<key>Label</key>
-	<string>` + serviceLabel + `</string>
+	<string>` + s.label() + `</string>
 	<key>ProgramArguments</key>
 	<array>
 `)
@@ -151,11 +177,15 @@ func (s service) launchd() []byte {
 	b.WriteString(`	</dict>
 	<key>RunAtLoad</key>
 	<true/>
-	<key>KeepAlive</key>
+`)
+	if !s.Once {
+		b.WriteString(`	<key>KeepAlive</key>
 	<true/>
 	<key>ThrottleInterval</key>
 	<integer>5</integer>
-	<key>AbandonProcessGroup</key>
+`)
+	}
+	b.WriteString(`	<key>AbandonProcessGroup</key>
 	<true/>
 </dict>
 </plist>

@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/service"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 )
@@ -38,34 +39,44 @@ was started so more often within an hour than its restart budget allows, is star
 if you name it. Nothing is started twice: a second call finds nothing more to do.
 
 --marked selects the workers that were spawned with --resurrect, or while
-'resurrect = true' was set in [defaults]. It is for a service that runs after each boot.`,
+'resurrect = true' was set in [defaults]. --print-service prints a unit that starts these
+after each boot, and starts none itself.`,
 		Example: `  swarm resurrect
   swarm resurrect web agent
   swarm resurrect --all
   swarm resurrect --marked --dry-run
+  swarm resurrect --print-service systemd > ~/.config/systemd/user/swarm-resurrect.service
   swarm resurrect --json | jq -r '.[].name'`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			byTag := cmd.Flags().Changed("tag")
-			switch {
-			case o.marked && (len(args) > 0 || o.All || byTag):
-				return output.Usagef("--marked and worker names, --all or --tag exclude each other")
-			case o.marked:
-				o.All = true
-			case len(args) == 0 && !o.All && !byTag:
-				o.All, o.dryRun = true, true
-			}
-			sel, err := o.Of(cmd, args)
-			if err != nil {
-				return err
-			}
-			return runResurrect(cmd.Context(), a, sel, o)
-		},
 	}
 	o.AddTo(cmd, a)
 	f := cmd.Flags()
 	f.BoolVar(&o.marked, "marked", false, "the workers that were spawned with --resurrect")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be started, and start nothing")
 	f.BoolVar(&o.json, "json", false, "print the workers as JSON")
+	manager := service.Flag(cmd, "print a unit that starts the marked workers after each boot")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		byTag := cmd.Flags().Changed("tag")
+		switch {
+		case manager.Value != "" && (len(args) > 0 || o.All || byTag):
+			return output.Usagef("--print-service is for the workers that are marked")
+		case manager.Value != "":
+			return service.Print(a, manager.Value, service.Unit{
+				Name: "resurrect", Description: "Start the workers of swarm again that ended with the machine",
+				Args: []string{"--marked"}, Once: true,
+			})
+		case o.marked && (len(args) > 0 || o.All || byTag):
+			return output.Usagef("--marked and worker names, --all or --tag exclude each other")
+		case o.marked:
+			o.All = true
+		case len(args) == 0 && !o.All && !byTag:
+			o.All, o.dryRun = true, true
+		}
+		sel, err := o.Of(cmd, args)
+		if err != nil {
+			return err
+		}
+		return runResurrect(cmd.Context(), a, sel, o)
+	}
 	return cmd
 }
 

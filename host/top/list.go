@@ -191,7 +191,12 @@ func series(i dash.Item) (cpus, memories []float64) {
 		return nil, nil
 	}
 	for _, f := range i.Figures {
-		cpus, memories = append(cpus, f.CPU), append(memories, float64(f.Memory))
+		if f.CPU >= 0 {
+			cpus = append(cpus, f.CPU)
+		}
+		if f.Memory >= 0 {
+			memories = append(memories, float64(f.Memory))
+		}
 	}
 	return cpus, memories
 }
@@ -227,7 +232,7 @@ func (m *model) paneHead(i dash.Item) []string {
 	} else {
 		rows = append(rows, faint.paint(m.cut(safetext.Line(humane.Command(i.Command)), width)))
 	}
-	if cpus, memories := series(i); len(cpus) > 0 {
+	if cpus, memories := series(i); len(memories) > 0 {
 		cpu, memory := lastFigures(i)
 		spark := 12
 		if width < 44 {

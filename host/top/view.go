@@ -38,7 +38,7 @@ const (
 
 // View draws the dashboard.
 func (m *model) View() tea.View {
-	v := tea.View{AltScreen: true, WindowTitle: "swarm"}
+	v := tea.View{AltScreen: true}
 	if m.mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}

@@ -65,7 +65,7 @@ func (t *tree) group(dir, controllers string) {
 // give adds the files of controllers to a group.
 func (t *tree) give(dir, controllers string) {
 	t.files[dir+"/cgroup.controllers"] = controllers
-	for _, c := range strings.Fields(controllers) {
+	for c := range strings.FieldsSeq(controllers) {
 		for name, text := range map[string]map[string]string{
 			"memory": {"memory.max": "max\n", "memory.swap.max": "max\n", "memory.current": "4096\n", "memory.events": "low 0\noom 0\noom_kill 0\n", "memory.peak": "8192\n"},
 			"cpu":    {"cpu.max": "max 100000\n"},

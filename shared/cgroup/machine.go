@@ -2,6 +2,7 @@ package cgroup
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -258,10 +259,5 @@ func isParent(name string) bool {
 }
 
 func contains(words []string, word string) bool {
-	for _, w := range words {
-		if w == word {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(words, word)
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/inbox"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/inside"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/integrate"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/plugin"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/ralph"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/rescue"
@@ -242,7 +245,17 @@ func helpFor(a *app.App, show func(*cobra.Command, []string)) func(*cobra.Comman
 			a.HelpError = command.UnknownVerb(cmd, words)
 			return
 		}
+		width := a.OutWidth()
+		if width == 0 {
+			show(cmd, args)
+			return
+		}
+		var text strings.Builder
+		out := cmd.OutOrStdout()
+		cmd.SetOut(&text)
 		show(cmd, args)
+		cmd.SetOut(out)
+		fmt.Fprint(out, output.Reflow(text.String(), width))
 	}
 }
 

@@ -113,10 +113,15 @@ func configFindings(a *app.App) (*config.Loaded, []doctor.Finding, error) {
 }
 
 func printFindings(a *app.App, findings []doctor.Finding) {
+	const indent = 9
+	line := func(format string, args ...any) {
+		text := output.Visible(fmt.Sprintf(format, args...))
+		a.Printf("%s\n", output.Made(output.WrappedUnder(text, indent, a.OutWidth())))
+	}
 	for _, f := range findings {
-		a.Printf("%-8s %s: %s\n", f.Severity, f.Subject, f.What)
+		line("%-8s %s: %s", f.Severity, f.Subject, f.What)
 		if f.Mend != "" {
-			a.Printf("%-8s mend: %s\n", "", f.Mend)
+			line("%-8s mend: %s", "", f.Mend)
 		}
 	}
 }

@@ -149,7 +149,7 @@ func (p *page) field(key, value string) {
 	if value == "" {
 		return
 	}
-	for i, part := range wrapped(output.Visible(value), p.Width-p.key-4) {
+	for i, part := range output.Wrapped(output.Visible(value), p.Width-p.key-4) {
 		if i > 0 {
 			key = ""
 		}
@@ -352,25 +352,6 @@ func (p *page) cut2(text string, taken int) string {
 		return text
 	}
 	return output.Shorten(text, max(p.Width-taken, 1), p.Plain)
-}
-
-// wrapped divides a text into parts that fit, between words if that is possible. Without a
-// width it is one part.
-func wrapped(text string, width int) []string {
-	const least = 20
-	if width < least {
-		return []string{text}
-	}
-	var parts []string
-	for output.Columns(text) > width {
-		begin := output.Head(text, width)
-		if i := strings.LastIndexByte(begin, ' '); i > 0 && text[len(begin)] != ' ' {
-			begin = begin[:i]
-		}
-		parts = append(parts, begin)
-		text = strings.TrimPrefix(text[len(begin):], " ")
-	}
-	return append(parts, text)
 }
 
 // moment is a time and how long ago it was; empty if it is not known.

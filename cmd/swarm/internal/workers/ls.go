@@ -73,7 +73,7 @@ others.`,
 	f.StringVar(&o.tag, "tag", "", "only workers with this `TAG`")
 	f.BoolVarP(&o.wide, "wide", "w", false, "show all columns, and cut none")
 	f.BoolVar(&o.stats, "stats", false, "add what each worker uses: CPU and MEM, as 'swarm stats' shows it")
-	f.Var(&o.columns, "columns", "`NAMES` of the columns to show:\n"+strings.Join(columnNames(), ","))
+	f.Var(&o.columns, "columns", "`NAMES` of the columns to show, with commas between:\n"+strings.Join(columnNames(), ", "))
 	o.sort = command.Choice(cmd, "sort", "order of the list: by name; the most urgent state, the\nnewest start, the largest figure first (default: as spawned)", "",
 		slices.Sorted(maps.Keys(orders()))...)
 	f.BoolVar(&o.noHeaders, "no-headers", false, "leave out the line of headers")

@@ -30,7 +30,7 @@ func (l *Limits) AddTo(cmd *cobra.Command) {
 	l.ioWeight = limitFlag{least: 1, most: swarm.MaxIOWeight, kind: "1..10000"}
 	f := cmd.Flags()
 	f.Var(&l.memory, "memory", "most memory of all its processes, swap included, such as 2g; none: no limit")
-	f.Var(&l.cpus, "cpus", "most CPU time per second, such as 1.5 for one and a half CPUs; none: no limit")
+	f.Var(&l.cpus, "cpus", "most CPUs that it uses at a time, such as 1.5; none: no limit")
 	f.Var(&l.pids, "pids", "most processes and threads; none: no limit")
 	f.Var(&l.nice, "nice", "priority of its processes, from -20 (first) to 19 (last); none: as usual")
 	f.Var(&l.ioWeight, "io-weight", "its share of storage bandwidth, where others have 100; none: as usual")

@@ -59,12 +59,13 @@ func Reflow(text string, width int) string {
 	hang := -1 // the indent of the lines that go on with the block
 	flush := func() {
 		if len(block) > 0 && hang > underTerm && width-hang < leastText {
-			text := block[0][hang:]
+			var text strings.Builder
+			text.WriteString(block[0][hang:])
 			for _, line := range block[1:] {
-				text += " " + strings.TrimSpace(line)
+				text.WriteString(" " + strings.TrimSpace(line))
 			}
 			out = append(out, strings.TrimRight(block[0][:hang], " "))
-			for _, part := range Wrapped(text, width-underTerm) {
+			for _, part := range Wrapped(text.String(), width-underTerm) {
 				out = append(out, strings.Repeat(" ", underTerm)+part)
 			}
 			block = nil
@@ -96,7 +97,7 @@ func Reflow(text string, width int) string {
 			flush()
 			out = append(out, line)
 			continue
-		case len(block) > 0 && indent == hang && !(indent > 0 && term.MatchString(line)):
+		case len(block) > 0 && indent == hang && (indent <= 0 || !term.MatchString(line)):
 			block = append(block, line)
 			continue
 		}

@@ -34,7 +34,7 @@ func (l *Limits) AddTo(cmd *cobra.Command) {
 	f.Var(&l.pids, "pids", "most processes and threads; none: no limit")
 	f.Var(&l.nice, "nice", "priority of its processes, from -20 (first) to 19 (last); none: as usual")
 	f.Var(&l.ioWeight, "io-weight", "its share of storage bandwidth, where others have 100; none: as usual")
-	l.effort = Choice(cmd, "limits", "if a limit can't be enforced: fail, or start all the same (default: strict)", "",
+	l.effort = Choice(cmd, "limits", "if a limit can't be enforced: fail, or start anyway (default: strict)", "",
 		config.LimitsStrict, config.LimitsBestEffort)
 	CompleteWith(cmd, "memory", noLimit, "512m", "1g", "2g", "4g")
 	CompleteWith(cmd, "cpus", noLimit, "0.5", "1", "2")

@@ -40,7 +40,7 @@ type Defaults struct {
 	Limits Limits
 }
 
-// Limits say what a worker may use; 0 is no limit, or what the system does by default.
+// Limits say what a worker may use; 0 means no limit, or the default of the system.
 type Limits struct {
 	// Memory is in bytes.
 	Memory int64

@@ -69,7 +69,7 @@ func fields() []field[Config] {
 		newField("defaults.io_weight", weightKind, func(c *Config) *int { return &c.Defaults.Limits.IOWeight },
 			"The share of storage bandwidth of a worker, from 1 to 10000, where others have 100."),
 		newField("defaults.limits", effortKind, func(c *Config) *string { return &c.Defaults.Limits.Effort },
-			"What to do if a limit can't be enforced: \"strict\" fails before the worker is started, \"best-effort\" starts it all the same. Without it: \"strict\"."),
+			"Whether a worker starts if a limit can't be enforced: \"strict\" fails before the worker is started, \"best-effort\" starts it all the same. Without it: \"strict\"."),
 		newField("kill.signal", textKind, func(c *Config) *string { return &c.Kill.Signal },
 			"The first signal. Without it the backend's own gentle way: SIGTERM for a process, closing the window in tmux."),
 		newField("kill.timeout", durationKind, func(c *Config) *time.Duration { return &c.Kill.Timeout },

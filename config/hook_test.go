@@ -46,7 +46,7 @@ timeout = "5s"
 	}
 }
 
-// What is wrong with a hook is reported, and no part of it is used.
+// Each mistake in a hook is reported, and no part of that hook is used.
 func TestHooksWithMistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ src, want string }{

@@ -80,7 +80,7 @@ func workerFields() []field[Worker] {
 		newField("io_weight", weightKind, func(w *Worker) *int { return &w.Limits.IOWeight },
 			"Its share of storage bandwidth, from 1 to 10000, where others have 100, in place of that of [defaults]."),
 		newField("limits", effortKind, func(w *Worker) *string { return &w.Limits.Effort },
-			"What to do if a limit can't be enforced: \"strict\" fails, \"best-effort\" starts it all the same. Without it: what [defaults] says."),
+			"Whether it starts if a limit can't be enforced: \"strict\" fails, \"best-effort\" starts it all the same. Without it: what [defaults] says."),
 	}
 }
 

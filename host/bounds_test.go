@@ -54,7 +54,7 @@ func TestSetLimits(t *testing.T) {
 	if err != nil || all[0].Err != nil || all[0].Worker.Limits != want || r.get(t, "a").Limits != want || r.one.worker(t, "a").Spec.Limits != want {
 		t.Errorf("%+v, %v", all, err)
 	}
-	// What a backend can't enforce is refused before anything is started or changed.
+	// A limit that a backend can't enforce is refused before anything is started or changed.
 	all, err = r.SetLimits(t.Context(), sel, func(l *swarm.Limits) { l.PIDs = 5 })
 	if err != nil || !errors.Is(all[0].Err, swarm.ErrUnsupported) || r.get(t, "a").Limits != want {
 		t.Errorf("%+v, %v", all, err)

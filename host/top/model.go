@@ -382,7 +382,7 @@ func (m *model) read() {
 	}
 	lines, dropped := p.follow.Lines()
 	if total := dropped + len(lines); p.back > 0 && total > p.total {
-		// What is shown stays where it is.
+		// The shown lines stay where they are.
 		for _, line := range lines[max(0, p.total-dropped):] {
 			p.back += len(m.lineRows(line))
 		}

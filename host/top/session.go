@@ -76,8 +76,8 @@ type session struct {
 	running                     sync.WaitGroup
 
 	mu sync.Mutex
-	// wanted are the ids of the workers whose figures are shown, everything says that those
-	// of all are, and away that nobody looks.
+	// The figures of the workers with the wanted ids are shown, or those of all if
+	// everything is set. If away is set, nobody looks.
 	wanted     []string
 	everything bool
 	away       bool

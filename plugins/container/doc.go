@@ -6,9 +6,9 @@
 // is reached through a socket of this machine, by the API of Docker, which Podman speaks
 // as well.
 //
-// The engine keeps the container, the exit of its main process and the output. What no
-// engine keeps is in the worker's run directory, see [note]: which kills there were, and
-// since when it runs. The container outlives the worker and is removed by Sweep once the
+// The engine keeps the container, the exit of its main process and the output. The
+// worker's run directory holds the rest, see [note]: which kills there were, and since
+// when it runs. The container outlives the worker and is removed by Sweep once the
 // host has removed the run directory.
 //
 // Only cmd/swarm-plugin-container imports it.

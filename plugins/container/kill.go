@@ -15,7 +15,7 @@ import (
 const endLimit = 30 * time.Second
 
 // Kill ends the worker. The end of a container's init is the end of all its processes: the
-// kernel ends what is left in its namespace.
+// kernel ends the others of its namespace.
 func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
 	r, e, err := b.open(h)
 	if err != nil {

@@ -69,8 +69,8 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	return h, nil
 }
 
-// create makes the container, and returns its handle's content. What was begun happens:
-// an engine goes on when its caller is gone.
+// create makes the container, and returns its handle's content. An engine carries
+// a call through when its caller is gone.
 func (b *Backend) create(ctx context.Context, e *engine, p *plan) (ref, error) {
 	r := p.ref
 	if err := ctx.Err(); err != nil {

@@ -82,7 +82,7 @@ func statsOf(u container.StatsResponse) (swarm.Stats, bool) {
 		s.CPUTime = new(time.Duration(n))
 	}
 	if m := u.MemoryStats; m.Usage > 0 {
-		// What the system can drop at any time is not the worker's.
+		// Memory that the system can drop at any time does not count.
 		cache := m.Stats["inactive_file"] // cgroups of version 2
 		if n, ok := m.Stats["total_inactive_file"]; ok {
 			cache = n

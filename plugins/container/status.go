@@ -204,7 +204,8 @@ func unknowable(s state, n note) string {
 		return "the engine does not know how it ended"
 	}
 	if boot := bootID(); n.Boot != "" && boot != "" && n.Boot != boot {
-		// What ran when the machine went down gets an exit from the engine at its next start.
+		// The engine invents an exit at its next start for a container that ran when the
+		// machine went down.
 		if booted := bootTime(); booted.IsZero() || s.finished.After(booted) {
 			return "the machine was restarted while it ran; the exit is unknown"
 		}

@@ -339,6 +339,6 @@ func TestLeftovers(t *testing.T) {
 		t.Errorf("left over: %v", got)
 	}
 	if !isParent(ParentName(state)) {
-		t.Errorf("%s is no name of a group", ParentName(state))
+		t.Errorf("%s does not name a group", ParentName(state))
 	}
 }

@@ -113,7 +113,8 @@
 //
 //	limits id=a1b2 limits=2147483648,1500,500,0,0,0
 //	    bytes of memory, thousandths of CPUs, processes, the nice value, the I/O weight;
-//	    the last number is 1 for the best effort. 0 is no limit, "none" no limit at all.
+//	    the last number is 1 for the best effort. A figure of 0
+//	    sets no limit, and "none" in place of the figures sets no limits.
 //	    "ok"                 these are the worker's limits
 //	    "ended", or "error <text>" for a limit that can't be enforced
 //	pause id=a1b2 paused=1

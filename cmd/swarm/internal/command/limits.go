@@ -29,7 +29,7 @@ func (l *Limits) AddTo(cmd *cobra.Command) {
 	l.nice = limitFlag{least: swarm.MinNice, most: swarm.MaxNice, kind: "-20..19"}
 	l.ioWeight = limitFlag{least: 1, most: swarm.MaxIOWeight, kind: "1..10000"}
 	f := cmd.Flags()
-	f.Var(&l.memory, "memory", "most memory of all its processes, swap included, such as 2g; none: no limit")
+	f.Var(&l.memory, "memory", "most memory of all its processes, with swap, such as 2g; none: no limit")
 	f.Var(&l.cpus, "cpus", "most CPUs that it uses at a time, such as 1.5; none: no limit")
 	f.Var(&l.pids, "pids", "most processes and threads; none: no limit")
 	f.Var(&l.nice, "nice", "priority of its processes, from -20 (first) to 19 (last); none: as usual")

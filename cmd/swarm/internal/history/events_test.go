@@ -120,7 +120,7 @@ func TestEventJSONFollowsTheSchema(t *testing.T) {
 	}
 }
 
-// What a hook reads is an event and more, and the schema of it is that of an event and more.
+// A hook reads an event and more; its schema is that of an event and more.
 func TestHookJSONFollowsTheSchema(t *testing.T) {
 	t.Parallel()
 	schema, events := jsontest.ReadSchema(t, "hook"), jsontest.ReadSchema(t, "event")

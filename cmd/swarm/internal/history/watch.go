@@ -86,7 +86,7 @@ func (o *watchOptions) unit() service.Unit {
 }
 
 func runWatch(ctx context.Context, a *app.App, o *watchOptions) (err error) {
-	// What goes on beside the watch ends with it.
+	// Hooks and notifications run beside the watch and end with it.
 	ctx, cancel := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	defer beside.Wait()

@@ -26,8 +26,8 @@ terminals and their connections, and use no CPU time. When the call returns, non
 runs. 'swarm ls' shows such a worker as paused.
 
 A worker with limits is frozen by its control group, of which its programs notice
-nothing; the processes of others get SIGSTOP. A paused worker can be killed. What is sent
-to it waits until it goes on.
+nothing; the processes of others get SIGSTOP. A paused worker can be killed. Input
+that is sent to it waits until it goes on.
 
 To let a loop finish its iteration and stop then, use 'swarm ralph pause'.
 

@@ -34,7 +34,7 @@ policies, in the same worktree. A coding agent whose conversation is known conti
 A loop continues with the iteration that was cut off.
 
 Workers that had ended before, that were being killed, or that had said that they were
-done stay as they are, and so do shells of agents. A worker whose owner is gone, or that
+done are not started, nor are shells of agents. A worker whose owner is gone, or that
 was started so more often within an hour than its restart budget allows, is started only
 if you name it. Nothing is started twice: a second call finds nothing more to do.
 

@@ -1,7 +1,7 @@
 // Package enginetest runs real container engines for tests, Docker and Podman, each with a
 // directory and a socket of its own, and an image that it makes of a static busybox.
 //
-// It needs root, and the programs that `make test-container` installs. It is imported by
+// It needs Linux, root, and the programs that `make test-container` installs. It is imported by
 // tests only.
 package enginetest
 

@@ -44,8 +44,33 @@ func (r *rig) fall(t *testing.T, name string, change ...func(*rundir.Status)) {
 	}
 }
 
-func ended(cause swarm.Cause) func(*rundir.Status) {
-	return func(st *rundir.Status) { st.State, st.Cause, st.EndedNS = rundir.StateEnded, cause, 2 }
+func ended(cause swarm.Cause, at time.Time) func(*rundir.Status) {
+	return func(st *rundir.Status) { st.State, st.Cause, st.EndedNS = rundir.StateEnded, cause, at.UnixNano() }
+}
+
+// booted returns when the machine was started.
+func booted(t *testing.T) time.Time {
+	t.Helper()
+	at, err := proc.BootTime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// happened writes an event of a worker into the history.
+func (r *rig) happened(t *testing.T, name string, kind history.Kind, at time.Time) {
+	t.Helper()
+	rec := r.record(t, name)
+	err := r.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
+		e := history.NewEvent(&rec, kind, "", at)
+		e.Final = kind == history.Died
+		_, err := tx.Append(ctx, e)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func namesOfFallen(fallen []Fallen) []string {
@@ -59,13 +84,18 @@ func namesOfFallen(fallen []Fallen) []string {
 func TestFallen(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	for _, name := range []string{"cut", "shut", "exited", "killed", "done", "asked", "here", "runs"} {
+	down := booted(t).Add(-time.Minute)
+	for _, name := range []string{"cut", "shut", "stopped", "lost", "exited", "killed", "done", "asked", "here", "runs"} {
 		r.spawn(t, name, "one")
 	}
 	r.fall(t, "cut")
-	r.fall(t, "shut", ended(swarm.CauseShutdown))
-	r.fall(t, "exited", ended(swarm.CauseExited))
-	r.fall(t, "killed", ended(swarm.CauseKilled))
+	r.fall(t, "shut", ended(swarm.CauseShutdown, down))
+	// These ended while the machine went on.
+	r.fall(t, "stopped", ended(swarm.CauseShutdown, down.Add(-time.Hour)))
+	r.fall(t, "lost")
+	r.happened(t, "lost", history.Died, down.Add(-time.Minute))
+	r.fall(t, "exited", ended(swarm.CauseExited, down))
+	r.fall(t, "killed", ended(swarm.CauseKilled, down))
 	r.fall(t, "done", func(st *rundir.Status) { st.Completion = &rundir.Completion{Summary: "x"} })
 	boot, err := proc.BootID()
 	if err != nil {
@@ -73,14 +103,7 @@ func TestFallen(t *testing.T) {
 	}
 	r.fall(t, "here", func(st *rundir.Status) { st.Shim.Boot = boot })
 	r.fall(t, "asked")
-	asked := r.record(t, "asked")
-	err = r.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
-		_, err := tx.Append(ctx, history.NewEvent(&asked, history.KillRequested, "", time.Now()))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r.happened(t, "asked", history.KillRequested, down)
 	fallen, err := r.Fallen(t.Context(), Selection{All: true})
 	if err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"cut", "shut"}) {
 		t.Fatalf("fallen: %q, %v", namesOfFallen(fallen), err)

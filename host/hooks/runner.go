@@ -108,15 +108,19 @@ func (r *Runner) Run(ctx context.Context) error {
 		if !told {
 			r.opts.Say(otherText(holder))
 		}
-		if holder.PID == 0 || proc.AwaitEnd(ctx, holder) != nil {
-			select { // it is about to sign, or can't be waited for
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(time.Second):
-			}
+		if holder.PID != 0 {
+			_ = proc.AwaitEnd(ctx, holder)
 		}
 		if err := r.Prepare(ctx); err != nil {
 			return err
+		}
+		if r.unlock != nil {
+			break
+		}
+		select { // it is about to sign, can't be waited for, or is in another PID namespace
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
 		}
 	}
 	var all sync.WaitGroup

@@ -46,13 +46,21 @@ type Fallen struct {
 // changes nothing.
 func (s *Spawner) Fallen(ctx context.Context, reg *registry.Registry, recs []registry.Record) ([]Fallen, error) {
 	boot, err := proc.BootID()
-	if err != nil {
+	booted, timeErr := proc.BootTime()
+	if err = errors.Join(err, timeErr); err != nil {
 		return nil, fmt.Errorf("cannot tell whether the machine was restarted: %w", err)
 	}
 	var fallen []Fallen
 	for _, rec := range recs {
-		why := fell(s.opts.Dir.RunDir(rec.ID), &rec, boot)
+		why, ended := fell(s.opts.Dir.RunDir(rec.ID), &rec, boot)
 		if why == "" {
+			continue
+		}
+		livedOn, err := outlived(ctx, reg, ended, booted)
+		if err != nil {
+			return nil, err
+		}
+		if livedOn {
 			continue
 		}
 		events, err := reg.Events(ctx, registry.EventQuery{Worker: rec.Name})
@@ -60,7 +68,8 @@ func (s *Spawner) Fallen(ctx context.Context, reg *registry.Registry, recs []reg
 			return nil, err
 		}
 		if slices.ContainsFunc(events, func(e registry.Event) bool {
-			return e.ID == rec.ID && history.Kind(e.Kind) == history.KillRequested
+			over := e.Final && e.Time.Before(booted) && ended.IsZero()
+			return e.ID == rec.ID && (over || history.Kind(e.Kind) == history.KillRequested)
 		}) {
 			continue
 		}
@@ -72,22 +81,36 @@ func (s *Spawner) Fallen(ctx context.Context, reg *registry.Registry, recs []reg
 	return fallen, nil
 }
 
-// fell returns how a worker, whose run directory is dir, ended with the machine; empty if
-// it did not. boot is the id of the present boot.
-func fell(dir string, rec *registry.Record, boot string) string {
+// shutdownSpan is how long the shutdown of a machine may take.
+const shutdownSpan = 5 * time.Minute
+
+// outlived reports whether the machine went on after a worker that its shim had been told to
+// end at that time: something happened to workers later and before the present boot. ended
+// is zero for a worker that was cut off.
+func outlived(ctx context.Context, reg *registry.Registry, ended, booted time.Time) (bool, error) {
+	if ended.IsZero() {
+		return false, nil
+	}
+	later, err := reg.Events(ctx, registry.EventQuery{Since: ended.Add(shutdownSpan)})
+	return slices.ContainsFunc(later, func(e registry.Event) bool { return e.Time.Before(booted) }), err
+}
+
+// fell returns how a worker, whose run directory is dir, ended with the machine, and when,
+// if that was recorded; empty if it did not. boot is the id of the present boot.
+func fell(dir string, rec *registry.Record, boot string) (why string, ended time.Time) {
 	if rec.State == registry.Starting || rec.Step == registry.StepKilling || rec.Shell != nil {
-		return ""
+		return "", time.Time{}
 	}
 	st, err := statedir.ReadStatus(dir)
 	switch {
 	case err != nil, st.ID != rec.ID, st.Shim.Boot == "", st.Shim.Boot == boot, st.Completion != nil:
-		return ""
+		return "", time.Time{}
 	case st.State != rundir.StateEnded:
-		return cutOff
+		return cutOff, time.Time{}
 	case st.Cause == swarm.CauseShutdown:
-		return shutDown
+		return shutDown, time.Unix(0, st.EndedNS)
 	default:
-		return ""
+		return "", time.Time{}
 	}
 }
 

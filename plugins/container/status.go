@@ -206,7 +206,7 @@ func unknowable(s state, n note) string {
 	if boot := bootID(); n.Boot != "" && boot != "" && n.Boot != boot {
 		// The engine invents an exit at its next start for a container that ran when the
 		// machine went down.
-		if booted := bootTime(); booted.IsZero() || s.finished.After(booted) {
+		if booted, err := proc.BootTime(); err != nil || s.finished.After(booted) {
 			return "the machine was restarted while it ran; the exit is unknown"
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -119,23 +120,32 @@ func (g *Group) make(base place, parent, id string, c Controller) error {
 		if err = g.fs.mkdir(above); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
+		err = nil
 		if base.v2 && c != Freezer {
-			for _, d := range []string{base.dir, above} {
-				if err := g.fs.write(path.Join(d, "cgroup.subtree_control"), "+"+string(c)); err != nil {
-					return err
-				}
-			}
+			err = g.delegate(c, base.dir, above)
 		}
-		err = g.fs.mkdir(dir)
+		if err == nil {
+			err = g.fs.mkdir(dir)
+		}
 		if err == nil || errors.Is(err, fs.ErrExist) {
 			g.places[c] = place{dir: dir, v2: base.v2}
 			return nil
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENODEV) {
 			return err
 		}
 	}
 	return err
+}
+
+// delegate lets the groups below each of these use a controller.
+func (g *Group) delegate(c Controller, dirs ...string) error {
+	for _, d := range dirs {
+		if err := g.fs.write(path.Join(d, "cgroup.subtree_control"), "+"+string(c)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Dirs returns the directories of the group, one in each hierarchy.

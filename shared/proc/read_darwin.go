@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,6 +20,15 @@ const zombie = 5
 
 // noTerminal is NODEV of sys/param.h.
 const noTerminal = -1
+
+// BootTime returns when the current boot began.
+func BootTime() (time.Time, error) {
+	t, err := unix.SysctlTimeval("kern.boottime")
+	if err != nil {
+		return time.Time{}, os.NewSyscallError("sysctl", err)
+	}
+	return time.Unix(t.Sec, int64(t.Usec)*1000), nil
+}
 
 // BootID returns the id of the current boot.
 var BootID = sync.OnceValues(func() (string, error) { return unix.Sysctl("kern.bootsessionuuid") })

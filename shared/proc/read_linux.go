@@ -17,6 +17,15 @@ import (
 // Verified says that a signal can't reach another process than the intended one.
 const Verified = true
 
+// BootTime returns when the current boot began.
+func BootTime() (time.Time, error) {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {
+		return time.Time{}, os.NewSyscallError("clock_gettime", err)
+	}
+	return time.Now().Add(-time.Duration(t.Nano())), nil
+}
+
 // BootID returns the id of the current boot.
 var BootID = sync.OnceValues(func() (string, error) {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")

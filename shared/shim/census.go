@@ -15,7 +15,9 @@ import (
 type census struct {
 	all      []proc.Process
 	children map[int][]proc.Process
-	marks    map[int]marks
+	// byPID is made when it is first needed.
+	byPID map[int]proc.Process
+	marks map[int]marks
 }
 
 // marks are the marks in the environment of a process.
@@ -111,15 +113,17 @@ func membersOf(st rundir.Status, id string) map[int]bool {
 // belowStranger reports whether a process descends from one that is no worker's, such as
 // the shim of another worker.
 func (c *census) belowStranger(p proc.Process) bool {
-	parents := make(map[int]proc.Process, len(c.all))
-	for _, q := range c.all {
-		parents[q.PID] = q
+	if c.byPID == nil {
+		c.byPID = make(map[int]proc.Process, len(c.all))
+		for _, q := range c.all {
+			c.byPID[q.PID] = q
+		}
 	}
 	for range c.all {
 		if c.isStranger(p) {
 			return true
 		}
-		above, ok := parents[p.Parent]
+		above, ok := c.byPID[p.Parent]
 		if !ok {
 			return false
 		}

@@ -266,8 +266,6 @@ func (k *shim) thaw() {
 		return
 	}
 	k.status.Paused = false
-	if k.group.Freezes() {
-		_ = k.group.Freeze(false)
-	}
+	k.goOn()
 	k.save()
 }

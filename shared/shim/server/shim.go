@@ -215,13 +215,17 @@ func (k *shim) awaitShutdown(ws unix.WaitStatus) {
 	if !ws.Signaled() || ws.Signal() != unix.SIGTERM && ws.Signal() != unix.SIGHUP {
 		return
 	}
-	if cause, _ := k.cause(); cause != swarm.CauseExited && cause != swarm.CauseHangup {
-		return
-	}
-	select {
-	case s := <-k.signals:
-		k.caught(s.(unix.Signal))
-	case <-time.After(shutdownSkew):
+	late := time.After(shutdownSkew)
+	for {
+		if cause, _ := k.cause(); cause != swarm.CauseExited && cause != swarm.CauseHangup {
+			return
+		}
+		select {
+		case s := <-k.signals:
+			k.caught(s.(unix.Signal))
+		case <-late:
+			return
+		}
 	}
 }
 

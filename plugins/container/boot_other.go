@@ -1,8 +1,0 @@
-//go:build !linux
-
-package container
-
-import "time"
-
-// bootTime is not known here.
-func bootTime() time.Time { return time.Time{} }

@@ -103,9 +103,8 @@ func parse(args []string, errs io.Writer) (*options, error) {
 		return nil, errors.New("expected one plugin, a path or a name")
 	}
 	o.target = flags.Arg(0)
-	if own := setup.ReadBuild().Version; o.version != "" && o.version != own {
-		return nil, fmt.Errorf("swarm-conformance is of version %s, but swarm of %s: install both anew, with 'make install' or "+
-			"'go install github.com/swarmhost/swarm/cmd/...@latest'", own, o.version)
+	if err := setup.CheckVersion("swarm-conformance", o.version); err != nil {
+		return nil, err
 	}
 	return o, nil
 }

@@ -67,11 +67,7 @@ func parse(args []string, errs io.Writer) (o options, err error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument '%s'", flags.Arg(0))
 	}
-	if own := setup.ReadBuild().Version; *version != "" && *version != own {
-		return o, fmt.Errorf("swarm-mcp is of version %s, but swarm of %s: install both anew, with 'make install' or "+
-			"'go install github.com/swarmhost/swarm/cmd/...@latest'", own, *version)
-	}
-	return o, nil
+	return o, setup.CheckVersion("swarm-mcp", *version)
 }
 
 func serve(o options, in io.Reader, out, errs *os.File, env []string) error {

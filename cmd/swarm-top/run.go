@@ -59,11 +59,7 @@ func parse(args []string, errs *os.File) (o options, err error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument '%s'", flags.Arg(0))
 	}
-	if own := setup.ReadBuild().Version; *version != "" && *version != own {
-		return o, fmt.Errorf("swarm-top is of version %s, but swarm of %s: install both anew, with 'make install' or "+
-			"'go install github.com/swarmhost/swarm/cmd/...@latest'", own, *version)
-	}
-	return o, nil
+	return o, setup.CheckVersion("swarm-top", *version)
 }
 
 func show(o options, in, out, errs *os.File, env []string) error {

@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -207,9 +208,12 @@ func TestManyStreams(t *testing.T) {
 		defer func() { _ = stream.Body.Close() }()
 		return stream.StatusCode == http.StatusOK
 	})
+	if runtime.GOOS != "linux" {
+		return // no other system lists the open files of a process as files
+	}
 	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.cmd.Process.Pid))
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	if len(fds) > 300 {
 		t.Errorf("%d files are open", len(fds))

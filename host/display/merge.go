@@ -62,7 +62,7 @@ type arrivals struct {
 
 // merge reads all sources at once and gives their pieces in the order of their times. Each
 // source gives its own pieces in order. ended is called for each after its last piece. later
-// are more sources; nil: there are none.
+// are sources that come while it reads; nil if none can come.
 func merge(ctx context.Context, read []source, follow bool, each func(int, logPiece) error, ended func(LogsEnd), later *arrivals) error {
 	if len(read) == 1 && later == nil {
 		var failed error

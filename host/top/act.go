@@ -252,7 +252,7 @@ func (m *model) matches() []binding {
 	return append(begin, within...)
 }
 
-// line returns the command line that does the same as a command; empty: there is none.
+// line returns the command line that does the same as a command; empty if no verb does that.
 func (m *model) line(b binding) string {
 	switch {
 	case b.verb != "":

@@ -13,7 +13,7 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// columns are how wide the columns of the list are; 0: there is none.
+// columns are the widths of the columns of the list; one of width 0 is not shown.
 type columns struct{ name, state, cpu, memory, cpuSpark, memorySpark int }
 
 const (

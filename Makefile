@@ -14,7 +14,7 @@ RACE    := -race -gcflags modernc.org/...=-race=false
 export GORACE := atexit_sleep_ms=20
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
-.PHONY: build install demo example examples test test-nomad test-container test-web test-agents check lint tidy generated darwin generate commands house bench screenshots clean help
+.PHONY: build install demo example examples test test-nomad test-container test-ssh test-web test-agents check lint tidy generated darwin generate commands house bench screenshots clean help
 .DEFAULT_GOAL := build
 
 build: ## build swarm, its shim, its plugins and its MCP server into ./bin
@@ -41,7 +41,7 @@ examples: ## build, test and use the plugins in docs/examples, as their authors 
 	@.ci/examples bin
 
 test: ## install what is missing, then run all tests with the race detector
-	@.ci/setup git tmux cc less vim jq bash mandoc
+	@.ci/setup git tmux cc less vim jq bash mandoc bwrap
 	@skips=$$(mktemp) && trap 'rm -f "$$skips"' EXIT && export SWARM_TEST_SKIPS="$$skips"; \
 	  echo "CGO_ENABLED=1 $(GO) test $(RACE) -tags $(TAGS) -timeout 40m ./..."; \
 	  CGO_ENABLED=1 $(GO) test $(RACE) -tags $(TAGS) -timeout 40m ./...; code=$$?; sort -u "$$skips"; exit $$code
@@ -49,25 +49,38 @@ test: ## install what is missing, then run all tests with the race detector
 test-nomad: ## build a Nomad agent once, and test workers on a cluster with it
 	@.ci/setup cc
 	@agent=$$(.ci/nomad) && export SWARM_TEST_NOMAD="$$agent" && \
-	  CGO_ENABLED=1 $(GO) test $(RACE) -tags "$(TAGS) nomad" -timeout 15m ./plugins/nomad/... && \
-	  CGO_ENABLED=1 $(GO) test $(RACE) -tags "$(TAGS) nomad" -timeout 15m ./cmd/swarm -run TestNomad
+	  CGO_ENABLED=1 $(GO) test $(RACE) -tags "$(TAGS) nomad" -timeout 30m ./plugins/nomad/... && \
+	  CGO_ENABLED=1 $(GO) test $(RACE) -tags "$(TAGS) nomad" -timeout 30m ./cmd/swarm -run TestNomad
 
 test-container: ## test workers in containers with Docker and Podman, as root
 	@.ci/setup git tmux dockerd podman runc busybox
 	@CGO_ENABLED=0 $(GO) test -tags "$(TAGS) container" -timeout 20m ./plugins/container/... && \
 	  CGO_ENABLED=0 $(GO) test -tags "$(TAGS) container" -timeout 15m ./cmd/swarm -run TestContainer
 
+test-ssh: ## test workers on hosts that are reached by ssh, with real ssh servers
+	@.ci/setup git tmux sshd
+	@CGO_ENABLED=0 $(GO) test -tags "$(TAGS) ssh" -timeout 20m ./plugins/ssh/... && \
+	  CGO_ENABLED=0 $(GO) test -tags "$(TAGS) ssh" -timeout 15m ./cmd/swarm -run TestSSH
+
+test-vm: ## test what needs a machine of its own, in qemu, as root: a loss of power, a reboot
+	@.ci/setup qemu-system-x86_64 qemu-img debootstrap mke2fs
+	@machine=$$(.ci/vm) && export SWARM_TEST_VM="$$machine" && \
+	  CGO_ENABLED=0 $(GO) test -tags "$(TAGS) vm" -count 1 -timeout 30m ./cmd/swarm -run TestVM -v
+
 test-web: ## test the pages of swarm web in Chromium
 	@.ci/setup git tmux chromium
 	@CGO_ENABLED=0 $(GO) test -tags "$(TAGS) web" -timeout 15m ./cmd/swarm-web
 
 SWARM_TEST_AGENTS ?= claude codex
+# The agents are programs of others, whose timing is not ours: a case that fails is repeated
+# once. What was repeated is printed; more than three failures are one of swarm.
+AGAIN   := --format pkgname --rerun-fails=1 --rerun-fails-max-failures=3
 export SWARM_TEST_AGENTS
 
 test-agents: ## install real coding agents from npm once, and test them as workers
 	@.ci/setup git tmux npm
 	@dir=$$(.ci/agents $(SWARM_TEST_AGENTS)) && export SWARM_TEST_AGENTS_DIR="$$dir" && \
-	  CGO_ENABLED=0 $(GO) test -tags "$(TAGS) agents" -count 1 -timeout 60m ./cmd/swarm -run TestAgents
+	  CGO_ENABLED=0 $(TOOL) gotestsum $(AGAIN) --packages ./cmd/swarm -- -tags "$(TAGS) agents" -count 1 -timeout 60m -run TestAgents
 
 check: lint generated tidy darwin test ## all that CI checks
 

@@ -38,7 +38,40 @@ type Defaults struct {
 	Resurrect bool
 	// Limits are those of workers without their own.
 	Limits Limits
+	// Sandbox is that of workers without their own.
+	Sandbox Sandbox
 }
+
+// Sandbox says what a worker is kept from.
+type Sandbox struct {
+	// Use says that there is one.
+	Use bool
+	// Network is one of the words, or empty. Home is one of the words, an absolute path, or
+	// empty.
+	Network, Home string
+	// Write are absolute paths.
+	Write []string
+}
+
+// locate makes the paths absolute, as those of a file in dir.
+func (s *Sandbox) locate(dir, home string) {
+	switch s.Home {
+	case "", HomeEmpty, HomeReadOnly:
+	default:
+		s.Home = absolute(s.Home, dir, home)
+	}
+	for i, path := range s.Write {
+		s.Write[i] = absolute(path, dir, home)
+	}
+}
+
+// The words for Sandbox.Network and Sandbox.Home.
+const (
+	NetworkHost  = "host"
+	NetworkNone  = "none"
+	HomeEmpty    = "empty"
+	HomeReadOnly = "read-only"
+)
 
 // Limits say what a worker may use; 0 means no limit, or the default of the system.
 type Limits struct {

@@ -158,7 +158,7 @@ func TestValuesAsData(t *testing.T) {
 		got[v.Key] = v.Data()
 	}
 	want := map[string]any{
-		"defaults.backend": "process", "defaults.tags": []any{"a"}, "defaults.retain": "until-clean", "defaults.resurrect": false,
+		"defaults.backend": "process", "defaults.tags": []any{"a"}, "defaults.retain": "until-clean", "defaults.resurrect": false, "defaults.sandbox": false,
 		"kill.timeout": "5s", "kill.force": true, "kill.mode": "tree", "log.limit": "64MiB",
 		"plugins.x.mtls": true, "plugins.x.config": map[string]any{"region": "e\tu", "n": int64(3)},
 	}

@@ -70,6 +70,18 @@ func fields() []field[Config] {
 			"The share of storage bandwidth of a worker, from 1 to 10000, where others have 100."),
 		newField("defaults.limits", effortKind, func(c *Config) *string { return &c.Defaults.Limits.Effort },
 			"Whether a worker starts if a limit can't be enforced: \"strict\" fails before the worker is started, \"best-effort\" starts it all the same. Without it: \"strict\"."),
+		loosens(newField("defaults.sandbox", boolKind, func(c *Config) *bool { return &c.Defaults.Sandbox.Use },
+			"Whether a worker runs in a sandbox, in which it can write only to its directory."),
+			func(c *Config) bool { return !c.Defaults.Sandbox.Use }),
+		loosens(newField("defaults.sandbox_network", networkKind, func(c *Config) *string { return &c.Defaults.Sandbox.Network },
+			"The network in sandboxes: that of the machine, \"host\", or \"none\". Without it: \"host\"."),
+			func(c *Config) bool { return c.Defaults.Sandbox.Network != NetworkNone }),
+		loosens(newField("defaults.sandbox_home", textKind, func(c *Config) *string { return &c.Defaults.Sandbox.Home },
+			"The home directory in sandboxes: a new one that is empty, \"empty\", the real one, \"read-only\", or a directory that takes its place. Without it: \"empty\"."),
+			func(c *Config) bool { return c.Defaults.Sandbox.Home != HomeEmpty }),
+		loosens(newField("defaults.sandbox_write", pathsKind, func(c *Config) *[]string { return &c.Defaults.Sandbox.Write },
+			"Files and directories that workers can change in sandboxes, beside their own. A path is relative to this file."),
+			func(c *Config) bool { return len(c.Defaults.Sandbox.Write) > 0 }),
 		newField("kill.signal", textKind, func(c *Config) *string { return &c.Kill.Signal },
 			"The first signal. Without it the backend's own gentle way: SIGTERM for a process, closing the window in tmux."),
 		newField("kill.timeout", durationKind, func(c *Config) *time.Duration { return &c.Kill.Timeout },
@@ -95,6 +107,12 @@ func personal[T any](f field[T]) field[T] { return runs(f) }
 // runs marks a field that names a program which swarm starts by itself.
 func runs[T any](f field[T]) field[T] {
 	f.needsTrust = func(*T) bool { return true }
+	return f
+}
+
+// loosens marks a field that takes protection away if is says so.
+func loosens[T any](f field[T], is func(*T) bool) field[T] {
+	f.needsTrust = is
 	return f
 }
 

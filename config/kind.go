@@ -30,6 +30,7 @@ var (
 	niceKind     = kind[int]{readWithin(-20, 19), showCount, Schema{Type: "integer", Minimum: new(-20)}}
 	weightKind   = kind[int]{readWithin(1, 10000), showCount, Schema{Type: "integer", Minimum: new(1)}}
 	effortKind   = choiceKind(LimitsStrict, LimitsBestEffort)
+	networkKind  = choiceKind(NetworkHost, NetworkNone)
 	hashKind     = kind[string]{readHash, showText, Schema{Type: "string", Pattern: "^[0-9A-Fa-f]{64}$"}}
 	versionKind  = kind[string]{readVersion, showText, Schema{Type: "string", Pattern: versionPattern}}
 	regexpKind   = kind[string]{readRegexp, showText, Schema{Type: "string", MinLength: 1, Format: "regex"}}

@@ -196,6 +196,13 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 	if l.Origins["team.agent_command"].File == path {
 		l.Config.Team.AgentCommand = program(own.Team.AgentCommand, filepath.Dir(path), o.Home)
 	}
+	own.Defaults.Sandbox.locate(filepath.Dir(path), o.Home)
+	if l.Origins["defaults.sandbox_home"].File == path {
+		l.Config.Defaults.Sandbox.Home = own.Defaults.Sandbox.Home
+	}
+	if l.Origins["defaults.sandbox_write"].File == path {
+		l.Config.Defaults.Sandbox.Write = own.Defaults.Sandbox.Write
+	}
 	if l.Origins["env.file"].File == path {
 		l.Config.Env.File = absolute(own.Env.File, filepath.Dir(path), o.Home)
 	}
@@ -218,8 +225,10 @@ func (l *Loaded) ignore(c *Config, origins map[string]Position, dir, home string
 			key := WorkerKey(name, f.key)
 			if at, set := origins[key]; set && f.guarded(&w) {
 				i := Ignored{Key: key, At: at}
-				for _, path := range f.paths(&w) {
-					i.Paths = append(i.Paths, absolute(path, dir, home))
+				if f.paths != nil {
+					for _, path := range f.paths(&w) {
+						i.Paths = append(i.Paths, absolute(path, dir, home))
+					}
 				}
 				l.Ignored = append(l.Ignored, i)
 				f.copy(&w, &Worker{})

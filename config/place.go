@@ -62,7 +62,11 @@ const adviceTrust = "read the file, then run 'swarm config trust' to use it"
 // Problems returns the problems of the key if it is needed: that the file is not trusted,
 // and mistakes that remain once it is.
 func (i Ignored) Problems() Problems {
-	problems := Problems{{At: i.At, Key: i.Key, Text: "a path that leads out of the project, of a file that is not trusted: " + adviceTrust}}
+	text := "a path that leads out of the project"
+	if strings.Contains(i.Key, ".sandbox") {
+		text = "it takes protection away"
+	}
+	problems := Problems{{At: i.At, Key: i.Key, Text: text + ", of a file that is not trusted: " + adviceTrust}}
 	for _, path := range i.Paths {
 		text := ""
 		switch {

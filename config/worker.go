@@ -41,6 +41,8 @@ type Worker struct {
 	LogLimit int64
 	// Limits say what it may use.
 	Limits Limits
+	// Sandbox says what it is kept from.
+	Sandbox Sandbox
 }
 
 // Worktree asks for a git worktree.
@@ -93,6 +95,7 @@ func (l *Loaded) addWorkers(workers map[string]Worker, origins map[string]Positi
 			w.EnvFiles[i] = absolute(path, dir, home)
 		}
 		w.Worktree.Dir = expandHome(w.Worktree.Dir, home)
+		w.Sandbox.locate(dir, home)
 		workers[name] = w
 	}
 }
@@ -131,6 +134,14 @@ func (l *Loaded) fillIn() {
 		w.Kill = kill
 		if _, set := l.Origins[WorkerKey(name, "resurrect")]; !set {
 			w.Resurrect = c.Defaults.Resurrect
+		}
+		if _, set := l.Origins[WorkerKey(name, "sandbox")]; !set {
+			w.Sandbox.Use = c.Defaults.Sandbox.Use
+		}
+		fill(&w.Sandbox.Network, c.Defaults.Sandbox.Network)
+		fill(&w.Sandbox.Home, c.Defaults.Sandbox.Home)
+		if w.Sandbox.Write == nil {
+			w.Sandbox.Write = c.Defaults.Sandbox.Write
 		}
 		c.Workers[name] = w
 	}

@@ -81,6 +81,18 @@ func workerFields() []field[Worker] {
 			"Its share of storage bandwidth, from 1 to 10000, where others have 100, in place of that of [defaults]."),
 		newField("limits", effortKind, func(w *Worker) *string { return &w.Limits.Effort },
 			"Whether it starts if a limit can't be enforced: \"strict\" fails, \"best-effort\" starts it all the same. Without it: what [defaults] says."),
+		loosens(newField("sandbox", boolKind, func(w *Worker) *bool { return &w.Sandbox.Use },
+			"Whether it runs in a sandbox, in which it can write only to its directory, in place of what [defaults] says."),
+			func(w *Worker) bool { return !w.Sandbox.Use }),
+		loosens(newField("sandbox_network", networkKind, func(w *Worker) *string { return &w.Sandbox.Network },
+			"The network in its sandbox, \"host\" or \"none\", in place of that of [defaults]."),
+			func(w *Worker) bool { return w.Sandbox.Network != NetworkNone }),
+		loosens(newField("sandbox_home", textKind, func(w *Worker) *string { return &w.Sandbox.Home },
+			"Its home directory in its sandbox, in place of that of [defaults]: \"empty\", \"read-only\", or a directory, relative to this file."),
+			func(w *Worker) bool { return w.Sandbox.Home != HomeEmpty }),
+		loosens(newField("sandbox_write", pathsKind, func(w *Worker) *[]string { return &w.Sandbox.Write },
+			"Files and directories that it can change in its sandbox, relative to this file, in place of those of [defaults]."),
+			func(w *Worker) bool { return len(w.Sandbox.Write) > 0 }),
 	}
 }
 

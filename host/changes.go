@@ -39,9 +39,15 @@ func (h *Host) Changes(ctx context.Context, ws []Worker, limit time.Duration) ma
 		if w.Workspace == nil {
 			continue
 		}
+		away := w.Workspace.Host != ""
+		if away && w.Status == StatusUnknown {
+			continue // its machine does not answer
+		}
 		all.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
+			if !away { // else another machine runs the processes
+				slots <- struct{}{}
+				defer func() { <-slots }()
+			}
 			_, diff, err := h.Saved().Compare(ctx, w.ID, swarm.DiffOptions{Summary: true})
 			if err != nil {
 				return

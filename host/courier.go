@@ -3,10 +3,14 @@ package host
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/swarmhost/swarm/host/doctor"
+	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
 // Wake has the agents of a team told what is waiting for them, see
@@ -58,6 +62,24 @@ func (h *Host) examineCouriers(recs []registry.Record) (found []doctor.Finding) 
 				What: fmt.Sprintf("one waits for '%s' to be at its prompt (pid %d, for %s)", r.Name, pid, time.Since(sign.Since).Round(time.Second)),
 			})
 		}
+	}
+	return found
+}
+
+// examineServers says which workers should have a program that serves them from outside,
+// and have none.
+func (h *Host) examineServers(recs []registry.Record) (found []doctor.Finding) {
+	for _, r := range recs {
+		if r.State != registry.Running {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(h.dir.RunDir(r.ID), rundir.ServerDir)); err != nil || lockfile.IsHeld(h.dir.ServerLock(r.ID)) {
+			continue
+		}
+		found = append(found, doctor.Finding{
+			Severity: doctor.SeverityWarning, Subject: "mcp", Mend: "swarm respawn " + r.Name,
+			What: fmt.Sprintf("the program that serves 'swarm mcp' in '%s' has ended", r.Name),
+		})
 	}
 	return found
 }

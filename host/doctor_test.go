@@ -13,6 +13,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/doctor"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -210,6 +211,28 @@ func TestDoctorOnDamage(t *testing.T) {
 	want := []string{"database: /state/swarm.db is damaged: file is not a database (26)"}
 	if diff := cmp.Diff(want, problems(t, r, false)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+// TestDoctorOnSockets blames a killed shim for the socket that it left, and no shim that
+// ended with the machine.
+func TestDoctorOnSockets(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	boot, err := proc.BootID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, shimBoot := range map[string]string{"cut": earlierBoot, "killed": boot} {
+		w := r.spawn(t, name, "one")
+		r.fall(t, name, func(st *rundir.Status) { st.Shim.Boot = shimBoot })
+		if err := os.WriteFile(filepath.Join(r.dir.RunDir(w.ID), rundir.Socket), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := problems(t, r, false)
+	if len(got) != 1 || !strings.HasPrefix(got[0], "worker killed: its shim was killed and left ") {
+		t.Errorf("problems %q, want the socket of the killed shim", got)
 	}
 }
 

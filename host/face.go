@@ -147,3 +147,6 @@ type (
 
 // LimitsText writes limits as people read them; empty if there are none.
 func LimitsText(l swarm.Limits) string { return worker.LimitsText(l) }
+
+// SandboxText writes a sandbox as people read it; empty if there is none.
+func SandboxText(s *swarm.Sandbox) string { return worker.SandboxText(s) }

@@ -15,6 +15,10 @@ func (b *fakeBackend) SetPaused(_ context.Context, h swarm.Handle, paused bool) 
 	return b.update(h, func(w *fakeWorker) { w.Paused = paused })
 }
 
+func (b *fakeBackend) Progress(context.Context, string, func(string) error) error {
+	return swarm.ErrUnsupported
+}
+
 func (b *fakeBackend) update(h swarm.Handle, how func(*fakeWorker)) error {
 	b.order.Lock()
 	defer b.order.Unlock()

@@ -69,7 +69,7 @@ func Open(_ context.Context, o Options) (*Host, error) {
 
 // callers returns what finds out who calls.
 func (h *Host) callers() *caller.Finder {
-	return caller.New(caller.Options{Dir: h.dir, Env: h.opts.Env, Client: h.opts.Client, ClientIsPerson: h.opts.ClientIsPerson, View: h.store.View})
+	return caller.New(caller.Options{Dir: h.dir, Env: h.opts.Env, Client: h.opts.Client, ClientIsPerson: h.opts.ClientIsPerson, Worker: h.opts.Worker, View: h.store.View})
 }
 
 // Plugins returns the administration of plugins.
@@ -107,7 +107,9 @@ func (h *Host) Doctor(ctx context.Context, rebuild bool, wanted ...string) ([]do
 			return configured
 		},
 		DefaultWorkspace: defaultWorkspace,
-		Couriers:         h.examineCouriers,
+		Couriers: func(recs []registry.Record) []doctor.Finding {
+			return append(h.examineCouriers(recs), h.examineServers(recs)...)
+		},
 		Saved: func(ctx context.Context) ([]swarm.SavedWork, error) {
 			works, _, err := h.Saved().List(ctx)
 			return works, err

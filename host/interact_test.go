@@ -39,6 +39,7 @@ func TestSend(t *testing.T) {
 	r.can("one", swarm.CapInput, swarm.CapStdin)
 	r.spawn(t, "a", "one", func(q *SpawnRequest) { q.Stdin, q.Tags = true, []string{"x"} })
 	r.spawn(t, "deaf", "one")
+	r.spawn(t, "terminal", "one", func(q *SpawnRequest) { q.Options, q.Tags = map[string]string{swarm.OptionTTY: "true"}, []string{"t"} })
 	r.spawn(t, "far", "two", func(q *SpawnRequest) { q.Tags = []string{"x"} })
 	r.spawn(t, "ended", "one", func(q *SpawnRequest) { q.Stdin = true })
 	r.one.end(t, "ended", swarm.Exit{})
@@ -59,9 +60,10 @@ func TestSend(t *testing.T) {
 		want []string
 	}{
 		{"one", Selection{Names: []string{"a"}}, swarm.Input{Data: []byte("x"), Enter: true}, []string{"a"}},
-		{"all", Selection{All: true}, swarm.Input{Data: []byte("x")}, []string{"a", "slow?"}},
+		{"all", Selection{All: true}, swarm.Input{Data: []byte("x")}, []string{"a", "terminal", "slow?"}},
+		{"on a terminal", Selection{Tag: "t"}, swarm.Input{}, []string{"terminal"}},
 		{"tag", Selection{Tag: "x"}, swarm.Input{}, []string{"a"}},
-		{"interrupt needs no input", Selection{All: true}, swarm.Input{Kind: swarm.InputInterrupt}, []string{"a", "deaf", "slow?"}},
+		{"interrupt needs no input", Selection{All: true}, swarm.Input{Kind: swarm.InputInterrupt}, []string{"a", "deaf", "terminal", "slow?"}},
 		{"each by name", Selection{Names: []string{"ended", "far", "deaf", "a"}}, swarm.Input{}, []string{
 			"worker 'ended' is not running",
 			"backend 'two' does not support input",
@@ -70,7 +72,7 @@ func TestSend(t *testing.T) {
 		}},
 		{"refused", Selection{Names: []string{"a"}}, swarm.Input{Data: []byte("long")}, []string{"cannot send to 'a': invalid request"}},
 		{"refused among all", Selection{All: true}, swarm.Input{Data: []byte("long")}, []string{
-			"cannot send to 'a': invalid request", "cannot send to 'slow': invalid request",
+			"cannot send to 'a': invalid request", "cannot send to 'terminal': invalid request", "cannot send to 'slow': invalid request",
 		}},
 		{"nobody", Selection{Tag: "none"}, swarm.Input{}, []string{}},
 	} {

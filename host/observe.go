@@ -49,6 +49,7 @@ func (h *Host) observe(ctx context.Context, recs []registry.Record) []Worker {
 	backend.Each(h.plugins.Groups(recs, registry.Record.IsRunning), func(g *backend.Group) {
 		for i, s := range h.plugins.Statuses(ctx, g) {
 			ws[g.At[i]].Apply(s)
+			ws[g.At[i]].Can = g.Can
 		}
 	})
 	return ws

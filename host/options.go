@@ -24,6 +24,9 @@ type Options struct {
 	// ClientIsPerson is the user's word that the client acts for them alone. It counts
 	// only outside of workers.
 	ClientIsPerson bool
+	// Worker is the id of the worker on whose behalf the calling process makes all calls,
+	// from outside of it; empty: it makes its own calls. See [caller.Options].
+	Worker string
 	// Executable is the path of swarm itself: plugins and the shim are looked
 	// for beside it, then in ../libexec/swarm, then, plugins only, in the
 	// plugins folder of Dir, then in the PATH of Env.

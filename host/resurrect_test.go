@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -110,6 +112,39 @@ func TestFallen(t *testing.T) {
 	}
 	if fallen[0].Why == fallen[1].Why || fallen[0].Refused != "" {
 		t.Errorf("fallen: %+v", fallen)
+	}
+}
+
+// TestFallenAfterLossOfPower finds workers whose status the disk has lost, and not those whose
+// end it has.
+func TestFallenAfterLossOfPower(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, name := range []string{"empty", "killed", "renamed"} {
+		r.spawn(t, name, "one")
+		r.fall(t, name)
+		dir := r.dir.RunDir(r.record(t, name).ID)
+		st, err := statedir.ReadStatus(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, final := []byte(nil), []byte(nil)
+		if name == "renamed" {
+			status = rundir.EncodeStatus(st)
+		}
+		if name != "empty" {
+			ended(swarm.CauseKilled, booted(t).Add(-time.Second))(&st)
+			final = rundir.EncodeStatus(st)
+		}
+		for file, content := range map[string][]byte{rundir.StatusFile: status, rundir.FinalFile: final} {
+			path, before := filepath.Join(dir, file), booted(t).Add(-time.Minute)
+			if err := errors.Join(os.WriteFile(path, content, 0o600), os.Chtimes(path, before, before)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if fallen, err := r.Fallen(t.Context(), Selection{All: true}); err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"empty"}) {
+		t.Errorf("fallen: %q, %v", namesOfFallen(fallen), err)
 	}
 }
 

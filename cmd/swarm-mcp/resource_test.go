@@ -112,7 +112,7 @@ func TestSubscription(t *testing.T) {
 			if err := c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: workers + "web"}); err != nil {
 				t.Fatal(err)
 			}
-			// A subscription begins a moment after it was answered.
+			// The server begins to follow the output a moment after it has answered.
 			sent := 0
 			w.until("the client heard of output", func() bool {
 				sent++
@@ -265,7 +265,7 @@ func TestInbox(t *testing.T) {
 			}
 			for _, wrong := range []string{"swarm://inbox", "swarm://inbox/", "swarm://inbox/none", "swarm://inbox/web/x"} {
 				if version == "" {
-					break // a subscription of the newest version goes on without its answer
+					break // the SDK never learns that the server has refused
 				}
 				if err := c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: wrong}); err == nil {
 					t.Errorf("%q was subscribed to", wrong)

@@ -2,16 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/host/mcp"
@@ -23,18 +19,18 @@ import (
 
 // run serves one client and returns the exit code.
 func run(args []string, in io.Reader, out, errs *os.File, env []string) int {
-	o, err := parse(args, errs)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
+	if len(args) > 0 && args[0] == relayCommand {
+		return setup.Finish(relay(args[1:], in, out), errs)
 	}
-	if err == nil {
+	o, err := parse(args, errs)
+	switch {
+	case err != nil:
+	case o.worker != "":
+		err = serveWorker(o, errs, env)
+	default:
 		err = serve(o, in, out, errs, env)
 	}
-	if err != nil {
-		fmt.Fprintf(errs, "swarm: error: %s\n", safetext.Line(setup.Message(err)))
-		return 1
-	}
-	return 0
+	return setup.Finish(err, errs)
 }
 
 // options are the parsed command line.
@@ -47,27 +43,30 @@ type options struct {
 	tools []tool.Set
 	// callLimit is how long the client waits for an answer; 0 if it was not given.
 	callLimit time.Duration
+	// The rest is for the server of a worker in a container: its id, the id of the container,
+	// and the container's first process.
+	worker, container string
+	until             proc.Identity
 }
 
 // parse reads the command line, and checks that swarm is of the same version.
 func parse(args []string, errs io.Writer) (o options, err error) {
-	flags := flag.NewFlagSet("swarm-mcp", flag.ContinueOnError)
-	flags.SetOutput(errs)
-	flags.StringVar(&o.program, "swarm", "", "`path` of swarm, which plugins are looked for beside")
+	flags := setup.NewCompanion("swarm-mcp", errs)
 	flags.BoolVar(&o.person, "person", false, "the client serves nobody but you")
-	version := flags.String("version", "", "`version` that this program must have")
 	flags.DurationVar(&o.callLimit, "call-limit", 0, "how long the client waits for an answer")
 	flags.Func("tools", "`sets` of tools to offer, separated by commas", func(text string) (err error) {
 		o.tools, err = tool.ParseSets(text)
 		return err
 	})
-	if err := flags.Parse(args); err != nil {
-		return o, err
-	}
-	if flags.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument '%s'", flags.Arg(0))
-	}
-	return o, setup.CheckVersion("swarm-mcp", *version)
+	flags.StringVar(&o.worker, "worker", "", "`id` of the worker in a container to serve over descriptor 3")
+	flags.StringVar(&o.container, "container", "", "`id` of that container")
+	flags.Func("until", "the process at whose end the server ends, `PID:START:BOOT`", func(text string) (err error) {
+		o.until, err = parseProcess(text)
+		return err
+	})
+	err = flags.Parse(args)
+	o.program = flags.Program
+	return o, err
 }
 
 func serve(o options, in io.Reader, out, errs *os.File, env []string) error {
@@ -88,16 +87,14 @@ func serve(o options, in io.Reader, out, errs *os.File, env []string) error {
 		return fmt.Errorf("cannot find the working directory: %w", err)
 	}
 	s := source{setup: setup.Setup{Env: env, Program: o.program, Client: true, ClientIsPerson: o.person}, dir: dir}
-	if level := hclog.LevelFromString(s.setup.Getenv("SWARM_LOG")); level != hclog.NoLevel {
-		s.setup.Logger = hclog.New(&hclog.LoggerOptions{Name: "swarm-mcp", Level: level, Output: safetext.Writer(errs)})
-	}
+	s.setup.LogTo("swarm-mcp", errs)
 	if _, err := s.setup.StateDir(); err != nil {
 		return err
 	}
 	loaded, err := s.setup.LoadUser()
 	if err != nil {
 		// It may be mended while the server runs.
-		fmt.Fprintf(errs, "swarm: warning: %s\n", safetext.Line(setup.Message(err)))
+		setup.Warn(err, errs)
 	}
 	for _, r := range loaded.Refused {
 		fmt.Fprintf(errs, "swarm: warning: %s\n", safetext.Line(r.Path+" is not used: "+r.Reason))

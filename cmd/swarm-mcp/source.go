@@ -8,6 +8,7 @@ import (
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // anyBackend is loaded for where each call names its backend itself, or has a default
@@ -41,6 +42,7 @@ func (s source) tools(name string) tool.Env {
 		}
 		env.WorktreeParent, env.ReadEnv = setup.WorktreeParent(loaded), config.ReadEnv
 		env.Limits, env.ParseLimits = setup.Limits(loaded.Config.Defaults.Limits), setup.ParseLimits
+		env.Sandbox = func(asked bool) *swarm.Sandbox { return setup.Sandbox(loaded.Config.Defaults.Sandbox, asked) }
 		env.AgentCommand, env.NoAgentCommand = loaded.Config.Team.AgentCommand, notTrusted(loaded)
 		env.NewWorker = func(backend string, worktree bool, dir string) (host.SpawnRequest, error) {
 			return setup.NewWorker(loaded, backend, worktree, dir)

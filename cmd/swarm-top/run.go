@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -13,26 +11,18 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/host/top"
-	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 // run shows the dashboard until it is left or a signal comes, and returns the exit code.
 func run(args []string, in, out, errs *os.File, env []string) int {
 	o, err := parse(args, errs)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
 	if err == nil && !o.guarded && term.IsTerminal(int(in.Fd())) {
 		return guard(args, in, out, errs, env)
 	}
 	if err == nil {
 		err = show(o, in, out, errs, env)
 	}
-	if err != nil {
-		fmt.Fprintf(errs, "swarm: error: %s\n", safetext.Line(setup.Message(err)))
-		return 1
-	}
-	return 0
+	return setup.Finish(err, errs)
 }
 
 // options are the parsed command line.
@@ -46,20 +36,13 @@ type options struct {
 
 // parse reads the command line, and checks that swarm is of the same version.
 func parse(args []string, errs *os.File) (o options, err error) {
-	flags := flag.NewFlagSet("swarm-top", flag.ContinueOnError)
-	flags.SetOutput(errs)
-	flags.StringVar(&o.program, "swarm", "", "`path` of swarm, which plugins are looked for beside")
+	flags := setup.NewCompanion("swarm-top", errs)
 	flags.BoolVar(&o.colour, "colour", true, "use colours")
 	flags.BoolVar(&o.plain, "plain", false, "use ASCII symbols")
 	flags.BoolVar(&o.guarded, guarded[1:], false, "the parent gives the terminal back")
-	version := flags.String("version", "", "`version` that this program must have")
-	if err := flags.Parse(args); err != nil {
-		return o, err
-	}
-	if flags.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument '%s'", flags.Arg(0))
-	}
-	return o, setup.CheckVersion("swarm-top", *version)
+	err = flags.Parse(args)
+	o.program = flags.Program
+	return o, err
 }
 
 func show(o options, in, out, errs *os.File, env []string) error {
@@ -75,7 +58,7 @@ func show(o options, in, out, errs *os.File, env []string) error {
 	loaded, err := s.LoadUser()
 	if err != nil {
 		// The valid part of a damaged file is used.
-		fmt.Fprintf(errs, "swarm: warning: %s\n", safetext.Line(setup.Message(err)))
+		setup.Warn(err, errs)
 	}
 	h, err := s.Open(ctx, loaded.Config)
 	if err != nil {

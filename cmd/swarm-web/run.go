@@ -4,13 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/host/web"
@@ -20,17 +17,10 @@ import (
 // run serves until a signal comes and returns the exit code.
 func run(args []string, out, errs *os.File, env []string) int {
 	o, err := parse(args, errs)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
 	if err == nil {
 		err = serve(o, out, errs, env)
 	}
-	if err != nil {
-		fmt.Fprintf(errs, "swarm: error: %s\n", safetext.Line(setup.Message(err)))
-		return 1
-	}
-	return 0
+	return setup.Finish(err, errs)
 }
 
 // options are the parsed command line.
@@ -44,23 +34,16 @@ type options struct {
 
 // parse reads the command line, and checks that swarm is of the same version.
 func parse(args []string, errs *os.File) (o options, err error) {
-	flags := flag.NewFlagSet("swarm-web", flag.ContinueOnError)
-	flags.SetOutput(errs)
-	flags.StringVar(&o.program, "swarm", "", "`path` of swarm, which plugins are looked for beside")
+	flags := setup.NewCompanion("swarm-web", errs)
 	flags.StringVar(&o.listen.address, "listen", "127.0.0.1:0", "`address` to listen at")
 	flags.StringVar(&o.listen.socket, "socket", "", "`path` of a unix socket to listen at")
 	flags.StringVar(&o.listen.cert, "cert", "", "`file` with the certificate")
 	flags.StringVar(&o.listen.key, "key", "", "`file` with the key of the certificate")
 	flags.BoolVar(&o.write, "write", false, "let the browser act on workers")
 	flags.BoolVar(&o.json, "json", false, "print the address as JSON")
-	version := flags.String("version", "", "`version` that this program must have")
-	if err := flags.Parse(args); err != nil {
-		return o, err
-	}
-	if flags.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument '%s'", flags.Arg(0))
-	}
-	return o, setup.CheckVersion("swarm-web", *version)
+	err = flags.Parse(args)
+	o.program = flags.Program
+	return o, err
 }
 
 // answer is what is printed as JSON.
@@ -76,13 +59,11 @@ func serve(o options, out, errs *os.File, env []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	s := setup.Setup{Env: env, Program: o.program}
-	if level := hclog.LevelFromString(s.Getenv("SWARM_LOG")); level != hclog.NoLevel {
-		s.Logger = hclog.New(&hclog.LoggerOptions{Name: "swarm-web", Level: level, Output: safetext.Writer(errs)})
-	}
+	s.LogTo("swarm-web", errs)
 	loaded, err := s.LoadUser()
 	if err != nil {
 		// The valid part of a damaged file is used.
-		fmt.Fprintf(errs, "swarm: warning: %s\n", safetext.Line(setup.Message(err)))
+		setup.Warn(err, errs)
 	}
 	h, err := s.Open(ctx, loaded.Config)
 	if err != nil {

@@ -49,18 +49,7 @@ var agentCases = []struct {
 // often each case runs. They run one after another: one of them keeps a processor busy
 // while it starts.
 func TestAgents(t *testing.T) {
-	if os.Getenv(envAgents) == "" {
-		t.Fatalf("%s is not set: run make test-agents", envAgents)
-	}
-	selected := strings.Fields(os.Getenv("SWARM_TEST_AGENTS"))
-	if len(selected) == 0 {
-		selected = []string{"claude", "codex"}
-	}
-	for _, name := range selected {
-		if !slices.ContainsFunc(clients, func(c client) bool { return c.name == name }) {
-			t.Fatalf("SWARM_TEST_AGENTS names %q: it must be claude, codex, gemini, opencode or qwen", name)
-		}
-	}
+	selected := selectedAgents(t)
 	runs := 1
 	if n := os.Getenv("SWARM_TEST_AGENTS_RUNS"); n != "" {
 		var err error
@@ -88,6 +77,24 @@ func TestAgents(t *testing.T) {
 			}
 		})
 	}
+}
+
+// selectedAgents returns the names of the clients to test.
+func selectedAgents(t *testing.T) []string {
+	t.Helper()
+	if os.Getenv(envAgents) == "" {
+		t.Fatalf("%s is not set: run make test-agents", envAgents)
+	}
+	selected := strings.Fields(os.Getenv("SWARM_TEST_AGENTS"))
+	if len(selected) == 0 {
+		selected = []string{"claude", "codex"}
+	}
+	for _, name := range selected {
+		if !slices.ContainsFunc(clients, func(c client) bool { return c.name == name }) {
+			t.Fatalf("SWARM_TEST_AGENTS names %q: it must be claude, codex, gemini, opencode or qwen", name)
+		}
+	}
+	return selected
 }
 
 // testAgentTurn sends a prompt, sees the agent work and be idle again, and finds the

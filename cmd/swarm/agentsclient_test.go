@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strconv"
 
 	"github.com/swarmhost/swarm/cmd/internal/modelserver"
 )
@@ -26,7 +27,8 @@ type client struct {
 	trusting bool
 	// allow is the choice that allows a command once.
 	allow string
-	// prompts are the texts that it may change by a completion, by their names.
+	// prompts are the texts that it may change, by a completion or as an argument, by their
+	// names.
 	prompts map[string]string
 	// shell returns the turn in which the model asks for a command that needs a permission.
 	shell func(command string) modelserver.Turn
@@ -86,7 +88,9 @@ var clients = []client{
 		command:  []string{"opencode"},
 		quit:     "/exit",
 		trusting: true,
-		env:      func(string) []string { return nil },
+		// It puts quotes around each argument of several words.
+		prompts: map[string]string{"argument": strconv.Quote(loopPrompt)},
+		env:     func(string) []string { return nil },
 		configure: func(l *lab, _ bool) {
 			l.write(filepath.Join(l.home, ".config/opencode/opencode.json"), asJSON(map[string]any{
 				"autoupdate": false, "model": "local/test", "small_model": "local/test",

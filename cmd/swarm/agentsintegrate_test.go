@@ -16,6 +16,10 @@ import (
 	"github.com/swarmhost/swarm/host/hookstate"
 )
 
+// pluginWait is how long an agent may take to start after integrate: without a network,
+// opencode looks for its plugin for two minutes at each start.
+const pluginWait = 3 * agentWait
+
 // testAgentIntegrate integrates swarm into the agent's configuration: the agent finds the
 // server, its hooks tell its state and its session, and bring it what waits for it; then
 // all of it is taken out again.
@@ -34,7 +38,7 @@ func testAgentIntegrate(t *testing.T, l *lab) {
 		l.shows("Hooks need review")
 		l.swarm("answer", "w", "2")
 	}
-	l.until("idle")
+	l.swarm("wait", "w", "--until", "idle", "--timeout", pluginWait.String())
 	l.model.Script(modelserver.Turn{Text: "done"})
 	l.swarm("send", "w", "do it")
 	l.prompted("do it")
@@ -58,7 +62,7 @@ func testAgentIntegrate(t *testing.T, l *lab) {
 	l.model.Script(modelserver.Turn{Text: "first", Hold: hold}, modelserver.Turn{Text: "second"})
 	l.swarm("team", "create", "web")
 	l.swarm(append([]string{"agent", "spawn", "--team", "web", "--name", "a", "--"}, l.client.command...)...)
-	l.swarm("wait", "web-a", "--until", "idle", "--timeout", agentWait.String())
+	l.swarm("wait", "web-a", "--until", "idle", "--timeout", pluginWait.String())
 	l.swarm("send", "web-a", "begin")
 	l.prompted("begin")
 	l.swarm("inbox", "send", "a", "look at this", "--team", "web")
@@ -81,8 +85,7 @@ func testAgentIntegrate(t *testing.T, l *lab) {
 // lists returns the servers that the client lists.
 func (l *lab) lists(client string) string {
 	l.t.Helper()
-	// Without a network, opencode looks for its plugin for two minutes at each start.
-	ctx, cancel := context.WithTimeout(l.t.Context(), 3*agentWait)
+	ctx, cancel := context.WithTimeout(l.t.Context(), pluginWait)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(os.Getenv(envAgents), client), "mcp", "list")
 	cmd.Env, cmd.Dir = l.world.env, l.project

@@ -21,10 +21,11 @@ import (
 // envAgents names the directory with the real agents; .ci/agents prints it.
 const envAgents = "SWARM_TEST_AGENTS_DIR"
 
-// Limits for one wait, and for one test. A machine with all its processors busy draws a
-// screen of opencode in half a minute.
+// Limits for one wait, for one loop, and for one test. A machine with all its processors
+// busy draws a screen of opencode in half a minute, and needs as long for one iteration.
 const (
 	agentWait  = 90 * time.Second
+	loopLimit  = 6 * time.Minute
 	agentLimit = 8 * time.Minute
 )
 
@@ -105,10 +106,11 @@ type result struct {
 	code     int
 }
 
-// try calls swarm with standard input and returns what came of it.
+// try calls swarm with standard input and returns what came of it. Calls that wait have a
+// limit of their own.
 func (l *lab) try(stdin string, args ...string) result {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.t.Context(), 2*agentWait)
+	ctx, cancel := context.WithTimeout(l.t.Context(), agentLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, "swarm"), args...)
 	cmd.Env, cmd.Dir, cmd.Stdin = l.world.env, l.project, strings.NewReader(stdin)

@@ -100,7 +100,7 @@ func testAgentBusy(t *testing.T, l *lab) {
 // testAgentTrust sends a prompt while the agent asks whether it may trust the project.
 func testAgentTrust(t *testing.T, l *lab) {
 	if l.client.trusting {
-		return
+		t.Skip("it never asks whether a project is trusted")
 	}
 	l.client.configure(l, false)
 	l.spawn(nil)
@@ -263,7 +263,7 @@ func (l *lab) count(prompt string) int {
 // testAgentAlways allows a command for good, which opencode asks once more about.
 func testAgentAlways(t *testing.T, l *lab) {
 	if l.client.name != "opencode" {
-		return
+		t.Skip("it has no second question")
 	}
 	l.ready()
 	mark := filepath.Join(l.project, "ran")

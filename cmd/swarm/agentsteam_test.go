@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -105,6 +106,10 @@ func (m *mate) toldLines() []string {
 // and nobody presses a key, but to allow what one of them asks for. One refuses to shut
 // down first.
 func TestAgentsTeam(t *testing.T) {
+	selected := selectedAgents(t)
+	if !slices.Contains(selected, "claude") || !slices.Contains(selected, "codex") {
+		t.Skip("the team needs claude and codex")
+	}
 	byName := map[string]client{}
 	for _, c := range clients {
 		byName[c.name] = c

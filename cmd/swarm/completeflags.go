@@ -98,7 +98,7 @@ func (c *completer) flag(name string) cobra.CompletionFunc {
 			return sockets
 		})
 	case "option":
-		return c.offer(usedOptions)
+		return c.options
 	case "profile":
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return append(c.ProfileNames(), profile.None), cobra.ShellCompDirectiveNoFileComp
@@ -129,7 +129,7 @@ func (c *completer) offer(values func(ctx context.Context, dir string) []string)
 // usedOptions returns the options that workers were given before, such as their images.
 func usedOptions(ctx context.Context, dir string) []string {
 	var options []string
-	for _, key := range []string{"image", "mount", "network", "user", "workdir"} {
+	for _, key := range []string{"host", "image", "mount", "network", "user", "workdir"} {
 		values, _ := store.OptionValues(ctx, dir, key)
 		for _, value := range values {
 			options = append(options, key+"="+value)

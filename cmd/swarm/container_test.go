@@ -4,7 +4,10 @@ package main_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -43,7 +46,7 @@ func TestContainer(t *testing.T) {
 func runContainer(t *testing.T, e *enginetest.Engine) {
 	t.Helper()
 	cmds := maps.Clone(commands)
-	cmds["containers"], cmds["remove"], cmds["engine"] = cmdContainers, cmdRemove, cmdEngine
+	cmds["containers"], cmds["remove"], cmds["engine"], cmds["turnedaway"] = cmdContainers, cmdRemove, cmdEngine, cmdTurnedAway
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/container", Cmds: cmds, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
@@ -54,7 +57,7 @@ func runContainer(t *testing.T, e *enginetest.Engine) {
 			if err := os.Symlink(e.Socket, socket); err != nil {
 				return err
 			}
-			env.Vars = append(env.Vars, "DOCKER_HOST=unix://"+socket, "IMAGE="+enginetest.Image)
+			env.Vars = append(env.Vars, "DOCKER_HOST=unix://"+socket, "IMAGE="+enginetest.Image, "REGISTRY="+e.Registry.Address)
 			env.Values[engineKey{}] = e
 			env.Values[worldKey{}].(*world).watchdog.Reset(containerLimit)
 			dir := filepath.Join(env.Getenv("XDG_CONFIG_HOME"), "swarm")
@@ -99,6 +102,31 @@ func cmdRemove(ts *testscript.TestScript, neg bool, args []string) {
 			_, err := c.ContainerRemove(context.Background(), name, moby.ContainerRemoveOptions{Force: true})
 			ts.Check(err)
 		}
+	}
+}
+
+// cmdTurnedAway connects to a socket N times, and fails if a server answers: turnedaway N
+// SOCKET.
+func cmdTurnedAway(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "turnedaway N SOCKET")
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	paths, err := filepath.Glob(args[1])
+	ts.Check(err)
+	if len(paths) != 1 {
+		ts.Fatalf("%q are %q", args[1], paths)
+	}
+	for range n {
+		conn, err := net.DialTimeout("unix", paths[0], containerLimit)
+		ts.Check(err)
+		// The server may have closed it already.
+		_, _ = conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n"))
+		ts.Check(conn.SetReadDeadline(time.Now().Add(containerLimit)))
+		answer, err := io.ReadAll(conn)
+		if len(answer) > 0 || errors.Is(err, os.ErrDeadlineExceeded) {
+			ts.Fatalf("it answers %q, %v", answer, err)
+		}
+		ts.Check(conn.Close())
 	}
 }
 

@@ -55,6 +55,8 @@ type SpawnRequest struct {
 	Profile   string
 	// Limits are what its worker may use.
 	Limits swarm.Limits
+	// Sandbox is what its worker is kept from; nil: nothing.
+	Sandbox *swarm.Sandbox
 	// ReadyPattern matches a line of its screen or output once it is ready for its prompt;
 	// nil means the known prompts of agents and shells.
 	ReadyPattern *regexp.Regexp
@@ -173,6 +175,7 @@ func (s *spawning) start(ctx context.Context) (host.Worker, error) {
 		Command: fill(s.req.Command, s.req.Prompt, s.req.Model, j.Name, s.port),
 		Stdin:   s.piped(),
 		Limits:  s.req.Limits,
+		Sandbox: s.req.Sandbox,
 		Env:     s.req.Env, Tags: s.req.Tags, Workspace: s.req.Workspace, DirGiven: s.req.DirGiven, Profile: s.req.Profile,
 		Warn: func(w host.Warning) { s.out.Warnings = append(s.out.Warnings, w.Text) },
 	}

@@ -28,6 +28,8 @@ type Group struct {
 	// At are the places of the workers in the list that was grouped.
 	At   []int
 	Recs []registry.Record
+	// Can are the capabilities of the plugin, nil until it was asked for something.
+	Can []swarm.Capability
 }
 
 // Handles returns the handles of the group's workers, in their order.
@@ -83,6 +85,7 @@ func (ps *Plugins) Statuses(ctx context.Context, g *Group) []swarm.StatusResult 
 	if err == nil {
 		err = ps.AskBackend(ctx, g.Entry, true, func(p *Peer) error {
 			var err error
+			g.Can = p.Capabilities
 			results, err = p.Backend.StatusBatch(ctx, g.Handles())
 			return err
 		})

@@ -48,6 +48,7 @@ type backend interface {
 	swarm.Measurer
 	swarm.Limiter
 	swarm.Pauser
+	swarm.Progresser
 	KillBatch(ctx context.Context, items []plugin.KillItem, each func(i int, r swarm.KillResult, err error)) error
 	WaitBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error
 	WatchBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error
@@ -62,7 +63,7 @@ type workspace interface {
 // Peer is a plugin that was started.
 type Peer struct {
 	plugin.Info
-	// One of the two is set.
+	// Backend or Workspace is set; both are for a backend that makes workspaces.
 	Backend   backend
 	Workspace workspace
 	Report    func(context.Context) (uses string, err error)
@@ -165,8 +166,12 @@ func (ps *Plugins) AskWorkspace(ctx context.Context, e catalog.Entry, again bool
 	})
 }
 
-// ShimName is the program that keeps local workers.
-const ShimName = "swarm-shim"
+const (
+	// ShimName is the program that keeps local workers.
+	ShimName = "swarm-shim"
+	// serverName is the program that serves MCP clients.
+	serverName = "swarm-mcp"
+)
 
 // Local returns the local facts of a worker for a local backend, nil for any other.
 func (ps *Plugins) Local(p *Peer, id string) (*swarm.Local, error) {
@@ -177,7 +182,11 @@ func (ps *Plugins) Local(p *Peer, id string) (*swarm.Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &swarm.Local{RunDir: ps.dir.RunDir(id), StateDir: string(ps.dir), Shim: shim}, nil
+	server, err := ps.catalog.Beside(serverName)
+	if err != nil {
+		server = "" // what needs it says so
+	}
+	return &swarm.Local{RunDir: ps.dir.RunDir(id), StateDir: string(ps.dir), Shim: shim, Server: server}, nil
 }
 
 // Find asks a backend for the worker of a record that holds no handle.

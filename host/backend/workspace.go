@@ -9,15 +9,20 @@ import (
 
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // removeLimit is how long the removal of one workspace may take.
 const removeLimit = 5 * time.Minute
 
-// WorkspaceEntry returns how to start the plugin that made the workspace of a record.
+// WorkspaceEntry returns how to start the plugin that makes the workspace of a record: the
+// backend of a worker on another machine, or a workspace plugin.
 func (ps *Plugins) WorkspaceEntry(rec *registry.Record) (catalog.Entry, error) {
-	if rec.Ask == nil {
+	switch {
+	case rec.Ask != nil && rec.Ask.Away, rec.Workspace != nil && rec.Workspace.Host != "":
+		return ps.Entry(rec.Backend, rec.Plugin)
+	case rec.Ask == nil:
 		return ps.catalog.Find(ps.defaultWorkspace)
 	}
 	return ps.Entry(rec.Ask.Plugin, rec.Ask.Config)
@@ -47,7 +52,11 @@ func (ps *Plugins) noteRescues(p *Peer, rec *registry.Record, rescues []swarm.Re
 	if len(rescues) == 0 {
 		return
 	}
-	if err := ps.dir.NoteRescueBase(rec.Workspace.Base); err != nil {
+	repo := statedir.Repository{Base: rec.Workspace.Base, Host: rec.Workspace.Host}
+	if repo.Host != "" {
+		repo.Backend = rec.Backend
+	}
+	if err := ps.dir.NoteRescueBase(repo); err != nil {
 		ps.log.Warn("the repository of saved work can't be noted", "worker", rec.Name, "error", err)
 	}
 	if !p.Has(swarm.CapRescue) {
@@ -91,7 +100,11 @@ func (ps *Plugins) FindWorkspace(ctx context.Context, e catalog.Entry, spec swar
 
 // WorkspaceSpec returns what a record asks of its workspace.
 func WorkspaceSpec(rec *registry.Record) swarm.WorkspaceSpec {
-	return swarm.WorkspaceSpec{ID: rec.ID, Name: rec.Name, Base: rec.Ask.Base, Branch: rec.Ask.Branch, Parent: rec.Ask.Parent}
+	spec := swarm.WorkspaceSpec{ID: rec.ID, Name: rec.Name, Base: rec.Ask.Base, Branch: rec.Ask.Branch, Parent: rec.Ask.Parent}
+	if rec.Ask.Away {
+		spec.Options = rec.Options
+	}
+	return spec
 }
 
 // UndoWorkspace removes a workspace that was just made, with what was made for it.
@@ -99,25 +112,24 @@ func (ps *Plugins) UndoWorkspace(ctx context.Context, e catalog.Entry, ref swarm
 	return ps.AskWorkspace(ctx, e, true, func(maker *Peer) error {
 		res, err := maker.Workspace.Remove(ctx, ref, swarm.RemoveOptions{Undo: true})
 		if err == nil && res.Kept != nil {
-			err = fmt.Errorf("%s was kept: %s", ref.Path, res.Kept.Reason)
+			err = fmt.Errorf("%s was kept: %s", ref.Location(), res.Kept.Reason)
 		}
 		return err
 	})
 }
 
-// InspectWorkspace returns why the workspace of a worker would stay if it were removed
-// now; nil: it would go.
-func (ps *Plugins) InspectWorkspace(ctx context.Context, rec *registry.Record, o swarm.RemoveOptions) (kept *swarm.Kept, err error) {
+// InspectWorkspace returns how the workspace of a worker is.
+func (ps *Plugins) InspectWorkspace(ctx context.Context, rec *registry.Record, o swarm.RemoveOptions) (state swarm.WorkspaceState, err error) {
 	ctx, cancel := context.WithTimeout(ctx, removeLimit)
 	defer cancel()
 	e, err := ps.WorkspaceEntry(rec)
 	if err != nil {
-		return nil, err
+		return state, err
 	}
 	err = ps.AskWorkspace(ctx, e, true, func(p *Peer) error {
-		s, err := p.Workspace.Inspect(ctx, *rec.Workspace, o)
-		kept = s.Kept
+		var err error
+		state, err = p.Workspace.Inspect(ctx, *rec.Workspace, o)
 		return err
 	})
-	return kept, err
+	return state, err
 }

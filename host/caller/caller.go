@@ -28,7 +28,12 @@ func Dir() string {
 // ID returns the id of the worker of this state directory in which the calling process
 // runs; empty if it runs in none. For a shell that acts as its owner, that is the worker of
 // the owner.
-func (f *Finder) ID() string { return f.IDOf(f.actingDir(ParentPID(), RunDirAbove)) }
+func (f *Finder) ID() string {
+	if f.opts.Worker != "" {
+		return "" // it runs outside
+	}
+	return f.IDOf(f.actingDir(ParentPID(), RunDirAbove))
+}
 
 // IDOf returns the id of the worker with that run directory, see [RunDirAbove].
 func (f *Finder) IDOf(run string) string {
@@ -47,15 +52,18 @@ func (f *Finder) IDOf(run string) string {
 // RunDir returns the run directory of the worker in which the calling process runs, or, for
 // a shell that acts as its owner, that of the owner's worker; empty if it runs in none.
 func (f *Finder) RunDir() string {
+	if f.opts.Worker != "" {
+		return ""
+	}
 	if run := f.actingDir(ParentPID(), RunDirAbove); run != "" {
 		return run
 	}
 	return RunDirAbove(ParentPID())
 }
 
-// IsShim reports whether the calling process carries the mark of a shim, so that it is
-// part of no worker, wherever it was started.
-func (f *Finder) IsShim() bool { return f.lookupEnv(swarm.EnvShim) != "" }
+// IsShim reports whether the calling process carries the mark of a shim, or serves a worker
+// from outside, so that it is part of no worker, wherever it was started.
+func (f *Finder) IsShim() bool { return f.opts.Worker != "" || f.lookupEnv(swarm.EnvShim) != "" }
 
 // ParentPID returns the pid of the process that started this one, as /proc has it. In a
 // PID namespace without a /proc of its own, getppid returns another number.

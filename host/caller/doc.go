@@ -23,6 +23,10 @@ type Options struct {
 	// ClientIsPerson is the user's word that the client acts for them alone. It counts
 	// only outside of workers.
 	ClientIsPerson bool
+	// Worker is the id of the worker whose processes the calling process serves, whatever
+	// its environment and the processes above it say; empty: it serves nobody. It is for
+	// servers of workers that have no way to call themselves.
+	Worker string
 	// View reads the registry in one transaction; [io/fs.ErrNotExist] where there is none.
 	View func(context.Context, func(context.Context, *registry.Tx) error) error
 }

@@ -30,6 +30,9 @@ import (
 //
 // It writes nothing, and starts nothing.
 func (f *Finder) Caller(ctx context.Context) (team.Caller, error) {
+	if f.opts.Worker != "" {
+		return f.inhabitant(ctx, f.opts.Worker)
+	}
 	if err := checkShared(); err != nil {
 		return team.Caller{}, err
 	}

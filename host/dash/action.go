@@ -63,8 +63,14 @@ func (v Verb) TakesText() bool { return v == Send || v == Answer || v == Keys }
 // Suits reports whether a verb can be used on a worker as it is now.
 func (v Verb) Suits(i Item) bool {
 	switch v {
-	case Attach, Send, Keys, Interrupt:
-		return i.Status == host.StatusRunning
+	case Attach:
+		return i.Status == host.StatusRunning && can(i, swarm.CapAttach)
+	case Send:
+		return i.Status == host.StatusRunning && can(i, swarm.CapInput) && (i.Stdin || hasTerminal(i))
+	case Keys:
+		return i.Status == host.StatusRunning && can(i, swarm.CapInput) && hasTerminal(i)
+	case Interrupt:
+		return i.Status == host.StatusRunning && can(i, swarm.CapInput)
 	case Answer:
 		return i.State.Urgency == Attention && i.Worker.State != nil && i.Worker.State.State == profile.Blocked
 	case Kill:
@@ -77,6 +83,12 @@ func (v Verb) Suits(i Item) bool {
 		return false
 	}
 }
+
+// can reports whether the backend of a worker can do something, as far as is known.
+func can(i Item, c swarm.Capability) bool { return i.Can == nil || slices.Contains(i.Can, c) }
+
+// hasTerminal reports whether a worker may have a terminal: only its backend knows for sure.
+func hasTerminal(i Item) bool { return can(i, swarm.CapScreen) || i.Options[swarm.OptionTTY] == "true" }
 
 // Action is a verb on workers.
 type Action struct {

@@ -38,12 +38,24 @@ func TestSuits(t *testing.T) {
 	t.Parallel()
 	asks := running("asks")
 	asks.State = &host.AgentState{State: profile.Blocked}
+	process := running("process")
+	process.Can = []swarm.Capability{swarm.CapInput, swarm.CapStdin, swarm.CapSignal}
+	reads := process
+	reads.Stdin = true
+	tmux := running("tmux")
+	tmux.Can = []swarm.Capability{swarm.CapInput, swarm.CapScreen, swarm.CapAttach}
+	mute := running("mute")
+	mute.Can = []swarm.Capability{}
 	for name, c := range map[string]struct {
 		w    host.Worker
 		want []Verb
 	}{
 		"running": {running("a"), []Verb{Attach, Send, Keys, Interrupt, Kill, Respawn}},
 		"asks":    {asks, []Verb{Attach, Send, Answer, Keys, Interrupt, Kill, Respawn}},
+		"process": {process, []Verb{Interrupt, Kill, Respawn}},
+		"reads":   {reads, []Verb{Send, Interrupt, Kill, Respawn}},
+		"tmux":    {tmux, []Verb{Attach, Send, Keys, Interrupt, Kill, Respawn}},
+		"mute":    {mute, []Verb{Kill, Respawn}},
 		"ended":   {ended("a", 1, swarm.CauseExited), []Verb{Respawn, Clean}},
 		"unknown": {host.Worker{Status: host.StatusUnknown}, []Verb{Kill}},
 	} {

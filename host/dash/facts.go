@@ -127,9 +127,10 @@ func factsOf(d host.Details) []Fact {
 	}
 	add("Limits", false, host.LimitsText(w.Limits))
 	add("Unenforced", false, w.Unenforced)
+	add("Sandbox", true, host.SandboxText(w.Sandbox))
 	add("Kill", false, killOf(w.Kill))
 	if w.Workspace != nil {
-		add("Worktree", true, w.Workspace.Path)
+		add("Worktree", true, w.Workspace.Location())
 		add("Branch", true, w.Workspace.Branch)
 		add("Repository", true, w.Workspace.Base)
 	}

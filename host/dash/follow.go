@@ -9,8 +9,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/shared/safetext"
+	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 

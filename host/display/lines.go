@@ -3,7 +3,7 @@ package display
 import (
 	"time"
 
-	"github.com/swarmhost/swarm/host/screen"
+	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 

@@ -167,7 +167,7 @@ type Explanation struct {
 	Worker worker.Worker
 	// Profile is nil if the worker has none.
 	Profile *profile.Profile
-	// Lines are what its terminal shows; nil without a screen.
+	// Lines are what its terminal shows: empty if that is blank, nil without a screen.
 	Lines  []string
 	Look   profile.Look
 	Trials []profile.Trial
@@ -190,7 +190,7 @@ func (d *Reader) Explain(ctx context.Context, name string) (Explanation, error) 
 	if err != nil || !peek.Screen {
 		return e, err
 	}
-	e.Lines = peek.Lines
+	e.Lines = append([]string{}, peek.Lines...)
 	e.Look, e.Trials = e.Profile.Explain(profile.Screen{Lines: peek.Lines})
 	return e, nil
 }

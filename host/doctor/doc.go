@@ -35,7 +35,8 @@ type Options struct {
 	Configured func(name string) bool
 	// DefaultWorkspace is the plugin of workspaces whose records name none.
 	DefaultWorkspace string
-	// Couriers returns what is found about the couriers of workers.
+	// Couriers returns what is found about the processes that stand beside workers: couriers,
+	// and the servers of workers in containers.
 	Couriers func(recs []registry.Record) []Finding
 	// Saved returns the work that was saved from removed workspaces.
 	Saved func(context.Context) ([]swarm.SavedWork, error)

@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -66,6 +67,7 @@ func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
 		d.saved(ctx)
 	}
 	d.limits(ctx, ok)
+	d.sandboxes(ctx)
 	d.shim()
 	d.plugins(ctx, recs)
 	return d.findings, nil
@@ -297,7 +299,7 @@ func (d *examiner) worker(r registry.Record, s swarm.StatusResult) {
 	case s.Status.State == swarm.StateLost && len(s.Status.Survivors) > 0:
 		d.find(SeverityWarning, subject, "run 'swarm kill "+r.Name+"'", "its shim died; still alive: %s", history.Processes(s.Status.Survivors))
 	}
-	if r.Workspace != nil {
+	if r.Workspace != nil && r.Workspace.Host == "" {
 		if _, err := os.Stat(r.Workspace.Path); errors.Is(err, fs.ErrNotExist) {
 			d.find(SeverityWarning, subject, "run 'swarm clean "+r.Name+"' when it is not needed any more", "its worktree %s is gone", r.Workspace.Path)
 		}
@@ -332,9 +334,17 @@ func (d *examiner) mendUnknown(r registry.Record) string {
 func (d *examiner) socket(r registry.Record, s swarm.StatusResult) {
 	path := filepath.Join(d.opts.Dir.RunDir(r.ID), rundir.Socket)
 	gone := r.State == registry.Stopped || r.IsRunning() && s.Err == nil && history.Over(s.Status)
-	if _, err := os.Lstat(path); err == nil && gone {
+	if _, err := os.Lstat(path); err == nil && gone && !d.isFromEarlierBoot(r) {
 		d.find(SeverityWarning, "worker "+r.Name, "run 'swarm clean "+r.Name+"'", "its shim was killed and left %s", path)
 	}
+}
+
+// isFromEarlierBoot reports whether the worker's shim ran before the machine was started:
+// the shim may have ended with the machine, and 'swarm resurrect' lists the worker then.
+func (d *examiner) isFromEarlierBoot(r registry.Record) bool {
+	st, err := statedir.ReadStatus(d.opts.Dir.RunDir(r.ID))
+	boot, bootErr := proc.BootID()
+	return err == nil && bootErr == nil && st.Shim.Boot != "" && st.Shim.Boot != boot
 }
 
 // shim looks for the shim of local workers.

@@ -3,23 +3,26 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/swarmhost/swarm/shared/cgroup"
+	"github.com/swarmhost/swarm/shared/errtext"
+	"github.com/swarmhost/swarm/shared/sandbox"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// delegate is how systemd gives the sessions of users control groups of their own.
-const delegate = `mkdir -p /etc/systemd/system/user@.service.d && ` +
+// delegate is how a session of a user under systemd gets control groups of its own.
+const delegate = `start swarm in 'systemd-run --user --scope bash'; if that is not enough, run as root: mkdir -p /etc/systemd/system/user@.service.d && ` +
 	`printf '[Service]\nDelegate=cpu cpuset io memory pids\n' > /etc/systemd/system/user@.service.d/delegate.conf && ` +
-	`systemctl daemon-reload (as root), log in again, and start swarm in 'systemd-run --user --scope bash'`
+	`systemctl daemon-reload, and log in again`
 
 // limits reports what of a worker this machine can limit, and groups that are left over.
 func (d *examiner) limits(ctx context.Context, known bool) {
 	const subject = "limits"
 	m := cgroup.Look()
 	offered := map[int][]string{}
-	var missing []string
+	missing := map[string][]string{} // by the reason
+	var reasons []string
 	for _, c := range cgroup.Controllers {
 		word := cgroup.Word(c)
 		if c == cgroup.Freezer {
@@ -28,7 +31,11 @@ func (d *examiner) limits(ctx context.Context, known bool) {
 		if v := m.Version(c); v > 0 {
 			offered[v] = append(offered[v], word)
 		} else if c != cgroup.Freezer {
-			missing = append(missing, fmt.Sprintf("%s: %s", word, m.Missing(c)))
+			why := m.Missing(c)
+			if missing[why] == nil {
+				reasons = append(reasons, why)
+			}
+			missing[why] = append(missing[why], word)
 		}
 	}
 	var parts []string
@@ -40,16 +47,30 @@ func (d *examiner) limits(ctx context.Context, known bool) {
 	if len(parts) > 0 {
 		d.find(SeverityOK, subject, "", "%s", strings.Join(parts, "; "))
 	}
-	if len(missing) > 0 {
+	if len(reasons) > 0 {
 		mend := ""
 		if m.Version(cgroup.Memory) == 0 || m.Version(cgroup.PIDs) == 0 || m.Version(cgroup.CPU) == 0 {
 			mend = delegate
 		}
-		d.find(SeverityNote, subject, mend, "%s", strings.Join(slices.Compact(missing), "; "))
+		for i, why := range reasons {
+			reasons[i] = strings.Join(missing[why], ", ") + ": " + why
+		}
+		d.find(SeverityNote, subject, mend, "%s", strings.Join(reasons, "; "))
 	}
 	if known {
 		d.leftGroups(ctx)
 	}
+}
+
+// sandboxes reports whether workers on this machine can be put into sandboxes.
+func (d *examiner) sandboxes(ctx context.Context) {
+	const subject = "sandboxes"
+	version, err := sandbox.Check(ctx)
+	if err != nil {
+		d.find(SeverityNote, subject, "", "%s", errtext.Line(err, swarm.ErrUnavailable))
+		return
+	}
+	d.find(SeverityOK, subject, "", "made by %s", version)
 }
 
 // leftGroups reports the control groups of workers that do not run.
@@ -62,5 +83,5 @@ func (d *examiner) leftGroups(ctx context.Context) {
 	if err != nil || len(left) == 0 {
 		return
 	}
-	d.find(SeverityWarning, "control groups", "run 'swarm gc'", "%d of worker(s) that do not run are left over in %s", len(left), cgroup.ParentName(string(d.opts.Dir)))
+	d.find(SeverityWarning, "control groups", "run 'swarm gc'", "%d group(s) of workers that do not run are left over in %s", len(left), cgroup.ParentName(string(d.opts.Dir)))
 }

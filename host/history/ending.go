@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/safetext"
+	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 

@@ -124,7 +124,7 @@ func (h *History) WithoutEnded(ctx context.Context, recs []registry.Record, name
 // directories are removed once no shim uses them.
 func Leave(ctx context.Context, tx *registry.Tx, rec *registry.Record, events ...registry.Event) error {
 	if rec.Workspace != nil {
-		kept := NewEvent(rec, Kept, rec.Workspace.Path, time.Now())
+		kept := NewEvent(rec, Kept, rec.Workspace.Location(), time.Now())
 		events = append([]registry.Event{kept}, events...)
 	}
 	return LeaveWorkspace(ctx, tx, rec, events...)

@@ -139,7 +139,8 @@ func (s *Sender) giveOne(ctx context.Context, rec registry.Record, kind swarm.In
 // takes reports whether a worker of a backend that takes input does so itself: one
 // that is on no terminal has a standard input only if it was asked for.
 func takes(p *backend.Peer, rec registry.Record, kind swarm.InputKind) bool {
-	return kind == swarm.InputInterrupt || rec.Stdin || p.Has(swarm.CapScreen) || !p.Has(swarm.CapStdin)
+	onTerminal := p.Has(swarm.CapScreen) || rec.Options[swarm.OptionTTY] == "true"
+	return kind == swarm.InputInterrupt || rec.Stdin || onTerminal || !p.Has(swarm.CapStdin)
 }
 
 // deafError names a worker that takes no input.

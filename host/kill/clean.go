@@ -142,9 +142,11 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 	switch {
 	case now.Workspace == nil:
 	case req.KeepWorkspace:
-		out.Notices = append(out.Notices, fmt.Sprintf("the worktree of '%s' stays: %s", now.Name, now.Workspace.Path))
+		out.Notices = append(out.Notices, fmt.Sprintf("the worktree of '%s' stays: %s", now.Name, now.Workspace.Location()))
 	default:
-		k.cleanWorkspace(ctx, now, req, out)
+		if err := k.cleanWorkspace(ctx, now, req, out); err != nil {
+			return err
+		}
 	}
 	_, err = os.Lstat(filepath.Join(k.opts.Dir.RunDir(rec.ID), rundir.StatusFile))
 	out.elsewhere = err != nil && !rec.Handle.IsZero()
@@ -156,7 +158,7 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		events := []registry.Event{history.NewEvent(&now, history.Cleaned, "", time.Now())}
 		if now.Workspace != nil && !out.WorkspaceRemoved {
-			events = append([]registry.Event{history.NewEvent(&now, history.Kept, now.Workspace.Path, time.Now())}, events...)
+			events = append([]registry.Event{history.NewEvent(&now, history.Kept, now.Workspace.Location(), time.Now())}, events...)
 		}
 		err := errors.Join(tx.Delete(ctx, rec.ID), tx.Forget(ctx, rec.ID), team.WorkerCleaned(ctx, tx, &now))
 		if err != nil {
@@ -189,12 +191,15 @@ func (k *Killer) recordCleaned(ctx context.Context, rec registry.Record, w worke
 }
 
 // cleanWorkspace removes the workspace of a worker, or says why it stays; the
-// worker's record goes all the same.
-func (k *Killer) cleanWorkspace(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
-	path := rec.Workspace.Path
+// worker's record goes all the same. An error says that the record has to stay: the machine
+// of the workspace can't be reached, and a later call may remove it.
+func (k *Killer) cleanWorkspace(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) error {
+	path := rec.Workspace.Location()
 	res, err := k.opts.Plugins.RemoveWorkspace(ctx, &rec, req.ForceDirty)
 	out.Notices = append(out.Notices, Rescued(rec.Name, res.Rescues)...)
 	switch {
+	case err != nil && rec.Workspace.Host != "":
+		return fmt.Errorf("its worktree %s stays: %w", path, err)
 	case err != nil:
 		out.Warnings = append(out.Warnings, preserving(rec.Name, err.Error(), path))
 	case res.Kept != nil:
@@ -203,6 +208,7 @@ func (k *Killer) cleanWorkspace(ctx context.Context, rec registry.Record, req Cl
 		out.WorkspaceRemoved = true
 		out.Worker.Workspace = nil
 	}
+	return nil
 }
 
 // preserving says why a worktree stays, and where it is: the record that knew is gone.

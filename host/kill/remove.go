@@ -47,7 +47,11 @@ func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out 
 	out.Notices = append(out.Notices, Rescued(rec.Name, res.Rescues)...)
 	switch {
 	case err != nil:
-		out.Warnings = append(out.Warnings, cannotRemove(rec.Name, err.Error()))
+		w := cannotRemove(rec.Name, err.Error())
+		if rec.Workspace.Host != "" {
+			w.Hint = "the worktree stays: " + rec.Workspace.Location()
+		}
+		out.Warnings = append(out.Warnings, w)
 		k.tellKept(ctx, &rec)
 	case res.Kept != nil:
 		w := cannotRemove(rec.Name, res.Kept.Reason)
@@ -75,7 +79,7 @@ func (k *killing) tellKept(ctx context.Context, rec *registry.Record) {
 	reg, err := k.opts.Store.Writing(ctx)
 	if err == nil {
 		err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-			_, err := tx.Append(ctx, history.NewEvent(rec, history.Kept, rec.Workspace.Path, time.Now()))
+			_, err := tx.Append(ctx, history.NewEvent(rec, history.Kept, rec.Workspace.Location(), time.Now()))
 			return err
 		})
 	}

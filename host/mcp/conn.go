@@ -12,8 +12,9 @@ import (
 )
 
 // lastAnswers is how long calls may continue after the end of the input: a client that
-// pipes requests into the server and closes the pipe still wants the answers.
-const lastAnswers = 2 * time.Second
+// pipes requests into the server and closes the pipe still wants the answers. Clients that
+// want none close the input too, and send SIGTERM if the server is not gone two seconds later.
+const lastAnswers = 10 * time.Second
 
 // conn is the connection with a client over two pipes. Unlike the one in the SDK it
 // continues after an invalid line, and withholds answers that the client no longer waits

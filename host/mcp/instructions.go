@@ -58,7 +58,14 @@ into it, worker-kill ends it and everything it started. The resource
 swarm://workers/NAME is its output.
 `)
 	}
-	if slices.Contains(sets, tool.Teams) {
+	if s.Outside {
+		b.WriteString(`
+Read your messages (read-messages) before you start, after each task and while you wait.
+Take a task with task-claim and report with task-update that it is completed. Answer a
+shutdown_request with respond-shutdown. During long work without a call send a heartbeat
+every minute. The resource swarm://inbox has the unread messages.
+`)
+	} else if slices.Contains(sets, tool.Teams) {
 		b.WriteString(`
 Teams: the leader starts agents (spawn-agent), creates tasks (task-create), looks at an
 agent's screen (peek-agent), wakes it (nudge-agent) and ends it (kill-agent asks it to

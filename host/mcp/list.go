@@ -24,7 +24,7 @@ type list struct {
 // does not change the list.
 func (s *server) listNow(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
-		if method == "resources/list" {
+		if method == "resources/list" && !s.Outside {
 			h, err := s.Open(ctx)
 			if err != nil {
 				return nil, err

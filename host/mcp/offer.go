@@ -21,6 +21,8 @@ const teamField = "teamName"
 // caller.
 func (s *server) sets() []tool.Set {
 	switch {
+	case s.Outside:
+		return []tool.Set{tool.Teams}
 	case s.Tools != nil:
 		return s.Tools
 	case s.caller.Caller.Team != "" || len(s.caller.Leads) > 0:
@@ -35,6 +37,8 @@ func (s *server) sets() []tool.Set {
 // get the tools that it does not need.
 func (s *server) offers(t tool.Tool) bool {
 	switch {
+	case s.Outside:
+		return slices.Contains(forContained, t.Name)
 	case !slices.Contains(s.sets(), t.Set):
 		return false
 	case s.followsOnly():
@@ -54,6 +58,12 @@ var (
 	sparedLeaders = []string{"worker-spawn", "worker-list", "worker-status", "worker-send", "worker-kill", "spawn-team"}
 	// forAgents are tools for agents only: a leader never gets a request to end.
 	forAgents = []string{"heartbeat", "respond-shutdown"}
+	// forContained are the tools for a client in a container. None of them starts, shows or
+	// ends a worker, but respond-shutdown, which ends the client's own.
+	forContained = []string{
+		"heartbeat", "send-message", "read-messages", "respond-shutdown",
+		"task-create", "task-claim", "task-update", "task-list",
+	}
 	// rare are fields that the default list for a leader leaves out. Calls may have them.
 	rare = map[string][]string{
 		"spawn-agent":      {"backend", "branch", "env", "envFile", "profile", "readyPattern", "tags"},
@@ -154,6 +164,9 @@ func (s *server) offered(next sdk.MethodHandler) sdk.MethodHandler {
 
 // notOffered returns the error for a tool that is not offered, with the way to get it.
 func (s *server) notOffered(t tool.Tool) string {
+	if s.Outside {
+		return fmt.Sprintf("the tool '%s' is not offered in a container", t.Name)
+	}
 	sets := s.sets()
 	if s.leads() && slices.Contains(sets, t.Set) {
 		return fmt.Sprintf("the tool '%s' is not offered to a leader by default: start the server with 'swarm mcp --tools %s'",

@@ -13,7 +13,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/screen"
+	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -104,7 +104,7 @@ func readable(next sdk.MethodHandler) sdk.MethodHandler {
 // other sessions.
 func (s *server) worker(ctx context.Context, h *host.Host, uri string) (host.Worker, error) {
 	name, ok := strings.CutPrefix(uri, uriPrefix)
-	if !ok || !swarm.ValidName(name) {
+	if !ok || !swarm.ValidName(name) || s.Outside {
 		return host.Worker{}, errNoWorker
 	}
 	ws, _, err := h.Workers(ctx, host.Selection{Names: []string{name}})

@@ -41,6 +41,10 @@ type Options struct {
 	// Tools are the sets of tools that are offered; nil: shells and workers, and teams
 	// where the caller is of one.
 	Tools []tool.Set
+	// Outside says that the client is in a container, and this server outside of it. It is
+	// offered what each member of a team does there, and nothing that starts, shows or ends
+	// workers: the client must not get out through its server.
+	Outside bool
 	// Session is that of the client: its shells end with the server.
 	Session shell.Session
 	// CallLimit is how long the client waits for an answer: Bash moves a command to the
@@ -92,9 +96,11 @@ func Serve(ctx context.Context, o Options) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	// The list that exists before the client connects is not a change.
-	listed := make(chan struct{})
-	s.behind.run(func() { s.watchList(running, func() { close(listed) }) })
-	<-listed
+	if !s.Outside {
+		listed := make(chan struct{})
+		s.behind.run(func() { s.watchList(running, func() { close(listed) }) })
+		<-listed
+	}
 	s.subs.follow = func(uri string) func() {
 		one, stop := context.WithCancel(running)
 		s.behind.run(func() { s.follow(one, uri) })
@@ -148,7 +154,9 @@ func (s *server) build() error {
 			return s.call(ctx, t, r)
 		})
 	}
-	s.sdk.AddResourceTemplate(template, s.read)
+	if !s.Outside {
+		s.sdk.AddResourceTemplate(template, s.read)
+	}
 	s.addInbox()
 	s.sdk.AddReceivingMiddleware(s.offered, s.listNow, readable, discoverable, s.asTask, s.listen)
 	return s.addTasks()
@@ -171,6 +179,9 @@ func (s *server) await(ctx context.Context, wait func()) {
 // endShells ends the shells of the session. Their shims would do so after the end of this
 // process, but this way the history has it at once.
 func (s *server) endShells(ctx context.Context) {
+	if s.Outside {
+		return // it has none
+	}
 	ctx, cancel := context.WithTimeout(ctx, endLimit)
 	defer cancel()
 	h, err := s.Open(ctx)

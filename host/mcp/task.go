@@ -173,7 +173,7 @@ func (s *server) taskWorker(ctx context.Context, id string) (host.Worker, error)
 }
 
 func (s *server) workerOfTask(ctx context.Context, h *host.Host, id string) (host.Worker, error) {
-	if !swarm.ValidName(id) {
+	if !swarm.ValidName(id) || s.Outside {
 		return host.Worker{}, errNoTask
 	}
 	ws, _, err := h.Workers(ctx, host.Selection{Names: []string{id}})

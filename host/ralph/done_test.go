@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host/screen"
+	"github.com/swarmhost/swarm/shared/screen"
 )
 
 func TestDone(t *testing.T) {
@@ -83,7 +83,7 @@ func TestDoneOfRealAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, agent := range []string{"claude", "codex"} {
-		written, err := os.ReadFile(filepath.Join("..", "screen", "testdata", agent+".raw"))
+		written, err := os.ReadFile(filepath.Join("..", "..", "shared", "screen", "testdata", agent+".raw"))
 		if err != nil {
 			t.Fatal(err)
 		}

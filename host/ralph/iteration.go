@@ -10,8 +10,8 @@ import (
 
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
-	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/shared/pty"
+	"github.com/swarmhost/swarm/shared/screen"
 )
 
 // glanceEvery is how often the screen of an agent that keeps writing is checked.

@@ -42,7 +42,7 @@ func TestLoop(t *testing.T) {
 			},
 			status: Stopped, reason: ReasonIterations,
 			texts: []string{
-				"[ralph] w: starting iteration 1/1", "[ralph] w: iteration 1 completed (exit: 0, duration: 0s)",
+				"[ralph] w: starting iteration 1/1", "[ralph] w: iteration 1 completed (exit: 0, duration: ",
 				"[ralph] w: loop complete after 1 iterations",
 			},
 		},

@@ -18,9 +18,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/pty"
+	"github.com/swarmhost/swarm/shared/screen"
 )
 
 // eventually bounds how long a test waits for something.

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -41,6 +43,24 @@ func (r *Registry) Change(ctx context.Context, change func(context.Context, *Tx)
 	}
 	if t.erased {
 		r.erased.Store(true)
+	}
+	return nil
+}
+
+// Sync waits until the disk has all changes so far, so that they survive a crash of the
+// machine. Without it they survive one only after the last process has closed the registry,
+// which may be much later.
+func (r *Registry) Sync() error {
+	// Closing a file drops this process's locks on it. SQLite has none on the log.
+	f, err := os.OpenFile(r.path+"-wal", os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // everything is in the database
+	}
+	if err != nil {
+		return fmt.Errorf("sync the registry: %w", err)
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("sync the registry: %w", err)
 	}
 	return nil
 }

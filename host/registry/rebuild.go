@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // SetAside renames the database in dir, so that it can be looked at later, and
@@ -43,6 +45,7 @@ const BuildPrefix = "new-database-"
 // none: [fs.ErrExist] if there is one. It appears whole or not at all. Events keep
 // the place in the history that they have; those without one come after them.
 func Build(ctx context.Context, dir string, recs []Record, s Salvaged) (err error) {
+	removeStale(dir)
 	tmp, err := os.MkdirTemp(dir, BuildPrefix)
 	if err != nil {
 		return fmt.Errorf("make a new database: %w", err)
@@ -66,6 +69,21 @@ func Build(ctx context.Context, dir string, recs []Record, s Salvaged) (err erro
 		return fmt.Errorf("put the new database in place: %w", err)
 	}
 	return nil
+}
+
+// removeStale removes databases that were being made when the machine went down. A newer
+// one may belong to a running process. Doctor reports those that stay.
+func removeStale(dir string) {
+	booted, err := proc.BootTime()
+	if err != nil {
+		return
+	}
+	stale, _ := filepath.Glob(filepath.Join(dir, BuildPrefix+"*")) // no error for this pattern
+	for _, tmp := range stale {
+		if info, err := os.Lstat(tmp); err == nil && info.IsDir() && info.ModTime().Before(booted) {
+			_ = os.RemoveAll(tmp)
+		}
+	}
 }
 
 // fill writes recs and what was salvaged into a new database in dir. The salvaged rows

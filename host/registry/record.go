@@ -105,7 +105,9 @@ type Spec struct {
 	Restart swarm.Restart `json:"restart,omitzero"`
 	// Limits are what it may use. They alone may change, in the record, while it runs.
 	Limits swarm.Limits `json:"limits,omitzero"`
-	Ralph  bool         `json:"ralph,omitempty"`
+	// Sandbox is what it is kept from; nil: nothing.
+	Sandbox *swarm.Sandbox `json:"sandbox,omitempty"`
+	Ralph   bool           `json:"ralph,omitempty"`
 	// Project is the path of the config file that declared it, or empty.
 	Project string `json:"project,omitempty"`
 	// Profile is the profile of agents that it was given: a name, or "none"; empty:
@@ -154,6 +156,9 @@ type WorkspaceAsk struct {
 	// Within says that the worker runs in the directory of the workspace that
 	// corresponds to Base, not in the workspace itself.
 	Within bool `json:"within,omitempty"`
+	// Away says that the backend of the worker makes the workspace, on the machine of the
+	// worker, in place of Plugin.
+	Away bool `json:"away,omitempty"`
 }
 
 // columns are those that a record is read from, in the order of fields. Besides them a

@@ -1,6 +1,7 @@
 package saved
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
@@ -41,25 +43,26 @@ var ErrAmbiguous = errors.New("ambiguous")
 // those from which work was ever saved, and of those that the directories in also are in.
 // A repository that can't be asked is named in warnings.
 func (k *Keeper) List(ctx context.Context, also ...string) (works []swarm.SavedWork, warnings []string, err error) {
-	bases, err := k.bases(ctx)
+	repos, err := k.repositories(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	for i, base := range slices.Concat(bases, also) {
-		if _, err := os.Stat(base); errors.Is(err, fs.ErrNotExist) {
-			continue // its work is gone with it
-		}
-		found, err := k.ask(ctx, swarm.RescueRequest{Base: base})
-		switch {
+	known := len(repos)
+	for _, dir := range also {
+		repos = append(repos, repository{Repository: statedir.Repository{Base: dir}})
+	}
+	lists, errs := k.search(ctx, repos)
+	for i, found := range lists {
+		switch err := errs[i]; {
 		case ctx.Err() != nil:
 			return nil, nil, ctx.Err()
-		case errors.Is(err, swarm.ErrInvalidSpec) && i >= len(bases):
+		case errors.Is(err, swarm.ErrInvalidSpec) && i >= known:
 			// The caller's directory need not be in a repository.
 		case err != nil:
-			warnings = append(warnings, fmt.Sprintf("cannot look for saved work in %s: %s", base, worker.Wording(err)))
+			warnings = append(warnings, fmt.Sprintf("cannot look for saved work in %s: %s", repos[i], worker.Wording(err)))
 		}
 		for _, w := range found {
-			if !slices.ContainsFunc(works, func(o swarm.SavedWork) bool { return o.Base == w.Base && o.Ref == w.Ref }) {
+			if !slices.ContainsFunc(works, func(o swarm.SavedWork) bool { return isSame(o, w) && o.Ref == w.Ref }) {
 				works = append(works, w)
 			}
 		}
@@ -68,23 +71,81 @@ func (k *Keeper) List(ctx context.Context, also ...string) (works []swarm.SavedW
 	return works, warnings, nil
 }
 
-// bases returns the repositories that are known.
-func (k *Keeper) bases(ctx context.Context) ([]string, error) {
-	bases := k.opts.Dir.RescueBases()
+// isSame reports whether two pieces of saved work are in the same repository.
+func isSame(a, b swarm.SavedWork) bool { return a.Base == b.Base && a.Host == b.Host }
+
+// search lists the saved work of repositories. The repositories of other machines are asked
+// at the same time, beside those of this one.
+func (k *Keeper) search(ctx context.Context, repos []repository) (lists [][]swarm.SavedWork, errs []error) {
+	lists, errs = make([][]swarm.SavedWork, len(repos)), make([]error, len(repos))
+	list := func(i int) { lists[i], errs[i] = k.ask(ctx, repos[i], swarm.RescueRequest{Base: repos[i].Base}) }
+	var away sync.WaitGroup
+	for i, r := range repos {
+		if r.Host != "" {
+			away.Go(func() { list(i) })
+		}
+	}
+	for i, r := range repos {
+		if r.Host != "" || ctx.Err() != nil {
+			continue
+		}
+		if _, err := os.Stat(r.Base); !errors.Is(err, fs.ErrNotExist) { // else its work is gone with it
+			list(i)
+		}
+	}
+	away.Wait()
+	return lists, errs
+}
+
+// repository is one that may hold saved work.
+type repository struct {
+	statedir.Repository
+	// plugin is that of the record that names the repository, if the backend makes its
+	// workspaces; nil: the one that has the name of the backend now.
+	plugin *registry.Plugin
+}
+
+// repositories returns those that are known.
+func (k *Keeper) repositories(ctx context.Context) (repos []repository, err error) {
 	recs, _, err := k.opts.Find(ctx, worker.Selection{All: true})
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range recs {
-		switch {
-		case r.Workspace != nil:
-			bases = append(bases, r.Workspace.Base)
-		case r.Ask != nil:
-			bases = append(bases, r.Ask.Base)
+		switch ws := r.Workspace; {
+		case ws != nil && ws.Host != "":
+			repos = append(repos, repository{statedir.Repository{Base: ws.Base, Host: ws.Host, Backend: r.Backend}, r.Plugin})
+		case ws != nil:
+			repos = append(repos, repository{Repository: statedir.Repository{Base: ws.Base}})
+		case r.Ask != nil && !r.Ask.Away: // else its host is not known
+			repos = append(repos, repository{Repository: statedir.Repository{Base: r.Ask.Base}})
 		}
 	}
-	slices.Sort(bases)
-	return slices.Compact(bases), nil
+	for _, r := range k.opts.Dir.RescueBases() {
+		repos = append(repos, repository{Repository: r})
+	}
+	slices.SortStableFunc(repos, func(a, b repository) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Base, b.Base), cmp.Compare(a.Backend, b.Backend))
+	})
+	return slices.CompactFunc(repos, func(a, b repository) bool { return a.Repository == b.Repository }), nil
+}
+
+// of returns the repository of saved work.
+func (k *Keeper) of(ctx context.Context, w swarm.SavedWork) (repository, error) {
+	if w.Host == "" {
+		return repository{Repository: statedir.Repository{Base: w.Base}}, nil
+	}
+	repos, err := k.repositories(ctx)
+	if err != nil {
+		return repository{}, err
+	}
+	repos = slices.DeleteFunc(repos, func(r repository) bool { return r.Host != w.Host })
+	if len(repos) == 0 {
+		return repository{}, fmt.Errorf("saved work '%s': %w", w.Ref, swarm.ErrNotFound)
+	}
+	at := max(0, slices.IndexFunc(repos, func(r repository) bool { return r.Base == w.Base }))
+	repos[at].Base = w.Base
+	return repos[at], nil
 }
 
 // Find returns the saved work that a name means: the name of a worker, of which it is the
@@ -119,7 +180,7 @@ func (k *Keeper) Find(ctx context.Context, name string, one bool, also ...string
 	// One removal may save several pieces. The first of them is the worktree.
 	newest := found[len(found)-1]
 	for _, w := range slices.Backward(found) {
-		if w.Time.Equal(newest.Time) && w.Base == newest.Base && len(w.Ref) < len(newest.Ref) {
+		if w.Time.Equal(newest.Time) && isSame(w, newest) && len(w.Ref) < len(newest.Ref) {
 			newest = w
 		}
 	}
@@ -146,7 +207,11 @@ func (k *Keeper) Drop(ctx context.Context, w swarm.SavedWork) (swarm.SavedWork, 
 }
 
 func (k *Keeper) act(ctx context.Context, w swarm.SavedWork, action swarm.RescueAction, into string) (swarm.SavedWork, error) {
-	works, err := k.ask(ctx, swarm.RescueRequest{Base: w.Base, Ref: w.Ref, Action: action, Into: into})
+	repo, err := k.of(ctx, w)
+	if err != nil {
+		return w, err
+	}
+	works, err := k.ask(ctx, repo, swarm.RescueRequest{Base: w.Base, Ref: w.Ref, Action: action, Into: into})
 	if err == nil && len(works) != 1 {
 		err = fmt.Errorf("saved work '%s': %w", w.Ref, swarm.ErrNotFound)
 	}
@@ -156,14 +221,19 @@ func (k *Keeper) act(ctx context.Context, w swarm.SavedWork, action swarm.Rescue
 	return works[0], nil
 }
 
-// ask asks the plugin that makes workspaces.
-func (k *Keeper) ask(ctx context.Context, req swarm.RescueRequest) (works []swarm.SavedWork, err error) {
+// ask asks the plugin that makes workspaces of a repository.
+func (k *Keeper) ask(ctx context.Context, repo repository, req swarm.RescueRequest) (works []swarm.SavedWork, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	e, err := k.opts.Plugins.WorkspaceEntry(&registry.Record{})
+	var maker registry.Record
+	if repo.Host != "" {
+		maker.Backend, maker.Plugin, maker.Ask = repo.Backend, repo.plugin, &registry.WorkspaceAsk{Away: true}
+	}
+	e, err := k.opts.Plugins.WorkspaceEntry(&maker)
 	if err != nil {
 		return nil, err
 	}
+	req.Host = repo.Host
 	err = k.opts.Plugins.AskWorkspace(ctx, e, req.Action == swarm.RescueList, func(p *backend.Peer) error {
 		r, can := p.Workspace.(swarm.Rescuer)
 		if !can || !p.Has(swarm.CapRescue) {
@@ -172,6 +242,9 @@ func (k *Keeper) ask(ctx context.Context, req swarm.RescueRequest) (works []swar
 		works, err = r.Rescue(ctx, req)
 		return err
 	})
+	for i := range works {
+		works[i].Host = repo.Host
+	}
 	return works, err
 }
 

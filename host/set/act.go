@@ -55,7 +55,9 @@ func (u *upping) spawn(ctx context.Context, out *Outcome, want *Worker) (Action,
 	if u.req.DryRun {
 		return Started, nil
 	}
-	w, err := u.Spawn(ctx, want.Spawn)
+	req := want.Spawn
+	req.Progress = u.progress(out.Name)
+	w, err := u.Spawn(ctx, req)
 	if err != nil {
 		return Failed, &startError{name: out.Name, err: err}
 	}
@@ -103,12 +105,24 @@ func (u *upping) respawn(ctx context.Context, out *Outcome, want *Worker, action
 	if u.req.DryRun {
 		return action, nil
 	}
-	w, err := u.Respawn(ctx, out.Worker.ID, host.RespawnRequest{As: &want.Spawn, Warn: u.warn})
+	w, err := u.Respawn(ctx, out.Worker.ID, host.RespawnRequest{As: &want.Spawn, Warn: u.warn, Progress: u.progress(out.Name)})
 	if err != nil {
 		return Failed, &startError{name: out.Name, err: err}
 	}
 	out.Worker = w
 	return action, nil
+}
+
+// progress returns what tells of the progress of one worker's start.
+func (u *upping) progress(name string) func(text string) {
+	if u.req.Progress == nil {
+		return nil
+	}
+	return func(text string) {
+		u.telling.Lock()
+		defer u.telling.Unlock()
+		u.req.Progress(name, text)
+	}
 }
 
 func (u *upping) warn(w host.Warning) {

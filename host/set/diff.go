@@ -52,6 +52,9 @@ var differences = []difference{
 	}},
 	{"stdin", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return w.Stdin != want.Stdin, nil }},
 	{"limits", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return w.Limits != want.Limits, nil }},
+	{"sandbox", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
+		return host.SandboxText(w.Sandbox) != host.SandboxText(want.Sandbox), nil
+	}},
 	{"log_limit", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
 		return want.OutputLimit != 0 && w.OutputLimit != want.OutputLimit, nil
 	}},

@@ -64,6 +64,9 @@ type UpRequest struct {
 	// worker, with the end of the wait, and Waited when the wait is over.
 	Waiting func(name string, deadline time.Time)
 	Waited  func(Outcome)
+	// Progress, if it is not nil, is called with what the start of a worker waits for, as
+	// [host.SpawnRequest] tells it.
+	Progress func(name, text string)
 	// Warn, if it is not nil, is called with other news for the user.
 	Warn func(host.Warning)
 }

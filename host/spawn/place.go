@@ -47,7 +47,8 @@ func checkWithin(workspace, dir string) error {
 }
 
 // sendAway makes a plan fit for a backend that is not local, or refuses what needs
-// this machine: its directories, or the state that is kept on it.
+// this machine: its directories, or the state that is kept on it. The backend makes the
+// workspace, if it can.
 func (p *plan) sendAway() error {
 	if p.owner.Local {
 		return nil
@@ -57,8 +58,10 @@ func (p *plan) sendAway() error {
 		return worker.Invalid(fmt.Sprintf("backend '%s' does not run its workers on this machine: %s", rec.Backend, why))
 	}
 	switch {
-	case rec.Ask != nil:
+	case rec.Ask != nil && !p.owner.Has(swarm.CapWorkspaces):
 		return refuse("they can't be in a " + rec.Ask.Plugin)
+	case rec.Ask != nil && !p.dirGiven:
+		return refuse("name the directory of the repository there (--cwd)")
 	case rec.Ralph:
 		return refuse("a loop has to run here; what it runs may start workers there")
 	case rec.Agent != "":
@@ -67,8 +70,19 @@ func (p *plan) sendAway() error {
 	if !p.dirGiven {
 		rec.Dir = ""
 	}
+	if rec.Ask != nil {
+		ask := *rec.Ask
+		ask.Away = true
+		rec.Ask, p.workspace = &ask, p.backend
+		if p.maker != nil {
+			p.maker = p.owner
+		}
+	}
 	return nil
 }
+
+// isMissing reports whether a workspace is gone. One on another machine can't be seen from here.
+func isMissing(ws *swarm.WorkspaceRef) bool { return ws.Host == "" && gone(ws.Path) }
 
 // OwnerOf names a process of this machine as the owner of workers: when it ends,
 // they are killed.

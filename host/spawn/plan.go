@@ -32,9 +32,10 @@ type plan struct {
 	owner, maker *backend.Peer
 	// transcript says to keep the output raw too.
 	transcript bool
-	// dirGiven is [Request.DirGiven], placed is [Request.Placed].
+	// dirGiven is [Request.DirGiven], placed is [Request.Placed], progress [Request.Progress].
 	dirGiven bool
 	placed   func(dir string)
+	progress func(text string)
 	// joining is the agent that the worker is to be, nil for others and in a respawn;
 	// token is what it proves that with, and warning what is to be said of it.
 	joining *team.Joining
@@ -72,7 +73,7 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 	if err := s.opts.Display.CheckProfile(req.Profile); err != nil {
 		return nil, err
 	}
-	p := &plan{transcript: req.Transcript, joining: req.Agent, dirGiven: req.DirGiven, placed: req.Placed}
+	p := &plan{transcript: req.Transcript, joining: req.Agent, dirGiven: req.DirGiven, placed: req.Placed, progress: req.Progress}
 	var err error
 	if p.backend, err = s.opts.Catalog.Find(req.Backend); err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 			ID: statedir.NewID(now), Name: req.Name, Backend: req.Backend, Plugin: backend.RecordedPlugin(p.backend),
 			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: Unique(req.Tags), Options: req.Options,
 			Kill: s.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain,
-			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Limits: req.Limits, Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
+			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Limits: req.Limits, Sandbox: req.Sandbox.Clone(), Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
 			Profile: req.Profile, Resurrect: req.Resurrect,
 			Team: req.Team, Shell: req.Shell, Created: now,
 		},
@@ -160,6 +161,12 @@ func (req Request) check() error {
 	}
 	if err := req.Limits.Check(); err != nil {
 		return err
+	}
+	if err := req.Sandbox.Check(); err != nil {
+		return err
+	}
+	if req.Sandbox != nil && req.Ralph {
+		return invalid("a loop can't run in a sandbox: it needs the state directory, which a sandbox hides")
 	}
 	if o := req.Owner; o != nil && o.PID <= 0 {
 		return invalid("owner %d is not a process", o.PID)
@@ -236,6 +243,9 @@ func (s *Spawner) startPlugins(ctx context.Context, reg *registry.Registry, p *p
 	if err := p.sendAway(); err != nil {
 		return err
 	}
+	if err := s.lookAway(ctx, p); err != nil {
+		return err
+	}
 	s.Recover(ctx, reg, p.owner, p.rec.Backend)
 	taken, _, err := reg.Read(ctx, registry.Query{Names: []string{p.rec.Name}})
 	if err != nil {
@@ -244,7 +254,7 @@ func (s *Spawner) startPlugins(ctx context.Context, reg *registry.Registry, p *p
 	if len(taken) > 0 && taken[0].ID != p.place && !s.opts.History.Vacated(ctx, reg, taken[0]) {
 		return worker.Exists(p.rec.Name)
 	}
-	if p.owner.Local || p.rec.Ask != nil {
+	if p.owner.Local || p.rec.Ask != nil && !p.rec.Ask.Away {
 		return checkDir(p.rec.Dir)
 	}
 	return nil
@@ -259,6 +269,8 @@ func (p *plan) supported() error {
 		return worker.Unsupported(p.rec.Backend, swarm.CapRestart, "")
 	case p.transcript && !p.owner.Has(swarm.CapTranscript):
 		return worker.Unsupported(p.rec.Backend, swarm.CapTranscript, "")
+	case p.rec.Sandbox != nil && !p.owner.Has(swarm.CapSandbox):
+		return worker.Unsupported(p.rec.Backend, swarm.CapSandbox, "")
 	}
 	for _, c := range p.rec.Limits.Needs() {
 		if !p.owner.Has(c) {

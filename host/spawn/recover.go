@@ -56,7 +56,7 @@ func (s *Spawner) settle(ctx context.Context, reg *registry.Registry, p *backend
 	found := err == nil
 	workspace := rec.Workspace
 	if rec.Ask != nil && workspace == nil {
-		e, err := s.opts.Plugins.Entry(rec.Ask.Plugin, rec.Ask.Config)
+		e, err := s.opts.Plugins.WorkspaceEntry(&rec)
 		if err != nil {
 			return err
 		}

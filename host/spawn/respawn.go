@@ -36,6 +36,8 @@ type RespawnRequest struct {
 	ForceDirty bool
 	// Warn is told what the user should know; nil: nobody.
 	Warn func(worker.Warning)
+	// Progress is as in [Request]; that of As is not told.
+	Progress func(text string)
 	// Notice is told where saved work is; nil: nobody.
 	Notice func(string)
 	// Helper are the arguments with which the host's executable finishes the
@@ -172,9 +174,9 @@ func (r *respawning) prepare(ctx context.Context) error {
 // processes gone.
 func (r *respawning) inspect(ctx context.Context) error {
 	opts := swarm.RemoveOptions{Force: r.req.ForceDirty, Vacant: r.old.State == registry.Running}
-	kept, err := r.opts.Plugins.InspectWorkspace(ctx, &r.old, opts)
-	if err == nil && kept != nil {
-		err = &KeptError{Path: r.old.Workspace.Path, Kept: *kept}
+	state, err := r.opts.Plugins.InspectWorkspace(ctx, &r.old, opts)
+	if err == nil && state.Kept != nil {
+		err = &KeptError{Path: r.old.Workspace.Location(), Kept: *state.Kept}
 	}
 	return err
 }
@@ -309,7 +311,7 @@ func (r *respawning) clean(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("cannot remove worktree: %w", err)
 	case res.Kept != nil:
-		return &KeptError{Path: rec.Workspace.Path, Kept: *res.Kept}
+		return &KeptError{Path: rec.Workspace.Location(), Kept: *res.Kept}
 	}
 	r.plan.former = nil
 	if r.plan.replaces == nil {
@@ -336,13 +338,13 @@ func (r *respawning) tellLeft(ctx context.Context) {
 		return
 	}
 	before, now := r.plan.replaces.Workspace, r.plan.rec.Workspace
-	if now != nil && now.Path == before.Path {
+	if now != nil && now.Location() == before.Location() {
 		return
 	}
 	if r.req.Warn != nil {
-		r.req.Warn(worker.Warning{Text: fmt.Sprintf("the worktree that '%s' had stays: %s", r.old.Name, before.Path)})
+		r.req.Warn(worker.Warning{Text: fmt.Sprintf("the worktree that '%s' had stays: %s", r.old.Name, before.Location())})
 	}
-	r.tell(ctx, history.Kept, before.Path)
+	r.tell(ctx, history.Kept, before.Location())
 }
 
 // unanswered writes an error into the history if the worker was ended for nothing,

@@ -24,10 +24,10 @@ func (s *Spawner) restore(ctx context.Context, reg *registry.Registry, rec *regi
 	events := []registry.Event{history.NewEvent(old, history.RespawnFailed, history.ReasonInterrupted, time.Now())}
 	switch {
 	case made == nil:
-	case old.Workspace == nil || gone(old.Workspace.Path):
+	case old.Workspace == nil || isMissing(old.Workspace):
 		old.Workspace, old.Dir = made, dirIn(old.Ask, made)
-	case old.Workspace.Path != made.Path:
-		events = append(events, history.NewEvent(old, history.Kept, made.Path, time.Now()))
+	case old.Workspace.Location() != made.Location():
+		events = append(events, history.NewEvent(old, history.Kept, made.Location(), time.Now()))
 	}
 	err := reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if err := errors.Join(putBack(ctx, tx, rec, old.ID, old), tx.Leave(ctx, rec.ID)); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // MaxPrevious is how many earlier incarnations a worker remembers, and keeps the
@@ -26,6 +28,7 @@ func (s *Spawner) planRespawn(old registry.Record, req RespawnRequest) (*plan, e
 	if err != nil {
 		return nil, err
 	}
+	p.progress = req.Progress
 	rec := &p.rec
 	if rec.Owner != nil && !caller.OwnerLives(*rec.Owner) {
 		rec.Owner = nil // it would be ended at once
@@ -68,14 +71,14 @@ func (s *Spawner) planAgain(old registry.Record, as *Request) (*plan, error) {
 	}
 	if p.rec.Ask == nil && old.Workspace != nil {
 		ws := old.Workspace
-		p.rec.Ask = &registry.WorkspaceAsk{Plugin: s.opts.DefaultWorkspace, Base: ws.Base, Branch: ws.Branch, Parent: filepath.Dir(ws.Path)}
+		p.rec.Ask = &registry.WorkspaceAsk{Plugin: s.opts.DefaultWorkspace, Base: ws.Base, Branch: ws.Branch, Parent: filepath.Dir(ws.Path), Away: ws.Host != ""}
 	}
 	if ask := p.rec.Ask; ask != nil {
-		if p.workspace, err = s.opts.Plugins.Entry(ask.Plugin, ask.Config); err != nil {
+		if p.workspace, err = s.opts.Plugins.WorkspaceEntry(&p.rec); err != nil {
 			return nil, err
 		}
 		p.rec.Step, p.rec.Dir = registry.StepWorkspace, ask.Base
-		if old.Workspace != nil && gone(ask.Base) {
+		if old.Workspace != nil && !ask.Away && gone(ask.Base) {
 			// It was a directory in the repository, which is still there.
 			again := *ask
 			again.Base = old.Workspace.Base
@@ -92,7 +95,10 @@ func (p *plan) keepWorkspace(old registry.Record) {
 	if ws == nil || p.rec.Ask == nil || !sameWorkspace(p.rec.Ask, old.Ask) {
 		return
 	}
-	if gone(ws.Path) {
+	if ws.Host != "" && (p.rec.Backend != old.Backend || !maps.Equal(p.rec.Options, old.Options)) {
+		return // the worker may be on another machine now
+	}
+	if isMissing(ws) {
 		return
 	}
 	p.rec.Workspace, p.rec.Dir, p.rec.Step = ws, dirIn(p.rec.Ask, ws), registry.StepBackend
@@ -107,6 +113,7 @@ func sameWorkspace(now, before *registry.WorkspaceAsk) bool {
 	a, b := *now, *before
 	a.Base, b.Base = "", "" // it may be another directory of the same repository
 	a.Within, b.Within = false, false
+	a.Away, b.Away = false, false // the backend decides it
 	return reflect.DeepEqual(a, b)
 }
 
@@ -118,9 +125,27 @@ func (p *plan) adopt(now registry.Record, replaces *registry.Record) {
 		p.former = now.Workspace
 	}
 	if p.rec.Workspace != nil && now.Workspace == nil {
-		// Somebody has removed it meanwhile.
-		p.rec.Workspace, p.rec.Dir, p.rec.Step = nil, p.rec.Ask.Base, registry.StepWorkspace
+		p.makeAgain() // somebody has removed it meanwhile
 	}
+}
+
+// makeAgain has the workspace made that the worker was to begin in.
+func (p *plan) makeAgain() {
+	p.rec.Workspace, p.rec.Dir, p.rec.Step = nil, p.rec.Ask.Base, registry.StepWorkspace
+}
+
+// lookAway asks whether the workspace on another machine is there that the worker is to begin
+// in.
+func (s *Spawner) lookAway(ctx context.Context, p *plan) error {
+	if p.rec.Workspace == nil || p.rec.Workspace.Host == "" {
+		return nil
+	}
+	state, err := s.opts.Plugins.InspectWorkspace(ctx, &p.rec, swarm.RemoveOptions{Vacant: true})
+	if err == nil && state.Missing {
+		p.makeAgain()
+		p.maker = p.owner
+	}
+	return err
 }
 
 // enter writes the record of a plan, in the place of the one that it replaces.

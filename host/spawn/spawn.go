@@ -53,6 +53,8 @@ type Request struct {
 	Restart swarm.Restart
 	// Limits are what it may use; the zero value: anything.
 	Limits swarm.Limits
+	// Sandbox is what it is kept from; nil: nothing.
+	Sandbox *swarm.Sandbox
 	// Owner is the process at whose end it is killed; nil: nobody.
 	Owner *swarm.Owner
 	// Profile is the name of its profile, see [profile.Set], or "none"; empty: that
@@ -81,6 +83,10 @@ type Request struct {
 	// Placed is told the directory that the worker will run in, before it is
 	// started; nil: nobody.
 	Placed func(dir string)
+	// Progress is told what the backend waits for, once the start of the worker has taken a
+	// second, and the empty text when that is over; nil: nobody. It is never called twice
+	// at the same time.
+	Progress func(text string)
 }
 
 // WorkspaceRequest says what workspace to make.
@@ -163,6 +169,12 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 			return putBack(ctx, tx, rec, p.place, p.replaces)
 		})
 	})
+	// The disk has the record before anything is started: a crash of the machine leaves no
+	// worker without one. The steps until then go on meanwhile.
+	var syncing sync.WaitGroup
+	var syncErr error
+	syncing.Go(func() { syncErr = reg.Sync() })
+	defer syncing.Wait()
 
 	if err := s.opts.Dir.MakeRunDir(rec.ID); err != nil {
 		return err
@@ -186,10 +198,13 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 	if p.placed != nil {
 		p.placed(rec.Dir)
 	}
+	if syncing.Wait(); syncErr != nil {
+		return syncErr
+	}
 	if err := s.start(ctx, p, done); err != nil {
 		return err
 	}
-	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		err := tx.Update(ctx, rec.ID, func(r *registry.Record) error {
 			rec.State, rec.Step, rec.Replaces = registry.Running, "", nil
 			r.State, r.Step, r.Handle, r.Replaces = rec.State, rec.Step, rec.Handle, nil
@@ -208,6 +223,15 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 		_, err = tx.Append(ctx, history.SpawnedEvent(rec, p.status.Status))
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	// The caller is told of the worker now, so it must be known after a crash of the machine.
+	// A disk that fails is no reason to end a worker that runs.
+	if err := reg.Sync(); err != nil {
+		s.opts.Logger.Warn("a crash of the machine may lose the record", "worker", rec.Name, "error", err)
+	}
+	return nil
 }
 
 func (s *Spawner) makeWorkspace(ctx context.Context, p *plan, done *undo) error {
@@ -224,9 +248,18 @@ func (s *Spawner) makeWorkspace(ctx context.Context, p *plan, done *undo) error 
 		}
 		return err
 	}
+	if !rec.Ask.Away {
+		ref.Host = ""
+	}
 	rec.Workspace, rec.Dir = &ref, dirIn(rec.Ask, &ref)
 	done.add("workspace", func(ctx context.Context) error { return s.opts.Plugins.UndoWorkspace(ctx, p.workspace, ref) })
-	return checkWithin(ref.Path, rec.Dir)
+	switch {
+	case !rec.Ask.Away:
+		return checkWithin(ref.Path, rec.Dir)
+	case ref.Host == "":
+		return fmt.Errorf("backend '%s' does not say on which machine the workspace is", rec.Backend)
+	}
+	return nil
 }
 
 // start has the backend start the worker and looks at it once.
@@ -244,12 +277,14 @@ func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
 			local.Workspace = rec.Workspace.Path
 		}
 	}
+	tellNoMore := s.tellProgress(ctx, p)
 	rec.Handle, err = p.owner.Backend.Spawn(ctx, swarm.Spec{
 		ID: rec.ID, Name: rec.Name, Command: p.command(), Dir: rec.Dir,
 		Env: s.workerEnv(rec, p.owner.Local, p.token), Tags: rec.Tags, Options: rec.Options,
 		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Transcript: p.transcript, Stdin: rec.Stdin, Restart: rec.Restart, Limits: rec.Limits,
-		Owner: ownerFor(p.owner, rec.Owner), Local: local,
+		Sandbox: rec.Sandbox, Owner: ownerFor(p.owner, rec.Owner), Local: local,
 	})
+	tellNoMore()
 	if err != nil {
 		if unfinished(ctx, err) {
 			done.add("worker", func(ctx context.Context) error { return s.endUnrecorded(ctx, p) })
@@ -264,6 +299,40 @@ func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
 		p.status = swarm.StatusResult{Err: fmt.Errorf("the status of the new worker: %w", err)}
 	}
 	return nil
+}
+
+// progressDelay is how long a spawn takes before it is told what it waits for.
+const progressDelay = time.Second
+
+// tellProgress tells what the backend waits for until the returned function is called,
+// which returns when no more is told.
+func (s *Spawner) tellProgress(ctx context.Context, p *plan) (stop func()) {
+	if p.progress == nil || !p.owner.Has(swarm.CapProgress) {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		timer := time.NewTimer(progressDelay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return
+		}
+		defer p.progress("")
+		err := p.owner.Backend.Progress(ctx, p.rec.ID, func(text string) error {
+			p.progress(text)
+			return ctx.Err()
+		})
+		if ctx.Err() == nil {
+			s.warnIf(err, "can't tell what a spawn waits for", "worker", p.rec.Name, "backend", p.rec.Backend)
+		}
+	})
+	return func() {
+		cancel()
+		telling.Wait()
+	}
 }
 
 // unfinished reports whether a call failed because its plugin ended in it or was

@@ -9,35 +9,78 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // rescuesFile lists the repositories in which work of removed workspaces was saved, one
-// quoted path a line. It outlives the records of the workers.
+// quoted path a line; the quoted host and backend of one on another machine follow after
+// blanks. It outlives the records of the workers.
 const rescuesFile = "rescues"
+
+// Repository is what workspaces are made of.
+type Repository struct {
+	// Base and Host are as in [swarm.WorkspaceRef].
+	Base, Host string
+	// Backend is the one that makes workspaces on Host; empty on this machine.
+	Backend string
+}
+
+func (r Repository) String() string { return swarm.OnHost(r.Host, r.Base) }
+
+// line returns the repository as it is written in the list.
+func (r Repository) line() string {
+	line := strconv.Quote(r.Base)
+	if r.Host != "" {
+		line += " " + strconv.Quote(r.Host) + " " + strconv.Quote(r.Backend)
+	}
+	return line + "\n"
+}
+
+// parseRepository reads a line of the list.
+func parseRepository(line string) (Repository, bool) {
+	var words []string
+	for rest := strings.TrimSpace(line); rest != ""; rest = strings.TrimLeft(rest, " ") {
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			return Repository{}, false
+		}
+		word, err := strconv.Unquote(quoted)
+		if err != nil {
+			return Repository{}, false
+		}
+		words, rest = append(words, word), rest[len(quoted):]
+	}
+	switch {
+	case len(words) == 1 && filepath.IsAbs(words[0]):
+		return Repository{Base: words[0]}, true
+	case len(words) == 3 && filepath.IsAbs(words[0]) && words[1] != "":
+		return Repository{Base: words[0], Host: words[1], Backend: words[2]}, true
+	}
+	return Repository{}, false
+}
 
 // rescuesLimit bounds what is read of the list.
 const rescuesLimit = 1 << 20
 
 // RescueBases returns the repositories in which work was saved. A list that can't be read
 // is empty: the repositories themselves hold the work.
-func (d Dir) RescueBases() []string {
+func (d Dir) RescueBases() []Repository {
 	text, err := safefile.Read(filepath.Join(string(d), rescuesFile), rescuesLimit)
 	if err != nil {
 		return nil
 	}
-	var bases []string
+	var bases []Repository
 	for line := range strings.Lines(string(text)) {
-		base, err := strconv.Unquote(strings.TrimSuffix(line, "\n"))
-		if err == nil && filepath.IsAbs(base) && !slices.Contains(bases, base) {
-			bases = append(bases, base)
+		if r, ok := parseRepository(line); ok && !slices.Contains(bases, r) {
+			bases = append(bases, r)
 		}
 	}
 	return bases
 }
 
 // NoteRescueBase adds a repository to the list.
-func (d Dir) NoteRescueBase(base string) error {
-	if slices.Contains(d.RescueBases(), base) {
+func (d Dir) NoteRescueBase(r Repository) error {
+	if slices.Contains(d.RescueBases(), r) {
 		return nil
 	}
 	// One write at the end of the file: two calls at once leave two whole lines.
@@ -45,6 +88,6 @@ func (d Dir) NoteRescueBase(base string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(strconv.Quote(base) + "\n")
+	_, err = f.WriteString(r.line())
 	return errors.Join(err, f.Close())
 }

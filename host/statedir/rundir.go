@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,15 +61,8 @@ func (d Dir) MakeRunDir(id string) error {
 	return nil
 }
 
-// ReadStatus reads the status that a shim recorded.
-func ReadStatus(dir string) (rundir.Status, error) {
-	var s rundir.Status
-	b, err := safefile.Read(filepath.Join(dir, rundir.StatusFile), rundir.MaxStatus)
-	if err == nil {
-		err = json.Unmarshal(b, &s)
-	}
-	return s, err
-}
+// ReadStatus reads the status that a shim recorded, see [shim.ReadRecord].
+func ReadStatus(dir string) (rundir.Status, error) { return shim.ReadRecord(dir) }
 
 // Log is how much output of a worker is kept in a run directory.
 type Log struct {
@@ -223,6 +215,9 @@ const LocksDir = "locks"
 
 // LockPath returns the path of a lock.
 func (d Dir) LockPath(id string) string { return filepath.Join(string(d), LocksDir, id) }
+
+// ServerLock returns the path of the lock of the program that serves a worker from outside.
+func (d Dir) ServerLock(id string) string { return d.LockPath(id) + ".server" }
 
 // Lock takes the lock of a worker, waiting for it until ctx ends.
 func (d Dir) Lock(ctx context.Context, id string) (unlock func(), err error) {

@@ -44,6 +44,9 @@ type Env struct {
 	// write them; nil: they can't be read.
 	Limits      swarm.Limits
 	ParseLimits func(text string, into *swarm.Limits) error
+	// Sandbox returns the configured sandbox of a worker, or nil; with asked it is never
+	// nil. Nil means that there is no config.
+	Sandbox func(asked bool) *swarm.Sandbox
 	// WorktreeParent returns the directory for worktrees of the repository around dir. If
 	// it is nil or returns "", they are made beside the repository.
 	WorktreeParent func(dir string) (string, error)
@@ -115,6 +118,17 @@ func (env Env) addLimits(text string, into *swarm.Limits) error {
 	}
 	if err := env.ParseLimits(text, into); err != nil {
 		return invalid("limits", err.Error())
+	}
+	return nil
+}
+
+// sandbox is Sandbox that also works without a config.
+func (env Env) sandbox(asked bool) *swarm.Sandbox {
+	if env.Sandbox != nil {
+		return env.Sandbox(asked)
+	}
+	if asked {
+		return &swarm.Sandbox{}
 	}
 	return nil
 }

@@ -16,25 +16,28 @@ import (
 // SpawnAgentInput is the input of [SpawnAgent].
 type SpawnAgentInput struct {
 	TeamName string   `json:"teamName" jsonschema:"Name of the team that the agent joins" schema:"min=1"`
-	Name     string   `json:"name,omitempty" jsonschema:"Name, unique in the team; made up if omitted"`
-	Role     string   `json:"role,omitempty" jsonschema:"Role in the team; a leader has the leader's rights" schema:"default=worker,enum=leader|worker|reviewer"`
-	Model    string   `json:"model,omitempty" jsonschema:"Model; replaces {model} in the command"`
-	Prompt   string   `json:"prompt,omitempty" jsonschema:"First prompt; replaces {prompt} in the command, else typed in"`
+	Name     string   `json:"name,omitempty" jsonschema:"Unique in the team; made up if omitted"`
+	Role     string   `json:"role,omitempty" jsonschema:"Role; a leader has the leader's rights" schema:"default=worker,enum=leader|worker|reviewer"`
+	Model    string   `json:"model,omitempty" jsonschema:"Model; replaces {model}"`
+	Prompt   string   `json:"prompt,omitempty" jsonschema:"First prompt; replaces {prompt}, else typed in"`
 	Cwd      string   `json:"cwd,omitempty" jsonschema:"Working directory; the caller's if omitted"`
 	Backend  string   `json:"backend,omitempty" jsonschema:"Its backend" schema:"default=tmux"`
-	Command  []string `json:"command,omitempty" jsonschema:"Command and arguments; the configured agent_command if omitted" schema:"min=1"`
+	Command  []string `json:"command,omitempty" jsonschema:"Command and arguments; agent_command if omitted" schema:"min=1"`
 
 	Worktree     bool     `json:"worktree,omitempty" jsonschema:"In a git worktree of its own" schema:"default=false"`
 	Branch       string   `json:"branch,omitempty" jsonschema:"Branch of the worktree; its worker's name if omitted"`
 	Env          []string `json:"env,omitempty" jsonschema:"Variables, KEY=VALUE"`
-	EnvFile      []string `json:"envFile,omitempty" jsonschema:"Files of variables; env takes precedence"`
-	Tags         []string `json:"tags,omitempty" jsonschema:"Tags for its worker"`
-	ReadyPattern string   `json:"readyPattern,omitempty" jsonschema:"Regular expression for a line of its screen once its prompt can be typed"`
+	EnvFile      []string `json:"envFile,omitempty" jsonschema:"Files of variables; env wins"`
+	Tags         []string `json:"tags,omitempty" jsonschema:"Its tags"`
+	ReadyPattern string   `json:"readyPattern,omitempty" jsonschema:"Regular expression for a line of its screen once it takes the prompt"`
 	Profile      string   `json:"profile,omitempty" jsonschema:"Profile, or none; by its command if omitted"`
 
 	Limits string `json:"limits,omitempty" jsonschema:"As memory=2g,cpus=1.5"`
 	// Limit changes the limits further; nil: not at all.
-	Limit func(*swarm.Limits) `json:"-"`
+	Limit   func(*swarm.Limits) `json:"-"`
+	Sandbox bool                `json:"sandbox,omitempty" jsonschema:"In a sandbox"`
+	// Enclose chooses another sandbox than the configured one; nil: that one.
+	Enclose func() (*swarm.Sandbox, error) `json:"-"`
 }
 
 // SpawnAgentOutput is the new agent.
@@ -83,7 +86,12 @@ Only the team leader can spawn agents.`,
 		request := agent.SpawnRequest{
 			Team: in.TeamName, Name: in.Name, Role: team.Role(in.Role), Model: in.Model, Prompt: in.Prompt,
 			Dir: dir, DirGiven: in.Cwd != "", Backend: in.Backend, Command: command, Tags: in.Tags, Profile: in.Profile,
-			PromptWait: env.PromptWait, Limits: env.Limits,
+			PromptWait: env.PromptWait, Limits: env.Limits, Sandbox: env.sandbox(in.Sandbox),
+		}
+		if in.Enclose != nil {
+			if request.Sandbox, err = in.Enclose(); err != nil {
+				return SpawnAgentOutput{}, err
+			}
 		}
 		if err := env.addLimits(in.Limits, &request.Limits); err != nil {
 			return SpawnAgentOutput{}, err

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 

@@ -19,7 +19,8 @@ type WorkerSpawnInput struct {
 	Branch   string   `json:"branch,omitempty" jsonschema:"Branch of the worktree"`
 	Stdin    bool     `json:"stdin,omitempty" jsonschema:"Keep standard input open for worker-send" schema:"default=false"`
 
-	Limits string `json:"limits,omitempty" jsonschema:"As memory=2g,cpus=1.5"`
+	Limits  string `json:"limits,omitempty" jsonschema:"As memory=2g,cpus=1.5"`
+	Sandbox bool   `json:"sandbox,omitempty" jsonschema:"In a sandbox"`
 }
 
 // WorkerSpawnOutput is the new worker.
@@ -72,6 +73,9 @@ func runWorkerSpawn(ctx context.Context, h *host.Host, env Env, in WorkerSpawnIn
 	req.Tags = append(req.Tags, in.Tags...)
 	if err := env.addLimits(in.Limits, &req.Limits); err != nil {
 		return WorkerSpawnOutput{}, err
+	}
+	if req.Sandbox == nil {
+		req.Sandbox = env.sandbox(in.Sandbox)
 	}
 	if req.Workspace != nil {
 		req.Workspace.Branch = in.Branch

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -263,11 +264,17 @@ func (s *session) load(i dash.Item, at tab) tea.Cmd {
 	})
 }
 
+// attachedPatience is how long the program that has the terminal may take to give it back.
+const attachedPatience = 2 * time.Second
+
 // child is a program that has the terminal while it runs.
 type child struct{ cmd *exec.Cmd }
 
 func (s *session) child(to swarm.Attachment) *child {
-	cmd := exec.Command(to.Command[0], to.Command[1:]...) //nolint:noctx // it ends when the person leaves it, or with the terminal
+	// It ends when the person leaves it, with the terminal, or with the dashboard.
+	cmd := exec.CommandContext(s.ctx, to.Command[0], to.Command[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = attachedPatience
 	cmd.Env = without(s.opts.Env, to.Unset)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.opts.In, s.opts.Out, os.Stderr
 	endWithParent(cmd)

@@ -15,7 +15,7 @@ func Of(r registry.Record) Worker {
 		Restart: r.Restart, Restarts: r.Restarts, Completion: r.Completion, Owner: r.Owner, Ralph: r.Ralph,
 		Stdin: r.Stdin, Previous: r.Previous, Kill: r.Kill, Options: r.Options,
 		Project: r.Project, Team: r.Team, Agent: r.Agent, Shell: r.Shell, ShellRead: r.ShellRead, OutputLimit: r.OutputLimit,
-		Profile: r.Profile, Limits: r.Limits, Resurrect: r.Resurrect,
+		Profile: r.Profile, Limits: r.Limits, Sandbox: r.Sandbox, Resurrect: r.Resurrect,
 	}
 	if r.State == registry.Stopped {
 		w.Status, w.PID = StatusStopped, 0

@@ -63,6 +63,8 @@ type Worker struct {
 	// and why; empty if all are, and if the worker does not run.
 	Limits     swarm.Limits
 	Unenforced string
+	// Sandbox is what it is kept from; nil: nothing.
+	Sandbox *swarm.Sandbox
 	// Paused says that its processes are stopped until it is resumed.
 	Paused bool
 	// Completion is set once it said that it is done.
@@ -97,6 +99,8 @@ type Worker struct {
 	// State is what it does, for a worker that runs and has a profile; nil if that was
 	// not asked for, see [Selection.States].
 	State *AgentState
+	// Can are the capabilities of its backend, nil if that was not asked about it.
+	Can []swarm.Capability
 }
 
 // Gone reports whether nothing of the worker is left.
@@ -161,6 +165,32 @@ func LimitsText(l swarm.Limits) string {
 	}
 	if len(parts) > 0 && l.BestEffort {
 		parts = append(parts, "as far as possible")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// SandboxText writes a sandbox as people read it: "empty home, no network, writes /data";
+// empty if there is none.
+func SandboxText(s *swarm.Sandbox) string {
+	if s == nil {
+		return ""
+	}
+	var parts []string
+	switch s.Home {
+	case "", swarm.HomeEmpty:
+		parts = append(parts, "empty home")
+	case swarm.HomeReadOnly:
+		parts = append(parts, "read-only home")
+	default:
+		parts = append(parts, "home "+s.Home)
+	}
+	if s.Network == swarm.NetworkNone {
+		parts = append(parts, "no network")
+	} else {
+		parts = append(parts, "network of the host")
+	}
+	if len(s.Write) > 0 {
+		parts = append(parts, "writes "+strings.Join(s.Write, ", "))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -18,6 +18,8 @@ type Backend struct {
 	socket string // of the engine of new workers
 	log    hclog.Logger
 
+	progress progress
+
 	mu      sync.Mutex
 	engines map[string]*engine // by their sockets
 }
@@ -38,6 +40,7 @@ var (
 	_ swarm.Limiter       = (*Backend)(nil)
 	_ swarm.Pauser        = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
+	_ swarm.Progresser    = (*Backend)(nil)
 )
 
 // New returns the backend, which finds its engine with the variables env. It logs to log,

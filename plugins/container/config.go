@@ -38,6 +38,8 @@ type Config struct {
 	Workdir string `json:"workdir"`
 	// TTY gives workers a terminal.
 	TTY bool `json:"tty"`
+	// MCP gives workers 'swarm mcp': a server outside that knows which worker it serves.
+	MCP bool `json:"mcp"`
 }
 
 // Defaults returns the default settings.
@@ -108,7 +110,7 @@ func (c Config) socket(env []string) (string, error) {
 }
 
 // options are the names of the options of a worker.
-var options = []string{"env", "image", "mount", "network", "pull", "tty", "user", "workdir"}
+var options = []string{"env", "image", "mcp", "mount", "network", "pull", "tty", "user", "workdir"}
 
 // with returns the settings with the options of one worker on top.
 func (c Config) with(given map[string]string) (Config, error) {
@@ -129,12 +131,16 @@ func (c Config) with(given map[string]string) (Config, error) {
 			c.User = value
 		case "workdir":
 			c.Workdir = value
-		case "tty":
+		case swarm.OptionTTY, "mcp":
 			on, err := strconv.ParseBool(value)
 			if err != nil {
-				return c, fmt.Errorf("%w: option 'tty': '%s' is neither true nor false", swarm.ErrInvalidSpec, value)
+				return c, fmt.Errorf("%w: option '%s': '%s' is neither true nor false", swarm.ErrInvalidSpec, key, value)
 			}
-			c.TTY = on
+			if key == "mcp" {
+				c.MCP = on
+			} else {
+				c.TTY = on
+			}
 		default:
 			return c, fmt.Errorf("%w: the container backend has no option '%s' (it has %s)",
 				swarm.ErrInvalidSpec, key, strings.Join(options, ", "))

@@ -3,7 +3,7 @@
 package container_test
 
 import (
-	"context"
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -19,11 +19,10 @@ import (
 
 	"github.com/swarmhost/swarm/plugins/container"
 	"github.com/swarmhost/swarm/plugins/container/enginetest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/workertest"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-// limit is how long a test waits for what must happen soon.
-const limit = time.Minute
 
 func open(t *testing.T, c container.Config) *container.Backend {
 	t.Helper()
@@ -50,73 +49,6 @@ func specOf(t *testing.T, command ...string) swarm.Spec {
 	}
 }
 
-// spawn starts a worker that ends with the test.
-func spawn(t *testing.T, b *container.Backend, spec swarm.Spec) swarm.Handle {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	h, err := b.Spawn(ctx, spec)
-	if err != nil {
-		t.Fatalf("spawn %q: %v", spec.Command, err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), limit)
-		defer cancel()
-		if _, err := b.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true}); err != nil {
-			t.Errorf("clean up %s: %v", spec.ID, err)
-		}
-	})
-	return h
-}
-
-func ended(t *testing.T, b *container.Backend, h swarm.Handle) swarm.Status {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	var st swarm.Status
-	err := b.Watch(ctx, h, func(now swarm.Status) error {
-		st = now
-		return nil
-	})
-	if err != nil {
-		t.Fatalf("watch: %v", err)
-	}
-	return st
-}
-
-func lines(t *testing.T, b *container.Backend, h swarm.Handle, o swarm.OutputOptions) []string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	var all []string
-	var line strings.Builder
-	err := b.Output(ctx, h, o, func(p swarm.Output) error {
-		line.Write(p.Data)
-		if !p.Partial {
-			all = append(all, line.String())
-			line.Reset()
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatalf("output: %v", err)
-	}
-	if line.Len() > 0 {
-		all = append(all, line.String())
-	}
-	return all
-}
-
-// until waits for a condition that has no event.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for begun := time.Now(); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Since(begun) > limit {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
-}
-
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, e *enginetest.Engine) {
@@ -126,11 +58,11 @@ func TestEnvironment(t *testing.T) {
 		hostile := []string{"${x}", "$(id)", "`id`", `"`, "'", `\n`, "two\nlines", "", "-x", "--", "%s", "日本語 \u202e", strings.Repeat("x", 100<<10)}
 		spec := specOf(t, append([]string{"sh", "-c", `printf '%s|%s|%s|%s\0' "$CALLERS_SECRET" "$LANG" "$GIVEN" "$SWARM_DIR"; printf '<%s>\0' "$@"`, "sh"}, hostile...)...)
 		spec.Env = []string{"GIVEN=first", "GIVEN=a b\nc", "SWARM_DIR=/state"}
-		h := spawn(t, b, spec)
-		if st := ended(t, b, h); st.Exit == nil || st.Exit.Code != 0 {
+		h := workertest.Spawn(t, b, spec)
+		if st := workertest.Ended(t, b, h); st.Exit == nil || st.Exit.Code != 0 {
 			t.Fatalf("%+v, %+v", st, st.Exit)
 		}
-		got := strings.Split(strings.Join(lines(t, b, h, swarm.OutputOptions{}), "\n"), "\x00")
+		got := strings.Split(strings.Join(workertest.Lines(t, b, h, swarm.OutputOptions{}), "\n"), "\x00")
 		if got[0] != "|C.UTF-8|a b\nc|" {
 			t.Errorf("environment: %q", got[0])
 		}
@@ -162,12 +94,12 @@ func TestMounts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		spec := specOf(t, "sh", "-c", `pwd; cat file; echo; cat /named/file; echo; ls "$0" 2>&1; echo mine >made; echo x >/named/x; echo done`, secret)
+		spec := specOf(t, "sh", "-c", `pwd; cat file; echo; cat /named/file; echo; ls "$0" 2>&1; echo mine >made; (echo x >/named/x) 2>&1; echo done`, secret)
 		spec.Dir, spec.Local.Workspace = workspace, workspace
 		spec.Options = map[string]string{"mount": shared + ":/named:ro", "user": "4242:4343"}
-		h := spawn(t, b, spec)
-		ended(t, b, h)
-		got := lines(t, b, h, swarm.OutputOptions{})
+		h := workertest.Spawn(t, b, spec)
+		workertest.Ended(t, b, h)
+		got := workertest.Lines(t, b, h, swarm.OutputOptions{})
 		want := []string{workspace, workspace, shared}
 		if len(got) < 5 || !slices.Equal(got[:3], want) || !strings.Contains(got[3], "No such file") || got[len(got)-1] != "done" {
 			t.Errorf("it sees %q", got)
@@ -221,29 +153,42 @@ func TestStreams(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, e *enginetest.Engine) {
 		b := open(t, settings(e))
-		h := spawn(t, b, specOf(t, "sh", "-c", `for i in 1 2 3 4 5; do echo out $i; echo err $i >&2; done; head -c 50000 /dev/zero | tr '\000' x; echo; printf end`))
-		ended(t, b, h)
+		h := workertest.Spawn(t, b, specOf(t, "sh", "-c", `for i in 1 2 3 4 5; do echo out $i; echo err $i >&2; done; head -c 50000 /dev/zero | tr '\000' x; echo; printf end`))
+		workertest.Ended(t, b, h)
 		var want [2][]string
 		for i := range 5 {
 			want[0] = append(want[0], fmt.Sprintf("out %d", i+1))
 			want[1] = append(want[1], fmt.Sprintf("err %d", i+1))
 		}
 		want[0] = append(want[0], strings.Repeat("x", 50000), "end")
-		all := lines(t, b, h, swarm.OutputOptions{})
+		all := workertest.Lines(t, b, h, swarm.OutputOptions{})
 		if len(all) != len(want[0])+len(want[1]) {
 			t.Errorf("got %d lines: %.200q", len(all), all)
 		}
 		two := 2
 		for i, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
-			got := lines(t, b, h, swarm.OutputOptions{Stream: stream})
+			got := workertest.Lines(t, b, h, swarm.OutputOptions{Stream: stream})
 			if !slices.Equal(got, want[i]) {
 				t.Errorf("%s: %d lines: %.200q", stream, len(got), got)
 			}
-			if got := lines(t, b, h, swarm.OutputOptions{Stream: stream, Tail: &two}); !slices.Equal(got, want[i][len(want[i])-2:]) {
+			if got := workertest.Lines(t, b, h, swarm.OutputOptions{Stream: stream, Tail: &two}); !slices.Equal(got, want[i][len(want[i])-2:]) {
 				t.Errorf("the last two of %s: %.100q", stream, got)
 			}
 		}
-		if got := lines(t, b, h, swarm.OutputOptions{Tail: &two}); !slices.Equal(got, all[len(all)-2:]) {
+		// Podman reads several lines at once, which have the same time then.
+		var first time.Time
+		if err := b.Output(t.Context(), h, swarm.OutputOptions{}, func(p swarm.Output) error {
+			if first.IsZero() {
+				first = p.Time
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+		if got := workertest.Lines(t, b, h, swarm.OutputOptions{Since: first}); !slices.Equal(got, all) {
+			t.Errorf("since the first: %d lines of %d", len(got), len(all))
+		}
+		if got := workertest.Lines(t, b, h, swarm.OutputOptions{Tail: &two}); !slices.Equal(got, all[len(all)-2:]) {
 			t.Errorf("the last two: %.100q", got)
 		}
 	})
@@ -255,7 +200,7 @@ func TestOutOfMemory(t *testing.T) {
 		b := open(t, settings(e))
 		spec := specOf(t, "tail", "-c", "500000000", "/dev/zero")
 		spec.Limits = swarm.Limits{Memory: 32 << 20, CPUs: 0.5, PIDs: 50}
-		st := ended(t, b, spawn(t, b, spec))
+		st := workertest.Ended(t, b, workertest.Spawn(t, b, spec))
 		// Podman 4.3 does not tell why.
 		told := st.Exit != nil && st.Exit.Cause == swarm.CauseOutOfMemory && st.Exit.Reason == "limit 32MiB"
 		if st.Exit == nil || st.Exit.Signal != "SIGKILL" || !told && e.Kind == enginetest.Docker {
@@ -269,7 +214,7 @@ func TestLimitsAndPause(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e *enginetest.Engine) {
 		b := open(t, settings(e))
 		spec := specOf(t, "sh", "-c", `trap 'exit 6' TERM; i=0; while :; do i=$((i+1)); echo $i; sleep 0.05; done`)
-		h := spawn(t, b, spec)
+		h := workertest.Spawn(t, b, spec)
 		for _, l := range []swarm.Limits{{Memory: 64 << 20, CPUs: 0.5, PIDs: 20}, {}} {
 			err := b.SetLimits(t.Context(), h, l)
 			if err != nil && (e.Kind == enginetest.Docker || !errors.Is(err, swarm.ErrInvalidSpec)) { // Podman 4.3 can't
@@ -284,19 +229,19 @@ func TestLimitsAndPause(t *testing.T) {
 		if st, err := b.Status(t.Context(), h); err != nil || st.State != swarm.StateRunning || !st.Paused {
 			t.Errorf("paused: %+v, %v", st, err)
 		}
-		before := len(lines(t, b, h, swarm.OutputOptions{}))
+		before := len(workertest.Lines(t, b, h, swarm.OutputOptions{}))
 		time.Sleep(200 * time.Millisecond) // nothing may happen meanwhile
-		if now := len(lines(t, b, h, swarm.OutputOptions{})); now != before {
+		if now := len(workertest.Lines(t, b, h, swarm.OutputOptions{})); now != before {
 			t.Errorf("it wrote %d lines while it was paused", now-before)
 		}
 		if err := b.SetPaused(t.Context(), h, false); err != nil {
 			t.Fatalf("resume: %v", err)
 		}
-		until(t, "it goes on", func() bool { return len(lines(t, b, h, swarm.OutputOptions{})) > before })
+		workertest.Until(t, "it goes on", func() bool { return len(workertest.Lines(t, b, h, swarm.OutputOptions{})) > before })
 		if err := b.SetPaused(t.Context(), h, true); err != nil {
 			t.Fatalf("pause: %v", err)
 		}
-		r, err := b.Kill(t.Context(), h, swarm.KillOptions{Signal: "SIGTERM", Grace: limit, Force: true})
+		r, err := b.Kill(t.Context(), h, swarm.KillOptions{Signal: "SIGTERM", Grace: workertest.Limit, Force: true})
 		if err != nil || r.Status.Exit == nil || r.Status.Exit.Code != 6 || r.Status.Exit.Cause != swarm.CauseKilled {
 			t.Errorf("kill while paused: %+v %+v, %v", r, r.Status.Exit, err)
 		}
@@ -313,7 +258,7 @@ func TestRemovedByHand(t *testing.T) {
 			t.Fatal(err)
 		}
 		spec := specOf(t, "sleep", "3600")
-		h := spawn(t, b, spec)
+		h := workertest.Spawn(t, b, spec)
 		list, err := c.ContainerList(t.Context(), client.ContainerListOptions{Filters: make(client.Filters).Add("label", "swarm.worker="+spec.ID)})
 		if err != nil || len(list.Items) != 1 || !slices.ContainsFunc(list.Items[0].Names, func(n string) bool { return strings.Contains(n, "swarm-w-"+spec.ID) }) {
 			t.Fatalf("the engine has %+v, %v", list.Items, err)
@@ -321,7 +266,7 @@ func TestRemovedByHand(t *testing.T) {
 		if _, err := c.ContainerRemove(t.Context(), list.Items[0].ID, client.ContainerRemoveOptions{Force: true}); err != nil {
 			t.Fatal(err)
 		}
-		st := ended(t, b, h)
+		st := workertest.Ended(t, b, h)
 		if st.State != swarm.StateLost || !strings.Contains(st.Reason, "removed") {
 			t.Errorf("status %+v", st)
 		}
@@ -348,9 +293,9 @@ func TestSweep(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		hs := []swarm.Handle{spawn(t, b, gone), spawn(t, b, kept), spawn(t, b, runs)}
-		ended(t, b, hs[0])
-		ended(t, b, hs[1])
+		hs := []swarm.Handle{workertest.Spawn(t, b, gone), workertest.Spawn(t, b, kept), workertest.Spawn(t, b, runs)}
+		workertest.Ended(t, b, hs[0])
+		workertest.Ended(t, b, hs[1])
 		for _, s := range []swarm.Spec{gone, runs} {
 			if err := os.RemoveAll(s.Local.RunDir); err != nil {
 				t.Fatal(err)
@@ -367,6 +312,100 @@ func TestSweep(t *testing.T) {
 	})
 }
 
+// TestFoundAfterStart finds a worker whose plugin was killed between its start and its note,
+// and writes the note then.
+func TestFoundAfterStart(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, e *enginetest.Engine) {
+		b := open(t, settings(e))
+		spec := specOf(t, "sleep", "3600")
+		h := workertest.Spawn(t, b, spec)
+		path := filepath.Join(spec.Local.RunDir, "container.json")
+		written, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		found, err := b.Find(t.Context(), swarm.Lookup{ID: spec.ID, Name: spec.Name, Local: spec.Local})
+		if err != nil || !bytes.Equal(found.Data, h.Data) {
+			t.Fatalf("found %s, %v, want %s", found.Data, err, h.Data)
+		}
+		again, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(again, written) {
+			t.Errorf("the note is %s, %v, want %s", again, err, written)
+		}
+		// The machine is restarted, and the engine invents an exit.
+		self, err := proc.Identify(os.Getpid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, bytes.ReplaceAll(again, []byte(self.Boot), []byte("another")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if found, err = b.Find(t.Context(), swarm.Lookup{ID: spec.ID, Name: spec.Name, Local: spec.Local}); err != nil {
+			t.Fatal(err)
+		}
+		c, err := e.Client()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.ContainerKill(t.Context(), "swarm-w-"+spec.ID, client.ContainerKillOptions{Signal: "SIGKILL"}); err != nil {
+			t.Fatal(err)
+		}
+		if st := workertest.Ended(t, b, found); st.State != swarm.StateLost || !strings.Contains(st.Reason, "restarted") {
+			t.Errorf("status %+v, %+v", st, st.Exit)
+		}
+	})
+}
+
+// TestSamePath has state directories of the same path share an engine, as those of two
+// machines do.
+func TestSamePath(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, e *enginetest.Engine) {
+		b := open(t, settings(e))
+		theirs := specOf(t, "true")
+		h := workertest.Spawn(t, b, theirs)
+		workertest.Ended(t, b, h)
+		// The other machine has a directory of its own there.
+		state := theirs.Local.StateDir
+		entries, err := os.ReadDir(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			if err := os.RemoveAll(filepath.Join(state, entry.Name())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ours := specOf(t, "true")
+		ours.Local.StateDir, ours.Local.RunDir = state, filepath.Join(state, "workers", ours.ID)
+		if err := os.MkdirAll(ours.Local.RunDir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		own := workertest.Spawn(t, b, ours)
+		workertest.Ended(t, b, own)
+		if err := os.RemoveAll(ours.Local.RunDir); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Sweep(t.Context(), []swarm.Handle{own}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if st, err := b.Status(t.Context(), own); err != nil || st.State != swarm.StateLost {
+			t.Errorf("our own: %+v, %v", st, err)
+		}
+		if st, err := b.Status(t.Context(), h); err != nil || st.State == swarm.StateLost {
+			t.Errorf("theirs: %+v, %v", st, err)
+		}
+		l := swarm.Lookup{ID: theirs.ID, Name: theirs.Name, Local: theirs.Local}
+		if _, err := b.Find(t.Context(), l); !errors.Is(err, swarm.ErrNotFound) {
+			t.Errorf("theirs is found: %v", err)
+		}
+	})
+}
+
 // TestTerminal types at a worker on a terminal.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
@@ -374,11 +413,13 @@ func TestTerminal(t *testing.T) {
 		c := settings(e)
 		c.TTY = true
 		b := open(t, c)
-		h := spawn(t, b, specOf(t, "sh", "-c", `trap 'echo int' INT; test -t 0 && echo terminal; while read -r x; do echo "got $x"; done; echo over`))
+		h := workertest.Spawn(t, b, specOf(t, "sh", "-c", `trap 'echo int' INT; until [ "$(stty size)" = "24 80" ]; do sleep 0.05; done; test -t 0 && echo terminal; while read -r x; do echo "got $x"; done; echo over`))
 		has := func(want string) func() bool {
-			return func() bool { return strings.Contains(strings.Join(lines(t, b, h, swarm.OutputOptions{}), "\n"), want) }
+			return func() bool {
+				return strings.Contains(strings.Join(workertest.Lines(t, b, h, swarm.OutputOptions{}), "\n"), want)
+			}
 		}
-		until(t, "it is on a terminal", has("terminal"))
+		workertest.Until(t, "it is on a terminal", has("terminal"))
 		for _, step := range []struct {
 			in   swarm.Input
 			want string
@@ -390,12 +431,12 @@ func TestTerminal(t *testing.T) {
 			if _, err := b.Input(t.Context(), h, step.in); err != nil {
 				t.Fatalf("%+v: %v", step.in, err)
 			}
-			until(t, "it says "+step.want, has(step.want))
+			workertest.Until(t, "it says "+step.want, has(step.want))
 		}
 		if a, err := b.Attach(t.Context(), h, swarm.AttachOptions{}); err == nil && !slices.Contains(a.Command, "attach") {
 			t.Errorf("attach: %q", a.Command)
 		}
-		if st := ended(t, b, h); st.Exit == nil || st.Exit.Code != 0 {
+		if st := workertest.Ended(t, b, h); st.Exit == nil || st.Exit.Code != 0 {
 			t.Errorf("%+v", st)
 		}
 	})
@@ -409,7 +450,7 @@ func TestEngineKilled(t *testing.T) {
 			t.Parallel()
 			e := enginetest.Start(t, kind)
 			b := open(t, settings(e))
-			stays := spawn(t, b, specOf(t, "sleep", "3600"))
+			stays := workertest.Spawn(t, b, specOf(t, "sleep", "3600"))
 			e.Kill()
 			begun := time.Now()
 			_, err := b.Status(t.Context(), stays)

@@ -29,7 +29,7 @@ func (e *engine) tell(ctx context.Context, doing string, err error) error {
 		return fmt.Errorf("%w: no right to use %s: join its group (mostly 'docker'), or use a rootless engine", swarm.ErrPermission, e.socket)
 	case network, client.IsErrConnectionFailed(err), cutOff(err):
 		return fmt.Errorf("%w: no container engine answers at %s: start it, or set 'host'", swarm.ErrUnavailable, e.socket)
-	case errdefs.IsNotFound(err):
+	case isGone(err):
 		return fmt.Errorf("%w: %s: %s", swarm.ErrNotFound, doing, text)
 	case errdefs.IsPermissionDenied(err), errdefs.IsUnauthorized(err):
 		return fmt.Errorf("%w: %s: %s", swarm.ErrPermission, doing, text)
@@ -65,6 +65,12 @@ func firstOf(values ...string) string {
 		}
 	}
 	return ""
+}
+
+// isGone reports that the engine does not have a container. Podman says so in words only if
+// the container goes during the question.
+func isGone(err error) bool {
+	return errdefs.IsNotFound(err) || err != nil && strings.Contains(err.Error(), "no such container")
 }
 
 // isConnection reports that no engine answered at all.

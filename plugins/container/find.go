@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
+	"github.com/swarmhost/swarm/shared/dirid"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -30,20 +33,35 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	if l.Local == nil {
 		return swarm.Handle{}, gone
 	}
+	state, err := dirid.Read(stateFile(l.Local.StateDir))
+	if err != nil {
+		return swarm.Handle{}, fmt.Errorf("%w: the id of the state directory: %w", swarm.ErrUnavailable, err)
+	}
 	list, err := e.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).
 		Add("label", labelWorker+"="+l.ID).Add("label", labelState+"="+l.Local.StateDir)})
 	if err != nil {
 		return swarm.Handle{}, e.tell(ctx, "look for the worker", err)
 	}
-	if len(list.Items) == 0 {
+	i := slices.IndexFunc(list.Items, func(c container.Summary) bool {
+		id := c.Labels[labelID] // older containers have none
+		return id == "" || id == state
+	})
+	if i < 0 {
 		return swarm.Handle{}, gone
 	}
-	c := list.Items[0]
-	r := ref{Socket: e.socket, Container: c.ID, Name: nameOfContainer(l.ID, c.Labels[labelName]), Worker: l.ID, Dir: l.Local.RunDir}
-	switch settled, err := e.settle(ctx, r); {
-	case errors.Is(err, swarm.ErrNotFound), err == nil && !settled:
+	c := list.Items[i]
+	r := ref{
+		Socket: e.socket, Container: c.ID, Name: nameOfContainer(l.ID, c.Labels[labelName]), Worker: l.ID, Dir: l.Local.RunDir,
+		State: state,
+	}
+	s, err := e.settle(ctx, r)
+	switch {
+	case errors.Is(err, swarm.ErrNotFound), err == nil && s.created:
 		return swarm.Handle{}, gone
 	case err != nil:
+		return swarm.Handle{}, err
+	}
+	if err := r.noteStart(s); err != nil {
 		return swarm.Handle{}, err
 	}
 	if r.TTY, r.Stdin, err = e.inputs(ctx, r); err != nil {
@@ -52,23 +70,24 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	return r.encode()
 }
 
-// settle waits until a container was started. One that was not is removed.
-func (e *engine) settle(ctx context.Context, r ref) (started bool, err error) {
+// settle waits until a container was started, and returns its state. One that was not is
+// removed.
+func (e *engine) settle(ctx context.Context, r ref) (state, error) {
 	limit := time.Now().Add(findLimit)
 	tick := time.NewTicker(findPoll)
 	defer tick.Stop()
 	for {
 		s, err := e.inspect(ctx, r)
 		if err != nil || !s.created {
-			return err == nil, err
+			return s, err
 		}
 		if time.Now().After(limit) {
-			return false, e.remove(ctx, r.Container)
+			return s, e.remove(ctx, r.Container)
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return false, ctx.Err()
+			return s, ctx.Err()
 		}
 	}
 }

@@ -35,6 +35,11 @@ func readFrames(from io.Reader, each func(swarm.Output) error) error {
 			}
 			return err
 		}
+		if header[0] > 3 || header[1]|header[2]|header[3] != 0 {
+			// Podman writes why it can't go on where a header should be.
+			text, _ := io.ReadAll(io.LimitReader(in, 1<<10))
+			return fmt.Errorf("%w: the engine broke the log off: %s", swarm.ErrUnavailable, firstLine(string(header[:])+string(text)))
+		}
 		size := binary.BigEndian.Uint32(header[4:])
 		if size > maxFrame {
 			return fmt.Errorf("%w: a piece of the log has %d bytes", swarm.ErrUnavailable, size)

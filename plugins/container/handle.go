@@ -24,8 +24,10 @@ type ref struct {
 	// Worker is the worker's id, Dir its run directory.
 	Worker string `json:"worker"`
 	Dir    string `json:"dir"`
-	TTY    bool   `json:"tty,omitempty"`
-	Stdin  bool   `json:"stdin,omitempty"`
+	// State is the id of the host's state directory, empty in older handles.
+	State string `json:"state,omitempty"`
+	TTY   bool   `json:"tty,omitempty"`
+	Stdin bool   `json:"stdin,omitempty"`
 }
 
 var containerID = regexp.MustCompile(`^[0-9a-f]{64}$`)

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"slices"
 	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
 
+	"github.com/swarmhost/swarm/shared/feeder"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -39,54 +40,42 @@ func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (sw
 	case s.created:
 		return swarm.InputResult{}, fmt.Errorf("%w: the worker has not started yet", swarm.ErrUnavailable)
 	case !s.running:
-		return swarm.InputResult{}, fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
+		return swarm.InputResult{}, feeder.ErrEnded()
 	case r.TTY:
 		return swarm.InputResult{}, e.typeIn(ctx, r, in)
 	case in.Kind == swarm.InputInterrupt:
 		return swarm.InputResult{}, e.signal(ctx, r, s, "SIGINT", swarm.KillTree)
 	case in.Kind == swarm.InputKeys:
-		return swarm.InputResult{}, fmt.Errorf("%w: the worker is on no terminal: no key can be pressed (spawn it with --stdin --option tty=true)", swarm.ErrInvalidSpec)
+		return swarm.InputResult{}, fmt.Errorf("%w: the worker is on no terminal: no key can be pressed (spawn it with --tmux)", swarm.ErrInvalidSpec)
 	case !r.Stdin:
 		return swarm.InputResult{}, fmt.Errorf("%w: the worker has no standard input (spawn it with --stdin)", swarm.ErrInvalidSpec)
 	case in.Kind == swarm.InputEOF:
-		return e.feed(ctx, r, eof, nil)
+		return e.feed(ctx, r, -1, nil)
 	default:
 		data := in.Data
 		if in.Enter {
 			data = append(bytes.Clone(data), '\n')
 		}
-		return e.feed(ctx, r, strconv.Itoa(len(data)), data)
+		return e.feed(ctx, r, len(data), data)
 	}
 }
 
-// feed runs [give] beside the worker.
-func (e *engine) feed(ctx context.Context, r ref, what string, data []byte) (swarm.InputResult, error) {
-	code, said, err := e.exec(ctx, r, []string{"sh", "-c", give, "swarm-input", what}, data)
+// feed has the feeder give an input of so many bytes, -1: the end of input.
+func (e *engine) feed(ctx context.Context, r ref, size int, data []byte) (swarm.InputResult, error) {
+	over := func() bool {
+		st, err := e.awaitEnd(ctx, r, time.Second)
+		return err == nil && isOver(st)
+	}
+	code, said, err := e.exec(ctx, r, stdin.Give(size), data)
 	switch {
-	case err != nil || code == signalBase+9 || code < 0:
-		// It ends with the worker, which its input may have ended.
-		if st, serr := e.awaitEnd(ctx, r, time.Second); serr == nil && isOver(st) {
-			if what == eof {
-				return swarm.InputResult{}, nil
-			}
-			return swarm.InputResult{}, fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
-		}
-		if err == nil {
-			err = fmt.Errorf("%w: the engine ended the program that gives the input: it is not known whether the worker got it", swarm.ErrUnavailable)
-		}
+	case err == nil:
+		return feeder.Outcome(size, max(code, feeder.Unknown), firstLine(said), over)
+	case !over():
 		return swarm.InputResult{}, err
-	case code == 0:
+	case size < 0: // the end of its input has ended the worker
 		return swarm.InputResult{}, nil
-	case code == exitPending:
-		return swarm.InputResult{Pending: true}, nil
-	case code == exitNoStdin:
-		return swarm.InputResult{}, fmt.Errorf("%w: the worker has not opened its standard input yet", swarm.ErrUnavailable)
-	case code == exitClosed:
-		return swarm.InputResult{}, fmt.Errorf("%w: the worker's standard input is closed", swarm.ErrInvalidSpec)
-	case code == exitCutOff:
-		return swarm.InputResult{}, fmt.Errorf("%w: the connection to the container was cut off, nothing was given", swarm.ErrUnavailable)
 	default:
-		return swarm.InputResult{}, fmt.Errorf("%w: give input: exit %d: %s", swarm.ErrUnavailable, code, firstLine(said))
+		return swarm.InputResult{}, feeder.ErrEnded()
 	}
 }
 
@@ -96,8 +85,8 @@ func (e *engine) exec(ctx context.Context, r ref, command []string, data []byte)
 		AttachStdin: true, AttachStdout: true, AttachStderr: true, Cmd: command,
 	})
 	if err != nil {
-		if errdefs.IsConflict(err) || errdefs.IsNotFound(err) {
-			return 0, "", fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
+		if errdefs.IsConflict(err) || isGone(err) {
+			return 0, "", feeder.ErrEnded()
 		}
 		return 0, "", e.tell(ctx, "run a program beside the worker", err)
 	}
@@ -141,4 +130,25 @@ func (e *engine) exec(ctx context.Context, r ref, command []string, data []byte)
 			return 0, "", ctx.Err()
 		}
 	}
+}
+
+// stdin is the feeder of a worker with a standard input that is on no terminal. Its files
+// are in the memory of the container.
+const stdin feeder.Feeder = "/dev/shm/swarm-stdin"
+
+// A wrapper is known by its $0.
+const wrapper = "swarm-worker"
+
+// fed is a shell command that starts the feeder and becomes the worker.
+var fed = `refuse() { echo "swarm: $1" >&2; exit 127; }
+command -v -- "$1" >/dev/null 2>&1 || refuse "there is no command '$1'"
+` + stdin.Start() + feeder.Exec
+
+func withStdin(command []string) []string {
+	return append([]string{"sh", "-c", fed, wrapper}, command...)
+}
+
+// hasStdin reports whether a command has a feeder.
+func hasStdin(command []string) bool {
+	return len(command) > 4 && slices.Equal(command[:2], []string{"sh", "-c"}) && command[3] == wrapper
 }

@@ -71,7 +71,7 @@ func (b *Backend) SetLimits(ctx context.Context, h swarm.Handle, l swarm.Limits)
 		to.CPUQuota = -1
 	}
 	got, err := e.ContainerUpdate(ctx, r.Container, client.ContainerUpdateOptions{Resources: &to})
-	if errdefs.IsNotFound(err) {
+	if isGone(err) {
 		if _, gone := e.inspect(ctx, r); gone != nil {
 			return gone
 		}

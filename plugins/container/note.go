@@ -79,6 +79,20 @@ func changeNote(dir string, change func(*note)) error {
 	return safefile.ReplaceCache(filepath.Join(dir, noteFile), data)
 }
 
+// noteStart notes down the container of a worker that was started. A note of it that is
+// there stays: it may be from before a restart of the machine.
+func (r ref) noteStart(s state) error {
+	return changeNote(r.Dir, func(n *note) {
+		if n.Container == r.Container {
+			return
+		}
+		n.Container, n.PID, n.Started, n.Boot = r.Container, s.pid, s.started, ""
+		if s.running {
+			n.Boot = bootID()
+		}
+	})
+}
+
 // clockSlack is how much earlier the end of a worker may be dated than it was: Podman takes
 // the time of a file, which the kernel takes from a coarse clock.
 const clockSlack = 20 * time.Millisecond

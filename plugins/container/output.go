@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/containerd/errdefs"
-
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -28,7 +26,16 @@ func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOpti
 	if out.skip, err = out.toSkip(ctx); err != nil {
 		return err
 	}
-	if err := out.read(ctx, o.Follow); err != nil || !o.Follow {
+	if o.Follow && !r.TTY {
+		switch podman, _, err := e.version(ctx); {
+		case err != nil:
+			return err
+		case podman:
+			return out.passes(ctx)
+		}
+	}
+	err = out.read(ctx, o.Follow, out.take)
+	if !o.Follow || out.over || err != nil && !errors.Is(err, swarm.ErrUnavailable) {
 		return err
 	}
 	return out.rest(ctx)
@@ -76,8 +83,30 @@ func (out *output) wanted(piece swarm.Output) bool {
 // stopped is an error of the callback.
 type stopped struct{ error }
 
-// read reads what was not read yet.
-func (out *output) read(ctx context.Context, follow bool) error {
+// take takes the next piece.
+func (out *output) take(piece swarm.Output) error {
+	if piece.Time.Equal(out.last) {
+		out.same++
+	} else {
+		out.last, out.same = piece.Time, 1
+	}
+	if !out.wanted(piece) {
+		return nil
+	}
+	if out.skip > 0 {
+		if !piece.Partial {
+			out.skip--
+		}
+		return nil
+	}
+	if err := out.each(piece); err != nil {
+		return stopped{err}
+	}
+	return nil
+}
+
+// read calls take for what was not taken yet.
+func (out *output) read(ctx context.Context, follow bool, take func(swarm.Output) error) error {
 	since, same := out.last, out.same
 	if since.IsZero() {
 		since = out.o.Since
@@ -94,24 +123,7 @@ func (out *output) read(ctx context.Context, follow bool) error {
 			}
 			same = 0
 		}
-		if piece.Time.Equal(out.last) {
-			out.same++
-		} else {
-			out.last, out.same = piece.Time, 1
-		}
-		if !out.wanted(piece) {
-			return nil
-		}
-		if out.skip > 0 {
-			if !piece.Partial {
-				out.skip--
-			}
-			return nil
-		}
-		if err := out.each(piece); err != nil {
-			return stopped{err}
-		}
-		return nil
+		return take(piece)
 	})
 	if s, ok := errors.AsType[stopped](err); ok {
 		out.over = true
@@ -132,7 +144,7 @@ func (out *output) rest(ctx context.Context) error {
 			if out.r.TTY {
 				return nil
 			}
-			return out.read(ctx, false)
+			return out.read(ctx, false, out.take)
 		}
 		timer := time.NewTimer(retryEvery)
 		select {
@@ -147,7 +159,7 @@ func (out *output) rest(ctx context.Context) error {
 			}
 			continue
 		}
-		if err := out.read(ctx, true); out.over || err != nil && !errors.Is(err, swarm.ErrUnavailable) {
+		if err := out.read(ctx, true, out.take); out.over || err != nil && !errors.Is(err, swarm.ErrUnavailable) {
 			return err
 		}
 	}
@@ -164,7 +176,7 @@ type readOptions struct {
 func (e *engine) read(ctx context.Context, r ref, o readOptions, each func(swarm.Output) error) error {
 	request := logsOptions(r, o)
 	body, err := e.ContainerLogs(ctx, r.Container, request)
-	if errdefs.IsNotFound(err) {
+	if isGone(err) {
 		return fmt.Errorf("%w: the container was removed, and its output with it", swarm.ErrNotFound)
 	}
 	if err != nil {
@@ -187,11 +199,14 @@ func (e *engine) read(ctx context.Context, r ref, o readOptions, each func(swarm
 	return e.tell(ctx, "read the output", err)
 }
 
-// sinceOf is how the API writes a time.
+// sinceOf is how the API writes a time. The answer begins with what was written then, on
+// Podman with what was written after it, so the time is the one before. The caller leaves
+// out what is too much.
 func sinceOf(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
+	t = t.Add(-time.Nanosecond)
 	return strconv.FormatInt(t.Unix(), 10) + fmt.Sprintf(".%09d", t.Nanosecond())
 }
 

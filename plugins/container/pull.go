@@ -3,57 +3,61 @@ package container
 import (
 	"context"
 	"fmt"
-	"time"
+	"strings"
 
 	"github.com/moby/moby/client"
 
-	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// progressEvery is how often the progress of a pull is logged.
-const progressEvery = 2 * time.Second
-
-// pull fetches an image and logs how far it has come.
-func (b *Backend) pull(ctx context.Context, e *engine, image string) error {
+// pull fetches the image of a worker and tells how far it has come.
+func (b *Backend) pull(ctx context.Context, e *engine, p *plan) error {
+	image, id := p.Image, p.spec.ID
 	b.log.Info("fetching the image", "image", image)
+	d := &download{image: image, layers: make(map[string]layer)}
+	b.progress.tell(id, d.String())
+	defer b.progress.tell(id, "")
 	got, err := e.ImagePull(ctx, image, client.ImagePullOptions{})
 	if err != nil {
-		return e.noImage(ctx, image, err)
+		return e.notPulled(ctx, image, err)
 	}
 	defer func() { _ = got.Close() }()
-	layers := make(map[string]int64)
-	var logged time.Time
 	for m, err := range got.JSONMessages(ctx) {
-		if err == nil && m.Error != nil {
-			err = m.Error
-		}
 		if err != nil {
-			return e.noImage(ctx, image, err)
+			return e.notPulled(ctx, image, err)
 		}
-		if m.Progress == nil {
-			continue
+		if m.Error != nil {
+			return noImage(image, m.Error)
 		}
-		layers[m.ID] = max(layers[m.ID], m.Progress.Current)
-		if time.Since(logged) < progressEvery {
-			continue
-		}
-		logged = time.Now()
-		var sum int64
-		for _, n := range layers {
-			sum += n
-		}
-		b.log.Info("fetching the image", "image", image, "bytes", humane.Bytes(sum))
+		d.take(m)
+		b.progress.tell(id, d.String())
 	}
 	return ctx.Err()
 }
 
-func (e *engine) noImage(ctx context.Context, image string, err error) error {
+// notPulled is the error of a pull that the engine refused, or whose account ended early.
+func (e *engine) notPulled(ctx context.Context, image string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err := e.tell(ctx, "fetch", err); isConnection(err) {
 		return err
 	}
-	return fmt.Errorf("%w: can't fetch the image '%s': %s", swarm.ErrInvalidSpec, image, plain(err))
+	return noImage(image, err)
+}
+
+// noImage is the error of a pull that failed between the engine and a registry.
+func noImage(image string, err error) error {
+	text := plain(err)
+	switch has := func(part string) bool { return strings.Contains(strings.ToLower(text), part) }; {
+	case has("denied"), has("unauthorized"):
+		return fmt.Errorf("%w: no right to fetch the image '%s', if there is one: log in to its registry and fetch it with the engine's own command, such as 'docker pull'",
+			swarm.ErrInvalidSpec, image)
+	case has("unknown"), has("not found"):
+		return fmt.Errorf("%w: there is no image '%s' in its registry: is its name right, and its tag?", swarm.ErrInvalidSpec, image)
+	case has("eof"), has("connection reset"), has("broken pipe"):
+		return fmt.Errorf("%w: can't fetch the image '%s': its registry cut off the connection: try again", swarm.ErrInvalidSpec, image)
+	default:
+		return fmt.Errorf("%w: can't fetch the image '%s': %s", swarm.ErrInvalidSpec, image, text)
+	}
 }

@@ -52,7 +52,7 @@ func (e *engine) signal(ctx context.Context, r ref, s state, name string, mode s
 		}
 	}
 	_, err := e.ContainerKill(ctx, r.Container, client.ContainerKillOptions{Signal: name})
-	if errdefs.IsConflict(err) || errdefs.IsNotFound(err) || err != nil && strings.Contains(err.Error(), "state improper") {
+	if errdefs.IsConflict(err) || isGone(err) || err != nil && strings.Contains(err.Error(), "state improper") {
 		return errEnded()
 	}
 	return e.tell(ctx, "send "+name, err)

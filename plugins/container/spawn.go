@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +27,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	if err != nil {
 		return swarm.Handle{}, err
 	}
+	defer b.progress.begin(spec.ID)()
 	e, err := b.at(b.socket)
 	if err != nil {
 		return swarm.Handle{}, err
@@ -33,9 +36,16 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 		return swarm.Handle{}, err
 	}
 	if p.Pull == pullAlways {
-		if err := b.pull(ctx, e, p.Image); err != nil {
+		if err := b.pull(ctx, e, p); err != nil {
 			return swarm.Handle{}, err
 		}
+	}
+	var clients *os.File
+	if p.MCP {
+		if clients, err = listen(p.ref.Dir); err != nil {
+			return swarm.Handle{}, fmt.Errorf("option 'mcp': %w", err)
+		}
+		defer func() { _ = clients.Close() }()
 	}
 	r, err := b.create(ctx, e, p)
 	defer func() {
@@ -62,8 +72,16 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	if err = ctx.Err(); err != nil {
 		return swarm.Handle{}, err
 	}
+	if r.TTY {
+		e.size(ctx, r)
+	}
 	if err = e.awaitCommand(ctx, p, r); err != nil {
 		return swarm.Handle{}, err
+	}
+	if p.MCP {
+		if err = p.serve(ctx, e, clients, r); err != nil {
+			return swarm.Handle{}, err
+		}
 	}
 	b.log.Debug("worker started", "worker", spec.ID)
 	return h, nil
@@ -78,7 +96,7 @@ func (b *Backend) create(ctx context.Context, e *engine, p *plan) (ref, error) {
 	}
 	got, err := e.create(ctx, p)
 	if errdefs.IsNotFound(err) && p.Pull == pullMissing {
-		if err := b.pull(ctx, e, p.Image); err != nil {
+		if err := b.pull(ctx, e, p); err != nil {
 			return r, err
 		}
 		got, err = e.create(ctx, p)
@@ -92,9 +110,15 @@ func (b *Backend) create(ctx context.Context, e *engine, p *plan) (ref, error) {
 	case errdefs.IsNotFound(err):
 		return r, fmt.Errorf("%w: there is no image '%s' here: %s", swarm.ErrInvalidSpec, p.Image, plain(err))
 	}
-	err = e.tell(ctx, "make the container", err)
-	if !errors.Is(err, swarm.ErrUnavailable) || ctx.Err() != nil || isConnection(err) {
-		return r, err
+	if text := err.Error(); strings.Contains(text, "invalid reference format") || strings.Contains(text, "must be lowercase") {
+		return r, fmt.Errorf("%w: '%s' is not the name of an image", swarm.ErrInvalidSpec, p.Image)
+	}
+	if strings.Contains(err.Error(), "container-init binary not found") {
+		return r, fmt.Errorf("%w: Podman has no init program on this machine: install 'catatonit', or set init_path in containers.conf", swarm.ErrInvalidSpec)
+	}
+	told := e.tell(ctx, "make the container", err)
+	if !errors.Is(told, swarm.ErrUnavailable) || ctx.Err() != nil || isConnection(told) {
+		return r, told
 	}
 	return r, fmt.Errorf("%w: make the container: %s", swarm.ErrInvalidSpec, plain(err))
 }
@@ -138,7 +162,7 @@ func (e *engine) remove(ctx context.Context, id string) error {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineLimit)
 	defer cancel()
 	_, err := e.ContainerRemove(limited, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
-	if errdefs.IsNotFound(err) || err != nil && strings.Contains(err.Error(), "is already in progress") {
+	if isGone(err) || err != nil && strings.Contains(err.Error(), "is already in progress") {
 		return nil
 	}
 	return e.tell(limited, "remove the container", err)
@@ -152,6 +176,9 @@ const (
 	commandLimit = 5 * time.Second
 	// unseenLimit is how long a command is waited for that can't be seen from here.
 	unseenLimit = time.Second
+	// logLimit is how long what an init wrote is waited for: Podman may tell of an end before
+	// its log is written.
+	logLimit    = 300 * time.Millisecond
 	commandPoll = 5 * time.Millisecond
 )
 
@@ -175,16 +202,14 @@ func (e *engine) awaitCommand(ctx context.Context, p *plan, r ref) error {
 		}
 		if s.running && !noted {
 			noted = true
-			if err := changeNote(r.Dir, func(n *note) {
-				n.Container, n.PID, n.Started, n.Boot = r.Container, s.pid, s.started, bootID()
-			}); err != nil {
+			if err := r.noteStart(s); err != nil {
 				return err
 			}
 		}
 		switch pids, err := members(s.pid, r.Container); {
 		case err != nil && !s.ending && time.Since(begun) > unseenLimit, time.Since(begun) > commandLimit:
 			return nil
-		case err == nil && slices.ContainsFunc(pids, func(pid int) bool { return pid != s.pid && nameOf(pid) != nameOf(s.pid) }):
+		case err == nil && s.running && slices.ContainsFunc(pids, func(pid int) bool { return isCommand(pid, s.pid) }):
 			return nil
 		}
 		select {
@@ -195,16 +220,23 @@ func (e *engine) awaitCommand(ctx context.Context, p *plan, r ref) error {
 	}
 }
 
+// isCommand reports whether a process of a container was started by its init and is not a
+// copy of it any more. One that has gone may have failed to become the command.
+func isCommand(pid, init int) bool {
+	name := nameOf(pid)
+	own := nameOf(init)
+	return pid != init && name != "" && own != "" && name != own && !strings.HasPrefix(name, "runc:[")
+}
+
 // notStarted returns why the command of a container that has ended was never run, or nil.
 func (e *engine) notStarted(ctx context.Context, p *plan, r ref, s state) error {
 	if s.code != 127 && s.code != 126 && s.code != 1 {
 		return nil
 	}
-	said := ""
-	err := e.read(ctx, r, readOptions{tail: "1"}, func(piece swarm.Output) error {
-		said = string(piece.Data)
-		return nil
-	})
+	said, err := e.beginning(ctx, r)
+	for begun := time.Now(); err == nil && said == "" && time.Since(begun) < logLimit; said, err = e.beginning(ctx, r) {
+		time.Sleep(findPoll)
+	}
 	if err != nil {
 		return nil //nolint:nilerr // then its exit is told
 	}
@@ -215,4 +247,20 @@ func (e *engine) notStarted(ctx context.Context, p *plan, r ref, s state) error 
 		}
 	}
 	return nil
+}
+
+// beginning returns the beginning of a worker's output: all that an init writes of its own.
+func (e *engine) beginning(ctx context.Context, r ref) (string, error) {
+	const enough = 64
+	var text []byte
+	err := e.read(ctx, r, readOptions{}, func(piece swarm.Output) error {
+		if text = append(text, piece.Data...); len(text) > enough {
+			return io.EOF
+		}
+		return nil
+	})
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return string(text), err
 }

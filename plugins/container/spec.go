@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
+	"github.com/swarmhost/swarm/shared/dirid"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -21,8 +23,14 @@ const (
 	labelWorker = "swarm.worker"    // the worker's id
 	labelName   = "swarm.name"      // its name
 	labelState  = "swarm.state-dir" // the host's state directory
+	labelID     = "swarm.state-id"  // the id of that, see [stateFile]
 	labelRun    = "swarm.run-dir"   // the worker's run directory
 )
+
+// stateFile returns the file in a state directory that holds its id. Machines that share an
+// engine may have state directories of the same path, such as dev containers with the
+// engine's socket; the id tells them apart.
+func stateFile(dir string) string { return filepath.Join(dir, "container-state-id") }
 
 // nameOfContainer is unique on an engine: ids are used once.
 func nameOfContainer(id, name string) string { return "swarm-" + name + "-" + id }
@@ -61,13 +69,25 @@ func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.MCP {
+		own, err := withServer(spec.Local)
+		if err != nil {
+			return nil, err
+		}
+		mounts = append(mounts, own...)
+	}
+	state, err := dirid.Ensure(stateFile(spec.Local.StateDir))
+	if err != nil {
+		return nil, fmt.Errorf("%w: the id of the state directory: %w", swarm.ErrUnavailable, err)
+	}
 	command := spec.Command
-	fed := spec.Stdin && !c.TTY
-	if fed {
+	hasFeeder := spec.Stdin && !c.TTY
+	if hasFeeder {
 		command = withStdin(command)
 	}
 	p := &plan{Config: c, spec: spec, ref: ref{
-		Socket: b.socket, Name: nameOfContainer(spec.ID, spec.Name), Worker: spec.ID, Dir: spec.Local.RunDir, TTY: c.TTY, Stdin: fed,
+		Socket: b.socket, Name: nameOfContainer(spec.ID, spec.Name), Worker: spec.ID, Dir: spec.Local.RunDir, State: state,
+		TTY: c.TTY, Stdin: hasFeeder,
 	}}
 	init := true
 	p.create = client.ContainerCreateOptions{
@@ -77,7 +97,8 @@ func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
 			Env: c.environ(spec), User: c.User, Hostname: hostname(spec.Name), StopSignal: signal,
 			Tty: c.TTY, OpenStdin: c.TTY,
 			Labels: map[string]string{
-				labelWorker: spec.ID, labelName: spec.Name, labelState: spec.Local.StateDir, labelRun: spec.Local.RunDir,
+				labelWorker: spec.ID, labelName: spec.Name, labelState: spec.Local.StateDir, labelID: state,
+				labelRun: spec.Local.RunDir,
 			},
 		},
 		HostConfig: &container.HostConfig{
@@ -89,7 +110,8 @@ func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
 }
 
 // environ returns the environment of a worker: the variables of the caller that are named,
-// and those that were given for this worker. The state directory is of no use in there.
+// and those that were given for this worker, without the state directory and the token of an
+// agent: they are of no use in there.
 func (c Config) environ(spec swarm.Spec) []string {
 	var env []string
 	for _, kv := range swarm.MergeEnv(spec.Local.HostEnv) {
@@ -98,7 +120,9 @@ func (c Config) environ(spec swarm.Spec) []string {
 		}
 	}
 	env = swarm.MergeEnv(append(env, spec.Env...))
-	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, swarm.EnvDir+"=") })
+	return slices.DeleteFunc(env, func(kv string) bool {
+		return strings.HasPrefix(kv, swarm.EnvDir+"=") || strings.HasPrefix(kv, swarm.EnvToken+"=")
+	})
 }
 
 // logParts is how many files the engine divides a log into.
@@ -137,20 +161,22 @@ func (e *engine) mapUser(ctx context.Context, p *plan) error {
 	if uid == 0 || !ownedBy(e.socket, uid) {
 		return nil
 	}
+	// Podman does not tell that it is rootless, but one with such a socket is.
+	switch podman, _, err := e.version(ctx); {
+	case err != nil:
+		return err
+	case podman:
+		p.create.HostConfig.UsernsMode = "keep-id"
+		return nil
+	}
 	info, err := e.Info(ctx, client.InfoOptions{})
 	if err != nil {
 		return e.tell(ctx, "ask the engine", err)
 	}
-	if !slices.ContainsFunc(info.Info.SecurityOptions, func(o string) bool { return strings.Contains(o, "rootless") }) {
-		return nil
-	}
-	podman, _, err := e.version(ctx)
-	if podman {
-		p.create.HostConfig.UsernsMode = "keep-id"
-	} else {
+	if slices.ContainsFunc(info.Info.SecurityOptions, func(o string) bool { return strings.Contains(o, "rootless") }) {
 		p.create.Config.User = "0:0"
 	}
-	return err
+	return nil
 }
 
 func ownedBy(path string, uid int) bool {

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
@@ -37,7 +36,7 @@ type state struct {
 func (e *engine) inspect(ctx context.Context, r ref) (state, error) {
 	got, err := e.ContainerInspect(ctx, r.Container, client.ContainerInspectOptions{})
 	if err != nil {
-		if errdefs.IsNotFound(err) {
+		if isGone(err) {
 			return state{}, fmt.Errorf("%w: the container of the worker was removed", swarm.ErrNotFound)
 		}
 		return state{}, e.tell(ctx, "look at the worker", err)
@@ -203,12 +202,15 @@ func unknowable(s state, n note) string {
 	if s.finished.IsZero() || s.code < 0 {
 		return "the engine does not know how it ended"
 	}
-	if boot := bootID(); n.Boot != "" && boot != "" && n.Boot != boot {
-		// The engine invents an exit at its next start for a container that ran when the
-		// machine went down.
-		if booted, err := proc.BootTime(); err != nil || s.finished.After(booted) {
-			return "the machine was restarted while it ran; the exit is unknown"
-		}
+	// The engine invents an exit at its next start for a container that ran when the
+	// machine went down.
+	booted, err := proc.BootTime()
+	earlier := err == nil && !s.started.IsZero() && s.started.Before(booted)
+	if boot := bootID(); n.Boot != "" && boot != "" {
+		earlier = n.Boot != boot // clocks may be set, so this is better
+	}
+	if earlier && (err != nil || s.finished.After(booted)) {
+		return "the machine was restarted while it ran; the exit is unknown"
 	}
 	return ""
 }

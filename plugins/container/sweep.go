@@ -15,14 +15,14 @@ import (
 // Sweep removes the containers of workers whose run directories the host has removed. The
 // containers of other ended workers hold their output and their exits.
 func (b *Backend) Sweep(ctx context.Context, ended, _ []swarm.Handle) ([]string, error) {
-	type place struct{ socket, workers string }
+	type place struct{ socket, workers, state string }
 	seen := make(map[place]bool)
 	for _, h := range ended {
 		r, err := decode(h)
 		if err != nil {
 			continue
 		}
-		at := place{r.Socket, filepath.Dir(r.Dir)}
+		at := place{r.Socket, filepath.Dir(r.Dir), r.State}
 		if seen[at] {
 			continue
 		}
@@ -31,7 +31,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, _ []swarm.Handle) ([]string,
 		if err != nil {
 			return nil, err
 		}
-		if err := e.sweep(ctx, at.workers); err != nil {
+		if err := e.sweep(ctx, at.workers, at.state); err != nil {
 			return nil, err
 		}
 	}
@@ -39,8 +39,8 @@ func (b *Backend) Sweep(ctx context.Context, ended, _ []swarm.Handle) ([]string,
 }
 
 // sweep removes the containers of workers whose run directories were in a directory that
-// is still there.
-func (e *engine) sweep(ctx context.Context, workers string) error {
+// is still there, of the state directory with that id.
+func (e *engine) sweep(ctx context.Context, workers, state string) error {
 	if info, err := os.Lstat(workers); err != nil || !info.IsDir() {
 		return nil //nolint:nilerr // nothing can be told of its workers then
 	}
@@ -50,7 +50,7 @@ func (e *engine) sweep(ctx context.Context, workers string) error {
 	}
 	for _, c := range list.Items {
 		dir := c.Labels[labelRun]
-		if filepath.Dir(dir) != workers || c.State == "running" || c.State == "paused" || c.State == "restarting" {
+		if filepath.Dir(dir) != workers || c.Labels[labelID] != state || c.State == "running" || c.State == "paused" || c.State == "restarting" {
 			continue
 		}
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {

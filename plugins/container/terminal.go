@@ -85,6 +85,18 @@ func (e *engine) typeIn(ctx context.Context, r ref, in swarm.Input) error {
 	return nil
 }
 
+// The size of a terminal to which nobody was attached yet, as that of a window of tmux.
+const (
+	rows    = 24
+	columns = 80
+)
+
+// size gives the terminal of a worker that was just started a size: an engine gives it none.
+// A worker that has ended needs none.
+func (e *engine) size(ctx context.Context, r ref) {
+	_, _ = e.ContainerResize(ctx, r.Container, client.ContainerResizeOptions{Height: rows, Width: columns})
+}
+
 const (
 	// keyPause is between two keys: the program shall read them one by one.
 	keyPause = 30 * time.Millisecond

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	"github.com/swarmhost/swarm/shared/feeder"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -29,10 +30,14 @@ const wrapper = "swarm-worker"
 
 // becomes is the end of a wrapper.
 const (
-	runs             = `echo ` + wrapperRuns + ` >"$NOMAD_TASK_DIR/` + wrapperFile + "\"\n"
-	becomes          = runs + `exec "$@"`
-	becomesWithStdin = withFeeder + runs + `exec "$@" <"$d/pipe"`
+	runs    = `echo ` + wrapperRuns + ` >"$NOMAD_TASK_DIR/` + wrapperFile + "\"\n"
+	becomes = runs + `exec "$@"`
 )
+
+// stdin is the feeder of a worker with a standard input.
+const stdin feeder.Feeder = "$NOMAD_TASK_DIR/swarm-stdin"
+
+var becomesWithStdin = stdin.Start() + runs + feeder.Exec
 
 // driverConfig returns how the driver of the task is to run the command.
 func (c Config) driverConfig(spec swarm.Spec) (map[string]any, error) {

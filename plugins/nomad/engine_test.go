@@ -17,11 +17,9 @@ import (
 
 	"github.com/swarmhost/swarm/plugins/nomad"
 	"github.com/swarmhost/swarm/plugins/nomad/nomadtest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/workertest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-// limit is how long a test waits for what must happen soon.
-const limit = time.Minute
 
 func open(t *testing.T, c nomad.Config) *nomad.Backend {
 	t.Helper()
@@ -39,63 +37,6 @@ func specOf(name string, command ...string) swarm.Spec {
 	}
 }
 
-// spawn starts a worker that ends with the test.
-func spawn(t *testing.T, b *nomad.Backend, spec swarm.Spec) swarm.Handle {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	h, err := b.Spawn(ctx, spec)
-	if err != nil {
-		t.Fatalf("spawn %s: %v", spec.Name, err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), limit)
-		defer cancel()
-		if _, err := b.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true}); err != nil {
-			t.Errorf("clean up %s: %v", spec.Name, err)
-		}
-	})
-	return h
-}
-
-func ended(t *testing.T, b *nomad.Backend, h swarm.Handle) swarm.Status {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	var st swarm.Status
-	err := b.Watch(ctx, h, func(now swarm.Status) error {
-		st = now
-		return nil
-	})
-	if err != nil {
-		t.Fatalf("watch: %v", err)
-	}
-	return st
-}
-
-func lines(t *testing.T, b *nomad.Backend, h swarm.Handle, o swarm.OutputOptions) []string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	var all []string
-	var line strings.Builder
-	err := b.Output(ctx, h, o, func(p swarm.Output) error {
-		line.Write(p.Data)
-		if !p.Partial {
-			all = append(all, line.String())
-			line.Reset()
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatalf("output: %v", err)
-	}
-	if line.Len() > 0 {
-		all = append(all, line.String())
-	}
-	return all
-}
-
 // TestHostileCommand gives arguments that Nomad would read as templates.
 func TestHostileCommand(t *testing.T) {
 	t.Parallel()
@@ -111,11 +52,11 @@ func TestHostileCommand(t *testing.T) {
 			t.Parallel()
 			spec := specOf("hostile-"+name, append([]string{"printf", `<%s>\0`}, hostile...)...)
 			spec.Dir = dir
-			h := spawn(t, b, spec)
-			if st := ended(t, b, h); st.Exit == nil || st.Exit.Code != 0 {
+			h := workertest.Spawn(t, b, spec)
+			if st := workertest.Ended(t, b, h); st.Exit == nil || st.Exit.Code != 0 {
 				t.Fatalf("status %+v, exit %+v", st, st.Exit)
 			}
-			got := strings.Split(strings.TrimSuffix(strings.Join(lines(t, b, h, swarm.OutputOptions{}), "\n"), "\x00"), "\x00")
+			got := strings.Split(strings.TrimSuffix(strings.Join(workertest.Lines(t, b, h, swarm.OutputOptions{}), "\n"), "\x00"), "\x00")
 			for i, want := range hostile {
 				if want = "<" + want + ">"; i >= len(got) || got[i] != want {
 					t.Errorf("argument %d: want %.60q, got %.60q", i, want, slices.Concat(got[min(i, len(got)):], []string{"nothing"})[0])
@@ -147,9 +88,9 @@ func TestEnvironment(t *testing.T) {
 		`"$EMPTY" "$LINES" "$LONG" "$PLAIN" "$QUOTES" "$SECRET" "$TEMPLATE"; printf %s "$CALLERS_SECRET"`
 	spec := specOf("env", "sh", "-c", script)
 	spec.Env = env
-	h := spawn(t, b, spec)
-	ended(t, b, h)
-	got := strings.Split(strings.Join(lines(t, b, h, swarm.OutputOptions{}), "\n"), "\x00")
+	h := workertest.Spawn(t, b, spec)
+	workertest.Ended(t, b, h)
+	got := strings.Split(strings.Join(workertest.Lines(t, b, h, swarm.OutputOptions{}), "\n"), "\x00")
 	for i, w := range want {
 		if i >= len(got) || got[i] != w {
 			t.Errorf("want %.80q, got %.80q", w, got[min(i, len(got)-1)])
@@ -168,7 +109,7 @@ func TestEnvironment(t *testing.T) {
 
 func listed(t *testing.T, b *nomad.Backend, id string) (found swarm.Listed) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := context.WithTimeout(t.Context(), workertest.Limit)
 	defer cancel()
 	err := b.List(ctx, func(l swarm.Listed) error {
 		if l.Spec.ID == id {
@@ -190,21 +131,21 @@ func TestNameIsUnique(t *testing.T) {
 	name := strings.Repeat("N.-_x", 13)[:64]
 	first, second := specOf(name, "sleep", "3600"), specOf(name, "sh", "-c", "exit 4")
 	first.ID, second.ID = "first", "second"
-	h := spawn(t, b, first)
+	h := workertest.Spawn(t, b, first)
 	if _, err := b.Spawn(t.Context(), second); !errors.Is(err, swarm.ErrInvalidSpec) || !strings.Contains(err.Error(), name) {
 		t.Errorf("spawn again: %v", err)
 	}
 	if st, err := b.Status(t.Context(), h); err != nil || st.State != swarm.StateRunning {
 		t.Errorf("the first one: %+v, %v", st, err)
 	}
-	if _, err := b.Kill(t.Context(), h, swarm.KillOptions{Signal: "SIGUSR1", Grace: limit, Force: true}); err != nil {
+	if _, err := b.Kill(t.Context(), h, swarm.KillOptions{Signal: "SIGUSR1", Grace: workertest.Limit, Force: true}); err != nil {
 		t.Fatal(err)
 	}
-	h2 := spawn(t, b, second)
-	if st := ended(t, b, h2); st.Exit == nil || st.Exit.Code != 4 || st.Exit.Cause != swarm.CauseExited {
+	h2 := workertest.Spawn(t, b, second)
+	if st := workertest.Ended(t, b, h2); st.Exit == nil || st.Exit.Code != 4 || st.Exit.Cause != swarm.CauseExited {
 		t.Errorf("the second one: %+v", st)
 	}
-	if st := ended(t, b, h); st.Exit == nil || st.Exit.Signal != "SIGUSR1" {
+	if st := workertest.Ended(t, b, h); st.Exit == nil || st.Exit.Signal != "SIGUSR1" {
 		t.Errorf("the first one: %+v", st)
 	}
 }
@@ -289,7 +230,7 @@ func TestRefused(t *testing.T) {
 			}
 			h, err := open(t, c).Spawn(t.Context(), spec)
 			if err == nil {
-				st := ended(t, open(t, c), h)
+				st := workertest.Ended(t, open(t, c), h)
 				t.Fatalf("spawned; %+v %+v", st, st.Exit)
 			}
 			if !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.text) || strings.ContainsAny(err.Error(), "\n\t") ||
@@ -352,17 +293,17 @@ func TestToken(t *testing.T) {
 	}
 	spec := specOf("token-right", "sh", "-c", `trap 'exit 7' USR1; read -r line; echo "got $line"; while :; do sleep 0.1; done`)
 	spec.Stdin = true
-	h := spawn(t, b, spec)
+	h := workertest.Spawn(t, b, spec)
 	if _, err := b.Input(t.Context(), h, swarm.Input{Data: []byte("x"), Enter: true}); err != nil {
 		t.Errorf("input: %v", err)
 	}
-	if _, err := b.Kill(t.Context(), h, swarm.KillOptions{Signal: "SIGUSR1", Grace: limit, Force: true}); err != nil {
+	if _, err := b.Kill(t.Context(), h, swarm.KillOptions{Signal: "SIGUSR1", Grace: workertest.Limit, Force: true}); err != nil {
 		t.Errorf("kill: %v", err)
 	}
-	if got := lines(t, b, h, swarm.OutputOptions{}); !slices.Equal(got, []string{"got x"}) {
+	if got := workertest.Lines(t, b, h, swarm.OutputOptions{}); !slices.Equal(got, []string{"got x"}) {
 		t.Errorf("output %q", got)
 	}
-	if st := ended(t, b, h); st.Exit == nil || st.Exit.Code != 7 || st.Exit.Cause != swarm.CauseKilled {
+	if st := workertest.Ended(t, b, h); st.Exit == nil || st.Exit.Code != 7 || st.Exit.Cause != swarm.CauseKilled {
 		t.Errorf("status %+v %+v", st, st.Exit)
 	}
 	listed(t, b, spec.ID)
@@ -376,7 +317,7 @@ func TestKillPending(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := spawn(t, b, specOf("pending", "sleep", "3600"))
+	h := workertest.Spawn(t, b, specOf("pending", "sleep", "3600"))
 	// Again under its name, and for no node there is.
 	j, _, err := c.Jobs().Info("swarm-pending", nil)
 	if err != nil {
@@ -397,10 +338,10 @@ func TestKillPending(t *testing.T) {
 	if err := b.Signal(t.Context(), waits.Handle, swarm.SignalOptions{Signal: "SIGUSR1"}); !errors.Is(err, swarm.ErrUnavailable) {
 		t.Errorf("signal: %v", err)
 	}
-	if got := lines(t, b, waits.Handle, swarm.OutputOptions{}); len(got) > 0 {
+	if got := workertest.Lines(t, b, waits.Handle, swarm.OutputOptions{}); len(got) > 0 {
 		t.Errorf("output %q", got)
 	}
-	r, err := b.Kill(t.Context(), waits.Handle, swarm.KillOptions{Signal: "SIGTERM", Grace: limit})
+	r, err := b.Kill(t.Context(), waits.Handle, swarm.KillOptions{Signal: "SIGTERM", Grace: workertest.Limit})
 	if err != nil || r.Status.Exit == nil || r.Status.Exit.Cause != swarm.CauseKilled || r.Status.Exit.Code != -1 {
 		t.Errorf("kill: %+v, %v", r, err)
 	}
@@ -415,8 +356,8 @@ func TestLogIsRotated(t *testing.T) {
 	b := open(t, settings(agent.Address))
 	const n = 300000
 	spec := specOf("rotated", "sh", "-c", fmt.Sprintf("seq -f 'line %%010.0f of several' 1 %d; echo done >&2", n))
-	h := spawn(t, b, spec)
-	ended(t, b, h)
+	h := workertest.Spawn(t, b, spec)
+	workertest.Ended(t, b, h)
 	var dropped int64
 	var all strings.Builder
 	err := b.Output(t.Context(), h, swarm.OutputOptions{Stream: swarm.Stdout}, func(p swarm.Output) error {
@@ -438,7 +379,7 @@ func TestLogIsRotated(t *testing.T) {
 		swarm.Stdout: {fmt.Sprintf("line %010d of several", n-1), fmt.Sprintf("line %010d of several", n)},
 		swarm.Stderr: {"done"},
 	} {
-		if got := lines(t, b, h, swarm.OutputOptions{Stream: stream, Tail: &two}); !slices.Equal(got, want) {
+		if got := workertest.Lines(t, b, h, swarm.OutputOptions{Stream: stream, Tail: &two}); !slices.Equal(got, want) {
 			t.Errorf("the last two of %s: %q", stream, got)
 		}
 	}

@@ -16,13 +16,14 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/swarmhost/swarm/plugins/nomad/nomadtest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/workertest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // bootstrap returns the first token of a cluster.
 func bootstrap(t *testing.T, c *api.Client) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := context.WithTimeout(t.Context(), workertest.Limit)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -62,8 +63,8 @@ func TestAgentKilled(t *testing.T) {
 	b := open(t, settings(a.Address))
 	starts := filepath.Join(t.TempDir(), "starts")
 	gate := filepath.Join(t.TempDir(), "gate")
-	stays := spawn(t, b, specOf("stays", "sh", "-c", `echo stays >>"$0"; trap 'exit 6' USR1; while :; do sleep 0.1; done`, starts))
-	ends := spawn(t, b, specOf("ends", "sh", "-c", `echo ends >>"$0"; while [ ! -e "$1" ]; do sleep 0.1; done; echo bye; exit 5`, starts, gate))
+	stays := workertest.Spawn(t, b, specOf("stays", "sh", "-c", `echo stays >>"$0"; trap 'exit 6' USR1; while :; do sleep 0.1; done`, starts))
+	ends := workertest.Spawn(t, b, specOf("ends", "sh", "-c", `echo ends >>"$0"; while [ ! -e "$1" ]; do sleep 0.1; done; echo bye; exit 5`, starts, gate))
 
 	var waited swarm.Status
 	var waitErr error
@@ -94,20 +95,20 @@ func TestAgentKilled(t *testing.T) {
 	if st, err := b.Status(t.Context(), stays); err != nil || st.State != swarm.StateRunning {
 		t.Errorf("afterwards: %+v, %v", st, err)
 	}
-	if st := ended(t, b, ends); st.Exit == nil || st.Exit.Code != 5 || st.Exit.Cause != swarm.CauseExited {
+	if st := workertest.Ended(t, b, ends); st.Exit == nil || st.Exit.Code != 5 || st.Exit.Cause != swarm.CauseExited {
 		t.Errorf("what ended meanwhile: %+v %+v", st, st.Exit)
 	}
 	waiting.Wait()
 	if waitErr != nil || waited.Exit == nil || waited.Exit.Code != 5 {
 		t.Errorf("a Watch that saw all of it: %+v, %v", waited, waitErr)
 	}
-	if got := lines(t, b, ends, swarm.OutputOptions{}); !slices.Equal(got, []string{"bye"}) {
+	if got := workertest.Lines(t, b, ends, swarm.OutputOptions{}); !slices.Equal(got, []string{"bye"}) {
 		t.Errorf("output %q", got)
 	}
-	if _, err := b.Kill(t.Context(), stays, swarm.KillOptions{Signal: "SIGUSR1", Grace: limit, Force: true}); err != nil {
+	if _, err := b.Kill(t.Context(), stays, swarm.KillOptions{Signal: "SIGUSR1", Grace: workertest.Limit, Force: true}); err != nil {
 		t.Errorf("kill: %v", err)
 	}
-	if st := ended(t, b, stays); st.Exit == nil || st.Exit.Code != 6 || st.Exit.Cause != swarm.CauseKilled {
+	if st := workertest.Ended(t, b, stays); st.Exit == nil || st.Exit.Code != 6 || st.Exit.Cause != swarm.CauseKilled {
 		t.Errorf("what was killed: %+v %+v", st, st.Exit)
 	}
 	data, err := os.ReadFile(starts)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/workertest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -14,10 +15,10 @@ import (
 func TestStats(t *testing.T) {
 	t.Parallel()
 	b := open(t, settings(agent.Address))
-	h := spawn(t, b, specOf("figures", "sh", "-c", "sleep 600 & while :; do :; done"))
+	h := workertest.Spawn(t, b, specOf("figures", "sh", "-c", "sleep 600 & while :; do :; done"))
 	var s swarm.Stats
 	var err error
-	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(workertest.Limit); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		results, batchErr := b.Stats(t.Context(), []swarm.Handle{h})
 		if batchErr != nil {
 			t.Fatal(batchErr)

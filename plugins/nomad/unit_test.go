@@ -223,34 +223,6 @@ func TestStatusOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// TestOutcomeOfInput checks what an exit code of the program that gives an input means:
-// Nomad ends that program, or loses sight of it, when the worker ends.
-func TestOutcomeOfInput(t *testing.T) {
-	for _, c := range []struct {
-		what    string
-		code    int
-		over    bool
-		pending bool
-		err     error
-	}{
-		{"5", 0, false, false, nil},
-		{"5", exitPending, false, true, nil},
-		{"5", exitKilled, true, false, swarm.ErrNotFound},
-		{"5", exitUnknown, true, false, swarm.ErrNotFound},
-		{"5", exitUnknown, false, false, swarm.ErrUnavailable},
-		{"5", exitClosed, true, false, swarm.ErrInvalidSpec},
-		{eof, exitKilled, true, false, nil},
-		{eof, exitUnknown, true, false, nil},
-		{eof, exitUnknown, false, true, nil},
-	} {
-		got, err := outcome(c.what, c.code, "", func() bool { return c.over })
-		if got.Pending != c.pending || !errors.Is(err, c.err) {
-			t.Errorf("input %s, exit %d, worker over %v: pending %v, error %v; want %v, %v",
-				c.what, c.code, c.over, got.Pending, err, c.pending, c.err)
-		}
-	}
-}
-
 // TestStatsOf checks that a figure which a driver did not measure is absent, not 0.
 func TestStatsOf(t *testing.T) {
 	t.Parallel()

@@ -38,6 +38,11 @@ var (
 // New returns the backend. It logs to log, which must not be nil.
 func New(log hclog.Logger) *Backend { return &Backend{Kept: shim.Kept{Read: decode}, log: log} }
 
+// Announce adds to what shims can do what holds for workers on this machine.
+func (b *Backend) Announce() []swarm.Capability {
+	return append(b.Kept.Announce(), swarm.CapSandbox)
+}
+
 // Spawn starts a shim, which starts the worker.
 func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, error) {
 	if err := validate(spec); err != nil {
@@ -47,7 +52,11 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	if err := shim.Start(ctx, spec.Local.Shim, spec.Local.RunDir, shim.LaunchOf(spec)); err != nil {
+	launch := shim.LaunchOf(spec)
+	if err := shim.Enclose(&launch, spec); err != nil {
+		return swarm.Handle{}, err
+	}
+	if err := shim.Start(ctx, spec.Local.Shim, spec.Local.RunDir, launch); err != nil {
 		return swarm.Handle{}, err
 	}
 	b.log.Debug("worker started", "worker", spec.ID)

@@ -42,6 +42,11 @@ func New(log hclog.Logger) *Backend {
 	return &Backend{Kept: shim.Kept{Read: workerOf}, log: log, sights: sights{log: log}}
 }
 
+// Announce adds to what shims can do what holds for workers on this machine.
+func (b *Backend) Announce() []swarm.Capability {
+	return append(b.Kept.Announce(), swarm.CapSandbox)
+}
+
 // Find returns the worker of a run directory that a shim was started in. The handle lacks
 // the facts that tmux no longer has.
 func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {

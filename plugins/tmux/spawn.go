@@ -33,6 +33,9 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 		return swarm.Handle{}, err
 	}
 	launch := shim.LaunchOf(spec)
+	if err := shim.Enclose(&launch, spec); err != nil {
+		return swarm.Handle{}, err
+	}
 	launch.Terminal = true
 	launch.Capture = asProgram(captureAll(spec.ID, ownPane))
 	starting, err := shim.Prepare(spec.Local.RunDir, launch)

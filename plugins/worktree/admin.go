@@ -58,6 +58,10 @@ func (r *repo) admins() ([]admin, error) {
 		}
 		a.worktree = filepath.Dir(dotGit)
 		a.id, err = firstLine(filepath.Join(a.dir, markerFile))
+		if errors.Is(err, safefile.ErrUnsafe) {
+			// Its worker has replaced it; the worktrees of others are not concerned.
+			a.id, err = "", nil
+		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}

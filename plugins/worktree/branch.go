@@ -53,10 +53,16 @@ func (r *repo) startOf(ctx context.Context, branch string) (string, error) {
 // so that only its own branch is undone.
 func (r *repo) makeBranch(ctx context.Context, id, branch, start string, done *undo) error {
 	name := "refs/heads/" + branch
+	if err := r.plainRefs(name); err != nil {
+		return invalid("cannot make branch '%s': %w", branch, err)
+	}
 	if err := whole(ctx, r.git, "update-ref", "--create-reflog", "-m", madeFor(id), name, start, zeros(start)); err != nil {
 		return refused(err, "cannot make branch '%s'", branch)
 	}
 	done.add(func(ctx context.Context) error {
+		if err := r.plainRefs(name); err != nil {
+			return err
+		}
 		// A branch with new commits stays: git compares the hash.
 		_, err := r.git.run(ctx, "update-ref", "-d", name, start)
 		return err

@@ -38,7 +38,7 @@ var checks = []func(*tree, context.Context) (*swarm.Kept, error){
 func (w *Workspace) inspect(ctx context.Context, r *repo, ref swarm.WorkspaceRef, opts swarm.RemoveOptions) (*tree, *swarm.Kept, error) {
 	t, kept, err := r.find(ctx, ref)
 	if err == nil && kept == nil && !t.missing {
-		t.vacant = opts.Vacant
+		t.vacant, t.submoduleLimit = opts.Vacant, w.submoduleLimit
 		for _, check := range checks {
 			if kept, err = check(t, ctx); err != nil || kept != nil && (!kept.Forceable || !opts.Force) {
 				break

@@ -42,6 +42,9 @@ func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.Di
 	if t.git, err = t.git.disarmed(ctx); err != nil {
 		return swarm.Diff{}, err
 	}
+	if err := r.plainObjects(); err != nil {
+		return swarm.Diff{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
+	}
 	from, err := t.beginning(ctx)
 	if err != nil {
 		return swarm.Diff{}, err
@@ -85,6 +88,9 @@ func (t *tree) beginning(ctx context.Context) (string, error) {
 func (t *tree) now(ctx context.Context) (string, error) {
 	if _, err := t.readIndex(ctx); err != nil {
 		return "", err
+	}
+	if err := t.examineNested(); err != nil {
+		return "", fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
 	}
 	var err error
 	if t.untracked, err = t.git.list(ctx, "ls-files", "-z", "--others", "--exclude-standard"); err != nil {

@@ -1,6 +1,6 @@
 // Package worktree makes git worktrees for workers, and removes them without
-// ever losing work. It implements [swarm.Workspace]; swarm-plugin-worktree
-// serves it, and nothing else imports it.
+// ever losing work. It implements [swarm.Workspace]; swarm-plugin-worktree serves it, and
+// swarm-remote on the host of a worker behind ssh. Nothing else imports it.
 //
 // # What counts as work
 //
@@ -36,9 +36,9 @@
 // GIT_ variables of the caller are not passed on, except those that only say
 // where configuration and programs are. Clean and smudge filters of the
 // repository do run, because a checkout is wrong without them; but not those of a
-// repository whose configuration others can write, see git.guarded, and none for a diff
-// that is shown, see git.disarmed. A directory
-// that is laid out as a repository, without a .git that leads to it, is not used:
+// repository whose configuration others can write, see git.guarded, none of those that only
+// the configuration of a submodule names, and none for a diff that is shown, see
+// git.disarmed. A directory that is laid out as a repository, without a .git that leads to it, is not used:
 // it may have come with a clone. Git directories are examined before git reads
 // them, see discover.
 package worktree

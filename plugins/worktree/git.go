@@ -70,6 +70,8 @@ var settings = []string{
 	"maintenance.auto=false",
 	"submodule.recurse=false",
 	"status.showUntrackedFiles=normal",
+	// A comparison would write the index, also through a symbolic link.
+	"diff.autoRefreshIndex=false",
 	// A clone can hold a directory that is laid out as a repository, with a
 	// configuration that names programs.
 	"safe.bareRepository=explicit",

@@ -140,6 +140,55 @@ func TestFilterOfASharedWorktree(t *testing.T) {
 	}
 }
 
+// TestProgramsOfANestedRepository is about a repository that the worker made in its worktree
+// and staged: git looks into it, and its configuration is the worker's alone.
+func TestProgramsOfANestedRepository(t *testing.T) {
+	t.Parallel()
+	for name, stage := range map[string]func(f *fixture, wt string){
+		"staged":    func(f *fixture, wt string) { f.git(wt, "add", "nested") },
+		"committed": func(f *fixture, wt string) { f.git(wt, "add", "nested"); f.git(wt, "commit", "-qm", "nested") },
+		"told not to ignore it": func(f *fixture, wt string) {
+			f.write(wt, ".gitmodules", "[submodule \"nested\"]\n\tpath = nested\n\turl = ./nested\n\tignore = none\n")
+			f.git(wt, "add", ".gitmodules", "nested")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := withWorktree(t)
+			nested := filepath.Join(f.ref.Path, "nested")
+			f.git(f.top, "init", "-q", nested)
+			f.commit(nested, ".gitattributes", "* filter=evil\n")
+			f.commit(nested, "file", "one\n")
+			stage(f, f.ref.Path)
+			ran := filepath.Join(f.top, "ran")
+			evil := "touch " + shellQuote(ran) + "; cat"
+			for _, key := range []string{"core.fsmonitor", "filter.evil.clean", "filter.evil.smudge"} {
+				f.git(nested, "config", key, evil)
+			}
+			pushed := func() { f.git(nested, "update-ref", "refs/remotes/origin/main", "HEAD") }
+			for _, next := range []func(){func() { f.write(nested, "file", "two\n") }, func() { f.write(nested, "file", "one\n") }, pushed} {
+				next()
+				for _, force := range []bool{false, true} {
+					if _, err := newWorkspace().Diff(t.Context(), f.ref, swarm.DiffOptions{}); err != nil {
+						t.Error(err)
+					}
+					res, err := newWorkspace().Remove(t.Context(), f.ref, swarm.RemoveOptions{Force: force})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if f.exists(ran) {
+						t.Fatalf("a program of the nested repository ran; %+v", res)
+					}
+					if res.Kept == nil {
+						return
+					}
+				}
+			}
+			t.Error("a pushed repository is kept")
+		})
+	}
+}
+
 // TestSafeDirectory is about git's own check, which GIT_DIR turns off. It is not
 // parallel: the other tests allow all directories.
 func TestSafeDirectory(t *testing.T) {

@@ -130,7 +130,7 @@ func (t *tree) unhide(ctx context.Context, g git) ([]change, error) {
 	if _, err := g.ask(ctx, "update-index", "-q", "--unmerged", "--really-refresh"); err != nil {
 		return nil, err
 	}
-	out, err := g.list(ctx, "diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=none")
+	out, err := g.list(ctx, "diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return nil, err
 	}

@@ -37,6 +37,9 @@ func (t *tree) save(ctx context.Context) (_ *rescues, err error) {
 		return r, err
 	}
 	if t.dirty || len(t.ignored) > 0 {
+		if err := t.repo.plainObjects(); err != nil {
+			return r, err
+		}
 		c, err := t.commit(ctx)
 		if err != nil {
 			return r, err
@@ -67,6 +70,9 @@ func (r *rescues) add(ctx context.Context, hash string, command func(ref string)
 	if n := len(r.list); n > 0 {
 		ref = fmt.Sprintf("%s-%d", r.prefix, n+1)
 	}
+	if err := r.repo.plainRefs(ref); err != nil {
+		return err
+	}
 	if _, err := r.repo.git.run(ctx, "update-ref", ref, hash, zeros(hash)); err != nil {
 		return err
 	}
@@ -81,6 +87,10 @@ func (r *rescues) drop(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	for i, rescue := range r.list {
+		if err := r.repo.plainRefs(rescue.Ref); err != nil {
+			errs = append(errs, err)
+			continue
+		}
 		_, err := r.repo.git.run(ctx, "update-ref", "-d", rescue.Ref, r.hashes[i])
 		errs = append(errs, err)
 	}

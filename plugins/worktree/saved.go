@@ -65,6 +65,9 @@ func (w *Workspace) Rescue(ctx context.Context, req swarm.RescueRequest) ([]swar
 	switch req.Action {
 	case swarm.RescueList:
 	case swarm.RescueDrop:
+		if err := r.plainRefs(work.Ref); err != nil {
+			return nil, err
+		}
 		err = whole(ctx, r.git, "update-ref", "-d", work.Ref, c.hash)
 	case swarm.RescueRestore:
 		err = w.restore(ctx, r, c, &work, req.Into)
@@ -367,5 +370,8 @@ func (g git) changes(ctx context.Context, command string, args ...string) ([]swa
 
 // emptyTree returns the hash of a tree without files.
 func (r *repo) emptyTree(ctx context.Context) (string, error) {
+	if err := r.plainObjects(); err != nil {
+		return "", err
+	}
 	return r.git.line(ctx, "mktree")
 }

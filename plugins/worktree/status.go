@@ -23,7 +23,7 @@ type status struct {
 
 func readStatus(ctx context.Context, g git) (status, error) {
 	var s status
-	short, err := g.list(ctx, "status", "--porcelain=v2", "-z", "--ignore-submodules=none", "--untracked-files=normal")
+	short, err := g.list(ctx, "status", "--porcelain=v2", "-z", "--ignore-submodules=dirty", "--untracked-files=normal")
 	if err != nil {
 		return s, err
 	}
@@ -32,7 +32,7 @@ func readStatus(ctx context.Context, g git) (status, error) {
 		return s, err
 	}
 	// Untracked directories hide the ignored files in them, unless git lists all.
-	full, err := g.list(ctx, "status", "--porcelain=v2", "-z", "--ignore-submodules=none", "--untracked-files=all", "--ignored=matching")
+	full, err := g.list(ctx, "status", "--porcelain=v2", "-z", "--ignore-submodules=dirty", "--untracked-files=all", "--ignored=matching")
 	if err != nil {
 		return s, err
 	}

@@ -7,13 +7,28 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+// submoduleLimit is how long the examination of all submodules of a worktree may take. Their
+// configuration may include a file that never ends.
+const submoduleLimit = time.Minute
+
 // submoduleWork reports anything in a submodule that its remote does not have.
 // The repositories of a linked worktree's submodules go with the worktree.
 func (t *tree) submoduleWork(ctx context.Context) (*swarm.Kept, error) {
+	limited, cancel := context.WithTimeout(ctx, t.submoduleLimit)
+	defer cancel()
+	kept, err := t.examineSubmodules(limited)
+	if ctx.Err() == nil && limited.Err() != nil {
+		return keep("its submodules could not be examined within %s", t.submoduleLimit), nil
+	}
+	return kept, err
+}
+
+func (t *tree) examineSubmodules(ctx context.Context) (*swarm.Kept, error) {
 	kept, err := t.populated(ctx, t.index, t.ref.Path, "")
 	if kept != nil || err != nil {
 		return kept, err
@@ -24,6 +39,20 @@ func (t *tree) submoduleWork(ctx context.Context) (*swarm.Kept, error) {
 	}
 	t.submodules = true
 	return t.stored(ctx, modules)
+}
+
+// examineNested returns an error if git could wait for a file of a repository in the index.
+func (t *tree) examineNested() error {
+	for _, e := range t.index {
+		dir := filepath.Join(t.ref.Path, e.path)
+		if !e.submodule() || !isDir(dir) {
+			continue
+		}
+		if _, err := discover(dir); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // populated examines the submodules in the index of the working tree dir, which is rel in
@@ -62,7 +91,18 @@ func (t *tree) populated(ctx context.Context, index []indexEntry, dir, rel strin
 
 // submodule examines one populated submodule and those below it.
 func (t *tree) submodule(ctx context.Context, e indexEntry, dir, name string) (*swarm.Kept, error) {
-	g := t.repo.git.at(dir)
+	// Whoever worked in the worktree wrote the configuration of its submodules, perhaps in a
+	// sandbox: the programs that it names do not run. Git would run them for the status of
+	// the worktree too, if that included changes in submodules.
+	if p, err := discover(dir); err != nil {
+		return nil, err
+	} else if p.top != dir {
+		return keep("submodule %s is damaged", quote(name)), nil
+	}
+	g, err := t.repo.git.at(dir).disarmed(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if top, err := g.line(ctx, "rev-parse", "--show-toplevel"); err != nil {
 		return nil, err
 	} else if top != dir {
@@ -125,9 +165,15 @@ func (t *tree) stored(ctx context.Context, modules string) (kept *swarm.Kept, er
 		if _, err := os.Lstat(filepath.Join(path, "objects")); errors.Is(err, fs.ErrNotExist) {
 			return nil // logs/HEAD
 		}
+		if err := examine(path); err != nil {
+			return err
+		}
 		name := strings.TrimPrefix(path, modules+"/")
 		// Without a working tree git does not mind where core.worktree points.
-		g := t.repo.git.at(path).with("GIT_DIR="+path, "GIT_WORK_TREE="+path)
+		g, err := t.repo.git.at(path).with("GIT_DIR="+path, "GIT_WORK_TREE="+path).disarmed(ctx)
+		if err != nil {
+			return err
+		}
 		kept, err = unpushed(ctx, g, quote(name))
 		if kept != nil {
 			return fs.SkipAll

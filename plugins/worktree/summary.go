@@ -82,7 +82,7 @@ func own(ref swarm.WorkspaceRef) (admin, error) {
 	}
 	for _, a := range admins {
 		if a.dir == p.gitDir && a.worktree == ref.Path && a.id == ref.ID && ref.ID != "" {
-			return a, nil
+			return a, a.plain()
 		}
 	}
 	return admin{}, fmt.Errorf("%w: %s is not this worker's worktree any more", swarm.ErrUnavailable, ref.Path)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -26,7 +27,9 @@ type tree struct {
 	shared bool
 	// vacant says to ignore the processes that live in it.
 	vacant bool
-	locked *string
+	// submoduleLimit is how long the examination of the submodules may take.
+	submoduleLimit time.Duration
+	locked         *string
 	// head is the commit that is checked out, empty before the first one; branch
 	// is empty if HEAD is detached.
 	head, branch string
@@ -87,6 +90,9 @@ func (r *repo) find(ctx context.Context, ref swarm.WorkspaceRef) (*tree, *swarm.
 	}
 	if t.admin.dir == "" {
 		return t, nil, nil
+	}
+	if err := t.admin.plain(); err != nil {
+		return nil, nil, err
 	}
 	return t, nil, t.open(ctx)
 }

@@ -103,6 +103,9 @@ func (r *repo) dropBranch(ctx context.Context, ref swarm.WorkspaceRef) error {
 	if what != madeFor(ref.ID) {
 		return nil
 	}
+	if err := r.plainRefs(name); err != nil {
+		return err
+	}
 	// Git compares the hash.
 	return whole(ctx, r.git, "update-ref", "-d", name, start)
 }

@@ -26,8 +26,8 @@ type Config struct {
 type Workspace struct {
 	git git
 	log hclog.Logger
-	// lockLimit is shorter in tests.
-	lockLimit time.Duration
+	// lockLimit and submoduleLimit are shorter in tests.
+	lockLimit, submoduleLimit time.Duration
 	// beforeRemoval is called between the inspection and the last look, by tests.
 	beforeRemoval func()
 }
@@ -47,7 +47,7 @@ func New(cfg Config, log hclog.Logger) *Workspace {
 	if bin == "" {
 		bin = "git"
 	}
-	return &Workspace{git: git{bin: bin}, log: log, lockLimit: lockLimit}
+	return &Workspace{git: git{bin: bin}, log: log, lockLimit: lockLimit, submoduleLimit: submoduleLimit}
 }
 
 // The oldest git that lists worktrees with -z.

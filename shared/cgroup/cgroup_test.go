@@ -2,6 +2,7 @@ package cgroup
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -21,6 +22,8 @@ type tree struct {
 	readOnly []string
 	// refuse returns the error of a write, if any.
 	refuse func(path, text string) error
+	// unlisted is the error of each list, if any.
+	unlisted error
 }
 
 const (
@@ -108,6 +111,16 @@ func (t *tree) write(p, text string) error {
 			}
 		}
 		return nil
+	case "cgroup.procs":
+		// The process leaves the group in which it is.
+		for name, pids := range t.files {
+			if path.Base(name) == "cgroup.procs" {
+				left := slices.DeleteFunc(strings.Fields(pids), func(pid string) bool { return pid == text })
+				t.files[name] = strings.Join(left, "\n")
+			}
+		}
+		t.files[p] += "\n" + text + "\n"
+		return nil
 	case "cgroup.freeze":
 		t.files[path.Dir(p)+"/cgroup.events"] = "populated 1\nfrozen " + text + "\n"
 	}
@@ -147,6 +160,9 @@ func (t *tree) rmdir(p string) error {
 }
 
 func (t *tree) list(p string) ([]string, error) {
+	if t.unlisted != nil {
+		return nil, t.unlisted
+	}
 	var names []string
 	for name := range t.files {
 		if rest, ok := strings.CutPrefix(name, p+"/"); ok {
@@ -216,7 +232,11 @@ func TestDelegatedSession(t *testing.T) {
 	if err := g.Freeze(true); err != nil || fake.files[dir+"/cgroup.freeze"] != "1" {
 		t.Errorf("freeze: %v", err)
 	}
-	if err := g.Kill(); err != nil || fake.files[dir+"/cgroup.kill"] != "1" {
+	frozen := func() bool { return fake.files[dir+"/cgroup.freeze"] == "1" }
+	if err := g.Kill(func() bool { return !frozen() }); !errors.Is(err, ErrOthers) || fake.files[dir+"/cgroup.kill"] != "" || frozen() {
+		t.Errorf("kill of others: %v", err)
+	}
+	if err := g.Kill(frozen); err != nil || fake.files[dir+"/cgroup.kill"] != "1" || frozen() {
 		t.Errorf("kill: %v", err)
 	}
 	fake.files[dir+"/cgroup.procs"] = "12\n34\n"
@@ -227,6 +247,15 @@ func TestDelegatedSession(t *testing.T) {
 		t.Errorf("a group with processes: %v", err)
 	}
 	fake.files[dir+"/cgroup.procs"] = ""
+	// The worker may make groups of its own.
+	if err := errors.Join(fake.mkdir(dir+"/own"), fake.mkdir(dir+"/own/more")); err != nil {
+		t.Fatal(err)
+	}
+	fake.files[dir+"/own/more/cgroup.procs"] = "56\n"
+	if pids, err := g.Members(); err != nil || !slices.Equal(pids, []int{56}) {
+		t.Errorf("members %v, %v", pids, err)
+	}
+	fake.files[dir+"/own/more/cgroup.procs"] = ""
 	if err := g.Remove(); err != nil || fake.exists(path.Dir(dir)) {
 		t.Errorf("remove: %v", err)
 	}
@@ -287,6 +316,87 @@ func TestNotDelegated(t *testing.T) {
 	}
 }
 
+// container is one with control groups of its own, in whose root its processes are.
+func container() *tree {
+	t := &tree{files: map[string]string{
+		"/proc/self/cgroup":    "0::/\n",
+		"/proc/self/mountinfo": "31 23 0:28 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup rw,nsdelegate\n",
+	}}
+	t.group(mountpoint, "cpu memory pids")
+	t.files[mountpoint+"/cgroup.procs"] = "1\n20\n"
+	return t
+}
+
+// TestRootOfContainer limits workers in a container: the processes in the root make way.
+func TestRootOfContainer(t *testing.T) {
+	t.Parallel()
+	fake := container()
+	forked := false
+	fake.refuse = func(p, text string) error {
+		switch {
+		case path.Base(p) == "cgroup.procs" && text == "20":
+			// It has ended, and another process was started meanwhile.
+			fake.files[mountpoint+"/cgroup.procs"] = strings.ReplaceAll(fake.files[mountpoint+"/cgroup.procs"], "20\n", "")
+			if !forked {
+				fake.files[mountpoint+"/cgroup.procs"] += "\n30\n"
+			}
+			forked = true
+			return unix.ESRCH
+		case p == mountpoint+"/cgroup.subtree_control" && strings.TrimSpace(fake.files[mountpoint+"/cgroup.procs"]) != "":
+			return unix.EBUSY
+		}
+		return nil
+	}
+	m := look(fake)
+	if m.Version(Memory) != 2 || m.Version(Freezer) != 2 {
+		t.Fatalf("memory has version %d: %s", m.Version(Memory), m.Missing(Memory))
+	}
+	if got := fake.files[mountpoint+"/cgroup.procs"]; got != "1\n20\n" {
+		t.Errorf("a look has moved processes: %q", got)
+	}
+	g, problems := m.Make(parent, "w1", swarm.Limits{Memory: 1 << 30, PIDs: 10})
+	if dir := mountpoint + "/" + parent + "/w1"; len(problems) > 0 || !slices.Equal(g.Dirs(), []string{dir}) {
+		t.Fatalf("%v, problems %v", g.Dirs(), problems)
+	}
+	fake.want(t, g.Dirs()[0], map[string]string{"memory.max": "1073741824", "pids.max": "10"})
+	if got := strings.Fields(fake.files[mountpoint+"/init/cgroup.procs"]); !slices.Equal(got, []string{"1", "30"}) {
+		t.Errorf("beside the workers are %q", got)
+	}
+	// From now on the processes are in a group below the root.
+	fake.files["/proc/self/cgroup"] = "0::/init\n"
+	if g, problems := look(fake).Make(parent, "w2", swarm.Limits{CPUs: 1}); len(problems) > 0 || path.Dir(path.Dir(g.Dirs()[0])) != mountpoint {
+		t.Errorf("%v, problems %v", g.Dirs(), problems)
+	}
+}
+
+// TestForeignRoot does not move processes that it can't see, nor those of a machine's root,
+// nor those of a group that is not mounted as a root.
+func TestForeignRoot(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*tree){
+		"unseen process": func(fake *tree) { fake.files[mountpoint+"/cgroup.procs"] = "0\n1\n" },
+		"not a root": func(fake *tree) {
+			fake.files["/proc/self/mountinfo"] = "31 23 0:28 /machine.slice/a /sys/fs/cgroup rw - cgroup2 cgroup rw\n"
+			fake.files["/proc/self/cgroup"] = "0::/machine.slice/a\n"
+		},
+		"mounted outside": func(fake *tree) {
+			fake.files["/proc/self/mountinfo"] = "31 23 0:28 /../.. /sys/fs/cgroup rw - cgroup2 cgroup rw\n"
+			delete(fake.files, mountpoint+"/cgroup.type")
+		},
+		"read only": func(fake *tree) { fake.readOnly = []string{mountpoint} },
+	} {
+		fake := container()
+		change(fake)
+		before := fake.files[mountpoint+"/cgroup.procs"]
+		if _, problems := look(fake).Make(parent, "w1", swarm.Limits{Memory: 1 << 30}); len(problems) != 1 {
+			t.Errorf("%s: problems %v", name, problems)
+		}
+		if after := fake.files[mountpoint+"/cgroup.procs"]; after != before || fake.exists(mountpoint+"/init") {
+			t.Errorf("%s: processes were moved: %q", name, after)
+		}
+	}
+}
+
 func TestNoGroupsAtAll(t *testing.T) {
 	t.Parallel()
 	m := look(&tree{files: map[string]string{}})
@@ -298,6 +408,29 @@ func TestNoGroupsAtAll(t *testing.T) {
 }
 
 // TestForgedList opens directories that are not the group of that worker.
+// A process that is not seen must not pass for one that is not there: all of them may be killed.
+func TestMembersBelow(t *testing.T) {
+	t.Parallel()
+	fake := session()
+	g, _ := look(fake).Make(parent, "w1", swarm.Limits{PIDs: 10})
+	fake.group(g.Dirs()[0]+"/below", "")
+	fake.files[g.Dirs()[0]+"/below/cgroup.procs"] = "100\n"
+	if got, err := g.Members(); err != nil || !slices.Equal(got, []int{100}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	fake.unlisted = unix.EMFILE
+	if got, err := g.Members(); !errors.Is(err, unix.EMFILE) {
+		t.Errorf("%v, %v", got, err)
+	}
+	fake.unlisted = nil
+	for i := range maxBelow {
+		fake.group(fmt.Sprintf("%s/%d", g.Dirs()[0], i), "")
+	}
+	if got, err := g.Members(); err == nil {
+		t.Errorf("%v of too many groups", got)
+	}
+}
+
 func TestForgedList(t *testing.T) {
 	t.Parallel()
 	fake := session()

@@ -6,7 +6,8 @@
 // process may make groups there, else in those of version 1. It is a directory
 // "swarm-<hash>/<id>" below the group of the calling process, or below the nearest group
 // above it that may have groups with limits. So limits of the caller, such as those of a
-// container, hold for the worker too.
+// container, hold for the worker too. In the root of a container, the processes there are
+// moved into a group of their own before.
 //
 // The shim links it, so it does without fmt. It imports the contract alone.
 package cgroup

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -117,6 +118,11 @@ func (g *Group) make(base place, parent, id string, c Controller) error {
 	dir := path.Join(above, id)
 	var err error
 	for range attempts {
+		if base.shared && c != Freezer {
+			if err = g.vacate(base.dir, c); err != nil {
+				return err
+			}
+		}
 		if err = g.fs.mkdir(above); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -134,6 +140,40 @@ func (g *Group) make(base place, parent, id string, c Controller) error {
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENODEV) {
 			return err
 		}
+	}
+	return err
+}
+
+// restName is the name of the group for the processes that were in the root of a container.
+// Docker's own way to run in a container uses the same one.
+const restName = "init"
+
+// vacateRounds bounds how often processes are moved that others start meanwhile.
+const vacateRounds = 100
+
+// vacate lets the groups below the root of a container use a controller: it moves the
+// processes in the root into a group below it, since a group with processes of its own gives
+// no controllers.
+func (g *Group) vacate(root string, c Controller) error {
+	rest := path.Join(root, restName)
+	err := error(unix.EBUSY)
+	for round := 0; errors.Is(err, unix.EBUSY) && round < vacateRounds; round++ {
+		procs, readErr := g.fs.read(path.Join(root, "cgroup.procs"))
+		if readErr != nil {
+			return readErr
+		}
+		pids := strings.Fields(procs)
+		if len(pids) > 0 {
+			if err := g.fs.mkdir(rest); err != nil && !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+		}
+		for _, pid := range pids {
+			if err := g.fs.write(path.Join(rest, "cgroup.procs"), pid); err != nil && !errors.Is(err, unix.ESRCH) {
+				return err
+			}
+		}
+		err = g.delegate(c, root)
 	}
 	return err
 }
@@ -175,7 +215,7 @@ func open(fsys files, dirs []string, id string) *Group {
 		if fsys.exists(path.Join(dir, "cgroup.freeze")) {
 			for _, c := range Controllers {
 				if c == Freezer || fsys.exists(path.Join(dir, map[Controller]string{Memory: "memory.max", CPU: "cpu.max", PIDs: "pids.max", IO: "io.weight"}[c])) {
-					g.places[c] = place{dir, true}
+					g.places[c] = place{dir: dir, v2: true}
 				}
 			}
 			continue
@@ -184,7 +224,7 @@ func open(fsys files, dirs []string, id string) *Group {
 			Memory: "memory.limit_in_bytes", CPU: "cpu.cfs_quota_us", PIDs: "pids.max", IO: "blkio.reset_stats", Freezer: "freezer.state",
 		} {
 			if fsys.exists(path.Join(dir, file)) {
-				g.places[c] = place{dir, false}
+				g.places[c] = place{dir: dir}
 			}
 		}
 	}
@@ -203,108 +243,68 @@ func (g *Group) EntryFiles() []string {
 	return dirs
 }
 
-// Members returns the pids of the processes in the group, without those of groups below it.
+// Members returns the pids of the processes in the group, and in groups that they have made
+// below it.
 func (g *Group) Members() ([]int, error) {
-	var pids []int
-	for _, dir := range g.Dirs() {
-		text, err := g.fs.read(path.Join(dir, "cgroup.procs"))
-		if errors.Is(err, fs.ErrNotExist) {
+	dirs := g.Dirs()
+	if len(dirs) == 0 {
+		return nil, nil
+	}
+	// Every process is in all hierarchies, unless root moved it.
+	for _, dir := range dirs {
+		if !g.fs.exists(path.Join(dir, "cgroup.procs")) {
 			continue
 		}
+		groups, err := g.withBelow(dir)
 		if err != nil {
 			return nil, err
 		}
-		for word := range strings.FieldsSeq(text) {
-			if pid, err := strconv.Atoi(word); err == nil && pid > 0 {
-				pids = append(pids, pid)
+		var pids []int
+		for _, group := range groups {
+			text, err := g.fs.read(path.Join(group, "cgroup.procs"))
+			if gone(err) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			for word := range strings.FieldsSeq(text) {
+				if pid, err := strconv.Atoi(word); err == nil && pid > 0 {
+					pids = append(pids, pid)
+				}
 			}
 		}
-		// Every process is in all hierarchies, unless root moved it.
-		break
+		return pids, nil
 	}
-	return pids, nil
+	return nil, nil
 }
 
-// Kill ends all processes in the group at once. It is [errors.ErrUnsupported] where the
-// system can't do that.
-func (g *Group) Kill() error {
-	p, ok := g.freezer()
-	if !ok || !p.v2 || !g.fs.exists(path.Join(p.dir, "cgroup.kill")) {
-		return errors.ErrUnsupported
-	}
-	return g.fs.write(path.Join(p.dir, "cgroup.kill"), "1")
-}
+// maxBelow bounds how many groups below one are looked at.
+const maxBelow = 1000
 
-func (g *Group) freezer() (place, bool) {
-	if g == nil {
-		return place{}, false
-	}
-	p, ok := g.places[Freezer]
-	return p, ok
-}
-
-// Freezes reports whether the group can be frozen.
-func (g *Group) Freezes() bool {
-	_, ok := g.freezer()
-	return ok
-}
-
-const (
-	// freezeLimit is how long a freeze may take, freezeStep how often its progress is
-	// looked at: version 1 has no event for it.
-	freezeLimit = 2 * time.Second
-	freezeStep  = time.Millisecond
-)
-
-// Freeze stops all processes of the group, and returns once none runs; or lets them go on.
-// After an error they go on. In a frozen group of version 1 no signal has an effect, not even
-// SIGKILL, until it goes on.
-func (g *Group) Freeze(frozen bool) error {
-	p, ok := g.freezer()
-	if !ok {
-		return errors.ErrUnsupported
-	}
-	if !frozen {
-		return g.freeze(p, false)
-	}
-	until := time.Now().Add(freezeLimit)
-	for {
-		// Version 1 needs the write again if a process forked meanwhile.
-		if err := g.freeze(p, true); err != nil {
-			return err
+// withBelow returns a group and the groups below it, each behind the one above it. With an
+// error it returns those that it found.
+func (g *Group) withBelow(dir string) ([]string, error) {
+	all := []string{dir}
+	for i := 0; i < len(all); i++ {
+		if len(all) > maxBelow {
+			return all, errors.New(dir + " has more than " + strconv.Itoa(maxBelow) + " groups below it")
 		}
-		if g.isFrozen(p) {
-			return nil
+		names, err := g.fs.list(all[i])
+		if err != nil && !gone(err) {
+			return all, err
 		}
-		if time.Now().After(until) {
-			_ = g.freeze(p, false)
-			return errors.New("a process sleeps in the kernel and can't be stopped")
+		for _, name := range names {
+			if below := path.Join(all[i], name); g.fs.exists(path.Join(below, "cgroup.procs")) {
+				all = append(all, below)
+			}
 		}
-		time.Sleep(freezeStep)
 	}
+	return all, nil
 }
 
-func (g *Group) freeze(p place, frozen bool) error {
-	switch {
-	case p.v2 && frozen:
-		return g.fs.write(path.Join(p.dir, "cgroup.freeze"), "1")
-	case p.v2:
-		return g.fs.write(path.Join(p.dir, "cgroup.freeze"), "0")
-	case frozen:
-		return g.fs.write(path.Join(p.dir, "freezer.state"), "FROZEN")
-	default:
-		return g.fs.write(path.Join(p.dir, "freezer.state"), "THAWED")
-	}
-}
-
-func (g *Group) isFrozen(p place) bool {
-	if p.v2 {
-		n, ok := g.number(path.Join(p.dir, "cgroup.events"), "frozen")
-		return ok && n == 1
-	}
-	text, err := g.fs.read(path.Join(p.dir, "freezer.state"))
-	return err == nil && strings.TrimSpace(text) == "FROZEN"
-}
+// gone reports whether an error says that a group does not exist any more.
+func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENODEV) }
 
 // OOMKills returns how many processes of the group the system has killed because the group
 // needed more memory than its limit allows. ok is false if that is not known.
@@ -367,16 +367,17 @@ const (
 	removeStep  = 2 * time.Millisecond
 )
 
-// Remove removes the group, which must be empty, and the group above it if nothing else is
-// in that. A group that is gone is a success.
+// Remove removes the group and those that its processes have made below it, which must be
+// empty, and the group above it if nothing else is in that. A group that is gone is a
+// success.
 func (g *Group) Remove() error {
 	var failed error
 	until := time.Now().Add(removeLimit)
 	for _, dir := range g.Dirs() {
-		err := g.fs.rmdir(dir)
+		err := g.rmdir(dir)
 		for errors.Is(err, unix.EBUSY) && time.Now().Before(until) {
 			time.Sleep(removeStep)
-			err = g.fs.rmdir(dir)
+			err = g.rmdir(dir)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			failed = errors.Join(failed, err)
@@ -385,6 +386,22 @@ func (g *Group) Remove() error {
 		_ = g.fs.rmdir(path.Dir(dir)) // not empty: other workers have groups there
 	}
 	return failed
+}
+
+// rmdir removes a group and the groups below it.
+func (g *Group) rmdir(dir string) error {
+	err := g.fs.rmdir(dir)
+	if !errors.Is(err, unix.EBUSY) {
+		return err
+	}
+	all, _ := g.withBelow(dir) // those that are left make the last rmdir fail
+	if len(all) == 1 {
+		return err
+	}
+	for _, group := range slices.Backward(all) {
+		err = g.fs.rmdir(group)
+	}
+	return err
 }
 
 // reason returns what people need of an error: the name of a file is long and says little.

@@ -26,6 +26,9 @@ type place struct {
 	dir string
 	// v2 says that the hierarchy is the one of version 2.
 	v2 bool
+	// shared says that it is the root of a container with processes in it, which have to
+	// leave it before groups below it can have limits.
+	shared bool
 }
 
 // Machine is where this process can make groups. It is made by [Look] and never changes.
@@ -46,7 +49,7 @@ func look(fs files) *Machine {
 	for _, c := range Controllers {
 		old := m.separate(mounts, own, c)
 		switch {
-		case unified.dir != "" && m.gives(unified.dir, c):
+		case unified.dir != "" && m.gives(unified, c):
 			m.bases[c] = unified
 		case old.dir != "":
 			m.bases[c] = old
@@ -178,18 +181,22 @@ func (m *Machine) unified(mounts []mount, own map[string]string) (place, string)
 			continue
 		}
 		seen = true
+		if strings.HasPrefix(mt.root, "/..") {
+			continue // mounted outside of this namespace, which no process can leave
+		}
 		for dir := m.dir(mt, group); strings.HasPrefix(dir, mt.at); dir = path.Dir(dir) {
 			if !m.fs.writable(dir) || !m.fs.writable(path.Join(dir, "cgroup.procs")) {
 				continue
 			}
+			p := place{dir: dir, v2: true, shared: m.isShared(mt, dir)}
 			n := 0
 			for _, c := range Controllers {
-				if m.gives(dir, c) {
+				if m.gives(p, c) {
 					n++
 				}
 			}
 			if n > most {
-				best, most = place{dir: dir, v2: true}, n
+				best, most = p, n
 			}
 		}
 	}
@@ -197,13 +204,27 @@ func (m *Machine) unified(mounts []mount, own map[string]string) (place, string)
 	case !seen && len(mounts) == 0:
 		return best, "this system shows no control groups"
 	default:
-		return best, "this process may not make control groups with it (run swarm as root, or in a session to which systemd delegates them; see 'swarm doctor')"
+		return best, "this process may not make control groups with it (run swarm as root, or where systemd delegates them; 'swarm doctor' says how)"
 	}
 }
 
-// gives reports whether groups of version 2 below a directory can have a controller. A group
-// with processes of its own gives none to those below it, except the root of all.
-func (m *Machine) gives(dir string, c Controller) bool {
+// isShared reports whether a directory is the root that a container sees of the groups, and
+// holds processes that can leave it: all of the container, which can then have groups with
+// limits. A process that is not visible here has the number 0, and can't be moved.
+func (m *Machine) isShared(mt mount, dir string) bool {
+	if mt.root != "/" || dir != mt.at || m.isRoot(dir) {
+		return false
+	}
+	procs, err := m.fs.read(path.Join(dir, "cgroup.procs"))
+	pids := strings.Fields(procs)
+	return err == nil && len(pids) > 0 && !contains(pids, "0")
+}
+
+// gives reports whether groups of version 2 below a place can have a controller. A group
+// with processes of its own gives none to those below it, except the root of all, and the
+// root of a container once its processes have left it.
+func (m *Machine) gives(p place, c Controller) bool {
+	dir := p.dir
 	if c == Freezer {
 		return m.fs.exists(path.Join(dir, "cgroup.freeze")) || m.isRoot(dir)
 	}
@@ -217,7 +238,7 @@ func (m *Machine) gives(dir string, c Controller) bool {
 		return false
 	}
 	procs, err := m.fs.read(path.Join(dir, "cgroup.procs"))
-	return m.isRoot(dir) || err == nil && strings.TrimSpace(procs) == ""
+	return p.shared || m.isRoot(dir) || err == nil && strings.TrimSpace(procs) == ""
 }
 
 // isRoot reports whether a directory is the root of the hierarchy, not only of a namespace.

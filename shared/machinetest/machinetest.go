@@ -83,7 +83,7 @@ func need(tb testing.TB, feature string) {
 }
 
 // Lacks returns why the machine lacks a feature, or nil if it has it. Features
-// are root, userns and cgroups.
+// are root, userns, cgroups and bwrap.
 func Lacks(feature string) error {
 	switch feature {
 	case "root":
@@ -92,8 +92,10 @@ func Lacks(feature string) error {
 		return lacksUserNamespaces()
 	case "cgroups":
 		return lacksControlGroups()
+	case "bwrap":
+		return lacksBubblewrap()
 	}
-	return fmt.Errorf("unknown feature %q: it must be root, userns or cgroups", feature)
+	return fmt.Errorf("unknown feature %q: it must be root, userns, cgroups or bwrap", feature)
 }
 
 // ControlGroups skips the test where no groups can be made that limit memory, CPUs and
@@ -102,6 +104,27 @@ func ControlGroups(tb testing.TB) {
 	tb.Helper()
 	need(tb, "cgroups")
 }
+
+// Bubblewrap skips the test where no sandbox can be made.
+func Bubblewrap(tb testing.TB) {
+	tb.Helper()
+	need(tb, "bwrap")
+}
+
+// lacksBubblewrap returns why bubblewrap can't make a sandbox, or nil if it can. It tries
+// once.
+var lacksBubblewrap = sync.OnceValue(func() error {
+	args := []string{"--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--unshare-pid", "true"}
+	out, err := exec.Command("bwrap", args...).CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	text := strings.TrimSpace(string(out))
+	if text == "" {
+		text = err.Error()
+	}
+	return errors.New("it needs sandboxes, and 'bwrap " + strings.Join(args, " ") + "' failed: " + text)
+})
 
 // lacksControlGroups tries: that a directory may be written to does not say that a group in
 // it limits anything.

@@ -40,6 +40,7 @@ var (
 	_ swarm.Measurer      = (*Backend)(nil)
 	_ swarm.Limiter       = (*Backend)(nil)
 	_ swarm.Pauser        = (*Backend)(nil)
+	_ swarm.Progresser    = (*Backend)(nil)
 )
 
 // Spawn implements [swarm.Backend]. A plugin that is not local is not sent
@@ -56,6 +57,28 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 		return swarm.Handle{}, wire.FromStatus(ctx, err)
 	}
 	return b.handle(resp.GetHandle())
+}
+
+// Progress implements [swarm.Progresser].
+func (b *Backend) Progress(ctx context.Context, id string, each func(text string) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the stream when each did not want more
+	stream, err := b.rpc.Progress(ctx, &pb.ProgressRequest{Id: id}, smallAnswer)
+	if err != nil {
+		return wire.FromStatus(ctx, err)
+	}
+	for {
+		resp, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return wire.FromStatus(ctx, err)
+		}
+		if err := each(wire.Line(resp.GetText())); err != nil {
+			return err
+		}
+	}
 }
 
 // Find implements [swarm.Finder].

@@ -138,10 +138,10 @@ func (c *Client) Backend() *Backend {
 	return &Backend{client: c, rpc: pb.NewBackendClient(c.conn)}
 }
 
-// Workspace returns the workspace plugin, or nil if the plugin is of another
-// kind.
+// Workspace returns the workspace plugin, or the part of a backend that makes workspaces; nil
+// if the plugin makes none.
 func (c *Client) Workspace() *Workspace {
-	if c.info.Kind != KindWorkspace {
+	if c.info.Kind != KindWorkspace && !c.info.Has(swarm.CapWorkspaces) {
 		return nil
 	}
 	return &Workspace{client: c, rpc: pb.NewWorkspaceClient(c.conn)}

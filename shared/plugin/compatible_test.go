@@ -26,7 +26,7 @@ func TestFutureFields(t *testing.T) {
 			if side == "plugin" {
 				host, theirs = nil, newer
 			}
-			backend := connect(t, pair(t, host, theirs, serve(t, pb.Kind_KIND_BACKEND, fake.NewEngine().Backend())))
+			backend := connect(t, pair(t, host, theirs, serve(t, pb.Kind_KIND_BACKEND, telling{fake.NewEngine().Backend()})))
 			useBackend(t, backend.Backend())
 			workspace := connect(t, pair(t, host, theirs, serve(t, pb.Kind_KIND_WORKSPACE, folder{})))
 			useWorkspace(t, workspace.Workspace())
@@ -35,6 +35,13 @@ func TestFutureFields(t *testing.T) {
 			newer.saw(t, pb.Workspace_ServiceDesc)
 		})
 	}
+}
+
+// telling is a backend whose spawns wait for something for ever.
+type telling struct{ *fake.Backend }
+
+func (telling) Progress(_ context.Context, _ string, each func(string) error) error {
+	return each("waiting")
 }
 
 // useBackend makes every call of a backend.
@@ -84,6 +91,11 @@ func useBackend(t *testing.T, b *plugin.Backend) {
 	must("SetLimits", b.SetLimits(ctx, h, swarm.Limits{Memory: 1 << 30}))
 	must("SetPaused", b.SetPaused(ctx, h, true))
 	must("SetPaused", b.SetPaused(ctx, h, false))
+	told := ""
+	must("Progress", b.Progress(ctx, spec.ID, func(text string) error { told = text; return nil }))
+	if told != "waiting" {
+		t.Errorf("Progress says %q", told)
+	}
 	must("List", b.List(ctx, func(swarm.Listed) error { listed++; return nil }))
 	if listed != 1 {
 		t.Errorf("%d workers are listed", listed)
@@ -221,6 +233,7 @@ func TestFutureCalls(t *testing.T) {
 		"Stats":     func() error { _, err := b.Stats(t.Context(), []swarm.Handle{h}); return err },
 		"SetLimits": func() error { return b.SetLimits(t.Context(), h, swarm.Limits{PIDs: 1}) },
 		"SetPaused": func() error { return b.SetPaused(t.Context(), h, true) },
+		"Progress":  func() error { return b.Progress(t.Context(), "a", nil) },
 		"Sweep":     func() error { _, err := b.Sweep(t.Context(), nil, nil); return err },
 	} {
 		if err := call(); !errors.Is(err, swarm.ErrUnsupported) {

@@ -1,9 +1,11 @@
 package proc
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,22 +14,64 @@ import (
 // whether it is there. It is not there if the process is gone or belongs to another user.
 // An error means that the answer is unknown.
 func LookupEnv(pid int, name string) (value string, ok bool, err error) {
+	l := lookup{name: name}
+	err = readEnv(pid, l.feed)
+	return string(l.value), l.found, unreadable(err)
+}
+
+// readEnv reads the environment of a process in pieces, until each returns true.
+func readEnv(pid int, each func([]byte) bool) error {
+	for try := range execTries {
+		read, err := readEnvOnce(pid, each)
+		if read || err != nil || hasNoEnv(pid) {
+			return err
+		}
+		if try > 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	return errors.New("process " + strconv.Itoa(pid) + " keeps becoming another program")
+}
+
+// execTries bounds how often an environment is read that the kernel has not yet written.
+const execTries = 100
+
+// readEnvOnce returns whether there was anything to read.
+func readEnvOnce(pid int, each func([]byte) bool) (found bool, err error) {
 	fd, err := open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return "", false, unreadable(err)
+		return false, err
 	}
 	defer unix.Close(fd)
-	l := lookup{name: name}
 	var buf [4096]byte
 	for {
 		n, err := read(fd, buf[:])
 		if err != nil || n == 0 {
-			return string(l.value), l.found, unreadable(err)
+			return found, err
 		}
-		if l.feed(buf[:n]) {
-			return string(l.value), true, nil
+		if found = true; each(buf[:n]) {
+			return true, nil
 		}
 	}
+}
+
+// hasNoEnv reports whether a process whose environment reads as empty has none: it has ended,
+// is the kernel's, or was started with none. While a process becomes another program, its
+// environment reads as empty too. The kernel writes the bounds of the environment in several
+// steps, and the end of the program's code after the last of them.
+func hasNoEnv(pid int) bool {
+	const state, size, endCode, envStart, envEnd = 3, 23, 27, 50, 51
+	var buf [1024]byte
+	n, err := readSome("/proc/"+strconv.Itoa(pid)+"/stat", buf[:])
+	if err != nil {
+		return true
+	}
+	fields := bytes.Fields(buf[bytes.LastIndexByte(buf[:n], ')')+1 : n])
+	if len(fields) <= envEnd-state {
+		return true
+	}
+	field := func(number int) string { return string(fields[number-state]) }
+	return field(state) == "Z" || field(size) == "0" || field(endCode) != "0" && field(envStart) == field(envEnd)
 }
 
 // unreadable drops the errors that are an answer.

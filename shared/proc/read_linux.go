@@ -135,7 +135,7 @@ func read(fd int, buf []byte) (int, error) {
 	for {
 		n, err := unix.Read(fd, buf)
 		if err != unix.EINTR {
-			return n, err
+			return max(n, 0), err
 		}
 	}
 }

@@ -24,16 +24,19 @@ func File(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "
 // empty, or holds nothing but what shells put into an empty one and a PATH. It is false
 // for a kernel thread, and for a process that can't be looked into.
 func HasClearedEnv(pid int) bool {
-	dir := "/proc/" + strconv.Itoa(pid)
-	if _, err := os.Readlink(dir + "/exe"); err != nil {
+	if _, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe"); err != nil {
 		return false
 	}
-	var buf [16 << 10]byte
-	n, err := readSome(dir+"/environ", buf[:])
-	if err != nil || n == len(buf) {
+	const limit = 16 << 10
+	var env []byte
+	err := readEnv(pid, func(chunk []byte) bool {
+		env = append(env, chunk...)
+		return len(env) >= limit
+	})
+	if err != nil || len(env) >= limit {
 		return false
 	}
-	for entry := range bytes.SplitSeq(buf[:n], []byte{0}) {
+	for entry := range bytes.SplitSeq(env, []byte{0}) {
 		name, _, _ := bytes.Cut(entry, []byte{'='})
 		switch string(name) {
 		case "", "PWD", "OLDPWD", "SHLVL", "_", "PATH":

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -28,24 +29,71 @@ func readFacts(dir, id string) (rundir.Status, error) {
 }
 
 func readRecord(dir string) (rundir.Status, error) {
-	var st rundir.Status
-	b, err := safefile.Read(filepath.Join(dir, rundir.StatusFile), rundir.MaxStatus)
+	st, err := ReadRecord(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return st, errNoFacts
 	case errors.Is(err, fs.ErrPermission):
 		return st, fmt.Errorf("%w: %w", swarm.ErrPermission, err)
+	case errors.Is(err, errDamaged):
+		return st, fmt.Errorf("%w: %s in %s is damaged (see 'swarm doctor')", swarm.ErrUnavailable, rundir.StatusFile, dir)
 	case err != nil:
 		return st, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
-	}
-	if json.Unmarshal(b, &st) != nil {
-		return st, fmt.Errorf("%w: %s in %s is damaged (see 'swarm doctor')", swarm.ErrUnavailable, rundir.StatusFile, dir)
 	}
 	if st.Version > rundir.StatusVersion {
 		return st, fmt.Errorf("%w: %s in %s is of version %d, which a newer swarm wrote",
 			swarm.ErrUnavailable, rundir.StatusFile, dir, st.Version)
 	}
 	return st, nil
+}
+
+// errDamaged means that status.json is not what a shim writes.
+var errDamaged = errors.New("the status is damaged")
+
+// ReadRecord reads the status in a run directory, as the shim wrote it.
+//
+// A shim does not wait for the disk while its worker runs. So a crash of the machine may
+// leave an empty status, or one from before the worker's end, whose final status is durable
+// under another name. Of a worker on an earlier boot ReadRecord returns that final status, if
+// there is one; an unreadable status from before the present boot is one of a worker that
+// ran.
+func ReadRecord(dir string) (rundir.Status, error) {
+	st, err := readStatus(filepath.Join(dir, rundir.StatusFile))
+	cut := rundir.Status{Version: rundir.StatusVersion, ID: filepath.Base(dir), State: rundir.StateRunning}
+	cut.Shim.Boot = "an earlier one"
+	switch {
+	case errors.Is(err, errDamaged) && isFromEarlierBoot(filepath.Join(dir, rundir.StatusFile)):
+		st = cut
+	case err != nil, st.State != rundir.StateRunning, !bootedSince(st):
+		return st, err
+	}
+	final, err := readStatus(filepath.Join(dir, rundir.FinalFile))
+	if err == nil && final.State == rundir.StateEnded && final.ID == st.ID && (final.Shim == st.Shim || st.Shim == cut.Shim) {
+		return final, nil
+	}
+	return st, nil
+}
+
+func readStatus(path string) (rundir.Status, error) {
+	var st rundir.Status
+	b, err := safefile.Read(path, rundir.MaxStatus)
+	if err != nil {
+		return st, err
+	}
+	if err := json.Unmarshal(b, &st); err != nil {
+		return rundir.Status{}, fmt.Errorf("%s: %w: %w", path, errDamaged, err)
+	}
+	return st, nil
+}
+
+// isFromEarlierBoot reports whether a file was last written before the machine was started.
+func isFromEarlierBoot(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	booted, err := proc.BootTime()
+	return err == nil && info.ModTime().Before(booted)
 }
 
 // runningOf and endedOf return the recorded status; they do not check whether a worker that

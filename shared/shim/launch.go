@@ -5,6 +5,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/cgroup"
 	"github.com/swarmhost/swarm/shared/environ"
+	"github.com/swarmhost/swarm/shared/sandbox"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -59,4 +60,21 @@ func restartOf(r swarm.Restart) swarm.Restart {
 		*d = max(0, *d+time.Millisecond-1).Truncate(time.Millisecond)
 	}
 	return r
+}
+
+// Enclose has the worker of a launch run in the sandbox of its spec; without one it changes
+// nothing. A backend that announces [swarm.CapSandbox] calls it before it starts anything.
+// The error says what can't be done on this machine.
+func Enclose(l *rundir.Launch, spec swarm.Spec) error {
+	if spec.Sandbox == nil {
+		return nil
+	}
+	if err := spec.Sandbox.Check(); err != nil {
+		return err
+	}
+	plan, err := sandbox.Look(spec)
+	if err == nil {
+		l.Wrap = plan.Args()
+	}
+	return err
 }

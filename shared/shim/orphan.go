@@ -81,6 +81,14 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 		return lost()
 	}
 	r.Forced = true
+	// All at once, where that is possible and only they are in the group.
+	_ = group.Kill(func() bool {
+		found := look()
+		pids, err := group.Members()
+		return err == nil && !slices.ContainsFunc(pids, func(pid int) bool {
+			return !slices.ContainsFunc(found, func(p proc.Process) bool { return p.PID == pid })
+		})
+	})
 	if _, err := force(ctx, left, look); err != nil {
 		return r, err
 	}

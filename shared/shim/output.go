@@ -20,8 +20,34 @@ func Output(ctx context.Context, dir string, o swarm.OutputOptions, each func(sw
 		return fmt.Errorf("%w: the output went with %s", swarm.ErrNotFound, dir)
 	}
 	r := &reader{dir: dir, opts: o, each: each}
+	return r.read(ctx)
+}
+
+// Position is a place in the log of a worker, between two pieces of output. Its zero value
+// is the beginning. It holds until the shim drops that part of the log; reading goes on with
+// the oldest output that is kept then.
+type Position struct {
+	// File stands for a file of the log, whatever its name is after a rotation, and Offset
+	// is a place in it.
+	File   uint64 `json:"file"`
+	Offset int64  `json:"offset"`
+}
+
+// OutputFrom is [Output] from a position on, which a call before it has passed to each. From
+// any other position than the beginning, the option Tail is ignored.
+func OutputFrom(ctx context.Context, dir string, from Position, o swarm.OutputOptions, each func(swarm.Output, Position) error) error {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: the output went with %s", swarm.ErrNotFound, dir)
+	}
+	r := &reader{dir: dir, opts: o, from: from}
+	r.each = func(out swarm.Output) error { return each(out, r.position()) }
+	return r.read(ctx)
+}
+
+// read reads as the options say.
+func (r *reader) read(ctx context.Context) error {
 	defer r.close()
-	if o.Follow {
+	if r.opts.Follow {
 		return r.follow(ctx)
 	}
 	if err := r.begin(ctx); err != nil {

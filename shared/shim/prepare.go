@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/sandbox"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -122,7 +123,11 @@ func (s *Starting) wait(ctx context.Context) error {
 		return nil
 	}
 	if text, ok := strings.CutPrefix(line, "error "); ok {
-		return fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, text)
+		err := fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, text)
+		if strings.HasPrefix(text, rundir.NoSandbox) {
+			err = sandbox.Explain(err)
+		}
+		return err
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

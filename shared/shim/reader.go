@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"hash/fnv"
 	"io"
 	"os"
 
@@ -18,8 +19,12 @@ type reader struct {
 	dir  string
 	opts swarm.OutputOptions
 	each func(swarm.Output) error
+	// from is where to begin; the zero value: where the options say.
+	from Position
 	// files are oldest first; the first one is being read.
 	files []*os.File
+	// offset is where the next byte that was not taken is in that file.
+	offset int64
 	// rest is the unfinished line at the end of the read bytes.
 	rest []byte
 	// long says that the current line is longer than a record can be.
@@ -29,6 +34,9 @@ type reader struct {
 	skipped bool
 	// dropped is how much was dropped before the first kept piece.
 	dropped int64
+	// current is the file that born is of.
+	current *os.File
+	born    uint64
 }
 
 // begin opens the log at the position that the options select.
@@ -42,6 +50,9 @@ func (r *reader) begin(ctx context.Context) error {
 	if st, err := readRecord(r.dir); err == nil {
 		r.dropped = st.DroppedBytes
 	}
+	if r.from != (Position{}) {
+		return r.resume()
+	}
 	if r.opts.Tail == nil || len(files) == 0 {
 		return nil
 	}
@@ -52,8 +63,45 @@ func (r *reader) begin(ctx context.Context) error {
 	r.skipped = true
 	closeAll(files[:at.file])
 	r.files = files[at.file:]
-	_, err = r.files[0].Seek(at.offset, io.SeekStart)
+	r.offset, err = r.files[0].Seek(at.offset, io.SeekStart)
 	return err
+}
+
+// resume goes to the position that reading begins from. If the file is no longer kept,
+// reading begins with the oldest one, and its first piece says how much was dropped.
+func (r *reader) resume() error {
+	for i, f := range r.files {
+		if born(f) != r.from.File {
+			continue
+		}
+		r.skipped = true
+		closeAll(r.files[:i])
+		r.files = r.files[i:]
+		var err error
+		r.offset, err = f.Seek(r.from.Offset, io.SeekStart)
+		return err
+	}
+	return nil
+}
+
+// position is where the piece that was given last ends.
+func (r *reader) position() Position {
+	if r.current != r.files[0] {
+		r.current, r.born = r.files[0], born(r.files[0])
+	}
+	return Position{File: r.born, Offset: r.offset}
+}
+
+// born distinguishes a file of a log from all others, by the time of its first record: an
+// inode is used again as soon as its file is dropped. Without a record it is 0.
+func born(f *os.File) uint64 {
+	var first [len("2006-01-02T15:04:05.000000000Z")]byte
+	if n, _ := f.ReadAt(first[:], 0); n < len(first) || isZero(first[:]) {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(first[:])
+	return max(h.Sum64(), 1)
 }
 
 // drain gives all that there is to each. If nothing will be added, that includes
@@ -86,7 +134,7 @@ func (r *reader) drain(ctx context.Context, over bool) error {
 			return err
 		}
 		closeAll(r.files[:1])
-		r.files = r.files[1:]
+		r.files, r.offset = r.files[1:], 0
 	}
 	return nil
 }
@@ -108,6 +156,7 @@ func (r *reader) extend() error {
 func (r *reader) take(b []byte) error {
 	for {
 		line, after, found := bytes.Cut(b, []byte{'\n'})
+		r.offset += int64(len(b) - len(after))
 		if r.long || len(r.rest)+len(line) > maxRecord {
 			r.rest, r.long = nil, !found
 			b = after
@@ -170,9 +219,13 @@ func (r *reader) skipHole(zeros []byte) {
 	if err != nil {
 		return
 	}
-	if _, err = f.Seek(at, unix.SEEK_DATA); errors.Is(err, unix.ENXIO) {
+	r.offset = at
+	switch data, err := f.Seek(at, unix.SEEK_DATA); {
+	case err == nil:
+		r.offset = data
+	case errors.Is(err, unix.ENXIO):
 		// No data comes after it.
-		_, _ = f.Seek(0, io.SeekEnd)
+		r.offset, _ = f.Seek(0, io.SeekEnd)
 	}
 }
 

@@ -50,11 +50,11 @@ func (l *Look) Status(dir, id string) (swarm.Status, error) {
 func (l *Look) lost(st rundir.Status, id string) swarm.Status {
 	s := withHistory(swarm.Status{State: swarm.StateLost, Started: timeOf(st.StartedNS)}, st)
 	switch {
-	case st.Shim.PID == 0:
-		s.Reason = "its run directory holds no status, exit unknown"
 	case bootedSince(st):
 		s.Reason = "machine restarted, exit unknown"
 		return s
+	case st.Shim.PID == 0:
+		s.Reason = "its run directory holds no status, exit unknown"
 	default:
 		s.Reason = "shim died, exit unknown"
 	}

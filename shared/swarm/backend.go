@@ -47,6 +47,10 @@ type Backend interface {
 	Kill(ctx context.Context, h Handle, opts KillOptions) (KillResult, error)
 }
 
+// OptionTTY is the option for a terminal of the backends that can give workers one; its value
+// is "true" then. Such a worker takes input.
+const OptionTTY = "tty"
+
 // Spec says what to start. Strings are UTF-8 without NUL bytes.
 type Spec struct {
 	// ID identifies the worker for ever: 1 to 64 characters of [a-z0-9-]. It is
@@ -93,6 +97,9 @@ type Spec struct {
 	// Limits are what the worker may use, see [Limits]; each one that is set needs its
 	// capability, see [Limits.Needs].
 	Limits Limits
+	// Sandbox is what the worker is kept from, see [Sandbox]; nil: nothing. It needs
+	// [CapSandbox].
+	Sandbox *Sandbox
 	// Local is set for local backends only, and then always.
 	Local *Local
 }
@@ -119,6 +126,8 @@ type Local struct {
 	StateDir string
 	// Shim is the path of the swarm-shim executable, absolute.
 	Shim string
+	// Server is the path of the swarm-mcp executable, absolute; empty: it is not installed.
+	Server string
 	// HostEnv is the environment of the caller, KEY=VALUE, without anything
 	// that a worker must not have (tokens, plugin handshakes).
 	HostEnv []string

@@ -30,6 +30,8 @@ const (
 	CapStats         Capability = "stats"          // [Measurer]
 	CapSetLimits     Capability = "set-limits"     // [Limiter]
 	CapPause         Capability = "pause"          // [Pauser]
+	CapProgress      Capability = "progress"       // [Progresser]
+	CapWorkspaces    Capability = "workspaces"     // [Workspace], of a [Backend]
 )
 
 // The capabilities that are fields of a [Spec]. They are announced by
@@ -47,6 +49,8 @@ const (
 	CapLimitPIDs     Capability = "limit-pids"      // Spec.Limits.PIDs
 	CapLimitNice     Capability = "limit-nice"      // Spec.Limits.Nice
 	CapLimitIOWeight Capability = "limit-io-weight" // Spec.Limits.IOWeight
+
+	CapSandbox Capability = "sandbox" // Spec.Sandbox
 )
 
 // interfaces lists what announces each capability, in the order of
@@ -74,6 +78,8 @@ var interfaces = []struct {
 	{CapStats, has[Measurer]},
 	{CapSetLimits, has[Limiter]},
 	{CapPause, has[Pauser]},
+	{CapProgress, has[Progresser]},
+	{CapWorkspaces, func(plugin any) bool { return has[Backend](plugin) && has[Workspace](plugin) }},
 }
 
 func has[T any](plugin any) bool {
@@ -113,6 +119,16 @@ type BatchStatuser interface {
 type StatusResult struct {
 	Status Status
 	Err    error
+}
+
+// Progresser tells what a Spawn waits for that may take long, such as a download.
+type Progresser interface {
+	// Progress tells about the Spawn of the worker with that id, which the same process of
+	// the plugin carries out meanwhile. It calls each with a line of text for the user at
+	// once, unless nothing is waited for yet, and again whenever the text has changed, a few
+	// times a second at most. It returns nil once that Spawn is over, at once if there is
+	// none, and an error of each as it is. It changes nothing.
+	Progress(ctx context.Context, id string, each func(text string) error) error
 }
 
 // Sweeper drops what workers shared and nobody uses any more, such as an empty
@@ -161,7 +177,7 @@ type Reporter interface {
 // backend has to.
 type Announcer interface {
 	// Announce returns some of [CapStdin], [CapRestart], [CapOwner],
-	// [CapTranscript] and those of [Limits.Needs], the same at every call.
+	// [CapTranscript], [CapSandbox] and those of [Limits.Needs], the same at every call.
 	Announce() []Capability
 }
 

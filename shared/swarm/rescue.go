@@ -41,6 +41,8 @@ type RescueRequest struct {
 	// Into is the directory for RescueRestore, absolute. Empty: the one in which Create
 	// would make a workspace for a worker of that name.
 	Into string
+	// Host is the machine of Base and Into, as in [WorkspaceRef].
+	Host string
 }
 
 // SavedWork is work that Remove saved.
@@ -49,8 +51,9 @@ type SavedWork struct {
 	Ref string
 	// Name is the name of the worker whose work it was, as far as it can be told.
 	Name string
-	// Base is what the workspace was made of, as in [WorkspaceRef].
-	Base string
+	// Base is what the workspace was made of, and Host the machine of that, as in
+	// [WorkspaceRef].
+	Base, Host string
 	// Time is when it was saved; zero if not known.
 	Time time.Time
 	// Title says what it is, in a few words.

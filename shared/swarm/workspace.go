@@ -7,6 +7,9 @@ import "context"
 //
 // Work is never lost: whatever a workspace holds that exists nowhere else keeps
 // it from being removed, and so does any doubt.
+//
+// A [Backend] that is not local may implement it too, which is [CapWorkspaces]: it then makes
+// the workspaces of its own workers, on their machines. All paths are those of that machine.
 type Workspace interface {
 	// Create makes the workspace. On any error nothing is left behind. Bad
 	// input (not a repository, a branch that is in use, a path that is taken)
@@ -44,6 +47,9 @@ type WorkspaceSpec struct {
 	// Parent is the directory to make the workspace in, absolute or relative to
 	// the parent of the base. Empty: the plugin's default.
 	Parent string
+	// Options are the worker's, as in [Spec], for a backend that makes workspaces. Others
+	// get none.
+	Options map[string]string
 }
 
 // WorkspaceRef identifies a workspace. The host stores it.
@@ -62,6 +68,22 @@ type WorkspaceRef struct {
 	// Dir is the directory in Path that corresponds to the Base of the spec, such as
 	// the same directory of a repository; relative to Path. Empty: Path itself.
 	Dir string
+	// Host names the machine that Path and Base are on, for people and for the backend that
+	// made the workspace. Empty: this machine. A backend that makes workspaces always sets it.
+	Host string `json:",omitempty"`
+	// Data is for the plugin alone: at most [MaxHandle] bytes.
+	Data string `json:",omitempty"`
+}
+
+// Location returns the path of the workspace, with its host if that is not this machine.
+func (r WorkspaceRef) Location() string { return OnHost(r.Host, r.Path) }
+
+// OnHost returns HOST:PATH, or the path if there is no host.
+func OnHost(host, path string) string {
+	if host == "" {
+		return path
+	}
+	return host + ":" + path
 }
 
 // RemoveOptions say how to remove a workspace.

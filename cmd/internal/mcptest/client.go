@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -19,6 +20,10 @@ type Client struct {
 	*sdk.ClientSession
 	// Server is the server's process.
 	Server *exec.Cmd
+	// acknowledged gets a value for each subscription of the newest protocol that began.
+	acknowledged chan struct{}
+	// newest says that the client speaks the newest protocol.
+	newest bool
 }
 
 // Options are the options of a client. The zero value is a client of the newest protocol
@@ -49,12 +54,37 @@ func Start(ctx context.Context, server *exec.Cmd, o Options) (*Client, error) {
 		handlers.ResourceListChangedHandler = func(context.Context, *sdk.ResourceListChangedRequest) { o.ListChanged() }
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "0"}, handlers)
+	acknowledged := make(chan struct{}, 100)
+	client.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+			if method == "notifications/subscriptions/acknowledged" {
+				acknowledged <- struct{}{}
+			}
+			return next(ctx, method, r)
+		}
+	})
 	session, err := client.Connect(ctx, &sdk.CommandTransport{Command: server}, &sdk.ClientSessionOptions{ProtocolVersion: o.Version})
 	if err != nil {
 		// The SDK has waited for a server that it started.
 		return nil, fmt.Errorf("connect with %v (%v): %w", server, server.ProcessState, err)
 	}
-	return &Client{ClientSession: session, Server: server}, nil
+	return &Client{ClientSession: session, Server: server, acknowledged: acknowledged, newest: o.Version == ""}, nil
+}
+
+// Subscribe returns when the subscription has begun. The SDK's own method does not wait for
+// that in the newest protocol, and never learns that the server has refused.
+func (c *Client) Subscribe(ctx context.Context, params *sdk.SubscribeParams) error {
+	if err := c.ClientSession.Subscribe(ctx, params); err != nil || !c.newest {
+		return err
+	}
+	select {
+	case <-c.acknowledged:
+		return nil
+	case <-time.After(time.Minute):
+		return errors.New("the server has not acknowledged the subscription")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Tool calls a tool. The answer is its structured content, one line of JSON; failed says that it is an error.

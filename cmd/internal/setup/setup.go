@@ -35,8 +35,9 @@ type Setup struct {
 	Logger hclog.Logger
 	// Waiting has the meaning that it has in [host.Options].
 	Waiting func(text string)
-	// Client and ClientIsPerson have the meaning that they have in [host.Options].
+	// Client, ClientIsPerson and Worker have the meaning that they have in [host.Options].
 	Client, ClientIsPerson bool
+	Worker                 string
 }
 
 // Getenv returns the last value of a variable in the environment.
@@ -100,7 +101,7 @@ func (s Setup) Open(ctx context.Context, cfg config.Config) (*host.Host, error) 
 		ProfileDir:  config.ProfileDir(s.Getenv),
 		Waiting:     s.Waiting,
 
-		Client: s.Client, ClientIsPerson: s.ClientIsPerson,
+		Client: s.Client, ClientIsPerson: s.ClientIsPerson, Worker: s.Worker,
 	})
 }
 
@@ -131,6 +132,7 @@ func NewWorker(l *config.Loaded, backend string, worktree bool, dir string) (hos
 		Kill:    new(KillPolicy(l.Config.Kill)),
 		Retain:  d.Retain,
 		Limits:  Limits(d.Limits),
+		Sandbox: Sandbox(d.Sandbox, false),
 		Options: map[string]string{},
 	}
 	if r.Backend == "tmux" {
@@ -167,6 +169,15 @@ func Limits(l config.Limits) swarm.Limits {
 		Memory: l.Memory, CPUs: l.CPUs, PIDs: l.PIDs, Nice: l.Nice, IOWeight: l.IOWeight,
 		BestEffort: l.Effort == config.LimitsBestEffort,
 	}
+}
+
+// Sandbox turns the sandbox of a config into that of a worker: nil if it says that there is
+// none, unless one is asked for.
+func Sandbox(s config.Sandbox, asked bool) *swarm.Sandbox {
+	if !s.Use && !asked {
+		return nil
+	}
+	return &swarm.Sandbox{Network: s.Network, Home: s.Home, Write: slices.Clone(s.Write)}
 }
 
 // ParseLimits reads limits such as "memory=2g,cpus=1.5,pids=500,nice=10,io_weight=50" in the

@@ -38,9 +38,11 @@ type Engine struct {
 	Kind string
 	// Socket is where it listens.
 	Socket string
-	dir    string
-	cmd    *exec.Cmd
-	log    *os.File
+	// Registry has images that the engine can fetch.
+	Registry *Registry
+	dir      string
+	cmd      *exec.Cmd
+	log      *os.File
 }
 
 // EnvOnly names the variable that holds the only kind of engine to test.
@@ -56,7 +58,21 @@ func Run(kind string, f func(*Engine) error) (err error) {
 		return err
 	}
 	e := &Engine{Kind: kind, Socket: filepath.Join(dir, "engine.sock"), dir: dir}
-	defer func() { err = errors.Join(err, e.clean()) }()
+	made, shared := absent(makes[kind]), absent(makesShared[kind])
+	defer func() {
+		err = errors.Join(err, e.clean(made))
+		for _, path := range shared {
+			_ = os.Remove(path) // it fails while another engine has something in it
+		}
+	}()
+	image, err := files(Image)
+	if err != nil {
+		return err
+	}
+	if e.Registry, err = newRegistry(); err != nil {
+		return err
+	}
+	defer e.Registry.close()
 	if err := e.configure(); err != nil {
 		return err
 	}
@@ -68,7 +84,7 @@ func Run(kind string, f func(*Engine) error) (err error) {
 		return err
 	}
 	defer e.leave()
-	if err := e.importImage(); err != nil {
+	if err := e.importImage(image); err != nil {
 		return err
 	}
 	return f(e)
@@ -81,7 +97,8 @@ func (e *Engine) Start() error {
 	_ = os.Remove(filepath.Join(e.dir, "exec", "containerd", "containerd.pid"))
 	e.cmd = exec.Command(e.argv()[0], e.argv()[1:]...) //nolint:noctx // ends with Kill
 	e.cmd.Stdout, e.cmd.Stderr = e.log, e.log
-	e.cmd.Env = append(os.Environ(), "CONTAINERS_CONF="+e.file("containers.conf"), "CONTAINERS_STORAGE_CONF="+e.file("storage.conf"))
+	e.cmd.Env = append(os.Environ(), "CONTAINERS_CONF="+e.file("containers.conf"), "CONTAINERS_STORAGE_CONF="+e.file("storage.conf"),
+		"CONTAINERS_REGISTRIES_CONF="+e.file("registries.conf"))
 	e.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := e.cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w: `make test-container` installs it", e.Kind, err)
@@ -126,12 +143,12 @@ func (e *Engine) argv() []string {
 	return []string{
 		"dockerd", "--data-root", e.file("data"), "--exec-root", e.file("exec"), "--pidfile", e.file("pid"), "-H", "unix://" + e.Socket,
 		"--iptables=false", "--ip6tables=false", "--bridge=none", "--containerd-namespace", filepath.Base(e.dir),
-		"--log-level", "error", "--raw-logs",
+		"--max-download-attempts", "1", "--log-level", "error", "--raw-logs",
 	}
 }
 
 // configure writes the configuration of Podman: locks of its own, limits that containers
-// may have in a container, and an init program.
+// may have in a container, an init program, and the registry, which has no certificate.
 func (e *Engine) configure() error {
 	init := ""
 	for _, name := range []string{"/usr/libexec/podman/catatonit", "catatonit", "docker-init", "tini-static", "tini"} {
@@ -149,25 +166,28 @@ runtime = "runc"
 init_path = %q
 `, init)
 	storage := fmt.Sprintf("[storage]\ndriver = \"overlay\"\ngraphroot = %q\nrunroot = %q\n", e.file("data"), e.file("run"))
+	registries := fmt.Sprintf("[[registry]]\nlocation = %q\ninsecure = true\n", e.Registry.Address)
 	return errors.Join(
 		os.WriteFile(e.file("containers.conf"), []byte(conf), 0o600),
+		os.WriteFile(e.file("registries.conf"), []byte(registries), 0o600),
 		os.WriteFile(e.file("storage.conf"), []byte(storage), 0o600),
 	)
 }
 
-// importImage makes the image: a static busybox, under the names of all its commands.
-func (e *Engine) importImage() error {
+// files returns a tar file of what is in the image: a static busybox, under the names of all
+// its commands, and the name of the image.
+func files(name string) ([]byte, error) {
 	path, err := exec.LookPath("busybox")
 	if err != nil {
-		return fmt.Errorf("%w: `make test-container` installs it", err)
+		return nil, fmt.Errorf("%w: `make test-container` installs it", err)
 	}
 	busybox, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	applets, err := exec.Command(path, "--list").Output() //nolint:noctx // returns at once
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var image bytes.Buffer
 	w := tar.NewWriter(&image)
@@ -185,21 +205,25 @@ func (e *Engine) importImage() error {
 	}
 	put(tar.Header{Name: "tmp/", Typeflag: tar.TypeDir, Mode: 0o1777}, nil)
 	put(tar.Header{Name: "etc/passwd", Typeflag: tar.TypeReg, Mode: 0o644}, []byte("root:x:0:0:root:/root:/bin/sh\n"))
+	put(tar.Header{Name: "etc/image", Typeflag: tar.TypeReg, Mode: 0o644}, []byte(name))
 	put(tar.Header{Name: "bin/busybox", Typeflag: tar.TypeReg, Mode: 0o755}, busybox)
 	for applet := range strings.FieldsSeq(string(applets)) {
 		if applet != "busybox" {
 			put(tar.Header{Name: "bin/" + applet, Typeflag: tar.TypeSymlink, Linkname: "busybox", Mode: 0o777}, nil)
 		}
 	}
-	if err := errors.Join(append(errs, w.Close())...); err != nil {
-		return err
-	}
+	err = errors.Join(append(errs, w.Close())...)
+	return image.Bytes(), err
+}
+
+// importImage makes the image [Image] of a tar file.
+func (e *Engine) importImage(files []byte) error {
 	c, err := e.Client()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	got, err := c.ImageImport(context.Background(), client.ImageImportSource{Source: &image, SourceName: "-"}, Image, client.ImageImportOptions{})
+	got, err := c.ImageImport(context.Background(), client.ImageImportSource{Source: bytes.NewReader(files), SourceName: "-"}, Image, client.ImageImportOptions{})
 	if err != nil {
 		return fmt.Errorf("import the image: %w", err)
 	}
@@ -239,8 +263,14 @@ func (e *Engine) leave() {
 }
 
 // clean ends what an engine left that was killed, and removes its directory. A process is
-// the engine's if its command line names the directory, which no other engine has.
-func (e *Engine) clean() error {
+// the engine's if its command line names the directory, which no other engine has. made are
+// the files that only this engine may have made elsewhere.
+func (e *Engine) clean(made []string) error {
+	defer func() {
+		for _, dir := range made {
+			_ = os.RemoveAll(dir)
+		}
+	}()
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {
 		line, err := os.ReadFile(file)
@@ -259,6 +289,27 @@ func (e *Engine) clean() error {
 		time.Sleep(200 * time.Millisecond)
 	}
 	return os.RemoveAll(e.dir)
+}
+
+// An engine makes files elsewhere, whatever its settings are. All engines of the machine have
+// their containers in the shared directories, the innermost of which comes first.
+var (
+	makes = map[string][]string{
+		Docker: {"/run/docker"},
+		Podman: {"/var/lib/containers", "/run/containers", "/run/libpod", "/dev/shm/libpod_lock"},
+	}
+	makesShared = map[string][]string{
+		Docker: {"/run/containerd/s", "/run/containerd", "/run/runc"},
+		Podman: {"/run/runc"},
+	}
+)
+
+// absent returns those of paths that this machine does not have.
+func absent(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		_, err := os.Lstat(path)
+		return err == nil
+	})
 }
 
 // mounts returns what is mounted below the engine's directory, the innermost first.

@@ -46,6 +46,24 @@ func boundsCases() []testCase {
 			},
 		},
 		{
+			name: "progress-after-spawn", needs: swarm.CapProgress,
+			rule: "Progress ends at once, without a text and without an error, if no Spawn of that id is under way",
+			run: func(k *kit) {
+				w := k.ready(Sleep)
+				ctx, cancel := k.limited()
+				defer cancel()
+				for _, id := range []string{w.spec.ID, "never-spawned"} {
+					err := k.Backend.(swarm.Progresser).Progress(ctx, id, func(text string) error {
+						k.broken("Progress of '%s' says %q", id, text)
+						return nil
+					})
+					if err != nil {
+						k.broken("Progress of '%s': %v", id, err)
+					}
+				}
+			},
+		},
+		{
 			name: "limits-that-make-no-sense", needs: swarm.CapSetLimits,
 			rule: "SetLimits with a limit out of its bounds is ErrInvalidSpec",
 			run: func(k *kit) {

@@ -7,10 +7,19 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// boundsHooks change the answers of SetPaused and SetLimits.
+// boundsHooks change the answers of SetPaused, SetLimits and Progress.
 type boundsHooks struct {
 	paused func(paused bool, err error) error
 	limits func(err error) error
+	// progress is what Progress says.
+	progress string
+}
+
+func (b *broken) Progress(ctx context.Context, id string, each func(string) error) error {
+	if b.hooks.bounds.progress != "" {
+		return each(b.hooks.bounds.progress)
+	}
+	return b.Backend.Progress(ctx, id, each)
 }
 
 func (b *broken) SetPaused(ctx context.Context, h swarm.Handle, paused bool) error {
@@ -58,6 +67,7 @@ func boundsWays() map[string]hooks {
 			}
 			return nil
 		}},
+		"progress-after-spawn":      {bounds: boundsHooks{progress: "fetching"}},
 		"pause-after-the-end":       onPause(instead(swarm.ErrNotFound, nil)),
 		"pause-bad-handle":          onPause(instead(swarm.ErrInvalidHandle, swarm.ErrNotFound)),
 		"limits-that-make-no-sense": onLimits(instead(swarm.ErrInvalidSpec, nil)),

@@ -420,7 +420,7 @@ func ways() map[string]hooks {
 // allWays are those of ways and of everywhere else.
 func allWays() map[string]hooks {
 	all := ways()
-	for _, more := range []map[string]hooks{lifeWays(), talkWays(), listWays(), statsWays(), boundsWays(), deadlineWays()} {
+	for _, more := range []map[string]hooks{lifeWays(), talkWays(), listWays(), statsWays(), boundsWays(), sandboxWays(), deadlineWays()} {
 		maps.Copy(all, more)
 	}
 	return all

@@ -90,7 +90,7 @@ func (o CheckOptions) wants(name string) bool { return o.Only == nil || o.Only(n
 // probe reads the plugin's description and returns the cases about it.
 func (b Binary) probe(t T, o CheckOptions) (plugin.Info, []harness.Item) {
 	p := b.program().Start(t)
-	if p.Workspace() != nil {
+	if p.Backend() == nil {
 		w := workspacetest.Binary{Path: b.Path, Args: b.Args, Config: b.Config, Env: b.Env, Base: o.Base}
 		return p.Info(), w.Items(p.Client)
 	}

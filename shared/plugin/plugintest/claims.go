@@ -86,6 +86,10 @@ func (k *kit) claims(w *worker) []claim {
 	add(ok, swarm.CapPause, func(ctx context.Context) error {
 		return pauser.SetPaused(ctx, w.handle, false)
 	})
+	progresser, ok := k.Backend.(swarm.Progresser)
+	add(ok, swarm.CapProgress, func(ctx context.Context) error {
+		return progresser.Progress(ctx, w.spec.ID, func(string) error { return nil })
+	})
 	limiter, ok := k.Backend.(swarm.Limiter)
 	add(ok, swarm.CapSetLimits, func(ctx context.Context) error {
 		return limiter.SetLimits(ctx, w.handle, swarm.Limits{})

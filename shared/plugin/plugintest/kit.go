@@ -115,7 +115,14 @@ func (w *worker) makeLocal() {
 		RunDir: dir, StateDir: k.state, Shim: k.settings.shim,
 		HostEnv: plugin.CleanEnv(os.Environ()),
 	}
-	fifo := filepath.Join(k.state, w.spec.ID+".said")
+	w.speakIn(k.state)
+}
+
+// speakIn has the worker write its lines to a FIFO in a directory.
+func (w *worker) speakIn(dir string) {
+	k := w.k
+	k.Helper()
+	fifo := filepath.Join(dir, w.spec.ID+".said")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		k.Fatalf("make FIFO: %v", err)
 	}
@@ -192,11 +199,15 @@ func (w *worker) hear() string {
 	var line string
 	n, heard := 0, errors.New("heard")
 	err := w.k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true}, func(o swarm.Output) error {
+		if o.Stream == swarm.Stderr {
+			return nil // a shell says there which of its children a signal has ended
+		}
 		line += string(o.Data)
 		switch {
 		case o.Partial:
 			return nil
 		case n == w.heard:
+			line = strings.TrimSuffix(line, "\r") // which a terminal adds
 			return heard
 		}
 		line = ""

@@ -70,7 +70,7 @@ type testCase struct {
 func backendCases() []testCase {
 	return slices.Concat(spawnCases(), statusCases(), handleCases(), badHandleCases(), killCases(), treeCases(),
 		batchCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(), statsCases(), boundsCases(),
-		attachCases(), completeCases(), restartCases(), ownerCases(), findCases(), listCases(), sweepCases(),
+		attachCases(), completeCases(), restartCases(), ownerCases(), sandboxCases(), findCases(), listCases(), sweepCases(),
 		crashCases(), crashInputCases(), crashLookCases(), hostCases(), capabilityCases(), olderCases(), deadlineCases(), manyCases())
 }
 

@@ -53,6 +53,13 @@ const (
 	Spend Script = "spend"
 	// Hold has 64 MiB of memory, says "ready" and runs.
 	Hold Script = "hold"
+	// Touch makes the file that the variable PLUGINTEST_VALUE names; it says "written" if it
+	// could, "seen" if the file exists, and else "refused", and runs.
+	Touch Script = "touch"
+	// Reach says "reached" if it finds the service of the machine whose port is the value of
+	// the variable PLUGINTEST_VALUE, in upper case hexadecimal digits, and else "alone", and
+	// runs. For Linux only.
+	Reach Script = "reach"
 	// Missing stands for a command that does not exist.
 	Missing Script = "missing"
 )
@@ -90,6 +97,9 @@ var shell = map[Script]string{
 	// A fork shares the memory until its exec: that is over when it says "ready".
 	Hold: say + `x=$(dd if=/dev/zero bs=1048576 count=64 2>/dev/null | tr '\000' x); sleep 3600 & sleep 1; say ready; wait $!`,
 	Say:  say + `say "$` + valueVar + `"; exec sleep 3600`,
+	Touch: say + `if [ -e "$` + valueVar + `" ]; then say seen; elif (: >"$` + valueVar + `") 2>/dev/null; then say written; ` +
+		`else say refused; fi; exec sleep 3600`,
+	Reach: say + `if grep -q ":$` + valueVar + ` 00000000:0000 0A" /proc/net/tcp; then say reached; else say alone; fi; exec sleep 3600`,
 	// The one in a session of its own speaks for all: it is in that session then.
 	// macOS has no setsid, and no such child.
 	Tree: say + `sleep 3600 & a=$!; c=$(sleep 3600 >/dev/null 2>&1 & echo $!); ` +

@@ -8,11 +8,12 @@ import (
 	"strconv"
 )
 
-// IsHelper reports whether a process that has a mark is the swarm that this mark is
-// for: [RespawnMark] or [CourierMark]. It runs the swarm that was installed with this
-// program, and that command of it.
+// IsHelper reports whether a process that has a mark is the program that this mark is
+// for: [RespawnMark], [CourierMark] or [ServerMark]. It runs the swarm, or its MCP server,
+// that was installed with this program, with the arguments of that mark.
 func IsHelper(mark string, pid int) bool {
-	if helpers[mark] == nil {
+	h, known := helpers[mark]
+	if !known {
 		return false
 	}
 	proc := "/proc/" + strconv.Itoa(pid)
@@ -25,9 +26,9 @@ func IsHelper(mark string, pid int) bool {
 		return false
 	}
 	beside := filepath.Dir(own)
-	for _, path := range []string{filepath.Join(beside, program), filepath.Join(beside, "../../bin", program)} {
+	for _, path := range []string{filepath.Join(beside, h.program), filepath.Join(beside, "../../bin", h.program)} {
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, running) {
-			return begins(proc+"/cmdline", helpers[mark])
+			return begins(proc+"/cmdline", h.args)
 		}
 	}
 	return false

@@ -48,10 +48,20 @@ type Launch struct {
 	// the workers of its state directory are; it is empty only without limits.
 	Limits swarm.Limits
 	Group  string
+	// Wrap is the command line of bubblewrap that makes the sandbox of the worker, without a
+	// command; empty: the worker has no sandbox. The option [WrapHide] is the shim's.
+	Wrap []string
 	// Capture is the command line of a program that prints the screen of the shim's
 	// terminal; empty if there is none. See [ScreenFile].
 	Capture []string
 }
+
+// WrapHide is an option of [Launch.Wrap]: it hides the file or the directory that its value
+// names, if that exists when the worker is started.
+const WrapHide = "--hide"
+
+// NoSandbox begins the error of a start for which the sandbox could not be made.
+const NoSandbox = "the sandbox can't be made"
 
 var errLaunch = errors.New("damaged launch file")
 
@@ -73,6 +83,7 @@ var launchFields = []field[Launch]{
 	optional("", valueField("owner", (*Launch).owner, (*Launch).setOwner)),
 	optional("", valueField("limits", func(l *Launch) string { return limitsText(l.Limits) }, (*Launch).setLimits)),
 	optional("", textField("group", func(l *Launch) *string { return &l.Group })),
+	listField("wrap", func(l *Launch) *[]string { return &l.Wrap }),
 	listField("capture", func(l *Launch) *[]string { return &l.Capture }),
 }
 

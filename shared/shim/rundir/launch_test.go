@@ -28,6 +28,7 @@ var full = rundir.Launch{
 	Owner:       rundir.Identity{PID: 12, Start: 1 << 63, Boot: "a b"},
 	Limits:      swarm.Limits{Memory: 2 << 30, CPUs: 1.5, PIDs: 500, Nice: -5, IOWeight: 50, BestEffort: true},
 	Group:       "swarm-01234567",
+	Wrap:        []string{"bwrap", "--ro-bind", "/", "/ b"},
 	Capture:     []string{"tmux", "-S", "/a b", ""},
 }
 
@@ -90,6 +91,7 @@ func TestLaunchFixture(t *testing.T) {
 		"env=A=\x00env=B=x=y\x00env=C=line\nline\x00env=end=no\x00terminal=1\x00grace=5000\x00force=1\x00main=1\x00limit=1048576\x00" +
 		"signal=SIGINT\x00stdin=1\x00transcript=1\x00restart=always 1000 30000 5 60000\x00owner=12 9223372036854775808 a b\x00" +
 		"limits=2147483648,1500,500,-5,50,1\x00group=swarm-01234567\x00" +
+		"wrap=bwrap\x00wrap=--ro-bind\x00wrap=/\x00wrap=/ b\x00" +
 		"capture=tmux\x00capture=-S\x00capture=/a b\x00capture=\x00end=\x00"
 	b, err := rundir.EncodeLaunch(full)
 	if diff := cmp.Diff(written, string(b)); err != nil || diff != "" {

@@ -15,6 +15,8 @@ const (
 	LaunchFile = "launch"
 	ReadyFIFO  = "ready"
 	StatusFile = "status.json"
+	// FinalFile is the last status, until it is renamed to StatusFile.
+	FinalFile  = StatusFile + ".end"
 	Socket     = "ctl.sock"
 	LogFile    = "output.log"
 	ScreenFile = "screen"

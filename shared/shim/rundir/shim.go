@@ -16,14 +16,34 @@ const (
 	// CourierMark is the mark of a courier, the process that waits until an agent can be
 	// told of its messages. It is the same in whichever worker the courier was started.
 	CourierMark = "courier"
-	// program is the name of swarm itself.
+	// ServerMark is the mark of the program that serves the MCP clients in a container.
+	ServerMark = "server"
+	// ServerFlag is the first argument of that program. The worker's id follows.
+	ServerFlag = "-worker"
+	// ServerDir is the directory in a run directory with the socket of that program.
+	ServerDir = "server"
+	// ServerSocket is the name of that socket.
+	ServerSocket = "mcp.sock"
+	// ServerTarget is where a container has that directory.
+	ServerTarget = "/run/swarm"
+	// ServerProgram is where a container has the program, which connects clients with the
+	// socket there.
+	ServerProgram = "/usr/local/bin/swarm"
+	// program is the name of swarm itself, server that of its MCP server.
 	program = "swarm"
+	server  = "swarm-mcp"
 )
 
-// helpers are the first arguments of the swarm that a mark is for.
-var helpers = map[string][]string{
-	RespawnMark: {"respawn", "--helper"},
-	CourierMark: {"courier"},
+// helper is the program that a mark is for.
+type helper struct {
+	program string
+	args    []string // its first arguments
+}
+
+var helpers = map[string]helper{
+	RespawnMark: {program, []string{"respawn", "--helper"}},
+	CourierMark: {program, []string{"courier"}},
+	ServerMark:  {server, []string{ServerFlag}},
 }
 
 // IsShim reports whether a run directory proves that a process is a shim: the process works

@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/shim/server/program"
 )
 
 const (
@@ -42,8 +43,8 @@ func (k *shim) capture() {
 // awaitShown waits until the outer terminal has shown all output.
 func (t *terminal) awaitShown() {
 	t.asked.Store(true)
-	t.view.finish(showLimit)
-	t.view.show([]byte(askShown))
+	t.view.Finish(showLimit)
+	t.view.Show([]byte(askShown))
 	select {
 	case <-t.shown:
 	case <-time.After(showLimit):
@@ -75,7 +76,7 @@ func (k *shim) runCapture(deadline time.Time) bool {
 
 func startCapture(command []string) (pid int, out *os.File, err error) {
 	env := os.Environ()
-	program, err := lookPath(command[0], "/", env)
+	path, err := program.Find(command[0], "/", env)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -89,7 +90,7 @@ func startCapture(command []string) (pid int, out *os.File, err error) {
 		return 0, nil, err
 	}
 	defer w.Close()
-	pid, err = syscall.ForkExec(program, command, &syscall.ProcAttr{
+	pid, err = syscall.ForkExec(path, command, &syscall.ProcAttr{
 		Dir:   "/",
 		Env:   env,
 		Files: []uintptr{null.Fd(), w.Fd(), null.Fd()},

@@ -10,13 +10,13 @@ import (
 // an end that a crash undoes, or reads a status before its output.
 func (k *shim) end() int {
 	failpoint("drained")
-	k.log.close()
-	k.transcript.close()
+	k.log.Close()
+	k.transcript.Close()
 	failpoint("logged")
 	k.capture()
 	k.writes.finish()
-	v := k.log.drops()
-	k.status.DroppedBytes, k.status.DroppedLines = v.bytes, v.lines
+	v := k.log.Drops()
+	k.status.DroppedBytes, k.status.DroppedLines = v.Bytes, v.Lines
 	k.notePeak()
 	k.status.State, k.status.Used, k.status.Paused = rundir.StateEnded, &k.used, false
 	err := k.file.end(k.status)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/server/program"
 )
 
 // A worker with limits is started in two steps: a process with the worker's streams, its
@@ -20,9 +22,6 @@ import (
 const (
 	// enterArg is the first argument of that process.
 	enterArg = "enter"
-	// reportFD is the descriptor on which it says why it could not become the program;
-	// after it come those of the files by which it enters groups.
-	reportFD = 3
 	// enterLimit is how long it may take. A machine under load takes a while.
 	enterLimit = 30 * time.Second
 )
@@ -35,18 +34,21 @@ const (
 	stepExec  = "exec"
 )
 
-// enter is that process. Its arguments are the nice value, the limit of the memory of a
-// single process or 0, the number of groups, the path of the program, and its arguments.
+// enter is that process. Its arguments are the descriptor on which it says why it could not
+// become the program, the nice value, the limit of the memory of a single process or 0, the
+// number of groups, the path of the program, and its arguments. After that descriptor come
+// those of the files by which it enters groups.
 func enter(args []string) int {
-	if len(args) < 5 {
+	if len(args) < 6 {
 		return exitUsage
 	}
 	// The thread that executes a program passes its nice value on.
 	runtime.LockOSThread()
-	nice, err1 := strconv.Atoi(args[0])
-	data, err2 := strconv.ParseUint(args[1], 10, 64)
-	groups, err3 := strconv.Atoi(args[2])
-	if errors.Join(err1, err2, err3) != nil {
+	reportFD, err0 := strconv.Atoi(args[0])
+	nice, err1 := strconv.Atoi(args[1])
+	data, err2 := strconv.ParseUint(args[2], 10, 64)
+	groups, err3 := strconv.Atoi(args[3])
+	if errors.Join(err0, err1, err2, err3) != nil {
 		return exitUsage
 	}
 	report := func(step string, err error) int {
@@ -72,11 +74,11 @@ func enter(args []string) int {
 			return report(stepData, err)
 		}
 	}
-	return report(stepExec, syscall.Exec(args[3], args[4:], os.Environ()))
+	return report(stepExec, syscall.Exec(args[4], args[5:], os.Environ()))
 }
 
 // forkLimited starts the main process within its limits, and returns once its program runs.
-func (k *shim) forkLimited(program string, attr *syscall.ProcAttr) (int, error) {
+func (k *shim) forkLimited(program string, argv []string, attr *syscall.ProcAttr) (int, error) {
 	files := k.group.EntryFiles()
 	said, report, err := os.Pipe()
 	if err != nil {
@@ -96,12 +98,13 @@ func (k *shim) forkLimited(program string, attr *syscall.ProcAttr) (int, error) 
 		}
 		theirs = append(theirs, f)
 	}
+	reportFD := len(attr.Files)
 	for _, f := range theirs {
 		attr.Files = append(attr.Files, f.Fd())
 	}
 	args := append([]string{
-		"swarm-shim", enterArg, strconv.Itoa(k.launch.Limits.Nice), strconv.FormatInt(k.data, 10), strconv.Itoa(len(files)), program,
-	}, k.launch.Command...)
+		"swarm-shim", enterArg, strconv.Itoa(reportFD), strconv.Itoa(k.launch.Limits.Nice), strconv.FormatInt(k.data, 10), strconv.Itoa(len(files)), program,
+	}, argv...)
 	pid, err := syscall.ForkExec(ownProgram(), args, attr)
 	if err != nil {
 		return 0, errors.New("cannot start the worker within its limits: " + err.Error())
@@ -115,17 +118,17 @@ func (k *shim) forkLimited(program string, attr *syscall.ProcAttr) (int, error) 
 	}
 	_ = unix.Kill(pid, unix.SIGKILL)
 	_, _ = unix.Wait4(pid, nil, 0, nil)
-	return 0, k.enterError(string(buf[:n]))
+	return 0, k.enterError(argv[0], string(buf[:n]))
 }
 
 // enterError makes an error of the report of a process that did not become the program.
-func (k *shim) enterError(report string) error {
+func (k *shim) enterError(command, report string) error {
 	step, number, _ := strings.Cut(report, " ")
 	n, _ := strconv.Atoi(number)
 	err := syscall.Errno(n)
 	switch step {
 	case stepExec:
-		return startError(k.launch.Command[0], err)
+		return program.StartError(command, err)
 	case stepNice:
 		return errors.New("the nice value " + strconv.Itoa(k.launch.Limits.Nice) + " can't be set: " + err.Error())
 	case stepData:

@@ -2,6 +2,7 @@ package server
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,8 @@ type kill struct {
 	client *client
 	// forced says that the deadline is that of the last look.
 	forced bool
+	// extended says that the deadline was extended for the report of a sandbox.
+	extended bool
 	// spent says that the deadline has passed.
 	spent bool
 }
@@ -57,7 +60,7 @@ func (k *shim) first(sig unix.Signal, mainOnly bool) {
 		targets = only(targets, k.status.Main.PID)
 	}
 	if sig == unix.SIGKILL && !mainOnly {
-		k.forcing = true
+		k.force()
 		return
 	}
 	k.signalAll(targets, sig)
@@ -133,6 +136,9 @@ func (k *shim) untilNext() time.Duration {
 	if c := k.closing; c != nil && !c.done {
 		next = min(next, closeEvery)
 	}
+	if k.forcing && k.sparesInit() {
+		next = min(next, max(spareLimit-time.Since(k.forcedAt), 0))
+	}
 	if d := k.completion.deadline; !d.IsZero() {
 		next = min(next, max(time.Until(d), 0))
 	}
@@ -155,7 +161,8 @@ func (k *shim) deadlines(yield func(*kill) bool) {
 
 // expire acts on all deadlines that have passed.
 func (k *shim) expire() {
-	if members, err := k.members(); err == nil && len(members) == 0 {
+	members, err := k.members()
+	if err == nil && len(members) == 0 {
 		// The process has ended, but its signal has not been reported yet.
 		k.reap()
 		return
@@ -173,9 +180,22 @@ func (k *shim) expire() {
 			k.giveUp(kl)
 			continue
 		}
+		if err == nil && !kl.extended && k.reports(members) {
+			kl.extended = true
+			kl.deadline = now.Add(spareLimit)
+			continue
+		}
 		kl.forced = true
 		kl.deadline = now.Add(lastLook)
-		k.forcing, k.status.Forced = true, true
+		k.status.Forced = true
+		k.force()
+	}
+}
+
+// force sends SIGKILL to all there is, from the next look on.
+func (k *shim) force() {
+	if !k.forcing {
+		k.forcing, k.forcedAt = true, time.Now()
 	}
 }
 
@@ -214,8 +234,26 @@ func (k *shim) giveUp(kl *kill) {
 
 // sweep kills all processes of the worker. It stops them first, so that none can fork while
 // the tree is read.
+//
+// SIGKILL of the first process of a sandbox ends all others in it in one step of the kernel,
+// but also takes its report with it: how the main process ended. So it comes last until that
+// is known.
 func (k *shim) sweep(members []proc.Process) {
-	until := time.Now().Add(lastLook)
+	limit := lastLook
+	spared := k.sparesInit()
+	if spared {
+		members, limit = k.sparing(members), spareLimit
+	} else if k.box != nil {
+		for _, p := range members {
+			if k.isBox(p.PID) {
+				_ = p.Signal(unix.SIGKILL)
+			}
+		}
+	}
+	if !spared && slices.ContainsFunc(members, func(p proc.Process) bool { return k.shot[p.PID] != p.Start }) {
+		_ = k.group.Kill(k.alone) // all at once, where that is possible; what is not in it follows
+	}
+	until := time.Now().Add(limit)
 	for time.Now().Before(until) {
 		fresh := false
 		stopGroups(members, k.shot)
@@ -231,7 +269,9 @@ func (k *shim) sweep(members []proc.Process) {
 			break
 		}
 		k.reap()
-		members, _ = k.members()
+		if members, _ = k.members(); spared {
+			members = k.sparing(members)
+		}
 	}
 	for _, p := range members {
 		_ = p.Signal(unix.SIGKILL)

@@ -242,7 +242,10 @@ func (k *shim) alone() bool {
 		known[p.PID] = true
 	}
 	for _, pid := range pids {
-		if p, err := proc.Read(pid); !known[pid] && err == nil && !p.Ended {
+		if known[pid] {
+			continue
+		}
+		if p, err := proc.Read(pid); err == nil && !p.Ended || err != nil && !errors.Is(err, proc.ErrGone) {
 			return false
 		}
 	}

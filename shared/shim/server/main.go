@@ -11,6 +11,8 @@ import (
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/shim/server/box"
+	"github.com/swarmhost/swarm/shared/shim/server/record"
 )
 
 // Exit codes of the shim itself; the worker's is in its status.
@@ -25,6 +27,9 @@ const (
 func Main(args []string) int {
 	if len(args) > 1 && args[0] == enterArg {
 		return enter(args[1:])
+	}
+	if len(args) == 1 && args[0] == box.Arg {
+		return box.Inside()
 	}
 	if len(args) != 1 {
 		os.Stderr.WriteString("usage: swarm-shim RUN-DIRECTORY\nswarm starts this program; it is not for people.\n")
@@ -86,11 +91,11 @@ func start() (_ *shim, err error) {
 	if k.file, err = newStatusFile(); err != nil {
 		return nil, err
 	}
-	if k.log, err = openLog(launch.OutputLimit); err != nil {
+	if k.log, err = record.OpenLog(launch.OutputLimit); err != nil {
 		return nil, err
 	}
 	if launch.Transcript {
-		if k.transcript, err = openTranscript(launch.OutputLimit); err != nil {
+		if k.transcript, err = record.OpenTranscript(launch.OutputLimit); err != nil {
 			return nil, err
 		}
 	}
@@ -110,7 +115,7 @@ func start() (_ *shim, err error) {
 		return nil, err
 	}
 	if launch.Restart.When == "" {
-		k.launch.Env, k.launch.Command = nil, nil
+		k.launch.Env, k.launch.Command, k.launch.Wrap = nil, nil, nil
 	}
 	trim()
 	return k, nil

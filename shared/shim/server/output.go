@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/pty"
+	"github.com/swarmhost/swarm/shared/shim/server/record"
+	"github.com/swarmhost/swarm/shared/shim/server/view"
 )
 
 // readSize is how much of a stream is read at once; all of it gets the same time.
@@ -16,12 +18,12 @@ const readSize = 32 << 10
 // output carries one stream of the worker into the log.
 type output struct {
 	from   *os.File
-	stream stream
-	log    *log
-	raw    *transcript
+	stream record.Stream
+	log    *record.Log
+	raw    *record.Transcript
 	// view shows the same bytes, which come from the terminal inner; nil if there is
 	// none.
-	view  *view
+	view  *view.View
 	inner *pty.Terminal
 }
 
@@ -47,11 +49,11 @@ func (o *output) put(b []byte) {
 	if len(b) == 0 {
 		return
 	}
-	o.log.append(o.stream, b, time.Now())
-	o.raw.append(b)
+	o.log.Append(o.stream, b, time.Now())
+	o.raw.Append(b)
 	if o.view != nil {
 		o.inner.Saw(b)
-		o.view.show(b)
+		o.view.Show(b)
 	}
 }
 
@@ -61,7 +63,7 @@ func (o *output) finish() {
 	_ = o.from.SetReadDeadline(time.Now())
 	if o.view != nil {
 		// A terminal without a reader must not block the shim.
-		o.view.finish(time.Second)
+		o.view.Finish(time.Second)
 	}
 }
 

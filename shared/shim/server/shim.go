@@ -13,6 +13,8 @@ import (
 	"github.com/swarmhost/swarm/shared/cgroup"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/shim/server/box"
+	"github.com/swarmhost/swarm/shared/shim/server/record"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -22,9 +24,9 @@ type shim struct {
 	launch rundir.Launch
 	status rundir.Status
 	file   *statusFile
-	log    *log
+	log    *record.Log
 	// transcript is nil unless the launch file asks for it.
-	transcript *transcript
+	transcript *record.Transcript
 	// outputs are the streams of the worker that are still read.
 	outputs []*output
 	term    *terminal
@@ -38,8 +40,9 @@ type shim struct {
 	kills []*kill
 	// leftover is the kill of what outlived the main process, if any did.
 	leftover *kill
-	// forcing says that SIGKILL is being sent to all there is.
-	forcing bool
+	// forcing says that SIGKILL is being sent to all there is, since forcedAt.
+	forcing  bool
+	forcedAt time.Time
 	// signalled are the processes that got the first signal of a kill, by pid and
 	// start time.
 	signalled map[int]uint64
@@ -80,6 +83,10 @@ type shim struct {
 	// oomKills is how many of them were killed for want of memory before the last start.
 	group    *cgroup.Group
 	oomKills int64
+	// box is the sandbox that the main process was started in last; nil without one.
+	box *box.Box
+	// boxLost says that the sandbox is over without a report.
+	boxLost bool
 	// data is the limit of the memory of each single process, 0 if the group has one.
 	data int64
 	// served counts requests.
@@ -164,6 +171,8 @@ func (k *shim) run() int {
 			k.hangup()
 		case <-k.ownerEnded:
 			k.ownerGone()
+		case <-k.boxOver():
+			k.boxEnd(nil)
 		case r := <-k.requests:
 			k.serve(r)
 		case <-timer.C:
@@ -172,7 +181,7 @@ func (k *shim) run() int {
 			k.forget(o)
 		case err := <-k.writes.ended:
 			k.writes.next(err)
-		case <-k.log.dropped:
+		case <-k.log.Dropped:
 			k.unsaved = true
 		}
 		k.saveDrops()
@@ -198,8 +207,11 @@ func (k *shim) reap() {
 		addUsage(&k.used, ru)
 		delete(k.signalled, pid)
 		delete(k.shot, pid)
-		if pid == k.status.Main.PID {
+		switch {
+		case pid == k.status.Main.PID:
 			k.mainEnd(ws)
+		case k.isBox(pid):
+			k.boxEnd(&ws)
 		}
 	}
 }

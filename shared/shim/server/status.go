@@ -12,7 +12,7 @@ import (
 
 const (
 	updateFile = rundir.StatusFile + ".tmp"
-	finalFile  = rundir.StatusFile + ".end"
+	finalFile  = rundir.FinalFile
 	// finalSize is more than the size of any status, whatever the summary.
 	finalSize = 16 << 10
 )
@@ -70,8 +70,8 @@ func writeFile(name string, b []byte, durable bool) error {
 }
 
 // end replaces the status for the last time. The content is durable, but a crash of the
-// machine may lose the new name: the worker then looks like one that ended with the
-// machine, and no second wait for the disk is needed.
+// machine may lose the new name. The content is then found under the old one, so no second
+// wait for the disk is needed.
 func (s *statusFile) end(st rundir.Status) error {
 	b := rundir.EncodeStatus(st)
 	if _, err := s.final.WriteAt(b, 0); err != nil {
@@ -163,8 +163,8 @@ func (k *shim) save() {
 	k.writes.add(write{
 		begin: func() func() error {
 			k.queued = false
-			v := k.log.drops()
-			k.status.DroppedBytes, k.status.DroppedLines = v.bytes, v.lines
+			v := k.log.Drops()
+			k.status.DroppedBytes, k.status.DroppedLines = v.Bytes, v.Lines
 			k.unsaved, k.saved = false, time.Now()
 			untold, k.untold = k.untold, false
 			e := encode(k.status)

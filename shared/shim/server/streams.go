@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/shim/server/record"
 )
 
 // streams are the two sides of the worker's standard streams.
@@ -41,7 +42,7 @@ func (k *shim) terminalStreams() (*streams, error) {
 			return nil, err
 		}
 		k.term = t
-		s.outputs = []*output{{from: t.Master, stream: stdout, log: k.log, raw: k.transcript, view: t.view, inner: t.Terminal}}
+		s.outputs = []*output{{from: t.Master, stream: record.Stdout, log: k.log, raw: k.transcript, view: t.view, inner: t.Terminal}}
 		go t.feed(t.hungup)
 	} else if err := k.term.again(); err != nil {
 		return nil, err
@@ -57,8 +58,8 @@ func (s *streams) openPipes(k *shim) error {
 		return err
 	}
 	s.theirs = append(s.theirs, stdin)
-	for _, name := range []stream{stdout, stderr} {
-		if name == stderr && k.transcript != nil {
+	for _, name := range []record.Stream{record.Stdout, record.Stderr} {
+		if name == record.Stderr && k.transcript != nil {
 			// Only one pipe keeps the order in which the two were written.
 			s.theirs = append(s.theirs, s.theirs[1])
 			continue

@@ -97,9 +97,6 @@ func reserve(f *os.File, size int64) error {
 	return err
 }
 
-// punch makes a hole of a part of a file, on other systems.
-func punch(*os.File, int64, int64) error { return unix.ENOTSUP }
-
 // reopen opens the terminal of standard input once more.
 func reopen() (*os.File, error) {
 	fd, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)

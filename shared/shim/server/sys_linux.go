@@ -90,11 +90,6 @@ func reserve(f *os.File, size int64) error {
 	return err
 }
 
-// punch makes a hole of a part of a file.
-func punch(f *os.File, from, size int64) error {
-	return unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, size)
-}
-
 // reopen opens the terminal of standard input once more.
 func reopen() (*os.File, error) {
 	fd, err := unix.Open("/proc/self/fd/0", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)

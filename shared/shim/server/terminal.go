@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/pty"
+	"github.com/swarmhost/swarm/shared/shim/server/view"
 )
 
 // terminal is the worker's own terminal inside the one that the shim runs in.
@@ -19,7 +20,7 @@ type terminal struct {
 	// outer is the terminal in which the shim runs, opened again so that no other process's
 	// descriptor becomes non-blocking.
 	outer  *os.File
-	view   *view
+	view   *view.View
 	hungup chan struct{}
 	// gone says that the outer terminal is closed.
 	gone   bool
@@ -46,7 +47,7 @@ func openTerminal() (_ *terminal, err error) {
 	if t.outer, err = reopen(); err != nil {
 		return nil, err
 	}
-	t.view = &view{to: t.outer}
+	t.view = view.New(t.outer)
 	if t.Terminal, err = pty.Open(); err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ const calm = "\x1b[?2004;1000;1002;1003;1006;1l\x1b>\x1b[?25h\x1b[m"
 // again makes the terminal ready for another start of the worker. It does not wait for an
 // outer terminal without a reader.
 func (t *terminal) again() error {
-	t.view.offer([]byte(calm))
+	t.view.Offer([]byte(calm))
 	return t.Restart(t.before)
 }
 

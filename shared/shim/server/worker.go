@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"syscall"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim/server/program"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -23,12 +23,15 @@ func (k *shim) startWorker() error {
 	if k.launch.Terminal {
 		env = terminalEnv(env)
 	}
-	if err := checkDir(k.launch.Dir); err != nil {
+	if err := program.CheckDir(k.launch.Dir); err != nil {
 		return err
 	}
-	program, err := lookPath(k.launch.Command[0], k.launch.Dir, env)
-	if err != nil {
-		return err
+	var path string
+	if len(k.launch.Wrap) == 0 {
+		var err error
+		if path, err = program.Find(k.launch.Command[0], k.launch.Dir, env); err != nil {
+			return err
+		}
 	}
 	if err := k.limit(); err != nil {
 		return err
@@ -46,24 +49,20 @@ func (k *shim) startWorker() error {
 		attr.Files = append(attr.Files, f.Fd())
 	}
 	k.status.Pipes, k.status.Terminal = s.pipes(), s.device()
-	pid, err := k.fork(program, attr)
+	if len(k.launch.Wrap) > 0 {
+		err = k.boxed(attr)
+	} else {
+		err = k.bare(path, attr)
+	}
 	s.given()
 	if err != nil {
 		s.drop()
 		return err
 	}
-	k.threads = proc.ForkThreads(pid)
-	k.status.Session = pid
 	if len(k.launch.Dir) <= maxDir {
 		k.status.Dir = k.launch.Dir
 	}
 	k.status.StartedNS = time.Now().UnixNano()
-	k.status.Main, err = proc.Identify(pid)
-	if err != nil {
-		_ = unix.Kill(pid, unix.SIGKILL)
-		s.drop()
-		return err
-	}
 	k.intake = s.intake
 	k.outputs = append(k.outputs, s.outputs...)
 	for _, o := range s.outputs {
@@ -72,14 +71,29 @@ func (k *shim) startWorker() error {
 	return nil
 }
 
-// fork starts the main process.
-func (k *shim) fork(program string, attr *syscall.ProcAttr) (int, error) {
-	if !k.launch.Limits.IsZero() {
-		return k.forkLimited(program, attr)
-	}
-	pid, err := syscall.ForkExec(program, k.launch.Command, attr)
+// bare starts the main process as a child of the shim.
+func (k *shim) bare(path string, attr *syscall.ProcAttr) error {
+	pid, err := k.fork(path, k.launch.Command, attr)
 	if err != nil {
-		return 0, startError(k.launch.Command[0], err)
+		return err
+	}
+	k.threads = proc.ForkThreads(pid)
+	k.status.Session = pid
+	k.status.Main, err = proc.Identify(pid)
+	if err != nil {
+		_ = unix.Kill(pid, unix.SIGKILL)
+	}
+	return err
+}
+
+// fork starts a program of the worker, within its limits.
+func (k *shim) fork(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
+	if !k.launch.Limits.IsZero() {
+		return k.forkLimited(path, argv, attr)
+	}
+	pid, err := syscall.ForkExec(path, argv, attr)
+	if err != nil {
+		return 0, program.StartError(argv[0], err)
 	}
 	return pid, nil
 }
@@ -88,23 +102,6 @@ func (k *shim) fork(program string, attr *syscall.ProcAttr) (int, error) {
 // with the worker that it was started from.
 func cleanEnv(env []string) []string {
 	return environ.Without(env, func(name string) bool { return name == swarm.EnvShim })
-}
-
-// startError turns an error of a start into a text that helps the user.
-func startError(command string, err error) error {
-	switch {
-	case errors.Is(err, unix.E2BIG):
-		return errors.New("argument list too long")
-	case errors.Is(err, unix.ENOENT):
-		// The file exists: the interpreter in its first line is missing.
-		return errors.New("the interpreter that the first line of " + command + " names does not exist")
-	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
-		return errors.New("permission denied: " + command)
-	case errors.Is(err, unix.ENOEXEC):
-		return errors.New("not a program: " + command + " (a script needs a first line such as #!/bin/sh)")
-	default:
-		return errors.New("cannot start " + command + ": " + err.Error())
-	}
 }
 
 // abort ends a worker that has just started and that no host will know of.
@@ -124,10 +121,10 @@ func (k *shim) undo() {
 		k.term.restore()
 	}
 	if k.log != nil {
-		k.log.remove()
+		k.log.Remove()
 	}
 	if k.transcript != nil {
-		k.transcript.remove()
+		k.transcript.Remove()
 	}
 	if k.file != nil {
 		k.file.remove()

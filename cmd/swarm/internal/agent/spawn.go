@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 type spawnOptions struct {
@@ -24,6 +25,7 @@ type spawnOptions struct {
 	// ready is the pattern whose match says that the prompt can be typed.
 	ready  command.PatternFlag
 	limits command.Limits
+	box    command.Sandbox
 }
 
 func newSpawn(a *app.App) *cobra.Command {
@@ -79,6 +81,7 @@ without which its tools have no rights in the team.`,
 	f.StringVar(&o.in.Profile, "profile", "", "`NAME` of its profile, or none (default: by its command)")
 	o.limits.AddTo(cmd)
 	o.in.Limit = o.limits.Apply
+	o.box.AddTo(cmd)
 	f.StringVar(&o.in.Backend, "backend", "", "`PLUGIN` that owns its worker (default: tmux)")
 	return cmd
 }
@@ -124,6 +127,7 @@ func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 	}
 	o.in.TeamName = team
 	env := a.ToolEnv(loaded.Config)
+	o.in.Enclose = func() (*swarm.Sandbox, error) { return o.box.Of(loaded.Config.Defaults.Sandbox) }
 	if env.Dir, err = app.WorkingDir(""); err != nil && o.in.Cwd == "" {
 		return err
 	}

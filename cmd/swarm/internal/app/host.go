@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func (a *App) Setup() setup.Setup {
@@ -103,6 +104,7 @@ func (a *App) ToolEnv(cfg config.Config) tool.Env {
 		AgentCommand: cfg.Team.AgentCommand,
 		Limits:       setup.Limits(cfg.Defaults.Limits),
 		ParseLimits:  setup.ParseLimits,
+		Sandbox:      func(asked bool) *swarm.Sandbox { return setup.Sandbox(cfg.Defaults.Sandbox, asked) },
 	}
 }
 

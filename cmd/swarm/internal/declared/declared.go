@@ -92,7 +92,7 @@ func declaredWorker(name string, w config.Worker) (set.Worker, error) {
 	r := host.SpawnRequest{
 		Name: name, Backend: w.Backend, Command: w.Command, Dir: w.Dir, Tags: w.Tags, Options: map[string]string{},
 		Kill: &policy, Retain: w.Retain, OutputLimit: w.LogLimit, Stdin: w.Stdin, Limits: setup.Limits(w.Limits),
-		Resurrect: w.Resurrect,
+		Resurrect: w.Resurrect, Sandbox: setup.Sandbox(w.Sandbox, false),
 	}
 	if w.Backend == app.BackendTmux {
 		SetUnlessEmpty(r.Options, "session", w.Session)

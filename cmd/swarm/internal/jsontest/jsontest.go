@@ -37,7 +37,8 @@ func Full() host.Worker {
 		Restarts:  2, Completion: &swarm.Completion{Summary: "fixed <it>", Time: start},
 		Previous: []string{"k3x8"}, Stdin: true, Owner: &swarm.Owner{PID: 7}, Ralph: true, Project: "/r/swarm.toml",
 		Limits: swarm.Limits{Memory: 2 << 30, CPUs: 1.5, PIDs: 500, IOWeight: 50, BestEffort: true}, Unenforced: "the limit of I/O weight can't be enforced",
-		Team: "crew", Agent: "agent-a1b2c3",
+		Sandbox: &swarm.Sandbox{Network: swarm.NetworkNone, Home: "/h", Write: []string{"/data"}},
+		Team:    "crew", Agent: "agent-a1b2c3",
 		State: &host.AgentState{
 			Profile: "claude", State: profile.Blocked, Source: host.SourceScreen, Since: start, Question: "Proceed?",
 			Choices: []profile.Choice{{Key: "1", Label: "Yes", Selected: true}}, Broken: "API Error",

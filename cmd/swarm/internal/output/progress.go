@@ -14,8 +14,12 @@ import (
 // progressDelay keeps the line from flashing when workers end at once.
 const progressDelay = 300 * time.Millisecond
 
-// Progress shows on one line of a terminal which workers are still alive and how
-// long they may be. Without a terminal it shows nothing.
+// tellEvery is how often what the start of a worker waits for is printed without a terminal.
+const tellEvery = 10 * time.Second
+
+// Progress shows on one line of a terminal what the starts of workers wait for, which
+// workers are still alive and how long they may be. Without a terminal it prints the
+// former alone, now and then on a line.
 type Progress struct {
 	w     io.Writer
 	width func() int
@@ -24,12 +28,19 @@ type Progress struct {
 	done  chan struct{}
 
 	mu      sync.Mutex
+	starts  []start
 	waiting []host.KillEvent
 	shown   bool
 	stopped bool
 }
 
-// NewProgress shows nothing on a terminal of width 0. stop ends it.
+// start is what the start of a worker waits for.
+type start struct {
+	worker, text string
+	printed      time.Time // without a terminal
+}
+
+// NewProgress writes to w, which is no terminal if its width is 0. Stop ends it.
 func NewProgress(w io.Writer, width func() int) *Progress {
 	p := &Progress{w: w, width: width, begun: time.Now(), quit: make(chan struct{}), done: make(chan struct{})}
 	if width() == 0 {
@@ -65,6 +76,34 @@ func (p *Progress) Event(e host.KillEvent) {
 		p.waiting = append(p.waiting, e)
 	}
 }
+
+// Starting records what the start of a worker waits for; nothing if the text is empty.
+func (p *Progress) Starting(worker, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.starts, func(s start) bool { return s.worker == worker })
+	switch {
+	case text == "" && i < 0:
+		return
+	case text == "":
+		p.starts = slices.Delete(p.starts, i, i+1)
+	case i < 0:
+		i = len(p.starts)
+		p.starts = append(p.starts, start{worker: worker, text: text})
+	default:
+		p.starts[i].text = text
+	}
+	switch {
+	case p.stopped:
+	case p.width() > 0:
+		p.draw()
+	case text != "" && time.Since(p.starts[i].printed) >= tellEvery:
+		p.starts[i].printed = time.Now()
+		fmt.Fprintf(p.w, "swarm: %s\n", p.starts[i])
+	}
+}
+
+func (s start) String() string { return Visible(s.worker) + ": " + Visible(s.text) }
 
 // Aside takes the line away, prints, and leaves it to the next tick to show it
 // again.
@@ -102,10 +141,22 @@ func (p *Progress) draw() {
 		return
 	}
 	p.clear()
-	if line := progressLine(p.waiting, now, p.width()-1); line != "" {
+	if line := p.line(now, p.width()-1); line != "" {
 		fmt.Fprint(p.w, line)
 		p.shown = true
 	}
+}
+
+// line returns as much as fits of what starts wait for, or else of who is waited for.
+func (p *Progress) line(now time.Time, width int) string {
+	if len(p.starts) == 0 {
+		return progressLine(p.waiting, now, width)
+	}
+	texts := make([]string, len(p.starts))
+	for i, s := range p.starts {
+		texts[i] = s.String()
+	}
+	return Cut(strings.Join(texts, "; "), width)
 }
 
 // progressLine returns as much as fits of "waiting for a (4s), b (4s)", with the longest

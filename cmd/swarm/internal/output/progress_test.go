@@ -1,6 +1,7 @@
 package output
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
@@ -27,5 +28,29 @@ func TestProgressLine(t *testing.T) {
 	}
 	if got := progressLine(nil, now, 80); got != "" {
 		t.Errorf("printed without anybody to wait for: %q", got)
+	}
+}
+
+// TestProgressOfStarts prints what starts wait for on one line of a terminal, and on lines
+// of their own elsewhere, not too many.
+func TestProgressOfStarts(t *testing.T) {
+	t.Parallel()
+	for width, want := range map[int]string{
+		0:  "swarm: a: fetching 1\nswarm: b: fetching\n",
+		40: "a: fetching 1\r\x1b[Ka: fetching 2\r\x1b[Ka: fetching 2; b: fetching\r\x1b[Kb: fetching\r\x1b[K",
+		12: "a: fetchin…\r\x1b[Ka: fetchin…\r\x1b[Ka: fetchin…\r\x1b[Kb: fetching\r\x1b[K",
+	} {
+		var out bytes.Buffer
+		// No goroutine draws beside this one.
+		p := &Progress{w: &out, width: func() int { return width }, begun: time.Now().Add(-time.Minute), quit: make(chan struct{}), done: make(chan struct{})}
+		close(p.done)
+		for _, s := range []start{{worker: "a", text: "fetching 1"}, {worker: "a", text: "fetching 2"}, {worker: "b", text: "fetching"}, {worker: "a"}, {worker: "c"}, {worker: "b"}} {
+			p.Starting(s.worker, s.text)
+		}
+		p.Stop()
+		p.Starting("a", "too late")
+		if got := out.String(); got != want {
+			t.Errorf("width %d: %q, want %q", width, got, want)
+		}
 	}
 }

@@ -100,6 +100,7 @@ that brings it back is printed.`,
 func (o *spawnOptions) addTo(cmd *cobra.Command) {
 	o.AddPlace(cmd, app.BackendTmux)
 	o.Limits.AddTo(cmd)
+	o.Sandbox.AddTo(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.noWorktree, "no-worktree", false, "run in the working directory, also in a git repository")
 	f.Var((*command.PercentFlag)(&o.maxContext), "max-context", "end an iteration whose agent uses more of its context than this `PERCENT`, and 15 more")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,12 +51,14 @@ type workJSON struct {
 	Files []view.FileJSON `json:"files"`
 	Path  *string         `json:"path"`
 	Note  *string         `json:"note"`
+	// Host is of work on another machine.
+	Host string `json:"host,omitempty"`
 }
 
 func workJSONOf(w swarm.SavedWork) workJSON {
 	return workJSON{
 		ID: saved.ID(w), Name: w.Name, Ref: w.Ref, Base: w.Base, Time: output.TimeJSON(w.Time), Title: w.Title,
-		Files: view.FilesJSON(w.Files), Path: output.OrNull(w.Path), Note: output.OrNull(w.Note),
+		Files: view.FilesJSON(w.Files), Path: output.OrNull(w.Path), Note: output.OrNull(w.Note), Host: w.Host,
 	}
 }
 
@@ -121,7 +124,7 @@ func runLs(ctx context.Context, a *app.App, h *host.Host, json bool) error {
 	}
 	var rows [][]string
 	for _, w := range works {
-		rows = append(rows, []string{saved.ID(w), age(w, time.Now()), w.Title, w.Base})
+		rows = append(rows, []string{saved.ID(w), age(w, time.Now()), w.Title, swarm.OnHost(w.Host, w.Base)})
 	}
 	a.PrintTable([]string{"NAME", "AGE", "WHAT", "REPOSITORY"}, rows)
 	if len(works) == 0 {
@@ -174,7 +177,7 @@ func newShow(a *app.App) *cobra.Command {
 		return w, err
 	}, func(w swarm.SavedWork) {
 		a.Printf("%s: %s, saved %s ago\n", saved.ID(w), w.Title, age(w, time.Now()))
-		a.Printf("  %s in %s\n", w.Ref, w.Base)
+		a.Printf("  %s in %s\n", w.Ref, swarm.OnHost(w.Host, w.Base))
 		a.PrintTable(nil, view.FileRows(w.Files))
 		a.Hint(fmt.Sprintf("'swarm rescue restore %s' brings it back", saved.ID(w)))
 	})
@@ -201,6 +204,9 @@ Nothing is overwritten: the directory must be new or empty. The saved work stays
 			}
 		}
 		w, err := h.Saved().Find(ctx, name, false, here()...)
+		if err == nil && w.Host != "" && into != "" && !filepath.IsAbs(into) {
+			err = output.Usagef("%s is on %s: --into has to be an absolute path there", saved.ID(w), w.Host)
+		}
 		if err == nil {
 			w, err = h.Saved().Restore(ctx, w, dir)
 		}
@@ -209,7 +215,7 @@ Nothing is overwritten: the directory must be new or empty. The saved work stays
 		}
 		return w, err
 	}, func(w swarm.SavedWork) {
-		a.Printf("restored %s in %s\n", saved.ID(w), w.Path)
+		a.Printf("restored %s in %s\n", saved.ID(w), swarm.OnHost(w.Host, w.Path))
 		a.Hint(w.Note)
 	})
 	cmd.Flags().StringVar(&into, "into", "", "the `DIR` to restore into (default: where the worker of that name would work)")

@@ -79,10 +79,14 @@ func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error 
 	begun := time.Now()
 	return a.With(ctx, d.Config, func(h *host.Host) error {
 		u := upper{App: a, upOptions: o, progress: output.NewProgress(a.Err, a.ErrWidth)}
-		outcomes, err := d.Set.Up(ctx, h, set.UpRequest{
+		req := set.UpRequest{
 			Names: names, DryRun: o.dryRun, Recreate: o.recreate,
 			Acted: u.acted, Waiting: u.waiting, Waited: u.waited, Warn: u.warning,
-		})
+		}
+		if !o.json {
+			req.Progress = u.progress.Starting
+		}
+		outcomes, err := d.Set.Up(ctx, h, req)
 		u.progress.Stop()
 		if o.json && outcomes != nil {
 			if err := a.PrintJSON(upJSONOf(a, outcomes)); err != nil {

@@ -74,7 +74,7 @@ func printExplanation(a *app.App, e host.Explanation) {
 	for _, line := range e.Lines {
 		a.Printf("| %s\n", output.Made(safetext.Line(line)))
 	}
-	if e.Lines != nil {
+	if len(e.Lines) > 0 {
 		a.Printf("\n")
 	}
 	a.Printf("%s\n", view.StatusLine(e.Worker, time.Now()))
@@ -90,6 +90,9 @@ func printExplanation(a *app.App, e host.Explanation) {
 	if e.Lines == nil {
 		a.Printf("screen: none; its backend shows no screen\n")
 		return
+	}
+	if len(e.Lines) == 0 {
+		a.Printf("screen: blank\n")
 	}
 	if e.Look.Draft != "" {
 		a.Printf("typed at the prompt, not submitted: %s\n", e.Look.Draft)

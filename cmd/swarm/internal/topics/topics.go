@@ -55,6 +55,8 @@ Some commands answer with their exit code:
                124 if --timeout is over
   inbox wait   0 a message has come, 124 if the time is over
   tool call    0 the answer says success, 1 it does not, 2 the input was wrong
+  top, web, mcp
+               0 also if a signal told them to end
   doctor       0 all is well, 1 something was found
   config check, plugin check, plugin verify
                0 nothing was found, 1 something was found
@@ -124,6 +126,9 @@ repository. 'swarm rescue' lists, restores and drops what was saved.
 
 No branch with commits of its own is ever deleted. A branch that a failed spawn has just
 created is removed again.
+
+A worker of the backend ssh has its worktree on its own host, of a repository there that
+--cwd names.
 `
 
 const files = `The state directory is ~/.swarm, or the absolute path in $SWARM_DIR:

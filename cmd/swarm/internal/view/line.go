@@ -52,7 +52,7 @@ func StatusLine(w host.Worker, now time.Time) string {
 	}
 	addWorktree := func() {
 		if w.Workspace != nil {
-			add("worktree %s", w.Workspace.Path)
+			add("worktree %s", w.Workspace.Location())
 		}
 	}
 	addLife := func() {

@@ -182,7 +182,7 @@ func (p *page) about(d host.Details, now time.Time) {
 	}
 	p.field("Settings", pairs(w.Options))
 	if w.Workspace != nil {
-		p.field("Worktree", w.Workspace.Path)
+		p.field("Worktree", w.Workspace.Location())
 		p.field("Branch", w.Workspace.Branch)
 		if d.Changes != nil {
 			p.field("Changes", changesText(w.Name, *d.Changes, p.Plain))
@@ -230,6 +230,7 @@ func (p *page) life(w host.Worker, now time.Time) {
 	}
 	p.field("Limits", host.LimitsText(w.Limits))
 	p.field("Unenforced", w.Unenforced)
+	p.field("Sandbox", host.SandboxText(w.Sandbox))
 	kill := cmp.Or(w.Kill.Signal, "default signal") + ", " + config.FormatDuration(w.Kill.Grace)
 	if w.Kill.Force {
 		kill += ", then SIGKILL"

@@ -106,6 +106,8 @@ func TestPage(t *testing.T) {
                possible
   Unenforced   the limit of I/O weight
                can't be enforced
+  Sandbox      home /h, no network,
+               writes /data
   Kill         SIGINT, 1.5s, then
                SIGKILL; the main process
                first

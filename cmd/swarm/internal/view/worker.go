@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
@@ -51,6 +52,25 @@ type WorkerJSON struct {
 	Limits     *LimitsJSON `json:"limits"`
 	Unenforced *string     `json:"unenforced"`
 	ExitDetail *string     `json:"exit_detail"`
+
+	Sandbox *SandboxJSON `json:"sandbox"`
+}
+
+// SandboxJSON is the sandbox of a worker, each field with its default.
+type SandboxJSON struct {
+	Network string   `json:"network"`
+	Home    string   `json:"home"`
+	Write   []string `json:"write"`
+}
+
+// sandboxJSONOf is null for a worker without a sandbox.
+func sandboxJSONOf(s *swarm.Sandbox) *SandboxJSON {
+	if s == nil {
+		return nil
+	}
+	return &SandboxJSON{
+		Network: cmp.Or(s.Network, swarm.NetworkHost), Home: cmp.Or(s.Home, swarm.HomeEmpty), Write: append([]string{}, s.Write...),
+	}
 }
 
 // LimitsJSON are the limits of a worker; one that is not set is null.
@@ -90,6 +110,8 @@ type worktreeJSON struct {
 	Path     string  `json:"path"`
 	Branch   *string `json:"branch"`
 	BaseRepo string  `json:"base_repo"`
+	// Host is of a worktree on another machine.
+	Host string `json:"host,omitempty"`
 }
 
 type processJSON struct {
@@ -170,6 +192,7 @@ func workerJSONOf(w host.Worker) WorkerJSON {
 		Resurrect: w.Resurrect,
 
 		Limits: LimitsJSONOf(w.Limits), Unenforced: output.OrNull(w.Unenforced),
+		Sandbox: sandboxJSONOf(w.Sandbox),
 	}
 	if w.Gone() {
 		j.PID = nil // another process may have it by now
@@ -178,7 +201,7 @@ func workerJSONOf(w host.Worker) WorkerJSON {
 		j.Exit, j.Usage, j.ExitDetail = ExitJSONOf(*w.Exit), UsageJSONOf(w.Exit.Usage), output.OrNull(w.Exit.Reason)
 	}
 	if w.Workspace != nil {
-		j.Worktree = &worktreeJSON{Path: w.Workspace.Path, Branch: output.OrNull(w.Workspace.Branch), BaseRepo: w.Workspace.Base}
+		j.Worktree = &worktreeJSON{Path: w.Workspace.Path, Branch: output.OrNull(w.Workspace.Branch), BaseRepo: w.Workspace.Base, Host: w.Workspace.Host}
 	}
 	if w.Owner != nil {
 		j.Owner = output.OrNull(strconv.Itoa(w.Owner.PID))

@@ -31,7 +31,7 @@ Running workers are never touched: --all skips them.
 A worktree in which work would be lost is kept, and its worker's record is
 removed all the same. --force-dirty removes it with uncommitted changes too; they
 are saved before, and the command that brings them back is printed. No branch is
-ever deleted.`,
+ever deleted. If the machine of a worktree can't be reached, worktree and record stay.`,
 		Example: `  swarm clean agent
   swarm clean --all --no-rm-worktree`,
 		ValidArgsFunction: a.CompleteWorkers,

@@ -60,6 +60,8 @@ type diffJSON struct {
 	Worktree string          `json:"worktree"`
 	Branch   string          `json:"branch"`
 	Files    []view.FileJSON `json:"files"`
+	// Host is of a worktree on another machine.
+	Host string `json:"host,omitempty"`
 }
 
 func runDiff(ctx context.Context, a *app.App, name string, o *diffOptions) error {
@@ -75,7 +77,7 @@ func runDiff(ctx context.Context, a *app.App, name string, o *diffOptions) error
 	}
 	switch {
 	case o.json:
-		return a.PrintJSON(diffJSON{Worktree: ref.Path, Branch: ref.Branch, Files: view.FilesJSON(diff.Files)})
+		return a.PrintJSON(diffJSON{Worktree: ref.Path, Branch: ref.Branch, Files: view.FilesJSON(diff.Files), Host: ref.Host})
 	case o.stat:
 		a.PrintTable(nil, view.FileRows(diff.Files))
 		return nil

@@ -13,8 +13,8 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
-	"github.com/swarmhost/swarm/host/screen"
 	"github.com/swarmhost/swarm/shared/safetext"
+	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 

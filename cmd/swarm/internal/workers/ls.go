@@ -300,7 +300,7 @@ func worktreePath(w host.Worker) string {
 	if w.Workspace == nil {
 		return ""
 	}
-	return w.Workspace.Path
+	return w.Workspace.Location()
 }
 
 // PrintFirstSteps prints the first commands for a person who has no workers yet. It reports

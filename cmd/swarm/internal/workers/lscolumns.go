@@ -174,7 +174,7 @@ func worktreeCell(r lsRow) output.Cell {
 	if r.Workspace == nil {
 		return output.Text("", output.Normal)
 	}
-	return output.Text(cmp.Or(r.Workspace.Branch, r.Workspace.Path), output.Normal)
+	return output.Text(cmp.Or(r.Workspace.Branch, r.Workspace.Location()), output.Normal)
 }
 
 // changesCell is "+12 −3 ↑2 ↓1", or "?" where the worktree could not be compared in time.

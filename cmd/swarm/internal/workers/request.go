@@ -25,6 +25,10 @@ func (o *SpawnOptions) Request(cfg config.Config) (host.SpawnRequest, error) {
 		Limits:      setup.Limits(cfg.Defaults.Limits),
 	}
 	o.Limits.Apply(&r.Limits)
+	var err error
+	if r.Sandbox, err = o.Sandbox.Of(cfg.Defaults.Sandbox); err != nil {
+		return r, err
+	}
 	for _, file := range o.envFiles {
 		variables, err := config.ReadEnv(file)
 		if err != nil {
@@ -70,7 +74,6 @@ func (o *SpawnOptions) Request(cfg config.Config) (host.SpawnRequest, error) {
 	if err := o.Policy.set(&r, cfg.Defaults); err != nil {
 		return r, err
 	}
-	var err error
 	r.Dir, err = app.WorkingDir(o.Cwd)
 	r.DirGiven = o.Cwd != ""
 	return r, err

@@ -96,12 +96,20 @@ func runRespawn(ctx context.Context, a *app.App, name string, o *respawnOptions)
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		answered := false
+		var starting func(text string)
+		stop := func() {}
+		if !o.json {
+			progress := output.NewProgress(a.Err, a.ErrWidth)
+			starting = func(text string) { progress.Starting(name, text) }
+			stop = progress.Stop
+		}
 		w, err := h.Respawn(ctx, name, host.RespawnRequest{
 			CleanFirst: o.cleanFirst,
 			ForceDirty: o.forceDirty,
 			Resume:     o.resume,
 			Session:    o.session,
 			Warn:       func(w host.Warning) { a.Warn(w.Text, w.Hint) },
+			Progress:   starting,
 			Notice:     a.Hint,
 			Helper:     o.helperArgs(),
 			Answer: func(w host.Worker) {
@@ -113,6 +121,7 @@ func runRespawn(ctx context.Context, a *app.App, name string, o *respawnOptions)
 				a.Printf("respawning %s\n", w.Name)
 			},
 		})
+		stop()
 		var kept *host.KeptError
 		switch {
 		case errors.As(err, &kept):

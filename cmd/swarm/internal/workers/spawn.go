@@ -33,6 +33,7 @@ type SpawnOptions struct {
 	Profile                        string
 	Policy                         policyFlags
 	Limits                         command.Limits
+	Sandbox                        command.Sandbox
 	ready                          readyFlags
 	JSON, quiet                    bool
 	Command                        []string
@@ -60,6 +61,11 @@ With --memory, --cpus and --pids the worker and everything it starts can use no 
 than that together; see docs/limits.md. A limit that this machine can't enforce is an
 error, before anything is started, unless --limits best-effort says otherwise.
 
+With --sandbox the worker sees all files and can write only to its directory, or to its
+worktree, in which it can commit. Its home is empty, and it reaches no other process,
+agent of keys or engine of containers by their sockets. If the machine can't make the
+sandbox, nothing is started; see docs/sandbox.md.
+
 With --ready-wait the call returns when the worker shows a prompt, or a line that
 matches --ready-pattern. If that takes too long, or an agent asks something first, the
 call prints a warning, which quotes the question. With --ready-wait=strict both are
@@ -70,6 +76,7 @@ in all these cases.`,
   swarm spawn --name fix --tmux --worktree --branch fix/login --tag login -- claude
   swarm spawn --name web --cwd site --env PORT=8080 --restart on-failure -- npm start
   swarm spawn --name tests --memory 2g --cpus 1.5 --pids 500 --nice 10 -- make test
+  swarm spawn --name safe --worktree --sandbox --sandbox-network none -- make test
   swarm spawn --name once --rm --owner $$ -- ./deploy
   swarm spawn --name db --ready-wait --ready-pattern 'ready to accept' -- postgres -D data`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -90,9 +97,10 @@ in all these cases.`,
 	f.StringVar(&o.Profile, "profile", "", "`NAME` of the agent's profile, or none (default: by its command; see 'swarm agent profiles')")
 	o.Policy.addTo(cmd)
 	o.Limits.AddTo(cmd)
+	o.Sandbox.AddTo(cmd)
 	o.ready.addTo(cmd)
 	f.BoolVar(&o.JSON, "json", false, "print the worker as JSON")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no tip on a terminal")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no progress, and no tip on a terminal")
 	command.CompleteWith(cmd, "kill-signal", swarm.Signals()...)
 	return cmd
 }
@@ -102,7 +110,7 @@ in all these cases.`,
 func (o *SpawnOptions) AddPlace(cmd *cobra.Command, backend string) {
 	f := cmd.Flags()
 	f.StringVar(&o.Name, "name", "", "`NAME` of the worker; required")
-	f.BoolVar(&o.tmux, "tmux", false, "run in a tmux window; the same as --backend tmux")
+	f.BoolVar(&o.tmux, "tmux", false, "run in a tmux window; the same as --backend tmux (with another\nbackend: on a terminal there, as --option tty=true)")
 	f.StringVar(&o.Backend, "backend", "", "`PLUGIN` that owns the worker (default: "+backend+")")
 	f.StringVar(&o.session, "session", "", "tmux `SESSION` for the window (default: one of swarm's own)")
 	f.StringVar(&o.socket, "tmux-socket", "", "`NAME` of the tmux server, as in tmux -L")
@@ -131,11 +139,15 @@ func (o *SpawnOptions) Parse(cmd *cobra.Command, args []string) error {
 		return &output.UsageError{Text: "no command provided (use -- command...)", Hint: command.CommandHint(cmd, args)}
 	}
 	o.Command = args
-	if o.tmux && o.Backend != "" && o.Backend != app.BackendTmux {
-		return output.Usagef("--tmux and --backend %s exclude each other", o.Backend)
-	}
 	if o.tmux {
-		o.Backend = app.BackendTmux
+		switch o.Backend {
+		case "", app.BackendTmux:
+			o.Backend = app.BackendTmux
+		case app.BackendProcess:
+			return output.Usagef("--tmux and --backend %s exclude each other", o.Backend)
+		default:
+			o.Options = append([]string{swarm.OptionTTY + "=true"}, o.Options...)
+		}
 	}
 	if o.stdin && o.Backend == app.BackendTmux {
 		return output.Usagef("--stdin is for workers without a terminal: one in tmux takes input anyway, with 'swarm send %s'", o.Name)
@@ -171,7 +183,14 @@ func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 		return err
 	}
 	return a.With(ctx, loaded.Config, func(h *host.Host) error {
+		stop := func() {}
+		if !o.JSON && !o.quiet {
+			progress := output.NewProgress(a.Err, a.ErrWidth)
+			request.Progress = func(text string) { progress.Starting(request.Name, text) }
+			stop = progress.Stop
+		}
 		worker, err := h.Spawn(ctx, request)
+		stop()
 		if err != nil {
 			return HintAtWords(err, request.Command)
 		}

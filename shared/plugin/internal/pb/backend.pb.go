@@ -283,7 +283,10 @@ type SpawnRequest struct {
 	Transcript bool `protobuf:"varint,14,opt,name=transcript,proto3" json:"transcript,omitempty"`
 	// What the worker may use. A limit needs the capability of its name, such as
 	// "limit-memory"; one that can't be enforced is INVALID_SPEC.
-	Limits        *Limits `protobuf:"bytes,15,opt,name=limits,proto3" json:"limits,omitempty"`
+	Limits *Limits `protobuf:"bytes,15,opt,name=limits,proto3" json:"limits,omitempty"`
+	// What the worker is kept from; unset: nothing. A sandbox that can't be made whole is
+	// INVALID_SPEC. Capability "sandbox".
+	Sandbox       *Sandbox `protobuf:"bytes,16,opt,name=sandbox,proto3" json:"sandbox,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -423,6 +426,80 @@ func (x *SpawnRequest) GetLimits() *Limits {
 	return nil
 }
 
+func (x *SpawnRequest) GetSandbox() *Sandbox {
+	if x != nil {
+		return x.Sandbox
+	}
+	return nil
+}
+
+// Sandbox keeps a worker and everything that it starts from changing files, reading secrets
+// and reaching processes outside. All files are read-only in it, but for the working
+// directory, the workspace and those of write.
+type Sandbox struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "host", the default, or "none". Another word is INVALID_SPEC.
+	Network string `protobuf:"bytes,1,opt,name=network,proto3" json:"network,omitempty"`
+	// Its home directory: "empty", the default, "read-only" for the real one, or the absolute
+	// path of a directory that takes its place and can be changed.
+	Home string `protobuf:"bytes,2,opt,name=home,proto3" json:"home,omitempty"`
+	// Further files and directories that can be changed, absolute. Each has to exist.
+	Write         []string `protobuf:"bytes,3,rep,name=write,proto3" json:"write,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Sandbox) Reset() {
+	*x = Sandbox{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Sandbox) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Sandbox) ProtoMessage() {}
+
+func (x *Sandbox) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Sandbox.ProtoReflect.Descriptor instead.
+func (*Sandbox) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Sandbox) GetNetwork() string {
+	if x != nil {
+		return x.Network
+	}
+	return ""
+}
+
+func (x *Sandbox) GetHome() string {
+	if x != nil {
+		return x.Home
+	}
+	return ""
+}
+
+func (x *Sandbox) GetWrite() []string {
+	if x != nil {
+		return x.Write
+	}
+	return nil
+}
+
 // Limits bound what a worker and everything that it starts may use together. 0 is no
 // limit, or what the system does by default.
 type Limits struct {
@@ -447,7 +524,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -459,7 +536,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -472,7 +549,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{2}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Limits) GetMemory() int64 {
@@ -538,7 +615,7 @@ type Restart struct {
 
 func (x *Restart) Reset() {
 	*x = Restart{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -550,7 +627,7 @@ func (x *Restart) String() string {
 func (*Restart) ProtoMessage() {}
 
 func (x *Restart) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -563,7 +640,7 @@ func (x *Restart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Restart.ProtoReflect.Descriptor instead.
 func (*Restart) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{3}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Restart) GetWhen() string {
@@ -617,7 +694,7 @@ type Owner struct {
 
 func (x *Owner) Reset() {
 	*x = Owner{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -629,7 +706,7 @@ func (x *Owner) String() string {
 func (*Owner) ProtoMessage() {}
 
 func (x *Owner) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -642,7 +719,7 @@ func (x *Owner) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Owner.ProtoReflect.Descriptor instead.
 func (*Owner) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{4}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Owner) GetPid() int64 {
@@ -679,14 +756,16 @@ type Local struct {
 	HostEnv [][]byte `protobuf:"bytes,4,rep,name=host_env,json=hostEnv,proto3" json:"host_env,omitempty"`
 	// The directory of the workspace that was made for this worker, absolute; empty: none.
 	// Empty in FindRequest.
-	Workspace     []byte `protobuf:"bytes,5,opt,name=workspace,proto3" json:"workspace,omitempty"`
+	Workspace []byte `protobuf:"bytes,5,opt,name=workspace,proto3" json:"workspace,omitempty"`
+	// The path of the swarm-mcp executable, absolute; empty: it is not installed.
+	Server        []byte `protobuf:"bytes,6,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Local) Reset() {
 	*x = Local{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -698,7 +777,7 @@ func (x *Local) String() string {
 func (*Local) ProtoMessage() {}
 
 func (x *Local) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -711,7 +790,7 @@ func (x *Local) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Local.ProtoReflect.Descriptor instead.
 func (*Local) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{5}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Local) GetRunDir() []byte {
@@ -749,6 +828,13 @@ func (x *Local) GetWorkspace() []byte {
 	return nil
 }
 
+func (x *Local) GetServer() []byte {
+	if x != nil {
+		return x.Server
+	}
+	return nil
+}
+
 // SpawnResponse says that the worker exists.
 type SpawnResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -760,7 +846,7 @@ type SpawnResponse struct {
 
 func (x *SpawnResponse) Reset() {
 	*x = SpawnResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -772,7 +858,7 @@ func (x *SpawnResponse) String() string {
 func (*SpawnResponse) ProtoMessage() {}
 
 func (x *SpawnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -785,7 +871,7 @@ func (x *SpawnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpawnResponse.ProtoReflect.Descriptor instead.
 func (*SpawnResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{6}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *SpawnResponse) GetHandle() *Handle {
@@ -829,7 +915,7 @@ type WorkerStatus struct {
 
 func (x *WorkerStatus) Reset() {
 	*x = WorkerStatus{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -841,7 +927,7 @@ func (x *WorkerStatus) String() string {
 func (*WorkerStatus) ProtoMessage() {}
 
 func (x *WorkerStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -854,7 +940,7 @@ func (x *WorkerStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerStatus.ProtoReflect.Descriptor instead.
 func (*WorkerStatus) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{7}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *WorkerStatus) GetState() State {
@@ -958,7 +1044,7 @@ type Restarted struct {
 
 func (x *Restarted) Reset() {
 	*x = Restarted{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -970,7 +1056,7 @@ func (x *Restarted) String() string {
 func (*Restarted) ProtoMessage() {}
 
 func (x *Restarted) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -983,7 +1069,7 @@ func (x *Restarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Restarted.ProtoReflect.Descriptor instead.
 func (*Restarted) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{8}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Restarted) GetNumber() int64 {
@@ -1027,7 +1113,7 @@ type Completion struct {
 
 func (x *Completion) Reset() {
 	*x = Completion{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1039,7 +1125,7 @@ func (x *Completion) String() string {
 func (*Completion) ProtoMessage() {}
 
 func (x *Completion) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1052,7 +1138,7 @@ func (x *Completion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Completion.ProtoReflect.Descriptor instead.
 func (*Completion) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{9}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Completion) GetSummary() string {
@@ -1092,7 +1178,7 @@ type Exit struct {
 
 func (x *Exit) Reset() {
 	*x = Exit{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1104,7 +1190,7 @@ func (x *Exit) String() string {
 func (*Exit) ProtoMessage() {}
 
 func (x *Exit) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1117,7 +1203,7 @@ func (x *Exit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Exit.ProtoReflect.Descriptor instead.
 func (*Exit) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{10}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Exit) GetCode() int64 {
@@ -1177,7 +1263,7 @@ type Where struct {
 
 func (x *Where) Reset() {
 	*x = Where{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1189,7 +1275,7 @@ func (x *Where) String() string {
 func (*Where) ProtoMessage() {}
 
 func (x *Where) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1202,7 +1288,7 @@ func (x *Where) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Where.ProtoReflect.Descriptor instead.
 func (*Where) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{11}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Where) GetKind() string {
@@ -1239,7 +1325,7 @@ type Process struct {
 
 func (x *Process) Reset() {
 	*x = Process{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1251,7 +1337,7 @@ func (x *Process) String() string {
 func (*Process) ProtoMessage() {}
 
 func (x *Process) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1264,7 +1350,7 @@ func (x *Process) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Process.ProtoReflect.Descriptor instead.
 func (*Process) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{12}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Process) GetPid() int64 {
@@ -1292,7 +1378,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1304,7 +1390,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1317,7 +1403,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{13}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *StatusRequest) GetHandles() []*Handle {
@@ -1338,7 +1424,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1350,7 +1436,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1363,7 +1449,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{14}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *StatusResponse) GetResults() []*StatusResult {
@@ -1386,7 +1472,7 @@ type StatusResult struct {
 
 func (x *StatusResult) Reset() {
 	*x = StatusResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1398,7 +1484,7 @@ func (x *StatusResult) String() string {
 func (*StatusResult) ProtoMessage() {}
 
 func (x *StatusResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1411,7 +1497,7 @@ func (x *StatusResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResult.ProtoReflect.Descriptor instead.
 func (*StatusResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{15}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *StatusResult) GetStatus() *WorkerStatus {
@@ -1448,7 +1534,7 @@ type KillOptions struct {
 
 func (x *KillOptions) Reset() {
 	*x = KillOptions{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1460,7 +1546,7 @@ func (x *KillOptions) String() string {
 func (*KillOptions) ProtoMessage() {}
 
 func (x *KillOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1473,7 +1559,7 @@ func (x *KillOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillOptions.ProtoReflect.Descriptor instead.
 func (*KillOptions) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{16}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *KillOptions) GetSignal() string {
@@ -1522,7 +1608,7 @@ type KillRequest struct {
 
 func (x *KillRequest) Reset() {
 	*x = KillRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1534,7 +1620,7 @@ func (x *KillRequest) String() string {
 func (*KillRequest) ProtoMessage() {}
 
 func (x *KillRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1547,7 +1633,7 @@ func (x *KillRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillRequest.ProtoReflect.Descriptor instead.
 func (*KillRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{17}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *KillRequest) GetItems() []*KillItem {
@@ -1570,7 +1656,7 @@ type KillItem struct {
 
 func (x *KillItem) Reset() {
 	*x = KillItem{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1582,7 +1668,7 @@ func (x *KillItem) String() string {
 func (*KillItem) ProtoMessage() {}
 
 func (x *KillItem) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1595,7 +1681,7 @@ func (x *KillItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillItem.ProtoReflect.Descriptor instead.
 func (*KillItem) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{18}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *KillItem) GetHandle() *Handle {
@@ -1627,7 +1713,7 @@ type KillResponse struct {
 
 func (x *KillResponse) Reset() {
 	*x = KillResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1639,7 +1725,7 @@ func (x *KillResponse) String() string {
 func (*KillResponse) ProtoMessage() {}
 
 func (x *KillResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1652,7 +1738,7 @@ func (x *KillResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResponse.ProtoReflect.Descriptor instead.
 func (*KillResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{19}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *KillResponse) GetIndex() uint32 {
@@ -1695,7 +1781,7 @@ type KillResult struct {
 
 func (x *KillResult) Reset() {
 	*x = KillResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1707,7 +1793,7 @@ func (x *KillResult) String() string {
 func (*KillResult) ProtoMessage() {}
 
 func (x *KillResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1720,7 +1806,7 @@ func (x *KillResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResult.ProtoReflect.Descriptor instead.
 func (*KillResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{20}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *KillResult) GetStatus() *WorkerStatus {
@@ -1777,7 +1863,7 @@ type OutputRequest struct {
 
 func (x *OutputRequest) Reset() {
 	*x = OutputRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1789,7 +1875,7 @@ func (x *OutputRequest) String() string {
 func (*OutputRequest) ProtoMessage() {}
 
 func (x *OutputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1802,7 +1888,7 @@ func (x *OutputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputRequest.ProtoReflect.Descriptor instead.
 func (*OutputRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{21}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *OutputRequest) GetHandle() *Handle {
@@ -1851,7 +1937,7 @@ type OutputResponse struct {
 
 func (x *OutputResponse) Reset() {
 	*x = OutputResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1863,7 +1949,7 @@ func (x *OutputResponse) String() string {
 func (*OutputResponse) ProtoMessage() {}
 
 func (x *OutputResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1876,7 +1962,7 @@ func (x *OutputResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputResponse.ProtoReflect.Descriptor instead.
 func (*OutputResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{22}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *OutputResponse) GetPieces() []*OutputPiece {
@@ -1905,7 +1991,7 @@ type OutputPiece struct {
 
 func (x *OutputPiece) Reset() {
 	*x = OutputPiece{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1917,7 +2003,7 @@ func (x *OutputPiece) String() string {
 func (*OutputPiece) ProtoMessage() {}
 
 func (x *OutputPiece) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1930,7 +2016,7 @@ func (x *OutputPiece) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputPiece.ProtoReflect.Descriptor instead.
 func (*OutputPiece) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{23}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *OutputPiece) GetTime() *timestamppb.Timestamp {
@@ -1985,7 +2071,7 @@ type FindRequest struct {
 
 func (x *FindRequest) Reset() {
 	*x = FindRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1997,7 +2083,7 @@ func (x *FindRequest) String() string {
 func (*FindRequest) ProtoMessage() {}
 
 func (x *FindRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2010,7 +2096,7 @@ func (x *FindRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindRequest.ProtoReflect.Descriptor instead.
 func (*FindRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{24}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FindRequest) GetId() string {
@@ -2052,7 +2138,7 @@ type FindResponse struct {
 
 func (x *FindResponse) Reset() {
 	*x = FindResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2064,7 +2150,7 @@ func (x *FindResponse) String() string {
 func (*FindResponse) ProtoMessage() {}
 
 func (x *FindResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2077,7 +2163,7 @@ func (x *FindResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindResponse.ProtoReflect.Descriptor instead.
 func (*FindResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{25}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *FindResponse) GetHandle() *Handle {
@@ -2100,7 +2186,7 @@ type SweepRequest struct {
 
 func (x *SweepRequest) Reset() {
 	*x = SweepRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2112,7 +2198,7 @@ func (x *SweepRequest) String() string {
 func (*SweepRequest) ProtoMessage() {}
 
 func (x *SweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2125,7 +2211,7 @@ func (x *SweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepRequest.ProtoReflect.Descriptor instead.
 func (*SweepRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{26}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SweepRequest) GetEnded() []*Handle {
@@ -2153,7 +2239,7 @@ type SweepResponse struct {
 
 func (x *SweepResponse) Reset() {
 	*x = SweepResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2165,7 +2251,7 @@ func (x *SweepResponse) String() string {
 func (*SweepResponse) ProtoMessage() {}
 
 func (x *SweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2178,7 +2264,7 @@ func (x *SweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepResponse.ProtoReflect.Descriptor instead.
 func (*SweepResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{27}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SweepResponse) GetWarnings() []string {
@@ -2215,7 +2301,7 @@ type InputRequest struct {
 
 func (x *InputRequest) Reset() {
 	*x = InputRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2227,7 +2313,7 @@ func (x *InputRequest) String() string {
 func (*InputRequest) ProtoMessage() {}
 
 func (x *InputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2240,7 +2326,7 @@ func (x *InputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputRequest.ProtoReflect.Descriptor instead.
 func (*InputRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{28}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *InputRequest) GetHandle() *Handle {
@@ -2296,7 +2382,7 @@ type InputResponse struct {
 
 func (x *InputResponse) Reset() {
 	*x = InputResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2308,7 +2394,7 @@ func (x *InputResponse) String() string {
 func (*InputResponse) ProtoMessage() {}
 
 func (x *InputResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2321,7 +2407,7 @@ func (x *InputResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputResponse.ProtoReflect.Descriptor instead.
 func (*InputResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{29}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *InputResponse) GetPending() bool {
@@ -2346,7 +2432,7 @@ type SignalRequest struct {
 
 func (x *SignalRequest) Reset() {
 	*x = SignalRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2358,7 +2444,7 @@ func (x *SignalRequest) String() string {
 func (*SignalRequest) ProtoMessage() {}
 
 func (x *SignalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2371,7 +2457,7 @@ func (x *SignalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalRequest.ProtoReflect.Descriptor instead.
 func (*SignalRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{30}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SignalRequest) GetHandle() *Handle {
@@ -2404,7 +2490,7 @@ type SignalResponse struct {
 
 func (x *SignalResponse) Reset() {
 	*x = SignalResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2416,7 +2502,7 @@ func (x *SignalResponse) String() string {
 func (*SignalResponse) ProtoMessage() {}
 
 func (x *SignalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2429,7 +2515,7 @@ func (x *SignalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalResponse.ProtoReflect.Descriptor instead.
 func (*SignalResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{31}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{32}
 }
 
 // SetLimitsRequest asks for other limits.
@@ -2445,7 +2531,7 @@ type SetLimitsRequest struct {
 
 func (x *SetLimitsRequest) Reset() {
 	*x = SetLimitsRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2457,7 +2543,7 @@ func (x *SetLimitsRequest) String() string {
 func (*SetLimitsRequest) ProtoMessage() {}
 
 func (x *SetLimitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2470,7 +2556,7 @@ func (x *SetLimitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLimitsRequest.ProtoReflect.Descriptor instead.
 func (*SetLimitsRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{32}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SetLimitsRequest) GetHandle() *Handle {
@@ -2496,7 +2582,7 @@ type SetLimitsResponse struct {
 
 func (x *SetLimitsResponse) Reset() {
 	*x = SetLimitsResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2508,7 +2594,7 @@ func (x *SetLimitsResponse) String() string {
 func (*SetLimitsResponse) ProtoMessage() {}
 
 func (x *SetLimitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2521,7 +2607,7 @@ func (x *SetLimitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLimitsResponse.ProtoReflect.Descriptor instead.
 func (*SetLimitsResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{33}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{34}
 }
 
 // SetPausedRequest asks to stop the processes of a worker, or to let them go on.
@@ -2537,7 +2623,7 @@ type SetPausedRequest struct {
 
 func (x *SetPausedRequest) Reset() {
 	*x = SetPausedRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2549,7 +2635,7 @@ func (x *SetPausedRequest) String() string {
 func (*SetPausedRequest) ProtoMessage() {}
 
 func (x *SetPausedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2562,7 +2648,7 @@ func (x *SetPausedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPausedRequest.ProtoReflect.Descriptor instead.
 func (*SetPausedRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{34}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *SetPausedRequest) GetHandle() *Handle {
@@ -2588,7 +2674,7 @@ type SetPausedResponse struct {
 
 func (x *SetPausedResponse) Reset() {
 	*x = SetPausedResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2600,7 +2686,7 @@ func (x *SetPausedResponse) String() string {
 func (*SetPausedResponse) ProtoMessage() {}
 
 func (x *SetPausedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2613,7 +2699,7 @@ func (x *SetPausedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPausedResponse.ProtoReflect.Descriptor instead.
 func (*SetPausedResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
 }
 
 // ScreenRequest asks what a terminal shows.
@@ -2630,7 +2716,7 @@ type ScreenRequest struct {
 
 func (x *ScreenRequest) Reset() {
 	*x = ScreenRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2642,7 +2728,7 @@ func (x *ScreenRequest) String() string {
 func (*ScreenRequest) ProtoMessage() {}
 
 func (x *ScreenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2655,7 +2741,7 @@ func (x *ScreenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenRequest.ProtoReflect.Descriptor instead.
 func (*ScreenRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ScreenRequest) GetHandle() *Handle {
@@ -2686,7 +2772,7 @@ type ScreenResponse struct {
 
 func (x *ScreenResponse) Reset() {
 	*x = ScreenResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2698,7 +2784,7 @@ func (x *ScreenResponse) String() string {
 func (*ScreenResponse) ProtoMessage() {}
 
 func (x *ScreenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2711,7 +2797,7 @@ func (x *ScreenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenResponse.ProtoReflect.Descriptor instead.
 func (*ScreenResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ScreenResponse) GetLines() []string {
@@ -2741,7 +2827,7 @@ type ScreensRequest struct {
 
 func (x *ScreensRequest) Reset() {
 	*x = ScreensRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2753,7 +2839,7 @@ func (x *ScreensRequest) String() string {
 func (*ScreensRequest) ProtoMessage() {}
 
 func (x *ScreensRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2766,7 +2852,7 @@ func (x *ScreensRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreensRequest.ProtoReflect.Descriptor instead.
 func (*ScreensRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ScreensRequest) GetHandles() []*Handle {
@@ -2794,7 +2880,7 @@ type ScreensResponse struct {
 
 func (x *ScreensResponse) Reset() {
 	*x = ScreensResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2806,7 +2892,7 @@ func (x *ScreensResponse) String() string {
 func (*ScreensResponse) ProtoMessage() {}
 
 func (x *ScreensResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2819,7 +2905,7 @@ func (x *ScreensResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreensResponse.ProtoReflect.Descriptor instead.
 func (*ScreensResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ScreensResponse) GetResults() []*ScreenResult {
@@ -2842,7 +2928,7 @@ type ScreenResult struct {
 
 func (x *ScreenResult) Reset() {
 	*x = ScreenResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2854,7 +2940,7 @@ func (x *ScreenResult) String() string {
 func (*ScreenResult) ProtoMessage() {}
 
 func (x *ScreenResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2867,7 +2953,7 @@ func (x *ScreenResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenResult.ProtoReflect.Descriptor instead.
 func (*ScreenResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ScreenResult) GetScreen() *ScreenResponse {
@@ -2897,7 +2983,7 @@ type AttachRequest struct {
 
 func (x *AttachRequest) Reset() {
 	*x = AttachRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2909,7 +2995,7 @@ func (x *AttachRequest) String() string {
 func (*AttachRequest) ProtoMessage() {}
 
 func (x *AttachRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2922,7 +3008,7 @@ func (x *AttachRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachRequest.ProtoReflect.Descriptor instead.
 func (*AttachRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *AttachRequest) GetHandle() *Handle {
@@ -2952,7 +3038,7 @@ type AttachResponse struct {
 
 func (x *AttachResponse) Reset() {
 	*x = AttachResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2964,7 +3050,7 @@ func (x *AttachResponse) String() string {
 func (*AttachResponse) ProtoMessage() {}
 
 func (x *AttachResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2977,7 +3063,7 @@ func (x *AttachResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachResponse.ProtoReflect.Descriptor instead.
 func (*AttachResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *AttachResponse) GetCommand() [][]byte {
@@ -3005,7 +3091,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3017,7 +3103,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3030,7 +3116,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *WatchRequest) GetHandles() []*Handle {
@@ -3057,7 +3143,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3069,7 +3155,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3082,7 +3168,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *WatchResponse) GetIndex() uint32 {
@@ -3128,7 +3214,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3140,7 +3226,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3153,7 +3239,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *CompleteRequest) GetHandle() *Handle {
@@ -3186,7 +3272,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3198,7 +3284,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3211,7 +3297,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
 }
 
 // ListRequest asks for the workers of the engine.
@@ -3223,7 +3309,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3235,7 +3321,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3248,7 +3334,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{48}
 }
 
 // ListResponse is one of them.
@@ -3269,7 +3355,7 @@ type ListResponse struct {
 
 func (x *ListResponse) Reset() {
 	*x = ListResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3281,7 +3367,7 @@ func (x *ListResponse) String() string {
 func (*ListResponse) ProtoMessage() {}
 
 func (x *ListResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3294,7 +3380,7 @@ func (x *ListResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
 func (*ListResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{48}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ListResponse) GetSpec() *SpawnRequest {
@@ -3343,7 +3429,7 @@ type Usage struct {
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3355,7 +3441,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3368,7 +3454,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{49}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Usage) GetCpuTime() *durationpb.Duration {
@@ -3410,7 +3496,7 @@ type StatsRequest struct {
 
 func (x *StatsRequest) Reset() {
 	*x = StatsRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3422,7 +3508,7 @@ func (x *StatsRequest) String() string {
 func (*StatsRequest) ProtoMessage() {}
 
 func (x *StatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3435,7 +3521,7 @@ func (x *StatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsRequest.ProtoReflect.Descriptor instead.
 func (*StatsRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{50}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *StatsRequest) GetHandles() []*Handle {
@@ -3456,7 +3542,7 @@ type StatsResponse struct {
 
 func (x *StatsResponse) Reset() {
 	*x = StatsResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3468,7 +3554,7 @@ func (x *StatsResponse) String() string {
 func (*StatsResponse) ProtoMessage() {}
 
 func (x *StatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3481,7 +3567,7 @@ func (x *StatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResponse.ProtoReflect.Descriptor instead.
 func (*StatsResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{51}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *StatsResponse) GetResults() []*StatsResult {
@@ -3504,7 +3590,7 @@ type StatsResult struct {
 
 func (x *StatsResult) Reset() {
 	*x = StatsResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3516,7 +3602,7 @@ func (x *StatsResult) String() string {
 func (*StatsResult) ProtoMessage() {}
 
 func (x *StatsResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3529,7 +3615,7 @@ func (x *StatsResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResult.ProtoReflect.Descriptor instead.
 func (*StatsResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{52}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *StatsResult) GetStats() *WorkerStats {
@@ -3572,7 +3658,7 @@ type WorkerStats struct {
 
 func (x *WorkerStats) Reset() {
 	*x = WorkerStats{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[53]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3584,7 +3670,7 @@ func (x *WorkerStats) String() string {
 func (*WorkerStats) ProtoMessage() {}
 
 func (x *WorkerStats) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[53]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3597,7 +3683,7 @@ func (x *WorkerStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerStats.ProtoReflect.Descriptor instead.
 func (*WorkerStats) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{53}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *WorkerStats) GetTime() *timestamppb.Timestamp {
@@ -3649,6 +3735,98 @@ func (x *WorkerStats) GetThreads() int64 {
 	return 0
 }
 
+// ProgressRequest asks what a Spawn waits for.
+type ProgressRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of its SpawnRequest.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProgressRequest) Reset() {
+	*x = ProgressRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[55]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProgressRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProgressRequest) ProtoMessage() {}
+
+func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[55]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProgressRequest.ProtoReflect.Descriptor instead.
+func (*ProgressRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{55}
+}
+
+func (x *ProgressRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+// ProgressResponse says what a Spawn waits for.
+type ProgressResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One line for the user, such as "fetching the image 'busybox': 1.5MiB of 4MiB".
+	Text          string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProgressResponse) Reset() {
+	*x = ProgressResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[56]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProgressResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProgressResponse) ProtoMessage() {}
+
+func (x *ProgressResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[56]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProgressResponse.ProtoReflect.Descriptor instead.
+func (*ProgressResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{56}
+}
+
+func (x *ProgressResponse) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 var File_swarm_plugin_v1_backend_proto protoreflect.FileDescriptor
 
 const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
@@ -3656,7 +3834,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x1dswarm/plugin/v1/backend.proto\x12\x0fswarm.plugin.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cswarm/plugin/v1/plugin.proto\"6\n" +
 	"\x06Handle\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x12\n" +
-	"\x04data\x18\x02 \x01(\fR\x04data\"\xd2\x04\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\"\x86\x05\n" +
 	"\fSpawnRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -3675,10 +3853,15 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\n" +
 	"transcript\x18\x0e \x01(\bR\n" +
 	"transcript\x12/\n" +
-	"\x06limits\x18\x0f \x01(\v2\x17.swarm.plugin.v1.LimitsR\x06limits\x1a:\n" +
+	"\x06limits\x18\x0f \x01(\v2\x17.swarm.plugin.v1.LimitsR\x06limits\x122\n" +
+	"\asandbox\x18\x10 \x01(\v2\x18.swarm.plugin.v1.SandboxR\asandbox\x1a:\n" +
 	"\fOptionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x9a\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"M\n" +
+	"\aSandbox\x12\x18\n" +
+	"\anetwork\x18\x01 \x01(\tR\anetwork\x12\x12\n" +
+	"\x04home\x18\x02 \x01(\tR\x04home\x12\x14\n" +
+	"\x05write\x18\x03 \x03(\tR\x05write\"\x9a\x01\n" +
 	"\x06Limits\x12\x16\n" +
 	"\x06memory\x18\x01 \x01(\x03R\x06memory\x12\x12\n" +
 	"\x04cpus\x18\x02 \x01(\x01R\x04cpus\x12\x12\n" +
@@ -3696,13 +3879,14 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x05Owner\x12\x10\n" +
 	"\x03pid\x18\x01 \x01(\x03R\x03pid\x12\x14\n" +
 	"\x05start\x18\x02 \x01(\x04R\x05start\x12\x12\n" +
-	"\x04boot\x18\x03 \x01(\tR\x04boot\"\x8a\x01\n" +
+	"\x04boot\x18\x03 \x01(\tR\x04boot\"\xa2\x01\n" +
 	"\x05Local\x12\x17\n" +
 	"\arun_dir\x18\x01 \x01(\fR\x06runDir\x12\x1b\n" +
 	"\tstate_dir\x18\x02 \x01(\fR\bstateDir\x12\x12\n" +
 	"\x04shim\x18\x03 \x01(\fR\x04shim\x12\x19\n" +
 	"\bhost_env\x18\x04 \x03(\fR\ahostEnv\x12\x1c\n" +
-	"\tworkspace\x18\x05 \x01(\fR\tworkspace\"@\n" +
+	"\tworkspace\x18\x05 \x01(\fR\tworkspace\x12\x16\n" +
+	"\x06server\x18\x06 \x01(\fR\x06server\"@\n" +
 	"\rSpawnResponse\x12/\n" +
 	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\"\xff\x03\n" +
 	"\fWorkerStatus\x12,\n" +
@@ -3902,7 +4086,11 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\n" +
 	"_processesB\n" +
 	"\n" +
-	"\b_threads*S\n" +
+	"\b_threads\"!\n" +
+	"\x0fProgressRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"&\n" +
+	"\x10ProgressResponse\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text*S\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSTATE_RUNNING\x10\x01\x12\x10\n" +
@@ -3916,7 +4104,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x16INPUT_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14INPUT_KIND_INTERRUPT\x10\x01\x12\x12\n" +
 	"\x0eINPUT_KIND_EOF\x10\x02\x12\x13\n" +
-	"\x0fINPUT_KIND_KEYS\x10\x032\x88\n" +
+	"\x0fINPUT_KIND_KEYS\x10\x032\xdb\n" +
 	"\n" +
 	"\aBackend\x12F\n" +
 	"\x05Spawn\x12\x1d.swarm.plugin.v1.SpawnRequest\x1a\x1e.swarm.plugin.v1.SpawnResponse\x12I\n" +
@@ -3935,7 +4123,8 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x04List\x12\x1c.swarm.plugin.v1.ListRequest\x1a\x1d.swarm.plugin.v1.ListResponse0\x01\x12F\n" +
 	"\x05Stats\x12\x1d.swarm.plugin.v1.StatsRequest\x1a\x1e.swarm.plugin.v1.StatsResponse\x12R\n" +
 	"\tSetLimits\x12!.swarm.plugin.v1.SetLimitsRequest\x1a\".swarm.plugin.v1.SetLimitsResponse\x12R\n" +
-	"\tSetPaused\x12!.swarm.plugin.v1.SetPausedRequest\x1a\".swarm.plugin.v1.SetPausedResponseB6Z4github.com/swarmhost/swarm/shared/plugin/internal/pbb\x06proto3"
+	"\tSetPaused\x12!.swarm.plugin.v1.SetPausedRequest\x1a\".swarm.plugin.v1.SetPausedResponse\x12Q\n" +
+	"\bProgress\x12 .swarm.plugin.v1.ProgressRequest\x1a!.swarm.plugin.v1.ProgressResponse0\x01B6Z4github.com/swarmhost/swarm/shared/plugin/internal/pbb\x06proto3"
 
 var (
 	file_swarm_plugin_v1_backend_proto_rawDescOnce sync.Once
@@ -3950,186 +4139,192 @@ func file_swarm_plugin_v1_backend_proto_rawDescGZIP() []byte {
 }
 
 var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
+var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
 var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(State)(0),                    // 0: swarm.plugin.v1.State
 	(KillMode)(0),                 // 1: swarm.plugin.v1.KillMode
 	(InputKind)(0),                // 2: swarm.plugin.v1.InputKind
 	(*Handle)(nil),                // 3: swarm.plugin.v1.Handle
 	(*SpawnRequest)(nil),          // 4: swarm.plugin.v1.SpawnRequest
-	(*Limits)(nil),                // 5: swarm.plugin.v1.Limits
-	(*Restart)(nil),               // 6: swarm.plugin.v1.Restart
-	(*Owner)(nil),                 // 7: swarm.plugin.v1.Owner
-	(*Local)(nil),                 // 8: swarm.plugin.v1.Local
-	(*SpawnResponse)(nil),         // 9: swarm.plugin.v1.SpawnResponse
-	(*WorkerStatus)(nil),          // 10: swarm.plugin.v1.WorkerStatus
-	(*Restarted)(nil),             // 11: swarm.plugin.v1.Restarted
-	(*Completion)(nil),            // 12: swarm.plugin.v1.Completion
-	(*Exit)(nil),                  // 13: swarm.plugin.v1.Exit
-	(*Where)(nil),                 // 14: swarm.plugin.v1.Where
-	(*Process)(nil),               // 15: swarm.plugin.v1.Process
-	(*StatusRequest)(nil),         // 16: swarm.plugin.v1.StatusRequest
-	(*StatusResponse)(nil),        // 17: swarm.plugin.v1.StatusResponse
-	(*StatusResult)(nil),          // 18: swarm.plugin.v1.StatusResult
-	(*KillOptions)(nil),           // 19: swarm.plugin.v1.KillOptions
-	(*KillRequest)(nil),           // 20: swarm.plugin.v1.KillRequest
-	(*KillItem)(nil),              // 21: swarm.plugin.v1.KillItem
-	(*KillResponse)(nil),          // 22: swarm.plugin.v1.KillResponse
-	(*KillResult)(nil),            // 23: swarm.plugin.v1.KillResult
-	(*OutputRequest)(nil),         // 24: swarm.plugin.v1.OutputRequest
-	(*OutputResponse)(nil),        // 25: swarm.plugin.v1.OutputResponse
-	(*OutputPiece)(nil),           // 26: swarm.plugin.v1.OutputPiece
-	(*FindRequest)(nil),           // 27: swarm.plugin.v1.FindRequest
-	(*FindResponse)(nil),          // 28: swarm.plugin.v1.FindResponse
-	(*SweepRequest)(nil),          // 29: swarm.plugin.v1.SweepRequest
-	(*SweepResponse)(nil),         // 30: swarm.plugin.v1.SweepResponse
-	(*InputRequest)(nil),          // 31: swarm.plugin.v1.InputRequest
-	(*InputResponse)(nil),         // 32: swarm.plugin.v1.InputResponse
-	(*SignalRequest)(nil),         // 33: swarm.plugin.v1.SignalRequest
-	(*SignalResponse)(nil),        // 34: swarm.plugin.v1.SignalResponse
-	(*SetLimitsRequest)(nil),      // 35: swarm.plugin.v1.SetLimitsRequest
-	(*SetLimitsResponse)(nil),     // 36: swarm.plugin.v1.SetLimitsResponse
-	(*SetPausedRequest)(nil),      // 37: swarm.plugin.v1.SetPausedRequest
-	(*SetPausedResponse)(nil),     // 38: swarm.plugin.v1.SetPausedResponse
-	(*ScreenRequest)(nil),         // 39: swarm.plugin.v1.ScreenRequest
-	(*ScreenResponse)(nil),        // 40: swarm.plugin.v1.ScreenResponse
-	(*ScreensRequest)(nil),        // 41: swarm.plugin.v1.ScreensRequest
-	(*ScreensResponse)(nil),       // 42: swarm.plugin.v1.ScreensResponse
-	(*ScreenResult)(nil),          // 43: swarm.plugin.v1.ScreenResult
-	(*AttachRequest)(nil),         // 44: swarm.plugin.v1.AttachRequest
-	(*AttachResponse)(nil),        // 45: swarm.plugin.v1.AttachResponse
-	(*WatchRequest)(nil),          // 46: swarm.plugin.v1.WatchRequest
-	(*WatchResponse)(nil),         // 47: swarm.plugin.v1.WatchResponse
-	(*CompleteRequest)(nil),       // 48: swarm.plugin.v1.CompleteRequest
-	(*CompleteResponse)(nil),      // 49: swarm.plugin.v1.CompleteResponse
-	(*ListRequest)(nil),           // 50: swarm.plugin.v1.ListRequest
-	(*ListResponse)(nil),          // 51: swarm.plugin.v1.ListResponse
-	(*Usage)(nil),                 // 52: swarm.plugin.v1.Usage
-	(*StatsRequest)(nil),          // 53: swarm.plugin.v1.StatsRequest
-	(*StatsResponse)(nil),         // 54: swarm.plugin.v1.StatsResponse
-	(*StatsResult)(nil),           // 55: swarm.plugin.v1.StatsResult
-	(*WorkerStats)(nil),           // 56: swarm.plugin.v1.WorkerStats
-	nil,                           // 57: swarm.plugin.v1.SpawnRequest.OptionsEntry
-	nil,                           // 58: swarm.plugin.v1.Where.PartsEntry
-	nil,                           // 59: swarm.plugin.v1.FindRequest.OptionsEntry
-	(*durationpb.Duration)(nil),   // 60: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 61: google.protobuf.Timestamp
-	(*Error)(nil),                 // 62: swarm.plugin.v1.Error
+	(*Sandbox)(nil),               // 5: swarm.plugin.v1.Sandbox
+	(*Limits)(nil),                // 6: swarm.plugin.v1.Limits
+	(*Restart)(nil),               // 7: swarm.plugin.v1.Restart
+	(*Owner)(nil),                 // 8: swarm.plugin.v1.Owner
+	(*Local)(nil),                 // 9: swarm.plugin.v1.Local
+	(*SpawnResponse)(nil),         // 10: swarm.plugin.v1.SpawnResponse
+	(*WorkerStatus)(nil),          // 11: swarm.plugin.v1.WorkerStatus
+	(*Restarted)(nil),             // 12: swarm.plugin.v1.Restarted
+	(*Completion)(nil),            // 13: swarm.plugin.v1.Completion
+	(*Exit)(nil),                  // 14: swarm.plugin.v1.Exit
+	(*Where)(nil),                 // 15: swarm.plugin.v1.Where
+	(*Process)(nil),               // 16: swarm.plugin.v1.Process
+	(*StatusRequest)(nil),         // 17: swarm.plugin.v1.StatusRequest
+	(*StatusResponse)(nil),        // 18: swarm.plugin.v1.StatusResponse
+	(*StatusResult)(nil),          // 19: swarm.plugin.v1.StatusResult
+	(*KillOptions)(nil),           // 20: swarm.plugin.v1.KillOptions
+	(*KillRequest)(nil),           // 21: swarm.plugin.v1.KillRequest
+	(*KillItem)(nil),              // 22: swarm.plugin.v1.KillItem
+	(*KillResponse)(nil),          // 23: swarm.plugin.v1.KillResponse
+	(*KillResult)(nil),            // 24: swarm.plugin.v1.KillResult
+	(*OutputRequest)(nil),         // 25: swarm.plugin.v1.OutputRequest
+	(*OutputResponse)(nil),        // 26: swarm.plugin.v1.OutputResponse
+	(*OutputPiece)(nil),           // 27: swarm.plugin.v1.OutputPiece
+	(*FindRequest)(nil),           // 28: swarm.plugin.v1.FindRequest
+	(*FindResponse)(nil),          // 29: swarm.plugin.v1.FindResponse
+	(*SweepRequest)(nil),          // 30: swarm.plugin.v1.SweepRequest
+	(*SweepResponse)(nil),         // 31: swarm.plugin.v1.SweepResponse
+	(*InputRequest)(nil),          // 32: swarm.plugin.v1.InputRequest
+	(*InputResponse)(nil),         // 33: swarm.plugin.v1.InputResponse
+	(*SignalRequest)(nil),         // 34: swarm.plugin.v1.SignalRequest
+	(*SignalResponse)(nil),        // 35: swarm.plugin.v1.SignalResponse
+	(*SetLimitsRequest)(nil),      // 36: swarm.plugin.v1.SetLimitsRequest
+	(*SetLimitsResponse)(nil),     // 37: swarm.plugin.v1.SetLimitsResponse
+	(*SetPausedRequest)(nil),      // 38: swarm.plugin.v1.SetPausedRequest
+	(*SetPausedResponse)(nil),     // 39: swarm.plugin.v1.SetPausedResponse
+	(*ScreenRequest)(nil),         // 40: swarm.plugin.v1.ScreenRequest
+	(*ScreenResponse)(nil),        // 41: swarm.plugin.v1.ScreenResponse
+	(*ScreensRequest)(nil),        // 42: swarm.plugin.v1.ScreensRequest
+	(*ScreensResponse)(nil),       // 43: swarm.plugin.v1.ScreensResponse
+	(*ScreenResult)(nil),          // 44: swarm.plugin.v1.ScreenResult
+	(*AttachRequest)(nil),         // 45: swarm.plugin.v1.AttachRequest
+	(*AttachResponse)(nil),        // 46: swarm.plugin.v1.AttachResponse
+	(*WatchRequest)(nil),          // 47: swarm.plugin.v1.WatchRequest
+	(*WatchResponse)(nil),         // 48: swarm.plugin.v1.WatchResponse
+	(*CompleteRequest)(nil),       // 49: swarm.plugin.v1.CompleteRequest
+	(*CompleteResponse)(nil),      // 50: swarm.plugin.v1.CompleteResponse
+	(*ListRequest)(nil),           // 51: swarm.plugin.v1.ListRequest
+	(*ListResponse)(nil),          // 52: swarm.plugin.v1.ListResponse
+	(*Usage)(nil),                 // 53: swarm.plugin.v1.Usage
+	(*StatsRequest)(nil),          // 54: swarm.plugin.v1.StatsRequest
+	(*StatsResponse)(nil),         // 55: swarm.plugin.v1.StatsResponse
+	(*StatsResult)(nil),           // 56: swarm.plugin.v1.StatsResult
+	(*WorkerStats)(nil),           // 57: swarm.plugin.v1.WorkerStats
+	(*ProgressRequest)(nil),       // 58: swarm.plugin.v1.ProgressRequest
+	(*ProgressResponse)(nil),      // 59: swarm.plugin.v1.ProgressResponse
+	nil,                           // 60: swarm.plugin.v1.SpawnRequest.OptionsEntry
+	nil,                           // 61: swarm.plugin.v1.Where.PartsEntry
+	nil,                           // 62: swarm.plugin.v1.FindRequest.OptionsEntry
+	(*durationpb.Duration)(nil),   // 63: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 64: google.protobuf.Timestamp
+	(*Error)(nil),                 // 65: swarm.plugin.v1.Error
 }
 var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
-	57, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
-	19, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
-	8,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
-	6,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
-	7,  // 4: swarm.plugin.v1.SpawnRequest.owner:type_name -> swarm.plugin.v1.Owner
-	5,  // 5: swarm.plugin.v1.SpawnRequest.limits:type_name -> swarm.plugin.v1.Limits
-	60, // 6: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
-	60, // 7: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
-	60, // 8: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
-	3,  // 9: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
-	0,  // 10: swarm.plugin.v1.WorkerStatus.state:type_name -> swarm.plugin.v1.State
-	61, // 11: swarm.plugin.v1.WorkerStatus.started:type_name -> google.protobuf.Timestamp
-	13, // 12: swarm.plugin.v1.WorkerStatus.exit:type_name -> swarm.plugin.v1.Exit
-	14, // 13: swarm.plugin.v1.WorkerStatus.where:type_name -> swarm.plugin.v1.Where
-	15, // 14: swarm.plugin.v1.WorkerStatus.survivors:type_name -> swarm.plugin.v1.Process
-	11, // 15: swarm.plugin.v1.WorkerStatus.last_restarts:type_name -> swarm.plugin.v1.Restarted
-	12, // 16: swarm.plugin.v1.WorkerStatus.completion:type_name -> swarm.plugin.v1.Completion
-	61, // 17: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
-	61, // 18: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
-	61, // 19: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
-	52, // 20: swarm.plugin.v1.Exit.usage:type_name -> swarm.plugin.v1.Usage
-	58, // 21: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
-	3,  // 22: swarm.plugin.v1.StatusRequest.handles:type_name -> swarm.plugin.v1.Handle
-	18, // 23: swarm.plugin.v1.StatusResponse.results:type_name -> swarm.plugin.v1.StatusResult
-	10, // 24: swarm.plugin.v1.StatusResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	62, // 25: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
-	60, // 26: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
-	1,  // 27: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
-	21, // 28: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
-	3,  // 29: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
-	19, // 30: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
-	23, // 31: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
-	62, // 32: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
-	10, // 33: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	15, // 34: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
-	3,  // 35: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	61, // 36: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
-	26, // 37: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
-	61, // 38: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
-	59, // 39: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
-	8,  // 40: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
-	3,  // 41: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 42: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
-	3,  // 43: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
-	3,  // 44: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	2,  // 45: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
-	60, // 46: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
-	3,  // 47: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
-	1,  // 48: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
-	3,  // 49: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
-	5,  // 50: swarm.plugin.v1.SetLimitsRequest.limits:type_name -> swarm.plugin.v1.Limits
-	3,  // 51: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 52: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 53: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
-	43, // 54: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
-	40, // 55: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
-	62, // 56: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
-	3,  // 57: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 58: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
-	10, // 59: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	62, // 60: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
-	3,  // 61: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
-	19, // 62: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
-	4,  // 63: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	3,  // 64: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
-	61, // 65: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
-	10, // 66: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	60, // 67: swarm.plugin.v1.Usage.cpu_time:type_name -> google.protobuf.Duration
-	3,  // 68: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
-	55, // 69: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
-	56, // 70: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
-	62, // 71: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
-	61, // 72: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
-	52, // 73: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
-	4,  // 74: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
-	16, // 75: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
-	20, // 76: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
-	24, // 77: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
-	27, // 78: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
-	29, // 79: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
-	31, // 80: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
-	33, // 81: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
-	39, // 82: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
-	41, // 83: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
-	44, // 84: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
-	46, // 85: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
-	48, // 86: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
-	50, // 87: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
-	53, // 88: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
-	35, // 89: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
-	37, // 90: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
-	9,  // 91: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
-	17, // 92: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
-	22, // 93: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
-	25, // 94: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
-	28, // 95: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
-	30, // 96: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
-	32, // 97: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
-	34, // 98: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
-	40, // 99: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
-	42, // 100: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
-	45, // 101: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
-	47, // 102: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
-	49, // 103: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
-	51, // 104: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
-	54, // 105: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
-	36, // 106: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
-	38, // 107: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
-	91, // [91:108] is the sub-list for method output_type
-	74, // [74:91] is the sub-list for method input_type
-	74, // [74:74] is the sub-list for extension type_name
-	74, // [74:74] is the sub-list for extension extendee
-	0,  // [0:74] is the sub-list for field type_name
+	60, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
+	20, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
+	9,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
+	7,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
+	8,  // 4: swarm.plugin.v1.SpawnRequest.owner:type_name -> swarm.plugin.v1.Owner
+	6,  // 5: swarm.plugin.v1.SpawnRequest.limits:type_name -> swarm.plugin.v1.Limits
+	5,  // 6: swarm.plugin.v1.SpawnRequest.sandbox:type_name -> swarm.plugin.v1.Sandbox
+	63, // 7: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
+	63, // 8: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
+	63, // 9: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
+	3,  // 10: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
+	0,  // 11: swarm.plugin.v1.WorkerStatus.state:type_name -> swarm.plugin.v1.State
+	64, // 12: swarm.plugin.v1.WorkerStatus.started:type_name -> google.protobuf.Timestamp
+	14, // 13: swarm.plugin.v1.WorkerStatus.exit:type_name -> swarm.plugin.v1.Exit
+	15, // 14: swarm.plugin.v1.WorkerStatus.where:type_name -> swarm.plugin.v1.Where
+	16, // 15: swarm.plugin.v1.WorkerStatus.survivors:type_name -> swarm.plugin.v1.Process
+	12, // 16: swarm.plugin.v1.WorkerStatus.last_restarts:type_name -> swarm.plugin.v1.Restarted
+	13, // 17: swarm.plugin.v1.WorkerStatus.completion:type_name -> swarm.plugin.v1.Completion
+	64, // 18: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
+	64, // 19: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
+	64, // 20: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
+	53, // 21: swarm.plugin.v1.Exit.usage:type_name -> swarm.plugin.v1.Usage
+	61, // 22: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
+	3,  // 23: swarm.plugin.v1.StatusRequest.handles:type_name -> swarm.plugin.v1.Handle
+	19, // 24: swarm.plugin.v1.StatusResponse.results:type_name -> swarm.plugin.v1.StatusResult
+	11, // 25: swarm.plugin.v1.StatusResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	65, // 26: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
+	63, // 27: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
+	1,  // 28: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
+	22, // 29: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
+	3,  // 30: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
+	20, // 31: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
+	24, // 32: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
+	65, // 33: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
+	11, // 34: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	16, // 35: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
+	3,  // 36: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	64, // 37: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
+	27, // 38: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
+	64, // 39: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
+	62, // 40: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
+	9,  // 41: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
+	3,  // 42: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 43: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
+	3,  // 44: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
+	3,  // 45: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	2,  // 46: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
+	63, // 47: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
+	3,  // 48: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
+	1,  // 49: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
+	3,  // 50: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
+	6,  // 51: swarm.plugin.v1.SetLimitsRequest.limits:type_name -> swarm.plugin.v1.Limits
+	3,  // 52: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 53: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 54: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
+	44, // 55: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
+	41, // 56: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
+	65, // 57: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
+	3,  // 58: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
+	3,  // 59: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
+	11, // 60: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	65, // 61: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
+	3,  // 62: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
+	20, // 63: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
+	4,  // 64: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
+	3,  // 65: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
+	64, // 66: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
+	11, // 67: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	63, // 68: swarm.plugin.v1.Usage.cpu_time:type_name -> google.protobuf.Duration
+	3,  // 69: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
+	56, // 70: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
+	57, // 71: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
+	65, // 72: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
+	64, // 73: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
+	53, // 74: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
+	4,  // 75: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
+	17, // 76: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
+	21, // 77: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
+	25, // 78: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
+	28, // 79: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
+	30, // 80: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
+	32, // 81: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
+	34, // 82: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
+	40, // 83: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
+	42, // 84: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
+	45, // 85: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
+	47, // 86: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
+	49, // 87: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
+	51, // 88: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
+	54, // 89: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
+	36, // 90: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
+	38, // 91: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
+	58, // 92: swarm.plugin.v1.Backend.Progress:input_type -> swarm.plugin.v1.ProgressRequest
+	10, // 93: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
+	18, // 94: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
+	23, // 95: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
+	26, // 96: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
+	29, // 97: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
+	31, // 98: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
+	33, // 99: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
+	35, // 100: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
+	41, // 101: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
+	43, // 102: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
+	46, // 103: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
+	48, // 104: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
+	50, // 105: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
+	52, // 106: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
+	55, // 107: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
+	37, // 108: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
+	39, // 109: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
+	59, // 110: swarm.plugin.v1.Backend.Progress:output_type -> swarm.plugin.v1.ProgressResponse
+	93, // [93:111] is the sub-list for method output_type
+	75, // [75:93] is the sub-list for method input_type
+	75, // [75:75] is the sub-list for extension type_name
+	75, // [75:75] is the sub-list for extension extendee
+	0,  // [0:75] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_backend_proto_init() }
@@ -4138,16 +4333,16 @@ func file_swarm_plugin_v1_backend_proto_init() {
 		return
 	}
 	file_swarm_plugin_v1_plugin_proto_init()
-	file_swarm_plugin_v1_backend_proto_msgTypes[21].OneofWrappers = []any{}
-	file_swarm_plugin_v1_backend_proto_msgTypes[49].OneofWrappers = []any{}
-	file_swarm_plugin_v1_backend_proto_msgTypes[53].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[22].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[50].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[54].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_backend_proto_rawDesc), len(file_swarm_plugin_v1_backend_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   57,
+			NumMessages:   60,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

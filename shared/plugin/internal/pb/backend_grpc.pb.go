@@ -36,6 +36,7 @@ const (
 	Backend_Stats_FullMethodName     = "/swarm.plugin.v1.Backend/Stats"
 	Backend_SetLimits_FullMethodName = "/swarm.plugin.v1.Backend/SetLimits"
 	Backend_SetPaused_FullMethodName = "/swarm.plugin.v1.Backend/SetPaused"
+	Backend_Progress_FullMethodName  = "/swarm.plugin.v1.Backend/Progress"
 )
 
 // BackendClient is the client API for Backend service.
@@ -99,6 +100,11 @@ type BackendClient interface {
 	// SetPaused stops all processes of a running worker, or lets them go on. It may be
 	// repeated. Capability "pause".
 	SetPaused(ctx context.Context, in *SetPausedRequest, opts ...grpc.CallOption) (*SetPausedResponse, error)
+	// Progress tells what a Spawn waits for that the same process carries out meanwhile, and
+	// changes nothing. It sends a text at once, unless nothing is waited for yet, and again
+	// whenever the text has changed, a few times a second at most. It ends once that Spawn is
+	// over, at once if no such Spawn runs. Capability "progress".
+	Progress(ctx context.Context, in *ProgressRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ProgressResponse], error)
 }
 
 type backendClient struct {
@@ -318,6 +324,25 @@ func (c *backendClient) SetPaused(ctx context.Context, in *SetPausedRequest, opt
 	return out, nil
 }
 
+func (c *backendClient) Progress(ctx context.Context, in *ProgressRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ProgressResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Backend_ServiceDesc.Streams[5], Backend_Progress_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ProgressRequest, ProgressResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Backend_ProgressClient = grpc.ServerStreamingClient[ProgressResponse]
+
 // BackendServer is the server API for Backend service.
 // All implementations must embed UnimplementedBackendServer
 // for forward compatibility.
@@ -379,6 +404,11 @@ type BackendServer interface {
 	// SetPaused stops all processes of a running worker, or lets them go on. It may be
 	// repeated. Capability "pause".
 	SetPaused(context.Context, *SetPausedRequest) (*SetPausedResponse, error)
+	// Progress tells what a Spawn waits for that the same process carries out meanwhile, and
+	// changes nothing. It sends a text at once, unless nothing is waited for yet, and again
+	// whenever the text has changed, a few times a second at most. It ends once that Spawn is
+	// over, at once if no such Spawn runs. Capability "progress".
+	Progress(*ProgressRequest, grpc.ServerStreamingServer[ProgressResponse]) error
 	mustEmbedUnimplementedBackendServer()
 }
 
@@ -439,6 +469,9 @@ func (UnimplementedBackendServer) SetLimits(context.Context, *SetLimitsRequest) 
 }
 func (UnimplementedBackendServer) SetPaused(context.Context, *SetPausedRequest) (*SetPausedResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SetPaused not implemented")
+}
+func (UnimplementedBackendServer) Progress(*ProgressRequest, grpc.ServerStreamingServer[ProgressResponse]) error {
+	return status.Error(codes.Unimplemented, "method Progress not implemented")
 }
 func (UnimplementedBackendServer) mustEmbedUnimplementedBackendServer() {}
 func (UnimplementedBackendServer) testEmbeddedByValue()                 {}
@@ -728,6 +761,17 @@ func _Backend_SetPaused_Handler(srv interface{}, ctx context.Context, dec func(i
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Backend_Progress_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ProgressRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(BackendServer).Progress(m, &grpc.GenericServerStream[ProgressRequest, ProgressResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Backend_ProgressServer = grpc.ServerStreamingServer[ProgressResponse]
+
 // Backend_ServiceDesc is the grpc.ServiceDesc for Backend service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -808,6 +852,11 @@ var Backend_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "List",
 			Handler:       _Backend_List_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "Progress",
+			Handler:       _Backend_Progress_Handler,
 			ServerStreams: true,
 		},
 	},

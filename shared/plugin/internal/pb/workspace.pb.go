@@ -35,7 +35,9 @@ type WorkspaceSpec struct {
 	Branch []byte `protobuf:"bytes,4,opt,name=branch,proto3" json:"branch,omitempty"`
 	// The directory to make it in, absolute or relative to the parent of base;
 	// empty is the plugin's default.
-	Parent        []byte `protobuf:"bytes,5,opt,name=parent,proto3" json:"parent,omitempty"`
+	Parent []byte `protobuf:"bytes,5,opt,name=parent,proto3" json:"parent,omitempty"`
+	// The options of the worker, for a backend; others get none.
+	Options       map[string]string `protobuf:"bytes,6,rep,name=options,proto3" json:"options,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -105,6 +107,13 @@ func (x *WorkspaceSpec) GetParent() []byte {
 	return nil
 }
 
+func (x *WorkspaceSpec) GetOptions() map[string]string {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
 // WorkspaceRef identifies a workspace.
 type WorkspaceRef struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -120,7 +129,11 @@ type WorkspaceRef struct {
 	Base []byte `protobuf:"bytes,5,opt,name=base,proto3" json:"base,omitempty"`
 	// The directory in it that corresponds to the base of the spec, relative to path.
 	// Empty: path itself.
-	Dir           []byte `protobuf:"bytes,6,opt,name=dir,proto3" json:"dir,omitempty"`
+	Dir []byte `protobuf:"bytes,6,opt,name=dir,proto3" json:"dir,omitempty"`
+	// The machine of path and base. Empty: the one of swarm. A backend always sets it.
+	Host string `protobuf:"bytes,7,opt,name=host,proto3" json:"host,omitempty"`
+	// For the plugin alone, at most 4 KiB.
+	Data          []byte `protobuf:"bytes,8,opt,name=data,proto3" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -193,6 +206,20 @@ func (x *WorkspaceRef) GetBase() []byte {
 func (x *WorkspaceRef) GetDir() []byte {
 	if x != nil {
 		return x.Dir
+	}
+	return nil
+}
+
+func (x *WorkspaceRef) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *WorkspaceRef) GetData() []byte {
+	if x != nil {
+		return x.Data
 	}
 	return nil
 }
@@ -788,7 +815,9 @@ type RescueRequest struct {
 	// UNSUPPORTED.
 	Action string `protobuf:"bytes,3,opt,name=action,proto3" json:"action,omitempty"`
 	// The directory to restore it into, absolute; empty is the plugin's default.
-	Into          []byte `protobuf:"bytes,4,opt,name=into,proto3" json:"into,omitempty"`
+	Into []byte `protobuf:"bytes,4,opt,name=into,proto3" json:"into,omitempty"`
+	// The machine of base and into, as in WorkspaceRef.
+	Host          string `protobuf:"bytes,5,opt,name=host,proto3" json:"host,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -849,6 +878,13 @@ func (x *RescueRequest) GetInto() []byte {
 		return x.Into
 	}
 	return nil
+}
+
+func (x *RescueRequest) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
 }
 
 // RescueResponse is the saved work that was selected, the oldest first.
@@ -915,7 +951,9 @@ type SavedWork struct {
 	// Where it was restored.
 	Path []byte `protobuf:"bytes,7,opt,name=path,proto3" json:"path,omitempty"`
 	// What the user should know about the restored work, one line.
-	Note          string `protobuf:"bytes,8,opt,name=note,proto3" json:"note,omitempty"`
+	Note string `protobuf:"bytes,8,opt,name=note,proto3" json:"note,omitempty"`
+	// The machine of base and path, as in WorkspaceRef.
+	Host          string `protobuf:"bytes,9,opt,name=host,proto3" json:"host,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1002,6 +1040,13 @@ func (x *SavedWork) GetPath() []byte {
 func (x *SavedWork) GetNote() string {
 	if x != nil {
 		return x.Note
+	}
+	return ""
+}
+
+func (x *SavedWork) GetHost() string {
+	if x != nil {
+		return x.Host
 	}
 	return ""
 }
@@ -1230,20 +1275,26 @@ var File_swarm_plugin_v1_workspace_proto protoreflect.FileDescriptor
 
 const file_swarm_plugin_v1_workspace_proto_rawDesc = "" +
 	"\n" +
-	"\x1fswarm/plugin/v1/workspace.proto\x12\x0fswarm.plugin.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"w\n" +
+	"\x1fswarm/plugin/v1/workspace.proto\x12\x0fswarm.plugin.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xfa\x01\n" +
 	"\rWorkspaceSpec\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
 	"\x04base\x18\x03 \x01(\fR\x04base\x12\x16\n" +
 	"\x06branch\x18\x04 \x01(\fR\x06branch\x12\x16\n" +
-	"\x06parent\x18\x05 \x01(\fR\x06parent\"\x84\x01\n" +
+	"\x06parent\x18\x05 \x01(\fR\x06parent\x12E\n" +
+	"\aoptions\x18\x06 \x03(\v2+.swarm.plugin.v1.WorkspaceSpec.OptionsEntryR\aoptions\x1a:\n" +
+	"\fOptionsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xac\x01\n" +
 	"\fWorkspaceRef\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
 	"\x04path\x18\x03 \x01(\fR\x04path\x12\x16\n" +
 	"\x06branch\x18\x04 \x01(\fR\x06branch\x12\x12\n" +
 	"\x04base\x18\x05 \x01(\fR\x04base\x12\x10\n" +
-	"\x03dir\x18\x06 \x01(\fR\x03dir\"Q\n" +
+	"\x03dir\x18\x06 \x01(\fR\x03dir\x12\x12\n" +
+	"\x04host\x18\a \x01(\tR\x04host\x12\x12\n" +
+	"\x04data\x18\b \x01(\fR\x04data\"Q\n" +
 	"\rRemoveOptions\x12\x14\n" +
 	"\x05force\x18\x01 \x01(\bR\x05force\x12\x16\n" +
 	"\x06vacant\x18\x02 \x01(\bR\x06vacant\x12\x12\n" +
@@ -1273,14 +1324,15 @@ const file_swarm_plugin_v1_workspace_proto_rawDesc = "" +
 	"\x14FindWorkspaceRequest\x122\n" +
 	"\x04spec\x18\x01 \x01(\v2\x1e.swarm.plugin.v1.WorkspaceSpecR\x04spec\"H\n" +
 	"\x15FindWorkspaceResponse\x12/\n" +
-	"\x03ref\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\x03ref\"a\n" +
+	"\x03ref\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\x03ref\"u\n" +
 	"\rRescueRequest\x12\x12\n" +
 	"\x04base\x18\x01 \x01(\fR\x04base\x12\x10\n" +
 	"\x03ref\x18\x02 \x01(\fR\x03ref\x12\x16\n" +
 	"\x06action\x18\x03 \x01(\tR\x06action\x12\x12\n" +
-	"\x04into\x18\x04 \x01(\fR\x04into\"B\n" +
+	"\x04into\x18\x04 \x01(\fR\x04into\x12\x12\n" +
+	"\x04host\x18\x05 \x01(\tR\x04host\"B\n" +
 	"\x0eRescueResponse\x120\n" +
-	"\x05works\x18\x01 \x03(\v2\x1a.swarm.plugin.v1.SavedWorkR\x05works\"\xe6\x01\n" +
+	"\x05works\x18\x01 \x03(\v2\x1a.swarm.plugin.v1.SavedWorkR\x05works\"\xfa\x01\n" +
 	"\tSavedWork\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\fR\x03ref\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -1289,7 +1341,8 @@ const file_swarm_plugin_v1_workspace_proto_rawDesc = "" +
 	"\x05title\x18\x05 \x01(\tR\x05title\x121\n" +
 	"\x05files\x18\x06 \x03(\v2\x1b.swarm.plugin.v1.FileChangeR\x05files\x12\x12\n" +
 	"\x04path\x18\a \x01(\fR\x04path\x12\x12\n" +
-	"\x04note\x18\b \x01(\tR\x04note\"P\n" +
+	"\x04note\x18\b \x01(\tR\x04note\x12\x12\n" +
+	"\x04host\x18\t \x01(\tR\x04host\"P\n" +
 	"\n" +
 	"FileChange\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\fR\x04path\x12\x14\n" +
@@ -1328,7 +1381,7 @@ func file_swarm_plugin_v1_workspace_proto_rawDescGZIP() []byte {
 	return file_swarm_plugin_v1_workspace_proto_rawDescData
 }
 
-var file_swarm_plugin_v1_workspace_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_swarm_plugin_v1_workspace_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_swarm_plugin_v1_workspace_proto_goTypes = []any{
 	(*WorkspaceSpec)(nil),         // 0: swarm.plugin.v1.WorkspaceSpec
 	(*WorkspaceRef)(nil),          // 1: swarm.plugin.v1.WorkspaceRef
@@ -1349,42 +1402,44 @@ var file_swarm_plugin_v1_workspace_proto_goTypes = []any{
 	(*FileChange)(nil),            // 16: swarm.plugin.v1.FileChange
 	(*DiffRequest)(nil),           // 17: swarm.plugin.v1.DiffRequest
 	(*DiffResponse)(nil),          // 18: swarm.plugin.v1.DiffResponse
-	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
+	nil,                           // 19: swarm.plugin.v1.WorkspaceSpec.OptionsEntry
+	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
 }
 var file_swarm_plugin_v1_workspace_proto_depIdxs = []int32{
-	0,  // 0: swarm.plugin.v1.CreateRequest.spec:type_name -> swarm.plugin.v1.WorkspaceSpec
-	1,  // 1: swarm.plugin.v1.CreateResponse.ref:type_name -> swarm.plugin.v1.WorkspaceRef
-	1,  // 2: swarm.plugin.v1.InspectRequest.ref:type_name -> swarm.plugin.v1.WorkspaceRef
-	2,  // 3: swarm.plugin.v1.InspectRequest.options:type_name -> swarm.plugin.v1.RemoveOptions
-	3,  // 4: swarm.plugin.v1.InspectResponse.kept:type_name -> swarm.plugin.v1.Kept
-	1,  // 5: swarm.plugin.v1.RemoveRequest.ref:type_name -> swarm.plugin.v1.WorkspaceRef
-	2,  // 6: swarm.plugin.v1.RemoveRequest.options:type_name -> swarm.plugin.v1.RemoveOptions
-	3,  // 7: swarm.plugin.v1.RemoveResponse.kept:type_name -> swarm.plugin.v1.Kept
-	4,  // 8: swarm.plugin.v1.RemoveResponse.rescues:type_name -> swarm.plugin.v1.Rescue
-	0,  // 9: swarm.plugin.v1.FindWorkspaceRequest.spec:type_name -> swarm.plugin.v1.WorkspaceSpec
-	1,  // 10: swarm.plugin.v1.FindWorkspaceResponse.ref:type_name -> swarm.plugin.v1.WorkspaceRef
-	15, // 11: swarm.plugin.v1.RescueResponse.works:type_name -> swarm.plugin.v1.SavedWork
-	19, // 12: swarm.plugin.v1.SavedWork.time:type_name -> google.protobuf.Timestamp
-	16, // 13: swarm.plugin.v1.SavedWork.files:type_name -> swarm.plugin.v1.FileChange
-	1,  // 14: swarm.plugin.v1.DiffRequest.ref:type_name -> swarm.plugin.v1.WorkspaceRef
-	16, // 15: swarm.plugin.v1.DiffResponse.files:type_name -> swarm.plugin.v1.FileChange
-	5,  // 16: swarm.plugin.v1.Workspace.Create:input_type -> swarm.plugin.v1.CreateRequest
-	7,  // 17: swarm.plugin.v1.Workspace.Inspect:input_type -> swarm.plugin.v1.InspectRequest
-	9,  // 18: swarm.plugin.v1.Workspace.Remove:input_type -> swarm.plugin.v1.RemoveRequest
-	11, // 19: swarm.plugin.v1.Workspace.FindWorkspace:input_type -> swarm.plugin.v1.FindWorkspaceRequest
-	13, // 20: swarm.plugin.v1.Workspace.Rescue:input_type -> swarm.plugin.v1.RescueRequest
-	17, // 21: swarm.plugin.v1.Workspace.Diff:input_type -> swarm.plugin.v1.DiffRequest
-	6,  // 22: swarm.plugin.v1.Workspace.Create:output_type -> swarm.plugin.v1.CreateResponse
-	8,  // 23: swarm.plugin.v1.Workspace.Inspect:output_type -> swarm.plugin.v1.InspectResponse
-	10, // 24: swarm.plugin.v1.Workspace.Remove:output_type -> swarm.plugin.v1.RemoveResponse
-	12, // 25: swarm.plugin.v1.Workspace.FindWorkspace:output_type -> swarm.plugin.v1.FindWorkspaceResponse
-	14, // 26: swarm.plugin.v1.Workspace.Rescue:output_type -> swarm.plugin.v1.RescueResponse
-	18, // 27: swarm.plugin.v1.Workspace.Diff:output_type -> swarm.plugin.v1.DiffResponse
-	22, // [22:28] is the sub-list for method output_type
-	16, // [16:22] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	19, // 0: swarm.plugin.v1.WorkspaceSpec.options:type_name -> swarm.plugin.v1.WorkspaceSpec.OptionsEntry
+	0,  // 1: swarm.plugin.v1.CreateRequest.spec:type_name -> swarm.plugin.v1.WorkspaceSpec
+	1,  // 2: swarm.plugin.v1.CreateResponse.ref:type_name -> swarm.plugin.v1.WorkspaceRef
+	1,  // 3: swarm.plugin.v1.InspectRequest.ref:type_name -> swarm.plugin.v1.WorkspaceRef
+	2,  // 4: swarm.plugin.v1.InspectRequest.options:type_name -> swarm.plugin.v1.RemoveOptions
+	3,  // 5: swarm.plugin.v1.InspectResponse.kept:type_name -> swarm.plugin.v1.Kept
+	1,  // 6: swarm.plugin.v1.RemoveRequest.ref:type_name -> swarm.plugin.v1.WorkspaceRef
+	2,  // 7: swarm.plugin.v1.RemoveRequest.options:type_name -> swarm.plugin.v1.RemoveOptions
+	3,  // 8: swarm.plugin.v1.RemoveResponse.kept:type_name -> swarm.plugin.v1.Kept
+	4,  // 9: swarm.plugin.v1.RemoveResponse.rescues:type_name -> swarm.plugin.v1.Rescue
+	0,  // 10: swarm.plugin.v1.FindWorkspaceRequest.spec:type_name -> swarm.plugin.v1.WorkspaceSpec
+	1,  // 11: swarm.plugin.v1.FindWorkspaceResponse.ref:type_name -> swarm.plugin.v1.WorkspaceRef
+	15, // 12: swarm.plugin.v1.RescueResponse.works:type_name -> swarm.plugin.v1.SavedWork
+	20, // 13: swarm.plugin.v1.SavedWork.time:type_name -> google.protobuf.Timestamp
+	16, // 14: swarm.plugin.v1.SavedWork.files:type_name -> swarm.plugin.v1.FileChange
+	1,  // 15: swarm.plugin.v1.DiffRequest.ref:type_name -> swarm.plugin.v1.WorkspaceRef
+	16, // 16: swarm.plugin.v1.DiffResponse.files:type_name -> swarm.plugin.v1.FileChange
+	5,  // 17: swarm.plugin.v1.Workspace.Create:input_type -> swarm.plugin.v1.CreateRequest
+	7,  // 18: swarm.plugin.v1.Workspace.Inspect:input_type -> swarm.plugin.v1.InspectRequest
+	9,  // 19: swarm.plugin.v1.Workspace.Remove:input_type -> swarm.plugin.v1.RemoveRequest
+	11, // 20: swarm.plugin.v1.Workspace.FindWorkspace:input_type -> swarm.plugin.v1.FindWorkspaceRequest
+	13, // 21: swarm.plugin.v1.Workspace.Rescue:input_type -> swarm.plugin.v1.RescueRequest
+	17, // 22: swarm.plugin.v1.Workspace.Diff:input_type -> swarm.plugin.v1.DiffRequest
+	6,  // 23: swarm.plugin.v1.Workspace.Create:output_type -> swarm.plugin.v1.CreateResponse
+	8,  // 24: swarm.plugin.v1.Workspace.Inspect:output_type -> swarm.plugin.v1.InspectResponse
+	10, // 25: swarm.plugin.v1.Workspace.Remove:output_type -> swarm.plugin.v1.RemoveResponse
+	12, // 26: swarm.plugin.v1.Workspace.FindWorkspace:output_type -> swarm.plugin.v1.FindWorkspaceResponse
+	14, // 27: swarm.plugin.v1.Workspace.Rescue:output_type -> swarm.plugin.v1.RescueResponse
+	18, // 28: swarm.plugin.v1.Workspace.Diff:output_type -> swarm.plugin.v1.DiffResponse
+	23, // [23:29] is the sub-list for method output_type
+	17, // [17:23] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_workspace_proto_init() }
@@ -1399,7 +1454,7 @@ func file_swarm_plugin_v1_workspace_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_workspace_proto_rawDesc), len(file_swarm_plugin_v1_workspace_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

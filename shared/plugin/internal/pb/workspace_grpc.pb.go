@@ -33,6 +33,9 @@ const (
 //
 // Workspace makes and removes directories for workers. What a workspace holds
 // that exists nowhere else keeps it from being removed, and so does any doubt.
+//
+// A backend that is not local may serve it beside Backend, for the workspaces of its own
+// workers: capability "workspaces". All paths are then those of the machine of the worker.
 type WorkspaceClient interface {
 	// Create makes a workspace. After an error nothing is left behind.
 	Create(ctx context.Context, in *CreateRequest, opts ...grpc.CallOption) (*CreateResponse, error)
@@ -126,6 +129,9 @@ func (c *workspaceClient) Diff(ctx context.Context, in *DiffRequest, opts ...grp
 //
 // Workspace makes and removes directories for workers. What a workspace holds
 // that exists nowhere else keeps it from being removed, and so does any doubt.
+//
+// A backend that is not local may serve it beside Backend, for the workspaces of its own
+// workers: capability "workspaces". All paths are then those of the machine of the worker.
 type WorkspaceServer interface {
 	// Create makes a workspace. After an error nothing is left behind.
 	Create(context.Context, *CreateRequest) (*CreateResponse, error)

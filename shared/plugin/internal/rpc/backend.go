@@ -18,6 +18,9 @@ import (
 // undoLimit is how long the end of a worker may take after a failed Spawn.
 const undoLimit = 10 * time.Second
 
+// carryLimit is how long a Spawn may take that is carried through.
+const carryLimit = time.Minute
+
 // backendServer serves a [swarm.Backend]; its calls for many workers are in
 // batch.go, its output in output.go.
 type backendServer struct {
@@ -38,6 +41,14 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 		}
 		if err := b.carries(backend, spec); err != nil {
 			return nil, err
+		}
+		if b.s.plugin.Carries {
+			if err := ctx.Err(); err != nil {
+				return nil, err // the caller may have asked already whether there is a worker
+			}
+			bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), carryLimit)
+			defer cancel()
+			ctx = bounded
 		}
 		h, err := backend.Spawn(ctx, spec)
 		if err != nil {
@@ -67,6 +78,11 @@ func (b backendServer) carries(backend swarm.Backend, spec swarm.Spec) error {
 		return fmt.Errorf("%w: %s", swarm.ErrUnsupported, swarm.CapRestart)
 	case spec.Transcript && (spec.Local == nil || lacks(swarm.CapTranscript)):
 		return fmt.Errorf("%w: %s", swarm.ErrUnsupported, swarm.CapTranscript)
+	case spec.Sandbox != nil && lacks(swarm.CapSandbox):
+		return fmt.Errorf("%w: %s", swarm.ErrUnsupported, swarm.CapSandbox)
+	}
+	if err := spec.Sandbox.Check(); err != nil {
+		return err
 	}
 	return checkLimits(backend, spec.Limits)
 }
@@ -144,6 +160,18 @@ func (b backendServer) List(_ *pb.ListRequest, stream grpc.ServerStreamingServer
 				return err
 			}
 			return stream.Send(wire.Listed(l))
+		})
+	})
+	return err
+}
+
+func (b backendServer) Progress(req *pb.ProgressRequest, stream grpc.ServerStreamingServer[pb.ProgressResponse]) error {
+	_, err := call(stream.Context(), b.s, "Progress", func(ctx context.Context, p swarm.Progresser) (none struct{}, err error) {
+		return none, p.Progress(ctx, req.GetId(), func(text string) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return stream.Send(wire.ProgressResponse(text))
 		})
 	})
 	return err

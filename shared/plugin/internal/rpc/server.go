@@ -30,6 +30,9 @@ type Plugin struct {
 	// New makes the [swarm.Backend] or [swarm.Workspace] from its settings.
 	New    func(ctx context.Context, config []byte) (any, error)
 	Logger hclog.Logger
+	// Carries says that a Spawn is carried through once it has begun, even if its caller goes:
+	// a caller whose connection broke asks for the worker over a new one.
+	Carries bool
 }
 
 // Server serves one plugin.
@@ -65,11 +68,11 @@ func New(p Plugin) *Server {
 // Register adds the plugin's services to a gRPC server.
 func (s *Server) Register(r grpc.ServiceRegistrar) {
 	pb.RegisterPluginServer(r, pluginServer{s: s})
-	if s.plugin.Kind == pb.Kind_KIND_WORKSPACE {
-		pb.RegisterWorkspaceServer(r, workspaceServer{s: s})
-		return
+	// A backend may make workspaces.
+	pb.RegisterWorkspaceServer(r, workspaceServer{s: s})
+	if s.plugin.Kind != pb.Kind_KIND_WORKSPACE {
+		pb.RegisterBackendServer(r, backendServer{s: s})
 	}
-	pb.RegisterBackendServer(r, backendServer{s: s})
 }
 
 // Shutdown ends the contexts of all calls, refuses new ones, and waits for the running
@@ -179,6 +182,14 @@ func checkHandle(h swarm.Handle) error {
 		return errors.New("the plugin returned an empty handle")
 	case len(h.Data) > swarm.MaxHandle:
 		return fmt.Errorf("the plugin returned a handle of %d bytes, at most %d", len(h.Data), swarm.MaxHandle)
+	}
+	return nil
+}
+
+// checkRef refuses a reference to a workspace that a host could not keep.
+func checkRef(r swarm.WorkspaceRef) error {
+	if len(r.Data) > swarm.MaxHandle {
+		return fmt.Errorf("the plugin returned data of %d bytes for a workspace, at most %d", len(r.Data), swarm.MaxHandle)
 	}
 	return nil
 }

@@ -17,6 +17,9 @@ type workspaceServer struct {
 func (w workspaceServer) Create(ctx context.Context, req *pb.CreateRequest) (*pb.CreateResponse, error) {
 	return call(ctx, w.s, "Create", func(ctx context.Context, ws swarm.Workspace) (*pb.CreateResponse, error) {
 		ref, err := ws.Create(ctx, wire.FromWorkspaceSpec(req.GetSpec()))
+		if err == nil {
+			err = checkRef(ref)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -47,6 +50,9 @@ func (w workspaceServer) Remove(ctx context.Context, req *pb.RemoveRequest) (*pb
 func (w workspaceServer) FindWorkspace(ctx context.Context, req *pb.FindWorkspaceRequest) (*pb.FindWorkspaceResponse, error) {
 	return call(ctx, w.s, "FindWorkspace", func(ctx context.Context, f swarm.WorkspaceFinder) (*pb.FindWorkspaceResponse, error) {
 		ref, err := f.FindWorkspace(ctx, wire.FromWorkspaceSpec(req.GetSpec()))
+		if err == nil {
+			err = checkRef(ref)
+		}
 		if err != nil {
 			return nil, err
 		}

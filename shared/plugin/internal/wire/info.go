@@ -30,6 +30,11 @@ func SweepResponse(warnings []string) *pb.SweepResponse {
 	return &pb.SweepResponse{Warnings: texts(warnings)}
 }
 
+// ProgressResponse converts what a Spawn waits for.
+func ProgressResponse(line string) *pb.ProgressResponse {
+	return &pb.ProgressResponse{Text: text(line)}
+}
+
 // FromSweepResponse converts back.
 func FromSweepResponse(r *pb.SweepResponse) []string {
 	return convert(some(r.GetWarnings(), maxItems), Line)

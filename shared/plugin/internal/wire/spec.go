@@ -23,6 +23,7 @@ func Spec(s swarm.Spec) *pb.SpawnRequest {
 		Owner:       owner(s.Owner),
 		Transcript:  s.Transcript,
 		Limits:      Limits(s.Limits),
+		Sandbox:     sandbox(s.Sandbox),
 	}
 }
 
@@ -44,6 +45,7 @@ func FromSpec(s *pb.SpawnRequest) swarm.Spec {
 		Owner:       fromOwner(s.GetOwner()),
 		Transcript:  s.GetTranscript(),
 		Limits:      FromLimits(s.GetLimits()),
+		Sandbox:     fromSandbox(s.GetSandbox()),
 	}
 }
 
@@ -57,6 +59,7 @@ func local(l *swarm.Local) *pb.Local {
 		Shim:      []byte(l.Shim),
 		HostEnv:   byteses(l.HostEnv),
 		Workspace: []byte(l.Workspace),
+		Server:    []byte(l.Server),
 	}
 }
 
@@ -70,6 +73,7 @@ func fromLocal(l *pb.Local) *swarm.Local {
 		Shim:      string(l.GetShim()),
 		HostEnv:   strs(l.GetHostEnv()),
 		Workspace: string(l.GetWorkspace()),
+		Server:    string(l.GetServer()),
 	}
 }
 
@@ -154,4 +158,19 @@ func FromLimits(l *pb.Limits) swarm.Limits {
 		IOWeight:   int(l.GetIoWeight()),
 		BestEffort: l.GetBestEffort(),
 	}
+}
+
+func sandbox(s *swarm.Sandbox) *pb.Sandbox {
+	if s == nil {
+		return nil
+	}
+	return &pb.Sandbox{Network: s.Network, Home: s.Home, Write: s.Write}
+}
+
+// fromSandbox keeps words that it does not know, for [swarm.Sandbox.Check].
+func fromSandbox(s *pb.Sandbox) *swarm.Sandbox {
+	if s == nil {
+		return nil
+	}
+	return &swarm.Sandbox{Network: s.GetNetwork(), Home: s.GetHome(), Write: s.GetWrite()}
 }

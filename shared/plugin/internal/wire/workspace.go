@@ -8,22 +8,24 @@ import (
 // WorkspaceSpec converts what to make.
 func WorkspaceSpec(s swarm.WorkspaceSpec) *pb.WorkspaceSpec {
 	return &pb.WorkspaceSpec{
-		Id:     text(s.ID),
-		Name:   text(s.Name),
-		Base:   []byte(s.Base),
-		Branch: []byte(s.Branch),
-		Parent: []byte(s.Parent),
+		Id:      text(s.ID),
+		Name:    text(s.Name),
+		Base:    []byte(s.Base),
+		Branch:  []byte(s.Branch),
+		Parent:  []byte(s.Parent),
+		Options: textMap(s.Options),
 	}
 }
 
 // FromWorkspaceSpec converts back.
 func FromWorkspaceSpec(s *pb.WorkspaceSpec) swarm.WorkspaceSpec {
 	return swarm.WorkspaceSpec{
-		ID:     s.GetId(),
-		Name:   s.GetName(),
-		Base:   string(s.GetBase()),
-		Branch: string(s.GetBranch()),
-		Parent: string(s.GetParent()),
+		ID:      s.GetId(),
+		Name:    s.GetName(),
+		Base:    string(s.GetBase()),
+		Branch:  string(s.GetBranch()),
+		Parent:  string(s.GetParent()),
+		Options: textMap(s.GetOptions()),
 	}
 }
 
@@ -36,6 +38,8 @@ func WorkspaceRef(r swarm.WorkspaceRef) *pb.WorkspaceRef {
 		Branch: []byte(r.Branch),
 		Base:   []byte(r.Base),
 		Dir:    []byte(r.Dir),
+		Host:   text(r.Host),
+		Data:   []byte(r.Data),
 	}
 }
 
@@ -48,6 +52,8 @@ func FromWorkspaceRef(r *pb.WorkspaceRef) swarm.WorkspaceRef {
 		Branch: string(r.GetBranch()),
 		Base:   string(r.GetBase()),
 		Dir:    string(r.GetDir()),
+		Host:   r.GetHost(),
+		Data:   string(r.GetData()),
 	}
 }
 
@@ -105,13 +111,13 @@ func fromRescue(r *pb.Rescue) swarm.Rescue {
 
 // RescueRequest converts which saved work is meant.
 func RescueRequest(r swarm.RescueRequest) *pb.RescueRequest {
-	return &pb.RescueRequest{Base: []byte(r.Base), Ref: []byte(r.Ref), Action: text(string(r.Action)), Into: []byte(r.Into)}
+	return &pb.RescueRequest{Base: []byte(r.Base), Ref: []byte(r.Ref), Action: text(string(r.Action)), Into: []byte(r.Into), Host: text(r.Host)}
 }
 
 // FromRescueRequest converts back.
 func FromRescueRequest(r *pb.RescueRequest) swarm.RescueRequest {
 	return swarm.RescueRequest{
-		Base: string(r.GetBase()), Ref: string(r.GetRef()), Action: swarm.RescueAction(r.GetAction()), Into: string(r.GetInto()),
+		Base: string(r.GetBase()), Ref: string(r.GetRef()), Action: swarm.RescueAction(r.GetAction()), Into: string(r.GetInto()), Host: r.GetHost(),
 	}
 }
 
@@ -129,7 +135,7 @@ func FromSavedWorks(r *pb.RescueResponse) []swarm.SavedWork {
 func SavedWork(w swarm.SavedWork) *pb.SavedWork {
 	return &pb.SavedWork{
 		Ref: []byte(w.Ref), Name: text(w.Name), Base: []byte(w.Base), Time: moment(w.Time), Title: text(w.Title),
-		Files: convert(w.Files, fileChange), Path: []byte(w.Path), Note: text(w.Note),
+		Files: convert(w.Files, fileChange), Path: []byte(w.Path), Note: text(w.Note), Host: text(w.Host),
 	}
 }
 
@@ -137,7 +143,7 @@ func SavedWork(w swarm.SavedWork) *pb.SavedWork {
 func FromSavedWork(w *pb.SavedWork) swarm.SavedWork {
 	return swarm.SavedWork{
 		Ref: string(w.GetRef()), Name: w.GetName(), Base: string(w.GetBase()), Time: fromMoment(w.GetTime()), Title: w.GetTitle(),
-		Files: convert(w.GetFiles(), fromFileChange), Path: string(w.GetPath()), Note: w.GetNote(),
+		Files: convert(w.GetFiles(), fromFileChange), Path: string(w.GetPath()), Note: w.GetNote(), Host: w.GetHost(),
 	}
 }
 

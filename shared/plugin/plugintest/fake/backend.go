@@ -32,6 +32,7 @@ var (
 	_ swarm.Measurer      = (*Backend)(nil)
 	_ swarm.Limiter       = (*Backend)(nil)
 	_ swarm.Pauser        = (*Backend)(nil)
+	_ swarm.Progresser    = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
 )
 
@@ -52,6 +53,9 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 	}
 	for key := range spec.Options {
 		return swarm.Handle{}, fmt.Errorf("%w: unknown option %q", swarm.ErrInvalidSpec, key)
+	}
+	if err := canEnclose(spec.Sandbox); err != nil {
+		return swarm.Handle{}, err
 	}
 	w := &worker{
 		engine: b.engine, spec: spec, run: run, created: time.Now(), started: time.Now(),
@@ -143,7 +147,7 @@ func (b *Backend) Sweep(context.Context, []swarm.Handle, []swarm.Handle) ([]stri
 // Announce implements [swarm.Announcer].
 func (b *Backend) Announce() []swarm.Capability {
 	return []swarm.Capability{
-		swarm.CapStdin, swarm.CapRestart, swarm.CapOwner, swarm.CapTranscript,
+		swarm.CapStdin, swarm.CapRestart, swarm.CapOwner, swarm.CapTranscript, swarm.CapSandbox,
 		swarm.CapLimitMemory, swarm.CapLimitCPUs, swarm.CapLimitPIDs, swarm.CapLimitNice, swarm.CapLimitIOWeight,
 	}
 }
@@ -160,7 +164,9 @@ func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		w.mu.Lock()
 		spec := w.spec
+		w.mu.Unlock()
 		spec.Env, spec.Owner, spec.Local = nil, nil, nil
 		st := w.status()
 		if err := each(swarm.Listed{Spec: spec, Handle: handle(spec.ID), Created: w.created, Status: st}); err != nil {

@@ -165,6 +165,9 @@ func (b *Backend) SetLimits(_ context.Context, h swarm.Handle, l swarm.Limits) e
 	return b.change(h, func(w *worker) { w.spec.Limits = l })
 }
 
+// Progress implements [swarm.Progresser]: a Spawn here waits for nothing.
+func (b *Backend) Progress(context.Context, string, func(string) error) error { return nil }
+
 // SetPaused implements [swarm.Pauser].
 func (b *Backend) SetPaused(_ context.Context, h swarm.Handle, paused bool) error {
 	return b.change(h, func(w *worker) { w.paused = paused })

@@ -24,6 +24,8 @@ import (
 //	mixed            writes "line 1" to "line 100", ends with code 0
 //	spend            as sleep, uses 200 ms of CPU time, says "spent"
 //	hold             as sleep, and holds 64 MiB
+//	touch            makes the file PLUGINTEST_VALUE and says what came of that, and runs
+//	reach            says whether the services of the machine can be reached, and runs
 //	page             as sleep, then writes "line 1" to "line 100"
 var programs = map[string]func(*worker){
 	"sleep":     func(w *worker) { w.print("ready") },
@@ -54,6 +56,8 @@ var programs = map[string]func(*worker){
 		w.spend(200 * time.Millisecond)
 		w.print("spent")
 	},
+	"touch": func(w *worker) { w.print(w.touch(w.variable("PLUGINTEST_VALUE"))) },
+	"reach": func(w *worker) { w.print(w.reach()) },
 	"page": func(w *worker) {
 		w.print("ready")
 		w.count(100)

@@ -26,7 +26,7 @@ func main() {
 type proxied struct{ *plugin.Backend }
 
 func (proxied) Announce() []swarm.Capability {
-	return []swarm.Capability{swarm.CapStdin, swarm.CapRestart}
+	return []swarm.Capability{swarm.CapStdin, swarm.CapRestart, swarm.CapSandbox}
 }
 
 func dial(ctx context.Context, socket string) (swarm.Backend, error) {

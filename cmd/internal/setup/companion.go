@@ -1,0 +1,63 @@
+package setup
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+// Companion is the command line of a program that swarm executes in its own place.
+type Companion struct {
+	*flag.FlagSet
+	// Program is the path of swarm, empty if it was not given.
+	Program string
+	version string
+}
+
+// NewCompanion returns the command line of the program of that name, with the flags that
+// all such programs have.
+func NewCompanion(name string, errs io.Writer) *Companion {
+	c := &Companion{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError)}
+	c.SetOutput(errs)
+	c.StringVar(&c.Program, "swarm", "", "`path` of swarm, which plugins are looked for beside")
+	c.StringVar(&c.version, "version", "", "`version` that this program must have")
+	return c
+}
+
+// Parse reads the command line, and checks that swarm is of the same version.
+func (c *Companion) Parse(args []string) error {
+	if err := c.FlagSet.Parse(args); err != nil {
+		return err
+	}
+	if c.NArg() > 0 {
+		return fmt.Errorf("unexpected argument '%s'", c.Arg(0))
+	}
+	return CheckVersion(c.Name(), c.version)
+}
+
+// Finish tells the user of err, which may be nil, and returns the exit code of such a
+// program.
+func Finish(err error, errs io.Writer) int {
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	fmt.Fprintf(errs, "swarm: error: %s\n", safetext.Line(Message(err)))
+	return 1
+}
+
+// Warn tells the user of an error that does not end the program.
+func Warn(err error, errs io.Writer) {
+	fmt.Fprintf(errs, "swarm: warning: %s\n", safetext.Line(Message(err)))
+}
+
+// LogTo has the program of that name log to errs if the environment asks for it.
+func (s *Setup) LogTo(name string, errs io.Writer) {
+	if level := hclog.LevelFromString(s.Getenv("SWARM_LOG")); level != hclog.NoLevel {
+		s.Logger = hclog.New(&hclog.LoggerOptions{Name: name, Level: level, Output: safetext.Writer(errs)})
+	}
+}

@@ -1,0 +1,31 @@
+package statedir
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRescueBases(t *testing.T) {
+	t.Parallel()
+	d := Dir(t.TempDir())
+	// The first line is one that an earlier version wrote.
+	before := "\"/home/ann/a b\"\nbroken\n\"relative\"\n\"/r\" \"\" \"ssh\"\n\"/r\" \"two\"\n"
+	if err := os.WriteFile(filepath.Join(string(d), rescuesFile), []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	far := Repository{Base: "/r \"quoted\"\n", Host: "ann@devbox", Backend: "ssh"}
+	for range 2 {
+		for _, r := range []Repository{far, {Base: "/r"}} {
+			if err := d.NoteRescueBase(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want := []Repository{{Base: "/home/ann/a b"}, far, {Base: "/r"}}
+	if diff := cmp.Diff(want, d.RescueBases()); diff != "" {
+		t.Error(diff)
+	}
+}

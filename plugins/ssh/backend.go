@@ -1,0 +1,187 @@
+package ssh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/plugins/ssh/remote"
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Backend implements [swarm.Backend] and the capabilities asserted below. All its methods
+// may be called at the same time.
+type Backend struct {
+	config   Config
+	env      []string
+	control  control
+	programs *programs
+	log      hclog.Logger
+	life     context.Context //nolint:containedctx // of the plugin
+	end      context.CancelFunc
+
+	mu    sync.Mutex
+	links map[string]*link // by their hosts
+}
+
+var (
+	_ swarm.Backend       = (*Backend)(nil)
+	_ swarm.BatchStatuser = (*Backend)(nil)
+	_ swarm.Sweeper       = (*Backend)(nil)
+	_ swarm.Outputter     = (*Backend)(nil)
+	_ swarm.Finder        = (*Backend)(nil)
+	_ swarm.Checker       = (*Backend)(nil)
+	_ swarm.Reporter      = (*Backend)(nil)
+	_ swarm.Lister        = (*Backend)(nil)
+	_ swarm.Inputter      = (*Backend)(nil)
+	_ swarm.Signaller     = (*Backend)(nil)
+	_ swarm.Screener      = (*Backend)(nil)
+	_ swarm.BatchScreener = (*Backend)(nil)
+	_ swarm.Attacher      = (*Backend)(nil)
+	_ swarm.Watcher       = (*Backend)(nil)
+	_ swarm.Measurer      = (*Backend)(nil)
+	_ swarm.Limiter       = (*Backend)(nil)
+	_ swarm.Pauser        = (*Backend)(nil)
+	_ swarm.Announcer     = (*Backend)(nil)
+)
+
+// New returns the backend, whose connections end with ctx. env is the environment of the
+// plugin. It logs to log, which must not be nil, and does not connect yet.
+func New(ctx context.Context, c Config, env []string, log hclog.Logger) (*Backend, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	b := &Backend{config: c, env: env, control: controlOf(env), log: log, links: make(map[string]*link)}
+	b.programs = &programs{dir: c.Programs, notes: b.control.note("programs.json")}
+	b.life, b.end = context.WithCancel(ctx)
+	return b, nil
+}
+
+// Close ends all connections.
+func (b *Backend) Close() {
+	b.end()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, l := range b.links {
+		l.shut()
+	}
+}
+
+// link returns the way to a host.
+func (b *Backend) link(host string) *link {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.links[host]
+	if l == nil {
+		l = &link{
+			client:   &client{config: b.config, host: host, env: b.env, control: b.control},
+			programs: b.programs, silence: silenceOf(b.control, host), log: b.log, life: b.life,
+		}
+		b.links[host] = l
+	}
+	return l
+}
+
+// of returns the way to the host of a worker, and the worker's handle there.
+func (b *Backend) of(h swarm.Handle) (ref, *link, swarm.Handle, error) {
+	r, err := decode(h)
+	if err != nil {
+		return ref{}, nil, swarm.Handle{}, err
+	}
+	far, err := r.far()
+	return r, b.link(r.Host), far, err
+}
+
+// Announce returns the fields of a spec that are carried out over there.
+func (b *Backend) Announce() []swarm.Capability { return (*remote.Backend)(nil).Announce() }
+
+// Check reports whether there is an ssh, and what it copies.
+func (b *Backend) Check(context.Context) error {
+	if _, err := exec.LookPath(b.config.Program); err != nil {
+		return fmt.Errorf("%w: there is no '%s' on this machine: install the OpenSSH client", swarm.ErrUnavailable, b.config.Program)
+	}
+	_, err := b.programs.get()
+	return err
+}
+
+// Report returns the version of ssh.
+func (b *Backend) Report(ctx context.Context) (string, error) {
+	return (&client{config: b.config, env: b.env}).version(ctx)
+}
+
+// on names the host in an error of a call that it carried out.
+func on(l *link, err error) error {
+	if err == nil || isBroken(err) || errors.Is(err, errNoConnection) {
+		return err
+	}
+	return fmt.Errorf("on %s: %w", l.client.host, err)
+}
+
+// List tells of the workers on the hosts that the settings name.
+func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error {
+	hosts := slices.Clone(b.config.Hosts)
+	if b.config.Host != "" {
+		hosts = append(hosts, b.config.Host)
+	}
+	slices.Sort(hosts)
+	hosts = slices.Compact(hosts)
+	lists := make([][]swarm.Listed, len(hosts))
+	errs := make([]error, len(hosts))
+	var asking sync.WaitGroup
+	for i, host := range hosts {
+		asking.Go(func() { lists[i], errs[i] = b.list(ctx, host) })
+	}
+	asking.Wait()
+	for _, listed := range lists {
+		for _, l := range listed {
+			if err := each(l); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// list returns the workers of one host.
+func (b *Backend) list(ctx context.Context, host string) ([]swarm.Listed, error) {
+	return again(ctx, b.link(host), func(far *plugin.Backend) (all []swarm.Listed, err error) {
+		err = far.List(ctx, func(l swarm.Listed) error {
+			options := maps.Clone(l.Spec.Options)
+			if options == nil {
+				options = make(map[string]string)
+			}
+			options[optHost] = host
+			delete(options, remote.OptionOwner)
+			l.Spec.Options = options
+			placed(host, &l.Status)
+			var err error
+			if l.Handle, err = near(host, l.Handle); err == nil {
+				all = append(all, l)
+			}
+			return nil
+		})
+		return all, err
+	})
+}
+
+// placed says in a status on which host the worker is.
+func placed(host string, s *swarm.Status) {
+	parts := map[string]string{"host": host}
+	maps.Copy(parts, s.Where.Parts)
+	parts["host"] = host
+	w := swarm.Where{Kind: "host", Name: host, Parts: parts}
+	if s.Where.Kind != "" {
+		w.Kind = s.Where.Kind
+		if w.Name = s.Where.Name; w.Name != "" {
+			w.Name = host + " " + w.Name
+		}
+	}
+	s.Where = w
+}

@@ -1,0 +1,312 @@
+package ssh
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/swarmhost/swarm/plugins/ssh/remote"
+	"github.com/swarmhost/swarm/shared/environ"
+	"github.com/swarmhost/swarm/shared/safetext"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// aliveEvery and aliveMisses are how soon a connection that several calls share is
+	// given up when the host is silent.
+	aliveEvery  = 5 * time.Second
+	aliveMisses = 3
+	// socketSuffix is what ssh adds to the name of a socket while it makes it.
+	socketSuffix = ".0123456789abcdef"
+	// socketName is how long the name of a socket is.
+	socketName = 16
+	// maxSocket is the longest path of a Unix socket on every system.
+	maxSocket = 103
+)
+
+// client runs the system's ssh for one host.
+type client struct {
+	config Config
+	host   string
+	env    []string // of the plugin
+	// control is where the sockets of shared connections are; without it connections
+	// are not shared.
+	control control
+
+	once sync.Once
+	// socket and sshEnv are known after once.
+	socket string
+	sshEnv []string
+	// unsent are the variables that sshEnv does not have.
+	unsent []string
+	// plain are the settings out of plain that this ssh knows.
+	plain []string
+}
+
+// plain are settings that not every ssh knows, and that do not suit a program: nothing of the
+// user is lent to the host, the command is run, and its standard input is ours.
+var plain = []string{"GSSAPIDelegateCredentials=no", "SessionType=default", "StdinNull=no", "ForkAfterAuthentication=no"}
+
+// needed are the variables that ssh needs itself. It gets no others if it does not say what it
+// would send.
+var needed = []string{"HOME", "PATH", "USER", "LOGNAME", "SHELL", "TERM", "SSH_AUTH_SOCK"}
+
+// prepare asks ssh what the user's settings say of the host. Without an answer the
+// connection fails in a moment, and says why.
+func (c *client) prepare(ctx context.Context) {
+	c.once.Do(func() {
+		args := append(c.base(), "-G", "--", c.host)
+		cmd := exec.CommandContext(ctx, c.config.Program, args...)
+		cmd.Env = c.env
+		cmd.WaitDelay = time.Second
+		var out bytes.Buffer
+		cmd.Stdout = &limited{w: &out, left: 1 << 20}
+		failed := cmd.Run() != nil
+		var sent, where []string
+		for line := range strings.Lines(out.String()) {
+			key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+			for _, setting := range plain {
+				if name, _, _ := strings.Cut(setting, "="); strings.EqualFold(name, key) {
+					c.plain = append(c.plain, setting)
+				}
+			}
+			switch key {
+			case "sendenv":
+				sent = append(sent, strings.Fields(value)...)
+			case "hostname", "user", "port", "proxyjump", "proxycommand", "identityfile", "hostkeyalias":
+				where = append(where, key+" "+value)
+			}
+		}
+		// Nothing of the environment that ssh would send by itself leaves this machine: a worker
+		// names what it needs.
+		c.sshEnv = environ.Without(c.env, func(name string) bool {
+			unsent := failed && !slices.Contains(needed, name) || slices.ContainsFunc(sent, func(pattern string) bool {
+				ok, err := path.Match(pattern, name)
+				return ok || err != nil
+			})
+			if unsent {
+				c.unsent = append(c.unsent, name)
+			}
+			return unsent || name == swarm.EnvShim
+		})
+		// A connection that is left behind is not a part of the worker that the caller may
+		// be.
+		c.sshEnv = append(c.sshEnv, swarm.EnvShim+"=ssh")
+		if c.config.Persist > 0 && c.control.ready() {
+			sum := sha256.Sum256([]byte(strings.Join(append(where, c.host, c.config.ConfigFile, c.config.Program), "\n")))
+			socket := c.control.socket(hex.EncodeToString(sum[:socketName/2]))
+			if len(socket)+len(socketSuffix) <= maxSocket {
+				c.socket = socket
+			}
+		}
+	})
+}
+
+// base are the arguments that say which settings hold.
+func (c *client) base() []string {
+	if c.config.ConfigFile == "" {
+		return nil
+	}
+	return []string{"-F", c.config.ConfigFile}
+}
+
+// args are the arguments for a connection that runs a command there. The command has no
+// character that a shell takes for something else, or says itself how to read it.
+func (c *client) args(person bool, command string) []string {
+	option := func(args []string, values ...string) []string {
+		for _, v := range values {
+			args = append(args, "-o", v)
+		}
+		return args
+	}
+	args := option(c.base(),
+		"ConnectTimeout="+strconv.Itoa(c.config.ConnectTimeout),
+		"ServerAliveInterval="+strconv.Itoa(int(aliveEvery.Seconds())),
+		"ServerAliveCountMax="+strconv.Itoa(aliveMisses),
+		"ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes", "PermitLocalCommand=no", "RemoteCommand=none")
+	args = option(args, c.plain...)
+	if person {
+		args = option(args, "RequestTTY=force")
+	} else {
+		args = option(args, "RequestTTY=no", "BatchMode=yes", "EscapeChar=none")
+	}
+	if c.socket == "" {
+		args = option(args, "ControlMaster=no", "ControlPath=none")
+	} else {
+		args = option(args, "ControlMaster=auto", "ControlPath="+c.socket, "ControlPersist="+strconv.Itoa(c.config.Persist))
+	}
+	return append(args, "--", c.host, command)
+}
+
+// running is an ssh that runs a command there.
+type running struct {
+	cmd    *exec.Cmd
+	in     *os.File // its standard input
+	out    *os.File // its standard output
+	errors *lastText
+	ended  chan struct{}
+}
+
+// start runs a command there. The process ends when its input is closed, at the latest a
+// moment after.
+func (c *client) start(ctx context.Context, command string) (*running, error) {
+	c.prepare(ctx)
+	theirIn, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	out, theirOut, err := os.Pipe()
+	if err != nil {
+		_, _ = theirIn.Close(), in.Close()
+		return nil, err
+	}
+	// It outlives the call that needed it first.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), c.config.Program, c.args(false, command)...)
+	cmd.Env = c.sshEnv
+	cmd.Stdin, cmd.Stdout = theirIn, theirOut
+	r := &running{cmd: cmd, in: in, out: out, errors: new(lastText), ended: make(chan struct{})}
+	cmd.Stderr = r.errors
+	// A shared connection, which goes on, may hold the standard error.
+	cmd.WaitDelay = 100 * time.Millisecond
+	err = cmd.Start()
+	_, _ = theirIn.Close(), theirOut.Close()
+	if err != nil {
+		_, _ = in.Close(), out.Close()
+		if errors.Is(err, exec.ErrNotFound) {
+			return nil, fmt.Errorf("%w: there is no '%s' on this machine: install the OpenSSH client", swarm.ErrUnavailable, c.config.Program)
+		}
+		return nil, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
+	}
+	go func() {
+		_ = cmd.Wait() // how it ended is in cmd
+		close(r.ended)
+	}()
+	return r, nil
+}
+
+// end ends the process and waits for that.
+func (r *running) end() {
+	_, _ = r.in.Close(), r.out.Close()
+	select {
+	case <-r.ended:
+		return
+	case <-time.After(endLimit):
+	}
+	_ = r.cmd.Process.Kill()
+	<-r.ended
+}
+
+// endLimit is how long ssh may take to see the end of its input.
+const endLimit = 200 * time.Millisecond
+
+// exit returns the exit code once the process has ended.
+func (r *running) exit() int {
+	<-r.ended
+	return r.cmd.ProcessState.ExitCode()
+}
+
+// sshFailed is the exit code by which ssh says that it failed itself.
+const sshFailed = 255
+
+// lastText keeps the end of what is written to it.
+type lastText struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// maxText is how much of a text it keeps.
+const maxText = 4 << 10
+
+func (l *lastText) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, b...)
+	l.text = l.text[max(0, len(l.text)-maxText):]
+	return len(b), nil
+}
+
+// line returns the last line that says something, made fit for people.
+func (l *lastText) line() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range slices.Backward(strings.Split(strings.ToValidUTF8(string(l.text), "?"), "\n")) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "mux_client_") && !strings.HasPrefix(line, "ControlSocket ") {
+			return safetext.Line(safetext.Cut(line, 300))
+		}
+	}
+	return ""
+}
+
+// limited passes on so many bytes and drops the rest.
+type limited struct {
+	w    io.Writer
+	left int
+}
+
+func (l *limited) Write(b []byte) (int, error) {
+	n := min(len(b), l.left)
+	l.left -= n
+	if _, err := l.w.Write(b[:n]); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// maxChatter is how much a login shell may print before swarm-remote says its line.
+const maxChatter = 64 << 10
+
+// awaitHello reads up to the line by which swarm-remote begins to serve. No byte after it
+// is read.
+func (r *running) awaitHello() (hash string, _ remote.Origin, err error) {
+	var line []byte
+	one := make([]byte, 1)
+	for range maxChatter {
+		if _, err := r.out.Read(one); err != nil {
+			return "", remote.Origin{}, err
+		}
+		if one[0] != '\n' {
+			line = append(line, one[0])
+			continue
+		}
+		if hash, origin, ok := remote.ParseGreeting(string(line)); ok {
+			return hash, origin, nil
+		}
+		line = line[:0]
+	}
+	return "", remote.Origin{}, errors.New("the login shell there prints without end")
+}
+
+// firstLine reads one line.
+func firstLine(r *bufio.Reader) (string, error) {
+	line, err := r.ReadString('\n')
+	return strings.TrimSpace(line), err
+}
+
+// version returns the version of ssh, as it says it.
+func (c *client) version(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.config.Program, "-V")
+	cmd.Env = c.env
+	var said lastText
+	cmd.Stderr = &said
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%w: %s -V: %w", swarm.ErrUnavailable, c.config.Program, err)
+	}
+	version, _, _ := strings.Cut(said.line(), ",")
+	return version, nil
+}

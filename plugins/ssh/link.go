@@ -1,0 +1,336 @@
+package ssh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/plugins/ssh/remote"
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// copyLimit is how long the programs may take to be copied.
+	copyLimit = 5 * time.Minute
+	// retryMin and retryMax are the pauses before a connection is tried again.
+	retryMin = 200 * time.Millisecond
+	retryMax = 10 * time.Second
+)
+
+// link is the way to one host. It holds at most one connection, which it makes when it is
+// needed, and again when it broke.
+type link struct {
+	client   *client
+	programs *programs
+	silence  silence
+	log      hclog.Logger
+	life     context.Context //nolint:containedctx // of the plugin
+
+	mu      sync.Mutex
+	current *session
+	attempt *attempt // under way
+}
+
+// session is one connection to swarm-remote.
+type session struct {
+	backend *plugin.Backend
+	// workspace makes worktrees over there.
+	workspace *plugin.Workspace
+	origin    remote.Origin // of workers that are started over it
+	running   *running
+	close     func()
+}
+
+// attempt is an attempt to connect.
+type attempt struct {
+	done    chan struct{}
+	session *session
+	err     error
+}
+
+// ended reports whether the connection is known to be broken.
+func (s *session) ended() bool {
+	select {
+	case <-s.running.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// get returns the connection, which it makes if there is none. An attempt goes on when its
+// caller's time is over: the next caller may still need it.
+func (l *link) get(ctx context.Context) (*session, error) {
+	l.mu.Lock()
+	if s := l.current; s != nil && !s.ended() {
+		l.mu.Unlock()
+		return s, nil
+	}
+	a := l.attempt
+	if a == nil {
+		a = &attempt{done: make(chan struct{})}
+		l.attempt = a
+		old := l.current
+		l.current = nil
+		go l.connect(a, old)
+	}
+	l.mu.Unlock()
+	select {
+	case <-a.done:
+		return a.session, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// drop gives a connection up that broke in a call.
+func (l *link) drop(s *session) {
+	l.mu.Lock()
+	if l.current == s {
+		l.current = nil
+	}
+	l.mu.Unlock()
+	s.close()
+}
+
+// connect carries out an attempt.
+func (l *link) connect(a *attempt, old *session) {
+	if old != nil {
+		old.close()
+	}
+	s, err := l.dialAgain(l.life)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a.session, a.err = s, err
+	l.attempt, l.current = nil, s
+	close(a.done)
+}
+
+// shut ends the connection.
+func (l *link) shut() {
+	l.mu.Lock()
+	a, s := l.attempt, l.current
+	l.mu.Unlock()
+	if a != nil {
+		<-a.done
+		s = a.session
+	}
+	if s != nil {
+		s.close()
+	}
+}
+
+// dials is how often a connection is tried that breaks while it is made: a busy server
+// closes some.
+const dials = 3
+
+// dialAgain is dial, as often as that may help.
+func (l *link) dialAgain(ctx context.Context) (s *session, err error) {
+	var pause time.Duration
+	for range dials {
+		s, err = l.dial(ctx)
+		if _, passing := errors.AsType[passingError](err); !passing {
+			return s, err
+		}
+		if pause, err = wait(ctx, pause, err); err != nil {
+			return nil, err
+		}
+	}
+	return l.dial(ctx)
+}
+
+// dial connects, and copies the programs if they are not there.
+func (l *link) dial(ctx context.Context) (*session, error) {
+	set, err := l.programs.get()
+	if err != nil {
+		return nil, err
+	}
+	s, missing, err := l.serve(ctx, set.hash)
+	if !missing {
+		return s, err
+	}
+	l.log.Info("copying swarm-remote and swarm-shim", "host", l.client.host)
+	if err := l.copy(ctx, set); err != nil {
+		return nil, err
+	}
+	if s, missing, err = l.serve(ctx, set.hash); missing {
+		err = fmt.Errorf("%w: %s can't run the programs that were copied to ~/%s: %w",
+			swarm.ErrUnavailable, l.client.host, l.client.config.Directory, err)
+	}
+	return s, err
+}
+
+// where is the directory of programs over there, from the home directory.
+func (l *link) where(hash string) string { return l.client.config.Directory + "/bin/" + hash }
+
+// serve starts swarm-remote over there. missing says that it can't be run.
+func (l *link) serve(ctx context.Context, hash string) (_ *session, missing bool, err error) {
+	r, err := l.client.start(ctx, "exec "+l.where(hash)+"/"+remote.Program+" serve")
+	if err != nil {
+		return nil, false, err
+	}
+	// ssh counts the time until it is connected; a login shell has as long again.
+	limit := time.AfterFunc(2*l.timeout(), func() { _ = r.out.Close() })
+	stop := context.AfterFunc(ctx, func() { _ = r.out.Close() })
+	defer stop()
+	got, origin, err := r.awaitHello()
+	if !limit.Stop() && err != nil {
+		r.end()
+		return nil, false, fmt.Errorf("%w: %s did not answer within %s", swarm.ErrUnavailable, l.client.host, 2*l.timeout())
+	}
+	if err != nil || got != hash {
+		r.end()
+		return nil, r.exit() != sshFailed, l.failure(r)
+	}
+	conn := remote.NewConn(r.out, r.in, func() {})
+	opened, cancel := context.WithTimeout(ctx, l.timeout())
+	defer cancel()
+	c, end, err := plugin.ConnectConn(opened, conn)
+	if err != nil {
+		r.end()
+		return nil, false, l.failure(r)
+	}
+	var once sync.Once
+	s := &session{backend: c.Backend(), workspace: c.Workspace(), origin: origin, running: r}
+	s.close = func() { once.Do(func() { end(); r.end() }) }
+	if s.backend == nil || s.workspace == nil {
+		s.close()
+		return nil, false, fmt.Errorf("%w: what answers on %s is not swarm-remote", swarm.ErrUnavailable, l.client.host)
+	}
+	return s, false, nil
+}
+
+func (l *link) timeout() time.Duration {
+	return time.Duration(l.client.config.ConnectTimeout) * time.Second
+}
+
+// failure says why ssh or swarm-remote ended.
+func (l *link) failure(r *running) error {
+	why := r.errors.line()
+	if r.exit() != sshFailed {
+		return fmt.Errorf("%w: swarm-remote can't be run on %s: %s",
+			swarm.ErrUnavailable, l.client.host, orText(why, fmt.Sprintf("exit code %d", r.exit())))
+	}
+	err := fmt.Errorf("%w: can't reach %s: %s", swarm.ErrUnavailable, l.client.host, orText(why, "the connection broke"))
+	for _, sign := range []string{"", "closed by", "Broken pipe", "reset by peer", "banner exchange"} {
+		if sign == "" && why == "" || sign != "" && strings.Contains(why, sign) {
+			return passingError{err}
+		}
+	}
+	return err
+}
+
+// passingError is the error of a connection that broke while it was made.
+type passingError struct{ error }
+
+func (e passingError) Unwrap() error { return e.error }
+
+// broken says that the connection broke in a call.
+func (l *link) broken(s *session) error {
+	why := s.running.errors.line()
+	if why != "" {
+		why = " (" + why + ")"
+	}
+	return fmt.Errorf("%w: the connection to %s broke%s", swarm.ErrUnavailable, l.client.host, why)
+}
+
+// call is callOn for calls about workers.
+func call[R any](ctx context.Context, l *link, f func(*plugin.Backend) (R, error)) (R, error) {
+	return callOn(ctx, l, func(s *session) (R, error) { return f(s.backend) })
+}
+
+// again is againOn for calls about workers.
+func again[R any](ctx context.Context, l *link, f func(*plugin.Backend) (R, error)) (R, error) {
+	return againOn(ctx, l, func(s *session) (R, error) { return f(s.backend) })
+}
+
+// callOn calls f with a connection. It returns an error that is errBroken if the connection
+// broke in the call: it is not known then whether the call has had an effect.
+func callOn[R any](ctx context.Context, l *link, f func(*session) (R, error)) (R, error) {
+	var none R
+	s, err := l.get(ctx)
+	if err != nil {
+		return none, noConnectionError{err}
+	}
+	r, err := f(s)
+	if errors.Is(err, plugin.ErrPluginGone) {
+		if ctx.Err() != nil {
+			return none, ctx.Err()
+		}
+		l.drop(s)
+		return none, brokenError{l.broken(s)}
+	}
+	return r, err
+}
+
+// brokenError is the error of a call whose connection broke.
+type brokenError struct{ error }
+
+func (e brokenError) Unwrap() error { return e.error }
+
+// errNoConnection is what errors of a call are that was never made.
+var errNoConnection = errors.New("no connection")
+
+// noConnectionError is the error of an attempt to connect.
+type noConnectionError struct{ error }
+
+func (e noConnectionError) Unwrap() error        { return e.error }
+func (e noConnectionError) Is(target error) bool { return target == errNoConnection }
+
+func isBroken(err error) bool {
+	_, ok := errors.AsType[brokenError](err)
+	return ok
+}
+
+// againOn is callOn for what may be repeated: over a new connection, as often as connections
+// break. Once a call has begun, a host has a while to be reached again.
+func againOn[R any](ctx context.Context, l *link, f func(*session) (R, error)) (R, error) {
+	var pause time.Duration
+	var first time.Time // of the breaks
+	for {
+		r, err := callOn(ctx, l, f)
+		switch {
+		case isBroken(err):
+			if first = firstOf(first, time.Now()); time.Since(first) > againLimit {
+				return r, err
+			}
+		case first.IsZero() || !errors.Is(err, errNoConnection) || time.Since(first) > againLimit:
+			return r, err
+		}
+		if pause, err = wait(ctx, pause, err); err != nil {
+			return r, err
+		}
+	}
+}
+
+// againLimit is for how long a host is tried again after a connection to it broke.
+const againLimit = 15 * time.Second
+
+func firstOf(first, otherwise time.Time) time.Time {
+	if first.IsZero() {
+		return otherwise
+	}
+	return first
+}
+
+// wait waits for the pause before the next attempt, and returns the one after it. When the
+// context ends, the error is the last one.
+func wait(ctx context.Context, pause time.Duration, last error) (time.Duration, error) {
+	if pause == 0 {
+		return retryMin, nil // the first attempt is made at once
+	}
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return min(2*pause, retryMax), nil
+	case <-ctx.Done():
+		return 0, errors.Join(last, ctx.Err())
+	}
+}

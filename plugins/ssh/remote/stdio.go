@@ -1,0 +1,85 @@
+package remote
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TakeStdio returns the standard input and output as one connection. Neither is the
+// standard input or output of this process any more: what it writes there is lost.
+func TakeStdio() (net.Conn, error) {
+	in, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, err
+	}
+	out, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, err
+	}
+	for _, fd := range []int{in, out} {
+		// A read that blocks could not be ended by closing the connection.
+		if err := unix.SetNonblock(fd, true); err != nil {
+			return nil, err
+		}
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	for _, fd := range []int{0, 1} {
+		if err := dup(int(null.Fd()), fd); err != nil {
+			return nil, err
+		}
+	}
+	return NewConn(os.NewFile(uintptr(in), "stdin"), os.NewFile(uintptr(out), "stdout"), func() {}), nil
+}
+
+// pipes is a connection made of two pipes.
+type pipes struct {
+	in, out *os.File
+	once    sync.Once
+	closed  func()
+}
+
+// NewConn returns a connection that reads from in and writes to out. At its end it closes
+// both and calls closed.
+func NewConn(in, out *os.File, closed func()) net.Conn {
+	return &pipes{in: in, out: out, closed: closed}
+}
+
+func (p *pipes) Read(b []byte) (int, error)  { return p.in.Read(b) }
+func (p *pipes) Write(b []byte) (int, error) { return p.out.Write(b) }
+
+// Close closes both pipes.
+func (p *pipes) Close() (err error) {
+	p.once.Do(func() {
+		err = errors.Join(p.out.Close(), p.in.Close())
+		p.closed()
+	})
+	return err
+}
+
+// LocalAddr and RemoteAddr are for logs only.
+func (p *pipes) LocalAddr() net.Addr  { return &net.UnixAddr{Name: "stdio", Net: "unix"} }
+func (p *pipes) RemoteAddr() net.Addr { return &net.UnixAddr{Name: "stdio", Net: "unix"} }
+
+// Deadlines are kept where the pipes know them; gRPC does without.
+func (p *pipes) SetDeadline(t time.Time) error {
+	return errors.Join(p.SetReadDeadline(t), p.SetWriteDeadline(t))
+}
+
+func (p *pipes) SetReadDeadline(t time.Time) error {
+	_ = p.in.SetReadDeadline(t)
+	return nil
+}
+
+func (p *pipes) SetWriteDeadline(t time.Time) error {
+	_ = p.out.SetWriteDeadline(t)
+	return nil
+}

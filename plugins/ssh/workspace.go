@@ -1,0 +1,189 @@
+package ssh
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/swarmhost/swarm/plugins/ssh/remote"
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+var (
+	_ swarm.Workspace       = (*Backend)(nil)
+	_ swarm.WorkspaceFinder = (*Backend)(nil)
+	_ swarm.Rescuer         = (*Backend)(nil)
+	_ swarm.Differ          = (*Backend)(nil)
+)
+
+// workspaceOn is the way to a host, for calls about worktrees.
+func workspaceOn[R any](f func(*plugin.Workspace) (R, error)) func(*session) (R, error) {
+	return func(s *session) (R, error) { return f(s.workspace) }
+}
+
+// Create makes the worktree of a worker over there. If the connection breaks meanwhile, the
+// worktree is looked for over a new one, and made only if it does not exist.
+func (b *Backend) Create(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {
+	c, err := b.config.with(spec.Options)
+	if err != nil {
+		return swarm.WorkspaceRef{}, err
+	}
+	l := b.link(c.Host)
+	s, err := l.get(ctx)
+	if err != nil {
+		return swarm.WorkspaceRef{}, err
+	}
+	start := remote.Start{Attempt: 1, Host: c.Host, Origin: s.origin}
+	if start.Owner, err = b.control.noteStart(spec.ID, noted{Host: c.Host, Origin: s.origin}); err != nil {
+		return swarm.WorkspaceRef{}, err
+	}
+	create := func(start remote.Start) (_ swarm.WorkspaceRef, err error) {
+		if spec.Options, err = start.Options(nil); err != nil {
+			return swarm.WorkspaceRef{}, err
+		}
+		return callOn(ctx, l, workspaceOn(func(far *plugin.Workspace) (swarm.WorkspaceRef, error) { return far.Create(ctx, spec) }))
+	}
+	ref, err := create(start)
+	if isBroken(err) {
+		ref, err = settle(ctx, start, func(start remote.Start) (swarm.WorkspaceRef, error) {
+			return findWorkspace(ctx, l, spec, start)
+		}, create)
+	}
+	return ref, on(l, err)
+}
+
+// findWorkspace looks for a worktree, and gives up the attempts to make it before that of start.
+func findWorkspace(ctx context.Context, l *link, spec swarm.WorkspaceSpec, start remote.Start) (_ swarm.WorkspaceRef, err error) {
+	if spec.Options, err = start.Options(nil); err != nil {
+		return swarm.WorkspaceRef{}, err
+	}
+	return againOn(ctx, l, workspaceOn(func(far *plugin.Workspace) (swarm.WorkspaceRef, error) {
+		return far.FindWorkspace(ctx, spec)
+	}))
+}
+
+// FindWorkspace returns the worktree of a worker on the host where it was to be made, whatever
+// host the settings name by now.
+func (b *Backend) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {
+	l, start, err := b.started(spec.ID, spec.Options)
+	if err != nil {
+		return swarm.WorkspaceRef{}, err
+	}
+	ref, err := findWorkspace(ctx, l, spec, start)
+	return ref, on(l, err)
+}
+
+// hostOf returns the way to a host that a reference names.
+func (b *Backend) hostOf(host string) (*link, error) {
+	if !validHost(host) {
+		return nil, fmt.Errorf("%w: '%s' can't be a host", swarm.ErrInvalidSpec, host)
+	}
+	return b.link(host), nil
+}
+
+// Inspect tells what Remove would do.
+func (b *Backend) Inspect(ctx context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.WorkspaceState, error) {
+	l, err := b.hostOf(ref.Host)
+	if err != nil {
+		return swarm.WorkspaceState{}, err
+	}
+	state, err := againOn(ctx, l, workspaceOn(func(far *plugin.Workspace) (swarm.WorkspaceState, error) {
+		return far.Inspect(ctx, ref, o)
+	}))
+	return state, on(l, err)
+}
+
+// Remove removes a worktree over there, or says why it stays. It is asked again if the connection
+// breaks.
+func (b *Backend) Remove(ctx context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.RemoveResult, error) {
+	l, err := b.hostOf(ref.Host)
+	if err != nil {
+		return swarm.RemoveResult{}, err
+	}
+	calls := 0
+	res, err := againOn(ctx, l, workspaceOn(func(far *plugin.Workspace) (swarm.RemoveResult, error) {
+		calls++
+		res, err := far.Remove(ctx, ref, o)
+		if err != nil || res.Kept != nil || len(res.Rescues) > 0 || calls == 1 {
+			return res, err
+		}
+		// The call before may have saved work, and its answer was lost.
+		works, err := far.Rescue(ctx, swarm.RescueRequest{Base: ref.Base})
+		if errors.Is(err, plugin.ErrPluginGone) {
+			return res, err
+		}
+		works = slices.DeleteFunc(works, func(w swarm.SavedWork) bool { return w.Name != ref.Name })
+		for _, w := range works {
+			res.Rescues = append(res.Rescues, swarm.Rescue{Ref: w.Ref})
+		}
+		return res, nil
+	}))
+	return res, on(l, err)
+}
+
+// Rescue finds, restores or drops saved work of a repository over there. Only a search is
+// repeated.
+func (b *Backend) Rescue(ctx context.Context, req swarm.RescueRequest) (works []swarm.SavedWork, err error) {
+	l, err := b.hostOf(req.Host)
+	if err != nil {
+		return nil, err
+	}
+	rescue := workspaceOn(func(far *plugin.Workspace) ([]swarm.SavedWork, error) { return far.Rescue(ctx, req) })
+	if req.Action == swarm.RescueList {
+		works, err = againOn(ctx, l, rescue)
+	} else {
+		works, err = callOn(ctx, l, rescue)
+	}
+	for i := range works {
+		works[i].Host = req.Host
+	}
+	return works, on(l, err)
+}
+
+// Diff compares a worktree over there with its beginning. A summary does not wait for a host
+// that is silent.
+func (b *Backend) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.DiffOptions) (swarm.Diff, error) {
+	l, err := b.hostOf(ref.Host)
+	if err != nil {
+		return swarm.Diff{}, err
+	}
+	limited := ctx
+	if o.Summary {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, l.silence.limit())
+		defer cancel()
+	}
+	diff, err := againOn(limited, l, workspaceOn(func(far *plugin.Workspace) (swarm.Diff, error) { return far.Diff(limited, ref, o) }))
+	if err != nil {
+		return swarm.Diff{}, on(l, err)
+	}
+	diff.Command, diff.Env, diff.Unset = nil, nil, nil
+	if !o.Summary {
+		diff.Command, diff.Unset, err = l.shows(ref, o.Colour)
+	}
+	return diff, err
+}
+
+// onTerminal runs a program with a terminal over there if there is one here; the program's first
+// argument is an option.
+const onTerminal = `p=$1; shift; if [ -t 0 ] && [ -t 1 ]; then exec "$p" -o RequestTTY=force "$@"; else exec "$p" -n -o RequestTTY=no "$@"; fi`
+
+// shows returns the command that prints the changes in a worktree, and the variables that it
+// must not have.
+func (l *link) shows(ref swarm.WorkspaceRef, colour swarm.Colour) (command, unset []string, err error) {
+	set, err := l.programs.get()
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := json.Marshal(remote.Shown{Ref: ref, Colour: colour})
+	if err != nil {
+		return nil, nil, err
+	}
+	far := "exec " + l.where(set.hash) + "/" + remote.Program + " diff " + base64.RawURLEncoding.EncodeToString(data)
+	command = []string{"sh", "-c", onTerminal, "sh", l.client.config.Program}
+	return append(command, l.client.args(true, far)...), l.client.unsent, nil
+}

@@ -1,0 +1,358 @@
+package sandbox
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/environ"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// ErrTooWide means that a directory can't be made writable, since it holds what the sandbox
+// is to protect.
+var ErrTooWide = fmt.Errorf("%w: the worker could write to too much in its sandbox", swarm.ErrInvalidSpec)
+
+// temporary are the directories for temporary files and for sockets. Each worker has its own.
+var temporary = []string{"/tmp", "/var/tmp", "/run", "/var/run"}
+
+// kept are parts of those that programs need and that hold no sockets.
+var kept = []string{"/run/current-system", "/run/opengl-driver"}
+
+// sockets are directories of sockets elsewhere that rule the machine or the session of its
+// user.
+var sockets = []string{
+	"/var/lib/docker", "/var/lib/containerd", "/var/lib/containers", "/var/lib/incus", "/var/lib/lxd", "/var/snap/lxd",
+	"/var/lib/libvirt", "/mnt/wslg",
+}
+
+// private are parts of a home that hold keys, or the sockets of programs that hand out keys.
+var private = []string{
+	".ssh", ".gnupg", ".docker/run", ".docker/desktop", ".colima", ".orbstack", ".rd", ".lima", ".1password", ".password-store",
+	".local/share/keyrings", ".local/share/containers", ".config/op", ".tmux", ".dbus", ".Xauthority",
+}
+
+// system are directories that are never writable as a whole.
+var system = []string{"/bin", "/boot", "/etc", "/home", "/lib", "/lib64", "/opt", "/root", "/sbin", "/srv", "/usr", "/var"}
+
+// Look plans the sandbox of a worker on this machine. The error is [swarm.ErrInvalidSpec],
+// and [ErrTooWide] for a directory that can't be writable; it is [swarm.ErrUnavailable]
+// without bubblewrap.
+func Look(spec swarm.Spec) (Plan, error) {
+	s := spec.Sandbox
+	bubblewrap, err := Find()
+	if err != nil {
+		return Plan{}, err
+	}
+	p := Plan{Bubblewrap: bubblewrap, Root: os.Geteuid() == 0, NoNetwork: s.Network == swarm.NetworkNone}
+	for _, dir := range temporary {
+		if fi, err := os.Lstat(dir); err == nil && fi.IsDir() {
+			p.Temporary = append(p.Temporary, dir)
+		}
+	}
+	env := spec.Environ()
+	homes := homesOf(env)
+	if spec.Local != nil {
+		homes = appendNew(homes, homesOf(spec.Local.HostEnv)...)
+	}
+	if len(homes) == 0 {
+		return Plan{}, fmt.Errorf("%w: the home directory that the sandbox hides is not known: set HOME", swarm.ErrInvalidSpec)
+	}
+	if err := p.home(s.Home, homes); err != nil {
+		return Plan{}, err
+	}
+	var state string
+	if l := spec.Local; l != nil {
+		for _, dir := range []string{l.StateDir, l.RunDir} {
+			if r, ok := real(dir); ok {
+				p.Hide = append(p.Hide, r)
+			}
+		}
+		state, _ = real(l.StateDir)
+	}
+	if err := p.write(spec, state, slices.Concat(homes, p.Temporary, system, []string{state})); err != nil {
+		return Plan{}, err
+	}
+	if err := p.separate(state); err != nil {
+		return Plan{}, err
+	}
+	p.keep()
+	p.explicit(spec.Sandbox.Write)
+	for _, dir := range sockets {
+		// One that is made later is hidden as well.
+		if r, ok := real(dir); ok {
+			dir = r // it was moved to a larger disk, say
+		}
+		p.Hide = append(p.Hide, dir)
+	}
+	p.Hide = append(p.Hide, named(env)...)
+	p.Hide = append(p.Hide, listening("/proc/net/unix")...)
+	return p, nil
+}
+
+// homesOf returns the homes of the user: the worker's, and that of the system's list of
+// users. Root gets all homes, since it could read all.
+func homesOf(env []string) []string {
+	candidates := []string{environ.Get(env, "HOME")}
+	if u, err := user.LookupId(strconv.Itoa(os.Geteuid())); err == nil {
+		candidates = append(candidates, u.HomeDir)
+	}
+	if os.Geteuid() == 0 {
+		candidates = append(candidates, "/root", "/home")
+	}
+	var homes []string
+	for _, dir := range candidates {
+		r, ok := real(dir)
+		if ok && filepath.IsAbs(dir) && r != "/" && !slices.Contains(homes, r) {
+			homes = append(homes, r)
+		}
+	}
+	return homes
+}
+
+// home decides what is in the place of the user's homes. The first one is the worker's.
+func (p *Plan) home(asked string, homes []string) error {
+	switch asked {
+	case swarm.HomeReadOnly:
+		for _, home := range homes {
+			for _, name := range private {
+				if r, ok := real(filepath.Join(home, name)); ok {
+					p.Hide = append(p.Hide, r)
+				}
+			}
+		}
+		return nil
+	case "", swarm.HomeEmpty:
+		p.Empty = homes
+		return nil
+	}
+	dir, err := directory(asked, "the home of the sandbox")
+	if err != nil {
+		return err
+	}
+	if len(homes) == 0 {
+		return fmt.Errorf("%w: the worker has no home directory that %s could replace", swarm.ErrInvalidSpec, asked)
+	}
+	for _, home := range homes {
+		if within(home, dir) {
+			return fmt.Errorf("%w: %s holds the home directory %s", ErrTooWide, asked, home)
+		}
+	}
+	p.Empty = homes[1:]
+	p.Replace = map[string]string{homes[0]: dir}
+	return nil
+}
+
+// write decides what is writable: the working directory, the workspace, and what was asked
+// for.
+func (p *Plan) write(spec swarm.Spec, state string, guarded []string) error {
+	dir, err := directory(spec.Dir, "the working directory")
+	if err != nil {
+		return err
+	}
+	p.Dir = dir
+	wanted := []string{dir}
+	workspace := ""
+	if spec.Local != nil && spec.Local.Workspace != "" {
+		if workspace, err = directory(spec.Local.Workspace, "the workspace"); err != nil {
+			return err
+		}
+		if wanted = []string{workspace}; !within(dir, workspace) {
+			wanted = append(wanted, dir)
+		}
+	}
+	for _, path := range wanted {
+		if isBare(path) {
+			return fmt.Errorf("%w: %s is a repository of git itself", ErrTooWide, path)
+		}
+	}
+	for _, path := range spec.Sandbox.Write {
+		r, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return missing(path, "what the sandbox can write", err)
+		}
+		wanted = append(wanted, r)
+	}
+	for _, path := range wanted {
+		if g := holds(path, guarded); g != "" {
+			why := " holds " + g
+			if g == path {
+				why = " is a home or a directory of the system"
+			}
+			return fmt.Errorf("%w: %s%s; choose the directory of a project", ErrTooWide, path, why)
+		}
+		inWorkspace := workspace != "" && within(path, workspace)
+		if state != "" && within(path, state) && !inWorkspace {
+			return fmt.Errorf("%w: %s is in the state directory of swarm", ErrTooWide, path)
+		}
+		p.Write = append(p.Write, path)
+		if err := p.git(path, guarded); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// separate sees to it that no directory that is mounted lies in one that the worker can
+// write, where the worker could put another in its place before the next start.
+func (p *Plan) separate(state string) error {
+	for _, home := range p.Replace {
+		for _, path := range append([]string{state}, p.Write...) {
+			if path != "" && (within(home, path) || within(path, home)) {
+				return fmt.Errorf("%w: the home %s of the sandbox and %s lie in each other", ErrTooWide, home, path)
+			}
+		}
+		if g := holds(home, system); g != "" {
+			return fmt.Errorf("%w: %s holds %s", ErrTooWide, home, g)
+		}
+	}
+	for _, repository := range p.repositories {
+		for _, path := range p.Write {
+			if path != repository && within(repository, path) {
+				return fmt.Errorf("%w: the repository %s lies in %s, which the worker can write", ErrTooWide, repository, path)
+			}
+		}
+	}
+	all := p.Write
+	p.Write = nil
+	for i, path := range all {
+		if !slices.ContainsFunc(slices.Concat(all[:i], all[i+1:]), func(other string) bool { return path != other && within(path, other) }) {
+			p.Write = appendNew(p.Write, path)
+		}
+	}
+	return nil
+}
+
+// appendNew appends what is not there yet.
+func appendNew(list []string, more ...string) []string {
+	for _, s := range more {
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// explicit gives way to what the user names as writable himself.
+func (p *Plan) explicit(paths []string) {
+	for _, path := range paths {
+		r, _ := real(path)
+		p.Protected = slices.DeleteFunc(p.Protected, func(protected string) bool { return protected == r })
+	}
+}
+
+// holds returns the first of some directories that is path or in it; empty if none is.
+func holds(path string, dirs []string) string {
+	for _, dir := range dirs {
+		if dir != "" && within(dir, path) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// keep shows again what the worker needs of the directories that are empty for it.
+func (p *Plan) keep() {
+	names := slices.Clone(kept)
+	// The names of machines and the time are those of the machine.
+	for _, name := range []string{"/etc/resolv.conf", "/etc/hosts", "/etc/localtime"} {
+		if r, ok := real(name); ok {
+			names = append(names, r)
+		}
+	}
+	// The user's configuration of git names the author of commits, and holds no secret.
+	for _, home := range p.Empty {
+		for _, name := range []string{".gitconfig", ".config/git/config"} {
+			names = append(names, filepath.Join(home, name))
+		}
+	}
+	for _, name := range names {
+		if _, ok := real(name); ok && !p.shows(name) {
+			p.Read = append(p.Read, name)
+		}
+	}
+}
+
+// directory returns the path of a directory without symbolic links.
+func directory(path, what string) (string, error) {
+	r, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", missing(path, what, err)
+	}
+	if fi, err := os.Stat(r); err != nil || !fi.IsDir() {
+		return "", fmt.Errorf("%w: %s is not a directory: %s", swarm.ErrInvalidSpec, what, path)
+	}
+	return r, nil
+}
+
+func missing(path, what string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s does not exist: %s", swarm.ErrInvalidSpec, what, path)
+	}
+	return fmt.Errorf("%w: %s: %w", swarm.ErrInvalidSpec, what, err)
+}
+
+// named returns the sockets that variables of an environment lead to.
+func named(env []string) []string {
+	var found []string
+	add := func(path string) {
+		if r, ok := real(path); ok && filepath.IsAbs(path) {
+			found = append(found, r)
+		}
+	}
+	first := func(s, sep string) string {
+		head, _, _ := strings.Cut(s, sep)
+		return head
+	}
+	add(environ.Get(env, "SSH_AUTH_SOCK"))
+	add(first(environ.Get(env, "TMUX"), ","))
+	for _, name := range []string{"DOCKER_HOST", "CONTAINER_HOST"} {
+		add(strings.TrimPrefix(environ.Get(env, name), "unix://"))
+	}
+	for _, name := range []string{"DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS"} {
+		_, path, _ := strings.Cut(environ.Get(env, name), "unix:path=")
+		add(first(first(path, ","), ";"))
+	}
+	if dir := environ.Get(env, "TMUX_TMPDIR"); dir != "" {
+		add(filepath.Join(dir, "tmux-"+strconv.Itoa(os.Geteuid())))
+	}
+	for _, name := range []string{"XDG_RUNTIME_DIR", "GNOME_KEYRING_CONTROL"} {
+		if dir := environ.Get(env, name); dir != "/" {
+			add(dir)
+		}
+	}
+	return found
+}
+
+// listening returns the files of the sockets on which other processes take connections.
+func listening(list string) []string {
+	f, err := os.Open(list)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	const accepts = "00010000"
+	var found []string
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		// Num RefCount Protocol Flags Type St Inode Path
+		fields := strings.SplitN(strings.Join(strings.Fields(lines.Text()), " "), " ", 8)
+		if len(fields) < 8 || fields[3] != accepts || !strings.HasPrefix(fields[7], "/") {
+			continue
+		}
+		if fi, err := os.Lstat(fields[7]); err != nil || fi.Mode()&fs.ModeSocket == 0 {
+			continue
+		}
+		if r, ok := real(fields[7]); ok {
+			found = append(found, r)
+		}
+	}
+	return found
+}

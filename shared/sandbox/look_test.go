@@ -1,0 +1,271 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/swarmhost/swarm/shared/machinetest"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// place is a home with a repository, a worktree of it and a state directory, below a
+// directory that is not one for temporary files.
+type place struct{ top, home, repo, tree, state string }
+
+func newPlace(t *testing.T) place {
+	t.Helper()
+	machinetest.Bubblewrap(t)
+	top, err := os.MkdirTemp("/var", "swarm-sandbox-test") //nolint:usetesting // not below /tmp, which sandboxes hide
+	if errors.Is(err, os.ErrPermission) {
+		home, _ := os.UserHomeDir()
+		top, err = os.MkdirTemp(home, "swarm-sandbox-test") //nolint:usetesting // the same
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(top) })
+	p := place{top, top + "/home", top + "/home/repo", top + "/home/repo-worktrees/w", top + "/home/.swarm"}
+	for _, dir := range []string{p.repo + "/sub", p.state + "/workers/x", p.home + "/.ssh"} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"init", "-q"},
+		{"-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "first"},
+		{"worktree", "add", "-q", p.tree},
+	} {
+		cmd := exec.Command("git", append([]string{"-C", p.repo}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	return p
+}
+
+func (p place) spec(dir string, s swarm.Sandbox) swarm.Spec {
+	return swarm.Spec{Dir: dir, Sandbox: &s, Local: &swarm.Local{
+		StateDir: p.state, RunDir: p.state + "/workers/x", HostEnv: []string{"HOME=" + p.home},
+	}}
+}
+
+func TestLook(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	spec := p.spec(p.tree, swarm.Sandbox{})
+	spec.Local.Workspace = p.tree
+	plan, err := Look(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	git := p.repo + "/.git"
+	admin := git + "/worktrees/w"
+	if want := []string{p.tree, git + "/objects", git + "/refs", git + "/logs", admin}; !slices.Equal(plan.Write, want) {
+		t.Errorf("writable: %q", plan.Write)
+	}
+	if want := []string{p.tree + "/.git", admin + "/commondir", admin + "/gitdir"}; !slices.Equal(plan.Protected, want) {
+		t.Errorf("protected: %q", plan.Protected)
+	}
+	if !slices.Contains(plan.Empty, p.home) || !slices.Contains(plan.Hide, p.state) || !slices.Contains(plan.Read, git) {
+		t.Errorf("%+v", plan)
+	}
+
+	plan, err = Look(p.spec(p.repo, swarm.Sandbox{Network: "none", Home: "read-only"}))
+	if err != nil || !slices.Equal(plan.Write, []string{p.repo}) || !slices.Equal(plan.Protected, []string{git}) ||
+		!plan.NoNetwork || len(plan.Empty) != 0 || !slices.Contains(plan.Hide, p.home+"/.ssh") {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	plan, err = Look(p.spec(p.repo+"/sub", swarm.Sandbox{Home: p.home + "/box", Write: []string{p.home + "/.ssh"}}))
+	if err == nil {
+		t.Errorf("a home that does not exist: %+v", plan)
+	}
+	plan, err = Look(p.spec(p.repo+"/sub", swarm.Sandbox{Write: []string{p.home + "/.ssh"}}))
+	if err != nil || !slices.Equal(plan.Write, []string{p.repo + "/sub", p.home + "/.ssh"}) || !slices.Contains(plan.Read, p.repo) {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	plan, err = Look(p.spec(p.repo, swarm.Sandbox{Write: []string{git}}))
+	if err != nil || len(plan.Protected) != 0 {
+		t.Errorf("what is named is writable: %+v, %v", plan, err)
+	}
+}
+
+// TestTooWide checks what is never writable.
+func TestTooWide(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	if err := os.Symlink(p.home, p.repo+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"/", "/etc", "/tmp", "/run", p.top, p.home, p.state, p.state + "/workers", p.repo + "/link"} {
+		if _, err := Look(p.spec(dir, swarm.Sandbox{})); !errors.Is(err, ErrTooWide) {
+			t.Errorf("%s as the working directory: %v", dir, err)
+		}
+		if _, err := Look(p.spec(p.repo, swarm.Sandbox{Write: []string{dir}})); !errors.Is(err, ErrTooWide) {
+			t.Errorf("%s to be written: %v", dir, err)
+		}
+	}
+	if _, err := Look(p.spec(p.repo, swarm.Sandbox{Home: p.top})); !errors.Is(err, ErrTooWide) {
+		t.Errorf("a home above the home: %v", err)
+	}
+}
+
+// TestForgedWorktree checks that a file .git gives nothing away that is no worktree of it.
+func TestForgedWorktree(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	forged := p.top + "/forged"
+	admin := p.home + "/victim/worktrees/w"
+	for _, dir := range []string{forged, admin, p.home + "/victim/objects"} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(name, text string) {
+		t.Helper()
+		_ = os.Remove(name)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dot := range []string{
+		"gitdir: " + p.repo + "/.git/worktrees/w\n", "gitdir: " + p.repo + "/.git\n", "gitdir: " + admin + "\n", "gitdir: /\n", "", "x\ny\n",
+	} {
+		write(forged+"/.git", dot)
+		plan, err := Look(p.spec(forged, swarm.Sandbox{}))
+		if err != nil || !slices.Equal(plan.Write, []string{forged}) || !slices.Equal(plan.Protected, []string{forged + "/.git"}) {
+			t.Errorf("%q: %+v, %v", dot, plan, err)
+		}
+	}
+	// The directory leads back, and names another repository.
+	write(forged+"/.git", "gitdir: "+admin+"\n")
+	write(admin+"/gitdir", forged+"/.git\n")
+	write(admin+"/commondir", p.repo+"/.git\n")
+	if plan, err := Look(p.spec(forged, swarm.Sandbox{})); err != nil || !slices.Equal(plan.Write, []string{forged}) {
+		t.Errorf("%+v, %v", plan, err)
+	}
+}
+
+func TestListening(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l, err := net.Listen("unix", dir+"/a socket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	name, _ := real(dir + "/a socket")
+	if got := listening("/proc/net/unix"); !slices.Contains(got, name) {
+		t.Errorf("%s is not in %q", name, got)
+	}
+	list := filepath.Join(dir, "list")
+	text := fmt.Sprintf("Num       RefCount Protocol Flags    Type St Inode Path\n0: 2 0 00000000 1 01 7 %[1]s/a socket\n0: 2 0 00010000 1 01 8 @abstract\n0: 2 0 00010000 1 01 9\n0: 2 0 00010000 1 01 9 %[1]s\n", dir)
+	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := listening(list); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAdvice(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"kernel/unprivileged_userns_clone=0":             "kernel.unprivileged_userns_clone=1",
+		"user/max_user_namespaces=0":                     "user.max_user_namespaces=10000",
+		"kernel/apparmor_restrict_unprivileged_userns=1": "AppArmor",
+		"kernel/other=1":                                 "container",
+	} {
+		dir := t.TempDir()
+		file, value, _ := strings.Cut(name, "=")
+		_ = os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o700)
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(value+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := advice(dir); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	err := errors.New("bwrap: No permissions to create new namespace")
+	if got := Explain(err); got.Error() == err.Error() || !errors.Is(got, err) {
+		t.Errorf("%v", got)
+	}
+	if err := errors.New("bwrap: Can't find source path /x"); Explain(err).Error() != err.Error() {
+		t.Error("another error is explained")
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	version, err := Check(t.Context())
+	if err == nil && !strings.HasPrefix(version, "bubblewrap ") || err != nil && !errors.Is(err, swarm.ErrUnavailable) {
+		t.Errorf("%q, %v", version, err)
+	}
+}
+
+// A mount that the worker could use to leave its sandbox, at once or at its next start, is refused.
+func TestNotKept(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	bare := filepath.Join(p.home, "bare")
+	linked := filepath.Join(p.home, "linked")
+	beside := filepath.Join(p.home, "beside")
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{bare + "/objects", bare + "/refs", linked, beside + "/.bare", p.repo + "/sub/home"} {
+		must(os.MkdirAll(dir, 0o700))
+	}
+	must(os.WriteFile(bare+"/HEAD", []byte("ref: refs/heads/main\n"), 0o600))
+	must(os.Symlink(p.repo+"/.git", linked+"/.git"))
+	must(os.WriteFile(beside+"/.git", []byte("gitdir: ./.bare\n"), 0o600))
+	for _, tt := range []struct {
+		name, dir string
+		s         swarm.Sandbox
+	}{
+		{"bare", bare, swarm.Sandbox{}},
+		{"linked", linked, swarm.Sandbox{}},
+		{"beside", beside, swarm.Sandbox{}},
+		{"home-within", p.repo, swarm.Sandbox{Home: p.repo + "/sub/home"}},
+		{"home-same", p.repo, swarm.Sandbox{Home: p.repo}},
+		{"home-of-state", p.repo, swarm.Sandbox{Home: p.state}},
+		{"repository-below", p.tree, swarm.Sandbox{Write: []string{p.repo}}},
+	} {
+		if plan, err := Look(p.spec(tt.dir, tt.s)); !errors.Is(err, ErrTooWide) {
+			t.Errorf("%s: %+v, %v", tt.name, plan, err)
+		}
+	}
+	plan, err := Look(p.spec(p.repo, swarm.Sandbox{Write: []string{p.repo + "/sub"}}))
+	if err != nil || slices.Contains(plan.Write, p.repo+"/sub") {
+		t.Errorf("a directory in one that can be written is mounted: %v, %v", plan.Write, err)
+	}
+}
+
+// TestMovedSockets checks that a directory of sockets is hidden where it really is.
+func TestMovedSockets(t *testing.T) {
+	p := newPlace(t)
+	for _, dir := range []string{p.top + "/docker"} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := p.top + "/lib-docker"
+	if err := os.Symlink(p.top+"/docker", link); err != nil {
+		t.Fatal(err)
+	}
+	before := sockets
+	t.Cleanup(func() { sockets = before })
+	sockets = []string{link, p.top + "/later"}
+	plan, err := Look(p.spec(p.repo, swarm.Sandbox{}))
+	if err != nil || slices.Contains(plan.Hide, link) || !slices.Contains(plan.Hide, p.top+"/docker") || !slices.Contains(plan.Hide, p.top+"/later") {
+		t.Errorf("%q, %v", plan.Hide, err)
+	}
+}

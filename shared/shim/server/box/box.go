@@ -1,0 +1,130 @@
+// Package box starts a worker in a sandbox, and is the first process in it.
+//
+// bubblewrap makes the namespaces and the mounts and then runs the shim's program once more,
+// as the first process in them, see [Inside]. That process is sent what to start, starts it in
+// a session of its own, and says so; then bubblewrap, which would only wait, is ended, and the
+// shim so becomes the parent of that process. Nothing of the worker runs outside of the
+// sandbox, and bubblewrap runs with none of its environment: variables of the worker may lead
+// the loader of programs into directories that an earlier worker has written.
+package box
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/environ"
+	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Box is the sandbox of the running worker: the first process in it, which started the main
+// process and reports how that ended, since only a parent learns that. It ends when nothing
+// of the worker is left. If it is killed, the kernel kills everything in the sandbox.
+type Box struct {
+	Init proc.Identity
+	// conn is the connection to it.
+	conn *os.File
+	// Over is closed when it has reported, or is gone.
+	Over chan struct{}
+	// End is how the main process ended, if Reported says so. Both are for after Over.
+	End      unix.WaitStatus
+	Reported bool
+}
+
+// Spec says what to start in a sandbox.
+type Spec struct {
+	// ID is that of the worker.
+	ID string
+	// Wrap is the command line of bubblewrap, see [rundir.Launch].
+	Wrap    []string
+	Command []string
+	Env     []string
+	// Streams are the worker's standard streams.
+	Streams []uintptr
+	// Terminal says that they are a terminal, which becomes the worker's own.
+	Terminal bool
+	// Fork starts a process outside of the sandbox.
+	Fork func(program string, argv []string, attr *syscall.ProcAttr) (pid int, err error)
+}
+
+// Arg is the argument of the first process in a sandbox.
+const Arg = "inside"
+
+// outside are variables that lead to sockets and directories outside of a sandbox. Programs
+// go without them better than with those that lead nowhere.
+var outside = []string{
+	swarm.EnvToken, "TMUX", "TMUX_PANE", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS",
+	"DBUS_SYSTEM_BUS_ADDRESS", "XDG_RUNTIME_DIR", "WAYLAND_DISPLAY", "DISPLAY", "XAUTHORITY", "DOCKER_HOST",
+	"CONTAINER_HOST", "PULSE_SERVER", "GNOME_KEYRING_CONTROL", "TMPDIR", "TMP", "TEMP",
+}
+
+// environment is the environment of a worker in a sandbox.
+func environment(env []string) []string {
+	return environ.Without(env, func(name string) bool { return slices.Contains(outside, name) })
+}
+
+// wrapArgs is the command line of bubblewrap. A path to hide that does not exist at
+// this start is left out: nothing can be made in a directory that is read-only.
+//
+// A directory that is mounted must be where it was when the sandbox was planned: bubblewrap
+// follows symbolic links, and the worker may have made some since.
+func wrapArgs(wrap []string) ([]string, error) {
+	for i, op := range wrap {
+		if op != "--bind" && op != "--ro-bind" && op != "--dev-bind" || i+1 == len(wrap) {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(wrap[i+1]); err != nil || real != wrap[i+1] {
+			return nil, failure(wrap[i+1]+" is not the directory that it was when the worker was spawned", nil)
+		}
+	}
+	args := make([]string, 0, len(wrap)+8)
+	var sealed []string
+	for i := 0; i < len(wrap); i++ {
+		if wrap[i] != rundir.WrapHide || i+1 == len(wrap) {
+			args = append(args, wrap[i])
+			continue
+		}
+		i++
+		path, err := filepath.EvalSymlinks(wrap[i])
+		switch {
+		case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EACCES):
+			continue // what the user can't reach the worker can't reach either
+		case err != nil:
+			return nil, failure("", err)
+		}
+		if fi, err := os.Lstat(path); err == nil && fi.IsDir() {
+			args = append(args, "--tmpfs", path)
+			sealed = append(sealed, "--remount-ro", path)
+		} else {
+			args = append(args, "--ro-bind", os.DevNull, path)
+		}
+	}
+	// Places that the worker can write may lie below a hidden directory, which stays writable
+	// until all of them are mounted.
+	return append(args, sealed...), nil
+}
+
+// unmade is why a sandbox could not be made.
+type unmade struct{ reason string }
+
+func (e *unmade) Error() string { return rundir.NoSandbox + ": " + e.reason }
+
+// failure is why the sandbox could not be made, from what bubblewrap said.
+func failure(said string, err error) error {
+	text, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	switch {
+	case text != "":
+	case err != nil:
+		text = err.Error()
+	default:
+		text = "bubblewrap ended without a word"
+	}
+	return &unmade{text}
+}

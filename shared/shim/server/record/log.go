@@ -1,0 +1,209 @@
+package record
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+)
+
+// Stream is one of the worker's outputs, as the CRI log format calls it.
+type Stream string
+
+// The streams. All that a terminal program writes is [Stdout].
+const (
+	Stdout Stream = "stdout"
+	Stderr Stream = "stderr"
+)
+
+const (
+	// maxText is the longest text of one record: a longer line becomes several.
+	maxText = 16 << 10
+	// batch is the largest size of one write.
+	batch = 32 << 10
+	// timeLayout is RFC 3339 with exactly nine digits, as in the CRI log format.
+	timeLayout = "2006-01-02T15:04:05.000000000Z07:00"
+	// header is the largest size of the part before the text of a record.
+	header = len(timeLayout) + len(" stdout F ")
+	// minSegment holds a record of some use.
+	minSegment = 256
+)
+
+// Log writes the worker's output. It keeps the newest within a cap and never
+// makes the worker wait for more than the file system does: what can't be written
+// is counted and dropped. Its methods may be called by several goroutines.
+type Log struct {
+	// Dropped has a value when something was dropped since it was last read.
+	Dropped chan struct{}
+	// lost counts output that is no longer in any file. Reading it never waits for the
+	// disk.
+	lost struct{ bytes, lines atomic.Int64 }
+
+	mu      sync.Mutex
+	file    *os.File
+	segment int64 // how long a file may become
+	size    int64 // of file
+	// kept counts what is in each file, [0] in the newest.
+	kept [rundir.Segments]Volume
+	buf  []byte
+	// pending is the part of the log that is in buf.
+	pending Volume
+}
+
+// Volume counts the output itself, without the headers of records.
+type Volume struct{ Bytes, Lines int64 }
+
+func (v *Volume) add(w Volume) {
+	v.Bytes += w.Bytes
+	v.Lines += w.Lines
+}
+
+// OpenLog makes the log in the working directory. Its files together hold at most limit
+// bytes; [rundir.DefaultOutputLimit] if limit is not positive.
+func OpenLog(limit int64) (*Log, error) {
+	if limit <= 0 {
+		limit = rundir.DefaultOutputLimit
+	}
+	l := &Log{Dropped: make(chan struct{}, 1), segment: max(limit/rundir.Segments, minSegment)}
+	l.buf = make([]byte, 0, min(batch, l.segment))
+	var err error
+	l.file, err = createLog()
+	return l, err
+}
+
+func createLog() (*os.File, error) {
+	return safefile.Create(rundir.LogFile)
+}
+
+// Append writes the bytes of one read. Text without a newline becomes a partial record, so
+// that nothing is held back.
+func (l *Log) Append(s Stream, b []byte, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var head [header]byte
+	h := now.UTC().AppendFormat(head[:0], timeLayout)
+	h = append(h, ' ')
+	h = append(h, s...)
+	h = append(h, " P "...)
+	room := cap(l.buf) - len(h) - 1
+	for len(b) > 0 {
+		text, tag, used := b, byte('P'), len(b)
+		if i := bytes.IndexByte(b, '\n'); i >= 0 {
+			text, tag, used = b[:i], 'F', i+1
+		}
+		if most := min(maxText, room); len(text) > most {
+			text, tag, used = text[:most], 'P', most
+		}
+		h[len(h)-2] = tag
+		l.record(h, text)
+		l.pending.Bytes += int64(used)
+		if tag == 'F' {
+			l.pending.Lines++
+		}
+		b = b[used:]
+	}
+	l.flush()
+}
+
+func (l *Log) record(head, text []byte) {
+	n := len(head) + len(text) + 1
+	switch {
+	case l.size+int64(len(l.buf)+n) > l.segment:
+		l.flush()
+		if l.size > 0 && l.size+int64(n) > l.segment {
+			l.rotate()
+		}
+	case len(l.buf)+n > cap(l.buf):
+		l.flush()
+	}
+	l.buf = append(append(append(l.buf, head...), text...), '\n')
+}
+
+// flush writes all pending records or none: half a record would damage the next.
+func (l *Log) flush() {
+	if len(l.buf) == 0 {
+		return
+	}
+	var err error
+	if l.file == nil {
+		l.file, err = createLog()
+	}
+	if err == nil {
+		_, err = l.file.WriteAt(l.buf, l.size)
+	}
+	if err == nil {
+		l.size += int64(len(l.buf))
+		l.kept[0].add(l.pending)
+	} else {
+		if l.file != nil {
+			_ = l.file.Truncate(l.size)
+		}
+		l.drop(l.pending)
+	}
+	l.pending = Volume{}
+	l.buf = l.buf[:0]
+}
+
+func (l *Log) drop(v Volume) {
+	if v == (Volume{}) {
+		return
+	}
+	l.lost.bytes.Add(v.Bytes)
+	l.lost.lines.Add(v.Lines)
+	select {
+	case l.Dropped <- struct{}{}:
+	default:
+	}
+}
+
+// rotate makes room for a new file, and the oldest goes.
+func (l *Log) rotate() {
+	if l.file != nil {
+		l.file.Close()
+	}
+	for i := rundir.Segments - 1; i > 0; i-- {
+		_ = os.Rename(logName(i-1), logName(i))
+	}
+	l.drop(l.kept[rundir.Segments-1])
+	copy(l.kept[1:], l.kept[:])
+	l.kept[0], l.size = Volume{}, 0
+	l.file, _ = createLog()
+}
+
+func logName(i int) string {
+	if i == 0 {
+		return rundir.LogFile
+	}
+	return rundir.LogFile + "." + strconv.Itoa(i)
+}
+
+// Drops returns how much output was dropped.
+func (l *Log) Drops() Volume {
+	return Volume{Bytes: l.lost.bytes.Load(), Lines: l.lost.lines.Load()}
+}
+
+// Close makes all that was written durable.
+func (l *Log) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return
+	}
+	// Most workers of a crowd that is killed at once have written nothing.
+	if info, err := l.file.Stat(); err != nil || info.Size() > 0 {
+		_ = l.file.Sync()
+	}
+	l.file.Close()
+	l.file = nil
+}
+
+// Remove closes and removes a log that nothing was written to.
+func (l *Log) Remove() {
+	l.Close()
+	_ = os.Remove(rundir.LogFile)
+}

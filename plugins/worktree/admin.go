@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
+	"github.com/swarmhost/swarm/plugins/worktree/gitdir"
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
@@ -48,7 +48,7 @@ func (r *repo) admins() ([]admin, error) {
 	var all []admin
 	for _, e := range entries {
 		a := admin{dir: filepath.Join(top, e.Name())}
-		dotGit, err := firstLine(filepath.Join(a.dir, "gitdir"))
+		dotGit, err := gitdir.ReadLine(filepath.Join(a.dir, "gitdir"))
 		if err != nil || dotGit == "" {
 			// Half made or damaged; git leaves such entries out as well.
 			continue
@@ -57,7 +57,7 @@ func (r *repo) admins() ([]admin, error) {
 			dotGit = filepath.Join(a.dir, dotGit)
 		}
 		a.worktree = filepath.Dir(dotGit)
-		a.id, err = firstLine(filepath.Join(a.dir, markerFile))
+		a.id, err = gitdir.ReadLine(filepath.Join(a.dir, markerFile))
 		if errors.Is(err, safefile.ErrUnsafe) {
 			// Its worker has replaced it; the worktrees of others are not concerned.
 			a.id, err = "", nil
@@ -69,7 +69,7 @@ func (r *repo) admins() ([]admin, error) {
 			return nil, err
 		}
 		a.made = err == nil
-		if n, err := firstLine(filepath.Join(a.dir, aboveFile)); err == nil {
+		if n, err := gitdir.ReadLine(filepath.Join(a.dir, aboveFile)); err == nil {
 			// A number that can't be read leaves directories where they are.
 			a.above, _ = strconv.Atoi(n)
 		}
@@ -96,13 +96,4 @@ func (a admin) write(name, content string) error {
 	}
 	_, err = f.WriteString(content)
 	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// lineLimit is more than the longest path.
-const lineLimit = 64 << 10
-
-// firstLine returns the content of a file of one line.
-func firstLine(path string) (string, error) {
-	b, err := safefile.ReadForeign(path, lineLimit)
-	return strings.TrimSuffix(string(b), "\n"), err
 }

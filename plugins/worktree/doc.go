@@ -40,5 +40,5 @@
 // the configuration of a submodule names, and none for a diff that is shown, see
 // git.disarmed. A directory that is laid out as a repository, without a .git that leads to it, is not used:
 // it may have come with a clone. Git directories are examined before git reads
-// them, see discover.
+// them, see package gitdir.
 package worktree

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/swarmhost/swarm/plugins/worktree/gitdir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -42,23 +43,23 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	} else if !info.IsDir() {
 		return nil, invalid("%s is not a directory", dir)
 	}
-	p, err := discover(dir)
-	if errors.Is(err, swarm.ErrInvalidSpec) {
-		return nil, err
+	l, err := gitdir.Discover(dir)
+	if errors.Is(err, gitdir.ErrNotFound) {
+		return nil, errNotRepository
 	}
 	if err != nil {
 		return nil, invalid("cannot use the git repository of %s: %w", dir, err)
 	}
-	if p.bare && (!base || p.top != dir) {
+	if l.Bare && (!base || l.Top != dir) {
 		// A clone of a repository brings such directories with it, and their configuration
 		// too.
-		return nil, isBare(p.top)
+		return nil, isBare(l.Top)
 	}
-	if p.bare {
+	if l.Bare {
 		g = g.set("safe.bareRepository=all")
 	}
-	if p.dir == "" {
-		g = g.at(p.top) // it may be in .git
+	if l.Dir == "" {
+		g = g.at(l.Top) // it may be in .git
 	} else {
 		g = g.at(dir)
 	}
@@ -77,8 +78,8 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	if own, err = filepath.EvalSymlinks(own); err != nil {
 		return nil, err
 	}
-	if own != p.gitDir || common != p.common {
-		return nil, invalid("cannot tell which repository %s is in: %s or %s", dir, own, p.gitDir)
+	if own != l.GitDir || common != l.Common {
+		return nil, invalid("cannot tell which repository %s is in: %s or %s", dir, own, l.GitDir)
 	}
 	g, shared, err := g.guarded(ctx, own, common)
 	if err != nil {
@@ -90,12 +91,12 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	}
 	from := g
 	if bare == "true" {
-		if own == common && !p.bare {
+		if own == common && !l.Bare {
 			return nil, isBare(common)
 		}
-		return &repo{git: g.set("safe.bareRepository=all").at(common), from: from, dir: p.dir, main: common, common: common, shared: shared}, nil
+		return &repo{git: g.set("safe.bareRepository=all").at(common), from: from, dir: l.Dir, main: common, common: common, shared: shared}, nil
 	}
-	if p.bare {
+	if l.Bare {
 		return nil, invalid("%s is not the main working tree of a repository", dir)
 	}
 	// For a repository whose git directory is elsewhere (a submodule, or
@@ -109,7 +110,7 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	if main, err = filepath.EvalSymlinks(main); err != nil {
 		return nil, err
 	}
-	r := &repo{git: g.at(main), from: from, dir: p.dir, main: main, common: common, shared: shared}
+	r := &repo{git: g.at(main), from: from, dir: l.Dir, main: main, common: common, shared: shared}
 	top, err := r.git.line(ctx, "rev-parse", "--show-toplevel")
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/plugins/worktree/gitdir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -48,7 +49,7 @@ func (t *tree) examineNested() error {
 		if !e.submodule() || !isDir(dir) {
 			continue
 		}
-		if _, err := discover(dir); err != nil {
+		if _, err := gitdir.Discover(dir); err != nil {
 			return err
 		}
 	}
@@ -94,9 +95,9 @@ func (t *tree) submodule(ctx context.Context, e indexEntry, dir, name string) (*
 	// Whoever worked in the worktree wrote the configuration of its submodules, perhaps in a
 	// sandbox: the programs that it names do not run. Git would run them for the status of
 	// the worktree too, if that included changes in submodules.
-	if p, err := discover(dir); err != nil {
+	if p, err := gitdir.Discover(dir); err != nil {
 		return nil, err
-	} else if p.top != dir {
+	} else if p.Top != dir {
 		return keep("submodule %s is damaged", quote(name)), nil
 	}
 	g, err := t.repo.git.at(dir).disarmed(ctx)
@@ -165,7 +166,7 @@ func (t *tree) stored(ctx context.Context, modules string) (kept *swarm.Kept, er
 		if _, err := os.Lstat(filepath.Join(path, "objects")); errors.Is(err, fs.ErrNotExist) {
 			return nil // logs/HEAD
 		}
-		if err := examine(path); err != nil {
+		if err := gitdir.Examine(path); err != nil {
 			return err
 		}
 		name := strings.TrimPrefix(path, modules+"/")

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/swarmhost/swarm/plugins/worktree/gitdir"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -68,20 +69,20 @@ func own(ref swarm.WorkspaceRef) (admin, error) {
 	if !isDir(ref.Path) {
 		return admin{}, fmt.Errorf("worktree %s: %w", ref.Path, swarm.ErrNotFound)
 	}
-	p, err := discover(ref.Path)
+	p, err := gitdir.Discover(ref.Path)
 	if err != nil {
 		return admin{}, err
 	}
-	base, err := discover(ref.Base)
+	base, err := gitdir.Discover(ref.Base)
 	if err != nil {
 		return admin{}, err
 	}
-	admins, err := (&repo{common: base.common}).admins()
+	admins, err := (&repo{common: base.Common}).admins()
 	if err != nil {
 		return admin{}, err
 	}
 	for _, a := range admins {
-		if a.dir == p.gitDir && a.worktree == ref.Path && a.id == ref.ID && ref.ID != "" {
+		if a.dir == p.GitDir && a.worktree == ref.Path && a.id == ref.ID && ref.ID != "" {
 			return a, a.plain()
 		}
 	}

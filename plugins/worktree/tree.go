@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/plugins/worktree/gitdir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -115,7 +116,7 @@ func (t *tree) pointsBack() (*swarm.Kept, error) {
 	if !info.Mode().IsRegular() {
 		return keep("%s is another repository now", t.ref.Path), nil
 	}
-	text, err := firstLine(dotGit)
+	text, err := gitdir.ReadLine(dotGit)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,9 @@
-package worktree
+// Package gitdir finds the git directories of a repository on the disk, and examines them,
+// without running git: git trusts the files in them, and waits for a FIFO. So this is done
+// before git reads a directory that others can write, a worker in a sandbox for instance.
+//
+// It is imported by package [github.com/swarmhost/swarm/plugins/worktree] alone.
+package gitdir
 
 import (
 	"errors"
@@ -8,47 +13,53 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
-// place is the layout of a repository on the disk. It is examined before git reads it: git
-// trusts its files, and waits for a FIFO.
-type place struct {
-	// top is the directory that has .git, or the git directory if bare is set.
-	top string
-	// dir is the requested directory relative to top; empty if it is top, or in .git.
-	dir string
-	// gitDir is the git directory of top, common the one that all working trees
-	// share.
-	gitDir, common string
-	// bare says that top is itself laid out as a git directory, and no .git leads
-	// to it.
-	bare bool
+// ErrNotFound says that a directory is in no repository.
+var ErrNotFound = errors.New("not in a git repository")
+
+// Layout says where the parts of a repository are, see gitrepository-layout(5). All paths but
+// Dir are absolute and free of symbolic links.
+type Layout struct {
+	// Top is the directory that has .git, or the git directory if Bare is set.
+	Top string
+	// Dir is the directory that was asked about, relative to Top; empty if it is Top, or in
+	// .git.
+	Dir string
+	// GitDir is the git directory of Top, Common the one that all working trees share.
+	GitDir, Common string
+	// Bare says that Top is itself laid out as a git directory, and no .git leads to it.
+	Bare bool
 }
 
-// discover finds the repository that dir is in, as gitrepository-layout(5) says.
-func discover(dir string) (place, error) {
+// Discover finds the repository that dir is in, as git does, and examines its git
+// directories. The error is [ErrNotFound] if there is none.
+func Discover(dir string) (Layout, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return place{}, err
+		return Layout{}, err
 	}
 	at := real
 	unusable := ""
 	for ; ; at = filepath.Dir(at) {
 		gitDir, err := dotGit(at)
 		if _, there := os.Lstat(filepath.Join(at, ".git")); there == nil && gitDir == "" && unusable == "" {
-			unusable = at
+			unusable = filepath.Join(at, ".git")
 		}
 		switch {
 		case err != nil:
-			return place{}, err
+			return Layout{}, err
 		case gitDir != "":
-			return open(place{top: at, gitDir: gitDir}, real)
+			return open(Layout{Top: at, GitDir: gitDir}, real)
 		case isGitDir(at) && filepath.Base(at) != ".git":
-			return open(place{top: at, gitDir: at, bare: true}, real)
+			return open(Layout{Top: at, GitDir: at, Bare: true}, real)
 		case at == filepath.Dir(at) && unusable != "":
-			return place{}, invalid("cannot use the git repository %s: its .git is not one", unusable)
+			return Layout{}, fmt.Errorf("%s is not a git directory", unusable)
 		case at == filepath.Dir(at):
-			return place{}, errNotRepository
+			return Layout{}, ErrNotFound
 		}
 	}
 }
@@ -58,7 +69,7 @@ func dotGit(dir string) (string, error) {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || isNotDirectory(err):
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return "", nil
 	case err != nil:
 		return "", err
@@ -70,7 +81,7 @@ func dotGit(dir string) (string, error) {
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return "", err
 	}
-	line, err := firstLine(path)
+	line, err := ReadLine(path)
 	if err != nil {
 		return "", err
 	}
@@ -98,34 +109,34 @@ func isGitDir(dir string) bool {
 }
 
 // open finds the common directory and examines both.
-func open(p place, dir string) (place, error) {
+func open(l Layout, dir string) (Layout, error) {
 	var err error
-	if rel := strings.TrimPrefix(strings.TrimPrefix(dir, p.top), "/"); !p.bare && !contains(".git", rel) {
-		p.dir = rel
+	if rel := strings.TrimPrefix(strings.TrimPrefix(dir, l.Top), "/"); !l.Bare && rel != ".git" && !strings.HasPrefix(rel, ".git/") {
+		l.Dir = rel
 	}
-	if p.gitDir, err = filepath.EvalSymlinks(p.gitDir); err != nil {
-		return p, err
+	if l.GitDir, err = filepath.EvalSymlinks(l.GitDir); err != nil {
+		return l, err
 	}
-	p.common = p.gitDir
-	common, err := firstLine(filepath.Join(p.gitDir, "commondir"))
+	l.Common = l.GitDir
+	common, err := ReadLine(filepath.Join(l.GitDir, "commondir"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return p, err
+		return l, err
 	default:
 		if !filepath.IsAbs(common) {
-			common = filepath.Join(p.gitDir, common)
+			common = filepath.Join(l.GitDir, common)
 		}
-		if p.common, err = filepath.EvalSymlinks(common); err != nil {
-			return p, err
-		}
-	}
-	for _, dir := range []string{p.common, p.gitDir} {
-		if err := examine(dir); err != nil {
-			return p, err
+		if l.Common, err = filepath.EvalSymlinks(common); err != nil {
+			return l, err
 		}
 	}
-	return p, nil
+	for _, dir := range []string{l.Common, l.GitDir} {
+		if err := Examine(dir); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
 }
 
 // Files of a git directory that git reads whole, and the limit of their size.
@@ -133,9 +144,9 @@ var readWhole = []string{"HEAD", "config", "config.worktree", "commondir", "gitd
 
 const readWholeLimit = 16 << 20
 
-// examine returns an error if git could wait for a file of a git directory, or could
+// Examine returns an error if git could wait for a file of a git directory, or could
 // not hold it. It skips objects: there are too many, and git checks them.
-func examine(gitDir string) error {
+func Examine(gitDir string) error {
 	for _, sub := range []string{".", "info", "objects/info", "objects/pack"} {
 		if err := examineFiles(filepath.Join(gitDir, sub)); err != nil {
 			return err
@@ -161,7 +172,7 @@ func examine(gitDir string) error {
 // examineFiles looks at the files of one directory.
 func examineFiles(dir string) error {
 	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || isNotDirectory(err) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
 	if err != nil {
@@ -202,4 +213,14 @@ func endless(mode fs.FileMode) string {
 		return "a device"
 	}
 	return ""
+}
+
+// lineLimit is more than the longest path.
+const lineLimit = 64 << 10
+
+// ReadLine returns the content of a file of one line, such as most files of a git directory
+// are.
+func ReadLine(path string) (string, error) {
+	b, err := safefile.ReadForeign(path, lineLimit)
+	return strings.TrimSuffix(string(b), "\n"), err
 }

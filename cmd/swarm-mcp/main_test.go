@@ -4,12 +4,16 @@ package main_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,7 +30,12 @@ const patience = time.Minute
 // bin is where the programs under test are.
 var bin string
 
-func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
+func TestMain(m *testing.M) {
+	if socket := os.Getenv(askVar); socket != "" {
+		os.Exit(ask(socket))
+	}
+	os.Exit(buildAndRun(m))
+}
 
 func buildAndRun(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "swarm-mcp-test-")
@@ -41,6 +50,29 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	return m.Run()
+}
+
+// askVar names the socket of a server, for the test's program as a client of it.
+const askVar = "SWARM_TEST_ASK"
+
+// ask asks a server and prints what it answers before it closes the connection.
+func ask(socket string) int {
+	conn, err := net.DialTimeout("unix", socket, patience)
+	if err == nil {
+		_, _ = conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n"))
+		_ = conn.SetReadDeadline(time.Now().Add(patience))
+		buf := make([]byte, 1)
+		var n int
+		if n, err = conn.Read(buf); n > 0 || errors.Is(err, io.EOF) {
+			os.Stdout.Write(buf[:n])
+			err = nil
+		}
+	}
+	if err != nil && !errors.Is(err, syscall.ECONNRESET) {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }
 
 // world is a state directory, a home and a working directory of a test's own.

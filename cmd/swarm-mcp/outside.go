@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,10 +16,12 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/host/mcp"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/tool"
 	"github.com/swarmhost/swarm/shared/errtext"
@@ -103,6 +106,12 @@ func serveWorker(o options, errs *os.File, env []string) error {
 			if !isIn(conn, o.container) {
 				return
 			}
+			if err := s.runsIn(ctx, o.container); err != nil {
+				if s.setup.Logger != nil {
+					s.setup.Logger.Warn("a client was turned away", "worker", o.worker, "error", err)
+				}
+				return
+			}
 			ctx, done := context.WithCancel(ctx)
 			defer done()
 			defer context.AfterFunc(ctx, func() { _ = conn.CloseRead() })()
@@ -116,6 +125,39 @@ func serveWorker(o options, errs *os.File, env []string) error {
 			}
 		})
 	}
+}
+
+// recordLimit is how long the record of a worker may take to say what its container is. The
+// first client may come before the spawn is over.
+const recordLimit = 10 * time.Second
+
+// runsIn checks that the worker which is served runs in a container: its backend's handle
+// holds the id, all else in it is the backend's own. The command line proves nothing, since
+// anybody can start this program.
+func (s source) runsIn(ctx context.Context, container string) error {
+	ctx, cancel := context.WithTimeout(ctx, recordLimit)
+	defer cancel()
+	h, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = h.Close() }()
+	return h.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
+		var r registry.Record
+		err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+			r, err = tx.Get(ctx, s.setup.Worker)
+			return err
+		})
+		switch {
+		case err != nil:
+			return false, err
+		case r.State == registry.Starting && r.Handle.IsZero():
+			return false, nil
+		case !bytes.Contains(r.Handle.Data, []byte(container)):
+			return false, fmt.Errorf("worker '%s' does not run in container %s", r.Spec.Name, container)
+		}
+		return true, nil
+	})
 }
 
 // listen returns the socket that this process was started with.

@@ -2,12 +2,16 @@ package main_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/proc"
 )
@@ -20,7 +24,7 @@ func TestServesContainersAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	until := strconv.Itoa(self.PID) + ":" + strconv.FormatUint(self.Start, 10) + ":" + self.Boot
+	until := identity(self)
 	for name, c := range map[string]struct{ container, want string }{
 		"any group":    {"/", "needs the id of a container"},
 		"no group":     {"", "needs the id of a container"},
@@ -47,5 +51,104 @@ func TestServesContainersAlone(t *testing.T) {
 				t.Errorf("%v: %s", err, out)
 			}
 		})
+	}
+}
+
+func identity(p proc.Identity) string {
+	return strconv.Itoa(p.PID) + ":" + strconv.FormatUint(p.Start, 10) + ":" + p.Boot
+}
+
+// TestServesTheWorkerOfTheContainer: who can make a control group with the name of a
+// container still can't pass for a worker that does not run in that container.
+func TestServesTheWorkerOfTheContainer(t *testing.T) {
+	t.Parallel()
+	container := strings.Repeat("ab", 32)
+	group := newGroup(t, container)
+	w := newWorld(t)
+	w.swarm("spawn", "--name", "lead", "--", "sleep", "600")
+	var worker struct{ ID string }
+	if err := json.Unmarshal([]byte(w.swarm("status", "lead", "--json")), &worker); err != nil || worker.ID == "" {
+		t.Fatalf("the worker's id: %v", err)
+	}
+	socket := filepath.Join(w.dir, "sock")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	f, err := l.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	inGroup := func(command string) *exec.Cmd {
+		return w.command(ctx, "sh", "-c", "echo $$ > "+filepath.Join(group, "cgroup.procs")+" && exec "+command)
+	}
+	first := inGroup("sleep 600")
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = first.Process.Kill(); _ = first.Wait() }()
+	id, err := proc.Identify(first.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, func() bool {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", id.PID))
+		return err == nil && strings.Contains(string(b), container)
+	})
+	server := w.command(ctx, "swarm-mcp", "-worker", worker.ID, "-container", container, "-until", identity(id))
+	server.ExtraFiles = []*os.File{f}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
+
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := inGroup(self)
+	client.Env = append(client.Env, askVar+"="+socket)
+	if out, err := client.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("the server answers %q, error %v", out, err)
+	}
+}
+
+// newGroup makes a control group of that name, below one of the test's own.
+func newGroup(t *testing.T, name string) string {
+	t.Helper()
+	var err error
+	for _, hierarchy := range []string{"/sys/fs/cgroup/pids", "/sys/fs/cgroup"} {
+		var above string
+		if above, err = os.MkdirTemp(hierarchy, "swarm-test-"); err != nil {
+			continue
+		}
+		group := filepath.Join(above, name)
+		if err = os.Mkdir(group, 0o700); err == nil {
+			_, err = os.Stat(filepath.Join(group, "cgroup.procs"))
+		}
+		t.Cleanup(func() {
+			within(t, func() bool { return os.Remove(group) == nil || !exists(group) })
+			_ = os.Remove(above)
+		})
+		if err == nil {
+			return group
+		}
+	}
+	t.Skipf("no control group can be made here: %v", err)
+	return ""
+}
+
+// within waits until something is true.
+func within(t *testing.T, done func() bool) {
+	t.Helper()
+	for began := time.Now(); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(began) > patience {
+			t.Fatal("it did not become true")
+		}
 	}
 }

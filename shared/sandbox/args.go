@@ -8,8 +8,8 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-// Plan is a sandbox with all its paths. They are absolute and free of symbolic links, and
-// all but those of Hide exist.
+// Plan is a sandbox with all its paths. They are absolute and free of symbolic links but for
+// the names in Kept, and all but those of Hide exist.
 type Plan struct {
 	// Bubblewrap is the path of the program.
 	Bubblewrap string
@@ -26,6 +26,9 @@ type Plan struct {
 	Replace map[string]string
 	// Read are shown again where a directory above them is empty.
 	Read []string
+	// Kept maps names in empty directories to the files that are shown there again. At a start
+	// at which the file is gone, the name is gone as well.
+	Kept map[string]string
 	// Hide are files and directories that it is not to see or to connect to, if they exist
 	// when it is started. The option --hide of [rundir.WrapHide] leaves that to the shim.
 	Hide []string
@@ -62,6 +65,9 @@ func (p Plan) Args() []string {
 	for _, path := range sorted(p.Read) {
 		add("--ro-bind", path, path)
 	}
+	for _, name := range sorted(keys(p.Kept)) {
+		add("--ro-bind-try", p.Kept[name], name)
+	}
 	var hidden []string
 	for _, path := range sorted(p.Hide) {
 		inHidden := slices.ContainsFunc(hidden, func(dir string) bool { return within(path, dir) })
@@ -70,6 +76,7 @@ func (p Plan) Args() []string {
 			add(rundir.WrapHide, path)
 		}
 	}
+	add(rundir.WrapHideSockets)
 	for _, path := range sorted(p.Write) {
 		add("--bind", path, path)
 	}
@@ -90,7 +97,7 @@ func (p Plan) shows(path string) bool {
 			return false
 		}
 	}
-	for _, dir := range p.Read {
+	for _, dir := range append(keys(p.Kept), p.Read...) {
 		if within(path, dir) {
 			return true
 		}

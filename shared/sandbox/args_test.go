@@ -20,7 +20,7 @@ func TestArgs(t *testing.T) {
 	head := "/usr/bin/bwrap --unshare-pid --as-pid-1 --unshare-ipc --cap-drop ALL"
 	rest := " --perms 1777 --tmpfs /run --perms 1777 --tmpfs /tmp --perms 0700 --tmpfs /home/u" +
 		" --ro-bind /home/u/p/.git /home/u/p/.git" +
-		" --hide /home/u/p/.git/swarm --hide /var/lib/docker" +
+		" --hide /home/u/p/.git/swarm --hide /var/lib/docker --hide-sockets" +
 		" --bind /home/u/p/.git/objects /home/u/p/.git/objects --bind /home/u/p/w /home/u/p/w" +
 		" --ro-bind /home/u/p/w/.git /home/u/p/w/.git" +
 		" --ro-bind /dev/null /home/u/p/.git/worktrees/w/config.worktree" +

@@ -8,9 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -44,7 +46,7 @@ func Check(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
 	p := Plan{Bubblewrap: path, Dir: "/", Root: os.Geteuid() == 0, Temporary: []string{"/tmp"}}
-	args := append(p.Args()[1:], "--", path, "--version")
+	args := append(bubblewrapArgs(p), "--", path, "--version")
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = []string{}
 	out, err := cmd.Output()
@@ -96,4 +98,10 @@ func advice(sysctls string) string {
 	default:
 		return "swarm may run in a container that allows no namespaces: start that with fewer restrictions, or use a backend for containers"
 	}
+}
+
+// bubblewrapArgs are the options of a plan for bubblewrap itself, without the shim's.
+func bubblewrapArgs(p Plan) []string {
+	args := p.Args()[1:]
+	return slices.DeleteFunc(args, func(arg string) bool { return arg == rundir.WrapHideSockets })
 }

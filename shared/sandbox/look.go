@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,9 +33,17 @@ var sockets = []string{
 }
 
 // private are parts of a home that hold keys, or the sockets of programs that hand out keys.
+// docs/sandbox.md lists them.
 var private = []string{
-	".ssh", ".gnupg", ".docker/run", ".docker/desktop", ".colima", ".orbstack", ".rd", ".lima", ".1password", ".password-store",
-	".local/share/keyrings", ".local/share/containers", ".config/op", ".tmux", ".dbus", ".Xauthority",
+	".ssh", ".gnupg", ".password-store", ".local/share/keyrings", ".config/sops", ".config/age",
+	".aws", ".azure", ".config/gcloud", ".config/doctl", ".oci", ".kube", ".vault-token", ".terraform.d",
+	".netrc", ".git-credentials", ".config/git/credentials", ".config/gh", ".config/hub", ".config/glab-cli",
+	".npmrc", ".yarnrc.yml", ".pypirc", ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml",
+	".gradle/gradle.properties", ".pgpass", ".my.cnf", ".config/rclone", ".s3cfg",
+	".docker/config.json", ".docker/run", ".docker/desktop", ".config/containers/auth.json", ".local/share/containers",
+	".colima", ".orbstack", ".rd", ".lima", ".1password", ".config/op", ".config/Bitwarden CLI",
+	".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge",
+	".tmux", ".dbus", ".Xauthority",
 }
 
 // system are directories that are never writable as a whole.
@@ -93,7 +100,6 @@ func Look(spec swarm.Spec) (Plan, error) {
 		p.Hide = append(p.Hide, dir)
 	}
 	p.Hide = append(p.Hide, named(env)...)
-	p.Hide = append(p.Hide, listening("/proc/net/unix")...)
 	return p, nil
 }
 
@@ -273,9 +279,11 @@ func (p *Plan) keep() {
 			names = append(names, filepath.Join(home, name))
 		}
 	}
+	p.Kept = make(map[string]string)
 	for _, name := range names {
-		if _, ok := real(name); ok && !p.shows(name) {
-			p.Read = append(p.Read, name)
+		// It may be a link, to a directory of such files for instance.
+		if r, ok := real(name); ok && !p.shows(name) {
+			p.Kept[name] = r
 		}
 	}
 }
@@ -326,32 +334,6 @@ func named(env []string) []string {
 	for _, name := range []string{"XDG_RUNTIME_DIR", "GNOME_KEYRING_CONTROL"} {
 		if dir := environ.Get(env, name); dir != "/" {
 			add(dir)
-		}
-	}
-	return found
-}
-
-// listening returns the files of the sockets on which other processes take connections.
-func listening(list string) []string {
-	f, err := os.Open(list)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	const accepts = "00010000"
-	var found []string
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		// Num RefCount Protocol Flags Type St Inode Path
-		fields := strings.SplitN(strings.Join(strings.Fields(lines.Text()), " "), " ", 8)
-		if len(fields) < 8 || fields[3] != accepts || !strings.HasPrefix(fields[7], "/") {
-			continue
-		}
-		if fi, err := os.Lstat(fields[7]); err != nil || fi.Mode()&fs.ModeSocket == 0 {
-			continue
-		}
-		if r, ok := real(fields[7]); ok {
-			found = append(found, r)
 		}
 	}
 	return found

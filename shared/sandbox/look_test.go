@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"errors"
-	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -152,25 +150,34 @@ func TestForgedWorktree(t *testing.T) {
 	}
 }
 
-func TestListening(t *testing.T) {
+// TestLinkedGitConfig checks that a configuration of git is shown at its name, wherever that
+// leads, and that read-only homes hide their keys.
+func TestLinkedGitConfig(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	l, err := net.Listen("unix", dir+"/a socket")
-	if err != nil {
+	p := newPlace(t)
+	dotfiles := filepath.Join(p.home, "dotfiles")
+	if err := os.Mkdir(dotfiles, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.Close() })
-	name, _ := real(dir + "/a socket")
-	if got := listening("/proc/net/unix"); !slices.Contains(got, name) {
-		t.Errorf("%s is not in %q", name, got)
+	for _, name := range []string{"dotfiles/gitconfig", ".netrc"} {
+		if err := os.WriteFile(filepath.Join(p.home, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	list := filepath.Join(dir, "list")
-	text := fmt.Sprintf("Num       RefCount Protocol Flags    Type St Inode Path\n0: 2 0 00000000 1 01 7 %[1]s/a socket\n0: 2 0 00010000 1 01 8 @abstract\n0: 2 0 00010000 1 01 9\n0: 2 0 00010000 1 01 9 %[1]s\n", dir)
-	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
+	name := filepath.Join(p.home, ".gitconfig")
+	if err := os.Symlink("dotfiles/gitconfig", name); err != nil {
 		t.Fatal(err)
 	}
-	if got := listening(list); len(got) != 0 {
-		t.Errorf("%q", got)
+	plan, err := Look(p.spec(p.repo, swarm.Sandbox{}))
+	if err != nil || plan.Kept[name] != filepath.Join(dotfiles, "gitconfig") {
+		t.Errorf("%q, %v", plan.Kept, err)
+	}
+	if args := strings.Join(plan.Args(), " "); !strings.Contains(args, " --ro-bind-try "+dotfiles+"/gitconfig "+name+" ") {
+		t.Error(args)
+	}
+	plan, err = Look(p.spec(p.repo, swarm.Sandbox{Home: swarm.HomeReadOnly}))
+	if err != nil || !slices.Contains(plan.Hide, filepath.Join(p.home, ".netrc")) {
+		t.Errorf("%q, %v", plan.Hide, err)
 	}
 }
 

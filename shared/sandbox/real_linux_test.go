@@ -46,7 +46,7 @@ grep -q 'CapEff:.0*$' /proc/self/status || echo escaped by capabilities
 unshare -Urm mount -o remount,rw / && echo escaped by a remount
 unshare -Urm umount ` + p.home + ` && echo escaped below the home
 echo done`
-	args := append(plan.Args()[1:], "--", "sh", "-c", script)
+	args := append(bubblewrapArgs(plan), "--", "sh", "-c", script)
 	cmd := exec.Command(bubblewrap, args...)
 	cmd.Dir, cmd.Env = "/", []string{"PATH=/usr/bin:/bin"}
 	if os.Geteuid() == 0 {

@@ -49,7 +49,8 @@ type Launch struct {
 	Limits swarm.Limits
 	Group  string
 	// Wrap is the command line of bubblewrap that makes the sandbox of the worker, without a
-	// command; empty: the worker has no sandbox. The option [WrapHide] is the shim's.
+	// command; empty: the worker has no sandbox. The options [WrapHide] and [WrapHideSockets] are
+	// the shim's.
 	Wrap []string
 	// Capture is the command line of a program that prints the screen of the shim's
 	// terminal; empty if there is none. See [ScreenFile].
@@ -59,6 +60,10 @@ type Launch struct {
 // WrapHide is an option of [Launch.Wrap]: it hides the file or the directory that its value
 // names, if that exists when the worker is started.
 const WrapHide = "--hide"
+
+// WrapHideSockets is an option of [Launch.Wrap]: it hides the sockets on which programs listen
+// when the worker is started, where the options show them and the worker can't write.
+const WrapHideSockets = "--hide-sockets"
 
 // NoSandbox begins the error of a start for which the sandbox could not be made.
 const NoSandbox = "the sandbox can't be made"

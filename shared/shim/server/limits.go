@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -196,8 +197,13 @@ func (k *shim) setPaused(r request) {
 	})
 }
 
-// stopRounds bounds how often the processes are listed that fork while they are stopped.
-const stopRounds = 100
+const (
+	// stopRounds bounds how often the processes are listed that fork while they are stopped, or
+	// have not stopped yet.
+	stopRounds = 100
+	// stopPause is how long those get that have not.
+	stopPause = time.Millisecond
+)
 
 // stop stops all processes of the worker: by its group, if only they are in it, else each
 // by SIGSTOP.
@@ -206,14 +212,18 @@ func (k *shim) stop() error {
 		return k.group.Freeze(true)
 	}
 	stopped := make(map[int]uint64)
+	fresh := false
 	for range stopRounds {
 		members, err := k.members()
 		if err != nil {
 			return err
 		}
-		fresh := false
+		goesOn := false
+		fresh = false
 		for _, p := range members {
 			if stopped[p.PID] == p.Start {
+				// It stops at the end of its system call, which may still write.
+				goesOn = goesOn || p.State == 'R' || p.State == 'D' || p.State == 'S'
 				continue
 			}
 			fresh = true
@@ -222,9 +232,15 @@ func (k *shim) stop() error {
 				return err
 			}
 		}
-		if !fresh {
+		if !fresh && !goesOn {
 			return nil
 		}
+		if !fresh {
+			time.Sleep(stopPause)
+		}
+	}
+	if !fresh {
+		return nil // one waits for a disk, say, and stops after that
 	}
 	return errors.New("its processes start others faster than they can be stopped")
 }

@@ -74,30 +74,18 @@ func environment(env []string) []string {
 // this start is left out: nothing can be made in a directory that is read-only.
 //
 // A directory that is mounted must be where it was when the sandbox was planned: bubblewrap
-// follows symbolic links, and the worker may have made some since.
+// follows symbolic links, and the worker may have made some since. What is only tried is left
+// out then.
 func wrapArgs(wrap []string) ([]string, error) {
-	for i, op := range wrap {
-		if op != "--bind" && op != "--ro-bind" && op != "--dev-bind" || i+1 == len(wrap) {
-			continue
-		}
-		if real, err := filepath.EvalSymlinks(wrap[i+1]); err != nil || real != wrap[i+1] {
-			return nil, failure(wrap[i+1]+" is not the directory that it was when the worker was spawned", nil)
-		}
-	}
 	args := make([]string, 0, len(wrap)+8)
 	var sealed []string
-	for i := 0; i < len(wrap); i++ {
-		if wrap[i] != rundir.WrapHide || i+1 == len(wrap) {
-			args = append(args, wrap[i])
-			continue
-		}
-		i++
-		path, err := filepath.EvalSymlinks(wrap[i])
+	hide := func(name string) error {
+		path, err := filepath.EvalSymlinks(name)
 		switch {
 		case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EACCES):
-			continue // what the user can't reach the worker can't reach either
+			return nil // what the user can't reach the worker can't reach either
 		case err != nil:
-			return nil, failure("", err)
+			return failure("", err)
 		}
 		if fi, err := os.Lstat(path); err == nil && fi.IsDir() {
 			args = append(args, "--tmpfs", path)
@@ -105,10 +93,52 @@ func wrapArgs(wrap []string) ([]string, error) {
 		} else {
 			args = append(args, "--ro-bind", os.DevNull, path)
 		}
+		return nil
+	}
+	for i := 0; i < len(wrap); i++ {
+		op, value := wrap[i], ""
+		if i+1 < len(wrap) {
+			value = wrap[i+1]
+		}
+		switch op {
+		case rundir.WrapHide:
+			i++
+			if err := hide(value); err != nil {
+				return nil, err
+			}
+		case rundir.WrapHideSockets:
+			for _, socket := range listening("/proc/net/unix") {
+				if !isShown(wrap, socket) {
+					continue
+				}
+				if err := hide(socket); err != nil {
+					return nil, err
+				}
+			}
+		case "--bind", "--ro-bind", "--dev-bind":
+			if !isInPlace(value) {
+				return nil, failure(value+" is not the directory that it was when the worker was spawned", nil)
+			}
+			args = append(args, op)
+		case "--ro-bind-try":
+			if !isInPlace(value) {
+				i += 2
+				continue
+			}
+			args = append(args, op)
+		default:
+			args = append(args, op)
+		}
 	}
 	// Places that the worker can write may lie below a hidden directory, which stays writable
 	// until all of them are mounted.
 	return append(args, sealed...), nil
+}
+
+// isInPlace reports whether a path exists and has no symbolic link in it.
+func isInPlace(path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	return err == nil && real == path
 }
 
 // unmade is why a sandbox could not be made.

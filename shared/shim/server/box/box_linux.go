@@ -135,7 +135,7 @@ func (s Spec) start(wrap []string) (_ *Box, main proc.Identity, err error) {
 		// The first process ends when it finds the connection closed, and all others with it.
 		conn.Close()
 		_ = unix.Kill(pid, unix.SIGKILL)
-		_, _ = unix.Wait4(pid, nil, 0, nil)
+		await(pid)
 		if b.Init.PID != 0 {
 			_ = b.Init.Signal(unix.SIGKILL)
 		}
@@ -148,8 +148,19 @@ func (s Spec) start(wrap []string) (_ *Box, main proc.Identity, err error) {
 		return nil, main, failure(string(buf[:n]), nil)
 	}
 	_ = unix.Kill(pid, unix.SIGKILL)
+	await(pid)
 	go b.listen()
 	return b, main, nil
+}
+
+// await reaps bubblewrap, which was killed. Its child, the first process in the sandbox, is the
+// caller's from then on: while bubblewrap ends, a look at the caller's descendants misses it.
+func await(pid int) {
+	for {
+		if _, err := unix.Wait4(pid, nil, 0, nil); !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
 }
 
 // terminalName is the path of a terminal.

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -59,6 +61,35 @@ func TestClean(t *testing.T) {
 	}
 	// The name is free again, and the id is another one.
 	r.spawn(t, "killed", "one")
+}
+
+// A worker whose backend can't be asked is cleaned only if it is to be forgotten.
+func TestCleanForgets(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "far", "two")
+	r.spawn(t, "runs", "one")
+	r.plugins.errs["two"] = swarm.ErrUnavailable
+	names := Selection{Names: []string{"far", "runs"}}
+	out, err := r.Clean(t.Context(), names, CleanRequest{})
+	var hint interface{ Hint() string }
+	if err != nil || !errors.As(out[0].Err, &hint) || hint.Hint() != "if it will never answer again, 'swarm clean far --forget' removes its record" {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	out, err = r.Clean(t.Context(), names, CleanRequest{Forget: true})
+	if err != nil || out[0].Err != nil || len(out[0].Notices) != 1 || !errors.Is(out[1].Err, ErrRunning) {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if got := r.leftovers(t); slices.Contains(got, "record far") || !slices.Contains(got, "record runs") {
+		t.Errorf("left: %v", got)
+	}
+	events, err := r.Events(t.Context(), history.Query{Worker: "far"})
+	told := func(e history.Event) bool {
+		return e.Kind == history.Cleaned && strings.HasPrefix(e.Text, "forgotten, ")
+	}
+	if err != nil || !slices.ContainsFunc(events, told) {
+		t.Errorf("%+v, %v", events, err)
+	}
 }
 
 func TestCleanWorkspace(t *testing.T) {

@@ -26,6 +26,9 @@ type CleanRequest struct {
 	// ForceDirty removes a workspace with uncommitted changes too, which are
 	// saved before.
 	ForceDirty bool
+	// Forget cleans workers of which nothing is known, too: their backend can't be asked, maybe
+	// never again. Whatever runs elsewhere goes on; workspaces stay.
+	Forget bool
 	// Done is called with each outcome in the order of the selection; nil:
 	// nobody.
 	Done func(CleanOutcome)
@@ -42,6 +45,8 @@ type CleanOutcome struct {
 	Notices []string
 	// WorkspaceRemoved is as in [Outcome].
 	WorkspaceRemoved bool
+	// forgotten says that the worker may still run.
+	forgotten bool
 	// elsewhere says that the worker had no shim: its engine may keep what it left.
 	elsewhere bool
 }
@@ -89,6 +94,13 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 		switch {
 		case w.Gone():
 			wg.Go(func() { k.cleanOne(ctx, recs[i], req, out) })
+		case w.Status == worker.StatusUnknown && k.isElsewhere(recs[i]):
+			if req.Forget {
+				wg.Go(func() { k.forget(ctx, recs[i], req, out) })
+				continue
+			}
+			out.Err = worker.Hinted(fmt.Sprintf("cannot clean worker '%s': %s", w.Name, w.Reason),
+				fmt.Sprintf("if it will never answer again, 'swarm clean %s --forget' removes its record", w.Name))
 		case w.Status == worker.StatusUnknown:
 			out.Err = fmt.Errorf("cannot clean worker '%s': %s", w.Name, w.Reason)
 		case w.Status == worker.StatusStarting && w.Reason != "":
@@ -111,6 +123,22 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 		}
 	}
 	return told, nil
+}
+
+// isElsewhere reports whether a worker has no shim on this machine: its engine keeps what it
+// left.
+func (k *Killer) isElsewhere(rec registry.Record) bool {
+	_, err := os.Lstat(filepath.Join(k.opts.Dir.RunDir(rec.ID), rundir.StatusFile))
+	return err != nil && !rec.Handle.IsZero()
+}
+
+// forget removes the record of a worker whose backend can't be asked.
+func (k *Killer) forget(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
+	req.KeepWorkspace = true // the worker may be at work in it
+	out.Notices = append(out.Notices, fmt.Sprintf("'%s' is forgotten; if it still runs, it goes on", rec.Name))
+	out.forgotten = true
+	k.cleanOne(ctx, rec, req, out)
+	out.elsewhere = false // what it left can't be removed now
 }
 
 // cleanOne removes what one worker that has ended left.
@@ -148,15 +176,18 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 			return err
 		}
 	}
-	_, err = os.Lstat(filepath.Join(k.opts.Dir.RunDir(rec.ID), rundir.StatusFile))
-	out.elsewhere = err != nil && !rec.Handle.IsZero()
+	out.elsewhere = k.isElsewhere(rec)
 	for _, id := range append(now.Previous, rec.ID) {
 		if err := os.RemoveAll(k.opts.Dir.RunDir(id)); err != nil {
 			return err
 		}
 	}
 	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		events := []registry.Event{history.NewEvent(&now, history.Cleaned, "", time.Now())}
+		text := ""
+		if out.forgotten {
+			text = "forgotten, since its backend could not be asked"
+		}
+		events := []registry.Event{history.NewEvent(&now, history.Cleaned, text, time.Now())}
 		if now.Workspace != nil && !out.WorkspaceRemoved {
 			events = append([]registry.Event{history.NewEvent(&now, history.Kept, now.Workspace.Location(), time.Now())}, events...)
 		}

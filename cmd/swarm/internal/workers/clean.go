@@ -17,6 +17,7 @@ type cleanOptions struct {
 	rmWorktree   bool
 	noRmWorktree bool
 	forceDirty   bool
+	forget       bool
 	json         bool
 }
 
@@ -31,15 +32,23 @@ Running workers are never touched: --all skips them.
 A worktree in which work would be lost is kept, and its worker's record is
 removed all the same. --force-dirty removes it with uncommitted changes too; they
 are saved before, and the command that brings them back is printed. No branch is
-ever deleted. If the machine of a worktree can't be reached, worktree and record stay.`,
+ever deleted. If the machine of a worktree can't be reached, worktree and record stay.
+
+A worker that is unknown, because its host or cluster does not answer, is not cleaned.
+--forget removes its record all the same, and nothing else: what runs there goes on, and
+'swarm adopt' may find it again.`,
 		Example: `  swarm clean agent
-  swarm clean --all --no-rm-worktree`,
+  swarm clean --all --no-rm-worktree
+  swarm clean build --forget`,
 		ValidArgsFunction: a.CompleteWorkers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, other := range []string{"force-dirty", "rm-worktree"} {
 				if cmd.Flags().Changed("no-rm-worktree") && cmd.Flags().Changed(other) {
 					return output.Usagef("--no-rm-worktree and --%s exclude each other", other)
 				}
+			}
+			if o.forget && len(args) == 0 {
+				return output.Usagef("--forget needs the names of the workers")
 			}
 			sel, err := o.Of(cmd, args)
 			if err != nil {
@@ -53,6 +62,7 @@ ever deleted. If the machine of a worktree can't be reached, worktree and record
 	f.BoolVar(&o.rmWorktree, "rm-worktree", true, "remove git worktrees, which is the default")
 	f.BoolVar(&o.noRmWorktree, "no-rm-worktree", false, "leave git worktrees where they are")
 	f.BoolVar(&o.forceDirty, "force-dirty", false, "remove worktrees with uncommitted changes too, after saving them")
+	f.BoolVar(&o.forget, "forget", false, "remove the records of workers that can't be asked, and leave what runs elsewhere")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
 	return cmd
 }
@@ -64,6 +74,7 @@ func runClean(ctx context.Context, a *app.App, sel host.Selection, o *cleanOptio
 		outcomes, err := h.Clean(ctx, sel, host.CleanRequest{
 			KeepWorkspace: o.noRmWorktree || !o.rmWorktree,
 			ForceDirty:    o.forceDirty,
+			Forget:        o.forget,
 			Done: func(outcome host.CleanOutcome) {
 				if outcome.Err != nil {
 					failures = true

@@ -153,13 +153,7 @@ func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error
 func (b *Backend) list(ctx context.Context, host string) ([]swarm.Listed, error) {
 	return again(ctx, b.link(host), func(far *plugin.Backend) (all []swarm.Listed, err error) {
 		err = far.List(ctx, func(l swarm.Listed) error {
-			options := maps.Clone(l.Spec.Options)
-			if options == nil {
-				options = make(map[string]string)
-			}
-			options[optHost] = host
-			delete(options, remote.OptionOwner)
-			l.Spec.Options = options
+			l.Spec.Options = listedOptions(host, l.Spec.Options)
 			placed(host, &l.Status)
 			var err error
 			if l.Handle, err = near(host, l.Handle); err == nil {
@@ -169,6 +163,16 @@ func (b *Backend) list(ctx context.Context, host string) ([]swarm.Listed, error)
 		})
 		return all, err
 	})
+}
+
+// listedOptions returns the options of a worker that a host lists. The host is not trusted with
+// the others: env, for instance, names variables of this machine that a respawn sends there.
+func listedOptions(host string, far map[string]string) map[string]string {
+	options := map[string]string{optHost: host}
+	if tty := far[optTTY]; tty == "true" || tty == "false" {
+		options[optTTY] = tty
+	}
+	return options
 }
 
 // placed says in a status on which host the worker is.

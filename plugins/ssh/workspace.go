@@ -45,7 +45,10 @@ func (b *Backend) Create(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.W
 		if spec.Options, err = start.Options(nil); err != nil {
 			return swarm.WorkspaceRef{}, err
 		}
-		return callOn(ctx, l, workspaceOn(func(far *plugin.Workspace) (swarm.WorkspaceRef, error) { return far.Create(ctx, spec) }))
+		return callOn(ctx, l, func(s *session) (swarm.WorkspaceRef, error) {
+			ref, err := s.workspace.Create(ctx, spec)
+			return madeOn(c.Host, s.origin, ref, err)
+		})
 	}
 	ref, err := create(start)
 	if isBroken(err) {
@@ -61,9 +64,26 @@ func findWorkspace(ctx context.Context, l *link, spec swarm.WorkspaceSpec, start
 	if spec.Options, err = start.Options(nil); err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
-	return againOn(ctx, l, workspaceOn(func(far *plugin.Workspace) (swarm.WorkspaceRef, error) {
-		return far.FindWorkspace(ctx, spec)
-	}))
+	return againOn(ctx, l, func(s *session) (swarm.WorkspaceRef, error) {
+		ref, err := s.workspace.FindWorkspace(ctx, spec)
+		return madeOn(start.Host, s.origin, ref, err)
+	})
+}
+
+// madeOn returns the reference of a worktree as this side keeps it, if the call for it was
+// successful. Later calls go to the host that the reference names, so that is the one that was
+// asked, whatever its answer says. The origin has to be that of the connection.
+func madeOn(host string, origin remote.Origin, ref swarm.WorkspaceRef, err error) (swarm.WorkspaceRef, error) {
+	if err != nil {
+		return swarm.WorkspaceRef{}, err
+	}
+	var said remote.Origin
+	if err := json.Unmarshal([]byte(ref.Data), &said); err != nil || said != origin || said == (remote.Origin{}) {
+		return swarm.WorkspaceRef{}, fmt.Errorf("%w: the answer about worktree %s is not from the machine that the connection was made to",
+			swarm.ErrUnavailable, ref.Path)
+	}
+	ref.Host = host
+	return ref, nil
 }
 
 // FindWorkspace returns the worktree of a worker on the host where it was to be made, whatever

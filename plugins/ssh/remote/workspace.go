@@ -37,6 +37,10 @@ func workspaceID(worker string) string { return worker + "-worktree" }
 // lockWorkspace returns the start of the worker that a worktree is for, once no other call
 // looks for that worktree or makes it.
 func (b *Backend) lockWorkspace(ctx context.Context, spec swarm.WorkspaceSpec) (start Start, unlock func(), err error) {
+	if b.Origin() == (Origin{}) {
+		return start, nil, fmt.Errorf("%w: this machine has no /etc/machine-id, and %s can't hold an id: "+
+			"a worktree here could not be told from that of another machine", swarm.ErrUnavailable, b.opts.Dir)
+	}
 	if start, err = b.startOf(spec.Options); err != nil {
 		return start, nil, err
 	}
@@ -108,6 +112,9 @@ func (b *Backend) here(ref swarm.WorkspaceRef) (swarm.WorkspaceRef, error) {
 	var o Origin
 	if err := json.Unmarshal([]byte(ref.Data), &o); err != nil {
 		return ref, fmt.Errorf("%w: the reference of worktree %s: %w", swarm.ErrInvalidHandle, ref.Path, err)
+	}
+	if o == (Origin{}) {
+		return ref, fmt.Errorf("%w: the reference of worktree %s does not say where it was made", swarm.ErrInvalidHandle, ref.Path)
 	}
 	err := b.isHere(o, ref.Host)
 	ref.Host, ref.Data = "", ""

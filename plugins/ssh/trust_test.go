@@ -1,0 +1,49 @@
+package ssh
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/plugins/ssh/remote"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// TestListedOptions takes the options of a worker from a host that says more than it should.
+func TestListedOptions(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ far, want map[string]string }{
+		{nil, map[string]string{"host": "dev"}},
+		{map[string]string{"env": "MY_SECRET", "host": "other", "owner": "x", "more": "y"}, map[string]string{"host": "dev"}},
+		{map[string]string{"tty": "true"}, map[string]string{"host": "dev", "tty": "true"}},
+		{map[string]string{"tty": "$(it)"}, map[string]string{"host": "dev"}},
+	} {
+		if diff := cmp.Diff(test.want, listedOptions("dev", test.far)); diff != "" {
+			t.Errorf("of %v: %s", test.far, diff)
+		}
+	}
+}
+
+// TestMadeOn takes references of worktrees from hosts that name another machine.
+func TestMadeOn(t *testing.T) {
+	t.Parallel()
+	here := remote.Origin{Machine: "m", Store: "s"}
+	ref := swarm.WorkspaceRef{Path: "/w", Host: "other", Data: `{"machine":"m","store":"s"}`}
+	if got, err := madeOn("dev", here, ref, nil); err != nil || got.Host != "dev" || got.Path != "/w" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, data := range []string{"", "{}", `{"machine":"m"}`, `{"machine":"m2","store":"s"}`} {
+		ref.Data = data
+		if got, err := madeOn("dev", here, ref, nil); !errors.Is(err, swarm.ErrUnavailable) {
+			t.Errorf("data %q: %+v, %v", data, got, err)
+		}
+	}
+	ref.Data = "{}"
+	if got, err := madeOn("dev", remote.Origin{}, ref, nil); !errors.Is(err, swarm.ErrUnavailable) {
+		t.Errorf("without any origin: %+v, %v", got, err)
+	}
+	if _, err := madeOn("dev", here, swarm.WorkspaceRef{}, swarm.ErrNotFound); !errors.Is(err, swarm.ErrNotFound) {
+		t.Errorf("after an error: %v", err)
+	}
+}

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"os"
+	"sync/atomic"
 
 	"github.com/swarmhost/swarm/plugins/ssh"
 	"github.com/swarmhost/swarm/shared/plugin"
@@ -11,6 +12,7 @@ import (
 )
 
 func main() {
+	var made atomic.Pointer[ssh.Backend]
 	plugin.Serve(plugin.Options{
 		Name:    "ssh",
 		Version: ssh.Version,
@@ -19,7 +21,15 @@ func main() {
 			if err := env.Config.Decode(&config); err != nil {
 				return nil, err
 			}
-			return ssh.New(ctx, config, os.Environ(), env.Logger)
+			b, err := ssh.New(ctx, config, os.Environ(), env.Logger)
+			if err != nil {
+				return nil, err
+			}
+			made.Store(b)
+			return b, nil
 		},
 	})
+	if b := made.Load(); b != nil {
+		b.Leave()
+	}
 }

@@ -74,6 +74,17 @@ func (b *Backend) Close() {
 	}
 }
 
+// Leave ends the attempts to connect, and returns when no ssh of them is left that asks for
+// settings. Connections end with the plugin.
+func (b *Backend) Leave() {
+	b.end()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, l := range b.links {
+		l.awaitAttempt()
+	}
+}
+
 // link returns the way to a host.
 func (b *Backend) link(host string) *link {
 	b.mu.Lock()

@@ -273,6 +273,6 @@ func (b *Backend) Attach(ctx context.Context, h swarm.Handle, _ swarm.AttachOpti
 	}
 	command := "exec " + l.where(set.hash) + "/" + remote.Program + " attach " + base64.RawURLEncoding.EncodeToString(data)
 	return swarm.Attachment{
-		Command: append([]string{l.client.config.Program}, l.client.args(true, command)...), Unset: l.client.unsent,
+		Command: append([]string{l.client.config.Program}, l.client.args(true, command)...), Unset: l.client.said().unsent,
 	}, nil
 }

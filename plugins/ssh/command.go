@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
@@ -46,8 +47,15 @@ type client struct {
 	// are not shared.
 	control control
 
-	once sync.Once
-	// socket and sshEnv are known after once.
+	mu sync.Mutex // held while ssh is asked
+	// asked is what ssh said last, and known says that it was an answer.
+	asked settings
+	known bool
+}
+
+// settings are what the user's settings say of a host, as far as swarm needs it.
+type settings struct {
+	// socket is that of the shared connection; empty: there is none.
 	socket string
 	sshEnv []string
 	// unsent are the variables that sshEnv does not have.
@@ -64,55 +72,96 @@ var plain = []string{"GSSAPIDelegateCredentials=no", "SessionType=default", "Std
 // would send.
 var needed = []string{"HOME", "PATH", "USER", "LOGNAME", "SHELL", "TERM", "SSH_AUTH_SOCK"}
 
-// prepare asks ssh what the user's settings say of the host. Without an answer the
-// connection fails in a moment, and says why.
-func (c *client) prepare(ctx context.Context) {
-	c.once.Do(func() {
-		args := append(c.base(), "-G", "--", c.host)
-		cmd := exec.CommandContext(ctx, c.config.Program, args...)
-		cmd.Env = c.env
-		cmd.WaitDelay = time.Second
-		var out bytes.Buffer
-		cmd.Stdout = &limited{w: &out, left: 1 << 20}
-		failed := cmd.Run() != nil
-		var sent, where []string
-		for line := range strings.Lines(out.String()) {
-			key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-			for _, setting := range plain {
-				if name, _, _ := strings.Cut(setting, "="); strings.EqualFold(name, key) {
-					c.plain = append(c.plain, setting)
-				}
-			}
-			switch key {
-			case "sendenv":
-				sent = append(sent, strings.Fields(value)...)
-			case "hostname", "user", "port", "proxyjump", "proxycommand", "identityfile", "hostkeyalias":
-				where = append(where, key+" "+value)
+// prepare asks ssh what the user's settings say of the host, unless it has answered before. If
+// ssh refuses, the connection fails in a moment and says why, and the next one asks again.
+func (c *client) prepare(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known {
+		return nil
+	}
+	text, err := c.query(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: can't reach %s: '%s -G %s' did not end within %s; look for a command of Match exec in the settings of ssh",
+			swarm.ErrUnavailable, c.host, c.config.Program, c.host, c.timeout())
+	}
+	c.asked, c.known = c.read(text, err != nil), err == nil
+	return nil
+}
+
+// said returns what ssh said last.
+func (c *client) said() settings {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.asked
+}
+
+func (c *client) timeout() time.Duration { return time.Duration(c.config.ConnectTimeout) * time.Second }
+
+// query returns what ssh prints of its settings for the host. It runs commands of the user (Match
+// exec) and may ask a name server, so it and those commands are ended after the time that a host
+// may take.
+func (c *client) query(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout())
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.config.Program, append(c.base(), "-G", "--", c.host)...)
+	cmd.Env = c.env
+	endWithPlugin(cmd)
+	cmd.SysProcAttr.Setpgid = true
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	var out bytes.Buffer
+	cmd.Stdout = &limited{w: &out, left: 1 << 20}
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return out.String(), err
+}
+
+// read returns the settings that ssh printed. If it failed, text may be cut off.
+func (c *client) read(text string, failed bool) (s settings) {
+	var sent, where []string
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		for _, setting := range plain {
+			if name, _, _ := strings.Cut(setting, "="); strings.EqualFold(name, key) {
+				s.plain = append(s.plain, setting)
 			}
 		}
-		// Nothing of the environment that ssh would send by itself leaves this machine: a worker
-		// names what it needs.
-		c.sshEnv = environ.Without(c.env, func(name string) bool {
-			unsent := failed && !slices.Contains(needed, name) || slices.ContainsFunc(sent, func(pattern string) bool {
-				ok, err := path.Match(pattern, name)
-				return ok || err != nil
-			})
-			if unsent {
-				c.unsent = append(c.unsent, name)
-			}
-			return unsent || name == swarm.EnvShim
+		switch key {
+		case "sendenv":
+			sent = append(sent, strings.Fields(value)...)
+		case "hostname", "user", "port", "proxyjump", "proxycommand", "identityfile", "hostkeyalias":
+			where = append(where, key+" "+value)
+		}
+	}
+	// Nothing of the environment that ssh would send by itself leaves this machine: a worker
+	// names what it needs.
+	s.sshEnv = environ.Without(c.env, func(name string) bool {
+		unsent := failed && !slices.Contains(needed, name) || slices.ContainsFunc(sent, func(pattern string) bool {
+			ok, err := path.Match(pattern, name)
+			return ok || err != nil
 		})
-		// A connection that is left behind is not a part of the worker that the caller may
-		// be.
-		c.sshEnv = append(c.sshEnv, swarm.EnvShim+"=ssh")
-		if c.config.Persist > 0 && c.control.ready() {
-			sum := sha256.Sum256([]byte(strings.Join(append(where, c.host, c.config.ConfigFile, c.config.Program), "\n")))
-			socket := c.control.socket(hex.EncodeToString(sum[:socketName/2]))
-			if len(socket)+len(socketSuffix) <= maxSocket {
-				c.socket = socket
-			}
+		if unsent {
+			s.unsent = append(s.unsent, name)
 		}
+		return unsent || name == swarm.EnvShim
 	})
+	// A connection that is left behind is not a part of the worker that the caller may
+	// be.
+	s.sshEnv = append(s.sshEnv, swarm.EnvShim+"=ssh")
+	if c.config.Persist > 0 && c.control.ready() {
+		sum := sha256.Sum256([]byte(strings.Join(append(where, c.host, c.config.ConfigFile, c.config.Program), "\n")))
+		socket := c.control.socket(hex.EncodeToString(sum[:socketName/2]))
+		if len(socket)+len(socketSuffix) <= maxSocket {
+			s.socket = socket
+		}
+	}
+	return s
 }
 
 // base are the arguments that say which settings hold.
@@ -126,6 +175,7 @@ func (c *client) base() []string {
 // args are the arguments for a connection that runs a command there. The command has no
 // character that a shell takes for something else, or says itself how to read it.
 func (c *client) args(person bool, command string) []string {
+	said := c.said()
 	option := func(args []string, values ...string) []string {
 		for _, v := range values {
 			args = append(args, "-o", v)
@@ -137,16 +187,16 @@ func (c *client) args(person bool, command string) []string {
 		"ServerAliveInterval="+strconv.Itoa(int(aliveEvery.Seconds())),
 		"ServerAliveCountMax="+strconv.Itoa(aliveMisses),
 		"ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes", "PermitLocalCommand=no", "RemoteCommand=none")
-	args = option(args, c.plain...)
+	args = option(args, said.plain...)
 	if person {
 		args = option(args, "RequestTTY=force")
 	} else {
 		args = option(args, "RequestTTY=no", "BatchMode=yes", "EscapeChar=none")
 	}
-	if c.socket == "" {
+	if said.socket == "" {
 		args = option(args, "ControlMaster=no", "ControlPath=none")
 	} else {
-		args = option(args, "ControlMaster=auto", "ControlPath="+c.socket, "ControlPersist="+strconv.Itoa(c.config.Persist))
+		args = option(args, "ControlMaster=auto", "ControlPath="+said.socket, "ControlPersist="+strconv.Itoa(c.config.Persist))
 	}
 	return append(args, "--", c.host, command)
 }
@@ -163,7 +213,9 @@ type running struct {
 // start runs a command there. The process ends when its input is closed, at the latest a
 // moment after.
 func (c *client) start(ctx context.Context, command string) (*running, error) {
-	c.prepare(ctx)
+	if err := c.prepare(ctx); err != nil {
+		return nil, err
+	}
 	theirIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -175,7 +227,8 @@ func (c *client) start(ctx context.Context, command string) (*running, error) {
 	}
 	// It outlives the call that needed it first.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), c.config.Program, c.args(false, command)...)
-	cmd.Env = c.sshEnv
+	cmd.Env = c.said().sshEnv
+	endWithPlugin(cmd)
 	cmd.Stdin, cmd.Stdout = theirIn, theirOut
 	r := &running{cmd: cmd, in: in, out: out, errors: new(lastText), ended: make(chan struct{})}
 	cmd.Stderr = r.errors

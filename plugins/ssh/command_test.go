@@ -45,7 +45,9 @@ func TestHostileSettings(t *testing.T) {
 	if err := os.WriteFile(c.config.ConfigFile, []byte(hostile), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.prepare(t.Context())
+	if err := c.prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	for _, person := range []bool{false, true} {
 		out, err := exec.CommandContext(t.Context(), "ssh", append([]string{"-G"}, c.args(person, "true")...)...).Output()
 		if err != nil {
@@ -71,7 +73,7 @@ func TestHostileSettings(t *testing.T) {
 		}
 	}
 	// SendEnv is kept from the variables: it can't be taken back.
-	if slices.ContainsFunc(c.sshEnv, func(kv string) bool { return strings.HasPrefix(kv, "SECRET=") }) {
-		t.Errorf("ssh has %v", c.sshEnv)
+	if slices.ContainsFunc(c.said().sshEnv, func(kv string) bool { return strings.HasPrefix(kv, "SECRET=") }) {
+		t.Errorf("ssh has %v", c.said().sshEnv)
 	}
 }

@@ -112,8 +112,8 @@ func (l *link) connect(a *attempt, old *session) {
 	close(a.done)
 }
 
-// shut ends the connection.
-func (l *link) shut() {
+// awaitAttempt waits for the attempt that is under way, and returns the connection.
+func (l *link) awaitAttempt() *session {
 	l.mu.Lock()
 	a, s := l.attempt, l.current
 	l.mu.Unlock()
@@ -121,7 +121,12 @@ func (l *link) shut() {
 		<-a.done
 		s = a.session
 	}
-	if s != nil {
+	return s
+}
+
+// shut ends the connection.
+func (l *link) shut() {
+	if s := l.awaitAttempt(); s != nil {
 		s.close()
 	}
 }
@@ -176,20 +181,20 @@ func (l *link) serve(ctx context.Context, hash string) (_ *session, missing bool
 		return nil, false, err
 	}
 	// ssh counts the time until it is connected; a login shell has as long again.
-	limit := time.AfterFunc(2*l.timeout(), func() { _ = r.out.Close() })
+	limit := time.AfterFunc(2*l.client.timeout(), func() { _ = r.out.Close() })
 	stop := context.AfterFunc(ctx, func() { _ = r.out.Close() })
 	defer stop()
 	got, origin, err := r.awaitHello()
 	if !limit.Stop() && err != nil {
 		r.end()
-		return nil, false, fmt.Errorf("%w: %s did not answer within %s", swarm.ErrUnavailable, l.client.host, 2*l.timeout())
+		return nil, false, fmt.Errorf("%w: %s did not answer within %s", swarm.ErrUnavailable, l.client.host, 2*l.client.timeout())
 	}
 	if err != nil || got != hash {
 		r.end()
 		return nil, r.exit() != sshFailed, l.failure(r)
 	}
 	conn := remote.NewConn(r.out, r.in, func() {})
-	opened, cancel := context.WithTimeout(ctx, l.timeout())
+	opened, cancel := context.WithTimeout(ctx, l.client.timeout())
 	defer cancel()
 	c, end, err := plugin.ConnectConn(opened, conn)
 	if err != nil {
@@ -204,10 +209,6 @@ func (l *link) serve(ctx context.Context, hash string) (_ *session, missing bool
 		return nil, false, fmt.Errorf("%w: what answers on %s is not swarm-remote", swarm.ErrUnavailable, l.client.host)
 	}
 	return s, false, nil
-}
-
-func (l *link) timeout() time.Duration {
-	return time.Duration(l.client.config.ConnectTimeout) * time.Second
 }
 
 // failure says why ssh or swarm-remote ended.

@@ -205,5 +205,5 @@ func (l *link) shows(ref swarm.WorkspaceRef, colour swarm.Colour) (command, unse
 	}
 	far := "exec " + l.where(set.hash) + "/" + remote.Program + " diff " + base64.RawURLEncoding.EncodeToString(data)
 	command = []string{"sh", "-c", onTerminal, "sh", l.client.config.Program}
-	return append(command, l.client.args(true, far)...), l.client.unsent, nil
+	return append(command, l.client.args(true, far)...), l.client.said().unsent, nil
 }

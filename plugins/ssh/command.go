@@ -250,6 +250,16 @@ func (c *client) start(ctx context.Context, command string) (*running, error) {
 	return r, nil
 }
 
+// await closes the input of the process and waits for its end, but no longer than limit.
+func (r *running) await(ctx context.Context, limit time.Duration) {
+	_ = r.in.Close()
+	select {
+	case <-r.ended:
+	case <-time.After(limit):
+	case <-ctx.Done():
+	}
+}
+
 // end ends the process and waits for that.
 func (r *running) end() {
 	_, _ = r.in.Close(), r.out.Close()

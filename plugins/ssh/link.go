@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -189,9 +190,21 @@ func (l *link) serve(ctx context.Context, hash string) (_ *session, missing bool
 		r.end()
 		return nil, false, fmt.Errorf("%w: %s did not answer within %s", swarm.ErrUnavailable, l.client.host, 2*l.client.timeout())
 	}
-	if err != nil || got != hash {
+	switch {
+	case ctx.Err() != nil:
 		r.end()
-		return nil, r.exit() != sshFailed, l.failure(r)
+		return nil, false, ctx.Err()
+	case err != nil && !errors.Is(err, io.EOF):
+		r.end()
+		return nil, false, fmt.Errorf("%w: can't reach %s: %w", swarm.ErrUnavailable, l.client.host, err)
+	case err != nil:
+		// Its own exit code says why, so it is not ended before it had the time to tell.
+		r.await(ctx, l.client.timeout())
+		r.end()
+		return nil, meansMissing(r.exit()), l.failure(r)
+	case got != hash:
+		r.end()
+		return nil, true, fmt.Errorf("%w: swarm-remote on %s is another one than its directory says", swarm.ErrUnavailable, l.client.host)
 	}
 	conn := remote.NewConn(r.out, r.in, func() {})
 	opened, cancel := context.WithTimeout(ctx, l.client.timeout())
@@ -211,12 +224,22 @@ func (l *link) serve(ctx context.Context, hash string) (_ *session, missing bool
 	return s, false, nil
 }
 
+// meansMissing reports whether an exit code is that of a command that can't be run, of a swarm-remote
+// that refuses to, or of another program in its place. ssh that swarm ended has none of these.
+func meansMissing(exit int) bool {
+	switch exit {
+	case 0, 1, 2, 126, 127:
+		return true
+	}
+	return false
+}
+
 // failure says why ssh or swarm-remote ended.
 func (l *link) failure(r *running) error {
 	why := r.errors.line()
-	if r.exit() != sshFailed {
+	if exit := r.exit(); exit >= 0 && exit != sshFailed {
 		return fmt.Errorf("%w: swarm-remote can't be run on %s: %s",
-			swarm.ErrUnavailable, l.client.host, orText(why, fmt.Sprintf("exit code %d", r.exit())))
+			swarm.ErrUnavailable, l.client.host, orText(why, fmt.Sprintf("exit code %d", exit)))
 	}
 	err := fmt.Errorf("%w: can't reach %s: %s", swarm.ErrUnavailable, l.client.host, orText(why, "the connection broke"))
 	for _, sign := range []string{"", "closed by", "Broken pipe", "reset by peer", "banner exchange"} {

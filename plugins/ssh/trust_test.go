@@ -47,3 +47,16 @@ func TestMadeOn(t *testing.T) {
 		t.Errorf("after an error: %v", err)
 	}
 }
+
+// TestSavedSince leaves out the saved work of earlier workers of a name, and of others.
+func TestSavedSince(t *testing.T) {
+	t.Parallel()
+	before := []swarm.SavedWork{{Ref: "w/1", Name: "w"}, {Ref: "v/1", Name: "v"}}
+	now := append(before, swarm.SavedWork{Ref: "w/2", Name: "w"}, swarm.SavedWork{Ref: "v/2", Name: "v"}) //nolint:gocritic // both are needed
+	if diff := cmp.Diff([]swarm.Rescue{{Ref: "w/2"}}, savedSince(before, now, "w")); diff != "" {
+		t.Error(diff)
+	}
+	if got := savedSince(now, now, "w"); len(got) > 0 {
+		t.Errorf("nothing was saved, and there is %v", got)
+	}
+}

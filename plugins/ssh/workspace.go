@@ -125,7 +125,16 @@ func (b *Backend) Remove(ctx context.Context, ref swarm.WorkspaceRef, o swarm.Re
 		return swarm.RemoveResult{}, err
 	}
 	calls := 0
+	var before []swarm.SavedWork // than the first call
+	listed := false
 	res, err := againOn(ctx, l, workspaceOn(func(far *plugin.Workspace) (swarm.RemoveResult, error) {
+		if !listed {
+			var err error
+			if before, err = far.Rescue(ctx, swarm.RescueRequest{Base: ref.Base}); errors.Is(err, plugin.ErrPluginGone) {
+				return swarm.RemoveResult{}, err
+			}
+			listed = true // if it failed, too much is named rather than too little
+		}
 		calls++
 		res, err := far.Remove(ctx, ref, o)
 		if err != nil || res.Kept != nil || len(res.Rescues) > 0 || calls == 1 {
@@ -136,13 +145,22 @@ func (b *Backend) Remove(ctx context.Context, ref swarm.WorkspaceRef, o swarm.Re
 		if errors.Is(err, plugin.ErrPluginGone) {
 			return res, err
 		}
-		works = slices.DeleteFunc(works, func(w swarm.SavedWork) bool { return w.Name != ref.Name })
-		for _, w := range works {
-			res.Rescues = append(res.Rescues, swarm.Rescue{Ref: w.Ref})
-		}
+		res.Rescues = savedSince(before, works, ref.Name)
 		return res, nil
 	}))
 	return res, on(l, err)
+}
+
+// savedSince returns the saved work of a worker that was not there before. Earlier workers of its
+// name may have left some.
+func savedSince(before, now []swarm.SavedWork, name string) (rescues []swarm.Rescue) {
+	for _, w := range now {
+		isOld := slices.ContainsFunc(before, func(b swarm.SavedWork) bool { return b.Ref == w.Ref })
+		if w.Name == name && !isOld {
+			rescues = append(rescues, swarm.Rescue{Ref: w.Ref})
+		}
+	}
+	return rescues
 }
 
 // Rescue finds, restores or drops saved work of a repository over there. Only a search is

@@ -127,6 +127,45 @@ func TestCutInRemove(t *testing.T) {
 	}
 }
 
+// TestCutInRemoveAfterOthers breaks the connection while a worktree without work is removed: the
+// work of an earlier worker of its name is not reported as its.
+func TestCutInRemoveAfterOthers(t *testing.T) {
+	t.Parallel()
+	s := sceneOf(t)
+	base := repository(t)
+	earlier := workspaceSpec(base)
+	ref, err := s.backend.Create(t.Context(), earlier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(ref.Path, "new.txt"), []byte("work\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := s.backend.Remove(t.Context(), ref, swarm.RemoveOptions{Force: true}); err != nil || len(res.Rescues) == 0 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	for i := range 4 {
+		spec := workspaceSpec(base)
+		spec.Name = earlier.Name
+		ref, err := s.backend.Create(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var res swarm.RemoveResult
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			res, err = s.backend.Remove(t.Context(), ref, swarm.RemoveOptions{Force: true})
+		}()
+		time.Sleep(time.Duration(i*40) * time.Millisecond)
+		s.server.Cut()
+		<-done
+		if err != nil || res.Kept != nil || len(res.Rescues) > 0 {
+			t.Errorf("%+v, %v", res, err)
+		}
+	}
+}
+
 // TestWorkspaceOfAnotherMachine asks a machine for a worktree that was made on another one.
 func TestWorkspaceOfAnotherMachine(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -153,6 +154,37 @@ func TestAdoptRefused(t *testing.T) {
 	}
 	if got := there.summary(t); len(got) > 0 {
 		t.Errorf("there are workers now: %v", got)
+	}
+}
+
+// TestAdoptFromAnIncompleteList has an engine of which a part can't be asked: the workers of the
+// other part are adopted, and the reason is told.
+func TestAdoptFromAnIncompleteList(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "a", "two")
+	r.spawn(t, "b", "two")
+	there := r.elsewhere(t)
+	broken := fmt.Errorf("%w: can't reach dead", swarm.ErrUnavailable)
+	there.two.onList = func(each func(swarm.Listed) error) error {
+		plain := &fakeBackend{dir: there.two.dir}
+		return errors.Join(plain.List(t.Context(), each), broken)
+	}
+	outs, warnings, err := there.Adopt(t.Context(), AdoptRequest{Backend: "two", Names: []string{"a"}})
+	if err != nil || len(outs) != 1 || outs[0].Err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Text, "can't reach dead") {
+		t.Errorf("by name: %+v, %v, %v", outs, warnings, err)
+	}
+	outs, warnings, err = there.Adopt(t.Context(), AdoptRequest{Backend: "two", Names: []string{"ghost"}})
+	if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "can't reach dead") || len(outs) > 0 {
+		t.Errorf("a name that is not listed: %+v, %v, %v", outs, warnings, err)
+	}
+	outs, warnings, err = there.Adopt(t.Context(), AdoptRequest{Backend: "two", All: true})
+	if diff := cmp.Diff([]string{"b"}, takenOver(outs)); diff != "" || !errors.Is(err, swarm.ErrUnavailable) || len(warnings) > 0 {
+		t.Errorf("all: %s, %v, %v", diff, warnings, err)
+	}
+	there.two.onList = func(func(swarm.Listed) error) error { return broken }
+	if outs, _, err := there.Adopt(t.Context(), AdoptRequest{Backend: "two", All: true}); !errors.Is(err, swarm.ErrUnavailable) || len(outs) > 0 {
+		t.Errorf("of nothing: %+v, %v", outs, err)
 	}
 }
 

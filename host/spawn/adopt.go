@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
@@ -54,6 +55,10 @@ const MaxListWarnings = 20
 // A name that the engine does not know is a [store.ErrNotFound], and nothing was adopted
 // then. Workers that the backend can't tell enough of are left out, with a warning.
 // Outcomes are in the order of Names, else in that of the workers' creation.
+//
+// If a part of the engine can't be asked, such as one host of several, the listed workers are
+// adopted. The reasons are warnings if Names were found, and with All they are the error, beside
+// the outcomes.
 func (s *Spawner) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, []worker.Warning, error) {
 	if len(req.Names) == 0 && !req.All {
 		return nil, nil, worker.ErrNoSelection
@@ -67,12 +72,25 @@ func (s *Spawner) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, 
 		return nil, nil, err
 	}
 	found, warnings, err := s.list(ctx, reg, e)
+	var incomplete error
+	if err != nil {
+		if len(found) == 0 || ctx.Err() != nil || !errors.Is(err, swarm.ErrUnavailable) {
+			return nil, warnings, err
+		}
+		incomplete = err
+	}
+	picked, err := req.pick(found)
+	if err != nil && incomplete != nil {
+		err = fmt.Errorf("%w, as far as it could be asked: %w", err, incomplete)
+	}
 	if err != nil {
 		return nil, warnings, err
 	}
-	picked, err := req.pick(found)
-	if err != nil {
-		return nil, warnings, err
+	if incomplete != nil && !req.All {
+		for line := range strings.Lines(incomplete.Error()) {
+			warnings = append(warnings, worker.Warning{Text: strings.TrimSpace(line)})
+		}
+		incomplete = nil
 	}
 	recs := make([]registry.Record, len(picked))
 	for i, l := range picked {
@@ -95,7 +113,7 @@ func (s *Spawner) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, 
 			s.warnIf(s.keepWorkerFile(&recs[i]), "the worker file can't be written", "worker", recs[i].Name)
 		}
 	}
-	return outcomes, warnings, nil
+	return outcomes, warnings, incomplete
 }
 
 // list asks a backend which workers there are.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -135,7 +136,12 @@ func on(l *link, err error) error {
 	return fmt.Errorf("on %s: %w", l.client.host, err)
 }
 
-// List tells of the workers on the hosts that the settings name.
+// listLimit is how long a host may take to list its workers. It is less than a swarm host waits
+// for all of them.
+const listLimit = 40 * time.Second
+
+// List tells of the workers on the hosts that the settings name. Those of a host that can't be
+// asked do not keep it from telling of the others; its error names each such host.
 func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error {
 	hosts := slices.Clone(b.config.Hosts)
 	if b.config.Host != "" {
@@ -147,7 +153,15 @@ func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error
 	errs := make([]error, len(hosts))
 	var asking sync.WaitGroup
 	for i, host := range hosts {
-		asking.Go(func() { lists[i], errs[i] = b.list(ctx, host) })
+		asking.Go(func() {
+			limited, cancel := context.WithTimeout(ctx, listLimit)
+			defer cancel()
+			lists[i], errs[i] = b.list(limited, host)
+			if errors.Is(errs[i], context.DeadlineExceeded) && ctx.Err() == nil {
+				errs[i] = fmt.Errorf("%w: %s did not answer within %s", swarm.ErrUnavailable, host, listLimit)
+			}
+			errs[i] = on(b.link(host), errs[i])
+		})
 	}
 	asking.Wait()
 	for _, listed := range lists {

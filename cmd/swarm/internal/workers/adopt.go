@@ -30,7 +30,8 @@ not touched.
 
 NAME is the name or id of a worker that runs or has ended; --all takes all that have
 not ended. A worker that is already listed is unchanged. A worker whose name is taken
-here is not adopted, and the exit code is 1. An adopted worker stays listed until
+here is not adopted, and the exit code is 1. If one of several hosts can't be asked, the
+workers of the others are adopted; with --all the exit code is 1 then. An adopted worker stays listed until
 "swarm clean".`,
 		Example: `  swarm adopt --backend nomad --all
   swarm adopt --backend nomad build && swarm logs build --follow`,
@@ -62,8 +63,11 @@ func runAdopt(ctx context.Context, a *app.App, names []string, o *adoptOptions) 
 	return a.With(ctx, loaded.Config, func(h *host.Host) error {
 		outcomes, warnings, err := h.Adopt(ctx, host.AdoptRequest{Backend: o.backend, Names: names, All: o.all})
 		view.Remarks(a, warnings, nil)
-		if err != nil {
+		if err != nil && len(outcomes) == 0 {
 			return err
+		}
+		if err != nil {
+			a.Fail(err)
 		}
 		for _, out := range outcomes {
 			switch {
@@ -77,12 +81,14 @@ func runAdopt(ctx context.Context, a *app.App, names []string, o *adoptOptions) 
 			}
 		}
 		if o.json {
-			err = a.PrintJSON(adoptedJSONOf(a, outcomes))
+			if perr := a.PrintJSON(adoptedJSONOf(a, outcomes)); perr != nil {
+				return perr
+			}
 		}
-		if err == nil && slices.ContainsFunc(outcomes, func(out host.AdoptOutcome) bool { return out.Err != nil }) {
+		if err != nil || slices.ContainsFunc(outcomes, func(out host.AdoptOutcome) bool { return out.Err != nil }) {
 			return output.Failed
 		}
-		return err
+		return nil
 	})
 }
 

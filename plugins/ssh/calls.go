@@ -38,7 +38,13 @@ func perHost[R any](ctx context.Context, b *Backend, hs []swarm.Handle,
 			limited, cancel := context.WithTimeout(ctx, limit)
 			defer cancel()
 			answers, err := again(limited, l, func(far *plugin.Backend) ([]R, error) { return ask(limited, far, hs) })
-			if late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil; late || err == nil {
+			late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
+			copied := l.copied.text()
+			switch {
+			case late && copied != "":
+				err = fmt.Errorf("%w: %s needs other programs of swarm, and copying them takes longer than %s (%s so far): "+
+					"'swarm logs' of a worker there waits for the copy", swarm.ErrUnavailable, l.client.host, limit, copied)
+			case late || err == nil:
 				l.silence.note(late, limit)
 				if late {
 					err = fmt.Errorf("%w: %s did not answer within %s", swarm.ErrUnavailable, l.client.host, limit)

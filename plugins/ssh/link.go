@@ -36,6 +36,9 @@ type link struct {
 	mu      sync.Mutex
 	current *session
 	attempt *attempt // under way
+
+	// copied is the progress of the programs that are being copied.
+	copied progress
 }
 
 // session is one connection to swarm-remote.

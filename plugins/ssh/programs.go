@@ -3,6 +3,7 @@ package ssh
 import (
 	"archive/tar"
 	"bufio"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,9 +104,15 @@ func isThere(dir string) bool {
 	return true
 }
 
-// install is the script that takes the programs over there. It says which system it is on
-// before it reads them.
-const install = `sh -c 'umask 077; uname -sm; mkdir -p DIR/bin && chmod 700 DIR && t=DIR/bin/new.$$ && mkdir $t && tar xf - -C $t && $t/swarm-remote install HASH; s=$?; rm -rf $t; exit $s'`
+// install is the script that takes the programs over there. Before it reads them it says which
+// system it is on, and whether they may be compressed. A connection that breaks is the end of the
+// archive for it, or its own end by a signal: it leaves nothing then.
+const install = `sh -c 'umask 077; uname -sm; z=cat; command -v gzip >/dev/null 2>&1 && z="gzip -dc"; echo "$z"; ` +
+	`t=DIR/bin/new.$$; trap "rm -rf $t" EXIT; trap "exit 1" HUP INT TERM; ` +
+	`mkdir -p DIR/bin && chmod 700 DIR && mkdir $t && $z | tar xf - -C $t && $t/swarm-remote install HASH'`
+
+// compresses is what install says if the programs may be compressed.
+const compresses = "gzip -dc"
 
 // copy copies the programs to the host.
 func (l *link) copy(ctx context.Context, s set) error {
@@ -132,7 +139,13 @@ func (l *link) copy(ctx context.Context, s set) error {
 			break
 		}
 	}
-	err = send(r.in, s.dir)
+	how, err := firstLine(chatter)
+	if err != nil {
+		r.end()
+		return l.failure(r)
+	}
+	defer l.copied.end()
+	err = send(r.in, s.dir, how == compresses, &l.copied)
 	_ = r.in.Close()
 	select {
 	case <-r.ended:
@@ -178,31 +191,77 @@ func (l *link) fits(system, machine string) error {
 		swarm.ErrUnavailable, l.client.host, safetext.Line(safetext.Cut(system, 40)), safetext.Line(safetext.Cut(machine, 40)), runtime.GOOS, runtime.GOARCH)
 }
 
+// progress tells how much of the programs has been copied. Its zero value is of a copy that is not
+// under way. All its methods may be called at the same time.
+type progress struct {
+	mu          sync.Mutex
+	done, total int64 // in bytes; total is 0 if nothing is copied
+}
+
+// Write counts what is copied.
+func (p *progress) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done += int64(len(b))
+	return len(b), nil
+}
+
+func (p *progress) begin(total int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done, p.total = 0, total
+}
+
+func (p *progress) end() { p.begin(0) }
+
+// text returns how far a copy has come; empty if none is under way.
+func (p *progress) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.total == 0 {
+		return ""
+	}
+	const mega = 1 << 20
+	return fmt.Sprintf("%d of %d MiB", p.done/mega, (p.total+mega-1)/mega)
+}
+
 // send writes the programs as an archive.
-func send(w io.Writer, dir string) error {
-	t := tar.NewWriter(w)
+func send(w io.Writer, dir string, compressed bool, p *progress) (err error) {
+	var files []*os.File
+	defer func() {
+		for _, f := range files {
+			_ = f.Close()
+		}
+	}()
+	var heads []*tar.Header
+	var total int64
 	for _, name := range remote.Programs {
-		if err := add(t, dir, name); err != nil {
+		f, err := os.Open(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		files = append(files, f)
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		heads = append(heads, &tar.Header{Name: name, Mode: 0o700, Size: info.Size(), ModTime: time.Now(), Format: tar.FormatUSTAR})
+		total += info.Size()
+	}
+	p.begin(total)
+	if compressed {
+		z := gzip.NewWriter(w)
+		defer func() { err = errors.Join(err, z.Close()) }()
+		w = z
+	}
+	t := tar.NewWriter(w)
+	for i, f := range files {
+		if err := t.WriteHeader(heads[i]); err != nil {
+			return err
+		}
+		if _, err := io.Copy(io.MultiWriter(t, p), f); err != nil {
 			return err
 		}
 	}
 	return t.Close()
-}
-
-func add(t *tar.Writer, dir, name string) error {
-	f, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	head := &tar.Header{Name: name, Mode: 0o700, Size: info.Size(), ModTime: time.Now(), Format: tar.FormatUSTAR}
-	if err := t.WriteHeader(head); err != nil {
-		return err
-	}
-	_, err = io.Copy(t, f)
-	return err
 }

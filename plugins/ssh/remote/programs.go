@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/safefile"
 )
@@ -114,6 +115,20 @@ func Verify(dir string) (string, error) {
 	return Together(sums), nil
 }
 
+// pruneAfter is the age from which on a directory of programs that were not copied whole is removed.
+// No copy takes that long.
+const pruneAfter = time.Hour
+
+// prune removes what broken copies have left beside the directory of this one.
+func prune(from string) {
+	paths, _ := filepath.Glob(filepath.Join(filepath.Dir(from), "new.*")) // a directory of another name keeps them
+	for _, path := range paths {
+		if info, err := os.Lstat(path); err == nil && path != from && time.Since(info.ModTime()) > pruneAfter {
+			_ = os.RemoveAll(path) // the next one tries again
+		}
+	}
+}
+
 // Install gives the programs in a directory their final place beside it, under the name of
 // their hash, which has to be the expected one.
 func Install(from, want string) error {
@@ -124,6 +139,7 @@ func Install(from, want string) error {
 	if got != want {
 		return fmt.Errorf("what arrived is not what was sent: the hash is %s, not %s", got, want)
 	}
+	prune(from)
 	to := filepath.Join(filepath.Dir(from), want)
 	if there, err := Verify(to); err == nil && there == want {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/launch"
-	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -81,8 +81,8 @@ func unchanged(ctx context.Context, s setup.Setup, e catalog.Entry) error {
 }
 
 // binary describes the plugin to the kit.
-func (o *options) binary(s setup.Setup, e catalog.Entry) (plugintest.Binary, error) {
-	b := plugintest.Binary{
+func (o *options) binary(s setup.Setup, e catalog.Entry) (backendtest.Binary, error) {
+	b := backendtest.Binary{
 		Path: e.Command[0], Args: e.Command[1:],
 		Env:     s.Env,
 		Workers: o.workers,
@@ -108,7 +108,7 @@ func (o *options) binary(s setup.Setup, e catalog.Entry) (plugintest.Binary, err
 		}
 	}
 	if len(o.options) > 0 {
-		b.Spec = func(_ plugintest.T, spec *swarm.Spec) {
+		b.Spec = func(_ backendtest.T, spec *swarm.Spec) {
 			spec.Options = make(map[string]string, len(o.options))
 			for key, value := range o.options {
 				spec.Options[key] = strings.ReplaceAll(value, "{id}", spec.ID)

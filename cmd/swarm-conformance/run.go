@@ -14,6 +14,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -142,14 +143,14 @@ func (o *options) check(ctx context.Context, s setup.Setup, out, errs io.Writer)
 // script returns what turns a script of the kit into a command; nil: the kit's own
 // way, a POSIX shell. Of the words that were given {name} is the name of the script
 // and {shell} is its text for a shell.
-func (o *options) script() func(plugintest.Script) []string {
+func (o *options) script() func(backendtest.Script) []string {
 	words := strings.Fields(o.command)
 	if len(words) == 0 {
 		return nil
 	}
-	return func(s plugintest.Script) []string {
-		text := plugintest.Shell(s)
-		if s == plugintest.Missing {
+	return func(s backendtest.Script) []string {
+		text := backendtest.Shell(s)
+		if s == backendtest.Missing {
 			return text
 		}
 		command := make([]string, len(words))

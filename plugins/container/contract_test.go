@@ -11,7 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/plugins/container"
 	"github.com/swarmhost/swarm/plugins/container/enginetest"
-	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -24,8 +24,8 @@ func settings(e *enginetest.Engine) container.Config {
 func TestContract(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, e *enginetest.Engine) {
-		plugintest.Run(t, plugintest.Backend{
-			New: func(t plugintest.T) swarm.Backend {
+		backendtest.Run(t, backendtest.Backend{
+			New: func(t backendtest.T) swarm.Backend {
 				b, err := container.New(settings(e), os.Environ(), hclog.NewNullLogger())
 				if err != nil {
 					t.Fatalf("%v", err)
@@ -40,7 +40,7 @@ func TestContract(t *testing.T) {
 func TestBinary(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, e *enginetest.Engine) {
-		plugintest.RunBinary(t, plugintest.Binary{
+		backendtest.RunBinary(t, backendtest.Binary{
 			Path:   pluginPath,
 			Config: []byte(`{"host":"unix://` + e.Socket + `","image":"` + enginetest.Image + `","network":"none","pull":"never"}`),
 			Spec:   mounted, Command: command,
@@ -52,11 +52,11 @@ func TestBinary(t *testing.T) {
 const hostProc = "/hostproc"
 
 // mounted mounts the state directory, for the words of the worker, and the processes.
-func mounted(_ plugintest.T, spec *swarm.Spec) {
+func mounted(_ backendtest.T, spec *swarm.Spec) {
 	spec.Options = map[string]string{"mount": spec.Local.StateDir + ",/proc:" + hostProc + ":ro"}
 }
 
-// tree is [plugintest.Tree] in a container: the numbers that it says are those of this
+// tree is [backendtest.Tree] in a container: the numbers that it says are those of this
 // machine.
 const tree = `say() { if [ -n "$PLUGINTEST_SAY" ]; then echo "$*" >"$PLUGINTEST_SAY"; else echo "$*"; fi; }
 me() { read -r pid _ <PROC/self/stat; }
@@ -73,9 +73,9 @@ sh -c "$TREE" child a &
 setsid sh -c "$TREE" speaker $pid &
 wait`
 
-func command(s plugintest.Script) []string {
-	if s != plugintest.Tree {
-		return plugintest.Shell(s)
+func command(s backendtest.Script) []string {
+	if s != backendtest.Tree {
+		return backendtest.Shell(s)
 	}
 	return []string{"env", "TREE=" + strings.ReplaceAll(tree, "PROC", hostProc), "sh", "-c", strings.ReplaceAll(tree, "PROC", hostProc)}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/nomad"
-	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -21,8 +21,8 @@ func settings(address string) nomad.Config {
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	plugintest.Run(t, plugintest.Backend{
-		New: func(t plugintest.T) swarm.Backend {
+	backendtest.Run(t, backendtest.Backend{
+		New: func(t backendtest.T) swarm.Backend {
 			b, err := nomad.New(settings(agent.Address), hclog.NewNullLogger())
 			if err != nil {
 				t.Fatalf("%v", err)
@@ -35,7 +35,7 @@ func TestContract(t *testing.T) {
 
 func TestBinary(t *testing.T) {
 	t.Parallel()
-	plugintest.RunBinary(t, plugintest.Binary{
+	backendtest.RunBinary(t, backendtest.Binary{
 		Path:   pluginPath,
 		Config: []byte(`{"address":"` + agent.Address + `","cpu":10,"memory":10,"disk":10}`),
 		Spec:   small,
@@ -43,4 +43,4 @@ func TestBinary(t *testing.T) {
 }
 
 // small makes room for many workers: Nomad wants space for the whole of a log.
-func small(_ plugintest.T, spec *swarm.Spec) { spec.OutputLimit = 4 << 20 }
+func small(_ backendtest.T, spec *swarm.Spec) { spec.OutputLimit = 4 << 20 }

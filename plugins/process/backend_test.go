@@ -12,14 +12,14 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/process"
-	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	plugintest.Run(t, plugintest.Backend{
-		New:   func(plugintest.T) swarm.Backend { return process.New(hclog.NewNullLogger()) },
+	backendtest.Run(t, backendtest.Backend{
+		New:   func(backendtest.T) swarm.Backend { return process.New(hclog.NewNullLogger()) },
 		Local: true,
 		Shim:  shimPath,
 	})
@@ -27,7 +27,7 @@ func TestContract(t *testing.T) {
 
 func TestBinary(t *testing.T) {
 	t.Parallel()
-	plugintest.RunBinary(t, plugintest.Binary{Path: pluginPath, Shim: shimPath})
+	backendtest.RunBinary(t, backendtest.Binary{Path: pluginPath, Shim: shimPath})
 }
 
 func specOf(t *testing.T, command ...string) swarm.Spec {

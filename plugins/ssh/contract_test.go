@@ -12,7 +12,7 @@ import (
 
 	"github.com/swarmhost/swarm/plugins/ssh"
 	"github.com/swarmhost/swarm/plugins/ssh/sshtest"
-	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -28,13 +28,13 @@ func environment(dir string) []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "SWARM_DIR=" + filepath.Join(dir, "state"), "SECRET=of this machine"}
 }
 
-func open(t plugintest.T, c ssh.Config) *ssh.Backend {
+func open(t backendtest.T, c ssh.Config) *ssh.Backend {
 	t.Helper()
 	return openIn(t, c, t.TempDir())
 }
 
 // openIn is open with a home directory on this side.
-func openIn(t plugintest.T, c ssh.Config, dir string) *ssh.Backend {
+func openIn(t backendtest.T, c ssh.Config, dir string) *ssh.Backend {
 	t.Helper()
 	b, err := ssh.New(t.Context(), c, environment(dir), hclog.NewNullLogger())
 	if err != nil {
@@ -46,7 +46,7 @@ func openIn(t plugintest.T, c ssh.Config, dir string) *ssh.Backend {
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	plugintest.Run(t, plugintest.Backend{New: func(t plugintest.T) swarm.Backend { return open(t, settings(shared)) }})
+	backendtest.Run(t, backendtest.Backend{New: func(t backendtest.T) swarm.Backend { return open(t, settings(shared)) }})
 }
 
 func TestBinary(t *testing.T) {
@@ -56,7 +56,7 @@ func TestBinary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plugintest.RunBinary(t, plugintest.Binary{
+	backendtest.RunBinary(t, backendtest.Binary{
 		Path: filepath.Join(programs, "swarm-plugin-ssh"), Config: config, Env: environment(t.TempDir()),
 	})
 }
@@ -66,16 +66,16 @@ func TestTerminals(t *testing.T) {
 	t.Parallel()
 	set := sshtest.Start(t, "ttybox")
 	t.Run("kit", func(t *testing.T) {
-		plugintest.Run(t, plugintest.Backend{
-			New: func(t plugintest.T) swarm.Backend {
+		backendtest.Run(t, backendtest.Backend{
+			New: func(t backendtest.T) swarm.Backend {
 				c := settings(set)
 				c.TTY = true
 				return open(t, c)
 			},
 			// Both streams of a terminal are one, and a shell says there which of its children a
 			// signal has ended. It shows the interrupt key, too.
-			Command: func(script plugintest.Script) []string {
-				command := plugintest.Shell(script)
+			Command: func(script backendtest.Script) []string {
+				command := backendtest.Shell(script)
 				if len(command) == 3 {
 					command[2] = "stty -echo; exec 2>/dev/null; " + command[2]
 				}

@@ -6,14 +6,14 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/tmux"
-	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	plugintest.Run(t, plugintest.Backend{
-		New:   func(plugintest.T) swarm.Backend { return tmux.New(hclog.NewNullLogger()) },
+	backendtest.Run(t, backendtest.Backend{
+		New:   func(backendtest.T) swarm.Backend { return tmux.New(hclog.NewNullLogger()) },
 		Local: true,
 		Shim:  shimPath,
 		Spec:  ownServer,
@@ -22,11 +22,11 @@ func TestContract(t *testing.T) {
 
 func TestBinary(t *testing.T) {
 	t.Parallel()
-	plugintest.RunBinary(t, plugintest.Binary{Path: pluginPath, Shim: shimPath, Spec: ownServer})
+	backendtest.RunBinary(t, backendtest.Binary{Path: pluginPath, Shim: shimPath, Spec: ownServer})
 }
 
 // ownServer gives a worker a tmux server of its own.
-func ownServer(t plugintest.T, spec *swarm.Spec) {
+func ownServer(t backendtest.T, spec *swarm.Spec) {
 	socket := "c-" + spec.ID
 	spec.Options = map[string]string{"socket": socket}
 	t.Cleanup(func() { killServer(t, socket) })

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/swarmhost/swarm/shared/plugin/plugintest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 // TestContract runs the conformance kit on the backend, in this process.
 func TestContract(t *testing.T) {
 	t.Parallel()
-	plugintest.Run(t, plugintest.Backend{
-		New: func(t plugintest.T) swarm.Backend {
+	backendtest.Run(t, backendtest.Backend{
+		New: func(t backendtest.T) swarm.Backend {
 			b, err := newBackend(settings{Nice: 10})
 			if err != nil {
 				t.Fatalf("%v", err)
@@ -53,7 +53,7 @@ func TestContract(t *testing.T) {
 // what 'swarm plugin check' does.
 func TestBinary(t *testing.T) {
 	t.Parallel()
-	plugintest.RunBinary(t, plugintest.Binary{Path: pluginPath, Shim: shimPath})
+	backendtest.RunBinary(t, backendtest.Binary{Path: pluginPath, Shim: shimPath})
 }
 
 func TestNice(t *testing.T) {

@@ -5,9 +5,13 @@ import (
 	"slices"
 
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/workspacetest"
 )
+
+// T is what a case needs of a [*testing.T].
+type T = harness.T
 
 // Outcome is what came of a case.
 type Outcome = harness.Outcome
@@ -57,19 +61,19 @@ type CheckOptions struct {
 	Each func(Result)
 }
 
-// Check runs the cases of [RunBinary], or of [workspacetest.RunBinary] if the plugin is of that
-// kind, outside of a test. When ctx ends, running cases fail and are cleaned up, and Check
+// Check runs the cases of [backendtest.RunBinary], or of [workspacetest.RunBinary] if the plugin
+// is of that kind, outside of a test. When ctx ends, running cases fail and are cleaned up, and Check
 // returns.
-func Check(ctx context.Context, b Binary, o CheckOptions) Report {
+func Check(ctx context.Context, b backendtest.Binary, o CheckOptions) Report {
 	var r Report
-	p := b.program()
+	p := b.Program()
 	if r.Results = o.run(ctx, p.StartCases()); r.Count(Failed) > 0 {
 		return r // nothing else is of use
 	}
 	var items []harness.Item
 	connect := harness.Item{
 		Name: connectCase, Rule: "a host can connect to the plugin, which takes its settings and has a kind that there is",
-		Run: func(t T) { t.Helper(); r.Plugin, items = b.probe(t, o) },
+		Run: func(t T) { t.Helper(); r.Plugin, items = o.probe(t, b) },
 	}
 	result := connect.Result(ctx)
 	if result.Outcome == Failed || o.wants(connectCase) {
@@ -88,15 +92,13 @@ const connectCase = "connect"
 func (o CheckOptions) wants(name string) bool { return o.Only == nil || o.Only(name) }
 
 // probe reads the plugin's description and returns the cases about it.
-func (b Binary) probe(t T, o CheckOptions) (plugin.Info, []harness.Item) {
-	p := b.program().Start(t)
+func (o CheckOptions) probe(t T, b backendtest.Binary) (plugin.Info, []harness.Item) {
+	p := b.Program().Start(t)
 	if p.Backend() == nil {
 		w := workspacetest.Binary{Path: b.Path, Args: b.Args, Config: b.Config, Env: b.Env, Base: o.Base}
 		return p.Info(), w.Items(p.Client)
 	}
-	s := remote(t, p.Client)
-	s.plugin = p
-	return p.Info(), b.items(s)
+	return p.Info(), b.Items(t, p)
 }
 
 // run runs the cases that are wanted.

@@ -1,28 +1,13 @@
-// Package plugintest tests a plugin against the contract of
-// [github.com/swarmhost/swarm/shared/swarm]. Every case names the rule that it
-// checks, so that a failure reads as the sentence of the contract that was
-// broken.
+// Package plugintest checks a built plugin of either kind against the contract of
+// [github.com/swarmhost/swarm/shared/swarm], outside of a test, as `swarm plugin check` does:
+// see [Check].
 //
-// An author calls it from an ordinary test:
+// Authors who write Go call the packages below it from an ordinary test:
+// [github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest] for a backend, and
+// [github.com/swarmhost/swarm/shared/plugin/plugintest/workspacetest] for a workspace plugin.
 //
-//	func TestContract(t *testing.T) {
-//		plugintest.Run(t, plugintest.Backend{
-//			New: func(t plugintest.T) swarm.Backend { return process.New(hclog.NewNullLogger()) },
-//			Local: true,
-//			Shim:  shim,
-//		})
-//	}
+// Package [github.com/swarmhost/swarm/shared/plugin/plugintest/fake] has a backend in memory
+// that keeps all rules, for tests of hosts.
 //
-// [Run] tests the value itself and then the same value behind the wire, in one
-// process. [RunBinary] tests a built plugin, started as a host starts it.
-// Package [github.com/swarmhost/swarm/shared/plugin/plugintest/workspacetest] does the same
-// for workspace plugins.
-//
-// Package [github.com/swarmhost/swarm/shared/plugin/plugintest/fake] has a
-// backend in memory that passes, for tests of hosts.
-//
-// [Check] runs the cases of a built plugin outside of a test, as `swarm plugin check`
-// does.
-//
-// It is imported by tests, and by cmd/swarm-conformance.
+// It is imported by cmd/swarm-conformance.
 package plugintest

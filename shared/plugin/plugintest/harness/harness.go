@@ -1,7 +1,7 @@
 // Package harness runs the cases of a conformance kit, as tests or outside of one, and
 // starts the plugins that they are about.
 //
-// It is imported by the kits beside it. A [T] that reports a broken rule is the only thing
+// It is imported by the kits beside it, and by the package above them. A [T] that reports a broken rule is the only thing
 // that a case knows of where it runs.
 package harness
 

@@ -1,11 +1,12 @@
 // Package workspacetest tests a workspace plugin against the contract of
 // [github.com/swarmhost/swarm/shared/swarm], as package
-// [github.com/swarmhost/swarm/shared/plugin/plugintest] tests a backend.
+// [github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest] tests a backend.
 //
 // [Run] tests the value itself and then the same value behind the wire, in one process.
 // [RunBinary] tests a built plugin, started as a host starts it.
 //
-// It is imported by tests, and by the kit for backends, which checks plugins of both kinds.
+// It is imported by tests, and by package
+// [github.com/swarmhost/swarm/shared/plugin/plugintest], which checks plugins of both kinds.
 package workspacetest
 
 import (

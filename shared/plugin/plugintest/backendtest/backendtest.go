@@ -1,0 +1,100 @@
+// Package backendtest tests a backend against the contract of
+// [github.com/swarmhost/swarm/shared/swarm]. Every case names the rule that it checks, so that
+// a failure reads as the sentence of the contract that was broken.
+//
+// The author of a backend calls it from an ordinary test:
+//
+//	func TestContract(t *testing.T) {
+//		backendtest.Run(t, backendtest.Backend{
+//			New: func(t backendtest.T) swarm.Backend { return process.New(hclog.NewNullLogger()) },
+//			Local: true,
+//			Shim:  shim,
+//		})
+//	}
+//
+// [Run] tests the value itself and then the same value behind the wire, in one process.
+// [RunBinary] tests a built plugin, started as a host starts it.
+//
+// It is imported by tests, and by package
+// [github.com/swarmhost/swarm/shared/plugin/plugintest], which checks plugins of both kinds.
+package backendtest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// T is what a case needs of a [*testing.T].
+type T = harness.T
+
+// Backend describes how to test a backend.
+type Backend struct {
+	// New returns the backend that a new process of the plugin would have. It is called
+	// more than once for one engine: backends hold no state.
+	New func(t T) swarm.Backend
+	// Local says that the backend is local, see [swarm.Spec.Local].
+	Local bool
+	// Shim is the path of a built swarm-shim, for local backends that use it.
+	Shim string
+	// Spec completes a spec before it is spawned, with options for instance. Nil:
+	// it is complete.
+	Spec func(t T, spec *swarm.Spec)
+	// Command returns the command that carries out the script; nil means [Shell].
+	Command func(s Script) []string
+	// Handles are some that the backend wrote once, of every version before the
+	// present one. Their workers need not exist any more.
+	Handles []swarm.Handle
+}
+
+// Run tests a backend: the value itself in the subtests "direct", and behind the
+// wire in the subtests "grpc".
+func Run(t *testing.T, b Backend) {
+	t.Helper()
+	t.Run("direct", func(t *testing.T) { harness.RunTests(t, backendItems(b.settings(), b.direct, b.direct(t)), true) })
+	t.Run("grpc", func(t *testing.T) { harness.RunTests(t, backendItems(b.settings(), b.wired, b.wired(t)), true) })
+}
+
+// settings are the parameters of the cases, independent of the way to the backend.
+type settings struct {
+	shim    string
+	spec    func(t T, spec *swarm.Spec)
+	command func(s Script) []string
+	handles []swarm.Handle
+	workers int
+}
+
+func (b Backend) settings() settings {
+	return settings{shim: b.Shim, spec: b.Spec, command: b.Command, handles: b.Handles}
+}
+
+// testCase checks one rule of the contract.
+type testCase struct {
+	name string
+	// rule is the sentence of the contract.
+	rule string
+	// needs and also are the capabilities without which the rule does not apply.
+	needs, also swarm.Capability
+	// local says that the rule is about processes of this machine.
+	local bool
+	// built says that the rule is about the process of a built plugin.
+	built bool
+	// alone is described at [harness.Item].
+	alone bool
+	run   func(k *kit)
+}
+
+func backendCases() []testCase {
+	return slices.Concat(spawnCases(), statusCases(), handleCases(), badHandleCases(), killCases(), treeCases(),
+		batchCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(), statsCases(), boundsCases(),
+		attachCases(), completeCases(), restartCases(), ownerCases(), sandboxCases(), findCases(), listCases(), sweepCases(),
+		crashCases(), crashInputCases(), crashLookCases(), hostCases(), capabilityCases(), olderCases(), deadlineCases(), manyCases())
+}
+
+// check runs the case.
+func (c testCase) check(t T, s settings, open opener) {
+	t.Helper()
+	c.run(newKit(t, c, s, open))
+}

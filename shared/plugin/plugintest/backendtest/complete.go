@@ -1,0 +1,122 @@
+package backendtest
+
+import (
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func completeCases() []testCase {
+	return []testCase{
+		{
+			name: "complete-is-recorded", needs: swarm.CapComplete,
+			rule: "Complete returns before the worker has ended, and its status has the summary from then on",
+			run: func(k *kit) {
+				w := k.ready(Sleep)
+				w.completed("all done: é", patient())
+				st := w.status()
+				if st.State != swarm.StateRunning || st.Completion == nil || st.Completion.Summary != "all done: é" || st.Completion.Time.IsZero() {
+					k.broken("the status is %+v, completion %+v", st, st.Completion)
+				}
+			},
+		},
+		{
+			name: "complete-is-the-cause", needs: swarm.CapComplete,
+			rule: "what ended a worker that has completed is the completion, even if it was killed afterwards",
+			run: func(k *kit) {
+				w := k.ready(Trap)
+				w.completed("done", patient())
+				w.kill(swarm.KillOptions{Signal: "SIGUSR1", Grace: patience, Force: true})
+				st := w.status()
+				k.wantExit(st, swarm.Exit{Code: 7, Cause: swarm.CauseCompleted})
+				if st.Completion == nil || st.Completion.Summary != "done" {
+					k.broken("the completion is %+v", st.Completion)
+				}
+			},
+		},
+		{
+			name: "complete-ends-the-worker", needs: swarm.CapComplete,
+			rule: "what is still there after the grace of a Complete is ended, by force if it has to be, whoever is gone",
+			run: func(k *kit) {
+				w := k.ready(Stubborn)
+				w.completed("done", swarm.KillOptions{Grace: shortGrace, Force: true})
+				k.wantExit(w.ended(), swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseCompleted})
+			},
+		},
+		{
+			name: "complete-once", needs: swarm.CapComplete,
+			rule: "a second Complete is ErrTooLate, and the first one stays",
+			run: func(k *kit) {
+				w := k.ready(Sleep)
+				w.completed("first", patient())
+				k.wantErr("Complete", w.complete("second", patient()), swarm.ErrTooLate)
+				if c := w.status().Completion; c == nil || c.Summary != "first" {
+					k.broken("the completion is %+v", c)
+				}
+			},
+		},
+		{
+			name: "complete-in-a-kill", needs: swarm.CapComplete,
+			rule: "Complete of a worker that is being killed is ErrTooLate, and the kill is what ended it",
+			run:  func(k *kit) { k.completeInKill() },
+		},
+		{
+			name: "complete-after-the-end", needs: swarm.CapComplete,
+			rule: "Complete of a worker that has ended is ErrTooLate",
+			run: func(k *kit) {
+				w := k.spawn(Lines)
+				w.ended()
+				k.wantErr("Complete", w.complete("done", patient()), swarm.ErrTooLate)
+				st := w.status()
+				k.wantExit(st, swarm.Exit{Code: 3, Cause: swarm.CauseExited})
+				if st.Completion != nil {
+					k.broken("the completion is %+v", st.Completion)
+				}
+			},
+		},
+		{
+			name: "complete-long-summary", needs: swarm.CapComplete,
+			rule: "a summary that is longer than MaxSummary is cut",
+			run: func(k *kit) {
+				w := k.ready(Sleep)
+				long := strings.Repeat("0123456789", swarm.MaxSummary)
+				w.completed(long, patient())
+				if c := w.status().Completion; c == nil || len(c.Summary) > swarm.MaxSummary || c.Summary == "" || !strings.HasPrefix(long, c.Summary) {
+					k.broken("the completion is %+v", c)
+				}
+			},
+		},
+	}
+}
+
+// patient lets a completed worker run for as long as a case takes.
+func patient() swarm.KillOptions { return swarm.KillOptions{Grace: longGrace, Force: true} }
+
+func (w *worker) complete(summary string, o swarm.KillOptions) error {
+	ctx, cancel := w.k.limited()
+	defer cancel()
+	return w.k.Backend.(swarm.Completer).Complete(ctx, w.handle, summary, o)
+}
+
+// completed is complete that must work.
+func (w *worker) completed(summary string, o swarm.KillOptions) {
+	w.k.Helper()
+	if err := w.complete(summary, o); err != nil {
+		w.k.broken("Complete: %v", err)
+	}
+}
+
+// completeInKill completes a worker while a Kill waits out its grace.
+func (k *kit) completeInKill() {
+	k.Helper()
+	w := k.ready(Deaf)
+	w.kill(swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace, Force: true, Detach: true})
+	w.wantHeard("heard")
+	k.wantErr("Complete", w.complete("done", patient()), swarm.ErrTooLate)
+	w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true})
+	st := w.status()
+	k.wantExit(st, swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled})
+	if st.Completion != nil {
+		k.broken("the completion is %+v", st.Completion)
+	}
+}

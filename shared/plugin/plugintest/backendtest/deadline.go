@@ -1,0 +1,91 @@
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func deadlineCases() []testCase {
+	return []testCase{
+		{
+			name: "deadline-in-spawn", needs: swarm.CapFind,
+			rule: "when its deadline ends a Spawn, nothing is left behind, or Find finds it and it can be ended",
+			run: func(k *kit) {
+				// At any moment: a Spawn takes some milliseconds, on a busy machine many.
+				ok, inTime := true, false
+				for limit := time.Duration(0); ok && (limit < 10*time.Millisecond || !inTime && limit < patience); {
+					ok, inTime = k.deadlineInSpawn(limit)
+					if limit < 10*time.Millisecond {
+						limit += time.Millisecond
+					} else {
+						limit *= 2
+					}
+				}
+			},
+		},
+		{
+			name: "deadline-in-kill",
+			rule: "a Kill that its deadline ended is not in the way of another one",
+			run: func(k *kit) {
+				w := k.ready(Stubborn)
+				for range 3 {
+					ctx, cancel := context.WithTimeout(k.ctx, shortGrace)
+					// Another case checks its result.
+					_, _ = k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace})
+					cancel()
+				}
+				if st := w.status(); st.State != swarm.StateRunning {
+					k.broken("the worker, which ignores the signal, is %s", st.State)
+				}
+				w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience})
+				if st := w.status(); st.State != swarm.StateExited {
+					k.broken("the worker is %s", st.State)
+				}
+			},
+		},
+	}
+}
+
+// deadlineInSpawn spawns with a short deadline. When the caller is gone, the plugin may be
+// undoing the spawn, or may still have the worker. It reports whether nothing remained, and
+// whether the Spawn was in time.
+func (k *kit) deadlineInSpawn(limit time.Duration) (ok, inTime bool) {
+	k.Helper()
+	script := Sleep
+	if k.local {
+		script = Tree // names its processes, so that they can be checked
+	}
+	w := k.newSpec(script)
+	w.spec.Name = "deadline-" + w.spec.Name
+	ctx, cancel := context.WithTimeout(k.ctx, limit)
+	defer cancel()
+	_, err := k.Spawn(ctx, w.spec)
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		k.broken("Spawn: %v", err)
+	}
+	pids := k.parsePIDs(w.overheard())
+	var found error
+	gone := harness.ComesTrue(k.ctx, func() bool {
+		var h swarm.Handle
+		h, found = w.find(k.subject)
+		switch {
+		case found == nil:
+			_, kill := k.Kill(k.ctx, h, gentle())
+			return kill == nil // or it was taken back meanwhile
+		case !errors.Is(found, swarm.ErrNotFound):
+			k.broken("Find: %v", found)
+			return true
+		}
+		return err != nil && !slices.ContainsFunc(pids, alive)
+	})
+	if !gone {
+		k.broken("Spawn returned %v, then Find %v, and the worker's processes are %v", err, found, pids)
+		k.dead(pids)
+	}
+	return gone, err == nil
+}

@@ -1,0 +1,257 @@
+package backendtest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func inputCases() []testCase {
+	return []testCase{
+		{
+			name: "input-arrives", needs: swarm.CapInput, also: swarm.CapStdin,
+			rule: "Input gives the worker the data unchanged, and Enter submits it",
+			run: func(k *kit) {
+				w := k.echo()
+				for _, line := range []string{"hello", "-x --long", `$HOME "a' \ ; # é 世`, "  blanks  ", ""} {
+					w.give(swarm.Input{Data: []byte(line), Enter: true})
+					w.wantHeard("got " + line)
+				}
+			},
+		},
+		{
+			name: "input-in-parts", needs: swarm.CapInput, also: swarm.CapStdin,
+			rule: "Input without Enter submits nothing: the next input goes on where it ended",
+			run: func(k *kit) {
+				w := k.echo()
+				w.give(swarm.Input{Data: []byte("one ")})
+				w.give(swarm.Input{Data: []byte("two")})
+				w.give(swarm.Input{Enter: true})
+				w.wantHeard("got one two")
+			},
+		},
+		{
+			name: "input-of-many-lines", needs: swarm.CapInput, also: swarm.CapStdin,
+			rule: "Input of many lines arrives whole and in order",
+			run: func(k *kit) {
+				w := k.echo()
+				lines := make([]string, 20)
+				for i := range lines {
+					lines[i] = fmt.Sprintf("%d %s", i, strings.Repeat("x", 1000))
+				}
+				w.give(swarm.Input{Data: []byte(strings.Join(lines, "\n")), Enter: true})
+				for _, line := range lines {
+					w.wantHeard("got " + line)
+				}
+			},
+		},
+		{
+			name: "input-is-not-mixed", needs: swarm.CapInput, also: swarm.CapStdin,
+			rule: "inputs that are given at the same time arrive one after the other",
+			run:  func(k *kit) { k.notMixed() },
+		},
+		{
+			name: "input-ends", needs: swarm.CapInput, also: swarm.CapStdin,
+			rule: "InputEOF ends the input of the worker, which goes on running",
+			run: func(k *kit) {
+				w := k.echo()
+				w.give(swarm.Input{Kind: swarm.InputEOF})
+				w.wantHeard("eof")
+				if st := w.status(); st.State != swarm.StateRunning {
+					k.broken("the worker is %s", st.State)
+				}
+			},
+		},
+		{
+			name: "input-interrupts", needs: swarm.CapInput,
+			rule: "InputInterrupt interrupts the worker, and what it does then is its own",
+			run: func(k *kit) {
+				w := k.ready(Interrupt)
+				w.give(swarm.Input{Kind: swarm.InputInterrupt})
+				w.wantHeard("interrupted")
+				k.wantExit(w.ended(), swarm.Exit{Code: 5, Cause: swarm.CauseExited})
+			},
+		},
+		{
+			name: "input-without-stdin", needs: swarm.CapInput,
+			rule: "Input for a worker that was spawned without Stdin arrives or is ErrInvalidSpec",
+			run: func(k *kit) {
+				w := k.spawn(Echo)
+				if got := w.hear(); got != "ready" {
+					k.Fatalf("the worker said %q", got)
+				}
+				_, err := w.input(swarm.Input{Data: []byte("x"), Enter: true})
+				if err == nil {
+					w.wantHeard("got x")
+					return
+				}
+				k.wantErr("Input", err, swarm.ErrInvalidSpec)
+			},
+		},
+		{
+			name: "input-too-large", needs: swarm.CapInput, also: swarm.CapStdin,
+			rule: "Input of more than MaxInput bytes is ErrInvalidSpec, and nothing of it arrives",
+			run: func(k *kit) {
+				w := k.echo()
+				_, err := w.input(swarm.Input{Data: []byte(strings.Repeat("line\n", swarm.MaxInput/4))})
+				k.wantErr("Input", err, swarm.ErrInvalidSpec)
+				w.give(swarm.Input{Data: []byte("small"), Enter: true})
+				w.wantHeard("got small")
+			},
+		},
+		{
+			name: "input-enter-after", needs: swarm.CapInput, also: swarm.CapStdin,
+			rule: "Input with EnterAfter out of its range is ErrInvalidSpec, and nothing of it arrives; within, it is submitted",
+			run: func(k *kit) {
+				w := k.echo()
+				for _, after := range []time.Duration{-1, swarm.MaxEnterAfter + 1} {
+					_, err := w.input(swarm.Input{Data: []byte("x"), Enter: true, EnterAfter: after})
+					k.wantErr("Input", err, swarm.ErrInvalidSpec)
+				}
+				w.give(swarm.Input{Data: []byte("y"), Enter: true, EnterAfter: 10 * time.Millisecond})
+				w.wantHeard("got y")
+			},
+		},
+		{
+			name: "input-keys", needs: swarm.CapInput, also: swarm.CapStdin,
+			rule: "InputKeys presses the keys of a worker's terminal, or is ErrInvalidSpec for one that has none; it is never text",
+			run: func(k *kit) {
+				w := k.echo()
+				_, err := w.input(swarm.Input{Kind: swarm.InputKeys, Data: []byte("x NoSuchKey Enter")})
+				k.wantErr("Input", err, swarm.ErrInvalidSpec)
+				_, err = w.input(swarm.Input{Kind: swarm.InputKeys, Data: []byte("h i Enter")})
+				if err == nil {
+					w.wantHeard("got hi")
+					return
+				}
+				k.wantErr("Input", err, swarm.ErrInvalidSpec)
+				w.give(swarm.Input{Data: []byte("text"), Enter: true})
+				w.wantHeard("got text")
+			},
+		},
+		{
+			name: "input-of-an-unknown-kind", needs: swarm.CapInput, also: swarm.CapStdin,
+			rule: "Input of a kind that the backend does not know is ErrInvalidSpec, not text",
+			run: func(k *kit) {
+				w := k.echo()
+				_, err := w.input(swarm.Input{Kind: 99, Data: []byte("x"), Enter: true})
+				k.wantErr("Input", err, swarm.ErrInvalidSpec)
+			},
+		},
+		{
+			name: "input-after-the-end", needs: swarm.CapInput, also: swarm.CapStdin,
+			rule: "Input for a worker that has ended is ErrNotFound",
+			run: func(k *kit) {
+				w := k.echo()
+				w.kill(gentle())
+				for _, in := range []swarm.Input{
+					{Data: []byte("x"), Enter: true},
+					{Kind: swarm.InputInterrupt},
+					{Kind: swarm.InputEOF},
+					{Kind: swarm.InputKeys, Data: []byte("x")},
+				} {
+					_, err := w.input(in)
+					k.wantErr(in.Kind.String(), err, swarm.ErrNotFound)
+				}
+			},
+		},
+	}
+}
+
+// echo starts a worker that repeats its input.
+func (k *kit) echo() *worker {
+	k.Helper()
+	w := k.newSpec(Echo)
+	w.spec.Stdin = true
+	w.start()
+	w.wantHeard("ready")
+	return w
+}
+
+// notMixed has many give several lines each.
+func (k *kit) notMixed() {
+	k.Helper()
+	const givers, each = 8, 10
+	w := k.echo()
+	errs := make([]error, givers)
+	harness.Together(givers, func(i int) {
+		_, errs[i] = w.input(swarm.Input{Data: []byte(numbered(i, each)), Enter: true})
+	})
+	for i, err := range errs {
+		if err != nil {
+			k.fatal("Input %d: %v", i, err)
+		}
+	}
+	w.wantWhole(givers, each)
+}
+
+// numbered returns the lines of one giver.
+func numbered(giver, lines int) string {
+	all := make([]string, lines)
+	for i := range all {
+		all[i] = fmt.Sprintf("%d %d", giver, i)
+	}
+	return strings.Join(all, "\n")
+}
+
+// wantWhole checks that the worker reads what so many givers gave, each part
+// whole.
+func (w *worker) wantWhole(givers, lines int) {
+	w.k.Helper()
+	seen := make(map[int]bool)
+	for range givers {
+		giver := w.hearPart(lines)
+		if seen[giver] {
+			w.k.fatal("the part of %d came twice", giver)
+		}
+		seen[giver] = true
+	}
+}
+
+// wantWholeUpTo checks that each part which the worker reads is whole, up to that
+// of the last giver.
+func (w *worker) wantWholeUpTo(last, lines int) {
+	w.k.Helper()
+	for w.hearPart(lines) != last {
+	}
+}
+
+// hearPart returns the sender of the next part that the worker reads, which must be whole.
+func (w *worker) hearPart(lines int) int {
+	w.k.Helper()
+	var giver, line int
+	first := w.hear()
+	if _, err := fmt.Sscanf(first, "got %d %d", &giver, &line); err != nil || line != 0 {
+		w.k.fatal("a part begins with %q", first)
+	}
+	for i := 1; i < lines; i++ {
+		w.wantHeard(fmt.Sprintf("got %d %d", giver, i))
+	}
+	return giver
+}
+
+// input gives the worker something.
+func (w *worker) input(in swarm.Input) (swarm.InputResult, error) {
+	ctx, cancel := w.k.limited()
+	defer cancel()
+	return w.k.Backend.(swarm.Inputter).Input(ctx, w.handle, in)
+}
+
+// give is input that must work.
+func (w *worker) give(in swarm.Input) {
+	w.k.Helper()
+	if _, err := w.input(in); err != nil {
+		w.k.fatal("Input(%s %.40q): %v", in.Kind, in.Data, err)
+	}
+}
+
+// wantHeard checks the next line of the worker.
+func (w *worker) wantHeard(want string) {
+	w.k.Helper()
+	if got := w.hear(); got != want {
+		w.k.fatal("the worker said %.80q instead of %.80q", got, want)
+	}
+}

@@ -1,0 +1,276 @@
+package backendtest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	patience = harness.Patience
+	// cleanLimit is how long the end of a worker may take after its case.
+	cleanLimit = time.Minute
+	// shortGrace is a grace that a case waits out.
+	shortGrace = 200 * time.Millisecond
+	// longGrace is a grace that no case may wait for.
+	longGrace = 10 * time.Minute
+)
+
+// kit is the environment of a case.
+type kit struct {
+	T
+	subject
+	rule     string
+	settings settings
+	open     opener
+	ctx      context.Context //nolint:containedctx // of the test, ends with it
+	state    string          // the state directory
+}
+
+func newKit(t T, c testCase, s settings, open opener) *kit {
+	if s.command == nil {
+		s.command = Shell
+	}
+	k := &kit{T: t, rule: c.rule, settings: s, open: open, ctx: t.Context()}
+	if k.subject = open(t); k.local {
+		k.state = t.TempDir()
+	}
+	return k
+}
+
+// broken reports that the rule is broken, and goes on.
+func (k *kit) broken(format string, args ...any) {
+	k.Helper()
+	k.Errorf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, harness.Readable(args)...))
+}
+
+// fatal reports that the rule is broken, and ends the case.
+func (k *kit) fatal(format string, args ...any) {
+	k.Helper()
+	k.Fatalf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, harness.Readable(args)...))
+}
+
+// wantErr checks that err is one of a kind.
+func (k *kit) wantErr(what string, err, kind error) {
+	k.Helper()
+	if !errors.Is(err, kind) {
+		k.broken("%s: want an error that is %q, got %v", what, kind, err)
+	}
+}
+
+// limited returns a context that ends when patience does.
+func (k *kit) limited() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(k.ctx, patience)
+}
+
+// worker is a worker of a case.
+type worker struct {
+	k      *kit
+	spec   swarm.Spec
+	handle swarm.Handle
+	said   *os.File // the FIFO to which a local worker writes its lines, or nil
+	reader *bufio.Reader
+	heard  int // how many lines it has written
+}
+
+// newSpec returns the spec of a new worker.
+func (k *kit) newSpec(s Script) *worker {
+	k.Helper()
+	id, name := harness.NewID()
+	w := &worker{k: k, spec: swarm.Spec{
+		ID:      id,
+		Name:    name,
+		Command: k.settings.command(s),
+		Env:     []string{sayVar + "="},
+		Kill:    swarm.KillOptions{Grace: shortGrace, Force: true},
+	}}
+	if k.local {
+		w.makeLocal()
+	}
+	if k.settings.spec != nil {
+		k.settings.spec(k.T, &w.spec)
+	}
+	return w
+}
+
+func (w *worker) makeLocal() {
+	k := w.k
+	k.Helper()
+	dir := filepath.Join(k.state, "workers", w.spec.ID)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		k.Fatalf("make run directory: %v", err)
+	}
+	w.spec.Dir = k.state
+	w.spec.Local = &swarm.Local{
+		RunDir: dir, StateDir: k.state, Shim: k.settings.shim,
+		HostEnv: plugin.CleanEnv(os.Environ()),
+	}
+	w.speakIn(k.state)
+}
+
+// speakIn has the worker write its lines to a FIFO in a directory.
+func (w *worker) speakIn(dir string) {
+	k := w.k
+	k.Helper()
+	fifo := filepath.Join(dir, w.spec.ID+".said")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		k.Fatalf("make FIFO: %v", err)
+	}
+	// Open for both, or the open would wait for the worker.
+	said, err := os.OpenFile(fifo, os.O_RDWR|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		k.Fatalf("open FIFO: %v", err)
+	}
+	k.Cleanup(func() { _ = said.Close() })
+	w.said, w.reader = said, bufio.NewReader(said)
+	w.spec.Env = append(w.spec.Env, sayVar+"="+fifo)
+}
+
+// spawn starts a worker and sees to its end.
+func (k *kit) spawn(s Script, env ...string) *worker {
+	k.Helper()
+	w := k.newSpec(s)
+	w.spec.Env = append(w.spec.Env, env...)
+	w.start()
+	return w
+}
+
+func (w *worker) start() {
+	w.k.Helper()
+	h, err := w.k.Spawn(w.k.ctx, w.spec)
+	if err != nil {
+		w.k.fatal("Spawn of %q: %v", w.spec.Command, err)
+	}
+	w.started(h)
+}
+
+// started records the handle, and ends the worker after the case through the plugin process
+// that is open then.
+func (w *worker) started(h swarm.Handle) {
+	k, s := w.k, w.k.subject
+	w.handle = h
+	k.Cleanup(func() {
+		// The context of a test has ended when its clean-up runs.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(k.ctx), cleanLimit)
+		defer cancel()
+		_, err := s.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience})
+		if err != nil && !errors.Is(err, plugin.ErrPluginGone) { // which a case did, and called started again
+			k.Errorf("clean up worker %s: %v", w.spec.ID, err)
+		}
+	})
+}
+
+// ready starts a worker and returns when it said "ready".
+func (k *kit) ready(s Script) *worker {
+	k.Helper()
+	w := k.spawn(s)
+	if got := w.hear(); got != "ready" {
+		k.Fatalf("worker %q said %q instead of \"ready\"", s, got)
+	}
+	return w
+}
+
+// hear returns the next line of the worker.
+func (w *worker) hear() string {
+	w.k.Helper()
+	if w.said != nil {
+		_ = w.said.SetReadDeadline(time.Now().Add(patience))
+		line, err := w.reader.ReadString('\n')
+		if err != nil {
+			w.k.Fatalf("worker %q said nothing: %v", w.spec.Command, err)
+		}
+		return strings.TrimSuffix(line, "\n")
+	}
+	if !w.k.has(swarm.CapOutput) {
+		w.k.Fatalf("a backend that is not local needs the capability %q to be tested", swarm.CapOutput)
+	}
+	ctx, cancel := w.k.limited()
+	defer cancel()
+	var line string
+	n, heard := 0, errors.New("heard")
+	err := w.k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true}, func(o swarm.Output) error {
+		if o.Stream == swarm.Stderr {
+			return nil // a shell says there which of its children a signal has ended
+		}
+		line += string(o.Data)
+		switch {
+		case o.Partial:
+			return nil
+		case n == w.heard:
+			line = strings.TrimSuffix(line, "\r") // which a terminal adds
+			return heard
+		}
+		line = ""
+		n++
+		return nil
+	})
+	if !errors.Is(err, heard) {
+		w.k.Fatalf("worker %q said nothing: %v", w.spec.Command, err)
+	}
+	w.heard++
+	return line
+}
+
+// status returns the worker's status; an error fails the case.
+func (w *worker) status() swarm.Status {
+	w.k.Helper()
+	return w.k.statusOf(w.k.subject, w.handle)
+}
+
+func (k *kit) statusOf(s subject, h swarm.Handle) swarm.Status {
+	k.Helper()
+	ctx, cancel := k.limited()
+	defer cancel()
+	st, err := s.Status(ctx, h)
+	if err != nil {
+		k.fatal("Status: %v", err)
+	}
+	if st.State == swarm.StateExited && st.Exit == nil {
+		k.fatal("a worker that has exited has no exit: %+v", st)
+	}
+	return st
+}
+
+// ended returns the worker's status once it no longer runs.
+func (w *worker) ended() swarm.Status {
+	w.k.Helper()
+	var st swarm.Status
+	w.k.until("the worker has ended", func() bool {
+		st = w.status()
+		return st.State != swarm.StateRunning
+	})
+	return st
+}
+
+// until waits for a condition that must come true.
+func (k *kit) until(what string, ok func() bool) {
+	k.Helper()
+	if !harness.ComesTrue(k.ctx, ok) {
+		k.fatal("waited in vain until %s", what)
+	}
+}
+
+// kill ends the worker, which must work.
+func (w *worker) kill(o swarm.KillOptions) swarm.KillResult {
+	w.k.Helper()
+	ctx, cancel := w.k.limited()
+	defer cancel()
+	r, err := w.k.Kill(ctx, w.handle, o)
+	if err != nil {
+		w.k.fatal("Kill(%+v): %v", o, err)
+	}
+	return r
+}
+
+// gentle ends a worker as the host does by default.
+func gentle() swarm.KillOptions { return swarm.KillOptions{Grace: patience, Force: true} }

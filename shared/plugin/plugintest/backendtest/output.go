@@ -1,0 +1,148 @@
+package backendtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func outputCases() []testCase {
+	return []testCase{
+		{
+			name: "output-is-complete", needs: swarm.CapOutput,
+			rule: "all that a worker wrote is read after its end, in order, the last line without a newline too",
+			run: func(k *kit) {
+				w := k.spawn(Lines)
+				w.ended()
+				k.wantLines(w.output(swarm.OutputOptions{}), allLines())
+			},
+		},
+		{
+			name: "output-is-followed", needs: swarm.CapOutput,
+			rule: "with Follow, Output returns when the worker has ended and its last output was read",
+			run: func(k *kit) {
+				k.wantLines(k.spawn(Lines).output(swarm.OutputOptions{Follow: true}), allLines())
+			},
+		},
+		{
+			name: "output-tail", needs: swarm.CapOutput,
+			rule: "Tail is how many of the last lines are read",
+			run: func(k *kit) {
+				w := k.spawn(Lines)
+				w.ended()
+				lines := allLines()
+				for _, n := range []int{0, 1, 10, 2000} {
+					k.wantLines(w.output(swarm.OutputOptions{Tail: &n}), lines[len(lines)-min(n, len(lines)):])
+				}
+			},
+		},
+		{
+			name: "output-since", needs: swarm.CapOutput,
+			rule: "Since leaves out what was written before",
+			run: func(k *kit) {
+				w := k.spawn(Lines)
+				w.ended()
+				k.wantLines(w.output(swarm.OutputOptions{Since: time.Now().Add(time.Hour)}), nil)
+				k.wantLines(w.output(swarm.OutputOptions{Since: time.Now().Add(-time.Hour)}), allLines())
+			},
+		},
+		{
+			name: "output-none-yet", needs: swarm.CapOutput,
+			rule: "no output yet is not an error",
+			run: func(k *kit) {
+				w := k.spawn(True)
+				w.ended()
+				k.wantLines(w.output(swarm.OutputOptions{}), nil)
+			},
+		},
+		{
+			name: "output-callback-fails", needs: swarm.CapOutput,
+			rule: "Output returns an error of its callback as it is, and calls it no more",
+			run: func(k *kit) {
+				w := k.spawn(Lines)
+				w.ended()
+				enough := errors.New("enough")
+				calls := 0
+				err := k.Backend.(swarm.Outputter).Output(k.ctx, w.handle, swarm.OutputOptions{}, func(swarm.Output) error {
+					calls++
+					return enough
+				})
+				if err != enough || calls != 1 { //nolint:errorlint // as it is
+					k.broken("got the error %v after %d calls", err, calls)
+				}
+			},
+		},
+		{
+			name: "output-cancelled", needs: swarm.CapOutput,
+			rule: "Output that follows obeys its context",
+			run: func(k *kit) {
+				w := k.ready(Sleep)
+				ctx, cancel := context.WithTimeout(k.ctx, shortGrace)
+				defer cancel()
+				err := k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true},
+					func(swarm.Output) error { return nil })
+				k.wantErr("Output", err, context.DeadlineExceeded)
+			},
+		},
+	}
+}
+
+// allLines are what [Lines] writes.
+func allLines() []string {
+	lines := make([]string, 0, 1001)
+	for i := range 1000 {
+		lines = append(lines, fmt.Sprintf("line %d", i+1))
+	}
+	return append(lines, "last")
+}
+
+// output reads lines of the worker, joined from their pieces. A terminal may
+// have put a carriage return at their ends.
+func (w *worker) output(o swarm.OutputOptions) []string {
+	w.k.Helper()
+	ctx, cancel := w.k.limited()
+	defer cancel()
+	var lines []string
+	var line bytes.Buffer
+	err := w.k.Backend.(swarm.Outputter).Output(ctx, w.handle, o, func(piece swarm.Output) error {
+		if piece.Time.IsZero() || piece.Stream != swarm.Stdout {
+			w.k.broken("a piece has the time %v and the stream %q", piece.Time, piece.Stream)
+		}
+		line.Write(piece.Data)
+		if !piece.Partial {
+			lines = append(lines, strings.TrimSuffix(line.String(), "\r"))
+			line.Reset()
+		}
+		return nil
+	})
+	if err != nil {
+		w.k.fatal("Output(%+v): %v", o, err)
+	}
+	if line.Len() > 0 {
+		lines = append(lines, line.String())
+	}
+	return lines
+}
+
+// wantLines checks lines and reports only the first difference.
+func (k *kit) wantLines(got, want []string) {
+	k.Helper()
+	for i := range max(len(got), len(want)) {
+		switch {
+		case i >= len(got):
+			k.broken("%d lines instead of %d: missing from %q", len(got), len(want), want[i])
+			return
+		case i >= len(want):
+			k.broken("%d lines instead of %d: too much from %q", len(got), len(want), got[i])
+			return
+		case got[i] != want[i]:
+			k.broken("line %d of %d is %q instead of %q", i+1, len(want), got[i], want[i])
+			return
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package backendtest
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func sandboxCases() []testCase {
+	return []testCase{
+		{
+			name: "sandbox-write-outside", needs: swarm.CapSandbox,
+			rule: "a worker in a sandbox changes files where Sandbox.Write says so, and nowhere else",
+			run: func(k *kit) {
+				if k.local {
+					w := k.newEnclosed(Touch, "", swarm.Sandbox{})
+					inside := filepath.Join(w.spec.Dir, "inside")
+					w.spec.Env = append(w.spec.Env, valueVar+"="+inside)
+					if w.encloses() {
+						w.hear()
+						k.wantFile(inside, true)
+					}
+				}
+				outside := k.outside()
+				k.control(Touch, outside, "written")
+				if w := k.enclosed(Touch, outside, swarm.Sandbox{}); w != nil {
+					w.hear()
+					k.wantFile(outside, false)
+				}
+				if w := k.enclosed(Touch, outside, swarm.Sandbox{Write: []string{filepath.Dir(outside)}}); w != nil {
+					w.hear()
+					k.wantFile(outside, true)
+				}
+			},
+		},
+		{
+			name: "sandbox-temporary-files", needs: swarm.CapSandbox,
+			rule: "each worker in a sandbox has directories for temporary files of its own, which it can write",
+			run: func(k *kit) {
+				shared := "/tmp/" + filepath.Base(k.outside())
+				k.Cleanup(func() { _ = os.Remove(shared) })
+				for range 2 {
+					w := k.enclosed(Touch, shared, swarm.Sandbox{})
+					if w == nil {
+						return
+					}
+					if got := w.hear(); got != "written" {
+						k.broken("a file in /tmp that does not exist for the worker is %s", got)
+					}
+					k.wantFile(shared, false)
+				}
+				if err := os.WriteFile(shared, nil, 0o600); err != nil {
+					k.Fatalf("%v", err)
+				}
+				w := k.enclosed(Touch, shared, swarm.Sandbox{})
+				if w == nil {
+					return
+				}
+				if got := w.hear(); got != "written" {
+					k.broken("a file in the /tmp of the machine is %s by the worker", got)
+				}
+			},
+		},
+		{
+			name: "sandbox-network", needs: swarm.CapSandbox,
+			rule: "a worker in a sandbox has the network that Sandbox.Network says; with none it reaches no service of the machine",
+			run: func(k *kit) {
+				if runtime.GOOS != "linux" {
+					return // the script reads what only Linux has
+				}
+				l, err := new(net.ListenConfig).Listen(k.ctx, "tcp4", "127.0.0.1:0")
+				if err != nil {
+					k.Fatalf("%v", err)
+				}
+				k.Cleanup(func() { _ = l.Close() })
+				port := fmt.Sprintf("%04X", l.Addr().(*net.TCPAddr).Port)
+				for _, c := range []struct{ network, want string }{
+					{swarm.NetworkHost, "reached"},
+					{"", "reached"},
+					{swarm.NetworkNone, "alone"},
+				} {
+					w := k.enclosed(Reach, port, swarm.Sandbox{Network: c.network})
+					if w == nil {
+						return
+					}
+					if got := w.hear(); got != c.want {
+						k.broken("with the network %q a service of the machine is %s", c.network, got)
+					}
+				}
+			},
+		},
+		{
+			name: "sandbox-that-cannot-be-made", needs: swarm.CapSandbox,
+			rule: "Spawn with a sandbox that can't be made is ErrInvalidSpec and leaves nothing behind",
+			run: func(k *kit) {
+				outside := k.outside()
+				for why, box := range map[string]swarm.Sandbox{
+					"a network that does not exist":        {Network: "some"},
+					"a home that is no path":               {Home: "relative"},
+					"a file to write that does not exist":  {Write: []string{outside + "-none"}},
+					"a home that does not exist":           {Home: outside + "-none"},
+					"a path to write that is not absolute": {Write: []string{"relative"}},
+				} {
+					w := k.newEnclosed(Touch, outside, box)
+					h, err := k.Spawn(k.ctx, w.spec)
+					if err == nil {
+						w.started(h)
+					}
+					if errors.Is(err, swarm.ErrUnavailable) {
+						err = swarm.ErrInvalidSpec // the machine can make no sandbox at all
+					}
+					k.wantErr("Spawn with "+why, err, swarm.ErrInvalidSpec)
+					w.gone()
+					k.wantFile(outside, false)
+				}
+			},
+		},
+	}
+}
+
+// outside returns the path of a file that does not exist, in a directory of the machine.
+func (k *kit) outside() string {
+	k.Helper()
+	dir, err := filepath.EvalSymlinks(k.TempDir())
+	if err != nil {
+		k.Fatalf("%v", err)
+	}
+	id, _ := harness.NewID()
+	return filepath.Join(dir, id)
+}
+
+func (k *kit) wantFile(path string, want bool) {
+	k.Helper()
+	_, err := os.Lstat(path)
+	if got := err == nil; got != want {
+		k.broken("a worker tried to make a file outside; it exists: %v, want %v", got, want)
+	}
+	_ = os.Remove(path)
+}
+
+// control checks that a script without a sandbox does what the case is about.
+func (k *kit) control(s Script, value, want string) {
+	k.Helper()
+	w := k.newEnclosed(s, value, swarm.Sandbox{})
+	w.spec.Sandbox = nil
+	w.start()
+	if got := w.hear(); got != want {
+		k.Fatalf("worker %q said %q without a sandbox instead of %q", s, got, want)
+	}
+	k.wantFile(value, true)
+}
+
+// enclosed starts a worker in a sandbox. It returns nil where the machine can make none: then
+// nothing is left behind.
+func (k *kit) enclosed(s Script, value string, box swarm.Sandbox) *worker {
+	k.Helper()
+	if w := k.newEnclosed(s, value, box); w.encloses() {
+		return w
+	}
+	return nil
+}
+
+// encloses starts the worker and reports whether the machine can make its sandbox.
+func (w *worker) encloses() bool {
+	w.k.Helper()
+	h, err := w.k.Spawn(w.k.ctx, w.spec)
+	switch {
+	case errors.Is(err, swarm.ErrUnavailable):
+		w.gone()
+		return false
+	case err != nil:
+		w.k.fatal("Spawn of %q in the sandbox %+v: %v", w.spec.Command, *w.spec.Sandbox, err)
+	}
+	w.started(h)
+	return true
+}
+
+// newEnclosed returns the spec of a worker in a sandbox. The state directory is hidden from it,
+// so it works in a directory of its own, and speaks there.
+func (k *kit) newEnclosed(s Script, value string, box swarm.Sandbox) *worker {
+	k.Helper()
+	w := k.newSpec(s)
+	w.spec.Sandbox = &box
+	w.spec.Env = append(w.spec.Env, valueVar+"="+value)
+	if k.local {
+		w.spec.Dir = k.TempDir()
+		w.speakIn(w.spec.Dir)
+	}
+	return w
+}

@@ -1,0 +1,120 @@
+package backendtest
+
+import "fmt"
+
+// Script is the program of a worker in a case. A worker says a word by writing it as a line
+// to the file that the variable PLUGINTEST_SAY names, or to its standard output if that is
+// empty.
+type Script string
+
+// The scripts.
+const (
+	// Sleep says "ready" and runs until it is ended.
+	Sleep Script = "sleep"
+	// Stubborn ignores every signal that can be ignored, then says "ready" and
+	// runs until it is ended by force.
+	Stubborn Script = "stubborn"
+	// Deaf says "ready" and runs until it is ended by force; at SIGTERM it says
+	// "heard".
+	Deaf Script = "deaf"
+	// Trap ends with code 7 at SIGUSR1, says "ready" and runs.
+	Trap Script = "trap"
+	// Interrupt says "interrupted" at SIGINT and ends with code 5, says "ready" and
+	// runs.
+	Interrupt Script = "interrupt"
+	// Echo says "ready", then "got x" for each line x of its standard input, and
+	// "eof" at the end of it, and runs. On a terminal it is one that does not echo.
+	Echo Script = "echo"
+	// Pair says "main" at SIGUSR1, and has a child in its group that says "child";
+	// says "ready" when both are there, and runs.
+	Pair Script = "pair"
+	// True ends at once with code 0.
+	True Script = "true"
+	// Fail says "ready" and ends with code 3.
+	Fail Script = "fail"
+	// Crash ends by SIGSEGV.
+	Crash Script = "crash"
+	// Lines writes the lines "line 1" to "line 1000" and "last", without a
+	// newline, and ends with code 3.
+	Lines Script = "lines"
+	// Mixed writes the lines "line 1" to "line 100", those with an odd number to the
+	// standard output and the others to the standard error, and ends with code 0.
+	Mixed Script = "mixed"
+	// Page says "ready", then writes the lines "line 1" to "line 100", and runs.
+	Page Script = "page"
+	// Say says the value of the variable PLUGINTEST_VALUE and runs.
+	Say Script = "say"
+	// Tree starts a child in its group, one in a session of its own, and one
+	// whose parent is gone; says the numbers of all, in one line, and runs. For
+	// local backends only.
+	Tree Script = "tree"
+	// Spend says "ready", has a child that computes for a while, says "spent" once that
+	// child has ended, and runs.
+	Spend Script = "spend"
+	// Hold has 64 MiB of memory, says "ready" and runs.
+	Hold Script = "hold"
+	// Touch makes the file that the variable PLUGINTEST_VALUE names; it says "written" if it
+	// could, "seen" if the file exists, and else "refused", and runs.
+	Touch Script = "touch"
+	// Reach says "reached" if it finds the service of the machine whose port is the value of
+	// the variable PLUGINTEST_VALUE, in upper case hexadecimal digits, and else "alone", and
+	// runs. For Linux only.
+	Reach Script = "reach"
+	// Missing stands for a command that does not exist.
+	Missing Script = "missing"
+)
+
+const (
+	sayVar   = "PLUGINTEST_SAY"
+	valueVar = "PLUGINTEST_VALUE"
+)
+
+// say is the beginning of a shell script: a function that writes a line.
+const say = `say() { if [ -n "$` + sayVar + `" ]; then echo "$*" >"$` + sayVar + `"; else echo "$*"; fi; }; `
+
+// forever runs until a signal comes: a shell handles its traps while it waits.
+const forever = `while :; do sleep 60 & wait $!; done`
+
+var shell = map[Script]string{
+	Sleep: say + `say ready; exec sleep 3600`,
+	// An ignored signal stays ignored across exec.
+	Stubborn: say + `trap '' TERM HUP INT QUIT USR1 USR2; say ready; exec sleep 3600`,
+	Deaf:     say + `trap 'say heard' TERM; say ready; ` + forever,
+	Trap:     say + `trap 'kill $!; exit 7' USR1; say ready; ` + forever,
+	// The child of a shell without job control ignores SIGINT: it has to be killed.
+	Interrupt: say + `trap 'kill $!; say interrupted; exit 5' INT; say ready; ` + forever,
+	Echo: say + `stty -echo 2>/dev/null; say ready; while IFS= read -r line; do say "got $line"; done; ` +
+		`say eof; exec sleep 3600`,
+	Pair: say + `sh -c '` + say + `trap "say child" USR1; say child ready; ` + forever + `' & ` +
+		`trap 'say main' USR1; say ready; ` + forever,
+	True:  `exit 0`,
+	Fail:  say + `say ready; exit 3`,
+	Page:  say + `say ready; i=1; while [ $i -le 100 ]; do echo "line $i"; i=$((i+1)); done; exec sleep 3600`,
+	Mixed: `i=1; while [ $i -le 100 ]; do echo "line $i"; echo "line $((i+1))" >&2; i=$((i+2)); done`,
+	Crash: `kill -SEGV $$`,
+	Lines: `i=1; while [ $i -le 1000 ]; do echo "line $i"; i=$((i+1)); done; printf last; exit 3`,
+	Spend: say + `say ready; (i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done); say spent; ` + forever,
+	// A fork shares the memory until its exec: that is over when it says "ready".
+	Hold: say + `x=$(dd if=/dev/zero bs=1048576 count=64 2>/dev/null | tr '\000' x); sleep 3600 & sleep 1; say ready; wait $!`,
+	Say:  say + `say "$` + valueVar + `"; exec sleep 3600`,
+	Touch: say + `if [ -e "$` + valueVar + `" ]; then say seen; elif (: >"$` + valueVar + `") 2>/dev/null; then say written; ` +
+		`else say refused; fi; exec sleep 3600`,
+	Reach: say + `if grep -q ":$` + valueVar + ` 00000000:0000 0A" /proc/net/tcp; then say reached; else say alone; fi; exec sleep 3600`,
+	// The one in a session of its own speaks for all: it is in that session then.
+	// macOS has no setsid, and no such child.
+	Tree: say + `sleep 3600 & a=$!; c=$(sleep 3600 >/dev/null 2>&1 & echo $!); ` +
+		`if command -v setsid >/dev/null; then setsid sh -c '` + say + `say $0 $1 $$ $2; exec sleep 3600' $$ $a $c & ` +
+		`else say $$ $a $a $c; fi; wait`,
+}
+
+// Shell returns the script as a command for a POSIX shell.
+func Shell(s Script) []string {
+	if s == Missing {
+		return []string{"plugintest-no-such-command"}
+	}
+	text, ok := shell[s]
+	if !ok {
+		panic(fmt.Sprintf("backendtest: no script %q", s))
+	}
+	return []string{"sh", "-c", text}
+}

@@ -1,0 +1,167 @@
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"path/filepath"
+
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func spawnCases() []testCase {
+	return []testCase{
+		{
+			name: "spawn-returns-a-handle",
+			rule: "Spawn returns a handle of 1 to 4096 bytes with a version, and the worker exists",
+			run: func(k *kit) {
+				w := k.spawn(Sleep)
+				if w.handle.Version == 0 || len(w.handle.Data) == 0 || len(w.handle.Data) > swarm.MaxHandle {
+					k.broken("the handle is of version %d and has %d bytes", w.handle.Version, len(w.handle.Data))
+				}
+				if st := w.status(); st.State != swarm.StateRunning {
+					k.broken("the worker is %s", st.State)
+				}
+			},
+		},
+		{
+			name: "spawn-id-is-taken",
+			rule: "Spawn of an id that the backend already has is ErrExists and leaves the first worker alone",
+			run: func(k *kit) {
+				w := k.ready(Sleep)
+				h, err := k.Spawn(k.ctx, w.spec)
+				if err == nil {
+					(&worker{k: k, spec: w.spec}).started(h)
+				}
+				k.wantErr("Spawn again", err, swarm.ErrExists)
+				if st := w.status(); st.State != swarm.StateRunning {
+					k.broken("the first worker is %s", st.State)
+				}
+			},
+		},
+		{
+			name: "spawn-no-such-command",
+			rule: "Spawn of a command that does not exist is ErrInvalidSpec and leaves nothing behind",
+			run: func(k *kit) {
+				w := k.newSpec(Missing)
+				w.refused("a command that does not exist")
+			},
+		},
+		{
+			name: "spawn-no-such-directory", local: true,
+			rule: "Spawn in a directory that does not exist is ErrInvalidSpec and leaves nothing behind",
+			run: func(k *kit) {
+				w := k.newSpec(Sleep)
+				w.spec.Dir = filepath.Join(k.state, "no", "such", "directory")
+				w.refused("a directory that does not exist")
+			},
+		},
+		{
+			name: "spawn-unknown-option",
+			rule: "Spawn with an option that the backend does not know is ErrInvalidSpec and leaves nothing behind",
+			run: func(k *kit) {
+				w := k.newSpec(Sleep)
+				options := map[string]string{"plugintest-no-such-option": "x"}
+				maps.Copy(options, w.spec.Options)
+				w.spec.Options = options
+				w.refused("an unknown option")
+			},
+		},
+		{
+			name: "spawn-environment",
+			rule: "a worker's environment has Spec.Env on top, where later entries win",
+			run: func(k *kit) {
+				w := k.spawn(Say, valueVar+"=first", valueVar+"=a value")
+				if got := w.hear(); got != "a value" {
+					k.broken("the worker sees %q instead of %q", got, "a value")
+				}
+			},
+		},
+		{
+			name: "spawn-cancelled",
+			rule: "Spawn with a context that has ended returns its error and leaves nothing behind",
+			run: func(k *kit) {
+				ctx, cancel := context.WithCancel(k.ctx)
+				cancel()
+				w := k.newSpec(Sleep)
+				h, err := k.Spawn(ctx, w.spec)
+				if err == nil {
+					w.started(h)
+				}
+				k.wantErr("Spawn", err, context.Canceled)
+				w.gone()
+			},
+		},
+		{
+			name: "spawn-many-at-once",
+			rule: "all methods may be called at the same time: 20 workers are spawned, looked at and ended together",
+			run:  func(k *kit) { k.many(20) },
+		},
+	}
+}
+
+// refused checks that the worker can't be spawned.
+func (w *worker) refused(why string) {
+	w.k.Helper()
+	h, err := w.k.Spawn(w.k.ctx, w.spec)
+	if err == nil {
+		w.started(h)
+	}
+	w.k.wantErr("Spawn with "+why, err, swarm.ErrInvalidSpec)
+	w.gone()
+}
+
+// gone checks that a worker that could not be spawned can't be found.
+func (w *worker) gone() {
+	w.k.Helper()
+	if !w.k.has(swarm.CapFind) {
+		return
+	}
+	h, err := w.find(w.k.subject)
+	if errors.Is(err, swarm.ErrNotFound) {
+		return
+	}
+	if err != nil {
+		w.k.broken("Find afterwards: want ErrNotFound, got %v", err)
+		return
+	}
+	if st := w.k.statusOf(w.k.subject, h); st.State == swarm.StateRunning {
+		w.started(h)
+		w.k.broken("the worker was left behind")
+	}
+}
+
+// many spawns, asks for and kills n workers together.
+func (k *kit) many(n int) {
+	k.Helper()
+	workers := make([]*worker, n)
+	for i := range workers {
+		workers[i] = k.newSpec(Sleep)
+	}
+	errs := make([]error, n)
+	harness.Together(n, func(i int) {
+		w := workers[i]
+		if w.handle, errs[i] = k.Spawn(k.ctx, w.spec); errs[i] != nil {
+			return
+		}
+		w.started(w.handle)
+		st, err := k.Status(k.ctx, w.handle)
+		if err == nil && st.State != swarm.StateRunning {
+			err = errors.New("a new worker is " + st.State.String())
+		}
+		if err == nil {
+			_, err = k.Kill(k.ctx, w.handle, gentle())
+		}
+		if err == nil {
+			st, err = k.Status(k.ctx, w.handle)
+		}
+		if err == nil && st.State != swarm.StateExited {
+			err = errors.New("a killed worker is " + st.State.String())
+		}
+		errs[i] = err
+	})
+	if err := errors.Join(errs...); err != nil {
+		k.broken("%v", err)
+	}
+}

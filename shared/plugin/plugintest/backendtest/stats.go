@@ -1,0 +1,166 @@
+package backendtest
+
+import (
+	"time"
+
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+const (
+	// spentLeast is the least that a [Spend] spends.
+	spentLeast = 20 * time.Millisecond
+	// held is what a [Hold] holds.
+	held = 64 << 20
+)
+
+func statsCases() []testCase {
+	return []testCase{
+		{
+			name: "stats-of-a-running-worker", needs: swarm.CapStats,
+			rule: "Stats tells when it measured, and at least one figure of a running worker",
+			run: func(k *kit) {
+				s := k.ready(Sleep).stats()
+				if s.Time.IsZero() {
+					k.broken("the figures have no time: %+v", s)
+				}
+				if s.CPUTime == nil && s.CPUShare == nil && s.Memory == nil && s.Processes == nil {
+					k.broken("there is no figure: %+v", s)
+				}
+			},
+		},
+		{
+			name: "stats-cpu-time", needs: swarm.CapStats,
+			rule: "the CPU time of a worker, if it is known, grows by that of a child, and stays when the child has ended",
+			run: func(k *kit) {
+				w := k.ready(Spend)
+				before := w.stats()
+				if line := w.hear(); line != "spent" {
+					k.Fatalf("the worker said %q", line)
+				}
+				after := w.stats()
+				if (before.CPUTime == nil) != (after.CPUTime == nil) {
+					k.fatal("the CPU time was %v and is %v", before.CPUTime, after.CPUTime)
+				}
+				if after.CPUTime == nil {
+					return
+				}
+				// The first look may have come late, but there was nothing to spend before.
+				if *after.CPUTime < *before.CPUTime || *after.CPUTime < spentLeast {
+					k.broken("it was %v, and %v after the child", *before.CPUTime, *after.CPUTime)
+				}
+			},
+		},
+		{
+			name: "stats-memory", needs: swarm.CapStats,
+			rule: "the memory of a worker, if it is known, is what its processes hold, and no more than its peak",
+			run: func(k *kit) {
+				s := k.ready(Hold).holding()
+				if s.Memory != nil && *s.Memory > 8*held {
+					k.broken("a worker that holds %d bytes has %d", held, *s.Memory)
+				}
+				if s.Memory != nil && s.Peak != nil && *s.Peak < *s.Memory {
+					k.broken("the peak is %d, the memory %d", *s.Peak, *s.Memory)
+				}
+			},
+		},
+		{
+			name: "stats-of-a-tree", needs: swarm.CapStats, local: true,
+			rule: "Stats counts every process of the worker: children, one in a session of its own, one whose parent is gone",
+			run: func(k *kit) {
+				w := k.spawn(Tree)
+				pids := w.pids()
+				var s swarm.Stats
+				k.until("all processes are counted", func() bool {
+					s = w.stats()
+					return s.Processes == nil || *s.Processes >= len(pids)
+				})
+				if s.Processes != nil && *s.Processes != len(pids) {
+					k.broken("there are %d, it counts %d", len(pids), *s.Processes)
+				}
+			},
+		},
+		{
+			name: "stats-after-the-end", needs: swarm.CapStats,
+			rule: "Stats of a worker that has ended is ErrNotFound",
+			run: func(k *kit) {
+				w := k.spawn(True)
+				w.ended()
+				_, err := w.measured()
+				k.wantErr("Stats", err, swarm.ErrNotFound)
+			},
+		},
+		{
+			name: "stats-in-order", needs: swarm.CapStats,
+			rule: "Stats answers for every handle, in their order, each as if it were alone",
+			run: func(k *kit) {
+				a, b, c := k.ready(Sleep), k.spawn(True), k.ready(Hold)
+				b.ended()
+				a.stats()
+				c.holding()
+				hs := []swarm.Handle{a.handle, badHandle(), b.handle, c.handle, a.handle}
+				results, err := k.Backend.(swarm.Measurer).Stats(k.ctx, hs)
+				if err != nil || len(results) != len(hs) {
+					k.fatal("%d results for %d handles, error %v", len(results), len(hs), err)
+				}
+				want := []error{nil, swarm.ErrInvalidHandle, swarm.ErrNotFound, nil, nil}
+				for i, r := range results {
+					switch {
+					case want[i] != nil:
+						k.wantErr("Stats", r.Err, want[i])
+					case r.Err != nil:
+						k.broken("place %d: %v", i, r.Err)
+					}
+				}
+				if m, n := results[0].Stats.Memory, results[3].Stats.Memory; m != nil && n != nil && *m >= *n {
+					k.broken("a worker that holds nothing has %d bytes, one that holds much has %d", *m, *n)
+				}
+			},
+		},
+		{
+			name: "stats-of-none", needs: swarm.CapStats,
+			rule: "Stats of no handle answers for none",
+			run: func(k *kit) {
+				results, err := k.Backend.(swarm.Measurer).Stats(k.ctx, nil)
+				if err != nil || len(results) != 0 {
+					k.broken("%d results, error %v", len(results), err)
+				}
+			},
+		},
+	}
+}
+
+// measured returns the figures of the worker at this moment.
+func (w *worker) measured() (swarm.Stats, error) {
+	w.k.Helper()
+	ctx, cancel := w.k.limited()
+	defer cancel()
+	results, err := w.k.Backend.(swarm.Measurer).Stats(ctx, []swarm.Handle{w.handle})
+	if err != nil || len(results) != 1 {
+		w.k.fatal("%d results for one handle, error %v", len(results), err)
+	}
+	return results[0].Stats, results[0].Err
+}
+
+// stats returns the figures of the worker, which an engine may have only some time after
+// its start.
+func (w *worker) stats() swarm.Stats {
+	w.k.Helper()
+	var s swarm.Stats
+	var err error
+	if !harness.ComesTrue(w.k.ctx, func() bool { s, err = w.measured(); return err == nil }) {
+		w.k.fatal("Stats: %v", err)
+	}
+	return s
+}
+
+// holding returns the figures of a [Hold]. An engine may measure from time to time only.
+func (w *worker) holding() swarm.Stats {
+	w.k.Helper()
+	var s swarm.Stats
+	w.k.until("the memory of the worker is what it holds", func() bool {
+		s = w.stats()
+		return s.Memory == nil || *s.Memory >= held
+	})
+	return s
+}

@@ -1,0 +1,97 @@
+package backendtest
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func transcriptCases() []testCase {
+	return []testCase{
+		{
+			name: "transcript-is-complete", needs: swarm.CapTranscript, local: true,
+			rule: "a transcript holds all that the worker wrote, and nothing else, in a file of mode 0600",
+			run: func(k *kit) {
+				w := k.transcribed(Lines, 0)
+				k.wantLines(strings.Split(string(w.transcript()), "\n"), allLines())
+				info, err := os.Stat(w.transcriptFile())
+				if err != nil || info.Mode().Perm() != 0o600 {
+					k.broken("the file is %v, error %v", info.Mode(), err)
+				}
+			},
+		},
+		{
+			name: "transcript-is-in-order", needs: swarm.CapTranscript, local: true,
+			rule: "standard output and error are one stream, Stdout, in the order in which they were written",
+			run: func(k *kit) {
+				w := k.transcribed(Mixed, 0)
+				want := append(allLines()[:100], "")
+				k.wantLines(strings.Split(string(w.transcript()), "\n"), want)
+				if k.has(swarm.CapOutput) {
+					k.wantLines(w.output(swarm.OutputOptions{Stream: swarm.Stdout}), want[:100])
+				}
+			},
+		},
+		{
+			name: "transcript-keeps-the-newest", needs: swarm.CapTranscript, local: true,
+			rule: "of a transcript at most Spec.OutputLimit bytes are kept, the newest, each where it was written",
+			run: func(k *kit) {
+				const most = 4 << 10
+				whole := k.transcribed(Lines, 0).read()
+				got := k.transcribed(Lines, most).read()
+				if bytes.Contains(got, []byte(swarm.TranscriptMark)) {
+					return // there are no holes here
+				}
+				kept := bytes.TrimLeft(got, "\x00")
+				if len(got) != len(whole) || len(kept) > most || !bytes.HasSuffix(whole, kept) || len(kept) == 0 {
+					k.broken("of %d bytes %d are kept, and the file has %d", len(whole), len(kept), len(got))
+				}
+			},
+		},
+		{
+			name: "transcript-is-asked-for", needs: swarm.CapTranscript, local: true,
+			rule: "a worker whose spec asks for no transcript has none",
+			run: func(k *kit) {
+				w := k.spawn(Lines)
+				w.ended()
+				if _, err := os.Lstat(w.transcriptFile()); err == nil {
+					k.broken("there is one")
+				}
+			},
+		},
+	}
+}
+
+// transcribed runs a worker with a transcript to its end.
+func (k *kit) transcribed(s Script, limit int64) *worker {
+	k.Helper()
+	w := k.newSpec(s)
+	w.spec.Transcript, w.spec.OutputLimit = true, limit
+	w.start()
+	w.ended()
+	return w
+}
+
+// transcript returns the content of the transcript. A terminal may have put a carriage
+// return at the ends of lines.
+func (w *worker) transcript() []byte {
+	w.k.Helper()
+	return bytes.ReplaceAll(w.read(), []byte("\r\n"), []byte("\n"))
+}
+
+// read returns the transcript as it is.
+func (w *worker) read() []byte {
+	w.k.Helper()
+	b, err := os.ReadFile(w.transcriptFile())
+	if err != nil {
+		w.k.fatal("%v", err)
+	}
+	return b
+}
+
+func (w *worker) transcriptFile() string {
+	return filepath.Join(w.spec.Local.RunDir, swarm.TranscriptFile)
+}

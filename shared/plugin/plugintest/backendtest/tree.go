@@ -1,0 +1,111 @@
+package backendtest
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func treeCases() []testCase {
+	return []testCase{
+		{
+			name: "tree-is-killed", local: true,
+			rule: "after Kill nothing is left: no child, none in a session of its own, none whose parent is gone",
+			run: func(k *kit) {
+				w := k.spawn(Tree)
+				pids := w.pids()
+				w.kill(gentle())
+				k.dead(pids)
+			},
+		},
+		{
+			name: "tree-is-forced", local: true,
+			rule: "after a Kill by force nothing is left of the worker either",
+			run: func(k *kit) {
+				w := k.spawn(Tree)
+				pids := w.pids()
+				w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true})
+				k.dead(pids)
+			},
+		},
+		{
+			name: "tree-by-its-main-process", local: true,
+			rule: "with KillMain only the main process is signalled, and what it leaves behind is ended after it",
+			run: func(k *kit) {
+				w := k.spawn(Tree)
+				pids := w.pids()
+				o := gentle()
+				o.Mode = swarm.KillMain
+				w.kill(o)
+				k.dead(pids)
+			},
+		},
+		{
+			name: "tree-of-a-killed-main-process", local: true,
+			rule: "a worker whose main process was killed by someone else ends whole, and its exit is the real one",
+			run: func(k *kit) {
+				w := k.spawn(Tree)
+				pids := w.pids()
+				if err := syscall.Kill(pids[0], syscall.SIGKILL); err != nil {
+					k.Fatalf("kill the main process: %v", err)
+				}
+				k.wantExit(w.ended(), swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseExited})
+				k.dead(pids)
+			},
+		},
+	}
+}
+
+// pids returns the processes of a [Tree], the main one first.
+func (w *worker) pids() []int {
+	w.k.Helper()
+	pids := w.k.parsePIDs(w.hear())
+	if len(pids) != 4 {
+		w.k.Fatalf("a tree of 4 processes has %d", len(pids))
+	}
+	return pids
+}
+
+// parsePIDs parses the line of a [Tree].
+func (k *kit) parsePIDs(line string) []int {
+	k.Helper()
+	var pids []int
+	for field := range strings.FieldsSeq(line) {
+		pid, err := strconv.Atoi(field)
+		if err != nil {
+			k.Fatalf("pid of a process in a tree: %v", err)
+		}
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// dead checks that no process is alive. A zombie counts as dead: its parent may reap it
+// later.
+func (k *kit) dead(pids []int) {
+	k.Helper()
+	for _, pid := range pids {
+		if alive(pid) {
+			k.broken("process %d of %v is alive", pid, pids)
+			_ = syscall.Kill(pid, syscall.SIGKILL) // nothing outlives the test
+		}
+	}
+}
+
+func alive(pid int) bool {
+	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
+		return false
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		_, noProc := os.Stat("/proc/self")
+		return noProc != nil // alive, as far as this system can tell
+	}
+	// The state follows the name, which is in parentheses and may hold any.
+	_, after, _ := strings.Cut(string(stat)[strings.LastIndexByte(string(stat), ')')+1:], " ")
+	return after != "" && !strings.ContainsAny(after[:1], "ZX")
+}

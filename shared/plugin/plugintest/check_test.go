@@ -1,0 +1,41 @@
+package plugintest
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
+)
+
+// TestCheckOfNoPlugin: nothing is asked of a program that does not start as a plugin. What
+// plugins are asked is in the packages below, and in the scripts of `swarm plugin check`.
+func TestCheckOfNoPlugin(t *testing.T) {
+	t.Parallel()
+	hello := backendtest.Binary{Path: "/bin/sh", Args: []string{"-c", "echo hello; echo I am no plugin >&2; exit 3"}}
+	for only, want := range map[string]map[string]Outcome{
+		"":           {"start-by-hand": OK, "start-in-time": OK, "start-handshake": Failed},
+		"^start-by-": {"start-by-hand": OK, "connect": Failed},
+		"^spawn-":    {"connect": Failed},
+	} {
+		var told []Result
+		r := Check(t.Context(), hello, CheckOptions{
+			Only: regexp.MustCompile(only).MatchString,
+			Each: func(r Result) { told = append(told, r) },
+		})
+		got := map[string]Outcome{}
+		for _, result := range r.Results {
+			got[result.Name] = result.Outcome
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("outcomes of %q (-want +got):\n%s", only, diff)
+		}
+		if diff := cmp.Diff(r.Results, told); diff != "" {
+			t.Errorf("results of %q (-returned +told):\n%s", only, diff)
+		}
+		if r.Plugin.Name != "" || r.Count(Failed) != 1 {
+			t.Errorf("%q: plugin %+v, %d failed", only, r.Plugin, r.Count(Failed))
+		}
+	}
+}
